@@ -1,0 +1,28 @@
+//! `sim list`: what can stand after `--predictor` and `--scheduler`.
+
+use clap::{Args, ValueEnum};
+
+use crate::predict;
+use crate::report::{Output, write_forms};
+use crate::schedule;
+
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// What to list
+    #[arg(value_enum)]
+    what: What,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum What {
+    Predictors,
+    Schedulers,
+}
+
+pub fn execute(args: &ListArgs) -> anyhow::Result<()> {
+    let forms = match args.what {
+        What::Predictors => predict::catalog::forms(),
+        What::Schedulers => schedule::catalog::forms(),
+    };
+    Ok(Output::stdout().fill(|out| write_forms(out, &forms))?)
+}

@@ -1,0 +1,116 @@
+//! The command line: arguments in, library call, report out. One file a subcommand.
+
+mod failure;
+mod generate;
+mod list;
+mod log_args;
+mod progress;
+mod simulate;
+mod trace;
+
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+
+use crate::report::abandon_unfinished;
+
+pub use failure::{exit_code, is_closed_pipe};
+
+/// How long would jobs wait under this scheduler, with this way of predicting runtimes?
+///
+/// Simulates a log in the Standard Workload Format under a scheduler that plans with predicted runtimes, and prints
+/// waits, slowdowns and the accuracy of the predictions. Without --trace it simulates a small log of its own.
+#[derive(Debug, Parser)]
+#[command(name = "sim", version, after_help = EXAMPLES, subcommand_value_name = "COMMAND")]
+#[command(subcommand_help_heading = "Other commands", override_usage = "sim [OPTIONS]\n       sim <COMMAND> ...")]
+struct Cli {
+    #[command(flatten)]
+    simulate: simulate::SimulateArgs,
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// No notes, timing or progress on standard error; warnings and errors only
+    #[arg(short, long, global = true, help_heading = "Output")]
+    quiet: bool,
+}
+
+const EXAMPLES: &str = "Examples:
+  sim                                                 the embedded log, compared with plain EASY
+  sim --trace KTH.swf.gz --predictor ruh              one log, one predictor
+  sim --trace CTC.swf --procs 512 --scheduler easy --predictor estimate --format csv
+  sim --trace KTH.swf --predictor easy++ --baseline easy/estimate --jobs-out jobs.csv
+  zcat KTH.swf.gz | sim --trace - --predictor 'ruh:window=2,metric=mean'
+  sim list predictors                                 what can stand after --predictor
+  sim trace info KTH.swf.gz                           what is in a log";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Look into a log: what is in it, is it sound
+    Trace(trace::TraceArgs),
+    /// Print the predictors or schedulers there are, with their keys and defaults
+    List(list::ListArgs),
+    /// Make a log from a model
+    Generate(generate::GenerateArgs),
+}
+
+/// How a result is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Aligned, with units, for people
+    Table,
+    /// One line a run, for programs
+    Csv,
+    /// One object a run
+    Json,
+}
+
+impl Format {
+    /// What was asked for; else a table on a terminal and CSV anywhere else.
+    fn or_default(format: Option<Format>) -> Format {
+        use std::io::IsTerminal;
+        format.unwrap_or(if std::io::stdout().is_terminal() { Format::Table } else { Format::Csv })
+    }
+}
+
+/// Runs the program on these arguments, its own name first.
+pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> anyhow::Result<()> {
+    remove_unfinished_files_on_interrupt();
+    let matches = Cli::command().get_matches_from(arguments);
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    if let Some(name) = matches.subcommand_name() {
+        refuse_options_of_the_main_command(&matches, name);
+    }
+    match cli.command {
+        None => simulate::execute(&cli.simulate, cli.quiet),
+        Some(Command::Trace(args)) => trace::execute(&args, cli.quiet),
+        Some(Command::List(args)) => list::execute(&args),
+        Some(Command::Generate(args)) => generate::execute(&args, cli.quiet),
+    }
+}
+
+/// `sim --trace x list` is a mistake: the subcommand would not see the option.
+fn refuse_options_of_the_main_command(matches: &ArgMatches, subcommand: &str) {
+    let main_options = simulate::SimulateArgs::augment_args(clap::Command::new("sim"));
+    for option in main_options.get_arguments() {
+        if matches.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine) {
+            let text = format!(
+                "'{}' belongs to the main command: it cannot stand before the command '{subcommand}'",
+                option.get_long().map_or_else(|| option.get_id().to_string(), |long| format!("--{long}"))
+            );
+            Cli::command().error(ErrorKind::ArgumentConflict, text).exit();
+        }
+    }
+}
+
+/// On Ctrl-C no half-written file stays behind.
+fn remove_unfinished_files_on_interrupt() {
+    // Without a handler an interrupt ends the program all the same, so there is nothing to do if it cannot be set.
+    let _ = ctrlc::set_handler(|| {
+        abandon_unfinished(|files| {
+            match files {
+                0 => eprintln!("interrupted"),
+                _ => eprintln!("interrupted: the files being written were removed, what stood there before is whole"),
+            }
+            std::process::exit(130);
+        });
+    });
+}

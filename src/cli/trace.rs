@@ -1,0 +1,72 @@
+//! `sim trace`: look into a log before simulating it.
+
+use clap::{Args, Subcommand};
+
+use super::Format;
+use super::failure::UsageError;
+use super::log_args::LogArgs;
+use super::progress::Progress;
+use crate::report::{Output, survey_row, write_csv, write_findings, write_json, write_survey};
+use crate::trace::{Source, demo, survey, validate};
+
+#[derive(Debug, Args)]
+pub struct TraceArgs {
+    #[command(subcommand)]
+    command: TraceCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum TraceCommand {
+    /// What is in a log: machine, jobs, users, span, load, unknown fields, and what cleaning would drop
+    #[command(
+        after_help = "Examples:\n  sim trace info KTH.swf.gz\n  sim trace info CTC.swf --procs 512 --format json"
+    )]
+    Info(InfoArgs),
+    /// Is a log sound: every faulty line with its place, and what else is worth knowing; exit code 2 if it is not
+    #[command(after_help = "Example:\n  sim trace validate new.swf && sim --trace new.swf")]
+    Validate(ValidateArgs),
+}
+
+#[derive(Debug, Args)]
+struct InfoArgs {
+    /// The log, plain, .gz or .zst; - for standard input [default: the embedded log]
+    file: Option<String>,
+    /// How to print it [default: table on a terminal, csv otherwise]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    #[command(flatten)]
+    log: LogArgs,
+}
+
+#[derive(Debug, Args)]
+struct ValidateArgs {
+    /// The log, plain, .gz or .zst; - for standard input [default: the embedded log]
+    file: Option<String>,
+}
+
+fn source(file: Option<&String>) -> Source {
+    file.map_or_else(demo, |file| Source::from_argument(file))
+}
+
+pub fn execute(args: &TraceArgs, quiet: bool) -> anyhow::Result<()> {
+    match &args.command {
+        TraceCommand::Info(args) => {
+            let log = args.log.read(&source(args.file.as_ref()), false, quiet)?;
+            let survey = survey(&log, &args.log.cleaning(false))?;
+            Output::stdout().fill(|out| match Format::or_default(args.format) {
+                Format::Table => write_survey(out, &survey),
+                Format::Csv => write_csv(out, &[survey_row(&survey)], true),
+                Format::Json => write_json(out, &survey_row(&survey)),
+            })?;
+            Ok(())
+        }
+        TraceCommand::Validate(args) => {
+            let source = source(args.file.as_ref());
+            let progress = Progress::counting("reading", "records", None, quiet);
+            let findings = validate(&source, &mut |records| progress.at(records))?;
+            drop(progress);
+            Output::stdout().fill(|out| write_findings(out, &source.name(), &findings))?;
+            if findings.is_sound() { Ok(()) } else { Err(UsageError(format!("{} is not sound", source.name())).into()) }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The machine: who waits, who runs, what is free, in the orders that policies want to see.
+
+use crate::job::JobId;
+use crate::schedule::{Running, View, Waiting};
+use crate::time::{FOREVER, Seconds, Time};
+
+#[derive(Clone, Debug)]
+pub(super) struct Machine {
+    pub procs: u32,
+    pub free: i64,
+    /// In arrival order.
+    pub waiting: Vec<Waiting>,
+    /// By predicted end, then by id.
+    pub running: Vec<Running>,
+    inflate: f64,
+}
+
+impl Machine {
+    pub fn new(procs: u32, inflate: f64) -> Self {
+        Machine { procs, free: i64::from(procs), waiting: Vec::new(), running: Vec::new(), inflate }
+    }
+
+    pub fn view(&self, now: Time) -> View<'_> {
+        View { now, procs: self.procs, free: self.free, waiting: &self.waiting, running: &self.running }
+    }
+
+    /// A prediction for the scheduler's own arithmetic: times the factor, to the nearest second.
+    fn length(&self, prediction: Seconds) -> Seconds {
+        if self.inflate == 1.0 {
+            return prediction;
+        }
+        ((prediction as f64 * self.inflate + 0.5).floor() as Seconds).clamp(prediction, FOREVER.max(prediction))
+    }
+
+    /// A job arrives; it gets its prediction right after.
+    pub fn enqueue(&mut self, id: JobId, procs: u32) {
+        self.waiting.push(Waiting { id, procs, prediction: 0, length: 0 });
+    }
+
+    /// Takes a job out of the queue; none if it does not wait.
+    pub fn withdraw(&mut self, id: JobId) -> Option<Waiting> {
+        let at = self.place_in_queue(id)?;
+        Some(self.waiting.remove(at))
+    }
+
+    pub fn predict_waiting(&mut self, id: JobId, prediction: Seconds) {
+        let length = self.length(prediction);
+        if let Some(at) = self.place_in_queue(id) {
+            self.waiting[at] = Waiting { prediction, length, ..self.waiting[at] };
+        }
+    }
+
+    pub fn start(&mut self, job: Waiting, now: Time) {
+        self.free -= i64::from(job.procs);
+        self.run(Running { id: job.id, procs: job.procs, end: now + job.length });
+    }
+
+    pub fn predict_running(&mut self, id: JobId, start: Time, old: Seconds, new: Seconds) {
+        let job = self.stop(id, start, old);
+        self.run(Running { end: start + self.length(new), ..job });
+    }
+
+    /// A running job ends.
+    pub fn release(&mut self, id: JobId, start: Time, prediction: Seconds) {
+        let job = self.stop(id, start, prediction);
+        self.free += i64::from(job.procs);
+    }
+
+    fn place_in_queue(&self, id: JobId) -> Option<usize> {
+        self.waiting.binary_search_by_key(&id, |job| job.id).ok()
+    }
+
+    fn run(&mut self, job: Running) {
+        let at = self.running.partition_point(|other| (other.end, other.id) < (job.end, job.id));
+        self.running.insert(at, job);
+    }
+
+    fn stop(&mut self, id: JobId, start: Time, prediction: Seconds) -> Running {
+        let end = start + self.length(prediction);
+        let at = self.running.binary_search_by_key(&(end, id), |job| (job.end, job.id));
+        self.running.remove(at.expect("a running job stands at its predicted end"))
+    }
+}

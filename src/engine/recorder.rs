@@ -1,0 +1,128 @@
+//! The recorder watches: starts, misses, and how wrong the predictions were while they held.
+
+use crate::job::JobId;
+use crate::time::{Seconds, Time};
+
+/// What the simulation made of one job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outcome {
+    /// None if the job was cancelled (or the simulation is not over).
+    pub start: Option<Time>,
+    /// The prediction at arrival.
+    pub prediction: Seconds,
+    /// The prediction in force at the start.
+    pub prediction_at_start: Seconds,
+    /// The prediction in force at the end; known then.
+    pub prediction_last: Seconds,
+    /// Deadlines missed; known at the end.
+    pub misses: u32,
+    pub backfilled: bool,
+    /// The sum of |R - P| over [submit, end], each prediction times the seconds it held (Talby et al., Equations 1, 2).
+    pub ai_seconds: i128,
+    /// The sum of min(R, P) / max(R, P) likewise.
+    pub ra_seconds: f64,
+}
+
+/// Why a prediction was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    Arrival,
+    Start,
+    Termination,
+    Miss,
+    Cancellation,
+}
+
+impl Event {
+    pub fn name(self) -> &'static str {
+        match self {
+            Event::Arrival => "arrival",
+            Event::Start => "start",
+            Event::Termination => "termination",
+            Event::Miss => "miss",
+            Event::Cancellation => "cancellation",
+        }
+    }
+}
+
+/// One line of the history of predictions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PredictionMade {
+    pub job: JobId,
+    pub time: Time,
+    pub prediction: Seconds,
+    /// The event at which it was made, and the job whose event it was: another one where a prediction is propagated.
+    pub event: Event,
+    pub cause: JobId,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Recorder {
+    pub outcomes: Vec<Outcome>,
+    /// Since when each job's prediction holds.
+    since: Vec<Time>,
+    /// All predictions in the order they were made, if they were asked for.
+    pub history: Option<Vec<PredictionMade>>,
+}
+
+impl Recorder {
+    pub fn new(keep_history: bool) -> Self {
+        Recorder { history: keep_history.then(Vec::new), ..Recorder::default() }
+    }
+
+    pub fn announce(&mut self, submit: Time) {
+        self.since.push(submit);
+        self.outcomes.push(Outcome {
+            start: None,
+            prediction: 0,
+            prediction_at_start: 0,
+            prediction_last: 0,
+            misses: 0,
+            backfilled: false,
+            ai_seconds: 0,
+            ra_seconds: 0.0,
+        });
+    }
+
+    /// A prediction replaces another (0: there was none), which held until now.
+    pub fn predicted(&mut self, made: PredictionMade, old: Seconds, runtime: Seconds) {
+        if let Some(history) = &mut self.history {
+            history.push(made);
+        }
+        if old > 0 {
+            self.weigh(made.job, old, runtime, made.time);
+        }
+    }
+
+    /// The predictor has said all it has to say of an arriving job.
+    pub fn arrived(&mut self, id: JobId, prediction: Seconds) {
+        self.outcomes[id.index()].prediction = prediction;
+    }
+
+    /// The same of a job that starts.
+    pub fn started(&mut self, id: JobId, now: Time, prediction: Seconds, backfilled: bool) {
+        let outcome = &mut self.outcomes[id.index()];
+        outcome.start = Some(now);
+        outcome.prediction_at_start = prediction;
+        outcome.backfilled = backfilled;
+    }
+
+    pub fn ended(&mut self, id: JobId, now: Time, prediction: Seconds, runtime: Seconds, misses: u32) {
+        self.weigh(id, prediction, runtime, now);
+        let outcome = &mut self.outcomes[id.index()];
+        outcome.prediction_last = prediction;
+        outcome.misses = misses;
+    }
+
+    /// Adds the accuracy of a prediction for as long as it held. One made and replaced within an instant weighs nothing.
+    fn weigh(&mut self, id: JobId, prediction: Seconds, runtime: Seconds, now: Time) {
+        let held = now - std::mem::replace(&mut self.since[id.index()], now);
+        if held == 0 {
+            return;
+        }
+        let outcome = &mut self.outcomes[id.index()];
+        outcome.ai_seconds += i128::from((runtime - prediction).abs()) * i128::from(held);
+        let (low, high) = (runtime.min(prediction), runtime.max(prediction));
+        outcome.ra_seconds += low as f64 / high as f64 * held as f64;
+    }
+}

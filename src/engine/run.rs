@@ -1,0 +1,74 @@
+//! A whole workload, from its first submission to its last end.
+
+use super::error::EngineError;
+use super::recorder::{Outcome, PredictionMade};
+use super::simulation::{EngineOptions, Named, Simulation};
+use crate::job::Job;
+use crate::predict::Predictor;
+use crate::schedule::Policy;
+use crate::time::{Seconds, Time};
+
+/// How often the watcher hears of progress, in jobs.
+const WATCH_EVERY: usize = 1 << 13;
+
+/// What a simulation made of a workload: one outcome a job, in workload order.
+#[derive(Clone, Debug)]
+pub struct RunRecord {
+    pub outcomes: Vec<Outcome>,
+    /// Every prediction in the order they were made, if they were asked for.
+    pub history: Option<Vec<PredictionMade>>,
+}
+
+/// A job that has run: what was submitted, and what became of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Finished<'a> {
+    pub job: &'a Job,
+    pub outcome: &'a Outcome,
+}
+
+impl Finished<'_> {
+    pub fn start(&self) -> Time {
+        self.outcome.start.expect("a whole workload has run")
+    }
+
+    pub fn end(&self) -> Time {
+        self.start() + self.job.runtime
+    }
+
+    pub fn wait(&self) -> Seconds {
+        self.start() - self.job.submission.submit
+    }
+}
+
+impl RunRecord {
+    /// The jobs with their outcomes. `jobs` are those that were run.
+    pub fn finished<'a>(&'a self, jobs: &'a [Job]) -> impl Iterator<Item = Finished<'a>> + Clone {
+        jobs.iter().zip(&self.outcomes).map(|(job, outcome)| Finished { job, outcome })
+    }
+}
+
+/// Runs jobs, in order of submission, to the end of the last. The watcher is told now and then how many have arrived.
+pub fn run(
+    procs: u32,
+    jobs: &[Job],
+    policy: Named<dyn Policy>,
+    predictor: Named<dyn Predictor>,
+    options: EngineOptions,
+    watch: &mut dyn FnMut(usize),
+) -> Result<RunRecord, EngineError> {
+    let mut simulation = Simulation::new(procs, policy, predictor, options);
+    let mut arrived = 0;
+    for together in jobs.chunk_by(|a, b| a.submission.submit == b.submission.submit) {
+        for job in together {
+            simulation.submit(job)?;
+            arrived += 1;
+            if arrived % WATCH_EVERY == 0 {
+                watch(arrived);
+            }
+        }
+        simulation.advance_to(together[0].submission.submit)?;
+    }
+    simulation.run_to_end()?;
+    let (outcomes, history) = simulation.into_outcomes();
+    Ok(RunRecord { outcomes, history })
+}

@@ -1,0 +1,414 @@
+//! A simulation: a machine, its queue, its predictor and its policy, and a clock that only this file moves.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::error::EngineError;
+use super::machine::Machine;
+use super::recorder::{Event, Outcome, PredictionMade, Recorder};
+use crate::job::{Job, JobId};
+use crate::predict::{Board, Change, Predictor, Stage};
+use crate::schedule::{Policy, View};
+use crate::time::{Seconds, Time};
+
+/// How a simulation runs, beside its scheduler and predictor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EngineOptions {
+    /// Predictions are multiplied by this (at least 1) in the scheduler's own arithmetic; deadlines and accuracy see
+    /// the plain ones (the "doubling" of Talby et al., section 2.3, is 2).
+    pub inflate: f64,
+    /// Schedule after a missed deadline too, not only after arrivals and terminations.
+    pub pass_on_miss: bool,
+    /// Keep every prediction that was made, not only what the metrics need.
+    pub keep_history: bool,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        EngineOptions { inflate: 1.0, pass_on_miss: false, keep_history: false }
+    }
+}
+
+/// A predictor or a policy under the name by which errors call it: its spec.
+pub struct Named<T: ?Sized> {
+    pub name: String,
+    pub value: Box<T>,
+}
+
+/// One machine on the way through time.
+///
+/// It can be given jobs ([`Simulation::submit`]), moved on ([`Simulation::advance_to`]), told to cancel a waiting job
+/// ([`Simulation::cancel`]) and looked at without being changed. Running a whole workload is a loop over that
+/// ([`crate::engine::run`]).
+///
+/// # The order of events
+///
+/// At one instant, in this order:
+/// 1. terminations, in workload order, each handled completely before the next: a job that ends at the same instant but
+///    comes later in order is still running until its turn;
+/// 2. missed deadlines of jobs still running, in workload order; each is looked at once, and misses if its deadline, as
+///    changed by what happened earlier at this instant, has come. A job whose runtime equals its prediction misses
+///    nothing;
+/// 3. arrivals, in workload order;
+/// 4. one scheduling pass, if a job terminated, arrived or was cancelled, or the policy asked to be woken. A missed
+///    deadline alone changes predictions and starts nothing, unless `pass_on_miss` says otherwise.
+///
+/// The jobs that a pass starts are started in the order decided, after the pass.
+///
+/// # Several machines on one clock
+///
+/// [`Simulation::advance_to`] is [`Simulation::settle`] (1 to 3) and [`Simulation::pass`] (4) for each instant up to the
+/// one given. Whoever steps several simulations together calls the two: settle all, then pass over all, cancelling in
+/// between, until nothing starts.
+pub struct Simulation {
+    predictor: Named<dyn Predictor>,
+    policy: Named<dyn Policy>,
+    options: EngineOptions,
+    machine: Machine,
+    /// What everybody may know of the jobs, the clock included.
+    board: Board,
+    /// What only the engine knows of them.
+    truths: Vec<Truth>,
+    /// Jobs from this one on have been submitted for a time to come.
+    next_arrival: usize,
+    ends: BinaryHeap<Reverse<(Time, JobId)>>,
+    /// Deadlines that will be missed if nothing changes. A prediction that changes leaves its old one behind, to be
+    /// recognised by not being the job's deadline any more.
+    deadlines: BinaryHeap<Reverse<(Time, JobId)>>,
+    pass_due: bool,
+    recorder: Recorder,
+    /// The jobs that the last pass started.
+    started: Vec<JobId>,
+    /// Scratch: the jobs whose deadlines have come.
+    late: Vec<JobId>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Truth {
+    runtime: Seconds,
+    /// The log's number, for messages.
+    number: i64,
+}
+
+impl Simulation {
+    /// An empty machine of `procs` processors, its clock before everything.
+    pub fn new(procs: u32, policy: Named<dyn Policy>, predictor: Named<dyn Predictor>, options: EngineOptions) -> Self {
+        let mut board = Board::default();
+        board.set_now(Time::MIN);
+        Simulation {
+            predictor,
+            policy,
+            options,
+            machine: Machine::new(procs, options.inflate),
+            board,
+            truths: Vec::new(),
+            next_arrival: 0,
+            ends: BinaryHeap::new(),
+            deadlines: BinaryHeap::new(),
+            pass_due: false,
+            recorder: Recorder::new(options.keep_history),
+            started: Vec::new(),
+            late: Vec::new(),
+        }
+    }
+
+    /// Hands in a job that will arrive at its submit time: now or later, and not before the job handed in last.
+    pub fn submit(&mut self, job: &Job) -> Result<JobId, EngineError> {
+        let submission = job.submission;
+        if submission.procs > self.machine.procs && !self.policy.value.oversubscribes() {
+            let (wants, procs) = (submission.procs, self.machine.procs);
+            return Err(EngineError::TooWide { job: job.number, wants, procs });
+        }
+        let id = JobId(self.board.len() as u32);
+        let last = id.0.checked_sub(1).map_or(Time::MIN, |last| self.board.job(JobId(last)).submit);
+        let earliest = last.max(self.now());
+        if submission.submit < earliest {
+            return Err(EngineError::OutOfOrder { job: job.number, submit: submission.submit, earliest });
+        }
+        self.board.announce(submission);
+        self.truths.push(Truth { runtime: job.runtime, number: job.number });
+        self.recorder.announce(submission.submit);
+        Ok(id)
+    }
+
+    /// Withdraws a waiting job. A pass is then due at the present instant.
+    pub fn cancel(&mut self, id: JobId) -> Result<(), EngineError> {
+        if self.machine.withdraw(id).is_none() {
+            return Err(EngineError::NotWaiting { time: self.now() });
+        }
+        self.board.set_stage(id, Stage::Gone);
+        self.pass_due = true;
+        self.predictor.value.on_cancellation(id, &mut self.board);
+        self.absorb(Event::Cancellation, id)
+    }
+
+    /// Handles every instant up to and including `time`, and sets the clock there.
+    pub fn advance_to(&mut self, time: Time) -> Result<(), EngineError> {
+        while let Some(next) = self.next_event().filter(|&next| next <= time) {
+            self.settle(next)?;
+            self.pass()?;
+        }
+        if time > self.now() {
+            self.board.set_now(time);
+        }
+        Ok(())
+    }
+
+    /// Handles everything that is still to come from the jobs submitted so far.
+    pub fn run_to_end(&mut self) -> Result<(), EngineError> {
+        while let Some(next) = self.next_event() {
+            self.settle(next)?;
+            self.pass()?;
+        }
+        match self.machine.waiting.first() {
+            None => Ok(()),
+            Some(head) => Err(EngineError::Starved {
+                scheduler: self.policy.name.clone(),
+                job: self.number(head.id),
+                time: self.now(),
+                waiting: self.machine.waiting.len(),
+            }),
+        }
+    }
+
+    /// The next instant at which anything happens; the present one if a pass is still due.
+    pub fn next_event(&self) -> Option<Time> {
+        let now = self.now();
+        if self.pass_due {
+            return Some(now);
+        }
+        let arrival = (self.next_arrival < self.board.len()).then(|| self.board.job(self.upcoming()).submit);
+        let end = self.ends.peek().map(|Reverse((time, _))| *time);
+        let deadline = self.deadlines.peek().map(|Reverse((time, _))| *time);
+        let wake = self.policy.value.wakes_at().filter(|&time| time > now);
+        [arrival, end, deadline, wake].into_iter().flatten().min()
+    }
+
+    /// Moves the clock to `time`, no later than [`Simulation::next_event`], and handles terminations, missed deadlines
+    /// and arrivals of that instant, but no pass.
+    pub fn settle(&mut self, time: Time) -> Result<(), EngineError> {
+        debug_assert!(time >= self.now() && self.next_event().is_none_or(|next| time <= next));
+        self.board.set_now(time);
+        while let Some(&Reverse((end, id))) = self.ends.peek()
+            && end == time
+        {
+            self.ends.pop();
+            self.terminate(id)?;
+        }
+        self.miss_deadlines()?;
+        while self.next_arrival < self.board.len() && self.board.job(self.upcoming()).submit == time {
+            self.arrive()?;
+        }
+        self.pass_due |= self.policy.value.wakes_at().is_some_and(|wake| wake <= time);
+        Ok(())
+    }
+
+    /// The scheduling pass of the present instant, if one is due. Returns the jobs that it started.
+    pub fn pass(&mut self) -> Result<&[JobId], EngineError> {
+        self.started.clear();
+        if !std::mem::take(&mut self.pass_due) {
+            return Ok(&self.started);
+        }
+        let mut started = std::mem::take(&mut self.started);
+        self.policy.value.pass(&self.machine.view(self.board.now()), &mut started);
+        for &id in &started {
+            self.start(id)?;
+        }
+        for &id in &started {
+            self.predictor.value.on_start(id, &mut self.board);
+            self.absorb(Event::Start, id)?;
+        }
+        // Backfilled is whoever leaves a job waiting that arrived earlier.
+        let still_waiting = self.machine.waiting.first().map(|job| job.id);
+        for &id in &started {
+            let backfilled = still_waiting.is_some_and(|head| head < id);
+            self.recorder.started(id, self.now(), self.board.prediction(id), backfilled);
+        }
+        self.started = started;
+        Ok(&self.started)
+    }
+
+    fn upcoming(&self) -> JobId {
+        JobId(self.next_arrival as u32)
+    }
+
+    fn terminate(&mut self, id: JobId) -> Result<(), EngineError> {
+        let Stage::Running { start } = self.board.stage(id) else { unreachable!("only running jobs end") };
+        let (prediction, runtime) = (self.board.prediction(id), self.truths[id.index()].runtime);
+        self.machine.release(id, start, prediction);
+        self.board.set_stage(id, Stage::Gone);
+        self.recorder.ended(id, self.now(), prediction, runtime, self.board.misses(id));
+        self.pass_due = true;
+        self.predictor.value.on_termination(id, runtime, &mut self.board);
+        self.absorb(Event::Termination, id)
+    }
+
+    fn miss_deadlines(&mut self) -> Result<(), EngineError> {
+        let mut late = std::mem::take(&mut self.late);
+        late.clear();
+        while let Some(&Reverse((deadline, id))) = self.deadlines.peek()
+            && deadline <= self.now()
+        {
+            self.deadlines.pop();
+            late.push(id);
+        }
+        late.sort_unstable();
+        late.dedup();
+        for &id in &late {
+            // What happened earlier at this instant may have moved the deadline, always to a later time.
+            if self.deadline(id).is_none_or(|deadline| deadline > self.now()) {
+                continue;
+            }
+            self.board.count_miss(id);
+            self.pass_due |= self.options.pass_on_miss;
+            self.predictor.value.on_deadline_missed(id, &mut self.board);
+            self.absorb(Event::Miss, id)?;
+            if self.deadline(id).is_some_and(|deadline| deadline <= self.now()) {
+                return Err(self.no_prediction(id, "missed deadline"));
+            }
+        }
+        self.late = late;
+        self.drop_stale_deadlines();
+        Ok(())
+    }
+
+    fn arrive(&mut self) -> Result<(), EngineError> {
+        let id = self.upcoming();
+        self.next_arrival += 1;
+        let job = *self.board.job(id);
+        self.board.set_stage(id, Stage::Waiting);
+        self.machine.enqueue(id, job.procs);
+        self.policy.value.on_arrival(id, &job);
+        self.pass_due = true;
+        self.predictor.value.on_arrival(id, &mut self.board);
+        self.absorb(Event::Arrival, id)?;
+        match self.board.prediction(id) {
+            0 => Err(self.no_prediction(id, "arrival")),
+            prediction => {
+                self.recorder.arrived(id, prediction);
+                Ok(())
+            }
+        }
+    }
+
+    fn start(&mut self, id: JobId) -> Result<(), EngineError> {
+        let bad = |why| EngineError::BadStart {
+            scheduler: self.policy.name.clone(),
+            job: self.number(id),
+            time: self.now(),
+            why,
+        };
+        if self.board.stage(id) != Stage::Waiting {
+            return Err(bad("it does not wait"));
+        }
+        if i64::from(self.board.job(id).procs) > self.machine.free && !self.policy.value.oversubscribes() {
+            return Err(bad("it does not fit the free processors"));
+        }
+        let now = self.now();
+        let job = self.machine.withdraw(id).expect("a waiting job is in the queue");
+        self.machine.start(job, now);
+        self.board.set_stage(id, Stage::Running { start: now });
+        self.ends.push(Reverse((now + self.truths[id.index()].runtime, id)));
+        self.watch_deadline(id);
+        Ok(())
+    }
+
+    /// Takes over what the predictor has written on the board.
+    fn absorb(&mut self, event: Event, cause: JobId) -> Result<(), EngineError> {
+        let mut at = 0;
+        while let Some(Change { job, old, new }) = self.board.change(at) {
+            at += 1;
+            if old == new {
+                continue;
+            }
+            let time = self.now();
+            let made = PredictionMade { job, time, prediction: new, event, cause };
+            self.recorder.predicted(made, old, self.truths[job.index()].runtime);
+            match self.board.stage(job) {
+                Stage::Waiting => self.machine.predict_waiting(job, new),
+                Stage::Running { start } => {
+                    self.machine.predict_running(job, start, old, new);
+                    self.watch_deadline(job);
+                }
+                Stage::Gone => unreachable!("the board takes no prediction for a job that is gone"),
+            }
+        }
+        self.board.forget_changes();
+        match self.board.breach() {
+            None => Ok(()),
+            Some(breach) => Err(EngineError::BadPrediction {
+                predictor: self.predictor.name.clone(),
+                job: self.number(breach.job),
+                time: self.now(),
+                prediction: breach.prediction,
+                why: breach.why,
+            }),
+        }
+    }
+
+    /// When a running job's prediction runs out.
+    fn deadline(&self, id: JobId) -> Option<Time> {
+        match self.board.stage(id) {
+            Stage::Running { start } => Some(start + self.board.prediction(id)),
+            _ => None,
+        }
+    }
+
+    /// Puts down a running job's deadline, if it will outlive it.
+    fn watch_deadline(&mut self, id: JobId) {
+        if let Stage::Running { start } = self.board.stage(id)
+            && self.board.prediction(id) < self.truths[id.index()].runtime
+        {
+            self.deadlines.push(Reverse((start + self.board.prediction(id), id)));
+        }
+    }
+
+    /// Takes deadlines off the top that no longer hold, so that nobody wakes up for them.
+    fn drop_stale_deadlines(&mut self) {
+        while let Some(&Reverse((deadline, id))) = self.deadlines.peek()
+            && self.deadline(id) != Some(deadline)
+        {
+            self.deadlines.pop();
+        }
+    }
+
+    fn no_prediction(&self, id: JobId, event: &'static str) -> EngineError {
+        EngineError::NoPrediction {
+            predictor: self.predictor.name.clone(),
+            job: self.number(id),
+            time: self.now(),
+            event,
+        }
+    }
+
+    fn number(&self, id: JobId) -> i64 {
+        self.truths[id.index()].number
+    }
+}
+
+/// Looking without changing.
+impl Simulation {
+    pub fn now(&self) -> Time {
+        self.board.now()
+    }
+
+    /// The queue and the running jobs as the policy sees them.
+    pub fn view(&self) -> View<'_> {
+        self.machine.view(self.now())
+    }
+
+    /// Submissions, stages and predictions.
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// What has become of a job so far.
+    pub fn outcome(&self, id: JobId) -> &Outcome {
+        &self.recorder.outcomes[id.index()]
+    }
+
+    /// What became of all jobs, in the order they were handed in, and all predictions made, if they were kept.
+    pub fn into_outcomes(self) -> (Vec<Outcome>, Option<Vec<PredictionMade>>) {
+        (self.recorder.outcomes, self.recorder.history)
+    }
+}

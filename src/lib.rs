@@ -1,0 +1,76 @@
+//! Shadowtime: trace-driven simulation of parallel job scheduling with runtime prediction.
+//!
+//! A trace becomes jobs; an engine moves time; a *policy* decides who starts; a *predictor* says how long jobs will run;
+//! a recorder watches; metrics read the record; the command line prints. Data flows one way.
+//!
+//! # From a trace to a number
+//!
+//! ```
+//! use shadowtime::experiment::{Setting, simulate};
+//! use shadowtime::metrics::{Improvement, Measure, summarize};
+//! use shadowtime::trace::{Cleaning, ReadOptions, Shaping, clean, demo, read, shape};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // The log as recorded; for a file, `Source::from_argument("KTH.swf.gz")`.
+//! let log = read(&demo(), ReadOptions::default(), &mut |_| ())?;
+//! // Its sane records as jobs on a machine, and of those the first thousand, arriving 10% faster.
+//! let workload = clean(&log, &Cleaning::default())?;
+//! let workload = shape(workload, &Shaping { first: Some(1000), load: 1.1, ..Shaping::default() })?;
+//! // Two runs, and what the one gains over the other.
+//! let run = |pair: &str| -> Result<_, Box<dyn std::error::Error>> {
+//!     let record = simulate(&workload, &Setting::parse_pair(pair)?, &mut |_| ())?;
+//!     Ok(summarize(&workload, &record, &Measure::default()))
+//! };
+//! let (easy, perfect) = (run("easy/estimate")?, run("sjbf/perfect")?);
+//! assert!(Improvement::over(&easy, &perfect).wait.unwrap() > 0.0);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The house
+//!
+//! Lowest floor first. A room may use the floors below it, never one above; a test reads the sources and checks that.
+//!
+//! | floor | room | what lives there |
+//! |---|---|---|
+//! | 0 | [`time`], [`job`], [`spec`], [`stats`], [`rng`] | the vocabulary: durations, what is submitted and what is true of a job, `name:key=value` texts, medians, one seed to many streams |
+//! | 1 | [`trace`] | SWF in and out, compressed input, named cleaning rules with counts, shaping, the embedded log |
+//! | 2 | [`model`] | makes workloads, one file a model |
+//! | 3 | [`predict`] | the four-event interface, the board predictors write on, one file a predictor, the catalog of them all |
+//! | 3 | [`schedule`] | the policy interface, one file a policy, the catalog of them all |
+//! | 4 | [`engine`] | events and their total order, the machine, the recorder; the only place that changes state |
+//! | 5 | [`metrics`] | from the record of a run to numbers, and improvement over a baseline |
+//! | 6 | [`experiment`] | one workload under one scheduler with one predictor: what larger studies run many of |
+//! | 7 | [`report`] | tables, CSV, JSON, SWF, and files that appear whole; knows nothing of the engine |
+//! | 8 | [`cli`] | one file a subcommand: arguments in, library call, report out |
+//!
+//! # Where to change what
+//!
+//! - A new predictor: a file in `predict/` and a line in `predict/catalog.rs`.
+//! - A new scheduler: a file in `schedule/` and a line in `schedule/catalog.rs`.
+//! - What an event does, and in which order: [`engine::Simulation`].
+//! - Which records are dropped or changed: `trace/clean.rs`.
+//! - A column of the summary: `metrics/summary.rs`, then `report/row.rs` and `report/summary.rs`.
+//! - An option: the file of its command in `cli/`.
+
+#![forbid(unsafe_code)]
+
+pub mod cli;
+pub mod engine;
+pub mod experiment;
+pub mod job;
+pub mod metrics;
+pub mod model;
+pub mod predict;
+pub mod report;
+pub mod rng;
+pub mod schedule;
+pub mod spec;
+pub mod stats;
+pub mod time;
+pub mod trace;
+
+/// The README's examples are compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,81 @@
+//! A whole run in a row of numbers.
+
+use super::job::JobMetrics;
+use super::measure::Measure;
+use crate::engine::RunRecord;
+use crate::stats::percentile;
+use crate::time::Seconds;
+use crate::trace::Workload;
+
+/// The figures of one run. Means, counts and percentiles are over the measured jobs; `utilization` and `makespan` over
+/// all that were simulated. Where no job is measured, means are NaN.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// Measured jobs.
+    pub jobs: usize,
+    pub wait_mean: f64,
+    pub bsld_mean: f64,
+    /// Absolute inaccuracy, in seconds, and relative accuracy, a fraction (Talby et al., section 3.3).
+    pub ai_mean: f64,
+    pub ra_mean: f64,
+    pub backfilled: usize,
+    /// Missed-deadline events.
+    pub misses: u64,
+    pub utilization: f64,
+    /// From the first submission to the last end.
+    pub makespan: Seconds,
+    pub wait_p50: f64,
+    pub wait_p95: f64,
+    pub wait_max: f64,
+    pub bsld_p50: f64,
+    pub bsld_p95: f64,
+    /// The mean of |runtime - prediction in force at the start|, in seconds and as percent of the mean runtime.
+    pub mae: f64,
+    pub mae_pct: f64,
+}
+
+/// Sums run over jobs in workload order, so that two right programs print the same digits.
+pub fn summarize(workload: &Workload, record: &RunRecord, measure: &Measure) -> Summary {
+    let measured = measure.jobs(workload.jobs.len());
+    let jobs = measured.len();
+    let mut waits = Vec::with_capacity(jobs);
+    let mut bslds = Vec::with_capacity(jobs);
+    let (mut wait, mut bsld, mut ai, mut ra, mut error, mut runtime) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
+    let (mut backfilled, mut misses) = (0, 0);
+    for finished in record.finished(&workload.jobs).skip(measured.start).take(jobs) {
+        let job = JobMetrics::of(&finished, measure.bsld_threshold);
+        wait += job.wait as f64;
+        bsld += job.bsld;
+        ai += job.ai;
+        ra += job.ra;
+        error += (job.runtime - job.prediction_at_start).abs() as f64;
+        runtime += job.runtime as f64;
+        backfilled += usize::from(job.backfilled);
+        misses += u64::from(job.misses);
+        waits.push(job.wait as f64);
+        bslds.push(job.bsld);
+    }
+    let count = jobs as f64;
+    let all = record.finished(&workload.jobs);
+    let last_end = all.clone().map(|job| job.end()).max().unwrap_or(workload.first_submit());
+    let makespan = last_end - workload.first_submit();
+    let work: i128 = all.map(|job| i128::from(job.job.submission.procs) * i128::from(job.job.runtime)).sum();
+    Summary {
+        jobs,
+        wait_mean: wait / count,
+        bsld_mean: bsld / count,
+        ai_mean: ai / count,
+        ra_mean: ra / count,
+        backfilled,
+        misses,
+        utilization: work as f64 / (f64::from(workload.procs) * makespan as f64),
+        makespan,
+        wait_p50: percentile(&mut waits, 50.0),
+        wait_p95: percentile(&mut waits, 95.0),
+        wait_max: percentile(&mut waits, 100.0),
+        bsld_p50: percentile(&mut bslds, 50.0),
+        bsld_p95: percentile(&mut bslds, 95.0),
+        mae: error / count,
+        mae_pct: error / runtime * 100.0,
+    }
+}

@@ -1,0 +1,262 @@
+//! Users who work in sessions: a small model of a busy machine, with just enough of what the archive's logs show to make
+//! predictors differ.
+//!
+//! A user has a few programs. A session is a run of jobs of one program, nearly alike in size and runtime, each submitted
+//! a while after the one before; most users work by day. Estimates are round values, far too long, the same for all
+//! jobs of a program; some jobs fail at once and some are ended at their estimate. These are the observations of Talby
+//! et al. (section 5.1) and Tsafrir et al. ("Modeling user runtime estimates"), not their fitted models.
+
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, Exp, Geometric, LogNormal};
+
+use crate::rng::stream;
+use crate::time::{DAY, HOUR, MINUTE, Seconds, Time};
+use crate::trace::{Fields, Header};
+
+/// What to make.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sessions {
+    pub jobs: usize,
+    /// The machine's processors.
+    pub procs: u32,
+    pub users: u32,
+    /// Work submitted over what the machine can do in the time of the submissions; met nearly, the better the more jobs.
+    pub offered_load: f64,
+    pub seed: u64,
+}
+
+/// The values users choose from; the last is the machine's limit (Tsafrir et al.: 20 values make up 90% of a log).
+const ESTIMATES: [Seconds; 9] =
+    [10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 6 * HOUR, 8 * HOUR, 12 * HOUR, 18 * HOUR];
+const LIMIT: Seconds = 18 * HOUR;
+
+/// Queues by estimate, shortest first.
+const QUEUE_LIMITS: [Seconds; 3] = [HOUR, 6 * HOUR, LIMIT];
+
+/// How busy each hour of the day is, in parts of 1000: nights are quiet, afternoons are not.
+const HOURS: [i64; 24] =
+    [18, 14, 12, 10, 10, 12, 16, 24, 42, 62, 72, 70, 62, 66, 74, 78, 76, 66, 52, 44, 38, 34, 28, 20];
+
+/// A program of a user: what its jobs have in common.
+struct Program {
+    executable: i64,
+    procs: u32,
+    runtime: f64,
+    estimate: Seconds,
+}
+
+/// A job before it has its place in time: seconds after its session's start.
+struct Draft {
+    session: usize,
+    after: Seconds,
+    user: usize,
+    program: usize,
+    procs: u32,
+    runtime: Seconds,
+}
+
+/// Makes a log: a header, and records in order of submission. Waits are not known: nobody has run them yet.
+pub fn generate_sessions(model: &Sessions) -> (Header, Vec<Fields>) {
+    let programs = draw_programs(model);
+    let drafts = draw_sessions(model, &programs);
+
+    // Sessions lie at random within the span in which the machine could do the work at the load asked for.
+    let work: f64 = drafts.iter().map(|job| f64::from(job.procs) * job.runtime as f64).sum();
+    let span = (work / (f64::from(model.procs) * model.offered_load)) as Seconds;
+    let mut rng = stream(model.seed, "starts");
+    let lengths = drafts.chunk_by(|a, b| a.session == b.session).map(|session| session[session.len() - 1].after);
+    let starts: Vec<Time> = lengths.map(|length| by_day(rng.random_range(0..(span - length).max(1)))).collect();
+
+    let mut order: Vec<(Time, &Draft)> = drafts.iter().map(|job| (starts[job.session] + job.after, job)).collect();
+    order.sort_by_key(|(submit, _)| *submit);
+    let first = order.first().map_or(0, |(submit, _)| *submit);
+    let records = order.iter().zip(1..).map(|((submit, job), number)| {
+        let program = &programs[job.user][job.program];
+        let queue = QUEUE_LIMITS.iter().position(|&limit| program.estimate <= limit).unwrap_or(0) as i64 + 1;
+        let procs = i64::from(job.procs);
+        let user = job.user as i64 + 1;
+        [
+            number,
+            submit - first,
+            -1,
+            job.runtime,
+            procs,
+            -1,
+            -1,
+            procs,
+            program.estimate,
+            -1,
+            1,
+            user,
+            user % 7 + 1,
+            program.executable,
+            queue,
+            1,
+            -1,
+            -1,
+        ]
+    });
+    let records: Vec<Fields> = records.collect();
+    (header(model, records.len()), records)
+}
+
+fn header(model: &Sessions, jobs: usize) -> Header {
+    let Sessions { procs, users, offered_load, seed, .. } = model;
+    let mut header = Header::default();
+    for line in [
+        "; Version: 2.2".to_string(),
+        "; Computer: none, a model".to_string(),
+        "; Installation: shadowtime, users who work in sessions".to_string(),
+        format!("; MaxJobs: {jobs}"),
+        format!("; MaxRecords: {jobs}"),
+        "; UnixStartTime: 1767225600".to_string(),
+        "; TimeZoneString: UTC".to_string(),
+        format!("; MaxNodes: {procs}"),
+        format!("; MaxProcs: {procs}"),
+        format!("; MaxRuntime: {LIMIT}"),
+        "; Queues: 1 up to 1h, 2 up to 6h, 3 up to 18h".to_string(),
+        format!("; Note: made by `sim generate sessions --jobs {jobs} --procs {procs} --users {users}"),
+        format!(";       --offered-load {offered_load} --seed {seed}`"),
+    ] {
+        header.push(line.as_bytes());
+    }
+    header
+}
+
+fn draw_programs(model: &Sessions) -> Vec<Vec<Program>> {
+    let mut rng = stream(model.seed, "programs");
+    // Half of all programs run for less than 25 minutes, one in twenty for more than 6 hours.
+    let runtimes = lognormal(7.3, 1.65);
+    let mut executable = 0;
+    let mut draw = |rng: &mut ChaCha8Rng| {
+        executable += 1;
+        let runtime = runtimes.sample(rng).clamp(20.0, 0.8 * LIMIT as f64);
+        Program { executable, procs: draw_size(rng, model.procs), runtime, estimate: draw_estimate(rng, runtime) }
+    };
+    (0..model.users)
+        .map(|_| {
+            let programs = rng.random_range(2..=5);
+            (0..programs).map(|_| draw(&mut rng)).collect()
+        })
+        .collect()
+}
+
+/// Powers of two mostly, half the machine at the most.
+fn draw_size(rng: &mut ChaCha8Rng, procs: u32) -> u32 {
+    let widest = (procs / 2).max(1);
+    let size = match rng.random_range(0..10) {
+        0 | 1 => 1,
+        2 => rng.random_range(1..=widest),
+        _ => 1 << rng.random_range(0..=widest.ilog2()),
+    };
+    size.min(widest)
+}
+
+/// A round value above what the program needs, and for one program in six the limit, whatever it needs.
+fn draw_estimate(rng: &mut ChaCha8Rng, runtime: f64) -> Seconds {
+    let padded = runtime * rng.random_range(1.2..6.0);
+    let wanted = if rng.random_ratio(1, 6) { LIMIT } else { padded as Seconds };
+    ESTIMATES.into_iter().find(|&value| value >= wanted).unwrap_or(LIMIT)
+}
+
+fn draw_sessions(model: &Sessions, programs: &[Vec<Program>]) -> Vec<Draft> {
+    let mut rng = stream(model.seed, "sessions");
+    let users: Vec<usize> = (0..programs.len()).collect();
+    // A few users submit most of the jobs: the k-th works 1/k as often as the first.
+    let weight = |user: &usize| 1.0 / (*user as f64 + 1.0);
+    let length = Geometric::new(0.12).expect("a probability");
+    let think = Exp::new(1.0 / (6 * MINUTE) as f64).expect("a positive rate");
+    let (session_spread, job_spread) = (lognormal(0.0, 0.45), lognormal(0.0, 0.18));
+    let mut drafts = Vec::with_capacity(model.jobs);
+    for session in 0.. {
+        let user = *users.choose_weighted(&mut rng, weight).expect("there are users");
+        let program_at = rng.random_range(0..programs[user].len());
+        let program = &programs[user][program_at];
+        let typical = program.runtime * session_spread.sample(&mut rng);
+        // Some sessions are a batch handed in at once, in others each job waits for the one before.
+        let batch = rng.random_ratio(1, 4);
+        let mut after = 0;
+        for _ in 0..=length.sample(&mut rng).min(60) {
+            if drafts.len() == model.jobs {
+                return drafts;
+            }
+            let procs = if rng.random_ratio(1, 8) { (program.procs / 2).max(1) } else { program.procs };
+            let runtime = match rng.random_range(0..100) {
+                0..8 => rng.random_range(2..60),
+                8..11 => program.estimate,
+                _ => (typical * job_spread.sample(&mut rng)) as Seconds,
+            };
+            let runtime = runtime.clamp(1, program.estimate);
+            drafts.push(Draft { session, after, user, program: program_at, procs, runtime });
+            after += think.sample(&mut rng) as Seconds + if batch { 0 } else { runtime };
+            // Nobody stays at it for longer than a day.
+            if after > DAY {
+                break;
+            }
+        }
+    }
+    drafts
+}
+
+fn lognormal(mu: f64, sigma: f64) -> LogNormal<f64> {
+    LogNormal::new(mu, sigma).expect("a finite spread")
+}
+
+/// Moves an instant within its day so that the hours are as busy as [`HOURS`] says: even before, by the day's cycle after.
+fn by_day(time: Time) -> Time {
+    let (day, second) = (time.div_euclid(DAY), time.rem_euclid(DAY));
+    let all: i64 = HOURS.iter().sum();
+    // How much of the day's activity lies before the instant, in parts of `all` times a day's seconds.
+    let mut before = second * all;
+    for (hour, share) in (0..).zip(HOURS) {
+        if before < share * DAY {
+            return day * DAY + hour * HOUR + before * HOUR / (share * DAY);
+        }
+        before -= share * DAY;
+    }
+    unreachable!("an instant lies within its day")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODEL: Sessions = Sessions { jobs: 4000, procs: 128, users: 40, offered_load: 0.9, seed: 7 };
+
+    #[test]
+    fn the_same_seed_makes_the_same_log() {
+        let (_, records) = generate_sessions(&MODEL);
+        assert_eq!(records, generate_sessions(&MODEL).1);
+        assert_ne!(records, generate_sessions(&Sessions { seed: 8, ..MODEL }).1);
+    }
+
+    #[test]
+    fn the_log_is_what_was_asked_for() {
+        let (header, records) = generate_sessions(&MODEL);
+        assert_eq!((header.procs(), records.len()), (Some(128), 4000));
+        assert!(records.iter().all(|job| (1..=64).contains(&job[7]) && (1..=job[8]).contains(&job[3])));
+        assert!(records.is_sorted_by_key(|job| job[1]));
+        // Poor estimates, and few of them.
+        let mean = |field: usize| records.iter().map(|job| job[field]).sum::<i64>() / 4000;
+        assert!(mean(8) > 2 * mean(3), "estimates {} runtimes {}", mean(8), mean(3));
+        assert!(records.iter().all(|job| ESTIMATES.contains(&job[8])));
+        for seed in 0..10 {
+            let (_, records) = generate_sessions(&Sessions { seed, ..MODEL });
+            let work: i64 = records.iter().map(|job| job[3] * job[7]).sum();
+            let load = work as f64 / (records[3999][1] * 128) as f64;
+            assert!((0.87..=0.95).contains(&load), "seed {seed}: {load}");
+        }
+    }
+
+    #[test]
+    fn the_day_has_its_cycle() {
+        assert_eq!(by_day(0), 0);
+        assert_eq!(by_day(3 * DAY), 3 * DAY);
+        let afternoon = (0..DAY).step_by(60).filter(|&t| (13 * HOUR..17 * HOUR).contains(&by_day(t))).count();
+        // 66 + 74 + 78 + 76 of 1000 in four hours of 24.
+        assert!((1440 * 290 / 1000..1440 * 300 / 1000).contains(&afternoon), "{afternoon}");
+        assert!((0..DAY).step_by(977).map(by_day).is_sorted());
+    }
+}

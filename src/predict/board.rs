@@ -1,0 +1,209 @@
+//! The board: what is publicly known of the jobs in the system, and the predictions in force.
+//!
+//! A predictor reads it and writes predictions on it; the engine does the rest. Runtimes are not on it, so that no
+//! predictor can read what its real counterpart could not know.
+
+use crate::job::{JobId, Submission};
+use crate::time::{FOREVER, Seconds, Time};
+
+/// Submissions, starts and present predictions of all jobs that have arrived.
+#[derive(Clone, Debug, Default)]
+pub struct Board {
+    now: Time,
+    entries: Vec<Entry>,
+    /// What has been written since the engine last looked.
+    changes: Vec<Change>,
+    breach: Option<Breach>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    job: Submission,
+    stage: Stage,
+    prediction: Seconds,
+    misses: u32,
+}
+
+/// Where a job is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    Waiting,
+    Running {
+        start: Time,
+    },
+    /// Terminated or cancelled.
+    Gone,
+}
+
+/// A prediction that was replaced by another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub job: JobId,
+    /// 0 if there was none.
+    pub old: Seconds,
+    pub new: Seconds,
+}
+
+/// A prediction that the contract forbids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Breach {
+    pub job: JobId,
+    pub prediction: Seconds,
+    pub why: BreachKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BreachKind {
+    /// Less than a second.
+    TooShort,
+    /// The job has run that long already.
+    NotAboveElapsed { elapsed: Seconds },
+    /// The job is neither waiting nor running.
+    NotInTheSystem,
+}
+
+impl Board {
+    /// The present instant.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// What was submitted.
+    pub fn job(&self, id: JobId) -> &Submission {
+        &self.entries[id.index()].job
+    }
+
+    pub fn stage(&self, id: JobId) -> Stage {
+        self.entries[id.index()].stage
+    }
+
+    /// How long a running job has run; 0 for one that waits.
+    pub fn elapsed(&self, id: JobId) -> Seconds {
+        match self.stage(id) {
+            Stage::Running { start } => self.now - start,
+            _ => 0,
+        }
+    }
+
+    /// The prediction in force.
+    pub fn prediction(&self, id: JobId) -> Seconds {
+        self.entries[id.index()].prediction
+    }
+
+    /// How many deadlines the job has missed, the present one included.
+    pub fn misses(&self, id: JobId) -> u32 {
+        self.entries[id.index()].misses
+    }
+
+    /// Predicts that the job will run for so many seconds in all. It must be in the system, and the prediction at
+    /// least a second and more than it has run already; a breach is reported by the engine, which then stops.
+    /// Predictions beyond [`FOREVER`] are cut there.
+    pub fn predict(&mut self, id: JobId, prediction: Seconds) {
+        let elapsed = self.elapsed(id);
+        let why = match self.stage(id) {
+            Stage::Gone => Some(BreachKind::NotInTheSystem),
+            _ if prediction < 1 => Some(BreachKind::TooShort),
+            _ if prediction <= elapsed => Some(BreachKind::NotAboveElapsed { elapsed }),
+            _ => None,
+        };
+        if let Some(why) = why {
+            self.breach.get_or_insert(Breach { job: id, prediction, why });
+            return;
+        }
+        let new = prediction.min(FOREVER);
+        let old = std::mem::replace(&mut self.entries[id.index()].prediction, new);
+        self.changes.push(Change { job: id, old, new });
+    }
+
+    /// As [`Board::predict`], but leaves a job alone that has run that long already: the rule of propagation.
+    pub fn predict_if_above_elapsed(&mut self, id: JobId, prediction: Seconds) {
+        if prediction > self.elapsed(id) {
+            self.predict(id, prediction);
+        }
+    }
+}
+
+/// The engine's side.
+impl Board {
+    pub(crate) fn set_now(&mut self, now: Time) {
+        self.now = now;
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// A job is known but has not arrived: its place is kept, and nobody asks for it yet.
+    pub(crate) fn announce(&mut self, job: Submission) {
+        self.entries.push(Entry { job, stage: Stage::Gone, prediction: 0, misses: 0 });
+    }
+
+    pub(crate) fn set_stage(&mut self, id: JobId, stage: Stage) {
+        self.entries[id.index()].stage = stage;
+    }
+
+    pub(crate) fn count_miss(&mut self, id: JobId) {
+        self.entries[id.index()].misses += 1;
+    }
+
+    pub(crate) fn change(&self, at: usize) -> Option<Change> {
+        self.changes.get(at).copied()
+    }
+
+    pub(crate) fn forget_changes(&mut self) {
+        self.changes.clear();
+    }
+
+    pub(crate) fn breach(&self) -> Option<Breach> {
+        self.breach
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn board() -> (Board, JobId) {
+        let mut board = Board::default();
+        let (submit, estimate) = (0, 100);
+        board.announce(Submission {
+            submit,
+            estimate,
+            procs: 1,
+            user: 1,
+            group: 1,
+            executable: 1,
+            queue: 1,
+            partition: 1,
+        });
+        (board, JobId(0))
+    }
+
+    #[test]
+    fn the_contract_is_checked_at_every_prediction() {
+        let (mut board, id) = board();
+        board.set_stage(id, Stage::Running { start: 0 });
+        board.set_now(10);
+        board.predict_if_above_elapsed(id, 10);
+        assert_eq!((board.prediction(id), board.breach()), (0, None));
+        board.predict(id, 11);
+        assert_eq!((board.prediction(id), board.breach()), (11, None));
+        board.predict(id, 10);
+        let why = BreachKind::NotAboveElapsed { elapsed: 10 };
+        assert_eq!(board.breach(), Some(Breach { job: id, prediction: 10, why }));
+        assert_eq!(board.prediction(id), 11);
+    }
+
+    #[test]
+    fn waiting_jobs_need_a_second_and_gone_ones_no_prediction() {
+        let (mut board, id) = board();
+        let mut gone = board.clone();
+        gone.predict(id, 5);
+        assert_eq!(gone.breach().map(|breach| breach.why), Some(BreachKind::NotInTheSystem));
+        board.set_stage(id, Stage::Waiting);
+        board.predict(id, FOREVER * 2);
+        assert_eq!((board.prediction(id), board.breach()), (FOREVER, None));
+        board.predict(id, 0);
+        assert_eq!(board.breach().map(|breach| breach.why), Some(BreachKind::TooShort));
+    }
+}

@@ -1,0 +1,88 @@
+//! What all predictors share: how a prediction grows when its job outlives it.
+
+use super::board::Board;
+use crate::job::JobId;
+use crate::time::{HOUR, MINUTE, Seconds};
+
+/// The k-th miss of a job adds the k-th of these; after the last, the last for ever (Tsafrir et al., "Backfilling using
+/// runtime predictions rather than user estimates", where they are called predefined gradual increments).
+const INCREMENTS: [Seconds; 11] = [
+    MINUTE,
+    5 * MINUTE,
+    15 * MINUTE,
+    30 * MINUTE,
+    HOUR,
+    2 * HOUR,
+    5 * HOUR,
+    10 * HOUR,
+    20 * HOUR,
+    50 * HOUR,
+    100 * HOUR,
+];
+
+/// Adds the increment of the job's present miss. All its misses count, however they were answered.
+pub fn add_increment(id: JobId, board: &mut Board) {
+    let miss = board.misses(id).max(1) as usize;
+    let increment = INCREMENTS[(miss - 1).min(INCREMENTS.len() - 1)];
+    let prediction = board.prediction(id) + increment;
+    board.predict(id, prediction.max(board.elapsed(id) + 1));
+}
+
+/// Raises a prediction below the user's estimate to the estimate, any other by the increment.
+pub fn raise_to_estimate(id: JobId, board: &mut Board) {
+    let estimate = board.job(id).estimate;
+    if board.prediction(id) < estimate && estimate > board.elapsed(id) {
+        board.predict(id, estimate);
+    } else {
+        add_increment(id, board);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::Submission;
+    use crate::predict::board::Stage;
+
+    /// A job that started at 0 with this prediction and estimate, and what each of so many misses makes of it.
+    fn answers(prediction: Seconds, estimate: Seconds, misses: usize, rule: fn(JobId, &mut Board)) -> Vec<Seconds> {
+        let (mut board, id) = (Board::default(), JobId(0));
+        board.announce(Submission {
+            submit: 0,
+            estimate,
+            procs: 1,
+            user: 1,
+            group: 1,
+            executable: 1,
+            queue: 1,
+            partition: 1,
+        });
+        board.set_stage(id, Stage::Running { start: 0 });
+        board.predict(id, prediction);
+        let answer = |_| {
+            board.set_now(board.prediction(id));
+            board.count_miss(id);
+            rule(id, &mut board);
+            board.prediction(id)
+        };
+        (0..misses).map(answer).collect()
+    }
+
+    #[test]
+    fn increments_grow_and_the_last_repeats() {
+        let hours = |h: Seconds| h * HOUR;
+        let steps = answers(1, 9999, 13, add_increment);
+        let added: Vec<_> = [1].iter().chain(&steps).zip(&steps).map(|(before, after)| after - before).collect();
+        assert_eq!(added[..4], [60, 300, 900, 1800]);
+        assert_eq!(added[4..11], [1, 2, 5, 10, 20, 50, 100].map(hours));
+        assert_eq!(added[11..], [100, 100].map(hours));
+    }
+
+    #[test]
+    fn a_raise_to_the_estimate_counts_as_a_miss() {
+        // At the first miss to the estimate of 10 minutes, at the second 5 minutes more, not 1.
+        assert_eq!(answers(30, 600, 3, raise_to_estimate), [600, 900, 1800]);
+        assert_eq!(answers(600, 600, 2, raise_to_estimate), [660, 960]);
+        assert_eq!(answers(700, 600, 1, raise_to_estimate), [760]);
+    }
+}

@@ -1,0 +1,18 @@
+//! Runtime prediction: the four-event interface, and one file a predictor.
+//!
+//! [`Predictor`] is the interface, [`Board`] what predictors read and write on, [`catalog`] the list of them all.
+//! [`deadline`] and [`metric`] are what several share.
+
+mod board;
+pub mod catalog;
+mod constant;
+pub mod deadline;
+mod estimate;
+pub mod metric;
+mod perfect;
+mod predictor;
+mod ruh;
+
+pub(crate) use board::Change;
+pub use board::{Board, Breach, BreachKind, Stage};
+pub use predictor::Predictor;

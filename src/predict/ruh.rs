@@ -1,0 +1,140 @@
+//! Recent User History (Talby et al., Listing 3; EASY++ in Tsafrir et al.): what the user's last jobs took.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use super::board::{Board, Stage};
+use super::metric::Metric;
+use super::predictor::Predictor;
+use crate::job::JobId;
+use crate::spec::{Form, Key, Kind, Spec};
+use crate::time::Seconds;
+
+pub const FORM: Form = Form {
+    name: "ruh",
+    about: "recent user history: the median runtime of the user's last jobs, or the estimate while there are too few",
+    keys: &[
+        Key { name: "window", kind: Kind::Whole { least: 1 }, default: "3", about: "how many of the last jobs" },
+        Key { name: "metric", kind: Metric::KIND, default: "median", about: "what is taken of them" },
+        Key {
+            name: "propagate",
+            kind: Kind::Switch,
+            default: "off",
+            about: "when a job ends, predict its user's other waiting and running jobs anew",
+        },
+        Key {
+            name: "running",
+            kind: Kind::Switch,
+            default: "off",
+            about: "the user's running jobs count too, with their predictions",
+        },
+        Key { name: "cap", kind: Kind::Switch, default: "off", about: "never predict more than the estimate" },
+    ],
+};
+
+pub const EASY_PLUS_PLUS: Form =
+    Form { name: "easy++", about: "the same as ruh:window=2,metric=mean,cap=on (Tsafrir et al.)", keys: &[] };
+
+/// A job whose user is unknown (-1) shares its history with all others of unknown users. A job without an estimate of
+/// its own is predicted from history like any other; the estimate it was given stands in while there is none.
+pub struct Ruh {
+    window: usize,
+    metric: Metric,
+    propagate: bool,
+    running: bool,
+    cap: bool,
+    users: FxHashMap<i32, User>,
+    /// Scratch: the runtimes of one prediction.
+    recent: Vec<Seconds>,
+}
+
+#[derive(Default)]
+struct User {
+    /// The runtimes of the last terminated jobs, as many as the window, in order of termination.
+    terminated: VecDeque<Seconds>,
+    /// Jobs in the system in order of arrival (kept for `propagate`).
+    live: Vec<JobId>,
+    /// Running jobs in order of start (kept for `running`).
+    running: Vec<JobId>,
+}
+
+impl Ruh {
+    pub fn new(spec: &Spec) -> Self {
+        Ruh {
+            window: usize::try_from(spec.whole("window")).unwrap_or(usize::MAX),
+            metric: Metric::from_word(spec.text("metric")),
+            propagate: spec.switch("propagate"),
+            running: spec.switch("running"),
+            cap: spec.switch("cap"),
+            users: FxHashMap::default(),
+            recent: Vec::new(),
+        }
+    }
+
+    pub fn easy_plus_plus() -> Self {
+        let spec = Spec::parse("ruh:window=2,metric=mean,cap=on", "predictor", &[&FORM]);
+        Ruh::new(&spec.expect("a spec of our own"))
+    }
+
+    /// What the user's history says of a job now.
+    fn compute(&mut self, id: JobId, board: &Board) -> Seconds {
+        let job = board.job(id);
+        let Some(user) = self.users.get(&job.user) else { return job.estimate };
+        // The list is the terminated jobs followed by the other running ones; its last `window` are wanted.
+        let others = || user.running.iter().filter(|&&other| other != id);
+        let running = others().count();
+        let from_running = running.min(self.window);
+        let from_terminated = self.window - from_running;
+        if user.terminated.len() < from_terminated {
+            return job.estimate;
+        }
+        self.recent.clear();
+        self.recent.extend(user.terminated.range(user.terminated.len() - from_terminated..));
+        self.recent.extend(others().skip(running - from_running).map(|&other| board.prediction(other)));
+        let prediction = self.metric.of(&mut self.recent);
+        if self.cap { prediction.min(job.estimate) } else { prediction }
+    }
+}
+
+impl Predictor for Ruh {
+    fn on_arrival(&mut self, id: JobId, board: &mut Board) {
+        let prediction = self.compute(id, board);
+        board.predict(id, prediction);
+        if self.propagate {
+            self.users.entry(board.job(id).user).or_default().live.push(id);
+        }
+    }
+
+    fn on_start(&mut self, id: JobId, board: &mut Board) {
+        if self.running {
+            self.users.entry(board.job(id).user).or_default().running.push(id);
+        }
+    }
+
+    fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {
+        let user = self.users.entry(board.job(id).user).or_default();
+        if user.terminated.len() == self.window {
+            user.terminated.pop_front();
+        }
+        user.terminated.push_back(runtime);
+        user.running.retain(|&other| other != id);
+        if !self.propagate {
+            return;
+        }
+        user.live.retain(|&other| other != id);
+        let live = std::mem::take(&mut user.live);
+        for &other in &live {
+            debug_assert_ne!(board.stage(other), Stage::Gone);
+            let prediction = self.compute(other, board);
+            board.predict_if_above_elapsed(other, prediction);
+        }
+        self.users.entry(board.job(id).user).or_default().live = live;
+    }
+
+    fn on_cancellation(&mut self, id: JobId, board: &mut Board) {
+        if let Some(user) = self.users.get_mut(&board.job(id).user) {
+            user.live.retain(|&other| other != id);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Rows for programs: CSV and JSON.
+
+use std::io::{self, Write};
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::row::Cell;
+
+/// Writes a header line, if wanted, and one line a row. All rows have the columns of the first.
+pub fn write_csv(out: &mut dyn Write, rows: &[Vec<(&'static str, Cell)>], header: bool) -> io::Result<()> {
+    let mut csv = CsvLines::new(out);
+    if let Some(first) = rows.first().filter(|_| header) {
+        csv.line(first.iter().map(|(name, _)| name))?;
+    }
+    for row in rows {
+        csv.line(row.iter().map(|(_, cell)| cell.text()))?;
+    }
+    csv.finish()
+}
+
+/// Lines of CSV, with the errors of the writer below: the csv crate would hide a full disk or a closed pipe in its own.
+pub struct CsvLines<'a>(csv::Writer<&'a mut dyn Write>);
+
+impl<'a> CsvLines<'a> {
+    pub fn new(out: &'a mut dyn Write) -> Self {
+        CsvLines(csv::Writer::from_writer(out))
+    }
+
+    pub fn line<T: AsRef<[u8]>>(&mut self, cells: impl IntoIterator<Item = T>) -> io::Result<()> {
+        self.0.write_record(cells).map_err(|error| match error.into_kind() {
+            csv::ErrorKind::Io(error) => error,
+            other => io::Error::other(format!("{other:?}")),
+        })
+    }
+
+    pub fn finish(mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// Writes one object a row: the CSV's columns with the CSV's digits.
+pub fn write_json(out: &mut dyn Write, row: &[(&'static str, Cell)]) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &Object(row))?;
+    out.write_all(b"\n")
+}
+
+struct Object<'a>(&'a [(&'static str, Cell)]);
+
+impl Serialize for Object<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, cell) in self.0 {
+            map.serialize_entry(name, cell)?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Cell {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Cell::Text(text) => serializer.serialize_str(text),
+            Cell::Count(count) => serializer.serialize_u64(*count),
+            // Through the text, so that both formats hold the same number; what is not defined has no text: null.
+            Cell::Seconds(_) | Cell::Real(_) | Cell::None => self.text().parse::<f64>().ok().serialize(serializer),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row() -> Vec<(&'static str, Cell)> {
+        vec![
+            ("predictor", Cell::Text("ruh:window=2,cap=on".into())),
+            ("jobs", Cell::Count(7)),
+            ("wait_mean", Cell::Seconds(1.0 / 3.0)),
+            ("gain", Cell::None),
+        ]
+    }
+
+    #[test]
+    fn csv_quotes_what_has_commas() {
+        let mut out = Vec::new();
+        write_csv(&mut out, &[row()], true).unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "predictor,jobs,wait_mean,gain\n\"ruh:window=2,cap=on\",7,0.333,\n"
+        );
+        let mut out = Vec::new();
+        write_csv(&mut out, &[row(), row()], false).unwrap();
+        assert_eq!(out.iter().filter(|&&b| b == b'\n').count(), 2);
+    }
+
+    #[test]
+    fn json_has_numbers_and_nulls() {
+        let mut out = Vec::new();
+        write_json(&mut out, &row()).unwrap();
+        let value: serde_json::Value = serde_json::from_slice(&out).unwrap();
+        assert_eq!(
+            value,
+            serde_json::json!({"predictor": "ruh:window=2,cap=on", "jobs": 7, "wait_mean": 0.333, "gain": null})
+        );
+    }
+}

@@ -1,0 +1,21 @@
+//! Results as people and programs read them: tables, CSV, JSON, SWF; and how they reach a file.
+
+mod jobs;
+mod listing;
+mod machine;
+mod output;
+mod row;
+mod schedule;
+mod summary;
+mod survey;
+mod table;
+
+pub use jobs::{write_jobs, write_predictions};
+pub use listing::write_forms;
+pub use machine::{write_csv, write_json};
+pub use output::{Output, OutputError, abandon_unfinished};
+pub use row::{Cell, Compared, RunLabel, summary_row};
+pub use schedule::write_schedule;
+pub use summary::{Baseline, write_summary};
+pub use survey::{dropped_in_words, survey_row, write_findings, write_survey};
+pub use table::{Table, grouped, percent};

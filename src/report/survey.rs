@@ -1,0 +1,186 @@
+//! What is in a log, and what is wrong with it.
+
+use std::io::{self, Write};
+
+use super::row::Cell;
+use super::table::{Table, grouped, percent};
+use crate::time::{date, humane};
+use crate::trace::{CleaningReport, FIELD_NAMES, Findings, Survey};
+
+/// The rules of cleaning with their counts, in the words of reports.
+fn drops(cleaning: &CleaningReport) -> [(&'static str, u64); 6] {
+    [
+        ("without processors", cleaning.without_procs),
+        ("with a negative run time", cleaning.negative_runtime),
+        ("with a negative submit time", cleaning.negative_submit),
+        ("wider than the machine", cleaning.too_wide),
+        ("without an estimate", cleaning.without_estimate),
+        ("without a recorded wait", cleaning.without_wait),
+    ]
+}
+
+/// What cleaning dropped, in a line for people; none if nothing.
+pub fn dropped_in_words(cleaning: &CleaningReport) -> Option<String> {
+    let causes = drops(cleaning).into_iter().filter(|(_, count)| *count > 0);
+    let causes: Vec<_> = causes.map(|(what, count)| format!("{} {what}", grouped(count))).collect();
+    let (dropped, records) = (cleaning.dropped(), cleaning.records);
+    let share = percent(dropped as f64 / records as f64);
+    (dropped > 0).then(|| {
+        format!("{} of {} records dropped ({share}): {}", grouped(dropped), grouped(records), causes.join(", "))
+    })
+}
+
+pub fn write_survey(out: &mut dyn Write, survey: &Survey) -> io::Result<()> {
+    let cleaning = &survey.cleaning;
+    let unknown = || "-".to_string();
+    let count = |number: usize| grouped(number as u64);
+    let day = |time: i64| survey.unix_start.map_or(String::new(), |start| format!("  {}", date(start + time)));
+    let mut line = |name: &str, value: String| writeln!(out, "{name:<18} {value}");
+    line("log", survey.label.clone())?;
+    line("computer", survey.computer.clone().unwrap_or_else(unknown))?;
+    line("installation", survey.installation.clone().unwrap_or_else(unknown))?;
+    match survey.procs {
+        Some(procs) => line("processors", grouped(u64::from(procs)))?,
+        None => line("processors", "unknown: the header has neither MaxProcs nor MaxNodes; use --procs N".into())?,
+    }
+    line("records", grouped(cleaning.records))?;
+    line("jobs", count(survey.jobs))?;
+    if survey.skipped.count > 0 {
+        line("skipped lines", grouped(survey.skipped.count))?;
+    }
+    line("users", count(survey.users))?;
+    line("groups", count(survey.groups))?;
+    line("executables", count(survey.executables))?;
+    line("queues", count(survey.queues))?;
+    line("partitions", count(survey.partitions))?;
+    line("first submit", format!("{} s{}", survey.first_submit, day(survey.first_submit)))?;
+    line("last submit", format!("{} s{}", survey.last_submit, day(survey.last_submit)))?;
+    line("span", humane((survey.last_submit - survey.first_submit) as f64))?;
+    line("offered load", survey.offered_load.map_or_else(unknown, percent))?;
+    line("processors a job", format!("mean {:.1}, most {}", survey.procs_mean, grouped(survey.procs_max.into())))?;
+    let longest = humane(survey.runtime_max as f64);
+    line("run time", format!("mean {}, longest {longest}", humane(survey.runtime_mean)))?;
+    line("estimate", format!("mean {}", humane(survey.estimate_mean)))?;
+
+    let filled_with = match cleaning.filled_with {
+        0 => "estimates filled in".to_string(),
+        seconds => format!("estimates filled in, with {}", humane(seconds as f64)),
+    };
+    let noted = [
+        (filled_with.as_str(), cleaning.filled),
+        ("run times of 0, simulated as 1 second", cleaning.zero_runtime),
+        ("run times over the estimate", cleaning.overruns),
+        ("submitted before the record above, sorted", cleaning.out_of_order),
+    ];
+    writeln!(out, "\nCleaning would drop {} records", grouped(cleaning.dropped()))?;
+    write_counts(out, &drops(cleaning), cleaning.records)?;
+    writeln!(out, "and of the {} jobs left it notes", count(survey.jobs))?;
+    write_counts(out, &noted, survey.jobs as u64)?;
+
+    writeln!(out, "\nShare of records that do not know a field")?;
+    let mut table = Table::default();
+    for (at, (name, unknown)) in FIELD_NAMES.iter().zip(survey.unknown).enumerate() {
+        table.push(vec![format!("  {:>2} {name}", at + 1), percent(unknown)]);
+    }
+    table.write(out)
+}
+
+/// Those that occur, with their share.
+fn write_counts(out: &mut dyn Write, counts: &[(&str, u64)], all: u64) -> io::Result<()> {
+    let mut table = Table::default();
+    for (what, count) in counts.iter().filter(|(_, count)| *count > 0) {
+        table.push(vec![format!("  {what}"), grouped(*count), percent(*count as f64 / all as f64)]);
+    }
+    if counts.iter().all(|(_, count)| *count == 0) {
+        table.line(["  nothing"]);
+    }
+    table.write(out)
+}
+
+/// The same for programs.
+pub fn survey_row(survey: &Survey) -> Vec<(&'static str, Cell)> {
+    let cleaning = &survey.cleaning;
+    let text = |text: &Option<String>| text.clone().map_or(Cell::None, Cell::Text);
+    let count = |number: usize| Cell::Count(number as u64);
+    let mut row = vec![
+        ("trace", Cell::Text(survey.label.clone())),
+        ("computer", text(&survey.computer)),
+        ("installation", text(&survey.installation)),
+        ("procs", survey.procs.map_or(Cell::None, |procs| Cell::Count(procs.into()))),
+        ("records", Cell::Count(cleaning.records)),
+        ("skipped_lines", Cell::Count(survey.skipped.count)),
+        ("jobs", count(survey.jobs)),
+        ("users", count(survey.users)),
+        ("groups", count(survey.groups)),
+        ("executables", count(survey.executables)),
+        ("queues", count(survey.queues)),
+        ("partitions", count(survey.partitions)),
+        ("first_submit", Cell::Seconds(survey.first_submit as f64)),
+        ("last_submit", Cell::Seconds(survey.last_submit as f64)),
+        ("offered_load", survey.offered_load.map_or(Cell::None, Cell::Real)),
+        ("procs_mean", Cell::Real(survey.procs_mean)),
+        ("procs_max", Cell::Count(survey.procs_max.into())),
+        ("runtime_mean", Cell::Seconds(survey.runtime_mean)),
+        ("runtime_max", Cell::Seconds(survey.runtime_max as f64)),
+        ("estimate_mean", Cell::Seconds(survey.estimate_mean)),
+        ("dropped", Cell::Count(cleaning.dropped())),
+        ("without_procs", Cell::Count(cleaning.without_procs)),
+        ("negative_runtime", Cell::Count(cleaning.negative_runtime)),
+        ("negative_submit", Cell::Count(cleaning.negative_submit)),
+        ("too_wide", Cell::Count(cleaning.too_wide)),
+        ("without_estimate", Cell::Count(cleaning.without_estimate)),
+        ("without_wait", Cell::Count(cleaning.without_wait)),
+        ("estimates_filled", Cell::Count(cleaning.filled)),
+        ("zero_runtime", Cell::Count(cleaning.zero_runtime)),
+        ("overruns", Cell::Count(cleaning.overruns)),
+        ("out_of_order", Cell::Count(cleaning.out_of_order)),
+    ];
+    const UNKNOWN: [&str; 18] = [
+        "unknown_job",
+        "unknown_submit",
+        "unknown_wait",
+        "unknown_runtime",
+        "unknown_allocated",
+        "unknown_cpu_time",
+        "unknown_memory",
+        "unknown_requested",
+        "unknown_estimate",
+        "unknown_requested_memory",
+        "unknown_status",
+        "unknown_user",
+        "unknown_group",
+        "unknown_executable",
+        "unknown_queue",
+        "unknown_partition",
+        "unknown_preceding",
+        "unknown_think_time",
+    ];
+    row.extend(UNKNOWN.into_iter().zip(survey.unknown.map(Cell::Real)));
+    row
+}
+
+/// What validation found, for people.
+pub fn write_findings(out: &mut dyn Write, name: &str, findings: &Findings) -> io::Result<()> {
+    for fault in &findings.faults {
+        writeln!(out, "{name}:{fault}")?;
+    }
+    let more = findings.fault_count - findings.faults.len() as u64;
+    if more > 0 {
+        writeln!(out, "{name}: and {} more faulty lines", grouped(more))?;
+    }
+    if findings.no_machine {
+        writeln!(out, "{name}: the header has neither MaxProcs nor MaxNodes: simulating it needs --procs N")?;
+    }
+    if findings.records == 0 {
+        writeln!(out, "{name}: no records")?;
+    }
+    for remark in &findings.remarks {
+        write!(out, "{name}: {} {}", grouped(remark.count), remark.what)?;
+        match remark.first_line {
+            0 => writeln!(out)?,
+            line => writeln!(out, " (first on line {line})")?,
+        }
+    }
+    let verdict = if findings.is_sound() { "sound" } else { "not sound" };
+    writeln!(out, "{name}: {verdict}: {} records, {} faulty lines", grouped(findings.records), findings.fault_count)
+}

@@ -1,0 +1,82 @@
+//! Tables for people: aligned columns, numbers to the right.
+
+use std::io::{self, Write};
+
+/// Lines of cells. The first column is aligned to the left, all others to the right.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    lines: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub fn line<const N: usize>(&mut self, cells: [&str; N]) {
+        self.lines.push(cells.map(str::to_string).to_vec());
+    }
+
+    pub fn push(&mut self, cells: Vec<String>) {
+        self.lines.push(cells);
+    }
+
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let columns = self.lines.iter().map(Vec::len).max().unwrap_or(0);
+        let width = |column: usize| {
+            let cells = self.lines.iter().filter_map(|line| line.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<_> = (0..columns).map(width).collect();
+        for line in &self.lines {
+            let mut text = String::new();
+            for (column, (cell, &width)) in line.iter().zip(&widths).enumerate() {
+                match column {
+                    0 => text.push_str(&format!("{cell:<width$}")),
+                    _ => text.push_str(&format!("  {cell:>width$}")),
+                }
+            }
+            writeln!(out, "{}", text.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+/// A whole number with its thousands apart: 28,476.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A fraction as percent with one decimal: 69.9%.
+pub fn percent(fraction: f64) -> String {
+    if fraction.is_finite() { format!("{:.1}%", fraction * 100.0) } else { "-".to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_aligned() {
+        let mut table = Table::default();
+        table.line(["", "a", "long"]);
+        table.line(["name", "12.5", "x"]);
+        table.line(["n"]);
+        let mut out = Vec::new();
+        table.write(&mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "         a  long\nname  12.5     x\nn\n");
+    }
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!(grouped(7), "7");
+        assert_eq!(grouped(1000), "1,000");
+        assert_eq!(grouped(28_476_123), "28,476,123");
+        assert_eq!(percent(0.6994), "69.9%");
+        assert_eq!(percent(f64::NAN), "-");
+    }
+}

@@ -1,0 +1,118 @@
+//! Conservative backfilling: every waiting job has a reservation.
+
+use super::policy::{Policy, View};
+use crate::job::JobId;
+use crate::spec::Form;
+use crate::time::{Seconds, Time};
+
+pub const FORM: Form = Form {
+    name: "conservative",
+    about: "every waiting job has a reservation, made anew at each pass; slower on deep queues than the others",
+    keys: &[],
+};
+
+/// Rebuilds the profile at each pass: running jobs first, then every waiting job in arrival order at its earliest
+/// feasible start. Those whose start is now, start. A reservation may so move later than it was (Talby's schedulers
+/// have no memory between passes either).
+#[derive(Default)]
+pub struct Conservative {
+    profile: Profile,
+    /// Scratch: the narrowest of the jobs from each place of the queue on.
+    narrowest: Vec<u32>,
+}
+
+impl Policy for Conservative {
+    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+        self.narrowest.clear();
+        self.narrowest.extend(view.waiting.iter().rev().scan(u32::MAX, |least, job| {
+            *least = job.procs.min(*least);
+            Some(*least)
+        }));
+        self.profile.begin(view);
+        for (job, &narrowest) in view.waiting.iter().zip(self.narrowest.iter().rev()) {
+            // Later jobs can only start now on processors that are free now: without enough of them for any, their
+            // reservations matter to nobody.
+            if i64::from(narrowest) > self.profile.free_now() {
+                return;
+            }
+            if self.profile.reserve(i64::from(job.procs), job.length) == view.now {
+                starts.push(job.id);
+            }
+        }
+    }
+}
+
+/// Free processors over time: from each step's instant on, until the next step's.
+#[derive(Default)]
+struct Profile {
+    steps: Vec<Step>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Step {
+    from: Time,
+    free: i64,
+}
+
+impl Profile {
+    /// The running jobs alone.
+    fn begin(&mut self, view: &View<'_>) {
+        self.steps.clear();
+        self.steps.push(Step { from: view.now, free: view.free });
+        for job in view.running {
+            let last = self.steps[self.steps.len() - 1];
+            let free = last.free + i64::from(job.procs);
+            if last.from == job.end {
+                self.steps.last_mut().expect("the step just looked at").free = free;
+            } else {
+                self.steps.push(Step { from: job.end, free });
+            }
+        }
+    }
+
+    fn free_now(&self) -> i64 {
+        self.steps[0].free
+    }
+
+    /// Takes `procs` for `length` seconds from the earliest instant at which they are free all that time.
+    fn reserve(&mut self, procs: i64, length: Seconds) -> Time {
+        let mut first = 0;
+        let mut at = 0;
+        // [first, at) is free; it grows until it is long enough, and begins anew behind every step that is too narrow.
+        while at < self.steps.len() && (at == first || self.steps[at].from < self.steps[first].from + length) {
+            if self.steps[at].free < procs {
+                first = at + 1;
+            }
+            at += 1;
+        }
+        // A job wider than the machine has no place; a workload has none such, and nothing starts.
+        let Some(&Step { from: start, .. }) = self.steps.get(first) else { return Time::MAX };
+        let end = start + length;
+        if self.steps.get(at).is_none_or(|step| step.from > end) {
+            self.steps.insert(at, Step { from: end, free: self.steps[at - 1].free });
+        }
+        for step in &mut self.steps[first..at] {
+            step.free -= procs;
+        }
+        start
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reservations_fill_the_earliest_hole_that_is_long_enough() {
+        let steps = [(0, 2), (10, 5), (20, 3), (30, 8)].map(|(from, free)| Step { from, free });
+        let mut profile = Profile { steps: steps.to_vec() };
+        // Two processors are free from now on for ever; four only in [10, 20), too short for 11 seconds.
+        assert_eq!(profile.reserve(2, 25), 0);
+        let free: Vec<_> = profile.steps.iter().map(|step| (step.from, step.free)).collect();
+        assert_eq!(free, [(0, 0), (10, 3), (20, 1), (25, 3), (30, 8)]);
+        // Half-open: [10, 20) is just long enough for 10 seconds.
+        assert_eq!(profile.reserve(3, 10), 10);
+        assert_eq!(profile.reserve(3, 10), 25);
+        assert_eq!(profile.reserve(9, 1), Time::MAX);
+    }
+}

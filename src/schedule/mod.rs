@@ -1,0 +1,16 @@
+//! Scheduling policies: who starts, given who waits, who runs and what is predicted. One file a policy.
+//!
+//! [`Policy`] is the interface, [`View`] what policies look at, [`catalog`] the list of them all.
+
+pub mod catalog;
+mod conservative;
+mod easy;
+mod fcfs;
+mod policy;
+mod replay;
+
+pub use conservative::Conservative;
+pub use easy::{Easy, ScanOrder};
+pub use fcfs::Fcfs;
+pub use policy::{Policy, Running, View, Waiting};
+pub use replay::Replay;

@@ -1,0 +1,59 @@
+//! The scheduling policy interface: a look at the machine in, who starts out.
+
+use crate::job::{JobId, Submission};
+use crate::time::{Seconds, Time};
+
+/// A scheduling policy. It sees, and decides; only the engine acts.
+pub trait Policy: Send {
+    /// One scheduling pass: adds to `starts` the waiting jobs that start now, in the order decided.
+    ///
+    /// The engine checks that they wait and fit; a policy that breaks this ends the simulation with an error.
+    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>);
+
+    /// A job arrives, before the pass. Most policies find all they need in the view.
+    fn on_arrival(&mut self, _id: JobId, _job: &Submission) {}
+
+    /// The next instant at which a pass is due although no job may arrive or end then.
+    fn wakes_at(&self) -> Option<Time> {
+        None
+    }
+
+    /// Whether jobs may start that do not fit: true only for the replay of a log's own schedule.
+    fn oversubscribes(&self) -> bool {
+        false
+    }
+}
+
+/// What a policy may look at.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    pub now: Time,
+    /// The machine's processors.
+    pub procs: u32,
+    /// Idle ones; below 0 where a replayed log used more than there are.
+    pub free: i64,
+    /// In arrival order, which is that of their ids.
+    pub waiting: &'a [Waiting],
+    /// By predicted end, then by id.
+    pub running: &'a [Running],
+}
+
+/// A waiting job as a policy sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    pub id: JobId,
+    pub procs: u32,
+    /// The prediction in force.
+    pub prediction: Seconds,
+    /// The prediction for the scheduler's own arithmetic: inflated, if that was asked for.
+    pub length: Seconds,
+}
+
+/// A running job as a policy sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Running {
+    pub id: JobId,
+    pub procs: u32,
+    /// When it is predicted to end, after now; inflated, if that was asked for.
+    pub end: Time,
+}

@@ -1,0 +1,52 @@
+//! Replay: the log's own schedule, whatever the machine's size. This is how a predictor is judged on the history that a
+//! site really had.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::policy::{Policy, View};
+use crate::job::{Job, JobId, Submission};
+use crate::spec::Form;
+use crate::time::{Seconds, Time};
+
+pub const FORM: Form =
+    Form { name: "replay", about: "the log's own schedule: each job starts when the log says it did", keys: &[] };
+
+/// Knows the recorded waits because it is given them when it is built. A job without one starts at once.
+pub struct Replay {
+    waits: Vec<Seconds>,
+    due: BinaryHeap<Reverse<(Time, JobId)>>,
+}
+
+impl Replay {
+    pub fn new(jobs: &[Job]) -> Self {
+        let waits = jobs.iter().map(|job| job.recorded_wait.unwrap_or(0)).collect();
+        Replay { waits, due: BinaryHeap::new() }
+    }
+}
+
+impl Policy for Replay {
+    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+        while let Some(&Reverse((due, id))) = self.due.peek()
+            && due <= view.now
+        {
+            self.due.pop();
+            // A cancelled job no longer waits.
+            if view.waiting.binary_search_by_key(&id, |job| job.id).is_ok() {
+                starts.push(id);
+            }
+        }
+    }
+
+    fn on_arrival(&mut self, id: JobId, job: &Submission) {
+        self.due.push(Reverse((job.submit + self.waits[id.index()], id)));
+    }
+
+    fn wakes_at(&self) -> Option<Time> {
+        self.due.peek().map(|&Reverse((due, _))| due)
+    }
+
+    fn oversubscribes(&self) -> bool {
+        true
+    }
+}

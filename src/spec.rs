@@ -1,0 +1,330 @@
+//! `name:key=value,key=value`: how a predictor or a scheduler is written.
+//!
+//! The same string is the command line's argument, the label in a result and the key of a run. A [`Form`] says what
+//! may be written; [`Spec::parse`] checks a text against a list of forms, and printing a [`Spec`] gives the shortest
+//! text that means the same. Nothing unknown passes silently: an error lists the choices.
+
+use std::fmt;
+
+use crate::time::{Seconds, parse_duration, print_duration};
+
+/// What may be written: a name, what it stands for, and its keys.
+#[derive(Debug)]
+pub struct Form {
+    pub name: &'static str,
+    /// One line for people.
+    pub about: &'static str,
+    pub keys: &'static [Key],
+}
+
+/// A key of a form.
+#[derive(Debug)]
+pub struct Key {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub default: &'static str,
+    pub about: &'static str,
+}
+
+/// What a key's value may be.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// A whole number, at least this.
+    Whole { least: i64 },
+    /// A duration, at least so many seconds.
+    Duration { least: Seconds },
+    /// The same, printed as a plain number of seconds: for keys whose name says the unit.
+    Seconds { least: Seconds },
+    /// `on` or `off`.
+    Switch,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// Anything this function accepts; it returns the value as it is printed.
+    Text { what: &'static str, canonical: fn(&str) -> Result<String, String> },
+}
+
+impl Kind {
+    /// The value as it is printed: equal values have equal texts.
+    fn canonical(self, text: &str) -> Result<String, String> {
+        let expected = || format!("'{text}' is not {self}");
+        match self {
+            Kind::Whole { least } => match text.parse::<i64>() {
+                Ok(number) if number >= least => Ok(number.to_string()),
+                _ => Err(expected()),
+            },
+            Kind::Duration { least } => match parse_duration(text)? {
+                seconds if seconds >= least => Ok(print_duration(seconds)),
+                _ => Err(expected()),
+            },
+            Kind::Seconds { least } => match parse_duration(text)? {
+                seconds if seconds >= least => Ok(seconds.to_string()),
+                _ => Err(expected()),
+            },
+            Kind::Switch if matches!(text, "on" | "off") => Ok(text.to_string()),
+            Kind::Choice(words) if words.contains(&text) => Ok(text.to_string()),
+            Kind::Text { canonical, .. } => canonical(text),
+            Kind::Switch | Kind::Choice(_) => Err(expected()),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Whole { least } => write!(f, "a whole number of at least {least}"),
+            Kind::Duration { least } | Kind::Seconds { least } => {
+                write!(f, "a duration of at least {}", print_duration(*least))
+            }
+            Kind::Switch => write!(f, "on or off"),
+            Kind::Choice(words) => write!(f, "one of {}", words.join(", ")),
+            Kind::Text { what, .. } => write!(f, "{what}"),
+        }
+    }
+}
+
+/// A text that names nothing we know, or names it wrongly. Says what could have been written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpecError(pub String);
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SpecError {}
+
+/// A form with a value for each of its keys.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    form: &'static Form,
+    /// Printed values, one a key, in the form's order.
+    values: Vec<String>,
+}
+
+impl Spec {
+    /// Reads `text` as one of `forms`. `what` is what the forms are called, for the errors: "predictor".
+    pub fn parse(text: &str, what: &str, forms: &[&'static Form]) -> Result<Spec, SpecError> {
+        let (name, rest) = match text.split_once(':') {
+            Some((name, rest)) => (name, Some(rest)),
+            None => (text, None),
+        };
+        let Some(form) = forms.iter().find(|form| form.name == name) else {
+            let names: Vec<_> = forms.iter().map(|form| form.name).collect();
+            return Err(SpecError(format!("unknown {what} '{name}': the {what}s are {}", names.join(", "))));
+        };
+        let mut values: Vec<Option<String>> = vec![None; form.keys.len()];
+        let wrong = |why: String| SpecError(format!("{what} '{text}': {why}"));
+        let pieces = match rest {
+            None => Vec::new(),
+            Some("") => return Err(wrong(format!("nothing follows the colon; write {name}, or {name}:key=value"))),
+            Some(rest) => split_at_commas(rest).map_err(wrong)?,
+        };
+        for piece in pieces {
+            let Some((key, value)) = piece.split_once('=') else {
+                return Err(wrong(format!("'{piece}' is not key=value; {}", form.keys_in_words())));
+            };
+            let Some(at) = form.keys.iter().position(|k| k.name == key) else {
+                return Err(wrong(format!("no key '{key}'; {}", form.keys_in_words())));
+            };
+            if values[at].is_some() {
+                return Err(wrong(format!("the key '{key}' is given twice")));
+            }
+            values[at] = Some(form.keys[at].kind.canonical(value).map_err(|why| wrong(format!("{key}: {why}")))?);
+        }
+        let values = values.into_iter().zip(form.keys);
+        Ok(Spec { form, values: values.map(|(value, key)| value.unwrap_or_else(|| key.default.to_string())).collect() })
+    }
+
+    pub fn name(&self) -> &'static str {
+        self.form.name
+    }
+
+    /// The spec with every key written out, defaults too.
+    pub fn in_full(&self) -> String {
+        self.print(|_, _| true)
+    }
+
+    pub fn whole(&self, key: &str) -> i64 {
+        self.text(key).parse().expect("a whole number was checked when it was read")
+    }
+
+    pub fn duration(&self, key: &str) -> Seconds {
+        parse_duration(self.text(key)).expect("a duration was checked when it was read")
+    }
+
+    pub fn switch(&self, key: &str) -> bool {
+        self.text(key) == "on"
+    }
+
+    /// The value of a key as it is printed.
+    ///
+    /// # Panics
+    /// If the form has no such key: that is a mistake in the program, not in its input.
+    pub fn text(&self, key: &str) -> &str {
+        let at = self.form.keys.iter().position(|k| k.name == key);
+        &self.values[at.unwrap_or_else(|| panic!("the form '{}' has no key '{key}'", self.form.name))]
+    }
+
+    fn print(&self, wanted: impl Fn(&Key, &str) -> bool) -> String {
+        let mut text = self.form.name.to_string();
+        let pairs = self.form.keys.iter().zip(&self.values).filter(|(key, value)| wanted(key, value));
+        for (count, (key, value)) in pairs.enumerate() {
+            text.push(if count == 0 { ':' } else { ',' });
+            text.push_str(&format!("{}={value}", key.name));
+        }
+        text
+    }
+}
+
+/// The shortest text that reads back as the same: only what differs from the defaults.
+impl fmt::Display for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.print(|key, value| value != key.default))
+    }
+}
+
+impl Form {
+    fn keys_in_words(&self) -> String {
+        if self.keys.is_empty() {
+            return format!("{} takes no keys", self.name);
+        }
+        let names: Vec<_> = self.keys.iter().map(|key| key.name).collect();
+        format!("the keys of {} are {}", self.name, names.join(", "))
+    }
+}
+
+/// Splits a list of specs: a comma begins a new one unless `key=` follows it.
+///
+/// ```
+/// use shadowtime::spec::split_list;
+/// assert_eq!(split_list("estimate,ruh:window=2,cap=on,perfect").unwrap(), ["estimate", "ruh:window=2,cap=on", "perfect"]);
+/// ```
+pub fn split_list(text: &str) -> Result<Vec<String>, SpecError> {
+    let pieces = split_at_commas(text).map_err(|why| SpecError(format!("'{text}': {why}")))?;
+    let mut items: Vec<String> = Vec::new();
+    for piece in pieces {
+        let is_key = piece.split_once('=').is_some_and(|(key, _)| {
+            !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+        });
+        match items.last_mut() {
+            Some(item) if is_key => *item = format!("{item},{piece}"),
+            _ => items.push(piece.to_string()),
+        }
+    }
+    Ok(items)
+}
+
+/// Splits at the commas that stand outside parentheses.
+fn split_at_commas(text: &str) -> Result<Vec<&str>, String> {
+    let (mut pieces, mut depth, mut from) = (Vec::new(), 0usize, 0);
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' if depth == 0 => return Err(format!("a ')' without its '(' at '{}'", &text[at..])),
+            ')' => depth -= 1,
+            ',' if depth == 0 => {
+                pieces.push(&text[from..at]);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if depth > 0 {
+        return Err("a '(' without its ')'".to_string());
+    }
+    pieces.push(&text[from..]);
+    Ok(pieces)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEYS: &[Key] = &[
+        Key { name: "window", kind: Kind::Whole { least: 1 }, default: "3", about: "" },
+        Key { name: "think", kind: Kind::Duration { least: 1 }, default: "20m", about: "" },
+        Key { name: "start", kind: Kind::Seconds { least: 0 }, default: "1", about: "" },
+        Key { name: "cap", kind: Kind::Switch, default: "off", about: "" },
+        Key { name: "metric", kind: Kind::Choice(&["median", "mean"]), default: "median", about: "" },
+        Key {
+            name: "set",
+            kind: Kind::Text { what: "a set", canonical: |text| Ok(text.to_string()) },
+            default: "()",
+            about: "",
+        },
+    ];
+    const FORMS: &[&Form] =
+        &[&Form { name: "plain", about: "", keys: &[] }, &Form { name: "rich", about: "", keys: KEYS }];
+
+    fn parse(text: &str) -> Result<Spec, String> {
+        Spec::parse(text, "predictor", FORMS).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn prints_the_shortest_text_that_means_the_same() {
+        for (text, short) in [
+            ("plain", "plain"),
+            ("rich", "rich"),
+            ("rich:window=3", "rich"),
+            ("rich:cap=on,window=05", "rich:window=5,cap=on"),
+            ("rich:think=120", "rich:think=2m"),
+            ("rich:think=1200", "rich"),
+            ("rich:start=2m", "rich:start=120"),
+            ("rich:start=1s", "rich"),
+            ("rich:set=(a,b=1);(c),cap=on", "rich:cap=on,set=(a,b=1);(c)"),
+        ] {
+            let spec = parse(text).unwrap();
+            assert_eq!(spec.to_string(), short);
+            assert_eq!(parse(short).unwrap().to_string(), short);
+            assert_eq!(parse(&spec.in_full()).unwrap().to_string(), short);
+        }
+        assert_eq!(
+            parse("rich:cap=on").unwrap().in_full(),
+            "rich:window=3,think=20m,start=1,cap=on,metric=median,set=()"
+        );
+    }
+
+    #[test]
+    fn values_are_read_as_what_they_are() {
+        let spec = parse("rich:window=7,think=1h,cap=on,metric=mean").unwrap();
+        assert_eq!((spec.name(), spec.whole("window"), spec.duration("think")), ("rich", 7, 3600));
+        assert_eq!((spec.switch("cap"), spec.text("metric")), (true, "mean"));
+    }
+
+    #[test]
+    fn errors_list_the_choices() {
+        for (text, message) in [
+            ("", "unknown predictor '': the predictors are plain, rich"),
+            ("poor", "unknown predictor 'poor': the predictors are plain, rich"),
+            ("plain:window=1", "predictor 'plain:window=1': no key 'window'; plain takes no keys"),
+            ("rich:", "predictor 'rich:': nothing follows the colon; write rich, or rich:key=value"),
+            (
+                "rich:5",
+                "predictor 'rich:5': '5' is not key=value; the keys of rich are window, think, start, cap, metric, set",
+            ),
+            (
+                "rich:win=5",
+                "predictor 'rich:win=5': no key 'win'; the keys of rich are window, think, start, cap, metric, set",
+            ),
+            ("rich:window=0", "predictor 'rich:window=0': window: '0' is not a whole number of at least 1"),
+            ("rich:window=x", "predictor 'rich:window=x': window: 'x' is not a whole number of at least 1"),
+            ("rich:think=0", "predictor 'rich:think=0': think: '0' is not a duration of at least 1s"),
+            ("rich:cap=yes", "predictor 'rich:cap=yes': cap: 'yes' is not on or off"),
+            ("rich:metric=mode", "predictor 'rich:metric=mode': metric: 'mode' is not one of median, mean"),
+            ("rich:cap=on,cap=on", "predictor 'rich:cap=on,cap=on': the key 'cap' is given twice"),
+            ("rich:set=(a", "predictor 'rich:set=(a': a '(' without its ')'"),
+            ("rich:set=a)", "predictor 'rich:set=a)': a ')' without its '(' at ')'"),
+        ] {
+            assert_eq!(parse(text).unwrap_err(), message);
+        }
+    }
+
+    #[test]
+    fn lists_split_at_commas_that_no_key_follows() {
+        assert_eq!(split_list("easy,sjbf").unwrap(), ["easy", "sjbf"]);
+        assert_eq!(split_list("rich:set=(a,b),cap=on,plain").unwrap(), ["rich:set=(a,b),cap=on", "plain"]);
+        assert_eq!(split_list("plain,rich:cap=on").unwrap(), ["plain", "rich:cap=on"]);
+        assert!(split_list("rich:set=(a").is_err());
+    }
+}

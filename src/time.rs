@@ -1,0 +1,148 @@
+//! Time is whole seconds, counted from wherever the log counts.
+//!
+//! Also durations as people write them (`90`, `90s`, `20m`, `1h`, `2d`) and as they like to read them.
+
+/// An instant: seconds since the log's own origin.
+pub type Time = i64;
+
+/// A length of time in whole seconds.
+pub type Seconds = i64;
+
+pub const MINUTE: Seconds = 60;
+pub const HOUR: Seconds = 60 * MINUTE;
+pub const DAY: Seconds = 24 * HOUR;
+
+/// The longest time anything may last, about 2,000 years: predictions that grow without bound saturate here, and a log
+/// that claims more is not believed. A hundred million of them, one after the other, still fit an `i64`.
+pub const FOREVER: Seconds = 1 << 36;
+
+/// Reads a duration: a whole number with `s` (or nothing), `m`, `h` or `d` behind it.
+///
+/// ```
+/// use shadowtime::time::parse_duration;
+/// assert_eq!(parse_duration("90"), Ok(90));
+/// assert_eq!(parse_duration("20m"), Ok(1200));
+/// assert!(parse_duration("20 minutes").is_err());
+/// ```
+pub fn parse_duration(text: &str) -> Result<Seconds, String> {
+    let wrong = || {
+        format!(
+            "'{text}' is not a duration: write a whole number of seconds, or one with s, m, h or d behind it (90, 90s, 20m, 1h, 2d)"
+        )
+    };
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 's')) => (&text[..at], 1),
+        Some((at, 'm')) => (&text[..at], MINUTE),
+        Some((at, 'h')) => (&text[..at], HOUR),
+        Some((at, 'd')) => (&text[..at], DAY),
+        _ => (text, 1),
+    };
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(wrong());
+    }
+    let seconds = digits.parse::<Seconds>().ok().and_then(|n| n.checked_mul(unit));
+    match seconds {
+        Some(seconds) if seconds <= FOREVER => Ok(seconds),
+        _ => Err(format!("'{text}' is too long a duration (at most {FOREVER} seconds)")),
+    }
+}
+
+/// Writes a duration in the largest unit that divides it, so that [`parse_duration`] reads it back.
+pub fn print_duration(seconds: Seconds) -> String {
+    match seconds {
+        0 => "0s".to_string(),
+        s if s % DAY == 0 => format!("{}d", s / DAY),
+        s if s % HOUR == 0 => format!("{}h", s / HOUR),
+        s if s % MINUTE == 0 => format!("{}m", s / MINUTE),
+        s => format!("{s}s"),
+    }
+}
+
+/// A length of time for people: two units at most, `3d 04h`, `2h 05m`, `3m 20s`, `12.3 s`.
+pub fn humane(seconds: f64) -> String {
+    if !seconds.is_finite() {
+        return "-".to_string();
+    }
+    if seconds < 0.0 {
+        return format!("-{}", humane(-seconds));
+    }
+    // Rounded before the unit is chosen: 59.96 s is a minute, not 60.0 s.
+    let tenths = (seconds * 10.0).round() / 10.0;
+    let whole = seconds.round() as i64;
+    let minutes = (seconds / MINUTE as f64).round() as i64;
+    let hours = (seconds / HOUR as f64).round() as i64;
+    if tenths < MINUTE as f64 {
+        format!("{tenths:.1} s")
+    } else if whole < HOUR {
+        format!("{}m {:02}s", whole / MINUTE, whole % MINUTE)
+    } else if minutes < 24 * 60 {
+        format!("{}h {:02}m", minutes / 60, minutes % 60)
+    } else {
+        format!("{}d {:02}h", hours / 24, hours % 24)
+    }
+}
+
+/// The UTC date of a Unix time, `1996-09-23`.
+pub fn date(unix: i64) -> String {
+    // Days to civil date in the proleptic Gregorian calendar, counted from 0000-03-01 in eras of 400 years.
+    let days = unix.div_euclid(DAY) + 719_468;
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read_and_written_back() {
+        for (text, seconds, back) in [
+            ("0", 0, "0s"),
+            ("90", 90, "90s"),
+            ("90s", 90, "90s"),
+            ("20m", 1200, "20m"),
+            ("120m", 7200, "2h"),
+            ("1h", 3600, "1h"),
+            ("2d", 172_800, "2d"),
+        ] {
+            assert_eq!(parse_duration(text), Ok(seconds));
+            assert_eq!(print_duration(seconds), back);
+            assert_eq!(parse_duration(back), Ok(seconds));
+        }
+        for text in ["", "m", "-5", "1.5h", "5x", "1 h", "٣m", "99999999999999999999", "99999999999d"] {
+            assert!(parse_duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn humane_lengths() {
+        for (seconds, text) in [
+            (0.0, "0.0 s"),
+            (59.94, "59.9 s"),
+            (59.96, "1m 00s"),
+            (3599.4, "59m 59s"),
+            (3599.6, "1h 00m"),
+            (6852.0, "1h 54m"),
+            (86_399.0, "1d 00h"),
+            (100_000.0, "1d 04h"),
+            (-75.0, "-1m 15s"),
+            (f64::NAN, "-"),
+        ] {
+            assert_eq!(humane(seconds), text);
+        }
+    }
+
+    #[test]
+    fn dates() {
+        assert_eq!(date(0), "1970-01-01");
+        assert_eq!(date(843_480_031), "1996-09-23");
+        assert_eq!(date(951_782_400), "2000-02-29");
+        assert_eq!(date(-1), "1969-12-31");
+    }
+}

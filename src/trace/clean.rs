@@ -1,0 +1,345 @@
+//! From a log as recorded to a workload: named rules, each with its count. Nothing is lost silently.
+
+use super::error::TraceError;
+use super::read::Log;
+use super::record::Record;
+use super::workload::Workload;
+use crate::job::{Job, Submission};
+use crate::time::{HOUR, Seconds};
+
+/// Which field says how many processors a job has; the other one stands in where it is not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProcsField {
+    #[default]
+    Requested,
+    Allocated,
+}
+
+/// What a job without an estimate gets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MissingEstimate {
+    /// The largest estimate of the log's sane records, as a site's default limit would be.
+    #[default]
+    Largest,
+    /// Its own runtime: the truth.
+    Runtime,
+    /// Nothing: the job is dropped.
+    Drop,
+}
+
+/// What happens to a job that outlives its estimate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overrun {
+    /// It runs as long as recorded.
+    #[default]
+    Extend,
+    /// It is ended at its estimate, as a production scheduler would.
+    Kill,
+}
+
+/// The rules by which records become jobs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cleaning {
+    /// The machine's processors; by default what the header says.
+    pub procs: Option<u32>,
+    pub procs_field: ProcsField,
+    pub missing_estimate: MissingEstimate,
+    pub overrun: Overrun,
+    /// A job wider than the machine is an error.
+    pub strict: bool,
+    /// The log's own schedule is wanted: a record must know its wait, and whatever ran may be wider than the machine.
+    pub replay: bool,
+}
+
+/// What the rules did, in numbers of records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CleaningReport {
+    pub records: u64,
+    /// No processors: neither requested nor allocated above 0.
+    pub without_procs: u64,
+    /// A negative runtime.
+    pub negative_runtime: u64,
+    /// A negative submit time.
+    pub negative_submit: u64,
+    /// Wider than the machine.
+    pub too_wide: u64,
+    /// Without an estimate, where such jobs are dropped.
+    pub without_estimate: u64,
+    /// Without a recorded wait, where the log's own schedule is wanted.
+    pub without_wait: u64,
+    /// Jobs that got an estimate filled in, and the one they got (0 where each got its own runtime).
+    pub filled: u64,
+    pub filled_with: Seconds,
+    /// Jobs recorded with a runtime of 0, simulated as 1 second.
+    pub zero_runtime: u64,
+    /// Jobs that outlive their estimate: ended there or not, as asked.
+    pub overruns: u64,
+    /// Jobs that stood behind one with a later submit time.
+    pub out_of_order: u64,
+}
+
+impl CleaningReport {
+    /// Records that are not sane: no processors, or a time below 0.
+    pub fn not_sane(&self) -> u64 {
+        self.without_procs + self.negative_runtime + self.negative_submit
+    }
+
+    /// All records that became no job.
+    pub fn dropped(&self) -> u64 {
+        self.not_sane() + self.too_wide + self.without_estimate + self.without_wait
+    }
+}
+
+/// Why a record is not sane; the first reason that holds.
+enum NotSane {
+    Procs,
+    Runtime,
+    Submit,
+}
+
+/// The processors of a record, if the record is sane.
+fn sane_procs(record: &Record, field: ProcsField) -> Result<u32, NotSane> {
+    let (first, second) = match field {
+        ProcsField::Requested => (record.requested, record.allocated),
+        ProcsField::Allocated => (record.allocated, record.requested),
+    };
+    match if first > 0 { first } else { second } {
+        procs if procs <= 0 => Err(NotSane::Procs),
+        _ if record.runtime < 0 => Err(NotSane::Runtime),
+        _ if record.submit < 0 => Err(NotSane::Submit),
+        procs => Ok(procs as u32),
+    }
+}
+
+/// The estimate of a job that has none: the largest of the log, or without any the longest runtime in whole hours.
+fn default_estimate(log: &Log, field: ProcsField) -> Seconds {
+    let sane = || log.records.iter().filter(|record| sane_procs(record, field).is_ok());
+    match sane().map(|record| record.estimate).max() {
+        Some(estimate) if estimate > 0 => estimate,
+        _ => {
+            let longest = sane().map(|record| record.runtime).max().unwrap_or(0).max(1);
+            (longest + HOUR - 1) / HOUR * HOUR
+        }
+    }
+}
+
+/// Makes the workload of a log.
+pub fn clean(log: &Log, rules: &Cleaning) -> Result<Workload, TraceError> {
+    let machine = rules.procs.or_else(|| log.header.procs());
+    let procs = machine.ok_or_else(|| TraceError::NoMachine { name: log.name.clone() })?;
+    let mut report = CleaningReport { records: log.records.len() as u64, ..CleaningReport::default() };
+    if rules.missing_estimate == MissingEstimate::Largest {
+        report.filled_with = default_estimate(log, rules.procs_field);
+    }
+    let mut jobs: Vec<Job> = Vec::with_capacity(log.records.len());
+    for (at, record) in log.records.iter().enumerate() {
+        let wants = match sane_procs(record, rules.procs_field) {
+            Ok(wants) => wants,
+            Err(NotSane::Procs) => {
+                report.without_procs += 1;
+                continue;
+            }
+            Err(NotSane::Runtime) => {
+                report.negative_runtime += 1;
+                continue;
+            }
+            Err(NotSane::Submit) => {
+                report.negative_submit += 1;
+                continue;
+            }
+        };
+        if wants > procs && !rules.replay {
+            if rules.strict {
+                return Err(TraceError::TooWide { name: log.name.clone(), job: record.number, wants, procs });
+            }
+            report.too_wide += 1;
+            continue;
+        }
+        if record.wait < 0 && rules.replay {
+            report.without_wait += 1;
+            continue;
+        }
+        let mut runtime = record.runtime.max(1);
+        let estimate = match rules.missing_estimate {
+            _ if record.estimate > 0 => record.estimate,
+            MissingEstimate::Drop => {
+                report.without_estimate += 1;
+                continue;
+            }
+            MissingEstimate::Runtime => {
+                report.filled += 1;
+                runtime
+            }
+            MissingEstimate::Largest => {
+                report.filled += 1;
+                report.filled_with
+            }
+        };
+        report.zero_runtime += u64::from(record.runtime == 0);
+        report.overruns += u64::from(runtime > estimate);
+        if rules.overrun == Overrun::Kill {
+            runtime = runtime.min(estimate);
+        }
+        report.out_of_order += u64::from(jobs.last().is_some_and(|last| last.submission.submit > record.submit));
+        jobs.push(Job {
+            submission: Submission {
+                submit: record.submit,
+                estimate,
+                procs: wants,
+                user: record.user,
+                group: record.group,
+                executable: record.executable,
+                queue: record.queue,
+                partition: record.partition,
+            },
+            runtime,
+            recorded_wait: (record.wait >= 0).then_some(record.wait),
+            record: at as u32,
+            number: record.number,
+        });
+    }
+    if jobs.is_empty() {
+        return Err(TraceError::NoJobs { name: log.name.clone(), why: why_no_jobs(&report) });
+    }
+    // Stable: equal submit times keep the log's order.
+    jobs.sort_by_key(|job| job.submission.submit);
+    Ok(Workload { label: log.label.clone(), procs, jobs, cleaning: report })
+}
+
+fn why_no_jobs(report: &CleaningReport) -> String {
+    if report.records == 0 {
+        return "the log has no records".to_string();
+    }
+    format!(
+        "of {} records {} are not sane, {} wider than the machine (--procs), {} without an estimate (--missing-estimate), {} without a recorded wait",
+        report.records,
+        report.not_sane(),
+        report.too_wide,
+        report.without_estimate,
+        report.without_wait
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::header::Header;
+    use crate::trace::read::Skipped;
+
+    /// A log of (submit, wait, runtime, allocated, requested, estimate) on 64 processors.
+    fn log(records: &[(i64, i64, i64, i32, i32, i64)]) -> Log {
+        let mut header = Header::default();
+        header.push(b"; MaxProcs: 64");
+        let records =
+            records.iter().zip(1..).map(|(&(submit, wait, runtime, allocated, requested, estimate), number)| Record {
+                number,
+                submit,
+                wait,
+                runtime,
+                estimate,
+                allocated,
+                requested,
+                user: 1,
+                group: -1,
+                executable: -1,
+                queue: -1,
+                partition: -1,
+            });
+        Log {
+            name: "test".into(),
+            label: "test".into(),
+            header,
+            records: records.collect(),
+            unknown: [0; 18],
+            skipped: Skipped::default(),
+            text: None,
+        }
+    }
+
+    fn clean_with(records: &[(i64, i64, i64, i32, i32, i64)], rules: Cleaning) -> Workload {
+        clean(&log(records), &rules).unwrap()
+    }
+
+    #[test]
+    fn every_rule_counts_what_it_drops() {
+        let records = [
+            (0, 0, 10, 4, 4, 60),
+            (1, 0, 10, -1, 0, 60), // no processors
+            (2, 0, -1, 4, 4, 60),  // no runtime
+            (-1, 0, 10, 4, 4, 60), // submitted before time began
+            (-1, 0, -1, 0, 0, 60), // all of it: counted once
+            (5, 0, 10, 4, 65, 60), // too wide
+            (6, 0, -1, 4, 65, 60), // not sane before it is too wide
+            (7, -1, 10, 4, 4, 60), // no wait, which only a replay minds
+            (8, 0, 10, 4, 4, -1),  // no estimate
+        ];
+        let workload = clean_with(&records, Cleaning::default());
+        let report = workload.cleaning;
+        assert_eq!((report.without_procs, report.negative_runtime, report.negative_submit), (2, 2, 1));
+        assert_eq!((report.too_wide, report.dropped(), report.filled), (1, 6, 1));
+        assert_eq!(workload.jobs.iter().map(|job| job.number).collect::<Vec<_>>(), [1, 8, 9]);
+
+        let replay = Cleaning { replay: true, ..Cleaning::default() };
+        let workload = clean_with(&records, replay);
+        assert_eq!((workload.cleaning.without_wait, workload.cleaning.too_wide, workload.jobs.len()), (1, 0, 3));
+
+        let dropping = Cleaning { missing_estimate: MissingEstimate::Drop, ..Cleaning::default() };
+        assert_eq!(clean_with(&records, dropping).cleaning.without_estimate, 1);
+
+        let strict = Cleaning { strict: true, ..Cleaning::default() };
+        assert!(matches!(clean(&log(&records), &strict), Err(TraceError::TooWide { job: 6, wants: 65, .. })));
+        assert!(matches!(clean(&log(&records[1..4]), &Cleaning::default()), Err(TraceError::NoJobs { .. })));
+    }
+
+    #[test]
+    fn processors_are_those_requested_unless_told_otherwise() {
+        let records = [(0, 0, 10, 8, 4, 60), (0, 0, 10, 8, -1, 60), (0, 0, 10, -1, 4, 60)];
+        let procs = |rules| clean_with(&records, rules).jobs.iter().map(|j| j.submission.procs).collect::<Vec<_>>();
+        assert_eq!(procs(Cleaning::default()), [4, 8, 4]);
+        assert_eq!(procs(Cleaning { procs_field: ProcsField::Allocated, ..Cleaning::default() }), [8, 8, 4]);
+    }
+
+    #[test]
+    fn a_missing_estimate_is_the_largest_of_the_sane_records() {
+        // The insane record's 900 does not count; the too wide one's 500 does.
+        let records = [(0, 0, 10, 4, 4, 60), (0, 0, -1, 4, 4, 900), (0, 0, 10, 99, 99, 500), (0, 0, 10, 4, 4, 0)];
+        let estimates = |records: &[_], rules| {
+            let workload = clean_with(records, rules);
+            workload.jobs.iter().map(|job| job.submission.estimate).collect::<Vec<_>>()
+        };
+        assert_eq!(estimates(&records, Cleaning::default()), [60, 500]);
+        let truth = Cleaning { missing_estimate: MissingEstimate::Runtime, ..Cleaning::default() };
+        assert_eq!(estimates(&records, truth), [60, 10]);
+        // A log without any: the longest runtime in whole hours.
+        assert_eq!(estimates(&[(0, 0, 3601, 1, 1, -1), (0, 0, 5, 1, 1, -1)], Cleaning::default()), [7200, 7200]);
+        assert_eq!(estimates(&[(0, 0, 0, 1, 1, -1)], Cleaning::default()), [3600]);
+    }
+
+    #[test]
+    fn runtimes_of_zero_and_beyond_the_estimate() {
+        let records = [(0, 0, 0, 1, 1, 60), (0, 0, 90, 1, 1, 60)];
+        let runtimes = |rules| clean_with(&records, rules).jobs.iter().map(|j| j.runtime).collect::<Vec<_>>();
+        assert_eq!(runtimes(Cleaning::default()), [1, 90]);
+        assert_eq!(runtimes(Cleaning { overrun: Overrun::Kill, ..Cleaning::default() }), [1, 60]);
+        let report = clean_with(&records, Cleaning::default()).cleaning;
+        assert_eq!((report.zero_runtime, report.overruns), (1, 1));
+    }
+
+    #[test]
+    fn jobs_are_sorted_and_equal_times_keep_their_order() {
+        let workload = clean_with(
+            &[(5, 0, 1, 1, 1, 1), (3, 0, 1, 1, 1, 1), (5, 0, 1, 1, 1, 1), (3, 0, 1, 1, 1, 1)],
+            Cleaning::default(),
+        );
+        assert_eq!(workload.jobs.iter().map(|job| job.number).collect::<Vec<_>>(), [2, 4, 1, 3]);
+        assert_eq!(workload.cleaning.out_of_order, 2);
+    }
+
+    #[test]
+    fn a_log_without_a_machine_needs_one() {
+        let mut nameless = log(&[(0, 0, 1, 1, 1, 1)]);
+        nameless.header = Header::default();
+        assert!(matches!(clean(&nameless, &Cleaning::default()), Err(TraceError::NoMachine { .. })));
+        assert_eq!(clean(&nameless, &Cleaning { procs: Some(8), ..Cleaning::default() }).unwrap().procs, 8);
+    }
+}

@@ -1,0 +1,20 @@
+//! The log embedded in the binary.
+
+use super::clean::{Cleaning, clean};
+use super::read::{ReadOptions, read};
+use super::source::Source;
+use super::workload::Workload;
+
+/// A small log made by the project itself, so that there is something to simulate on a bare machine.
+pub fn demo() -> Source {
+    Source::Bytes { name: "demo", bytes: include_bytes!("../../traces/demo.swf.gz") }
+}
+
+/// The workload of the embedded log, by the usual rules.
+///
+/// # Panics
+/// Never: the embedded log is sound.
+pub fn demo_workload() -> Workload {
+    let log = read(&demo(), ReadOptions::default(), &mut |_| ()).expect("the embedded log can be read");
+    clean(&log, &Cleaning::default()).expect("the embedded log has jobs")
+}

@@ -1,0 +1,95 @@
+//! The comment lines at the head of a log, and the fields written there as `; Name: value`.
+
+/// A log's header, kept as it was written, byte for byte.
+#[derive(Clone, Debug, Default)]
+pub struct Header {
+    lines: Vec<Vec<u8>>,
+}
+
+impl Header {
+    /// Adds a comment line (with its semicolon, without its line end).
+    pub fn push(&mut self, line: &[u8]) {
+        self.lines.push(line.to_vec());
+    }
+
+    pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
+        self.lines.iter().map(Vec::as_slice)
+    }
+
+    /// The value of the first field of this name, if it has one. Upper and lower case do not matter.
+    pub fn get(&self, name: &str) -> Option<String> {
+        self.lines.iter().find_map(|line| match field(line) {
+            Some((found, value)) if found.eq_ignore_ascii_case(name) && !value.is_empty() => Some(value),
+            _ => None,
+        })
+    }
+
+    /// The number with which a field's value begins: archive logs go on with remarks (`338 (batch partition)`).
+    pub fn number(&self, name: &str) -> Option<i64> {
+        let value = self.get(name)?;
+        let digits = value.strip_prefix('-').unwrap_or(&value);
+        let length = digits.bytes().take_while(u8::is_ascii_digit).count() + (value.len() - digits.len());
+        value[..length].parse().ok()
+    }
+
+    /// The size of the machine: `MaxProcs`, else `MaxNodes`.
+    pub fn procs(&self) -> Option<u32> {
+        ["MaxProcs", "MaxNodes"].iter().find_map(|name| u32::try_from(self.number(name)?).ok().filter(|&n| n > 0))
+    }
+
+    /// The header of a schedule on a machine of this size: as it is, but `MaxProcs` says what the machine was.
+    pub fn with_procs(&self, procs: u32) -> Header {
+        if self.procs() == Some(procs) {
+            return self.clone();
+        }
+        let is_procs = |line: &Vec<u8>| field(line).is_some_and(|(name, _)| name.eq_ignore_ascii_case("MaxProcs"));
+        let mut lines: Vec<_> = self.lines.iter().filter(|line| !is_procs(line)).cloned().collect();
+        let at = self.lines.iter().position(is_procs).unwrap_or(lines.len());
+        lines.insert(at, format!("; MaxProcs: {procs}").into_bytes());
+        Header { lines }
+    }
+}
+
+fn field(line: &[u8]) -> Option<(String, String)> {
+    let text = String::from_utf8_lossy(line);
+    let (name, value) = text.trim_start().trim_start_matches(';').split_once(':')?;
+    Some((name.trim().to_string(), value.trim().to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(lines: &[&str]) -> Header {
+        let mut header = Header::default();
+        lines.iter().for_each(|line| header.push(line.as_bytes()));
+        header
+    }
+
+    #[test]
+    fn the_machine_is_the_leading_number_of_max_procs_else_max_nodes() {
+        assert_eq!(header(&["; MaxProcs: 1664 (72, 1368, 224)", "; MaxNodes: 184"]).procs(), Some(1664));
+        assert_eq!(header(&["; MaxNodes: 338 (batch partition; 512 total)"]).procs(), Some(338));
+        assert_eq!(header(&["; MaxProcs: -1", ";maxnodes:64"]).procs(), Some(64));
+        assert_eq!(header(&["; MaxProcs: 0", "; MaxNodes: many", "; MaxJobs: 7"]).procs(), None);
+        assert_eq!(header(&["; MaxProcs:", "; MaxProcs: 12"]).procs(), Some(12));
+    }
+
+    #[test]
+    fn values_may_hold_colons_and_any_bytes() {
+        let mut header = header(&["; Note: a: b", "; no field here"]);
+        header.push(b"; Computer: caf\xe9");
+        assert_eq!(header.get("note").as_deref(), Some("a: b"));
+        assert_eq!(header.get("Computer").as_deref(), Some("caf\u{fffd}"));
+        assert_eq!(header.get("Installation"), None);
+    }
+
+    #[test]
+    fn the_header_of_a_schedule_says_what_the_machine_was() {
+        let log = header(&["; Version: 2.2", "; MaxProcs: 338", "; Note: x"]);
+        let text = |h: &Header| h.lines().map(|l| String::from_utf8_lossy(l).into_owned()).collect::<Vec<_>>();
+        assert_eq!(text(&log.with_procs(338)), text(&log));
+        assert_eq!(text(&log.with_procs(512)), ["; Version: 2.2", "; MaxProcs: 512", "; Note: x"]);
+        assert_eq!(text(&header(&["; Note: x"]).with_procs(8)), ["; Note: x", "; MaxProcs: 8"]);
+    }
+}

@@ -1,0 +1,31 @@
+//! From a log to a workload: SWF in and out, cleaning and shaping.
+//!
+//! [`read`] gives a [`Log`], everything as recorded; [`clean`] makes a [`Workload`] of it by named rules with counts;
+//! [`shape`] takes a part of it, repeats it or changes its load.
+
+mod clean;
+mod demo;
+mod error;
+mod header;
+mod number;
+mod read;
+mod record;
+mod shape;
+mod source;
+mod survey;
+mod validate;
+mod workload;
+mod write;
+
+pub use clean::{Cleaning, CleaningReport, MissingEstimate, Overrun, ProcsField, clean};
+pub use demo::{demo, demo_workload};
+pub use error::{FIELD_NAMES, FaultKind, LineFault, TraceError};
+pub use header::Header;
+pub use read::{Log, LogText, ReadOptions, Skipped, read};
+pub use record::{Fields, Record, field_texts};
+pub use shape::{Shaping, shape};
+pub use source::Source;
+pub use survey::{Survey, survey};
+pub use validate::{Finding, Findings, validate};
+pub use workload::Workload;
+pub use write::{write_header, write_record, write_texts};

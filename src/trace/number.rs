@@ -1,0 +1,120 @@
+//! One field of an SWF record as a whole number.
+
+/// A number as written, rounded to the nearest whole number, halves up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Number {
+    pub rounded: i64,
+    /// The sign of the value as written: `0.3` is positive though it rounds to 0, `-0.3` negative.
+    pub sign: i8,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NumberError {
+    NotANumber,
+    OutOfRange,
+}
+
+/// Reads a field. Whole and decimal numbers take the quick way; exponents (`1e5`) are numbers too.
+#[inline]
+pub fn parse(text: &[u8]) -> Result<Number, NumberError> {
+    let (negative, digits) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        _ => (false, text),
+    };
+    // Up to 18 digits cannot overflow.
+    if digits.is_empty() || digits.len() > 18 {
+        return parse_slowly(text);
+    }
+    let mut magnitude: i64 = 0;
+    for (at, &byte) in digits.iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            if byte == b'.' && (at > 0 || digits.len() > 1) {
+                return parse_fraction(negative, magnitude, &digits[at + 1..], text);
+            }
+            return parse_slowly(text);
+        }
+        magnitude = magnitude * 10 + i64::from(digit);
+    }
+    let rounded = if negative { -magnitude } else { magnitude };
+    Ok(Number { rounded, sign: rounded.signum() as i8 })
+}
+
+/// The rest of a decimal number behind its point: exact, whatever the number of digits.
+fn parse_fraction(negative: bool, magnitude: i64, fraction: &[u8], text: &[u8]) -> Result<Number, NumberError> {
+    if !fraction.iter().all(u8::is_ascii_digit) {
+        return parse_slowly(text);
+    }
+    let first = fraction.first().map_or(0, |digit| digit - b'0');
+    let more = fraction.iter().skip(1).any(|&digit| digit != b'0');
+    let sign = match (magnitude, first, more, negative) {
+        (0, 0, false, _) => 0,
+        (.., true) => -1,
+        (.., false) => 1,
+    };
+    // Halves go up, so below zero a half goes towards zero and anything more away from it.
+    let away = if negative { first > 5 || (first == 5 && more) } else { first >= 5 };
+    let magnitude = magnitude + i64::from(away);
+    Ok(Number { rounded: if negative { -magnitude } else { magnitude }, sign })
+}
+
+#[cold]
+fn parse_slowly(text: &[u8]) -> Result<Number, NumberError> {
+    let text = std::str::from_utf8(text).map_err(|_| NumberError::NotANumber)?;
+    // Rust would also read "inf", "infinity" and "nan".
+    if text.bytes().any(|b| b.is_ascii_alphabetic() && !matches!(b, b'e' | b'E')) {
+        return Err(NumberError::NotANumber);
+    }
+    let value: f64 = text.parse().map_err(|_| NumberError::NotANumber)?;
+    let rounded = (value + 0.5).floor();
+    // Beyond this not every whole number is a float, and no time or count of a log comes near.
+    if rounded.abs() >= (1i64 << 53) as f64 {
+        return Err(NumberError::OutOfRange);
+    }
+    Ok(Number { rounded: rounded as i64, sign: if value == 0.0 { 0 } else { value.signum() as i8 } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_to_the_nearest_halves_up_and_keeps_the_sign_as_written() {
+        for (text, rounded, sign) in [
+            ("0", 0, 0),
+            ("-0", 0, 0),
+            ("-0.0", 0, 0),
+            ("42", 42, 1),
+            ("+42", 42, 1),
+            ("-1", -1, -1),
+            ("12.50", 13, 1),
+            ("12.49999", 12, 1),
+            ("0.3", 0, 1),
+            ("-0.3", 0, -1),
+            ("-0.5", 0, -1),
+            ("-0.51", -1, -1),
+            ("-1.5", -1, -1),
+            ("-1.500001", -2, -1),
+            (".5", 1, 1),
+            ("7.", 7, 1),
+            ("1e3", 1000, 1),
+            ("2.5E1", 25, 1),
+            ("000000000000000000000012", 12, 1),
+            ("3.000000000000000000000000000001", 3, 1),
+        ] {
+            assert_eq!(parse(text.as_bytes()), Ok(Number { rounded, sign }), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_number() {
+        for text in ["", "-", ".", "abc", "1x", "1,5", "--1", "1.2.3", "nan", "inf", "-infinity", "1e", "\u{664}"] {
+            assert_eq!(parse(text.as_bytes()), Err(NumberError::NotANumber), "{text}");
+        }
+        assert_eq!(parse(b"\xff"), Err(NumberError::NotANumber));
+        for text in ["1e300", "99999999999999999999", "-1e17"] {
+            assert_eq!(parse(text.as_bytes()), Err(NumberError::OutOfRange), "{text}");
+        }
+    }
+}

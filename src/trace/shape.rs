@@ -1,0 +1,134 @@
+//! Shaping a workload: a part of it, several copies of it, or the same jobs in more or less time.
+
+use super::error::TraceError;
+use super::workload::Workload;
+use crate::time::{FOREVER, Seconds};
+
+/// What to change, in the order of the fields.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shaping {
+    /// Keep jobs submitted at this time or later, counted from the first submission.
+    pub from: Option<Seconds>,
+    /// Keep jobs submitted before this time, counted from the first submission.
+    pub to: Option<Seconds>,
+    /// Keep the first so many.
+    pub first: Option<usize>,
+    /// The log so many times in sequence, each copy shifted by the span and one mean gap between submissions (to the
+    /// nearest second, at least 1). Copies get job numbers that go on from the largest.
+    pub repeat: u32,
+    /// Divide the time between submissions by this: 1.2 makes the load 20% higher.
+    pub load: f64,
+}
+
+impl Default for Shaping {
+    fn default() -> Self {
+        Shaping { from: None, to: None, first: None, repeat: 1, load: 1.0 }
+    }
+}
+
+/// Shapes a workload; an error if no job is left.
+pub fn shape(mut workload: Workload, shaping: &Shaping) -> Result<Workload, TraceError> {
+    let first = workload.first_submit();
+    let (from, to) = (shaping.from.unwrap_or(0), shaping.to.unwrap_or(Seconds::MAX));
+    workload.jobs.retain(|job| (from..to).contains(&(job.submission.submit - first)));
+    workload.jobs.truncate(shaping.first.unwrap_or(usize::MAX));
+    if workload.jobs.is_empty() {
+        let why = "none is left after --from, --to and --first".to_string();
+        return Err(TraceError::NoJobs { name: workload.label, why });
+    }
+    if shaping.repeat > 1 {
+        repeat(&mut workload, shaping.repeat)?;
+    }
+    if shaping.load != 1.0 {
+        let first = workload.first_submit();
+        for job in &mut workload.jobs {
+            let since = (job.submission.submit - first) as f64 / shaping.load;
+            job.submission.submit = first + (since + 0.5).floor() as Seconds;
+        }
+    }
+    Ok(workload)
+}
+
+fn repeat(workload: &mut Workload, copies: u32) -> Result<(), TraceError> {
+    let count = workload.jobs.len();
+    let name = workload.label.clone();
+    let too_many = || TraceError::TooManyJobs { name: name.clone() };
+    let all = u32::try_from(count as u64 * u64::from(copies)).map_err(|_| too_many())?;
+    let span = workload.last_submit() - workload.first_submit();
+    let gaps = (count as i64 - 1).max(1);
+    let shift = span + ((2 * span + gaps) / (2 * gaps)).max(1);
+    let numbers = workload.jobs.iter().map(|job| job.number).max().unwrap_or(0).max(0);
+    if shift.checked_mul(i64::from(copies)).is_none_or(|end| end > FOREVER) {
+        return Err(too_many());
+    }
+    workload.jobs.try_reserve_exact(all as usize - count).map_err(|_| too_many())?;
+    for copy in 1..i64::from(copies) {
+        for at in 0..count {
+            let mut job = workload.jobs[at];
+            job.submission.submit += copy * shift;
+            job.number = job.number.saturating_add(copy.saturating_mul(numbers));
+            workload.jobs.push(job);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::{Job, Submission};
+    use crate::trace::clean::CleaningReport;
+
+    fn workload(submits: &[i64]) -> Workload {
+        let jobs = submits.iter().zip(1..).map(|(&submit, number)| Job {
+            submission: Submission {
+                submit,
+                estimate: 10,
+                procs: 1,
+                user: 1,
+                group: -1,
+                executable: -1,
+                queue: -1,
+                partition: -1,
+            },
+            runtime: 5,
+            recorded_wait: None,
+            record: 0,
+            number,
+        });
+        Workload { label: "test".into(), procs: 4, jobs: jobs.collect(), cleaning: CleaningReport::default() }
+    }
+
+    fn submits(submits: &[i64], shaping: Shaping) -> Vec<i64> {
+        shape(workload(submits), &shaping).unwrap().jobs.iter().map(|job| job.submission.submit).collect()
+    }
+
+    #[test]
+    fn from_and_to_count_from_the_first_submission() {
+        let log = [100, 110, 120, 130];
+        assert_eq!(submits(&log, Shaping { from: Some(10), to: Some(30), ..Shaping::default() }), [110, 120]);
+        assert_eq!(submits(&log, Shaping { from: Some(5), first: Some(1), ..Shaping::default() }), [110]);
+        assert!(shape(workload(&log), &Shaping { from: Some(31), ..Shaping::default() }).is_err());
+        assert!(shape(workload(&log), &Shaping { first: Some(0), ..Shaping::default() }).is_err());
+    }
+
+    #[test]
+    fn copies_follow_one_mean_gap_apart() {
+        // Span 30, three gaps of 10 in the mean.
+        let shaping = Shaping { repeat: 3, ..Shaping::default() };
+        let log = [100, 105, 120, 130];
+        assert_eq!(submits(&log, shaping), [100, 105, 120, 130, 140, 145, 160, 170, 180, 185, 200, 210]);
+        let numbers: Vec<_> = shape(workload(&log), &shaping).unwrap().jobs.iter().map(|job| job.number).collect();
+        assert_eq!(numbers, (1..=12).collect::<Vec<_>>());
+        assert_eq!(submits(&[7], shaping), [7, 8, 9]);
+        // 15 / 2 gaps = 7.5, to the nearest, halves up: 8.
+        assert_eq!(submits(&[0, 1, 15], Shaping { repeat: 2, ..Shaping::default() }), [0, 1, 15, 23, 24, 38]);
+    }
+
+    #[test]
+    fn load_divides_the_time_since_the_first_submission() {
+        let shaping = Shaping { load: 2.0, ..Shaping::default() };
+        assert_eq!(submits(&[100, 101, 105, 110], shaping), [100, 101, 103, 105]);
+        assert_eq!(submits(&[100, 110], Shaping { load: 0.5, ..Shaping::default() }), [100, 120]);
+    }
+}

@@ -1,0 +1,169 @@
+//! Where a log comes from: a file, standard input, or the binary itself; plain, gzip or zstd, told by content.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::bufread::MultiGzDecoder;
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+
+use super::TraceError;
+
+const BUFFER: usize = 1 << 18;
+
+/// A place to read a log from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    File(PathBuf),
+    Stdin,
+    /// Bytes that are at hand, under the name by which errors call them.
+    Bytes {
+        name: &'static str,
+        bytes: &'static [u8],
+    },
+}
+
+impl Source {
+    /// What the command line means: `-` is standard input, anything else a file.
+    pub fn from_argument(text: &str) -> Source {
+        if text == "-" { Source::Stdin } else { Source::File(PathBuf::from(text)) }
+    }
+
+    /// The name by which errors call it.
+    pub fn name(&self) -> String {
+        match self {
+            Source::File(path) => path.display().to_string(),
+            Source::Stdin => "standard input".to_string(),
+            Source::Bytes { name, .. } => (*name).to_string(),
+        }
+    }
+
+    /// The label in results: the file's name without folders and endings, so that results do not depend on where a
+    /// log lies or how it is packed.
+    pub fn label(&self) -> String {
+        match self {
+            Source::File(path) => label(path),
+            Source::Stdin => "stdin".to_string(),
+            Source::Bytes { name, .. } => (*name).to_string(),
+        }
+    }
+
+    /// Opens it for reading, unpacked.
+    pub fn open(&self) -> Result<Box<dyn BufRead>, TraceError> {
+        let failed = |error| TraceError::Open { name: self.name(), error };
+        let packed: Box<dyn Read> = match self {
+            Source::File(path) => {
+                let file = File::open(path).map_err(failed)?;
+                if file.metadata().map_err(failed)?.is_dir() {
+                    return Err(failed(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder, not a log")));
+                }
+                Box::new(file)
+            }
+            Source::Stdin => Box::new(io::stdin().lock()),
+            Source::Bytes { bytes, .. } => Box::new(*bytes),
+        };
+        unpack(packed).map_err(failed)
+    }
+}
+
+fn label(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+    name.strip_suffix(".swf").unwrap_or(name).to_string()
+}
+
+/// Looks at the first bytes and puts the right decoder before the stream.
+fn unpack(mut packed: Box<dyn Read>) -> io::Result<Box<dyn BufRead>> {
+    let mut start = Vec::new();
+    // A pipe may hand over less than four bytes at once; `take` asks until it has them or the stream ends.
+    packed.by_ref().take(4).read_to_end(&mut start)?;
+    let packed_with = match start[..] {
+        [0x1f, 0x8b, ..] => Packing::Gzip,
+        [0x28, 0xb5, 0x2f, 0xfd] => Packing::Zstd,
+        // A skippable frame, with which some tools begin their files.
+        [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Packing::Zstd,
+        _ => Packing::None,
+    };
+    let whole = BufReader::with_capacity(BUFFER, Cursor::new(start).chain(packed));
+    Ok(match packed_with {
+        Packing::None => Box::new(whole),
+        Packing::Gzip => Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(whole))),
+        Packing::Zstd => Box::new(BufReader::with_capacity(BUFFER, ZstdFrames::new(whole))),
+    })
+}
+
+enum Packing {
+    None,
+    Gzip,
+    Zstd,
+}
+
+/// All frames of a zstd file one after the other: the crate's own reader ends after the first.
+struct ZstdFrames<R> {
+    packed: R,
+    decoder: FrameDecoder,
+    inside_a_frame: bool,
+}
+
+impl<R: BufRead> ZstdFrames<R> {
+    fn new(packed: R) -> Self {
+        let mut decoder = FrameDecoder::new();
+        // What `zstd --ultra -22` needs, and the most that the zstd tool itself accepts unasked.
+        decoder.set_max_window_size(1 << 27);
+        ZstdFrames { packed, decoder, inside_a_frame: false }
+    }
+
+    /// Enters the next frame; false at the end of the file.
+    fn enter_frame(&mut self) -> io::Result<bool> {
+        while !self.packed.fill_buf()?.is_empty() {
+            match self.decoder.init(&mut self.packed) {
+                Ok(()) => return Ok(true),
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
+                    io::copy(&mut self.packed.by_ref().take(u64::from(length)), &mut io::sink())?;
+                }
+                Err(error) => return Err(io::Error::other(error)),
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl<R: BufRead> Read for ZstdFrames<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if !self.inside_a_frame {
+                self.inside_a_frame = self.enter_frame()?;
+                if !self.inside_a_frame {
+                    return Ok(0);
+                }
+            }
+            while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
+                let one_block = BlockDecodingStrategy::UptoBlocks(1);
+                self.decoder.decode_blocks(&mut self.packed, one_block).map_err(io::Error::other)?;
+            }
+            let read = self.decoder.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
+            }
+            let stored = self.decoder.get_checksum_from_data();
+            if stored.is_some() && stored != self.decoder.get_calculated_checksum() {
+                return Err(io::Error::other("the zstd checksum does not match: the file is damaged"));
+            }
+            self.inside_a_frame = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_do_not_depend_on_folder_or_packing() {
+        for name in ["KTH-2.1", "KTH-2.1.swf", "a/KTH-2.1.swf.gz", "/b/c/KTH-2.1.swf.zst", "KTH-2.1.gz"] {
+            assert_eq!(Source::from_argument(name).label(), "KTH-2.1");
+        }
+        assert_eq!(Source::from_argument("-").label(), "stdin");
+    }
+}

@@ -1,0 +1,379 @@
+//! The program as its users run it.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::support::{demo_text, sim, sim_fed, sim_ok};
+
+const COLUMNS: &str = "trace,procs,scheduler,predictor,jobs,dropped,wait_mean,bsld_mean,ai_mean,ra_mean,backfilled,misses,\
+    utilization,makespan,wait_p50,wait_p95,wait_max,bsld_p50,bsld_p95,mae,mae_pct";
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packer.write_all(bytes).unwrap();
+    packer.finish().unwrap()
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[test]
+fn without_arguments_it_simulates_the_embedded_log_and_says_so() {
+    let ran = sim(&[]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.err.contains("embedded"), "{}", ran.err);
+    let lines: Vec<_> = ran.out.lines().collect();
+    assert_eq!(lines.len(), 2);
+    assert!(lines[0].starts_with(&format!("{COLUMNS},baseline,wait_improvement_pct")), "{}", lines[0]);
+    assert!(lines[1].starts_with("demo,128,sjbf,ruh,5000,0,") && lines[1].contains(",easy/estimate,"), "{}", lines[1]);
+}
+
+#[test]
+fn columns_are_those_promised_and_the_baseline_is_the_users_choice() {
+    let csv = sim_ok(&["--baseline", "none"]);
+    assert_eq!(csv.lines().next(), Some(COLUMNS));
+    let compared = sim_ok(&["--scheduler", "easy", "--predictor", "estimate", "--baseline", "easy/estimate"]);
+    assert!(compared.trim_end().ends_with(",easy/estimate,0.000000,0.000000,0.000000,0.000000"), "{compared}");
+    // A perfect baseline has an inaccuracy of 0, over which nothing can be said to improve.
+    let compared = sim_ok(&["--baseline", "sjbf/perfect"]);
+    let last: Vec<_> = compared.trim_end().rsplit(',').take(2).collect();
+    assert_eq!(last[1], "", "{compared}");
+}
+
+#[test]
+fn json_holds_the_numbers_of_the_csv() {
+    let csv = sim_ok(&["--format", "csv"]);
+    let json: serde_json::Value = serde_json::from_str(&sim_ok(&["--format", "json"])).unwrap();
+    let mut lines = csv.lines().map(|line| line.split(','));
+    for (name, value) in lines.next().unwrap().zip(lines.next().unwrap()) {
+        match &json[name] {
+            serde_json::Value::String(text) => assert_eq!(text, value),
+            number => assert_eq!(number.as_f64(), value.parse().ok(), "{name}"),
+        }
+    }
+}
+
+#[test]
+fn scripts_can_leave_out_the_header_and_the_notes() {
+    let ran = sim(&["-q", "--format", "csv", "--no-header"]);
+    assert_eq!((ran.out.lines().count(), ran.err.as_str()), (1, ""));
+}
+
+#[test]
+fn plain_gzip_zstd_and_standard_input_are_one_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = demo_text();
+    let half = plain.iter().skip(plain.len() / 2).position(|&b| b == b'\n').unwrap() + plain.len() / 2 + 1;
+    let (front, back) = plain.split_at(half);
+    let skippable = [&[0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3][..], &zstd(&plain)].concat();
+    let files = [
+        ("log.swf", plain.clone()),
+        ("log.swf.gz", gzip(&plain)),
+        ("log.swf.zst", zstd(&plain)),
+        // Told by content, not by name; and in several members or frames.
+        ("log", gzip(&plain)),
+        ("log.gz", plain.clone()),
+        ("two/log.gz", [gzip(front), gzip(back)].concat()),
+        ("two/log.zst", [zstd(front), zstd(back)].concat()),
+        ("two/log.swf.zst", skippable),
+    ];
+    fs::create_dir(folder.path().join("two")).unwrap();
+    let expected = sim_ok(&["--baseline", "none"]).replace("demo,", "log,");
+    for (name, bytes) in files {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        assert_eq!(sim_ok(&["--trace", text(&path)]), expected, "{name}");
+    }
+    for bytes in [plain.clone(), gzip(&plain), zstd(&plain)] {
+        let ran = sim_fed(&["--trace", "-"], &bytes);
+        assert_eq!((ran.code, ran.out), (0, expected.replace("log,", "stdin,")));
+    }
+}
+
+/// Everything that SWF lets a log be: the same jobs, written in the most awkward way.
+#[test]
+fn an_awkward_log_is_the_same_log() {
+    let plain = b"; MaxProcs: 8\n\
+        1 0 -1 100 4 -1 -1 4 200 -1 1 1 1 1 1 1 -1 -1\n\
+        2 10 -1 51 8 -1 -1 8 60 -1 1 2 1 1 1 1 -1 -1\n\
+        3 20 -1 0 2 -1 -1 -1 60 -1 1 1 1 1 1 1 -1 -1\n";
+    let awkward = b"\n; caf\xe9 \xff\r\n;MaxProcs:   8 (of 9)\r\n\r\n\
+        \t1  0.4 -1 99.50 4 142.00 -1 4.2 2e2 -1 1 1 1 1 1 1 -1 -1  \r\n\
+        ; Note: a remark in the middle\n   \n\
+        2 10\t-1 50.5 8 -1 -1 8 60 -1 1 2 1 1 1 1 -1 -1\r\n\
+        3 20.49 -1 0.3 2 -1 -1 -0.2 59.5 -1 1 1 1 1 1 1 -1 -1";
+    let (plain, awkward) = (sim_fed(&["--trace", "-"], plain), sim_fed(&["--trace", "-"], awkward));
+    assert_eq!((plain.code, awkward.code), (0, 0), "{}{}", plain.err, awkward.err);
+    assert_eq!(plain.out, awkward.out);
+    assert!(plain.out.contains("stdin,8,sjbf,ruh,3,0,"), "{}", plain.out);
+}
+
+#[test]
+fn labels_are_the_shortest_spec_that_means_the_same() {
+    for (written, label) in [
+        ("ruh:window=3", ",ruh,"),
+        ("ruh:cap=on,window=2", ",\"ruh:window=2,cap=on\","),
+        ("constant:seconds=2m", ",constant:seconds=120,"),
+        ("easy++", ",easy++,"),
+    ] {
+        let csv = sim_ok(&["--predictor", written]);
+        assert!(csv.contains(label), "{written}: {csv}");
+    }
+    let same = |a: &str, b: &str| {
+        let numbers = |predictor: &str| {
+            let csv = sim_ok(&["--predictor", predictor, "--no-header"]);
+            csv.rsplit(',').take(21).collect::<Vec<_>>().join(",")
+        };
+        assert_eq!(numbers(a), numbers(b));
+    };
+    same("easy++", "ruh:window=2,metric=mean,cap=on");
+}
+
+#[test]
+fn per_job_rows_add_up_to_the_summary() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("jobs.csv");
+    let summary = sim_ok(&["--jobs-out", text(&path), "--no-header"]);
+    let mut reader = csv::Reader::from_path(&path).unwrap();
+    assert_eq!(
+        reader.headers().unwrap().iter().collect::<Vec<_>>().join(","),
+        "job,user,submit,start,end,wait,procs,runtime,estimate,prediction,prediction_last,misses,bsld,ai,ra,backfilled"
+    );
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), 5000);
+    let column = |at: usize| rows.iter().map(move |row| row[at].parse::<f64>().unwrap());
+    let summary: Vec<_> = summary.split(',').collect();
+    let mean = |at: usize| column(at).sum::<f64>() / 5000.0;
+    for (at, column_of_summary) in [(5, 6), (12, 7), (13, 8), (14, 9)] {
+        let expected: f64 = summary[column_of_summary].parse().unwrap();
+        assert!((mean(at) - expected).abs() < 1e-3, "column {at}: {} and {expected}", mean(at));
+    }
+    assert_eq!(column(15).sum::<f64>().to_string(), summary[10]);
+    assert_eq!(column(11).sum::<f64>().to_string(), summary[11]);
+    for row in &rows {
+        let number = |at: usize| row[at].parse::<i64>().unwrap();
+        assert_eq!((number(3) - number(2), number(3) + number(7)), (number(5), number(4)));
+    }
+}
+
+#[test]
+fn one_output_may_go_to_standard_output() {
+    for (option, first) in
+        [("--jobs-out", "job,user,"), ("--swf-out", "; Version: 2.2"), ("--predictions-out", "job,time,")]
+    {
+        let ran = sim(&["-q", option, "-"]);
+        assert_eq!(ran.code, 0);
+        assert!(ran.out.starts_with(first) && !ran.out.contains("wait_mean"), "{option}");
+        assert!(ran.err.contains("wait_mean"), "the summary goes to standard error");
+    }
+}
+
+#[test]
+fn a_schedule_is_a_log_that_reads_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("schedule.swf");
+    let simulated = sim_ok(&["--swf-out", text(&path), "--no-header", "--baseline", "none"]);
+    let replayed = sim_ok(&["--trace", text(&path), "--scheduler", "replay", "--no-header"]);
+    let numbers = |csv: &str| csv.split(',').skip(4).map(str::to_string).collect::<Vec<_>>();
+    // The whole row is the same: waits, predictions, misses, utilization.
+    assert_eq!(numbers(&simulated), numbers(&replayed));
+
+    let (log, schedule) = (String::from_utf8(demo_text()).unwrap(), fs::read_to_string(&path).unwrap());
+    let header = |text: &str| text.lines().filter(|line| line.starts_with(';')).map(str::to_string).collect::<Vec<_>>();
+    assert_eq!(header(&schedule)[..header(&log).len()], header(&log), "the header is kept");
+    let changed = |text: &str| {
+        let records = text.lines().filter(|line| !line.starts_with(';'));
+        let without_wait = |line: &str| {
+            let fields: Vec<_> = line.split_whitespace().enumerate().filter(|(at, _)| *at != 2).collect();
+            fields.into_iter().map(|(_, field)| field.to_string()).collect::<Vec<_>>()
+        };
+        records.map(without_wait).collect::<Vec<_>>()
+    };
+    assert_eq!(changed(&schedule), changed(&log), "every field but the wait is as it was");
+}
+
+#[test]
+fn a_shaped_schedule_reads_back_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("schedule.swf");
+    let shape = ["--first", "300", "--repeat", "3", "--load", "1.5", "--procs", "90", "--overrun", "kill"];
+    let simulated = sim_ok(&[&["--swf-out", text(&path), "--no-header", "--baseline", "none"], &shape[..]].concat());
+    let replayed = sim_ok(&["--trace", text(&path), "--scheduler", "replay", "--no-header"]);
+    let numbers = |csv: &str| csv.split(',').skip(6).map(str::to_string).collect::<Vec<_>>();
+    assert_eq!(numbers(&simulated), numbers(&replayed));
+    assert!(replayed.starts_with("schedule,90,"), "the header says what the machine was: {replayed}");
+}
+
+#[test]
+fn predictions_are_told_with_their_causes() {
+    let csv = sim(&["-q", "--predictions-out", "-", "--predictor", "ruh:propagate=on", "--first", "500"]).out;
+    let rows: Vec<Vec<&str>> = csv.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    assert!(csv.starts_with("job,time,prediction,event,cause\n"));
+    assert_eq!(rows.iter().filter(|row| row[3] == "arrival").count(), 500);
+    assert!(rows.iter().any(|row| row[3] == "miss" && row[0] == row[4]));
+    assert!(rows.iter().any(|row| row[3] == "termination" && row[0] != row[4]), "propagated ones name another job");
+    assert!(rows.is_sorted_by_key(|row| row[1].parse::<i64>().unwrap()));
+}
+
+#[test]
+fn shaping_and_measuring_change_what_they_say() {
+    let jobs = |options: &[&str]| {
+        let csv = sim_ok(&[&["--no-header"], options].concat());
+        csv.split(',').nth(4).unwrap().parse::<u32>().unwrap()
+    };
+    assert_eq!(jobs(&["--first", "100"]), 100);
+    assert_eq!(jobs(&["--first", "100", "--repeat", "3"]), 300);
+    assert_eq!(jobs(&["--warmup", "1%"]), 4950);
+    assert_eq!(jobs(&["--warmup", "10", "--cooldown", "20"]), 4970);
+    assert_eq!(jobs(&["--to", "5d"]) + jobs(&["--from", "5d"]), 5000);
+    let wait = |load: &str| {
+        let csv = sim_ok(&["--no-header", "--load", load]);
+        csv.split(',').nth(6).unwrap().parse::<f64>().unwrap()
+    };
+    assert!(wait("0.8") < wait("1") && wait("1") < wait("1.2"));
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let one = sim_ok(&["--threads", "1", "--predictor", "ruh:propagate=on"]);
+    for threads in ["2", "3", "16"] {
+        assert_eq!(sim_ok(&["--threads", threads, "--predictor", "ruh:propagate=on"]), one);
+    }
+}
+
+#[test]
+fn lists_come_from_the_source_of_the_errors() {
+    for (what, option) in [("predictors", "--predictor"), ("schedulers", "--scheduler")] {
+        let list = sim_ok(&["list", what]);
+        let names: Vec<_> =
+            list.lines().filter(|line| !line.starts_with(' ')).map(|l| l.split(' ').next().unwrap()).collect();
+        let error = sim(&[option, "nonsense"]);
+        assert_eq!(error.code, 2);
+        assert!(error.err.contains(&names.join(", ")), "{}", error.err);
+        for name in names {
+            assert_eq!(sim(&["--first", "200", option, name]).code, 0, "{name}");
+        }
+    }
+    assert!(sim_ok(&["list", "predictors"]).contains("window=3"));
+}
+
+#[test]
+fn information_about_a_log() {
+    let table = sim_ok(&["trace", "info", "--format", "table"]);
+    for part in ["processors         128", "jobs               5,000", "offered load       84.6%", "wait time"] {
+        assert!(table.contains(part), "{part}: {table}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&sim_ok(&["trace", "info", "--format", "json"])).unwrap();
+    assert_eq!((&json["users"], &json["unknown_memory"]), (&40.into(), &1.0.into()));
+    assert_eq!(sim_ok(&["trace", "info", "--format", "csv"]).lines().count(), 2);
+    // A log that does not name its machine can be looked at all the same.
+    let ran = sim_fed(&["trace", "info", "-", "--format", "table"], b"1 0 0 5 1 1 1 1 9 1 1 1 1 1 1 1 1 1\n");
+    assert!(ran.code == 0 && ran.out.contains("use --procs N"), "{}", ran.out);
+}
+
+#[test]
+fn validation_of_a_log() {
+    let sound = sim(&["trace", "validate"]);
+    assert_eq!((sound.code, sound.out.as_str()), (0, "demo: sound: 5,000 records, 0 faulty lines\n"));
+    let log = b"; MaxProcs: 4\n; MaxJobs: 9\n\
+        1 5 0 5 1 1 1 1 9 1 1 1 1 1 1 1 1 1\n\
+        1 3 0 0 8 1 1 8 -1 1 1 1 1 1 1 1 1 1\n\
+        2 x 0 5 1 1 1 1 9 1 1 1 1 1 1 1 1 1\n\
+        3 9 0 12 -1 1 1 0 9 1 1 1 1 1 1 1 1 1\n\
+        4 9\n";
+    let ran = sim_fed(&["trace", "validate", "-"], log);
+    assert_eq!(ran.code, 2);
+    for part in [
+        "standard input:5:3: field 2 (submit time) is not a number: \"x\"",
+        "standard input:7:4: 2 of the 18 fields of an SWF record: \"4 9\"",
+        "1 not sane (no processors, or a negative run or submit time): dropped (first on line 6)",
+        "1 wider than the machine's 4 processors: dropped (first on line 4)",
+        "1 submitted earlier than a line before: sorted (first on line 4)",
+        "1 with a job number that an earlier line has (first on line 4)",
+        "1 with a run time of 0: simulated as 1 second (first on line 4)",
+        "1 without an estimate: filled in (--missing-estimate) (first on line 4)",
+        "1 running longer than estimated (--overrun) (first on line 6)",
+        "3 records, where the header's MaxJobs says 9",
+        "not sound: 3 records, 2 faulty lines",
+    ] {
+        assert!(ran.out.contains(part), "{part}\n{}", ran.out);
+    }
+}
+
+#[test]
+fn generated_logs_are_files_like_any_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new.swf");
+    let args = ["generate", "sessions", "--jobs", "300", "--procs", "32", "--seed", "9", "--out", text(&path)];
+    assert_eq!(sim_ok(&args), "");
+    assert!(sim(&args).err.contains("seed 9"));
+    let csv = sim_ok(&["--trace", text(&path), "--no-header"]);
+    assert!(csv.starts_with("new,32,sjbf,ruh,300,0,"), "{csv}");
+}
+
+#[test]
+fn help_has_examples_and_versions_are_told() {
+    for args in [
+        &["--help"][..],
+        &["trace", "info", "--help"],
+        &["trace", "validate", "--help"],
+        &["generate", "sessions", "--help"],
+    ] {
+        let ran = sim(args);
+        assert!(ran.code == 0 && ran.out.contains("Example"), "{args:?}");
+    }
+    assert_eq!(sim(&["--version"]).out, format!("sim {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+/// `sim ... | head -1`
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_sim"))
+        .args(["-q", "--jobs-out", "-", "--repeat", "20"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut some = [0; 10];
+    let mut out = child.stdout.take().unwrap();
+    out.read_exact(&mut some).unwrap();
+    drop(out);
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!((ended.status.code(), String::from_utf8_lossy(&ended.stderr).as_ref()), (Some(0), ""));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_no_half_written_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("jobs.csv");
+    fs::write(&path, "old").unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_sim"))
+        .args(["--trace", "-", "--jobs-out", text(&path)])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It has opened its output and waits for its input, which never comes.
+    let files = || fs::read_dir(folder.path()).unwrap().count();
+    let since = std::time::Instant::now();
+    while files() < 2 {
+        assert!(since.elapsed().as_secs() < 30, "no temporary file appeared");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let stdin = child.stdin.take();
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let ended = child.wait_with_output().unwrap();
+    drop(stdin);
+    assert_eq!(ended.status.code(), Some(130));
+    assert!(String::from_utf8_lossy(&ended.stderr).contains("interrupted"));
+    assert_eq!((files(), fs::read_to_string(&path).unwrap().as_str()), (1, "old"));
+}

@@ -1,0 +1,75 @@
+//! The embedded log: its figures must not move, and it must be what its recipe makes.
+
+use crate::support::{assert_golden, demo_text, sim, sim_fed, sim_ok};
+
+const SCHEDULERS: [&str; 5] = ["fcfs", "easy", "sjbf", "conservative", "replay"];
+const PREDICTORS: [&str; 8] = [
+    "perfect",
+    "constant",
+    "constant:seconds=600",
+    "estimate",
+    "ruh",
+    "ruh:propagate=on",
+    "ruh:metric=max,running=on,cap=on",
+    "easy++",
+];
+
+#[test]
+fn the_embedded_log_under_every_scheduler_with_every_predictor() {
+    let mut text = String::new();
+    for scheduler in SCHEDULERS {
+        for predictor in PREDICTORS {
+            let header: &[&str] = if text.is_empty() { &[] } else { &["--no-header"] };
+            let args = ["--format", "csv", "--scheduler", scheduler, "--predictor", predictor];
+            text += &sim_ok(&[&args, header].concat());
+        }
+    }
+    assert_golden("demo.csv", &text);
+}
+
+#[test]
+fn the_embedded_log_with_every_other_option() {
+    let mut text = String::new();
+    for options in [
+        "--inflate 2 --scheduler easy --predictor estimate",
+        "--inflate 1.5 --scheduler conservative",
+        "--pass-on-miss --predictor ruh:propagate=on",
+        "--overrun kill --procs 64",
+        "--load 1.25",
+        "--first 1000 --repeat 3",
+        "--from 5d --to 20d",
+        "--warmup 10% --cooldown 100",
+        "--bsld-threshold 1m",
+        "--procs-field allocated --missing-estimate drop --baseline fcfs/perfect",
+    ] {
+        let options: Vec<&str> = options.split_whitespace().collect();
+        let args = ["--format", "csv", "--no-header"];
+        text += &format!("{}: {}", options.join(" "), sim_ok(&[&args[..], &options].concat()));
+    }
+    assert_golden("options.txt", &text);
+}
+
+#[test]
+fn the_table_for_people() {
+    assert_golden("table.txt", &sim_ok(&["--format", "table"]));
+}
+
+#[test]
+fn the_embedded_log_is_what_its_recipe_makes() {
+    let made = sim(&["-q", "generate", "sessions"]);
+    let run = ["-q", "--trace", "-", "--scheduler", "easy", "--predictor", "estimate", "--swf-out", "-"];
+    let waited = sim_fed(&run, made.out.as_bytes());
+    assert_eq!((made.code, waited.code), (0, 0), "{}{}", made.err, waited.err);
+    assert!(waited.out.as_bytes() == demo_text(), "the recipe makes another log than the one embedded");
+    let packed = include_bytes!("../../traces/demo.swf.gz").len();
+    assert!(packed < 200_000, "{packed} bytes");
+}
+
+#[test]
+fn the_readme_shows_what_is_printed() {
+    let readme = include_str!("../../README.md");
+    assert!(readme.contains("$ cargo run --release ") && readme.contains("$ cargo test "));
+    for args in [&["--format", "table"][..], &["list", "schedulers"], &["list", "predictors"]] {
+        assert!(readme.contains(sim_ok(args).trim_end()), "the README shows another output of sim {args:?}");
+    }
+}

@@ -1,0 +1,146 @@
+//! The house is tidy: every room uses only the floors below it, and nothing unfinished is left lying about.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The rooms, lowest first; rooms of one floor do not use each other. (`time` lies below the rest of the vocabulary,
+/// which is written in seconds.)
+const FLOORS: [&[&str]; 10] = [
+    &["time"],
+    &["job", "spec", "stats", "rng"],
+    &["trace"],
+    &["model"],
+    &["predict", "schedule"],
+    &["engine"],
+    &["metrics"],
+    &["experiment"],
+    &["report"],
+    &["cli"],
+];
+
+fn sources() -> Vec<(PathBuf, String)> {
+    fn visit(folder: &Path, files: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => visit(&path, files),
+                false => files.push(path),
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    visit(&root, &mut files);
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    files.sort();
+    assert!(files.len() > 40, "the sources were not found");
+    let read =
+        |path: PathBuf| (path.strip_prefix(&root).unwrap().to_path_buf(), std::fs::read_to_string(path).unwrap());
+    files.into_iter().map(read).collect()
+}
+
+fn room(path: &Path) -> String {
+    let first = path.components().next().unwrap().as_os_str().to_string_lossy().into_owned();
+    first.trim_end_matches(".rs").to_string()
+}
+
+/// A source without its unit tests, which may use what they like.
+fn without_tests(text: &str) -> &str {
+    text.split("#[cfg(test)]").next().unwrap()
+}
+
+/// The rooms that a source names as `crate::room`.
+fn rooms_used(text: &str) -> Vec<String> {
+    let code: Vec<_> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let code = code.join("\n");
+    let name = |rest: &str| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+    code.split("crate::").skip(1).map(name).filter(|room| !room.is_empty()).collect()
+}
+
+#[test]
+fn every_room_uses_only_the_floors_below_it() {
+    let floor: BTreeMap<&str, usize> =
+        FLOORS.iter().enumerate().flat_map(|(floor, rooms)| rooms.iter().map(move |room| (*room, floor))).collect();
+    for (path, text) in sources() {
+        let own = room(&path);
+        if own == "lib" || own == "main" {
+            continue;
+        }
+        let own_floor = *floor.get(own.as_str()).unwrap_or_else(|| panic!("the room '{own}' is on no floor"));
+        for used in rooms_used(without_tests(&text)).iter().filter(|used| **used != own) {
+            let used_floor = *floor.get(used.as_str()).unwrap_or_else(|| panic!("{path:?} uses the unknown '{used}'"));
+            assert!(used_floor < own_floor, "{path:?}: '{own}' uses '{used}', which is not below it");
+        }
+    }
+}
+
+#[test]
+fn reports_know_nothing_of_the_engine() {
+    for (path, text) in sources() {
+        if room(&path) == "report" {
+            assert!(!rooms_used(&text).contains(&"engine".to_string()), "{path:?}");
+        }
+    }
+}
+
+#[test]
+fn the_trait_files_know_no_implementation() {
+    for file in ["predict/predictor.rs", "schedule/policy.rs"] {
+        let (_, text) = sources().into_iter().find(|(path, _)| path == Path::new(file)).unwrap();
+        for implementation in ["ruh", "perfect", "constant", "estimate", "easy", "fcfs", "conservative", "replay"] {
+            assert!(!text.contains(&format!("super::{implementation}")), "{file} knows {implementation}");
+        }
+    }
+}
+
+#[test]
+fn the_map_of_the_house_is_true() {
+    let (_, lib) = sources().into_iter().find(|(path, _)| path == Path::new("lib.rs")).unwrap();
+    let declared: Vec<_> = lib.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';')).collect();
+    let mut planned: Vec<_> = FLOORS.concat();
+    planned.sort_unstable();
+    assert_eq!(declared, planned);
+    for room in declared {
+        assert!(lib.contains(&format!("[`{room}`]")), "the map does not show '{room}'");
+    }
+}
+
+#[test]
+fn nothing_unfinished_and_nothing_printed_from_below() {
+    for (path, text) in sources() {
+        let code = without_tests(&text);
+        for left in ["todo!", "unimplemented!", "dbg!", "FIXME"] {
+            assert!(!text.contains(left), "{path:?} has {left}");
+        }
+        assert!(!code.contains(" println!") && !code.contains(" print!"), "{path:?} prints to standard output");
+        if !["cli", "main"].contains(&room(&path).as_str()) {
+            assert!(!code.contains("eprint"), "{path:?} prints to standard error");
+        }
+    }
+}
+
+/// The order of a hash map differs between platforms and versions: whatever goes over one must not reach output.
+#[test]
+fn nobody_goes_over_a_hash_map() {
+    for (path, text) in sources() {
+        for line in text.lines().filter(|line| line.contains("HashMap<") || line.contains("HashSet<")) {
+            let name = line.trim().trim_start_matches("let mut ").trim_start_matches("pub ").trim_start_matches("let ");
+            let name: String = name.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            for over in [".iter()", ".keys()", ".values()", ".drain(", ".into_iter()", ".values_mut()", ".iter_mut()"] {
+                assert!(!text.contains(&format!("{name}{over}")), "{path:?} goes over the hash map '{name}'");
+            }
+            for looped in [format!("in &{name}"), format!("in &self.{name}"), format!("in self.{name}")] {
+                assert!(!text.contains(&format!("{looped} ")), "{path:?} goes over the hash map '{name}'");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_top_of_the_house_has_only_what_belongs_there() {
+    let allowed = ["Cargo.toml", "Cargo.lock", "src", "tests", "benches", "traces", "README.md", "LICENSE", "target"];
+    for entry in std::fs::read_dir(env!("CARGO_MANIFEST_DIR")).unwrap() {
+        let name = entry.unwrap().file_name().to_string_lossy().into_owned();
+        assert!(name.starts_with('.') || allowed.contains(&name.as_str()), "'{name}' does not belong at the top");
+    }
+}

@@ -1,0 +1,7 @@
+//! All integration tests, one binary.
+
+mod bad_input;
+mod cli;
+mod golden;
+mod layers;
+mod support;
