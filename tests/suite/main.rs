@@ -4,4 +4,5 @@ mod bad_input;
 mod cli;
 mod golden;
 mod layers;
+mod schedules;
 mod support;

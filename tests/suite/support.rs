@@ -1,8 +1,46 @@
-//! What several tests need: the program itself, and figures to compare with.
+//! What several tests need: small workloads in one line and a run of them, the program itself, and
+//! figures to compare with.
 
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
+
+use shadowtime::engine::{EngineOptions, Outcome};
+use shadowtime::experiment::{Setting, simulate};
+use shadowtime::job::{Job, Submission};
+use shadowtime::trace::{CleaningReport, Workload};
+
+/// A job of user 1: (submit, processors, runtime, estimate).
+pub fn job(submit: i64, procs: u32, runtime: i64, estimate: i64) -> Job {
+    job_of(1, submit, procs, runtime, estimate)
+}
+
+/// A job of this user: (submit, processors, runtime, estimate).
+pub fn job_of(user: i32, submit: i64, procs: u32, runtime: i64, estimate: i64) -> Job {
+    let submission = Submission { submit, estimate, procs, user, group: -1, executable: -1, queue: -1, partition: -1 };
+    Job { submission, runtime, recorded_wait: None, record: 0, number: 0 }
+}
+
+/// A workload of jobs in order of submission; they get the numbers 1, 2, 3, ...
+pub fn workload(procs: u32, jobs: &[Job]) -> Workload {
+    let numbered = jobs.iter().zip(0u32..).map(|(job, at)| Job { record: at, number: i64::from(at) + 1, ..*job });
+    Workload { label: "test".into(), procs, jobs: numbered.collect(), cleaning: CleaningReport::default() }
+}
+
+/// Runs a workload under a scheduler with a predictor, both as specs.
+pub fn run(workload: &Workload, scheduler: &str, predictor: &str) -> Vec<Outcome> {
+    run_with(workload, scheduler, predictor, EngineOptions::default())
+}
+
+pub fn run_with(workload: &Workload, scheduler: &str, predictor: &str, engine: EngineOptions) -> Vec<Outcome> {
+    let setting = Setting { engine, ..Setting::parse(scheduler, predictor).unwrap() };
+    simulate(workload, &setting, &mut |_| ()).unwrap().outcomes
+}
+
+/// The starts of all jobs, in workload order.
+pub fn starts(outcomes: &[Outcome]) -> Vec<i64> {
+    outcomes.iter().map(|outcome| outcome.start.unwrap()).collect()
+}
 
 /// What a run of the program left: exit code, standard output, standard error.
 #[derive(Debug)]
