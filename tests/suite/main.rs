@@ -3,6 +3,9 @@
 mod bad_input;
 mod cli;
 mod golden;
+mod invariants;
 mod layers;
+mod oracle;
+mod reference;
 mod schedules;
 mod support;

@@ -1,0 +1,219 @@
+//! The engine against the slow reference simulator: the same fate for every job of thousands of random workloads.
+
+use std::cell::RefCell;
+
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::TestCaseResult;
+use shadowtime::engine::{EngineOptions, Finished};
+use shadowtime::trace::Workload;
+
+use crate::invariants::{check, workloads};
+use crate::oracle::{self, OracleJob, OracleMetric, OracleOutcome, OraclePredictor, OracleScheduler, OracleSettings};
+use crate::support::run_with;
+
+#[test]
+fn easy_equals_the_reference() {
+    equals_the_reference(101, 4000, OracleScheduler::Easy, predictors());
+}
+
+#[test]
+fn sjbf_equals_the_reference() {
+    equals_the_reference(102, 4000, OracleScheduler::Sjbf, predictors());
+}
+
+#[test]
+fn conservative_equals_the_reference() {
+    equals_the_reference(103, 1500, OracleScheduler::Conservative, predictors());
+}
+
+#[test]
+fn fcfs_equals_the_reference() {
+    equals_the_reference(104, 1000, OracleScheduler::Fcfs, predictors());
+}
+
+#[test]
+fn every_combination_of_the_keys_of_ruh_equals_the_reference() {
+    let rivals = every_ruh();
+    assert_eq!(rivals.len(), 4 * 5 * 2 * 2 * 2);
+    for (ruh, seed) in rivals.into_iter().zip((1000..).step_by(2)) {
+        equals_the_reference(seed, 10, OracleScheduler::Easy, Just(ruh.clone()));
+        equals_the_reference(seed + 1, 10, OracleScheduler::Sjbf, Just(ruh));
+    }
+}
+
+type Happens = fn(&Finished<'_>, &Workload) -> bool;
+
+/// Agreement says little where nothing happens: the workloads must bring about what is hard to get right.
+#[test]
+fn the_random_workloads_bring_about_the_hard_cases() {
+    let hard: [(&str, Happens); 8] = [
+        ("waits", |job, _| job.wait() > 0),
+        ("is backfilled", |job, _| job.outcome.backfilled),
+        ("misses a deadline", |job, _| job.outcome.misses > 0),
+        ("misses so many that the increments repeat", |job, _| job.outcome.misses > 11),
+        ("ends at a deadline that followed a miss", |job, _| {
+            job.outcome.misses > 0 && job.outcome.prediction_last == job.job.runtime
+        }),
+        ("is predicted anew while it waits", |job, _| job.outcome.prediction != job.outcome.prediction_at_start),
+        ("is predicted anew while it runs, without a miss", |job, _| {
+            job.outcome.misses == 0 && job.outcome.prediction_at_start != job.outcome.prediction_last
+        }),
+        ("ends as another arrives", |job, workload| {
+            workload.jobs.iter().any(|other| other.submission.submit == job.end())
+        }),
+    ];
+    let seen = RefCell::new([0; 8]);
+    check(105, 1000, (workloads(), settings(OracleScheduler::Sjbf, predictors())), |(workload, setting)| {
+        let outcomes = run_with(&workload, setting.scheduler(), &setting.predictor.spec, setting.engine());
+        for (job, outcome) in workload.jobs.iter().zip(&outcomes) {
+            let finished = Finished { job, outcome };
+            for (count, (_, happens)) in seen.borrow_mut().iter_mut().zip(hard) {
+                *count += u32::from(happens(&finished, &workload));
+            }
+        }
+        Ok(())
+    });
+    for ((what, _), count) in hard.iter().zip(seen.into_inner()) {
+        assert!(count >= 100, "only {count} times a job {what}");
+    }
+}
+
+/// A predictor for both: its spec, and what the reference is to make of it.
+#[derive(Clone, Debug)]
+struct Predictor {
+    spec: String,
+    meaning: OraclePredictor,
+}
+
+/// What both simulators are asked to do with a workload.
+#[derive(Clone, Debug)]
+struct Setting {
+    scheduler: OracleScheduler,
+    predictor: Predictor,
+    pass_on_miss: bool,
+    inflate: u8,
+}
+
+impl Setting {
+    fn scheduler(&self) -> &'static str {
+        match self.scheduler {
+            OracleScheduler::Fcfs => "fcfs",
+            OracleScheduler::Easy => "easy",
+            OracleScheduler::Sjbf => "sjbf",
+            OracleScheduler::Conservative => "conservative",
+        }
+    }
+
+    fn engine(&self) -> EngineOptions {
+        let &Setting { pass_on_miss, inflate, .. } = self;
+        EngineOptions { pass_on_miss, inflate: f64::from(inflate), ..EngineOptions::default() }
+    }
+
+    fn reference(&self, procs: u32) -> OracleSettings {
+        OracleSettings {
+            procs: procs.into(),
+            scheduler: self.scheduler,
+            predictor: self.predictor.meaning,
+            pass_on_miss: self.pass_on_miss,
+            inflate: self.inflate.into(),
+        }
+    }
+}
+
+fn settings(
+    scheduler: OracleScheduler,
+    predictors: impl Strategy<Value = Predictor>,
+) -> impl Strategy<Value = Setting> {
+    let inflate = prop_oneof![2 => Just(1), 1 => Just(2), 1 => Just(3)];
+    (predictors, any::<bool>(), inflate).prop_map(move |(predictor, pass_on_miss, inflate)| Setting {
+        scheduler,
+        predictor,
+        pass_on_miss,
+        inflate,
+    })
+}
+
+fn predictors() -> impl Strategy<Value = Predictor> {
+    let named = |spec: &str, meaning| Just(Predictor { spec: spec.to_string(), meaning });
+    let easy_plus_plus =
+        OraclePredictor::Ruh { window: 2, metric: OracleMetric::Mean, propagate: false, running: false, cap: true };
+    let constant = select(vec![1, 2, 5, 60, 600]).prop_map(|seconds| Predictor {
+        spec: format!("constant:seconds={seconds}"),
+        meaning: OraclePredictor::Constant { seconds },
+    });
+    prop_oneof![
+        1 => named("perfect", OraclePredictor::Perfect),
+        2 => constant,
+        1 => named("estimate", OraclePredictor::Estimate),
+        1 => named("easy++", easy_plus_plus),
+        6 => select(every_ruh()),
+    ]
+}
+
+fn every_ruh() -> Vec<Predictor> {
+    const METRICS: [(&str, OracleMetric); 5] = [
+        ("median", OracleMetric::Median),
+        ("mean", OracleMetric::Mean),
+        ("min", OracleMetric::Min),
+        ("max", OracleMetric::Max),
+        ("last", OracleMetric::Last),
+    ];
+    let switch = |on| if on { "on" } else { "off" };
+    let mut every = Vec::new();
+    for window in 1..=4 {
+        for (word, metric) in METRICS {
+            for (propagate, running, cap) in (0..8).map(|bits| (bits & 4 != 0, bits & 2 != 0, bits & 1 != 0)) {
+                let [p, r, c] = [propagate, running, cap].map(switch);
+                every.push(Predictor {
+                    spec: format!("ruh:window={window},metric={word},propagate={p},running={r},cap={c}"),
+                    meaning: OraclePredictor::Ruh { window, metric, propagate, running, cap },
+                });
+            }
+        }
+    }
+    every
+}
+
+fn equals_the_reference(
+    seed: u64,
+    cases: u32,
+    scheduler: OracleScheduler,
+    predictors: impl Strategy<Value = Predictor>,
+) {
+    check(seed, cases, (workloads(), settings(scheduler, predictors)), |(workload, setting)| {
+        both_agree(&workload, &setting)
+    });
+}
+
+fn both_agree(workload: &Workload, setting: &Setting) -> TestCaseResult {
+    let outcomes = run_with(workload, setting.scheduler(), &setting.predictor.spec, setting.engine());
+    let jobs = workload.jobs.iter().map(|job| OracleJob {
+        submit: job.submission.submit,
+        procs: job.submission.procs.into(),
+        runtime: job.runtime,
+        estimate: job.submission.estimate,
+        user: job.submission.user.into(),
+    });
+    let expected = oracle::simulate(setting.reference(workload.procs), &jobs.collect::<Vec<_>>());
+    prop_assert_eq!(outcomes.len(), expected.len());
+    for ((job, outcome), expected) in workload.jobs.iter().zip(&outcomes).zip(expected) {
+        let finished = Finished { job, outcome };
+        let turnaround = (finished.end() - job.submission.submit) as f64;
+        let found = OracleOutcome {
+            start: finished.start(),
+            prediction_arrival: outcome.prediction,
+            prediction_start: outcome.prediction_at_start,
+            prediction_last: outcome.prediction_last,
+            misses: outcome.misses.into(),
+            backfilled: outcome.backfilled,
+            ai: outcome.ai_seconds as f64 / turnaround,
+            ra: outcome.ra_seconds / turnaround,
+        };
+        // All but the accuracies must be equal to the last digit.
+        let near = (found.ai - expected.ai).abs() < 1e-9 && (found.ra - expected.ra).abs() < 1e-9;
+        let rest = OracleOutcome { ai: expected.ai, ra: expected.ra, ..found.clone() };
+        prop_assert!(near && rest == expected, "job {} became\n  {found:?}\nand not\n  {expected:?}", job.number);
+    }
+    Ok(())
+}
