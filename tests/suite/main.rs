@@ -1,5 +1,6 @@
 //! All integration tests, one binary.
 
+mod archive;
 mod bad_input;
 mod cli;
 mod golden;

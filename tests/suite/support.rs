@@ -1,8 +1,7 @@
-//! What several tests need: small workloads in one line and a run of them, the program itself, and
-//! figures to compare with.
+//! What several tests need: small workloads in one line and a run of them, the program itself, real logs.
 
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use shadowtime::engine::{EngineOptions, Outcome};
@@ -90,6 +89,24 @@ pub fn demo_text() -> Vec<u8> {
     let packed: &[u8] = include_bytes!("../../traces/demo.swf.gz");
     flate2::read::GzDecoder::new(packed).read_to_end(&mut text).unwrap();
     text
+}
+
+/// The folder of real logs, if there is one on this machine. Otherwise says that the test is skipped.
+pub fn real_logs(test: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("SHADOWTIME_LOGS").filter(|folder| !folder.is_empty());
+    if folder.is_none() {
+        // Past the test runner's capture: a skipped test must not look like one that ran.
+        let _ = writeln!(std::io::stderr(), "skipped: {test} (SHADOWTIME_LOGS names no folder of real logs)");
+    }
+    folder.map(PathBuf::from)
+}
+
+/// The log in a folder whose name begins so.
+pub fn real_log(folder: &Path, name: &str) -> PathBuf {
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    let begins = |path: &PathBuf| path.file_name().is_some_and(|file| file.to_string_lossy().starts_with(name));
+    files.into_iter().find(begins).unwrap_or_else(|| panic!("no log {name} in {}", folder.display()))
 }
 
 /// Compares with a file of expected text in `tests/golden`, or writes it if `SHADOWTIME_BLESS` is set.

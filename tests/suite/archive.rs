@@ -1,0 +1,156 @@
+//! Real logs: golden figures, and other people's figures to hold ours against.
+//!
+//! These need the logs of the Parallel Workloads Archive, in a folder that `SHADOWTIME_LOGS` names.
+
+use std::path::Path;
+
+use crate::support::{assert_golden, real_log, real_logs, sim_ok};
+
+/// The four logs of Talby et al. with their machines. CTC's header says 338, its batch partition; the paper's 56%
+/// utilization implies all 512.
+const LOGS: [(&str, &str); 4] =
+    [("KTH-SP2-1996", "100"), ("CTC-SP2-1996", "512"), ("SDSC-SP2-1998", "128"), ("SDSC-BLUE-2000", "1152")];
+
+/// A CSV line's columns by name.
+struct Row {
+    names: Vec<String>,
+    values: Vec<String>,
+}
+
+impl Row {
+    /// Runs a log (name and processors) with these options.
+    fn of(folder: &Path, (name, procs): (&str, &str), options: &[&str]) -> Row {
+        let log = real_log(folder, name);
+        let args = ["--trace", log.to_str().unwrap(), "--procs", procs, "--format", "csv"];
+        let text = sim_ok(&[&args, options].concat());
+        let lines: Vec<_> = text.lines().collect();
+        // No label in these runs has a comma, so that splitting at commas is reading CSV.
+        let split = |line: &str| line.split(',').map(str::to_string).collect::<Vec<_>>();
+        let row = Row { names: split(lines[0]), values: split(lines[1]) };
+        assert_eq!(row.names.len(), row.values.len());
+        row
+    }
+
+    fn get(&self, name: &str) -> f64 {
+        let at = self.names.iter().position(|other| other == name).unwrap();
+        self.values[at].parse().unwrap_or_else(|_| panic!("{name} is {}", self.values[at]))
+    }
+}
+
+fn percent_off(measured: f64, published: f64) -> f64 {
+    (measured / published - 1.0).abs() * 100.0
+}
+
+#[test]
+fn golden_figures_of_four_logs() {
+    let Some(folder) = real_logs("golden_figures_of_four_logs") else { return };
+    let mut text = String::new();
+    for log in LOGS {
+        for (scheduler, predictor) in [
+            ("fcfs", "estimate"),
+            ("easy", "estimate"),
+            ("easy", "perfect"),
+            ("easy", "ruh"),
+            ("sjbf", "perfect"),
+            ("sjbf", "estimate"),
+            ("sjbf", "constant"),
+            ("sjbf", "ruh"),
+            ("sjbf", "ruh:propagate=on"),
+            ("sjbf", "easy++"),
+            ("conservative", "estimate"),
+            ("replay", "ruh"),
+        ] {
+            let row = Row::of(&folder, log, &["--scheduler", scheduler, "--predictor", predictor]);
+            if text.is_empty() {
+                text = row.names.join(",") + "\n";
+            }
+            text += &(row.values.join(",") + "\n");
+        }
+    }
+    assert_golden("archive.csv", &text);
+}
+
+/// predictsim (Gaussier et al., 2015) on the same log, runtimes cut at the estimate. It drops the 8 jobs recorded with a
+/// runtime of 0, which we run for a second: without them we measure 92.73, 69.42 and 49.87. What is left in EASY's 0.2%
+/// is its pass after each event where ours is one an instant.
+#[test]
+fn kth_against_predictsim() {
+    let Some(folder) = real_logs("kth_against_predictsim") else { return };
+    for (scheduler, predictor, published) in
+        [("easy", "estimate", 92.58), ("sjbf", "estimate", 69.41), ("sjbf", "perfect", 49.85)]
+    {
+        let options = ["--overrun", "kill", "--scheduler", scheduler, "--predictor", predictor];
+        let measured = Row::of(&folder, LOGS[0], &options).get("bsld_mean");
+        let off = percent_off(measured, published);
+        assert!(off < 0.6, "{scheduler}/{predictor}: {measured} where predictsim has {published}");
+    }
+}
+
+/// Tsafrir, Etsion and Feitelson (2007), runtimes kept, the first 1% of jobs left out: mean wait in minutes and mean
+/// bounded slowdown. They use an older version of the log (28,490 jobs) and schedule at every event. EASY++'s slowdown
+/// is the one figure we do not meet (64.2 for 57): neither propagation (62.4), nor a pass after each miss (64.8), nor
+/// increments before the estimate (68.1) explains it, so the bound says only how far we are.
+#[test]
+fn kth_against_tsafrir() {
+    let Some(folder) = real_logs("kth_against_tsafrir") else { return };
+    for (scheduler, predictor, wait, bsld, bound) in [
+        ("easy", "estimate", 114.2, 89.9, 3.0),
+        ("sjbf", "estimate", 102.0, 73.0, 2.0),
+        ("sjbf", "easy++", 94.0, 57.0, 13.0),
+    ] {
+        let options = ["--warmup", "1%", "--scheduler", scheduler, "--predictor", predictor];
+        let row = Row::of(&folder, LOGS[0], &options);
+        let (our_wait, our_bsld) = (row.get("wait_mean") / 60.0, row.get("bsld_mean"));
+        assert!(percent_off(our_wait, wait) < 2.5, "{scheduler}/{predictor}: wait {our_wait}, published {wait}");
+        assert!(percent_off(our_bsld, bsld) < bound, "{scheduler}/{predictor}: slowdown {our_bsld}, published {bsld}");
+    }
+}
+
+/// Talby et al., Tables 2 and 6: improvement of SJBF over EASY in wait, bounded slowdown, AI and RA, the plain mean over
+/// the four logs. Twelve of sixteen figures are met within two and a half points. The other four:
+/// RUH's AI (32.6 for 40; capped by the estimate it is 50.5, and the paper does not say whether its RUH was), and
+/// Constant's AI (46.5 for 41) and RA (24.0 for 37), which hang on the increments after a miss, of which the paper says
+/// only that they are predefined; Estimate's and RUH's slowdowns are 2.5 points off, as the log versions differ.
+#[test]
+fn talby_tables_2_and_6() {
+    let Some(folder) = real_logs("talby_tables_2_and_6") else { return };
+    let columns = ["wait", "bsld", "ai", "ra"];
+    let mut near = 0;
+    for (predictor, published, bounds) in [
+        ("perfect", [22.0, 47.0, 100.0, 176.0], [2.0, 2.0, 0.001, 2.0]),
+        ("estimate", [11.0, 22.0, 0.0, 0.0], [2.0, 3.0, 0.5, 0.5]),
+        ("ruh", [18.0, 32.0, 40.0, 69.0], [2.0, 3.0, 8.0, 2.0]),
+        ("constant", [16.0, 13.0, 41.0, 37.0], [2.0, 2.0, 6.0, 14.0]),
+    ] {
+        let options = ["--predictor", predictor, "--baseline", "easy/estimate"];
+        let rows: Vec<Row> = LOGS.iter().map(|log| Row::of(&folder, *log, &options)).collect();
+        for ((column, published), bound) in columns.iter().zip(published).zip(bounds) {
+            let name = format!("{column}_improvement_pct");
+            let measured = rows.iter().map(|row| row.get(&name)).sum::<f64>() / rows.len() as f64;
+            let off = (measured - published).abs();
+            assert!(off <= bound, "{predictor} {column}: {measured:.1}, published {published}");
+            near += usize::from(off <= 2.5);
+        }
+    }
+    assert!(near >= 11, "only {near} of 16 figures are near");
+}
+
+/// Every log of the archive at hand, whatever its oddities: it runs, and the schedule reads back as the same waits.
+#[test]
+fn every_log_runs_and_its_schedule_reads_back() {
+    let Some(folder) = real_logs("every_log_runs_and_its_schedule_reads_back") else { return };
+    let temporary = tempfile::tempdir().unwrap();
+    let mut logs: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).collect();
+    logs.retain(|path| path.to_string_lossy().ends_with(".swf.gz"));
+    logs.sort();
+    assert!(!logs.is_empty());
+    for log in logs {
+        let schedule = temporary.path().join("schedule.swf");
+        let (log, schedule) = (log.to_str().unwrap(), schedule.to_str().unwrap());
+        let first = ["--first", "20000", "--format", "csv", "--no-header"];
+        let simulated = sim_ok(&[&["--trace", log, "--swf-out", schedule], &first[..]].concat());
+        let replayed = sim_ok(&[&["--trace", schedule, "--scheduler", "replay"], &first[..]].concat());
+        let waits = |text: &str| text.split(',').skip(6).take(2).map(str::to_string).collect::<Vec<_>>();
+        assert_eq!(waits(&simulated), waits(&replayed), "{log}");
+    }
+}
