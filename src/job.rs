@@ -34,6 +34,14 @@ pub struct Submission {
     pub partition: i32,
 }
 
+impl Submission {
+    /// A submission of which no names are known.
+    pub fn new(submit: Time, procs: u32, estimate: Seconds) -> Submission {
+        let (user, group, executable, queue, partition) = (-1, -1, -1, -1, -1);
+        Submission { submit, estimate, procs, user, group, executable, queue, partition }
+    }
+}
+
 /// A job of a workload: its submission, and the truth about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job {

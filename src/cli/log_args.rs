@@ -90,7 +90,7 @@ pub fn tell_what_changed(log: &Log, cleaning: &CleaningReport, quiet: bool) {
         eprintln!("note: {}: {dropped}", log.name);
     }
     if cleaning.filled > 0 {
-        let share = cleaning.filled as f64 / cleaning.records as f64;
+        let share = cleaning.filled as f64 / cleaning.jobs() as f64;
         let given = match cleaning.filled_with {
             0 => "their runtime".to_string(),
             seconds => format!("{}, the log's largest or longest", humane(seconds as f64)),

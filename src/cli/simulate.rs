@@ -152,7 +152,7 @@ impl SimulateArgs {
             jobs: open(&self.jobs_out)?,
             swf: open(&self.swf_out)?,
             predictions: open(&self.predictions_out)?,
-            stdout_taken: paths.iter().any(|path| *path == "-"),
+            stdout_taken: paths.iter().any(|path| Output::is_stdout(path)),
         })
     }
 

@@ -165,17 +165,7 @@ mod tests {
 
     fn board() -> (Board, JobId) {
         let mut board = Board::default();
-        let (submit, estimate) = (0, 100);
-        board.announce(Submission {
-            submit,
-            estimate,
-            procs: 1,
-            user: 1,
-            group: 1,
-            executable: 1,
-            queue: 1,
-            partition: 1,
-        });
+        board.announce(Submission::new(0, 1, 100));
         (board, JobId(0))
     }
 

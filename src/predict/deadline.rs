@@ -47,16 +47,7 @@ mod tests {
     /// A job that started at 0 with this prediction and estimate, and what each of so many misses makes of it.
     fn answers(prediction: Seconds, estimate: Seconds, misses: usize, rule: fn(JobId, &mut Board)) -> Vec<Seconds> {
         let (mut board, id) = (Board::default(), JobId(0));
-        board.announce(Submission {
-            submit: 0,
-            estimate,
-            procs: 1,
-            user: 1,
-            group: 1,
-            executable: 1,
-            queue: 1,
-            partition: 1,
-        });
+        board.announce(Submission::new(0, 1, estimate));
         board.set_stage(id, Stage::Running { start: 0 });
         board.predict(id, prediction);
         let answer = |_| {

@@ -49,10 +49,15 @@ enum Target {
 }
 
 impl Output {
+    /// Whether this means standard output.
+    pub fn is_stdout(argument: &str) -> bool {
+        matches!(argument, "-" | "/dev/stdout")
+    }
+
     /// Opens an output: `-` is standard output. A file is written under a temporary name beside it, so that a place
     /// that cannot be written is known before any work is done.
     pub fn create(argument: &str) -> Result<Output, OutputError> {
-        if argument == "-" {
+        if Output::is_stdout(argument) {
             return Ok(Output::stdout());
         }
         let failed = |error| OutputError { name: argument.to_string(), error };
@@ -111,7 +116,7 @@ impl Target {
         hidden.push(format!(".{}.tmp", std::process::id()));
         let temporary = path.with_file_name(hidden);
         let mut unfinished = unfinished();
-        let file = OpenOptions::new().write(true).create(true).truncate(true).open(&temporary)?;
+        let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
         unfinished.push(temporary.clone());
         Ok(Target::File { writer: BufWriter::with_capacity(1 << 16, file), temporary, path: path.to_path_buf() })
     }

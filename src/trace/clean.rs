@@ -3,7 +3,7 @@
 use super::error::TraceError;
 use super::read::Log;
 use super::record::Record;
-use super::workload::Workload;
+use super::workload::{CleaningReport, Workload};
 use crate::job::{Job, Submission};
 use crate::time::{HOUR, Seconds};
 
@@ -49,45 +49,6 @@ pub struct Cleaning {
     pub strict: bool,
     /// The log's own schedule is wanted: a record must know its wait, and whatever ran may be wider than the machine.
     pub replay: bool,
-}
-
-/// What the rules did, in numbers of records.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CleaningReport {
-    pub records: u64,
-    /// No processors: neither requested nor allocated above 0.
-    pub without_procs: u64,
-    /// A negative runtime.
-    pub negative_runtime: u64,
-    /// A negative submit time.
-    pub negative_submit: u64,
-    /// Wider than the machine.
-    pub too_wide: u64,
-    /// Without an estimate, where such jobs are dropped.
-    pub without_estimate: u64,
-    /// Without a recorded wait, where the log's own schedule is wanted.
-    pub without_wait: u64,
-    /// Jobs that got an estimate filled in, and the one they got (0 where each got its own runtime).
-    pub filled: u64,
-    pub filled_with: Seconds,
-    /// Jobs recorded with a runtime of 0, simulated as 1 second.
-    pub zero_runtime: u64,
-    /// Jobs that outlive their estimate: ended there or not, as asked.
-    pub overruns: u64,
-    /// Jobs that stood behind one with a later submit time.
-    pub out_of_order: u64,
-}
-
-impl CleaningReport {
-    /// Records that are not sane: no processors, or a time below 0.
-    pub fn not_sane(&self) -> u64 {
-        self.without_procs + self.negative_runtime + self.negative_submit
-    }
-
-    /// All records that became no job.
-    pub fn dropped(&self) -> u64 {
-        self.not_sane() + self.too_wide + self.without_estimate + self.without_wait
-    }
 }
 
 /// Why a record is not sane; the first reason that holds.

@@ -17,7 +17,7 @@ mod validate;
 mod workload;
 mod write;
 
-pub use clean::{Cleaning, CleaningReport, MissingEstimate, Overrun, ProcsField, clean};
+pub use clean::{Cleaning, MissingEstimate, Overrun, ProcsField, clean};
 pub use demo::{demo, demo_workload};
 pub use error::{FIELD_NAMES, FaultKind, LineFault, TraceError};
 pub use header::Header;
@@ -27,5 +27,5 @@ pub use shape::{Shaping, shape};
 pub use source::Source;
 pub use survey::{Survey, survey};
 pub use validate::{Finding, Findings, validate};
-pub use workload::Workload;
+pub use workload::{CleaningReport, Workload};
 pub use write::{write_header, write_record, write_texts};

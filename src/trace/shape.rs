@@ -77,20 +77,11 @@ fn repeat(workload: &mut Workload, copies: u32) -> Result<(), TraceError> {
 mod tests {
     use super::*;
     use crate::job::{Job, Submission};
-    use crate::trace::clean::CleaningReport;
+    use crate::trace::workload::CleaningReport;
 
     fn workload(submits: &[i64]) -> Workload {
         let jobs = submits.iter().zip(1..).map(|(&submit, number)| Job {
-            submission: Submission {
-                submit,
-                estimate: 10,
-                procs: 1,
-                user: 1,
-                group: -1,
-                executable: -1,
-                queue: -1,
-                partition: -1,
-            },
+            submission: Submission::new(submit, 1, 10),
             runtime: 5,
             recorded_wait: None,
             record: 0,

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::clean::{Cleaning, CleaningReport, clean};
+use super::clean::{Cleaning, clean};
 use super::error::TraceError;
 use super::read::{Log, Skipped};
 use super::record::Record;
+use super::workload::CleaningReport;
 use crate::time::{Seconds, Time};
 
 /// A log in numbers. Counts of users and the like are over all records; loads and means over the jobs that cleaning

@@ -5,10 +5,9 @@ use std::fs;
 
 use proptest::array::{uniform4, uniform18};
 use proptest::collection::vec;
-use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use proptest::test_runner::{Config, RngAlgorithm, TestCaseResult, TestRng, TestRunner};
+use proptest::test_runner::TestCaseResult;
 use shadowtime::engine::{EngineOptions, Event, Finished, Named, RunRecord, Simulation};
 use shadowtime::experiment::{Setting, simulate};
 use shadowtime::job::{Job, JobId, Submission};
@@ -20,92 +19,8 @@ use shadowtime::trace::{
 };
 use shadowtime::{predict, schedule};
 
-use crate::support::{job_of, run, starts, workload};
-
-// What is random, and how it is checked.
-
-/// Checks a property on so many random cases, always the same ones for a seed, and shows the smallest that breaks it.
-pub fn check<S: Strategy>(seed: u64, cases: u32, strategy: S, property: impl Fn(S::Value) -> TestCaseResult) {
-    let config = Config { cases, failure_persistence: None, ..Config::default() };
-    let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&seed.to_le_bytes());
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
-    if let Err(error) = TestRunner::new_with_rng(config, rng).run(&strategy, property) {
-        panic!("{error}");
-    }
-}
-
-/// The user of jobs whose user is not known.
-const UNKNOWN: i32 = -1;
-
-/// Up to 60 jobs of up to four users on up to 16 processors. Round numbers make many events coincide.
-pub fn workloads() -> impl Strategy<Value = Workload> {
-    let (procs, users, tempo) = (1..=16u32, 1..=4usize, select(vec![1, 1, 10, 60, 600]));
-    let drafts = prop_oneof![vec(drafts(short_runtimes()), 1..=60), vec(drafts(all_runtimes()), 1..=60)];
-    (procs, users, tempo, drafts).prop_map(|(procs, users, tempo, drafts)| {
-        let mut submit = 0;
-        let jobs = drafts.into_iter().map(|draft| {
-            submit += draft.gap * tempo;
-            let user = [1, 2, 3, UNKNOWN][draft.user % users];
-            let wants = (draft.procs - 1) % procs + 1;
-            let job = job_of(user, submit, wants, draft.runtime, draft.estimate);
-            Job { recorded_wait: Some(draft.wait), ..job }
-        });
-        workload(procs, &jobs.collect::<Vec<_>>())
-    })
-}
-
-/// A job before it is fitted to a machine, a number of users and a pace of arrivals.
-#[derive(Clone, Debug)]
-struct Draft {
-    gap: i64,
-    procs: u32,
-    runtime: i64,
-    estimate: i64,
-    user: usize,
-    wait: i64,
-}
-
-fn drafts(runtimes: impl Strategy<Value = i64>) -> impl Strategy<Value = Draft> {
-    let gap = prop_oneof![5 => Just(0), 4 => 1..=5i64, 1 => 1..=60i64];
-    let procs = prop_oneof![2 => 1..=2u32, 2 => 1..=5u32, 1 => 1..=16u32];
-    let user = 0..4usize;
-    let wait = prop_oneof![Just(0), 1..=100i64];
-    (gap, procs, with_estimates(runtimes), user, wait).prop_map(|(gap, procs, (runtime, estimate), user, wait)| Draft {
-        gap,
-        procs,
-        runtime,
-        estimate,
-        user,
-        wait,
-    })
-}
-
-/// Seconds, in round numbers.
-fn short_runtimes() -> impl Strategy<Value = i64> {
-    prop_oneof![3 => select(vec![1, 2, 3, 5, 10, 30, 60]), 1 => 1..=10i64]
-}
-
-/// Mostly seconds and minutes, some hours, and now and then weeks, which take every step of a growing prediction.
-/// (A job predicted to take a second that takes 61 or 361 ends just where a raised prediction says.)
-fn all_runtimes() -> impl Strategy<Value = i64> {
-    prop_oneof![
-        10 => select(vec![1, 2, 3, 5, 10, 30, 60, 61, 361]),
-        5 => 1..=300i64,
-        3 => select(vec![1_800, 3_600, 3_661, 7_200, 40_000]),
-        1 => 3_600..=3_000_000i64,
-    ]
-}
-
-/// Estimates are right, above or below, or have nothing to do with the runtime.
-fn with_estimates(runtimes: impl Strategy<Value = i64>) -> impl Strategy<Value = (i64, i64)> {
-    let ratio = select(vec![(1, 1), (1, 1), (2, 1), (5, 1), (1, 2), (1, 10)]);
-    let unrelated = option::weighted(0.3, select(vec![1, 5, 60, 600, 3_600, 36_000]));
-    (runtimes, ratio, unrelated).prop_map(|(runtime, (times, over), unrelated)| {
-        let related = (runtime * times / over).max(1);
-        (runtime, unrelated.unwrap_or(related))
-    })
-}
+use crate::random::{check, workloads};
+use crate::support::{run, starts};
 
 /// Workloads whose jobs all end by their estimates.
 fn workloads_within_estimates() -> impl Strategy<Value = Workload> {

@@ -7,6 +7,7 @@ mod golden;
 mod invariants;
 mod layers;
 mod oracle;
+mod random;
 mod reference;
 mod schedules;
 mod support;

@@ -8,8 +8,8 @@ use proptest::test_runner::TestCaseResult;
 use shadowtime::engine::{EngineOptions, Finished};
 use shadowtime::trace::Workload;
 
-use crate::invariants::{check, workloads};
 use crate::oracle::{self, OracleJob, OracleMetric, OracleOutcome, OraclePredictor, OracleScheduler, OracleSettings};
+use crate::random::{check, workloads};
 use crate::support::run_with;
 
 #[test]

@@ -16,7 +16,7 @@ pub fn job(submit: i64, procs: u32, runtime: i64, estimate: i64) -> Job {
 
 /// A job of this user: (submit, processors, runtime, estimate).
 pub fn job_of(user: i32, submit: i64, procs: u32, runtime: i64, estimate: i64) -> Job {
-    let submission = Submission { submit, estimate, procs, user, group: -1, executable: -1, queue: -1, partition: -1 };
+    let submission = Submission { user, ..Submission::new(submit, procs, estimate) };
     Job { submission, runtime, recorded_wait: None, record: 0, number: 0 }
 }
 
