@@ -52,7 +52,8 @@ enum OverrunArg {
 }
 
 impl LogArgs {
-    pub fn cleaning(&self, replay: bool) -> Cleaning {
+    /// The rules for runs of which some, or all, replay the log's own schedule.
+    pub fn cleaning(&self, some_replay: bool, all_replay: bool) -> Cleaning {
         Cleaning {
             procs: self.procs,
             procs_field: match self.procs_field {
@@ -69,7 +70,8 @@ impl LogArgs {
                 OverrunArg::Kill => Overrun::Kill,
             },
             strict: self.strict,
-            replay,
+            need_waits: some_replay,
+            keep_wide: all_replay,
         }
     }
 

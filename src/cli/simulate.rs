@@ -176,8 +176,9 @@ pub fn execute(args: &SimulateArgs, quiet: bool) -> anyhow::Result<()> {
     };
     let began = Instant::now();
     let log = args.log.read(&source, outputs.swf.is_some(), quiet)?;
-    let replay = setting.is_replay() || baseline.as_ref().is_some_and(Setting::is_replay);
-    let workload = clean(&log, &args.log.cleaning(replay))?;
+    let replays: Vec<bool> = [&setting].into_iter().chain(&baseline).map(Setting::is_replay).collect();
+    let rules = args.log.cleaning(replays.contains(&true), !replays.contains(&false));
+    let workload = clean(&log, &rules)?;
     tell_what_changed(&log, &workload.cleaning, quiet);
     let workload = shape(workload, &args.shaping())?;
     let read = began.elapsed();

@@ -52,7 +52,7 @@ pub fn execute(args: &TraceArgs, quiet: bool) -> anyhow::Result<()> {
     match &args.command {
         TraceCommand::Info(args) => {
             let log = args.log.read(&source(args.file.as_ref()), false, quiet)?;
-            let survey = survey(&log, &args.log.cleaning(false))?;
+            let survey = survey(&log, &args.log.cleaning(false, false))?;
             Output::stdout().fill(|out| match Format::or_default(args.format) {
                 Format::Table => write_survey(out, &survey),
                 Format::Csv => write_csv(out, &[survey_row(&survey)], true),

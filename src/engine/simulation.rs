@@ -1,12 +1,12 @@
 //! A simulation: a machine, its queue, its predictor and its policy, and a clock that only this file moves.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use super::error::EngineError;
 use super::machine::Machine;
 use super::recorder::{Event, Outcome, PredictionMade, Recorder};
-use crate::job::{Job, JobId};
+use crate::job::{Job, JobId, Submission};
 use crate::predict::{Board, Change, Predictor, Stage};
 use crate::schedule::{Policy, View};
 use crate::time::{Seconds, Time};
@@ -69,8 +69,8 @@ pub struct Simulation {
     board: Board,
     /// What only the engine knows of them.
     truths: Vec<Truth>,
-    /// Jobs from this one on have been submitted for a time to come.
-    next_arrival: usize,
+    /// Jobs handed in for a time to come. They are not on the board: nobody may know of them yet.
+    upcoming: VecDeque<Submission>,
     ends: BinaryHeap<Reverse<(Time, JobId)>>,
     /// Deadlines that will be missed if nothing changes. A prediction that changes leaves its old one behind, to be
     /// recognised by not being the job's deadline any more.
@@ -102,7 +102,7 @@ impl Simulation {
             machine: Machine::new(procs, options.inflate),
             board,
             truths: Vec::new(),
-            next_arrival: 0,
+            upcoming: VecDeque::new(),
             ends: BinaryHeap::new(),
             deadlines: BinaryHeap::new(),
             pass_due: false,
@@ -119,13 +119,12 @@ impl Simulation {
             let (wants, procs) = (submission.procs, self.machine.procs);
             return Err(EngineError::TooWide { job: job.number, wants, procs });
         }
-        let id = JobId(self.board.len() as u32);
-        let last = id.0.checked_sub(1).map_or(Time::MIN, |last| self.board.job(JobId(last)).submit);
-        let earliest = last.max(self.now());
+        let earliest = self.upcoming.back().map_or(self.now(), |last| last.submit);
         if submission.submit < earliest {
             return Err(EngineError::OutOfOrder { job: job.number, submit: submission.submit, earliest });
         }
-        self.board.announce(submission);
+        let id = JobId(self.truths.len() as u32);
+        self.upcoming.push_back(submission);
         self.truths.push(Truth { runtime: job.runtime, number: job.number });
         self.recorder.announce(submission.submit);
         Ok(id)
@@ -177,7 +176,7 @@ impl Simulation {
         if self.pass_due {
             return Some(now);
         }
-        let arrival = (self.next_arrival < self.board.len()).then(|| self.board.job(self.upcoming()).submit);
+        let arrival = self.upcoming.front().map(|job| job.submit);
         let end = self.ends.peek().map(|Reverse((time, _))| *time);
         let deadline = self.deadlines.peek().map(|Reverse((time, _))| *time);
         let wake = self.policy.value.wakes_at().filter(|&time| time > now);
@@ -190,14 +189,17 @@ impl Simulation {
         debug_assert!(time >= self.now() && self.next_event().is_none_or(|next| time <= next));
         self.board.set_now(time);
         while let Some(&Reverse((end, id))) = self.ends.peek()
-            && end == time
+            && end <= time
         {
             self.ends.pop();
             self.terminate(id)?;
         }
         self.miss_deadlines()?;
-        while self.next_arrival < self.board.len() && self.board.job(self.upcoming()).submit == time {
-            self.arrive()?;
+        while let Some(&job) = self.upcoming.front()
+            && job.submit <= time
+        {
+            self.upcoming.pop_front();
+            self.arrive(job)?;
         }
         self.pass_due |= self.policy.value.wakes_at().is_some_and(|wake| wake <= time);
         Ok(())
@@ -226,10 +228,6 @@ impl Simulation {
         }
         self.started = started;
         Ok(&self.started)
-    }
-
-    fn upcoming(&self) -> JobId {
-        JobId(self.next_arrival as u32)
     }
 
     fn terminate(&mut self, id: JobId) -> Result<(), EngineError> {
@@ -272,11 +270,8 @@ impl Simulation {
         Ok(())
     }
 
-    fn arrive(&mut self) -> Result<(), EngineError> {
-        let id = self.upcoming();
-        self.next_arrival += 1;
-        let job = *self.board.job(id);
-        self.board.set_stage(id, Stage::Waiting);
+    fn arrive(&mut self, job: Submission) -> Result<(), EngineError> {
+        let id = self.board.arrive(job);
         self.machine.enqueue(id, job.procs);
         self.policy.value.on_arrival(id, &job);
         self.pass_due = true;
@@ -382,7 +377,7 @@ impl Simulation {
     }
 
     fn number(&self, id: JobId) -> i64 {
-        self.truths[id.index()].number
+        self.truths.get(id.index()).map_or(-1, |truth| truth.number)
     }
 }
 

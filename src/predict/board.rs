@@ -31,7 +31,7 @@ pub enum Stage {
     Running {
         start: Time,
     },
-    /// Terminated or cancelled.
+    /// Terminated or cancelled, or never heard of.
     Gone,
 }
 
@@ -74,7 +74,7 @@ impl Board {
     }
 
     pub fn stage(&self, id: JobId) -> Stage {
-        self.entries[id.index()].stage
+        self.entries.get(id.index()).map_or(Stage::Gone, |entry| entry.stage)
     }
 
     /// How long a running job has run; 0 for one that waits.
@@ -129,13 +129,11 @@ impl Board {
         self.now = now;
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// A job is known but has not arrived: its place is kept, and nobody asks for it yet.
-    pub(crate) fn announce(&mut self, job: Submission) {
-        self.entries.push(Entry { job, stage: Stage::Gone, prediction: 0, misses: 0 });
+    /// The next job arrives; it has the id that follows the last one's.
+    pub(crate) fn arrive(&mut self, job: Submission) -> JobId {
+        let id = JobId(self.entries.len() as u32);
+        self.entries.push(Entry { job, stage: Stage::Waiting, prediction: 0, misses: 0 });
+        id
     }
 
     pub(crate) fn set_stage(&mut self, id: JobId, stage: Stage) {
@@ -165,8 +163,8 @@ mod tests {
 
     fn board() -> (Board, JobId) {
         let mut board = Board::default();
-        board.announce(Submission::new(0, 1, 100));
-        (board, JobId(0))
+        let id = board.arrive(Submission::new(0, 1, 100));
+        (board, id)
     }
 
     #[test]
@@ -187,10 +185,12 @@ mod tests {
     #[test]
     fn waiting_jobs_need_a_second_and_gone_ones_no_prediction() {
         let (mut board, id) = board();
-        let mut gone = board.clone();
-        gone.predict(id, 5);
-        assert_eq!(gone.breach().map(|breach| breach.why), Some(BreachKind::NotInTheSystem));
-        board.set_stage(id, Stage::Waiting);
+        let (mut gone, mut never_heard_of) = (board.clone(), board.clone());
+        gone.set_stage(id, Stage::Gone);
+        for (board, id) in [(&mut gone, id), (&mut never_heard_of, JobId(7))] {
+            board.predict(id, 5);
+            assert_eq!(board.breach().map(|breach| breach.why), Some(BreachKind::NotInTheSystem));
+        }
         board.predict(id, FOREVER * 2);
         assert_eq!((board.prediction(id), board.breach()), (FOREVER, None));
         board.predict(id, 0);

@@ -46,8 +46,8 @@ mod tests {
 
     /// A job that started at 0 with this prediction and estimate, and what each of so many misses makes of it.
     fn answers(prediction: Seconds, estimate: Seconds, misses: usize, rule: fn(JobId, &mut Board)) -> Vec<Seconds> {
-        let (mut board, id) = (Board::default(), JobId(0));
-        board.announce(Submission::new(0, 1, estimate));
+        let mut board = Board::default();
+        let id = board.arrive(Submission::new(0, 1, estimate));
         board.set_stage(id, Stage::Running { start: 0 });
         board.predict(id, prediction);
         let answer = |_| {

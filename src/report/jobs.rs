@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::machine::CsvLines;
+use super::data::CsvLines;
 use super::row::Cell;
 use crate::metrics::{JobMetrics, PredictionRow};
 

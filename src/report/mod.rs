@@ -1,8 +1,8 @@
 //! Results as people and programs read them: tables, CSV, JSON, SWF; and how they reach a file.
 
+mod data;
 mod jobs;
 mod listing;
-mod machine;
 mod output;
 mod row;
 mod schedule;
@@ -10,9 +10,9 @@ mod summary;
 mod survey;
 mod table;
 
+pub use data::{write_csv, write_json};
 pub use jobs::{write_jobs, write_predictions};
 pub use listing::write_forms;
-pub use machine::{write_csv, write_json};
 pub use output::{Output, OutputError, abandon_unfinished};
 pub use row::{Cell, Compared, RunLabel, summary_row};
 pub use schedule::write_schedule;

@@ -36,7 +36,7 @@ pub fn write_summary(
     let mut line = |what: &str, show: &dyn Fn(&Summary) -> String, gained: Option<Option<f64>>| {
         let mut cells = vec![what.to_string(), show(run)];
         cells.extend(baseline.map(|base| show(&base.summary)));
-        cells.extend(gained.map(|gained| gained.map_or("-".to_string(), |percent| format!("{percent:+.1}%"))));
+        cells.extend(gained.map(|gained| gained.map_or("-".to_string(), signed_percent)));
         table.push(cells);
     };
     line("wait, mean", &|s| humane(s.wait_mean), gain.map(|g| g.wait));
@@ -55,6 +55,11 @@ pub fn write_summary(
     line("utilization", &|s| percent(s.utilization), None);
     line("makespan", &|s| humane(s.makespan as f64), None);
     table.write(out)
+}
+
+/// With its sign, but none for what rounds to nothing.
+fn signed_percent(percent: f64) -> String {
+    if percent.abs() < 0.05 { "0.0%".to_string() } else { format!("{percent:+.1}%") }
 }
 
 fn slowdown(value: f64) -> String {

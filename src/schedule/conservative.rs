@@ -12,8 +12,7 @@ pub const FORM: Form = Form {
 };
 
 /// Rebuilds the profile at each pass: running jobs first, then every waiting job in arrival order at its earliest
-/// feasible start. Those whose start is now, start. A reservation may so move later than it was (Talby's schedulers
-/// have no memory between passes either).
+/// feasible start. Those whose start is now, start. A reservation may so move later than it was.
 #[derive(Default)]
 pub struct Conservative {
     profile: Profile,

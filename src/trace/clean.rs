@@ -47,8 +47,10 @@ pub struct Cleaning {
     pub overrun: Overrun,
     /// A job wider than the machine is an error.
     pub strict: bool,
-    /// The log's own schedule is wanted: a record must know its wait, and whatever ran may be wider than the machine.
-    pub replay: bool,
+    /// A record must know its wait: the log's own schedule is to be replayed.
+    pub need_waits: bool,
+    /// Jobs wider than the machine stay: nobody but a replay, which starts whatever ran, will see them.
+    pub keep_wide: bool,
 }
 
 /// Why a record is not sane; the first reason that holds.
@@ -109,14 +111,14 @@ pub fn clean(log: &Log, rules: &Cleaning) -> Result<Workload, TraceError> {
                 continue;
             }
         };
-        if wants > procs && !rules.replay {
+        if wants > procs && !rules.keep_wide {
             if rules.strict {
                 return Err(TraceError::TooWide { name: log.name.clone(), job: record.number, wants, procs });
             }
             report.too_wide += 1;
             continue;
         }
-        if record.wait < 0 && rules.replay {
+        if record.wait < 0 && rules.need_waits {
             report.without_wait += 1;
             continue;
         }
@@ -240,7 +242,7 @@ mod tests {
         assert_eq!((report.too_wide, report.dropped(), report.filled), (1, 6, 1));
         assert_eq!(workload.jobs.iter().map(|job| job.number).collect::<Vec<_>>(), [1, 8, 9]);
 
-        let replay = Cleaning { replay: true, ..Cleaning::default() };
+        let replay = Cleaning { need_waits: true, keep_wide: true, ..Cleaning::default() };
         let workload = clean_with(&records, replay);
         assert_eq!((workload.cleaning.without_wait, workload.cleaning.too_wide, workload.jobs.len()), (1, 0, 3));
 

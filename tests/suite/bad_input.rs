@@ -134,6 +134,14 @@ fn a_job_wider_than_the_machine() {
     let ran = sim_fed(&["--trace", "-"], &log);
     assert!(ran.code == 0 && ran.out.contains("stdin,8,sjbf,ruh,1,1,"), "{}", ran.out);
     assert!(ran.err.contains("1 of 2 records dropped (50.0%): 1 wider than the machine"), "{}", ran.err);
+    // A replay starts whatever ran, but not if it is compared with a schedule that cannot.
+    let jobs = |options: &[&str]| {
+        let ran = sim_fed(&[&["--trace", "-", "--no-header", "--scheduler", "replay"], options].concat(), &log);
+        ran.out.split(',').nth(4).map(str::to_string)
+    };
+    assert_eq!(jobs(&[]).as_deref(), Some("2"));
+    assert_eq!(jobs(&["--baseline", "replay/estimate"]).as_deref(), Some("2"));
+    assert_eq!(jobs(&["--baseline", "easy/estimate"]).as_deref(), Some("1"));
 }
 
 #[test]
