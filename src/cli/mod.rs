@@ -3,15 +3,16 @@
 mod failure;
 mod generate;
 mod list;
-mod log_args;
+mod notes;
+mod options;
 mod progress;
 mod simulate;
 mod trace;
 
 use clap::error::ErrorKind;
-use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+use crate::experiment::Section;
 use crate::report::abandon_unfinished;
 
 pub use failure::{exit_code, is_closed_pipe};
@@ -71,17 +72,27 @@ impl Format {
     }
 }
 
+/// The command line, with the options of experiments where they belong.
+fn command() -> clap::Command {
+    use Section::{Engine, Log, Metrics, Run, Shape};
+    let info = |command| options::add(command, &[Log]);
+    let trace = |command: clap::Command| command.mut_subcommand("info", info);
+    // Before the others, so that help shows them first.
+    let experiment = options::add(clap::Command::new("sim"), &[Run, Log, Shape, Engine, Metrics]);
+    <Cli as clap::Args>::augment_args(experiment).mut_subcommand("trace", trace)
+}
+
 /// Runs the program on these arguments, its own name first.
 pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> anyhow::Result<()> {
     remove_unfinished_files_on_interrupt();
-    let matches = Cli::command().get_matches_from(arguments);
+    let matches = command().get_matches_from(arguments);
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     if let Some(name) = matches.subcommand_name() {
         refuse_options_of_the_main_command(&matches, name);
     }
     match cli.command {
-        None => simulate::execute(&cli.simulate, cli.quiet),
-        Some(Command::Trace(args)) => trace::execute(&args, cli.quiet),
+        None => simulate::execute(&cli.simulate, &matches, cli.quiet),
+        Some(Command::Trace(args)) => trace::execute(&args, &matches, cli.quiet),
         Some(Command::List(args)) => list::execute(&args),
         Some(Command::Generate(args)) => generate::execute(&args, cli.quiet),
     }
@@ -89,14 +100,15 @@ pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> anyhow::R
 
 /// `sim --trace x list` is a mistake: the subcommand would not see the option.
 fn refuse_options_of_the_main_command(matches: &ArgMatches, subcommand: &str) {
-    let main_options = simulate::SimulateArgs::augment_args(clap::Command::new("sim"));
-    for option in main_options.get_arguments() {
-        if matches.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine) {
+    let command = command();
+    for option in command.get_arguments().filter(|option| !option.is_global_set()) {
+        let id = option.get_id().as_str();
+        if matches.try_contains_id(id).is_ok() && options::is_given(matches, id) {
             let text = format!(
                 "'{}' belongs to the main command: it cannot stand before the command '{subcommand}'",
                 option.get_long().map_or_else(|| option.get_id().to_string(), |long| format!("--{long}"))
             );
-            Cli::command().error(ErrorKind::ArgumentConflict, text).exit();
+            self::command().error(ErrorKind::ArgumentConflict, text).exit();
         }
     }
 }

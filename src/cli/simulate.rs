@@ -3,79 +3,33 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use clap::Args;
+use clap::{ArgMatches, Args};
 
 use super::Format;
 use super::failure::UsageError;
-use super::log_args::{LogArgs, tell_what_changed};
+use super::notes::tell_what_changed;
+use super::options;
 use super::progress::Progress;
-use crate::engine::{EngineError, EngineOptions, RunRecord};
+use crate::engine::{EngineError, RunRecord};
 use crate::experiment::{Setting, simulate};
-use crate::metrics::{Improvement, JobMetrics, Measure, Portion, PredictionRow, summarize};
+use crate::metrics::{Improvement, JobMetrics, Measure, PredictionRow, summarize};
 use crate::report::{
     Baseline, Compared, Output, OutputError, RunLabel, grouped, summary_row, write_csv, write_jobs, write_json,
     write_predictions, write_schedule, write_summary,
 };
-use crate::time::{Seconds, parse_duration};
-use crate::trace::{Log, Shaping, Source, Workload, clean, demo, shape};
+use crate::trace::{Log, ReadOptions, Source, Workload, demo, read};
 
 /// What the embedded log is compared with if nothing else is asked for: plain EASY.
 const PLAIN_EASY: &str = "easy/estimate";
 
 #[derive(Debug, Args)]
 pub struct SimulateArgs {
-    /// The log, plain, .gz or .zst; - for standard input [default: the embedded log]
-    #[arg(long, value_name = "FILE")]
+    /// The log, plain, .gz or .zst; - for standard input [default: the embedded log, compared with easy/estimate]
+    #[arg(long, value_name = "FILE", display_order = 0)]
     trace: Option<String>,
-    /// Who starts when; see `sim list schedulers`
-    #[arg(long, value_name = "SPEC", default_value = "sjbf")]
-    scheduler: String,
-    /// How runtimes are predicted, name or name:key=value,...; see `sim list predictors`
-    #[arg(long, value_name = "SPEC", default_value = "ruh")]
-    predictor: String,
-    /// Add the improvement over another run of the same jobs, or `none`; it runs plainly, without --inflate and
-    /// --pass-on-miss [default: none; easy/estimate for the embedded log]
-    #[arg(long, value_name = "SCHEDULER/PREDICTOR")]
-    baseline: Option<String>,
-
-    #[command(flatten)]
-    log: LogArgs,
-
-    /// Only jobs submitted so long after the first or later
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "Shape, in this order")]
-    from: Option<Seconds>,
-    /// Only jobs submitted less than so long after the first
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "Shape, in this order")]
-    to: Option<Seconds>,
-    /// Only the first so many jobs
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Shape, in this order")]
-    first: Option<u32>,
-    /// The log so many times in sequence
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Shape, in this order")]
-    repeat: u32,
-    /// Divide the time between submissions by this: above 1 the machine is busier
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_load, help_heading = "Shape, in this order")]
-    load: f64,
-
-    /// Multiply predictions by this (at least 1) in the scheduler's own arithmetic
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_inflate, help_heading = "Engine")]
-    inflate: f64,
-    /// Schedule after a missed deadline too, not only after arrivals and terminations
-    #[arg(long, help_heading = "Engine")]
-    pass_on_miss: bool,
     /// Threads to use; results do not depend on it [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Engine")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Output")]
     threads: Option<u32>,
-
-    /// Leave so many jobs (100) or such a share (1%) at the beginning out of the metrics
-    #[arg(long, value_name = "JOBS|PERCENT%", default_value = "0", value_parser = Portion::parse, help_heading = "Metrics")]
-    warmup: Portion,
-    /// The same at the end
-    #[arg(long, value_name = "JOBS|PERCENT%", default_value = "0", value_parser = Portion::parse, help_heading = "Metrics")]
-    cooldown: Portion,
-    /// In the bounded slowdown, runtimes below this count as this
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = parse_threshold, help_heading = "Metrics")]
-    bsld_threshold: Seconds,
 
     /// How to print the summary [default: table on a terminal, csv otherwise]
     #[arg(long, value_enum, help_heading = "Output")]
@@ -94,28 +48,6 @@ pub struct SimulateArgs {
     predictions_out: Option<String>,
 }
 
-fn parse_load(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(load) if (0.001..=1000.0).contains(&load) => Ok(load),
-        _ => Err("a load factor is a number from 0.001 to 1000, such as 1.2".to_string()),
-    }
-}
-
-fn parse_inflate(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(factor) if (1.0..=1e6).contains(&factor) => Ok(factor),
-        // Below 1 a running job might be counted as ended already.
-        _ => Err("a factor is a number from 1 to 1000000, such as 2".to_string()),
-    }
-}
-
-fn parse_threshold(text: &str) -> Result<Seconds, String> {
-    match parse_duration(text)? {
-        0 => Err("the threshold is at least 1 second".to_string()),
-        seconds => Ok(seconds),
-    }
-}
-
 /// Where results beside the summary go. Opened before any work is done.
 struct Outputs {
     jobs: Option<Output>,
@@ -126,21 +58,6 @@ struct Outputs {
 }
 
 impl SimulateArgs {
-    fn settings(&self) -> anyhow::Result<(Setting, Option<Setting>)> {
-        let engine = EngineOptions {
-            inflate: self.inflate,
-            pass_on_miss: self.pass_on_miss,
-            keep_history: self.predictions_out.is_some(),
-        };
-        let setting = Setting { engine, ..Setting::parse(&self.scheduler, &self.predictor)? };
-        let baseline = match (self.baseline.as_deref(), &self.trace) {
-            (Some("none"), _) | (None, Some(_)) => None,
-            (None, None) => Some(PLAIN_EASY),
-            (Some(pair), _) => Some(pair),
-        };
-        Ok((setting, baseline.map(Setting::parse_pair).transpose()?))
-    }
-
     fn outputs(&self) -> anyhow::Result<Outputs> {
         let paths: Vec<_> = [&self.jobs_out, &self.swf_out, &self.predictions_out].into_iter().flatten().collect();
         if let Some(twice) = paths.iter().enumerate().find_map(|(at, path)| paths[..at].contains(path).then_some(path))
@@ -155,15 +72,13 @@ impl SimulateArgs {
             stdout_taken: paths.iter().any(|path| Output::is_stdout(path)),
         })
     }
-
-    fn shaping(&self) -> Shaping {
-        let first = self.first.map(|first| first as usize);
-        Shaping { from: self.from, to: self.to, first, repeat: self.repeat, load: self.load }
-    }
 }
 
-pub fn execute(args: &SimulateArgs, quiet: bool) -> anyhow::Result<()> {
-    let (setting, baseline) = args.settings()?;
+pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+    let mut options = options::read(matches);
+    if args.trace.is_none() && !options::is_given(matches, "baseline") {
+        options.baseline = Some(Setting::parse_pair(PLAIN_EASY)?);
+    }
     let outputs = args.outputs()?;
     let source = match &args.trace {
         Some(trace) => Source::from_argument(trace),
@@ -175,20 +90,19 @@ pub fn execute(args: &SimulateArgs, quiet: bool) -> anyhow::Result<()> {
         }
     };
     let began = Instant::now();
-    let log = args.log.read(&source, outputs.swf.is_some(), quiet)?;
-    let replays: Vec<bool> = [&setting].into_iter().chain(&baseline).map(Setting::is_replay).collect();
-    let rules = args.log.cleaning(replays.contains(&true), !replays.contains(&false));
-    let workload = clean(&log, &rules)?;
+    let log = {
+        let progress = Progress::counting("reading", "records", None, quiet);
+        let how = ReadOptions { keep_text: outputs.swf.is_some(), ..options.read_options() };
+        read(&source, how, &mut |records| progress.at(records))?
+    };
+    let workload = options.clean(&log)?;
     tell_what_changed(&log, &workload.cleaning, quiet);
-    let workload = shape(workload, &args.shaping())?;
-    let read = began.elapsed();
+    let workload = options.shape(workload)?;
+    let (reading, measure) = (began.elapsed(), options.measure);
 
-    let measure = Measure { warmup: args.warmup, cooldown: args.cooldown, bsld_threshold: args.bsld_threshold };
-    if measure.jobs(workload.jobs.len()).is_empty() {
-        let count = grouped(workload.jobs.len() as u64);
-        let text = format!("--warmup and --cooldown leave none of the {count} jobs to measure");
-        return Err(UsageError(text).into());
-    }
+    let mut setting = options.setting();
+    setting.engine.keep_history = outputs.predictions.is_some();
+    let baseline = options.baseline;
     let threads = args.threads.map_or_else(available_threads, |threads| threads as usize);
     let (record, base_record) = simulate_both(&workload, &setting, baseline.as_ref(), threads, quiet)?;
     let summary = summarize(&workload, &record, &measure);
@@ -197,8 +111,8 @@ pub fn execute(args: &SimulateArgs, quiet: bool) -> anyhow::Result<()> {
         .map(|(setting, record)| Baseline { name: setting.pair(), summary: summarize(&workload, &record, &measure) });
     if !quiet {
         let (jobs, total) = (grouped(workload.jobs.len() as u64), began.elapsed());
-        let simulating = (total - read).as_secs_f64();
-        eprintln!("note: {jobs} jobs read in {:.3} s, simulated in {simulating:.3} s", read.as_secs_f64());
+        let simulating = (total - reading).as_secs_f64();
+        eprintln!("note: {jobs} jobs read in {:.3} s, simulated in {simulating:.3} s", reading.as_secs_f64());
     }
 
     let stdout_taken = outputs.stdout_taken;

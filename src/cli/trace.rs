@@ -1,13 +1,13 @@
 //! `sim trace`: look into a log before simulating it.
 
-use clap::{Args, Subcommand};
+use clap::{ArgMatches, Args, Subcommand};
 
 use super::Format;
 use super::failure::UsageError;
-use super::log_args::LogArgs;
+use super::options;
 use super::progress::Progress;
 use crate::report::{Output, survey_row, write_csv, write_findings, write_json, write_survey};
-use crate::trace::{Source, demo, survey, validate};
+use crate::trace::{Source, demo, read, survey, validate};
 
 #[derive(Debug, Args)]
 pub struct TraceArgs {
@@ -34,8 +34,6 @@ struct InfoArgs {
     /// How to print it [default: table on a terminal, csv otherwise]
     #[arg(long, value_enum)]
     format: Option<Format>,
-    #[command(flatten)]
-    log: LogArgs,
 }
 
 #[derive(Debug, Args)]
@@ -48,11 +46,16 @@ fn source(file: Option<&String>) -> Source {
     file.map_or_else(demo, |file| Source::from_argument(file))
 }
 
-pub fn execute(args: &TraceArgs, quiet: bool) -> anyhow::Result<()> {
+pub fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     match &args.command {
         TraceCommand::Info(args) => {
-            let log = args.log.read(&source(args.file.as_ref()), false, quiet)?;
-            let survey = survey(&log, &args.log.cleaning(false, false))?;
+            let matches = matches.subcommand_matches("trace").and_then(|trace| trace.subcommand_matches("info"));
+            let options = options::read(matches.expect("this is `trace info`"));
+            let progress = Progress::counting("reading", "records", None, quiet);
+            let source = source(args.file.as_ref());
+            let log = read(&source, options.read_options(), &mut |records| progress.at(records))?;
+            drop(progress);
+            let survey = survey(&log, &options.cleaning)?;
             Output::stdout().fill(|out| match Format::or_default(args.format) {
                 Format::Table => write_survey(out, &survey),
                 Format::Csv => write_csv(out, &[survey_row(&survey)], true),

@@ -33,6 +33,15 @@ impl Portion {
     }
 }
 
+impl std::fmt::Display for Portion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Portion::Jobs(jobs) => write!(f, "{jobs}"),
+            Portion::Percent(percent) => write!(f, "{percent}%"),
+        }
+    }
+}
+
 /// What is measured. Jobs left out are simulated like all others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measure {

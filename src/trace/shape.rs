@@ -1,7 +1,10 @@
 //! Shaping a workload: a part of it, several copies of it, or the same jobs in more or less time.
 
+use rand::RngExt;
+
 use super::error::TraceError;
 use super::workload::Workload;
+use crate::rng::stream;
 use crate::time::{FOREVER, Seconds};
 
 /// What to change, in the order of the fields.
@@ -18,11 +21,17 @@ pub struct Shaping {
     pub repeat: u32,
     /// Divide the time between submissions by this: 1.2 makes the load 20% higher.
     pub load: f64,
+    /// Move each submission but the first by a random whole number of seconds up to this, earlier or later, but never
+    /// before the first; the jobs are sorted again (the "shaking" of Tsafrir and Feitelson, which shows how much of a
+    /// difference is chance).
+    pub shake: Seconds,
+    /// Every random number comes from it.
+    pub seed: u64,
 }
 
 impl Default for Shaping {
     fn default() -> Self {
-        Shaping { from: None, to: None, first: None, repeat: 1, load: 1.0 }
+        Shaping { from: None, to: None, first: None, repeat: 1, load: 1.0, shake: 0, seed: 0 }
     }
 }
 
@@ -45,6 +54,15 @@ pub fn shape(mut workload: Workload, shaping: &Shaping) -> Result<Workload, Trac
             let since = (job.submission.submit - first) as f64 / shaping.load;
             job.submission.submit = first + (since + 0.5).floor() as Seconds;
         }
+    }
+    if shaping.shake > 0 {
+        let first = workload.first_submit();
+        let mut rng = stream(shaping.seed, "shake");
+        for job in workload.jobs.iter_mut().skip(1) {
+            let moved = job.submission.submit + rng.random_range(-shaping.shake..=shaping.shake);
+            job.submission.submit = moved.max(first);
+        }
+        workload.jobs.sort_by_key(|job| job.submission.submit);
     }
     Ok(workload)
 }
@@ -121,5 +139,18 @@ mod tests {
         let shaping = Shaping { load: 2.0, ..Shaping::default() };
         assert_eq!(submits(&[100, 101, 105, 110], shaping), [100, 101, 103, 105]);
         assert_eq!(submits(&[100, 110], Shaping { load: 0.5, ..Shaping::default() }), [100, 120]);
+    }
+
+    #[test]
+    fn shaking_moves_all_but_the_first_a_little_and_sorts_again() {
+        let log: Vec<i64> = (0..500).map(|at| 1000 + at * 7).collect();
+        let shaken = |seed| submits(&log, Shaping { shake: 30, seed, ..Shaping::default() });
+        assert_eq!(shaken(1), shaken(1));
+        assert_ne!(shaken(1), shaken(2));
+        assert!(shaken(1).is_sorted() && shaken(1)[0] == 1000);
+        let jobs = shape(workload(&log), &Shaping { shake: 30, seed: 1, ..Shaping::default() }).unwrap().jobs;
+        let moved: Vec<i64> = jobs.iter().map(|job| job.submission.submit - log[job.number as usize - 1]).collect();
+        assert!(moved.iter().all(|moved| (-30..=30).contains(moved)));
+        assert!(moved.contains(&30) && moved.contains(&-30), "both ends are reached in 500 draws");
     }
 }

@@ -40,6 +40,7 @@ fn the_embedded_log_with_every_other_option() {
         "--from 5d --to 20d",
         "--warmup 10% --cooldown 100",
         "--bsld-threshold 1m",
+        "--shake 30s --seed 5",
         "--procs-field allocated --missing-estimate drop --baseline fcfs/perfect",
     ] {
         let options: Vec<&str> = options.split_whitespace().collect();

@@ -1,5 +1,4 @@
-//! One experiment: a workload under one scheduler with one predictor. What the main command runs, and what larger
-//! studies run many of.
+//! A scheduler with a predictor, and a run of them.
 
 use crate::engine::{self, EngineError, EngineOptions, Named, RunRecord};
 use crate::predict;
@@ -36,6 +35,11 @@ impl Setting {
     /// `SCHEDULER/PREDICTOR`.
     pub fn pair(&self) -> String {
         format!("{}/{}", self.scheduler, self.predictor)
+    }
+
+    /// The same with every key written out.
+    pub fn in_full(&self) -> String {
+        format!("{}/{}", self.scheduler.in_full(), self.predictor.in_full())
     }
 
     /// Whether it replays the log's own schedule, which asks more of the log: its waits.

@@ -1,0 +1,67 @@
+//! The options of an experiment as command-line arguments.
+
+use clap::builder::TypedValueParser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command};
+
+use crate::experiment::{OPTIONS, OptionForm, Options, Section};
+
+/// Adds the options of these sections to a command.
+pub fn add(command: Command, sections: &[Section]) -> Command {
+    let default = Options::default();
+    let wanted = OPTIONS.iter().filter(|option| sections.contains(&option.section));
+    command.args(wanted.zip(1..).map(|(option, order)| {
+        let argument = argument(option).value_parser(Checked(option)).display_order(order);
+        match option.get(&default) {
+            unset if unset.is_empty() => argument,
+            off if option.is_switch() => argument.default_value(off).hide_default_value(true),
+            value => argument.default_value(value),
+        }
+    }))
+}
+
+/// The argument of an option, its value not checked yet. A switch is on if it stands alone, and `--switch=off` is off.
+pub fn argument(option: &'static OptionForm) -> Arg {
+    let argument = Arg::new(option.name).long(option.name).help(option.about);
+    let argument = argument.help_heading(option.section.heading());
+    match option.is_switch() {
+        true => argument.num_args(0..=1).require_equals(true).default_missing_value("on").hide_possible_values(true),
+        false => argument.value_name(option.value),
+    }
+}
+
+/// What the arguments say.
+pub fn read(matches: &ArgMatches) -> Options {
+    let mut options = Options::default();
+    for option in OPTIONS {
+        // A command may have only some of them.
+        if let Ok(Some(text)) = matches.try_get_one::<String>(option.name) {
+            option.set(&mut options, text).expect("the value was checked when it was read");
+        }
+    }
+    options
+}
+
+/// Whether an option was really written.
+pub fn is_given(matches: &ArgMatches, name: &str) -> bool {
+    matches.value_source(name) == Some(ValueSource::CommandLine)
+}
+
+/// Checks a value where clap reads it, so that the error names the option as clap's own errors do.
+#[derive(Clone, Copy)]
+struct Checked(&'static OptionForm);
+
+impl TypedValueParser for Checked {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, _: Option<&Arg>, value: &std::ffi::OsStr) -> Result<String, clap::Error> {
+        let text = value.to_string_lossy().into_owned();
+        self.0.check(&text).map(|()| text).map_err(|why| {
+            let text = format!("--{}: {why}", self.0.name);
+            let mut error = clap::Error::raw(ErrorKind::ValueValidation, text).with_cmd(command);
+            error.insert(ContextKind::InvalidArg, ContextValue::String(format!("--{}", self.0.name)));
+            error
+        })
+    }
+}

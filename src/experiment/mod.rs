@@ -1,0 +1,10 @@
+//! One experiment: a workload under one scheduler with one predictor. What the main command runs, and what larger
+//! studies run many of.
+//!
+//! [`Options`] is everything that changes a result, [`Setting`] a scheduler with a predictor, [`simulate`] the run.
+
+mod options;
+mod run;
+
+pub use options::{OPTIONS, OptionForm, Options, Section};
+pub use run::{Setting, simulate};

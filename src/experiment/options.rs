@@ -1,0 +1,458 @@
+//! Every option that changes a result, once: what the main command accepts, what a sweep can sweep, what identifies a
+//! run, and how a run is written down to be repeated.
+
+use crate::engine::EngineOptions;
+use crate::metrics::{Measure, Portion};
+use crate::predict;
+use crate::schedule;
+use crate::spec::{Spec, SpecError};
+use crate::time::{Seconds, parse_duration, print_duration};
+use crate::trace::{
+    Cleaning, Log, MissingEstimate, Overrun, ProcsField, ReadOptions, Shaping, TraceError, Workload, clean, shape,
+};
+
+use super::run::Setting;
+
+/// What is done with a log: everything but the log itself.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub scheduler: Spec,
+    pub predictor: Spec,
+    /// A second run of the same jobs, to compare with.
+    pub baseline: Option<Setting>,
+    pub skip_bad_lines: bool,
+    /// Which replays there are is worked out from the runs, see [`Options::rules`].
+    pub cleaning: Cleaning,
+    pub shaping: Shaping,
+    pub inflate: f64,
+    pub pass_on_miss: bool,
+    pub measure: Measure,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let ours = "a spec of our own";
+        Options {
+            scheduler: schedule::catalog::parse("sjbf").expect(ours),
+            predictor: predict::catalog::parse("ruh").expect(ours),
+            baseline: None,
+            skip_bad_lines: false,
+            cleaning: Cleaning::default(),
+            shaping: Shaping::default(),
+            inflate: 1.0,
+            pass_on_miss: false,
+            measure: Measure::default(),
+        }
+    }
+}
+
+/// An option: its name on the command line (with two dashes before it), what is written after it, and what it does.
+#[derive(Debug)]
+pub struct OptionForm {
+    pub name: &'static str,
+    /// What stands for its value in help; empty for a switch.
+    pub value: &'static str,
+    pub about: &'static str,
+    pub section: Section,
+    set: fn(&mut Options, &str) -> Result<(), String>,
+    /// The value as it is printed; empty where the option is not set.
+    get: fn(&Options) -> String,
+}
+
+/// Where an option stands in help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    Run,
+    Log,
+    Shape,
+    Engine,
+    Metrics,
+}
+
+impl Section {
+    /// None for what stands before all headings.
+    pub fn heading(self) -> Option<&'static str> {
+        match self {
+            Section::Run => None,
+            Section::Log => Some("Log"),
+            Section::Shape => Some("Shape, in this order"),
+            Section::Engine => Some("Engine"),
+            Section::Metrics => Some("Metrics"),
+        }
+    }
+}
+
+/// All of them, in the order of the help.
+pub const OPTIONS: &[OptionForm] = &[
+    OptionForm {
+        name: "scheduler",
+        value: "SPEC",
+        about: "Who starts when; see `sim list schedulers`",
+        section: Section::Run,
+        set: |options, text| spec(&mut options.scheduler, schedule::catalog::parse(text)),
+        get: |options| options.scheduler.to_string(),
+    },
+    OptionForm {
+        name: "predictor",
+        value: "SPEC",
+        about: "How runtimes are predicted, name or name:key=value,...; see `sim list predictors`",
+        section: Section::Run,
+        set: |options, text| spec(&mut options.predictor, predict::catalog::parse(text)),
+        get: |options| options.predictor.to_string(),
+    },
+    OptionForm {
+        name: "baseline",
+        value: "SCHEDULER/PREDICTOR",
+        about: "Add the improvement over another run of the same jobs, or `none`; that run is plain, without --inflate and --pass-on-miss",
+        section: Section::Run,
+        set: |options, text| match text {
+            "none" => spec(&mut options.baseline, Ok(None)),
+            _ => spec(&mut options.baseline, Setting::parse_pair(text).map(Some)),
+        },
+        get: |options| options.baseline.as_ref().map_or(String::new(), Setting::pair),
+    },
+    OptionForm {
+        name: "procs",
+        value: "N",
+        about: "Processors of the machine, else the log's MaxProcs, else its MaxNodes",
+        section: Section::Log,
+        set: |options, text| assign(&mut options.cleaning.procs, whole(text, 1, u32::MAX).map(Some)),
+        get: |options| options.cleaning.procs.map_or(String::new(), |procs| procs.to_string()),
+    },
+    OptionForm {
+        name: "procs-field",
+        value: "FIELD",
+        about: "Which field is a job's processors, requested or allocated; the other stands in where it is unknown",
+        section: Section::Log,
+        set: |options, text| assign(&mut options.cleaning.procs_field, word(text, PROCS_FIELDS)),
+        get: |options| word_of(options.cleaning.procs_field, PROCS_FIELDS),
+    },
+    OptionForm {
+        name: "missing-estimate",
+        value: "RULE",
+        about: "What a job without an estimate gets: the largest of the log, its own runtime, or nothing (drop)",
+        section: Section::Log,
+        set: |options, text| assign(&mut options.cleaning.missing_estimate, word(text, MISSING_ESTIMATES)),
+        get: |options| word_of(options.cleaning.missing_estimate, MISSING_ESTIMATES),
+    },
+    OptionForm {
+        name: "overrun",
+        value: "RULE",
+        about: "A job that outlives its estimate runs on as recorded (extend), or is ended there (kill)",
+        section: Section::Log,
+        set: |options, text| assign(&mut options.cleaning.overrun, word(text, OVERRUNS)),
+        get: |options| word_of(options.cleaning.overrun, OVERRUNS),
+    },
+    OptionForm {
+        name: "strict",
+        value: "",
+        about: "A job wider than the machine is an error, instead of being dropped and counted",
+        section: Section::Log,
+        set: |options, text| assign(&mut options.cleaning.strict, word(text, SWITCH)),
+        get: |options| word_of(options.cleaning.strict, SWITCH),
+    },
+    OptionForm {
+        name: "skip-bad-lines",
+        value: "",
+        about: "Skip and count faulty lines instead of stopping at the first",
+        section: Section::Log,
+        set: |options, text| assign(&mut options.skip_bad_lines, word(text, SWITCH)),
+        get: |options| word_of(options.skip_bad_lines, SWITCH),
+    },
+    OptionForm {
+        name: "from",
+        value: "DURATION",
+        about: "Only jobs submitted so long after the first or later",
+        section: Section::Shape,
+        set: |options, text| assign(&mut options.shaping.from, parse_duration(text).map(Some)),
+        get: |options| options.shaping.from.map_or(String::new(), print_duration),
+    },
+    OptionForm {
+        name: "to",
+        value: "DURATION",
+        about: "Only jobs submitted less than so long after the first",
+        section: Section::Shape,
+        set: |options, text| assign(&mut options.shaping.to, parse_duration(text).map(Some)),
+        get: |options| options.shaping.to.map_or(String::new(), print_duration),
+    },
+    OptionForm {
+        name: "first",
+        value: "N",
+        about: "Only the first so many jobs",
+        section: Section::Shape,
+        set: |options, text| assign(&mut options.shaping.first, whole(text, 1, u32::MAX).map(|n| Some(n as usize))),
+        get: |options| options.shaping.first.map_or(String::new(), |first| first.to_string()),
+    },
+    OptionForm {
+        name: "repeat",
+        value: "N",
+        about: "The log so many times in sequence",
+        section: Section::Shape,
+        set: |options, text| assign(&mut options.shaping.repeat, whole(text, 1, u32::MAX)),
+        get: |options| options.shaping.repeat.to_string(),
+    },
+    OptionForm {
+        name: "load",
+        value: "FACTOR",
+        about: "Divide the time between submissions by this: above 1 the machine is busier",
+        section: Section::Shape,
+        set: |options, text| assign(&mut options.shaping.load, real(text, 0.001, 1000.0)),
+        get: |options| options.shaping.load.to_string(),
+    },
+    OptionForm {
+        name: "shake",
+        value: "DURATION",
+        about: "Move each submission but the first by a random time up to this, earlier or later: how much is chance?",
+        section: Section::Shape,
+        set: |options, text| assign(&mut options.shaping.shake, parse_duration(text)),
+        get: |options| print_duration(options.shaping.shake),
+    },
+    OptionForm {
+        name: "seed",
+        value: "S",
+        about: "Every random number comes from it; only --shake draws any",
+        section: Section::Shape,
+        set: |options, text| assign(&mut options.shaping.seed, whole(text, 0, u64::MAX)),
+        get: |options| options.shaping.seed.to_string(),
+    },
+    OptionForm {
+        name: "inflate",
+        value: "FACTOR",
+        about: "Multiply predictions by this (at least 1) in the scheduler's own arithmetic",
+        section: Section::Engine,
+        // Below 1 a running job might be counted as ended already.
+        set: |options, text| assign(&mut options.inflate, real(text, 1.0, 1e6)),
+        get: |options| options.inflate.to_string(),
+    },
+    OptionForm {
+        name: "pass-on-miss",
+        value: "",
+        about: "Schedule after a missed deadline too, not only after arrivals and terminations",
+        section: Section::Engine,
+        set: |options, text| assign(&mut options.pass_on_miss, word(text, SWITCH)),
+        get: |options| word_of(options.pass_on_miss, SWITCH),
+    },
+    OptionForm {
+        name: "warmup",
+        value: "JOBS|PERCENT%",
+        about: "Leave so many jobs (100) or such a share (1%) at the beginning out of the metrics",
+        section: Section::Metrics,
+        set: |options, text| assign(&mut options.measure.warmup, Portion::parse(text)),
+        get: |options| options.measure.warmup.to_string(),
+    },
+    OptionForm {
+        name: "cooldown",
+        value: "JOBS|PERCENT%",
+        about: "The same at the end",
+        section: Section::Metrics,
+        set: |options, text| assign(&mut options.measure.cooldown, Portion::parse(text)),
+        get: |options| options.measure.cooldown.to_string(),
+    },
+    OptionForm {
+        name: "bsld-threshold",
+        value: "DURATION",
+        about: "In the bounded slowdown, runtimes below this count as this",
+        section: Section::Metrics,
+        set: |options, text| assign(&mut options.measure.bsld_threshold, at_least_a_second(text)),
+        get: |options| print_duration(options.measure.bsld_threshold),
+    },
+];
+
+const PROCS_FIELDS: &[(&str, ProcsField)] =
+    &[("requested", ProcsField::Requested), ("allocated", ProcsField::Allocated)];
+const MISSING_ESTIMATES: &[(&str, MissingEstimate)] =
+    &[("largest", MissingEstimate::Largest), ("runtime", MissingEstimate::Runtime), ("drop", MissingEstimate::Drop)];
+const OVERRUNS: &[(&str, Overrun)] = &[("extend", Overrun::Extend), ("kill", Overrun::Kill)];
+const SWITCH: &[(&str, bool)] = &[("on", true), ("off", false)];
+
+fn assign<T>(place: &mut T, value: Result<T, String>) -> Result<(), String> {
+    *place = value?;
+    Ok(())
+}
+
+fn spec<T>(place: &mut T, value: Result<T, SpecError>) -> Result<(), String> {
+    assign(place, value.map_err(|error| error.to_string()))
+}
+
+fn word<T: Copy>(text: &str, words: &[(&str, T)]) -> Result<T, String> {
+    words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).ok_or_else(|| {
+        let words: Vec<_> = words.iter().map(|(word, _)| *word).collect();
+        format!("'{text}' is not one of {}", words.join(", "))
+    })
+}
+
+fn word_of<T: Copy + PartialEq>(value: T, words: &[(&str, T)]) -> String {
+    words.iter().find(|(_, other)| *other == value).map_or(String::new(), |(word, _)| word.to_string())
+}
+
+fn whole<T>(text: &str, least: T, most: T) -> Result<T, String>
+where
+    T: std::str::FromStr + PartialOrd + std::fmt::Display,
+{
+    match text.parse::<T>() {
+        Ok(number) if number >= least && number <= most => Ok(number),
+        _ => Err(format!("'{text}' is not a whole number from {least} to {most}")),
+    }
+}
+
+fn real(text: &str, least: f64, most: f64) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if (least..=most).contains(&number) => Ok(number),
+        _ => Err(format!("'{text}' is not a number from {least} to {most}")),
+    }
+}
+
+fn at_least_a_second(text: &str) -> Result<Seconds, String> {
+    match parse_duration(text)? {
+        0 => Err("the threshold is at least 1 second".to_string()),
+        seconds => Ok(seconds),
+    }
+}
+
+impl OptionForm {
+    /// The option of this name.
+    pub fn find(name: &str) -> Option<&'static OptionForm> {
+        OPTIONS.iter().find(|option| option.name == name)
+    }
+
+    pub fn is_switch(&self) -> bool {
+        self.value.is_empty()
+    }
+
+    /// Whether a text can stand after it.
+    pub fn check(&self, text: &str) -> Result<(), String> {
+        self.set(&mut Options::default(), text)
+    }
+
+    pub fn set(&self, options: &mut Options, text: &str) -> Result<(), String> {
+        (self.set)(options, text)
+    }
+
+    /// Its value as it is printed; empty where it is not set.
+    pub fn get(&self, options: &Options) -> String {
+        (self.get)(options)
+    }
+}
+
+impl Options {
+    /// The options that are not as they are by default, with their values.
+    pub fn given(&self) -> impl Iterator<Item = (&'static OptionForm, String)> {
+        let default = Options::default();
+        let differs = move |option: &&OptionForm| option.get(self) != option.get(&default);
+        OPTIONS.iter().filter(differs).map(|option| (option, option.get(self)))
+    }
+
+    /// What identifies a run on a given log: every option that changes its result, defaults filled in.
+    pub fn canonical(&self) -> String {
+        let mut text = String::new();
+        for option in OPTIONS {
+            let value = match option.name {
+                "scheduler" => self.scheduler.in_full(),
+                "predictor" => self.predictor.in_full(),
+                "baseline" => self.baseline.as_ref().map_or("none".to_string(), Setting::in_full),
+                // Where nothing is drawn the seed changes nothing.
+                "seed" if self.shaping.shake == 0 => continue,
+                _ => option.get(self),
+            };
+            text.push_str(&format!("{}={value}\n", option.name));
+        }
+        text
+    }
+
+    /// The run itself.
+    pub fn setting(&self) -> Setting {
+        let engine =
+            EngineOptions { inflate: self.inflate, pass_on_miss: self.pass_on_miss, ..EngineOptions::default() };
+        Setting { scheduler: self.scheduler.clone(), predictor: self.predictor.clone(), engine }
+    }
+
+    pub fn read_options(&self) -> ReadOptions {
+        ReadOptions { skip_bad_lines: self.skip_bad_lines, ..ReadOptions::default() }
+    }
+
+    /// The rules of cleaning. If one of the runs replays the log's own schedule, its waits must be known; only if none
+    /// has a schedule of its own may jobs be wider than the machine.
+    pub fn rules(&self) -> Cleaning {
+        let is_replay = schedule::catalog::is_replay(&self.scheduler);
+        let others = self.baseline.as_ref().map(Setting::is_replay);
+        Cleaning {
+            need_waits: is_replay || others == Some(true),
+            keep_wide: is_replay && others != Some(false),
+            ..self.cleaning
+        }
+    }
+
+    /// The jobs to run: cleaned, but not shaped yet.
+    pub fn clean(&self, log: &Log) -> Result<Workload, TraceError> {
+        clean(log, &self.rules())
+    }
+
+    /// Shapes cleaned jobs; an error if none of them is measured.
+    pub fn shape(&self, workload: Workload) -> Result<Workload, TraceError> {
+        let workload = shape(workload, &self.shaping)?;
+        if self.measure.jobs(workload.jobs.len()).is_empty() {
+            let why = format!("--warmup and --cooldown leave none of the {} to measure", workload.jobs.len());
+            return Err(TraceError::NoJobs { name: workload.label, why });
+        }
+        Ok(workload)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_option_prints_what_it_reads() {
+        for (name, text, printed) in [
+            ("scheduler", "easy", "easy"),
+            ("predictor", "ruh:window=3,cap=on", "ruh:cap=on"),
+            ("baseline", "easy/estimate", "easy/estimate"),
+            ("baseline", "none", ""),
+            ("procs", "64", "64"),
+            ("procs-field", "allocated", "allocated"),
+            ("missing-estimate", "drop", "drop"),
+            ("overrun", "kill", "kill"),
+            ("strict", "on", "on"),
+            ("skip-bad-lines", "on", "on"),
+            ("from", "24h", "1d"),
+            ("to", "90", "90s"),
+            ("first", "10", "10"),
+            ("repeat", "3", "3"),
+            ("load", "1.20", "1.2"),
+            ("shake", "30", "30s"),
+            ("seed", "7", "7"),
+            ("inflate", "2.0", "2"),
+            ("pass-on-miss", "on", "on"),
+            ("warmup", "1%", "1%"),
+            ("cooldown", "100", "100"),
+            ("bsld-threshold", "60", "1m"),
+        ] {
+            let option = OptionForm::find(name).unwrap();
+            let mut options = Options::default();
+            option.set(&mut options, text).unwrap();
+            assert_eq!(option.get(&options), printed, "{name}");
+            let given: Vec<_> = options.given().map(|(option, value)| (option.name, value)).collect();
+            let expected = if printed.is_empty() { vec![] } else { vec![(name, printed.to_string())] };
+            assert_eq!(given, expected);
+        }
+        assert_eq!(OPTIONS.len(), 21, "a new option needs its line in this test");
+    }
+
+    #[test]
+    fn what_changes_a_result_changes_what_identifies_it() {
+        let with = |pairs: &[(&str, &str)]| {
+            let mut options = Options::default();
+            for (name, value) in pairs {
+                OptionForm::find(name).unwrap().set(&mut options, value).unwrap();
+            }
+            options.canonical()
+        };
+        let plain = with(&[]);
+        assert!(plain.contains("predictor=ruh:window=3,metric=median,propagate=off,running=off,cap=off\n"));
+        assert_eq!(with(&[("predictor", "ruh:window=3"), ("load", "1.0"), ("seed", "5")]), plain);
+        assert_ne!(with(&[("predictor", "ruh:window=4")]), plain);
+        assert_ne!(with(&[("baseline", "easy/estimate")]), plain);
+        assert_ne!(with(&[("shake", "30"), ("seed", "1")]), with(&[("shake", "30"), ("seed", "2")]));
+    }
+}
