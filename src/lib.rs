@@ -40,9 +40,10 @@
 //! | 3 | [`schedule`] | the policy interface, one file a policy, the catalog of them all |
 //! | 4 | [`engine`] | events and their total order, the machine, the recorder; the only place that changes state |
 //! | 5 | [`metrics`] | from the record of a run to numbers, and improvement over a baseline |
-//! | 6 | [`experiment`] | one workload under one scheduler with one predictor: what larger studies run many of |
+//! | 6 | [`experiment`] | one workload under one scheduler with one predictor, and the table of all options that change its result |
 //! | 7 | [`report`] | tables, CSV, JSON, SWF, and files that appear whole; knows nothing of the engine |
-//! | 8 | [`cli`] | one file a subcommand: arguments in, library call, report out |
+//! | 8 | [`sweep`] | many experiments: a grid, its folder of finished cells, the threads, Slurm |
+//! | 9 | [`cli`] | one file a subcommand: arguments in, library call, report out |
 //!
 //! # Where to change what
 //!
@@ -51,7 +52,8 @@
 //! - What an event does, and in which order: [`engine::Simulation`].
 //! - Which records are dropped or changed: `trace/clean.rs`.
 //! - A column of the summary: `metrics/summary.rs`, then `report/row.rs` and `report/summary.rs`.
-//! - An option: the file of its command in `cli/`.
+//! - An option that changes results: its line in `experiment/options.rs`; any other: the file of its command in `cli/`.
+//! - Any result at all: raise [`sweep::RESULTS_REVISION`], so that no sweep mixes old results with new ones.
 
 #![forbid(unsafe_code)]
 
@@ -67,6 +69,7 @@ pub mod rng;
 pub mod schedule;
 pub mod spec;
 pub mod stats;
+pub mod sweep;
 pub mod time;
 pub mod trace;
 

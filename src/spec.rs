@@ -215,15 +215,17 @@ pub fn split_list(text: &str) -> Result<Vec<String>, SpecError> {
     Ok(items)
 }
 
-/// Splits at the commas that stand outside parentheses.
+/// Splits at the commas that stand outside parentheses, and outside the braces in which a sweep has alternatives.
 fn split_at_commas(text: &str) -> Result<Vec<&str>, String> {
-    let (mut pieces, mut depth, mut from) = (Vec::new(), 0usize, 0);
+    let (mut pieces, mut depth, mut braces, mut from) = (Vec::new(), 0usize, 0usize, 0);
     for (at, c) in text.char_indices() {
         match c {
             '(' => depth += 1,
             ')' if depth == 0 => return Err(format!("a ')' without its '(' at '{}'", &text[at..])),
             ')' => depth -= 1,
-            ',' if depth == 0 => {
+            '{' => braces += 1,
+            '}' => braces = braces.saturating_sub(1),
+            ',' if depth == 0 && braces == 0 => {
                 pieces.push(&text[from..at]);
                 from = at + 1;
             }

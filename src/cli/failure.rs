@@ -5,6 +5,7 @@ use std::io;
 
 use crate::report::OutputError;
 use crate::spec::SpecError;
+use crate::sweep::SweepError;
 use crate::trace::TraceError;
 
 /// Options that do not go together, or a value that makes no sense.
@@ -20,7 +21,9 @@ impl fmt::Display for UsageError {
 impl std::error::Error for UsageError {}
 
 pub fn exit_code(error: &anyhow::Error) -> u8 {
-    if error.is::<TraceError>() || error.is::<SpecError>() || error.is::<UsageError>() { 2 } else { 1 }
+    let bad_input =
+        error.is::<TraceError>() || error.is::<SpecError>() || error.is::<UsageError>() || error.is::<SweepError>();
+    if bad_input { 2 } else { 1 }
 }
 
 /// Whether whoever read our output has seen enough (`sim ... | head`), which is no error.

@@ -7,6 +7,7 @@ mod notes;
 mod options;
 mod progress;
 mod simulate;
+mod sweep;
 mod trace;
 
 use clap::error::ErrorKind;
@@ -40,11 +41,14 @@ const EXAMPLES: &str = "Examples:
   sim --trace CTC.swf --procs 512 --scheduler easy --predictor estimate --format csv
   sim --trace KTH.swf --predictor easy++ --baseline easy/estimate --jobs-out jobs.csv
   zcat KTH.swf.gz | sim --trace - --predictor 'ruh:window=2,metric=mean'
+  sim sweep --trace KTH.swf,CTC.swf --predictor estimate,ruh,easy++ --out study
   sim list predictors                                 what can stand after --predictor
   sim trace info KTH.swf.gz                           what is in a log";
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Run a grid of settings on every core or on a cluster, resumably
+    Sweep(sweep::SweepArgs),
     /// Look into a log: what is in it, is it sound
     Trace(trace::TraceArgs),
     /// Print the predictors or schedulers there are, with their keys and defaults
@@ -79,7 +83,13 @@ fn command() -> clap::Command {
     let trace = |command: clap::Command| command.mut_subcommand("info", info);
     // Before the others, so that help shows them first.
     let experiment = options::add(clap::Command::new("sim"), &[Run, Log, Shape, Engine, Metrics]);
-    <Cli as clap::Args>::augment_args(experiment).mut_subcommand("trace", trace)
+    <Cli as clap::Args>::augment_args(experiment)
+        .mut_subcommand("trace", trace)
+        .mut_subcommand("sweep", sweep::with_lists)
+}
+
+fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Runs the program on these arguments, its own name first.
@@ -92,6 +102,10 @@ pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> anyhow::R
     }
     match cli.command {
         None => simulate::execute(&cli.simulate, &matches, cli.quiet),
+        Some(Command::Sweep(args)) => {
+            let matches = matches.subcommand_matches("sweep").expect("this is `sweep`");
+            sweep::execute(&args, matches, cli.quiet)
+        }
         Some(Command::Trace(args)) => trace::execute(&args, &matches, cli.quiet),
         Some(Command::List(args)) => list::execute(&args),
         Some(Command::Generate(args)) => generate::execute(&args, cli.quiet),

@@ -28,17 +28,26 @@ impl Progress {
 
     /// So many are done.
     pub fn at(&self, done: usize) {
+        self.show(done, self.total);
+    }
+
+    /// So many are done of a total that is known only now.
+    pub fn at_of(&self, done: usize, total: usize) {
+        self.show(done, Some(total));
+    }
+
+    fn show(&self, done: usize, total: Option<usize>) {
         if self.wanted && self.since.elapsed() >= PATIENCE {
-            self.bar.get_or_init(|| self.begin()).set_position(done as u64);
+            self.bar.get_or_init(|| self.begin(total)).set_position(done as u64);
         }
     }
 
-    fn begin(&self) -> ProgressBar {
-        let bar = match self.total {
+    fn begin(&self, total: Option<usize>) -> ProgressBar {
+        let bar = match total {
             Some(total) => ProgressBar::new(total as u64),
             None => ProgressBar::no_length(),
         };
-        let style = match self.total {
+        let style = match total {
             Some(_) => "{prefix} [{bar:40}] {human_pos}/{human_len} {msg}, {eta} left",
             None => "{prefix} {human_pos} {msg}, {elapsed}",
         };

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use clap::{ArgMatches, Args};
 
-use super::Format;
 use super::failure::UsageError;
 use super::notes::tell_what_changed;
 use super::options;
 use super::progress::Progress;
+use super::{Format, available_threads};
 use crate::engine::{EngineError, RunRecord};
 use crate::experiment::{Setting, simulate};
 use crate::metrics::{Improvement, JobMetrics, Measure, PredictionRow, summarize};
@@ -139,10 +139,6 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
         Output::stdout().fill(write)?;
     }
     Ok(())
-}
-
-fn available_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Runs the setting and its baseline, side by side if there are threads for both.

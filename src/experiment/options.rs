@@ -359,6 +359,14 @@ impl Options {
         text
     }
 
+    /// What identifies the jobs that are run, given a log: cells that agree in this share one workload.
+    pub fn workload_key(&self) -> String {
+        let matters = |option: &&OptionForm| matches!(option.section, Section::Log | Section::Shape);
+        let values = OPTIONS.iter().filter(matters).map(|option| format!("{}={}\n", option.name, option.get(self)));
+        let Cleaning { need_waits, keep_wide, .. } = self.rules();
+        values.chain([format!("{need_waits} {keep_wide}\n{:?}", self.measure)]).collect()
+    }
+
     /// The run itself.
     pub fn setting(&self) -> Setting {
         let engine =

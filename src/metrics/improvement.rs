@@ -3,7 +3,7 @@
 use super::summary::Summary;
 
 /// Improvements over a baseline; positive is better. None where the baseline is 0, or a metric is not defined.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Improvement {
     pub wait: Option<f64>,
     pub bsld: Option<f64>,

@@ -9,7 +9,7 @@ use crate::trace::Workload;
 
 /// The figures of one run. Means, counts and percentiles are over the measured jobs; `utilization` and `makespan` over
 /// all that were simulated. Where no job is measured, means are NaN.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Summary {
     /// Measured jobs.
     pub jobs: usize,

@@ -7,15 +7,28 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use super::row::Cell;
 
 /// Writes a header line, if wanted, and one line a row. All rows have the columns of the first.
-pub fn write_csv(out: &mut dyn Write, rows: &[Vec<(&'static str, Cell)>], header: bool) -> io::Result<()> {
+pub fn write_csv<N: AsRef<str>>(out: &mut dyn Write, rows: &[Vec<(N, Cell)>], header: bool) -> io::Result<()> {
     let mut csv = CsvLines::new(out);
     if let Some(first) = rows.first().filter(|_| header) {
-        csv.line(first.iter().map(|(name, _)| name))?;
+        csv.line(first.iter().map(|(name, _)| name.as_ref()))?;
     }
     for row in rows {
         csv.line(row.iter().map(|(_, cell)| cell.text()))?;
     }
     csv.finish()
+}
+
+/// One row as a line of CSV, without its end.
+pub fn csv_line<N>(row: &[(N, Cell)]) -> String {
+    row.iter().map(|(_, cell)| csv_cell(&cell.text())).collect::<Vec<_>>().join(",")
+}
+
+/// A text as it stands in CSV: in quotes if it must.
+pub fn csv_cell(text: &str) -> String {
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_string(),
+    }
 }
 
 /// Lines of CSV, with the errors of the writer below: the csv crate would hide a full disk or a closed pipe in its own.
@@ -39,18 +52,25 @@ impl<'a> CsvLines<'a> {
 }
 
 /// Writes one object a row: the CSV's columns with the CSV's digits.
-pub fn write_json(out: &mut dyn Write, row: &[(&'static str, Cell)]) -> io::Result<()> {
+pub fn write_json<N: AsRef<str>>(out: &mut dyn Write, row: &[(N, Cell)]) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, &Object(row))?;
     out.write_all(b"\n")
 }
 
-struct Object<'a>(&'a [(&'static str, Cell)]);
+/// Writes a list of such objects.
+pub fn write_json_list<N: AsRef<str>>(out: &mut dyn Write, rows: &[Vec<(N, Cell)>]) -> io::Result<()> {
+    let objects: Vec<_> = rows.iter().map(|row| Object(row)).collect();
+    serde_json::to_writer_pretty(&mut *out, &objects)?;
+    out.write_all(b"\n")
+}
 
-impl Serialize for Object<'_> {
+struct Object<'a, N>(&'a [(N, Cell)]);
+
+impl<N: AsRef<str>> Serialize for Object<'_, N> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
         for (name, cell) in self.0 {
-            map.serialize_entry(name, cell)?;
+            map.serialize_entry(name.as_ref(), cell)?;
         }
         map.end()
     }
@@ -62,7 +82,9 @@ impl Serialize for Cell {
             Cell::Text(text) => serializer.serialize_str(text),
             Cell::Count(count) => serializer.serialize_u64(*count),
             // Through the text, so that both formats hold the same number; what is not defined has no text: null.
-            Cell::Seconds(_) | Cell::Real(_) | Cell::None => self.text().parse::<f64>().ok().serialize(serializer),
+            Cell::Seconds(_) | Cell::Real(_) | Cell::Number(_) | Cell::None => {
+                self.text().parse::<f64>().ok().serialize(serializer)
+            }
         }
     }
 }
@@ -90,7 +112,9 @@ mod tests {
         );
         let mut out = Vec::new();
         write_csv(&mut out, &[row(), row()], false).unwrap();
-        assert_eq!(out.iter().filter(|&&b| b == b'\n').count(), 2);
+        // Both ways of writing a line agree.
+        assert_eq!(String::from_utf8(out).unwrap(), format!("{0}\n{0}\n", csv_line(&row())));
+        assert_eq!(csv_cell("say \"a,b\""), "\"say \"\"a,b\"\"\"");
     }
 
     #[test]

@@ -10,11 +10,11 @@ mod summary;
 mod survey;
 mod table;
 
-pub use data::{write_csv, write_json};
+pub use data::{csv_cell, csv_line, write_csv, write_json, write_json_list};
 pub use jobs::{write_jobs, write_predictions};
 pub use listing::write_forms;
 pub use output::{Output, OutputError, abandon_unfinished};
-pub use row::{Cell, Compared, RunLabel, summary_row};
+pub use row::{Cell, Compared, RunLabel, summary_columns, summary_row};
 pub use schedule::write_schedule;
 pub use summary::{Baseline, write_summary};
 pub use survey::{dropped_in_words, survey_row, write_findings, write_survey};

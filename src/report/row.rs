@@ -30,6 +30,8 @@ pub enum Cell {
     Seconds(f64),
     /// Six decimals: fractions, slowdowns, percents.
     Real(f64),
+    /// As it is.
+    Number(f64),
     /// Not defined: nothing in CSV, null in JSON.
     None,
 }
@@ -46,6 +48,7 @@ impl Cell {
             Cell::Count(count) => count.to_string(),
             Cell::Seconds(value) if value.is_finite() => format!("{value:.3}"),
             Cell::Real(value) if value.is_finite() => plain_zero(format!("{value:.6}")),
+            Cell::Number(value) => value.to_string(),
             Cell::Seconds(_) | Cell::Real(_) | Cell::None => String::new(),
         }
     }
@@ -57,6 +60,15 @@ fn plain_zero(text: String) -> String {
         Some(rest) if rest.bytes().all(|b| matches!(b, b'0' | b'.')) => rest.to_string(),
         _ => text,
     }
+}
+
+/// The names of a run's columns, with those of a comparison or without.
+pub fn summary_columns(compared: bool) -> Vec<&'static str> {
+    let label =
+        RunLabel { trace: String::new(), procs: 0, scheduler: String::new(), predictor: String::new(), dropped: 0 };
+    let nothing = Compared { baseline: String::new(), improvement: Improvement::default() };
+    let row = summary_row(&label, &Summary::default(), compared.then_some(&nothing));
+    row.into_iter().map(|(name, _)| name).collect()
 }
 
 /// The columns of a run, in order.

@@ -2,13 +2,25 @@
 
 use std::io::{self, Write};
 
-/// Lines of cells. The first column is aligned to the left, all others to the right.
-#[derive(Clone, Debug, Default)]
+/// Lines of cells. The first columns are aligned to the left, all others to the right.
+#[derive(Clone, Debug)]
 pub struct Table {
     lines: Vec<Vec<String>>,
+    left: usize,
+}
+
+impl Default for Table {
+    fn default() -> Self {
+        Table::with_left(1)
+    }
 }
 
 impl Table {
+    /// A table whose first so many columns hold names.
+    pub fn with_left(left: usize) -> Table {
+        Table { lines: Vec::new(), left }
+    }
+
     pub fn line<const N: usize>(&mut self, cells: [&str; N]) {
         self.lines.push(cells.map(str::to_string).to_vec());
     }
@@ -27,9 +39,10 @@ impl Table {
         for line in &self.lines {
             let mut text = String::new();
             for (column, (cell, &width)) in line.iter().zip(&widths).enumerate() {
-                match column {
-                    0 => text.push_str(&format!("{cell:<width$}")),
-                    _ => text.push_str(&format!("  {cell:>width$}")),
+                text.push_str(if column == 0 { "" } else { "  " });
+                match column < self.left {
+                    true => text.push_str(&format!("{cell:<width$}")),
+                    false => text.push_str(&format!("{cell:>width$}")),
                 }
             }
             writeln!(out, "{}", text.trim_end())?;

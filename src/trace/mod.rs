@@ -24,7 +24,7 @@ pub use header::Header;
 pub use read::{Log, LogText, ReadOptions, Skipped, read};
 pub use record::{Fields, Record, field_texts};
 pub use shape::{Shaping, shape};
-pub use source::Source;
+pub use source::{Source, digest};
 pub use survey::{Survey, survey};
 pub use validate::{Finding, Findings, validate};
 pub use workload::{CleaningReport, Workload};

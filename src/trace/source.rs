@@ -67,6 +67,22 @@ impl Source {
     }
 }
 
+/// A fingerprint of a log's content, unpacked: the same log has the same, wherever it lies and however it is packed.
+pub fn digest(source: &Source) -> Result<u128, TraceError> {
+    let mut reader = source.open()?;
+    let mut hasher = twox_hash::xxhash3_128::Hasher::new();
+    loop {
+        let failed = |error| TraceError::Read { name: source.name(), lines: 0, error };
+        let bytes = reader.fill_buf().map_err(failed)?;
+        if bytes.is_empty() {
+            return Ok(hasher.finish_128());
+        }
+        hasher.write(bytes);
+        let count = bytes.len();
+        reader.consume(count);
+    }
+}
+
 fn label(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);

@@ -73,4 +73,25 @@ fn the_readme_shows_what_is_printed() {
     for args in [&["--format", "table"][..], &["list", "schedulers"], &["list", "predictors"]] {
         assert!(readme.contains(sim_ok(args).trim_end()), "the README shows another output of sim {args:?}");
     }
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = "sweep --scheduler easy,sjbf --predictor estimate,ruh,perfect --shake 30s --seed 1..10";
+    assert!(readme.contains(sweep));
+    let mut args: Vec<_> = sweep.split(' ').collect();
+    args.extend(["--group-by", "scheduler,predictor", "--format", "table", "--out", folder.path().to_str().unwrap()]);
+    let groups = sim_ok(&args);
+    assert!(readme.contains(groups.trim_end()), "the README shows other means than\n{groups}");
+}
+
+/// Sweeps recognise finished cells by the revision of the results: if a result has changed, the revision must too.
+#[test]
+fn a_changed_result_has_a_new_revision() {
+    let golden = [include_str!("../golden/demo.csv"), include_str!("../golden/options.txt")].concat();
+    let fingerprint = golden
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let line = format!("revision {} {fingerprint:016x}\n", shadowtime::sweep::RESULTS_REVISION);
+    assert!(
+        include_str!("../golden/revisions.txt").ends_with(&line),
+        "the golden figures have changed: raise RESULTS_REVISION and add its line to tests/golden/revisions.txt: {line}"
+    );
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The rooms, lowest first; rooms of one floor do not use each other. (`time` lies below the rest of the vocabulary,
 /// which is written in seconds.)
-const FLOORS: [&[&str]; 10] = [
+const FLOORS: [&[&str]; 11] = [
     &["time"],
     &["job", "spec", "stats", "rng"],
     &["trace"],
@@ -15,6 +15,7 @@ const FLOORS: [&[&str]; 10] = [
     &["metrics"],
     &["experiment"],
     &["report"],
+    &["sweep"],
     &["cli"],
 ];
 

@@ -11,3 +11,4 @@ mod random;
 mod reference;
 mod schedules;
 mod support;
+mod sweep;

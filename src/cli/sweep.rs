@@ -1,0 +1,388 @@
+//! `sim sweep`: a grid of runs, resumable, on every core or on a cluster.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Subcommand};
+
+use super::failure::UsageError;
+use super::progress::Progress as Bar;
+use super::{Format, available_threads, options};
+use crate::experiment::OPTIONS;
+use crate::report::{Cell, Output, Table as People, grouped, write_csv, write_json_list};
+use crate::sweep::{
+    Failure, Grid, Keys, Progress, Shard, Store, Submitted, Sweep, Table, active_job, run, submit, write_results,
+};
+use crate::time::humane;
+
+#[derive(Debug, Args)]
+#[command(subcommand_negates_reqs = true, args_conflicts_with_subcommands = true)]
+pub struct SweepArgs {
+    #[command(subcommand)]
+    command: Option<SweepCommand>,
+    /// A TOML file with a line an option: predictor = ["estimate", "ruh:window={2|3}"]; options given beside it replace its
+    file: Option<PathBuf>,
+    /// The sweep's folder; its results.csv is the result
+    #[arg(long, value_name = "DIR", required_unless_present = "dry_run", help_heading = "Sweep")]
+    out: Option<PathBuf>,
+    /// Go on with the sweep that is in the folder: only what is missing is computed
+    #[arg(long, help_heading = "Sweep")]
+    resume: bool,
+    /// Print the cells, each as the command that runs it alone, and their number; run nothing
+    #[arg(long, help_heading = "Sweep")]
+    dry_run: bool,
+    /// Threads to use; results do not depend on it [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Sweep")]
+    threads: Option<u32>,
+    /// Run only every N-th cell, from the I-th on; implies --resume
+    #[arg(long, value_name = "I/N", value_parser = Shard::parse, help_heading = "Cluster")]
+    shard: Option<Shard>,
+    /// Submit the missing cells to Slurm, with these options for sbatch, and return; implies --resume
+    #[arg(long, value_name = "SBATCH OPTIONS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(conflicts_with = "shard", help_heading = "Cluster")]
+    slurm: Option<String>,
+    /// Into how many tasks --slurm divides the sweep
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(help_heading = "Cluster")]
+    shards: u32,
+    /// Print means over the rows that agree in these columns, with 95% intervals: scheduler,predictor
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Output")]
+    group_by: Vec<String>,
+    /// How to print the results [default: table on a terminal, csv otherwise]
+    #[arg(long, value_enum, help_heading = "Output")]
+    format: Option<Format>,
+    /// CSV without its line of column names
+    #[arg(long, help_heading = "Output")]
+    no_header: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum SweepCommand {
+    /// Join what the shards of a sweep have finished into its results.csv, and say what is missing
+    Merge(FolderArgs),
+    /// How far a sweep is
+    Status(FolderArgs),
+}
+
+#[derive(Debug, Args)]
+struct FolderArgs {
+    /// The sweep's folder
+    folder: PathBuf,
+}
+
+pub const HELP: &str =
+    "Lists are written with commas or by repeating the option, ranges as 1..10 or 0.8..1.2:0.1, alternatives in
+braces: 'ruh:window={2|3},cap={on|off}'. The grid is the product of all lists, in the order given, the last
+list changing fastest. A log is read once, whatever the number of threads.
+
+Examples:
+  sim sweep --trace KTH.swf,CTC.swf --scheduler easy,sjbf --predictor estimate,ruh --out study
+  sim sweep --predictor 'ruh:window={1|2|3},cap={on|off}' --load 0.8..1.2:0.1 --out study --group-by predictor
+  sim sweep study.toml --out study --resume
+  sim sweep study.toml --out study --slurm='--partition=short --time=30' --shards 32
+  sim sweep status study";
+
+/// The command with its lists, which help shows first: every option of the main command, as often as one likes.
+pub fn with_lists(command: Command) -> Command {
+    let trace = Arg::new("trace").long("trace").value_name("FILE").help("Logs; without any, the embedded one");
+    let lists = [trace].into_iter().chain(OPTIONS.iter().map(options::argument));
+    let about = command.get_about().cloned().unwrap_or_default();
+    let command = Command::new("sweep").about(about).after_help(HELP);
+    // A list of switches needs its values written: --pass-on-miss=on,off.
+    let command = command.args(
+        lists.zip(0..).map(|(list, order)| list.action(ArgAction::Append).display_order(order).help_heading("Grid")),
+    );
+    SweepArgs::augment_args(command)
+}
+
+pub fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+    match &args.command {
+        Some(SweepCommand::Merge(folder)) => return merge(&Sweep::open(&folder.folder)?, quiet),
+        Some(SweepCommand::Status(folder)) => return status(&Sweep::open(&folder.folder)?),
+        None => {}
+    }
+    let grid = Grid::new(&lists(args, matches)?)?;
+    let Some(folder) = args.out.as_deref().filter(|_| !args.dry_run) else { return dry_run(&grid, quiet) };
+    let resume = args.resume || args.shard.is_some() || args.slurm.is_some();
+    let sweep = Sweep::begin(folder, grid, resume)?;
+    let threads = args.threads.map_or_else(available_threads, |threads| threads as usize);
+    let keys = sweep.keys(threads);
+    let store = Store::open(folder)?;
+    if store.damaged > 0 && !quiet {
+        eprintln!("note: {} lines of finished cells were cut short: those are computed again", store.damaged);
+    }
+    match &args.slurm {
+        Some(sbatch_options) => on_cluster(&sweep, &keys, &store, args.shards as usize, sbatch_options, quiet),
+        None => here(args, &sweep, &keys, &store, threads, quiet),
+    }
+}
+
+/// The lists of the file and of the options, in the order given. A list that stands in both is that of the options.
+fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<(String, Vec<String>)>> {
+    let mut lists = match &args.file {
+        None => Vec::new(),
+        Some(file) => {
+            let text = std::fs::read_to_string(file)
+                .map_err(|error| UsageError(format!("cannot read {}: {error}", file.display())))?;
+            Grid::from_toml(&text).map_err(|error| UsageError(format!("{}: {error}", file.display())))?
+        }
+    };
+    let mut given: Vec<(usize, String, Vec<String>)> = Vec::new();
+    for name in ["trace"].into_iter().chain(OPTIONS.iter().map(|option| option.name)) {
+        if let (Some(texts), Some(mut places)) = (matches.get_many::<String>(name), matches.indices_of(name)) {
+            given.push((places.next().unwrap_or(0), name.to_string(), texts.cloned().collect()));
+        }
+    }
+    given.sort();
+    for (_, name, texts) in given {
+        match lists.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, old)) => *old = texts,
+            None => lists.push((name, texts)),
+        }
+    }
+    Ok(lists)
+}
+
+fn dry_run(grid: &Grid, quiet: bool) -> anyhow::Result<()> {
+    Output::stdout().fill(|out| (0..grid.len()).try_for_each(|cell| writeln!(out, "{}", grid.cell(cell).command())))?;
+    if !quiet {
+        let axes: Vec<_> = grid.axes().iter().map(|axis| format!("{} {}", axis.values.len(), axis.name)).collect();
+        eprintln!("note: {} cells: {}", grouped(grid.len() as u64), axes.join(" x "));
+    }
+    Ok(())
+}
+
+/// Runs a sweep, or a shard of it, on this machine.
+fn here(
+    args: &SweepArgs,
+    sweep: &Sweep,
+    keys: &Keys,
+    store: &Store,
+    threads: usize,
+    quiet: bool,
+) -> anyhow::Result<()> {
+    let began = std::time::Instant::now();
+    let report = {
+        let bar = Bar::counting("sweeping", "cells", None, quiet);
+        run(sweep, keys, store, args.shard.unwrap_or(Shard::WHOLE), threads, &|done, all| bar.at_of(done, all))?
+    };
+    if !quiet {
+        eprintln!(
+            "note: {} cells: {} reused, {} computed{}, {} failed, in {}",
+            grouped(report.cells as u64),
+            grouped(report.reused as u64),
+            grouped(report.computed as u64),
+            if report.equal > 0 {
+                format!(", {} equal to others", grouped(report.equal as u64))
+            } else {
+                String::new()
+            },
+            grouped(report.failures.len() as u64),
+            humane(began.elapsed().as_secs_f64())
+        );
+    }
+    tell_failures(&sweep.grid, &report.failures);
+    if let Some(shard) = args.shard.filter(|&shard| shard != Shard::WHOLE) {
+        return match report.failures.len() {
+            0 => Ok(()),
+            failures => anyhow::bail!("{failures} cells of shard {}/{} failed", shard.index, shard.of),
+        };
+    }
+    let store = Store::open(&sweep.folder)?;
+    let file = write_results(sweep, keys, &store, report.failures.is_empty())?;
+    print_results(args, &file)?;
+    match report.failures.len() {
+        0 => Ok(()),
+        failures => anyhow::bail!("{failures} of {} cells failed; the others are in {file}", report.cells),
+    }
+}
+
+fn tell_failures(grid: &Grid, failures: &[Failure]) {
+    /// More than this nobody reads; the others are likely to fail for the same reason.
+    const SHOWN: usize = 20;
+    for failure in failures.iter().take(SHOWN) {
+        eprintln!("failed: {}\n  again: {}", failure.message, grid.cell(failure.cell).command());
+    }
+    if failures.len() > SHOWN {
+        eprintln!("failed: and {} cells more", grouped((failures.len() - SHOWN) as u64));
+    }
+}
+
+fn print_results(args: &SweepArgs, file: &str) -> anyhow::Result<()> {
+    let format = Format::or_default(args.format);
+    if format == Format::Csv && args.group_by.is_empty() {
+        let mut rows = BufReader::new(File::open(file)?);
+        let mut header = String::new();
+        rows.read_line(&mut header)?;
+        Output::stdout().fill(|out| {
+            out.write_all(if args.no_header { b"" } else { header.as_bytes() })?;
+            io::copy(&mut rows, out).map(|_| ())
+        })?;
+        return Ok(());
+    }
+    let table = Table::read(file)?;
+    if !args.group_by.is_empty() {
+        let groups = table.group_by(&args.group_by)?;
+        Output::stdout().fill(|out| match format {
+            Format::Table => write_groups(out, &groups, args.group_by.len()),
+            Format::Csv => write_csv(out, &groups, !args.no_header),
+            Format::Json => write_json_list(out, &groups),
+        })?;
+        return Ok(());
+    }
+    Output::stdout().fill(|out| match format {
+        Format::Table => write_rows(out, &table, file),
+        Format::Csv => unreachable!("handed on as it is"),
+        Format::Json => {
+            let cell = |text: &String| match text.parse::<f64>() {
+                _ if text.is_empty() => Cell::None,
+                Ok(number) => Cell::Number(number),
+                Err(_) => Cell::Text(text.clone()),
+            };
+            let row = |row: &Vec<String>| table.names.iter().cloned().zip(row.iter().map(cell)).collect();
+            write_json_list(out, &table.rows.iter().map(row).collect::<Vec<Vec<_>>>())
+        }
+    })?;
+    Ok(())
+}
+
+/// The columns people want to see first, and not more rows than they want to.
+fn write_rows(out: &mut dyn Write, table: &Table, file: &str) -> io::Result<()> {
+    const SHOWN: usize = 50;
+    const HIDDEN: [&str; 14] = [
+        "procs",
+        "jobs",
+        "dropped",
+        "backfilled",
+        "misses",
+        "makespan",
+        "wait_p50",
+        "wait_p95",
+        "wait_max",
+        "bsld_p50",
+        "bsld_p95",
+        "mae",
+        "mae_pct",
+        "baseline",
+    ];
+    let shown: Vec<usize> = (0..table.names.len()).filter(|&at| !HIDDEN.contains(&table.names[at].as_str())).collect();
+    let mut people = People::with_left(3);
+    people.push(shown.iter().map(|&at| table.names[at].replace("_improvement_pct", " gain")).collect());
+    for row in table.rows.iter().take(SHOWN) {
+        people.push(shown.iter().map(|&at| for_people(&table.names[at], &row[at])).collect());
+    }
+    people.write(out)?;
+    match table.rows.len().saturating_sub(SHOWN) {
+        0 => writeln!(out, "\nall columns: {file}"),
+        more => writeln!(out, "\nand {} rows more; all columns: {file}", grouped(more as u64)),
+    }
+}
+
+fn write_groups(out: &mut dyn Write, groups: &[Vec<(String, Cell)>], by: usize) -> io::Result<()> {
+    let mut people = People::with_left(by);
+    let is_interval = |name: &str| name.ends_with("_ci95");
+    if let Some(first) = groups.first() {
+        let names = first.iter().filter(|(name, _)| !is_interval(name));
+        people.push(names.map(|(name, _)| name.replace("_improvement_pct", " gain")).collect());
+    }
+    for group in groups {
+        let mut cells: Vec<String> = group[..by + 1].iter().map(|(_, cell)| cell.text()).collect();
+        for pair in group[by + 1..].chunks(2) {
+            let mean = for_people(&pair[0].0, &pair[0].1.text());
+            cells.push(match pair[1].1.text() {
+                none if none.is_empty() => mean,
+                half => format!("{mean} +- {}", for_people(&pair[0].0, &half)),
+            });
+        }
+        people.push(cells);
+    }
+    people.write(out)
+}
+
+/// A number of a column as people read it.
+fn for_people(column: &str, text: &str) -> String {
+    let Ok(number) = text.parse::<f64>() else { return text.to_string() };
+    match column {
+        "wait_mean" | "ai_mean" => humane(number),
+        "bsld_mean" => format!("{number:.2}"),
+        "ra_mean" | "utilization" => format!("{:.1}%", number * 100.0),
+        gain if gain.ends_with("_improvement_pct") && number.abs() < 0.05 => "0.0%".to_string(),
+        gain if gain.ends_with("_improvement_pct") => format!("{number:.1}%"),
+        _ => text.to_string(),
+    }
+}
+
+fn merge(sweep: &Sweep, quiet: bool) -> anyhow::Result<()> {
+    let keys = sweep.keys(available_threads());
+    let store = Store::open(&sweep.folder)?;
+    let progress = Progress::of(sweep, &keys, &store);
+    let file = write_results(sweep, &keys, &store, progress.is_complete())?;
+    if progress.is_complete() {
+        if !quiet {
+            eprintln!("note: {} cells in {file}", grouped(progress.cells as u64));
+        }
+        return Ok(());
+    }
+    let failures = progress.failed.iter().map(|(cell, message)| Failure { cell: *cell, message: message.clone() });
+    let missing = progress.missing.iter().map(|&cell| Failure { cell, message: "not computed yet".to_string() });
+    tell_failures(&sweep.grid, &failures.chain(missing).collect::<Vec<_>>());
+    anyhow::bail!(
+        "{} of {} cells are missing, {} of them failed; the others are in {file}",
+        progress.cells - progress.done,
+        progress.cells,
+        progress.failed.len()
+    )
+}
+
+fn status(sweep: &Sweep) -> anyhow::Result<()> {
+    let store = Store::open(&sweep.folder)?;
+    let progress = Progress::of(sweep, &sweep.keys(available_threads()), &store);
+    // Without Slurm there is nothing to tell of it.
+    let job = active_job(sweep).ok().flatten();
+    Output::stdout().fill(|out| {
+        writeln!(
+            out,
+            "{} cells: {} done, {} failed, {} missing",
+            progress.cells,
+            progress.done,
+            progress.failed.len(),
+            progress.missing.len()
+        )?;
+        if let Some((job, tasks)) = job {
+            writeln!(out, "array job {job}: {tasks} tasks queued or running")?;
+        }
+        if progress.is_complete() && sweep.results_file().exists() {
+            writeln!(out, "results: {}", sweep.results_file().display())?;
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn on_cluster(
+    sweep: &Sweep,
+    keys: &Keys,
+    store: &Store,
+    shards: usize,
+    sbatch_options: &str,
+    quiet: bool,
+) -> anyhow::Result<()> {
+    let progress = Progress::of(sweep, keys, store);
+    let mut missing = progress.missing.clone();
+    missing.extend(progress.failed.iter().map(|(cell, _)| *cell));
+    if missing.is_empty() {
+        let file = write_results(sweep, keys, store, true)?;
+        Output::stdout().fill(|out| writeln!(out, "all {} cells are done: {file}", progress.cells))?;
+        return Ok(());
+    }
+    let program = std::env::current_exe().unwrap_or_else(|_| Path::new("sim").to_path_buf());
+    let sbatch_options: Vec<String> = sbatch_options.split_whitespace().map(str::to_string).collect();
+    let Submitted { array, tasks, merge } = submit(sweep, &missing, shards, &program, &sbatch_options)?;
+    Output::stdout().fill(|out| writeln!(out, "array job {array}, tasks {tasks}\nmerge job {merge}"))?;
+    if !quiet {
+        let (cells, folder) = (grouped(missing.len() as u64), sweep.folder.display());
+        eprintln!("note: {cells} cells submitted; `sim sweep status {folder}` tells how far they are");
+    }
+    Ok(())
+}

@@ -1,0 +1,275 @@
+//! A grid: lists of values for options, and their product.
+
+use std::collections::BTreeSet;
+
+use crate::experiment::{OPTIONS, OptionForm, Options};
+use crate::spec::SpecError;
+use crate::trace::{Source, demo};
+
+use super::expand::expand;
+
+/// An option (or `trace`) and the values it takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axis {
+    pub name: String,
+    pub values: Vec<String>,
+}
+
+/// The product of lists: the last list changes fastest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grid {
+    axes: Vec<Axis>,
+    cells: usize,
+}
+
+/// One run of a grid.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// None for the embedded log.
+    pub trace: Option<String>,
+    pub options: Options,
+}
+
+/// No machine would finish more.
+const MOST_CELLS: usize = 10_000_000;
+
+impl Grid {
+    /// Reads the lists, in the order in which they count. The texts of one option are one list.
+    pub fn new(lists: &[(String, Vec<String>)]) -> Result<Grid, SpecError> {
+        let mut axes = Vec::new();
+        let mut cells: usize = 1;
+        for (name, texts) in lists {
+            let axis = Axis { name: name.clone(), values: read_values(name, texts).map_err(SpecError)? };
+            cells = cells.checked_mul(axis.values.len()).filter(|&cells| cells <= MOST_CELLS).ok_or_else(|| {
+                SpecError(format!("the grid has more than {MOST_CELLS} cells: '{name}' alone {}", axis.values.len()))
+            })?;
+            axes.push(axis);
+        }
+        let names: BTreeSet<_> = axes.iter().map(|axis| &axis.name).collect();
+        if names.len() < axes.len() {
+            return Err(SpecError("an option stands twice in the grid".to_string()));
+        }
+        Ok(Grid { axes, cells })
+    }
+
+    /// Reads a TOML file: a line an option, its value a text, a number, true or false, or a list of those.
+    pub fn from_toml(text: &str) -> Result<Vec<(String, Vec<String>)>, SpecError> {
+        let table: toml::Table = text.parse().map_err(|error| SpecError(format!("not a sweep: {error}")))?;
+        let scalar = |name: &str, value: &toml::Value| match value {
+            toml::Value::String(text) => Ok(text.clone()),
+            toml::Value::Integer(number) => Ok(number.to_string()),
+            toml::Value::Float(number) => Ok(number.to_string()),
+            toml::Value::Boolean(true) => Ok("on".to_string()),
+            toml::Value::Boolean(false) => Ok("off".to_string()),
+            other => Err(SpecError(format!("'{name}' cannot be a {}", other.type_str()))),
+        };
+        table
+            .iter()
+            .map(|(name, value)| {
+                let texts = match value {
+                    toml::Value::Array(values) => values.iter().map(|value| scalar(name, value)).collect(),
+                    value => scalar(name, value).map(|text| vec![text]),
+                };
+                Ok((name.clone(), texts?))
+            })
+            .collect()
+    }
+
+    /// The grid as a TOML file that [`Grid::from_toml`] reads.
+    pub fn to_toml(&self) -> String {
+        let line = |axis: &Axis| {
+            let values: Vec<_> = axis.values.iter().map(|value| toml::Value::String(value.clone())).collect();
+            format!("{} = {}\n", axis.name, toml::Value::Array(values))
+        };
+        self.axes.iter().map(line).collect()
+    }
+
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    pub fn len(&self) -> usize {
+        self.cells
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.cells == 0
+    }
+
+    /// The values of a cell, one an axis.
+    pub fn values(&self, cell: usize) -> Vec<&str> {
+        let mut rest = cell;
+        let mut values: Vec<_> = self
+            .axes
+            .iter()
+            .rev()
+            .map(|axis| {
+                let value = &axis.values[rest % axis.values.len()];
+                rest /= axis.values.len();
+                value.as_str()
+            })
+            .collect();
+        values.reverse();
+        values
+    }
+
+    pub fn cell(&self, cell: usize) -> Cell {
+        let mut made = Cell { trace: None, options: Options::default() };
+        for (axis, value) in self.axes.iter().zip(self.values(cell)) {
+            match OptionForm::find(&axis.name) {
+                None => made.trace = Some(value.to_string()),
+                Some(option) => option.set(&mut made.options, value).expect("checked when the grid was made"),
+            }
+        }
+        made
+    }
+
+    /// The options that have no column of their own in a summary, so that a sweep adds one.
+    pub fn added_columns(&self) -> impl Iterator<Item = (usize, &str)> {
+        const THERE: [&str; 5] = ["trace", "scheduler", "predictor", "procs", "baseline"];
+        self.axes.iter().map(|axis| axis.name.as_str()).enumerate().filter(|(_, name)| !THERE.contains(name))
+    }
+}
+
+impl Cell {
+    pub fn source(&self) -> Source {
+        self.trace.as_deref().map_or_else(demo, Source::from_argument)
+    }
+
+    /// The call of the main command that runs this cell alone.
+    pub fn command(&self) -> String {
+        let mut command = "sim".to_string();
+        let mut add = |text: &str| {
+            command.push(' ');
+            command.push_str(&quoted(text));
+        };
+        match &self.trace {
+            Some(trace) => ["--trace", trace].into_iter().for_each(&mut add),
+            // Alone, the embedded log has a baseline.
+            None if self.options.baseline.is_none() => ["--baseline", "none"].into_iter().for_each(&mut add),
+            None => {}
+        }
+        for (option, value) in self.options.given() {
+            match option.is_switch() {
+                true => add(&format!("--{}={value}", option.name)),
+                false => [&format!("--{}", option.name), &value].into_iter().for_each(|text| add(text)),
+            }
+        }
+        command.push_str(" --format csv");
+        command
+    }
+}
+
+/// A word as a shell reads it back.
+pub fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,%+@".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text.to_string(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+fn read_values(name: &str, texts: &[String]) -> Result<Vec<String>, String> {
+    let mut values = Vec::new();
+    for text in texts {
+        // A file may have commas in its name.
+        match name == "trace" && std::path::Path::new(text).exists() {
+            true => values.push(text.clone()),
+            false => values.extend(expand(name, text).map_err(|why| format!("{name}: {why}"))?),
+        }
+    }
+    if values.is_empty() {
+        return Err(format!("{name}: no value is given"));
+    }
+    match (name, OptionForm::find(name)) {
+        ("trace", _) if values.iter().any(|value| value == "-") => {
+            Err("trace: a sweep reads its logs more than once, which standard input cannot be".to_string())
+        }
+        ("trace", _) => Ok(values),
+        ("baseline", Some(_)) if values.len() > 1 => Err("baseline: a sweep has one baseline".to_string()),
+        (_, Some(option)) => {
+            // As they are printed, so that equal values look equal.
+            let canonical = |value: &String| {
+                let mut options = Options::default();
+                option.set(&mut options, value).map_err(|why| format!("{name}: {why}"))?;
+                Ok(match option.get(&options) {
+                    unset if unset.is_empty() => value.clone(),
+                    printed => printed,
+                })
+            };
+            values.iter().map(canonical).collect()
+        }
+        (_, None) => {
+            let names: Vec<_> = OPTIONS.iter().map(|option| option.name).collect();
+            Err(format!("'{name}' is not an option that can be swept: those are trace, {}", names.join(", ")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid(lists: &[(&str, &[&str])]) -> Result<Grid, String> {
+        let owned = |texts: &[&str]| texts.iter().map(|text| text.to_string()).collect();
+        let lists: Vec<_> = lists.iter().map(|(name, texts)| (name.to_string(), owned(texts))).collect();
+        Grid::new(&lists).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_last_list_changes_fastest() {
+        let grid = grid(&[("trace", &["a", "b"]), ("scheduler", &["easy,sjbf"]), ("load", &["1", "1.20"])]).unwrap();
+        assert_eq!(grid.len(), 8);
+        assert_eq!(grid.values(0), ["a", "easy", "1"]);
+        assert_eq!(grid.values(1), ["a", "easy", "1.2"]);
+        assert_eq!(grid.values(2), ["a", "sjbf", "1"]);
+        assert_eq!(grid.values(7), ["b", "sjbf", "1.2"]);
+        assert_eq!(grid.added_columns().collect::<Vec<_>>(), [(2, "load")]);
+        let cell = grid.cell(7);
+        assert_eq!(cell.command(), "sim --trace b --load 1.2 --format csv");
+        assert_eq!(cell.trace.as_deref(), Some("b"));
+    }
+
+    #[test]
+    fn a_grid_survives_its_file() {
+        let before = grid(&[
+            ("trace", &["x's.swf", "b c"]),
+            ("predictor", &["ruh:window={2|3},cap=on", "perfect"]),
+            ("pass-on-miss", &["on,off"]),
+            ("seed", &["1..3"]),
+        ])
+        .unwrap();
+        let lists = Grid::from_toml(&before.to_toml()).unwrap();
+        assert_eq!(Grid::new(&lists).unwrap(), before);
+        assert_eq!(
+            before.cell(0).command(),
+            "sim --trace 'x'\\''s.swf' --predictor ruh:window=2,cap=on --seed 1 --pass-on-miss=on --format csv"
+        );
+    }
+
+    #[test]
+    fn a_file_says_the_same_in_its_own_words() {
+        let lists = Grid::from_toml("load = [0.8, \"1..1.2:0.1\"]\nseed = 7\npass-on-miss = [true, false]\n").unwrap();
+        let grid = Grid::new(&lists).unwrap();
+        let names: Vec<_> = grid.axes().iter().map(|axis| axis.name.as_str()).collect();
+        assert_eq!((names, grid.len()), (vec!["load", "seed", "pass-on-miss"], 8));
+        assert!(Grid::from_toml("load = { a = 1 }").is_err());
+        assert!(Grid::from_toml("load 5").is_err());
+    }
+
+    #[test]
+    fn what_is_no_grid() {
+        for (lists, message) in [
+            (&[("color", &["red"][..])][..], "'color' is not an option that can be swept: those are trace, scheduler"),
+            (&[("predictor", &["rhu"])], "predictor: unknown predictor 'rhu'"),
+            (&[("load", &["0..1:0.5"])], "load: '0' is not a number from 0.001 to 1000"),
+            (&[("baseline", &["easy/estimate", "sjbf/perfect"])], "one baseline"),
+            (&[("trace", &["-"])], "standard input"),
+            (&[("load", &["1"]), ("load", &["2"])], "twice"),
+            (&[("seed", &["1..10000"]), ("load", &["0.1..200:0.1"])], "more than 10000000 cells"),
+        ] {
+            let error = grid(lists).unwrap_err();
+            assert!(error.contains(message), "{error}");
+        }
+    }
+}

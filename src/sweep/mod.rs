@@ -1,0 +1,21 @@
+//! Sweeps: a grid of experiments on every core, resumable, and on a cluster.
+//!
+//! [`Grid`] is the product of lists of options, [`Sweep`] a grid with the folder of its results, [`Store`] what is done
+//! already, [`run()`] computes what is missing, and [`write_results`] joins the rows in the grid's order. Nothing but the
+//! folder is needed to go on, to merge or to report.
+
+mod expand;
+mod grid;
+mod plan;
+mod results;
+mod run;
+mod slurm;
+mod store;
+
+pub use expand::expand;
+pub use grid::{Axis, Cell, Grid};
+pub use plan::{Keys, RESULTS_REVISION, Sweep, SweepError};
+pub use results::{Progress, Table, write_results};
+pub use run::{Failure, RunReport, Shard, run};
+pub use slurm::{SlurmError, Submitted, active_job, submit};
+pub use store::{CellKey, PartWriter, Store};

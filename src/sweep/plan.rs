@@ -1,0 +1,150 @@
+//! A sweep: a folder, its grid, and what identifies each of its cells.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use twox_hash::XxHash3_128;
+
+use crate::report::{Output, OutputError};
+use crate::spec::SpecError;
+use crate::trace::{Source, demo, digest};
+
+use super::grid::Grid;
+use super::store::CellKey;
+
+/// Raised whenever any result of the main command changes, so that a sweep never mixes results of two meanings.
+pub const RESULTS_REVISION: u32 = 1;
+
+/// A sweep that cannot be begun or gone on with.
+#[derive(Debug)]
+pub enum SweepError {
+    /// The folder has files in it, and nobody said that they are to be used.
+    NotEmpty {
+        folder: PathBuf,
+    },
+    /// The folder has files in it, but is none of a sweep.
+    NotASweep {
+        folder: PathBuf,
+    },
+    BadGrid {
+        file: PathBuf,
+        error: SpecError,
+    },
+}
+
+impl fmt::Display for SweepError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SweepError::NotEmpty { folder } => {
+                write!(f, "{} is not empty: --resume goes on with the sweep that is there", folder.display())
+            }
+            SweepError::NotASweep { folder } => {
+                write!(f, "{} is not the folder of a sweep: it has no grid.toml", folder.display())
+            }
+            SweepError::BadGrid { file, error } => write!(f, "{}: {error}", file.display()),
+        }
+    }
+}
+
+impl std::error::Error for SweepError {}
+
+/// A grid and the folder where its results are kept.
+#[derive(Debug)]
+pub struct Sweep {
+    pub folder: PathBuf,
+    pub grid: Grid,
+}
+
+impl Sweep {
+    /// Begins a sweep in a new or empty folder, or goes on with the one that is there, whose grid may be another now:
+    /// a cell is a cell, whatever grid it was computed for.
+    pub fn begin(folder: &Path, grid: Grid, resume: bool) -> anyhow::Result<Sweep> {
+        let failed = |error| OutputError { name: folder.display().to_string(), error };
+        fs::create_dir_all(folder).map_err(failed)?;
+        let empty = fs::read_dir(folder).map_err(failed)?.next().is_none();
+        if !empty && !resume {
+            return Err(SweepError::NotEmpty { folder: folder.to_path_buf() }.into());
+        }
+        let file = folder.join("grid.toml");
+        if !empty && !file.exists() {
+            return Err(SweepError::NotASweep { folder: folder.to_path_buf() }.into());
+        }
+        // Left alone where it says the same: another process may be reading it.
+        let text = grid.to_toml();
+        if fs::read_to_string(&file).ok().as_deref() != Some(&text) {
+            Output::create(&file.to_string_lossy())?.fill(|out| out.write_all(text.as_bytes()))?;
+        }
+        Ok(Sweep { folder: folder.to_path_buf(), grid })
+    }
+
+    /// The sweep that is in a folder.
+    pub fn open(folder: &Path) -> anyhow::Result<Sweep> {
+        let file = folder.join("grid.toml");
+        let Ok(text) = fs::read_to_string(&file) else {
+            return Err(SweepError::NotASweep { folder: folder.to_path_buf() }.into());
+        };
+        let grid = Grid::from_toml(&text).and_then(|lists| Grid::new(&lists));
+        let grid = grid.map_err(|error| SweepError::BadGrid { file, error })?;
+        Ok(Sweep { folder: folder.to_path_buf(), grid })
+    }
+
+    pub fn results_file(&self) -> PathBuf {
+        self.folder.join("results.csv")
+    }
+
+    /// Works out what identifies each cell. That takes reading every log once.
+    pub fn keys(&self, threads: usize) -> Keys {
+        let logs: Vec<Option<String>> = match self.grid.axes().iter().find(|axis| axis.name == "trace") {
+            Some(axis) => axis.values.iter().cloned().map(Some).collect(),
+            None => vec![None],
+        };
+        let digests = digest_all(&logs, threads);
+        let keys = (0..self.grid.len()).map(|at| {
+            let cell = self.grid.cell(at);
+            let (label, digest) = match &digests[&cell.trace] {
+                Ok((label, digest)) => (label, digest),
+                Err(_) => return None,
+            };
+            let text = format!(
+                "shadowtime {} revision {RESULTS_REVISION}\nlog {digest:032x} {label}\n{}",
+                env!("CARGO_PKG_VERSION"),
+                cell.options.canonical()
+            );
+            Some(XxHash3_128::oneshot(text.as_bytes()))
+        });
+        let keys = keys.collect();
+        let errors = digests.into_iter().filter_map(|(trace, digest)| Some((trace, digest.err()?))).collect();
+        Keys { keys, errors }
+    }
+}
+
+/// What identifies the cells of a grid.
+#[derive(Debug)]
+pub struct Keys {
+    /// None for a cell whose log cannot be read.
+    pub keys: Vec<Option<CellKey>>,
+    /// Why not.
+    pub errors: BTreeMap<Option<String>, String>,
+}
+
+type Digest = Result<(String, u128), String>;
+
+fn digest_all(logs: &[Option<String>], threads: usize) -> BTreeMap<Option<String>, Digest> {
+    let (next, digests) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(logs.len()) {
+            scope.spawn(|| {
+                while let Some(log) = logs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let source = log.as_deref().map_or_else(demo, Source::from_argument);
+                    let made = digest(&source).map(|digest| (source.label(), digest));
+                    digests.lock().expect("nobody panics here").insert(log.clone(), made.map_err(|e| e.to_string()));
+                }
+            });
+        }
+    });
+    digests.into_inner().expect("nobody panics here")
+}

@@ -1,0 +1,297 @@
+//! Runs the cells of a sweep that are not done yet, on all threads.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+
+use rustc_hash::FxHashMap;
+
+use crate::experiment::{Options, Setting, simulate};
+use crate::metrics::{Improvement, Summary, summarize};
+use crate::report::{Compared, OutputError, RunLabel, csv_line, summary_row};
+use crate::trace::{Log, Workload, read};
+
+use super::grid::{Cell, Grid};
+use super::plan::{Keys, Sweep};
+use super::store::{PartWriter, Store};
+
+/// A part of a sweep: every N-th cell, from the I-th on (counted from 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    pub index: usize,
+    pub of: usize,
+}
+
+impl Shard {
+    /// All of it.
+    pub const WHOLE: Shard = Shard { index: 1, of: 1 };
+
+    /// Reads `I/N`.
+    pub fn parse(text: &str) -> Result<Shard, String> {
+        let numbers = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+        match numbers {
+            Some((index, of)) if index >= 1 && index <= of => Ok(Shard { index, of }),
+            _ => Err(format!("'{text}' is not a shard such as 3/8: I/N with I from 1 to N")),
+        }
+    }
+
+    /// The shard, of so many, that a cell belongs to.
+    pub fn of_cell(cell: usize, of: usize) -> usize {
+        cell % of + 1
+    }
+
+    pub fn has(self, cell: usize) -> bool {
+        Shard::of_cell(cell, self.of) == self.index
+    }
+}
+
+/// What a run did, in numbers of cells.
+#[derive(Debug, Default)]
+pub struct RunReport {
+    /// Cells of this shard.
+    pub cells: usize,
+    /// Found done.
+    pub reused: usize,
+    /// Computed, each once.
+    pub computed: usize,
+    /// The same as one that was computed.
+    pub equal: usize,
+    pub failures: Vec<Failure>,
+}
+
+/// A cell that could not be computed.
+#[derive(Debug)]
+pub struct Failure {
+    pub cell: usize,
+    pub message: String,
+}
+
+/// Computes what is missing. The watcher is told how many of how many are finished.
+pub fn run(
+    sweep: &Sweep,
+    keys: &Keys,
+    store: &Store,
+    shard: Shard,
+    threads: usize,
+    watch: &(dyn Fn(usize, usize) + Sync),
+) -> Result<RunReport, OutputError> {
+    let mut report = RunReport::default();
+    let (mut pending, mut seen) = (Vec::new(), BTreeSet::new());
+    for cell in (0..sweep.grid.len()).filter(|&cell| shard.has(cell)) {
+        report.cells += 1;
+        match keys.keys[cell] {
+            None => {
+                let message = keys.errors[&sweep.grid.cell(cell).trace].clone();
+                report.failures.push(Failure { cell, message });
+            }
+            Some(key) if store.is_done(key) => report.reused += 1,
+            // Equal cells run once.
+            Some(key) if seen.insert(key) => pending.push(cell),
+            Some(_) => report.equal += 1,
+        }
+    }
+    if pending.is_empty() {
+        return Ok(report);
+    }
+    let workers = Workers {
+        grid: &sweep.grid,
+        keys,
+        logs: Shelf::new(&sweep.grid, &pending),
+        baselines: Mutex::new(FxHashMap::default()),
+        part: Mutex::new(store.new_part()?),
+        next: AtomicUsize::new(0),
+        finished: AtomicUsize::new(0),
+        stop: AtomicBool::new(false),
+        failures: Mutex::new(Vec::new()),
+        pending,
+    };
+    let results: Vec<Result<(), OutputError>> = std::thread::scope(|scope| {
+        let threads = threads.min(workers.pending.len());
+        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(|| workers.work(watch))).collect();
+        let join = |handle: std::thread::ScopedJoinHandle<'_, _>| {
+            handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        handles.into_iter().map(join).collect()
+    });
+    results.into_iter().collect::<Result<Vec<()>, _>>()?;
+    lock(&workers.part).sync()?;
+    let failures = workers.failures.into_inner().unwrap_or_default();
+    report.computed = workers.pending.len() - failures.len();
+    report.failures.extend(failures);
+    report.failures.sort_by_key(|failure| failure.cell);
+    Ok(report)
+}
+
+/// What the threads share.
+struct Workers<'a> {
+    grid: &'a Grid,
+    keys: &'a Keys,
+    pending: Vec<usize>,
+    logs: Shelf,
+    /// A baseline is the same for all cells that differ only in their scheduler and predictor.
+    baselines: Mutex<FxHashMap<String, Arc<Once<Summary>>>>,
+    part: Mutex<PartWriter>,
+    next: AtomicUsize,
+    finished: AtomicUsize,
+    /// A result could not be kept: there is no use in computing more.
+    stop: AtomicBool,
+    failures: Mutex<Vec<Failure>>,
+}
+
+/// Something that is worked out by whoever needs it first.
+type Once<T> = OnceLock<Result<T, String>>;
+
+/// The workload a thread used last: neighbours in a grid mostly share it.
+type LastWorkload = Option<(String, Arc<Workload>)>;
+
+impl Workers<'_> {
+    fn work(&self, watch: &(dyn Fn(usize, usize) + Sync)) -> Result<(), OutputError> {
+        let mut last: LastWorkload = None;
+        while !self.stop.load(Ordering::Relaxed) {
+            let Some(&at) = self.pending.get(self.next.fetch_add(1, Ordering::Relaxed)) else { break };
+            let cell = self.grid.cell(at);
+            let key = self.keys.keys[at].expect("a pending cell has a key");
+            // A bug in a predictor must not cost the night's work of all others.
+            let computed = catch_unwind(AssertUnwindSafe(|| self.compute(&cell, &mut last)))
+                .unwrap_or_else(|panic| Err(format!("the program failed: {}", panic_text(&*panic))));
+            self.logs.put_back(&cell);
+            let kept = match &computed {
+                Ok(row) => lock(&self.part).done(key, row),
+                Err(message) => lock(&self.part).failed(key, message),
+            };
+            if kept.is_err() {
+                self.stop.store(true, Ordering::Relaxed);
+                return kept;
+            }
+            if let Err(message) = computed {
+                lock(&self.failures).push(Failure { cell: at, message });
+            }
+            watch(self.finished.fetch_add(1, Ordering::Relaxed) + 1, self.pending.len());
+        }
+        Ok(())
+    }
+
+    /// Runs a cell as the main command would; its row of CSV.
+    fn compute(&self, cell: &Cell, last: &mut LastWorkload) -> Result<String, String> {
+        let options = &cell.options;
+        let name = format!("{:?}\n{}", cell.trace, options.workload_key());
+        let workload = match last {
+            Some((other, workload)) if *other == name => workload.clone(),
+            _ => {
+                // Let go of the old one before the new one is made.
+                *last = None;
+                let log = self.logs.take(cell)?;
+                let cleaned = options.clean(&log).map_err(|error| error.to_string())?;
+                drop(log);
+                let workload = Arc::new(options.shape(cleaned).map_err(|error| error.to_string())?);
+                *last = Some((name.clone(), workload.clone()));
+                workload
+            }
+        };
+        let setting = options.setting();
+        let summary = summary_of(&workload, &setting, options)?;
+        let compared = match &options.baseline {
+            None => None,
+            Some(baseline) => {
+                let base = self.baseline(&name, baseline, options, &workload)?;
+                Some(Compared { baseline: baseline.pair(), improvement: Improvement::over(&base, &summary) })
+            }
+        };
+        let label = RunLabel {
+            trace: workload.label.clone(),
+            procs: workload.procs,
+            scheduler: setting.scheduler.to_string(),
+            predictor: setting.predictor.to_string(),
+            dropped: workload.cleaning.dropped(),
+        };
+        Ok(csv_line(&summary_row(&label, &summary, compared.as_ref())))
+    }
+
+    fn baseline(
+        &self,
+        workload_name: &str,
+        baseline: &Setting,
+        options: &Options,
+        workload: &Workload,
+    ) -> Result<Summary, String> {
+        let name = format!("{workload_name}\n{}\n{:?}", baseline.in_full(), options.measure);
+        let slot = lock(&self.baselines).entry(name).or_default().clone();
+        slot.get_or_init(|| summary_of(workload, baseline, options)).clone()
+    }
+}
+
+fn summary_of(workload: &Workload, setting: &Setting, options: &Options) -> Result<Summary, String> {
+    let record = simulate(workload, setting, &mut |_| ()).map_err(|error| error.to_string())?;
+    Ok(summarize(workload, &record, &options.measure))
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string())).unwrap_or("a panic".to_string())
+}
+
+/// A panic in another cell leaves nothing half done behind these locks.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// The logs: each is read once, by whoever needs it first, and let go of when no cell will need it any more.
+struct Shelf {
+    logs: BTreeMap<LogName, Slot>,
+}
+
+/// A log, and whether its faulty lines are skipped.
+type LogName = (Option<String>, bool);
+
+struct Slot {
+    /// Cells that have not used it yet.
+    left: AtomicUsize,
+    log: Mutex<Option<Result<Arc<Log>, String>>>,
+}
+
+impl Shelf {
+    fn new(grid: &Grid, pending: &[usize]) -> Self {
+        let mut logs: BTreeMap<LogName, Slot> = BTreeMap::new();
+        for &at in pending {
+            let slot = || Slot { left: AtomicUsize::new(0), log: Mutex::new(None) };
+            *logs.entry(log_name(&grid.cell(at))).or_insert_with(slot).left.get_mut() += 1;
+        }
+        Shelf { logs }
+    }
+
+    fn take(&self, cell: &Cell) -> Result<Arc<Log>, String> {
+        let mut log = lock(&self.logs[&log_name(cell)].log);
+        log.get_or_insert_with(|| {
+            let read = read(&cell.source(), cell.options.read_options(), &mut |_| ());
+            read.map(Arc::new).map_err(|error| error.to_string())
+        })
+        .clone()
+    }
+
+    fn put_back(&self, cell: &Cell) {
+        let slot = &self.logs[&log_name(cell)];
+        if slot.left.fetch_sub(1, Ordering::Relaxed) == 1 {
+            *lock(&slot.log) = None;
+        }
+    }
+}
+
+fn log_name(cell: &Cell) -> LogName {
+    (cell.trace.clone(), cell.options.skip_bad_lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_are_every_nth_cell() {
+        let shard = Shard::parse("2/3").unwrap();
+        assert_eq!((0..8).filter(|&cell| shard.has(cell)).collect::<Vec<_>>(), [1, 4, 7]);
+        assert!((0..8).all(|cell| Shard::WHOLE.has(cell)));
+        for text in ["", "3", "0/3", "4/3", "1/0", "a/b", "1/2/3", "-1/2"] {
+            assert!(Shard::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! A sweep on a cluster: an array job of Slurm over the shards, and a merge that waits for it.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::report::OutputError;
+
+use super::grid::quoted;
+use super::plan::Sweep;
+use super::run::Shard;
+
+/// Slurm is not there, or did not want to.
+#[derive(Debug)]
+pub enum SlurmError {
+    NotFound {
+        program: &'static str,
+    },
+    Refused {
+        program: &'static str,
+        message: String,
+    },
+    /// Tasks of an earlier call are not over yet.
+    Busy {
+        job: String,
+        tasks: usize,
+    },
+}
+
+impl fmt::Display for SlurmError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SlurmError::NotFound { program } => write!(
+                f,
+                "--slurm needs Slurm's command '{program}', which is not on the path of this machine; without Slurm, \
+                 --shard I/N runs a part anywhere and `sim sweep merge` joins them"
+            ),
+            SlurmError::Refused { program, message } => write!(f, "{program} failed: {message}"),
+            SlurmError::Busy { job, tasks } => write!(
+                f,
+                "{tasks} tasks of job {job} are still in the queue: wait for them (`sim sweep status`), or `scancel {job}`"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for SlurmError {}
+
+/// What was handed to Slurm.
+#[derive(Debug)]
+pub struct Submitted {
+    pub array: String,
+    /// As Slurm writes them: `1-8`, `3,5`.
+    pub tasks: String,
+    pub merge: String,
+}
+
+/// Submits the shards, of so many, that have these cells, and a merge that runs when they are over, whatever became of
+/// them. `program` is this program; `options` are handed on to `sbatch`.
+pub fn submit(
+    sweep: &Sweep,
+    missing: &[usize],
+    shards: usize,
+    program: &Path,
+    options: &[String],
+) -> anyhow::Result<Submitted> {
+    if let Some((job, tasks)) = active_job(sweep)? {
+        return Err(SlurmError::Busy { job, tasks }.into());
+    }
+    let logs = sweep.folder.join("slurm");
+    let failed = |error| OutputError { name: logs.display().to_string(), error };
+    fs::create_dir_all(&logs).map_err(failed)?;
+    let folder = fs::canonicalize(&sweep.folder).map_err(failed)?;
+    let word = |path: &Path| quoted(&path.to_string_lossy());
+    let mut tasks: Vec<usize> = missing.iter().map(|&cell| Shard::of_cell(cell, shards)).collect();
+    tasks.sort_unstable();
+    tasks.dedup();
+    let tasks = print_tasks(&tasks);
+
+    let shard = format!(
+        "exec {} sweep {} --out {} --shard $SLURM_ARRAY_TASK_ID/{shards} --threads ${{SLURM_CPUS_PER_TASK:-1}} --quiet",
+        word(program),
+        word(&folder.join("grid.toml")),
+        word(&folder)
+    );
+    let array = sbatch(
+        &[
+            "--job-name=sim-sweep".to_string(),
+            format!("--array={tasks}"),
+            format!("--output={}", folder.join("slurm/%A_%a.log").display()),
+        ],
+        options,
+        &shard,
+    )?;
+    fs::write(jobs_file(sweep), &array).map_err(failed)?;
+    // After any end: a failed task must not leave the merge waiting for ever, it says what is missing.
+    let merge = sbatch(
+        &[
+            "--job-name=sim-merge".to_string(),
+            format!("--dependency=afterany:{array}"),
+            format!("--output={}", folder.join("slurm/%j_merge.log").display()),
+        ],
+        options,
+        &format!("exec {} sweep merge {} --quiet", word(program), word(&folder)),
+    )?;
+    Ok(Submitted { array, tasks, merge })
+}
+
+fn jobs_file(sweep: &Sweep) -> PathBuf {
+    sweep.folder.join("slurm/array-job")
+}
+
+/// The array job of an earlier call that is not over, and how many of its tasks are queued or running.
+pub fn active_job(sweep: &Sweep) -> Result<Option<(String, usize)>, SlurmError> {
+    let Ok(job) = fs::read_to_string(jobs_file(sweep)) else { return Ok(None) };
+    let job = job.trim().to_string();
+    match call(
+        "squeue",
+        Command::new("squeue").args(["--noheader", "--array", "--format=%i"]).arg(format!("--jobs={job}")),
+    ) {
+        Ok(tasks) => Ok(Some(tasks.lines().count()).filter(|&tasks| tasks > 0).map(|tasks| (job, tasks))),
+        // Slurm forgets a job some minutes after its end.
+        Err(SlurmError::Refused { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn sbatch(own: &[String], options: &[String], script: &str) -> Result<String, SlurmError> {
+    let mut command = Command::new("sbatch");
+    let out = call("sbatch", command.arg("--parsable").args(own).args(options).args(["--wrap", script]))?;
+    // `12`, or `12;cluster`.
+    Ok(out.trim().split(';').next().unwrap_or_default().to_string())
+}
+
+fn call(program: &'static str, command: &mut Command) -> Result<String, SlurmError> {
+    let output = command.output().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => SlurmError::NotFound { program },
+        _ => SlurmError::Refused { program, message: error.to_string() },
+    })?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => {
+            let message = String::from_utf8_lossy(&output.stderr).trim().to_string();
+            Err(SlurmError::Refused { program, message })
+        }
+    }
+}
+
+/// Task numbers as Slurm reads them: runs joined, `1-3,7`.
+fn print_tasks(tasks: &[usize]) -> String {
+    let runs = tasks.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
+        [one] => one.to_string(),
+        run => format!("{}-{}", run[0], run[run.len() - 1]),
+    });
+    runs.collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::print_tasks;
+
+    #[test]
+    fn tasks_as_slurm_reads_them() {
+        assert_eq!(print_tasks(&[1, 2, 3, 4, 5, 6, 7, 8]), "1-8");
+        assert_eq!(print_tasks(&[3]), "3");
+        assert_eq!(print_tasks(&[1, 2, 5, 7, 8]), "1-2,5,7-8");
+    }
+}

@@ -1,0 +1,338 @@
+//! Sweeps: the grid's order, the same bytes whatever happens on the way, and nothing computed twice.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::support::{Ran, demo_text, sim, sim_ok};
+
+/// A grid of 24 cells on the embedded log.
+const GRID: [&str; 8] = [
+    "--scheduler",
+    "easy,sjbf",
+    "--predictor",
+    "estimate,ruh:window={2|3},cap=on,perfect",
+    "--load",
+    "0.9..1.1:0.1",
+    "--first",
+    "2000",
+];
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn text(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().to_string()
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+}
+
+/// Runs a sweep of these lists into a folder.
+fn sweep(grid: &[&str], out: &str, more: &[&str]) -> Ran {
+    sim(&[&["sweep"], grid, &["--out", out], more].concat())
+}
+
+fn results(out: &Path) -> String {
+    fs::read_to_string(out.join("results.csv")).unwrap()
+}
+
+#[test]
+fn rows_stand_in_the_grids_order_and_are_those_of_the_main_command() {
+    let folder = Folder::new();
+    let ran = sweep(&GRID, &folder.text("a"), &[]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("24 cells: 0 reused, 24 computed, 0 failed"), "{}", ran.err);
+    let text = folder.read("a/results.csv");
+    assert_eq!(ran.out, text, "what is printed is what is kept");
+    let mut lines = text.lines();
+    assert!(lines.next().unwrap().ends_with(",mae,mae_pct,load,first"));
+    let dry = sim(&[&["sweep", "--dry-run"], &GRID[..]].concat());
+    assert!(dry.err.contains("24 cells: 2 scheduler x 4 predictor x 3 load x 1 first"), "{}", dry.err);
+    assert_eq!(dry.out.lines().count(), 24);
+    for (row, command) in lines.zip(dry.out.lines()) {
+        // The command is a line for a shell; run here with our own program in the place of its name.
+        let script = command.replacen("sim", "\"$0\" -q --no-header", 1);
+        let alone = Command::new("sh").args(["-c", &script, env!("CARGO_BIN_EXE_sim")]).output().unwrap();
+        let alone = String::from_utf8(alone.stdout).unwrap();
+        assert!(row.starts_with(alone.trim_end()) && !alone.is_empty(), "{command}\n{alone}{row}");
+    }
+    let loads: Vec<_> = text.lines().skip(1).map(|row| row.rsplit(',').nth(1).unwrap()).collect();
+    assert_eq!(loads[..4], ["0.9", "1", "1.1", "0.9"], "the list given last but one changes fast");
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes() {
+    let folder = Folder::new();
+    let with = |threads: &str| {
+        let out = folder.text(threads);
+        let ran = sweep(&GRID, &out, &["--threads", threads, "--baseline", "easy/estimate"]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        results(Path::new(&out))
+    };
+    let one = with("1");
+    assert!(one.lines().next().unwrap().contains(",baseline,wait_improvement_pct,"));
+    for threads in ["2", "5"] {
+        assert_eq!(with(threads), one);
+    }
+}
+
+#[test]
+fn improvements_are_those_of_the_main_command() {
+    let folder = Folder::new();
+    let options = ["--predictor", "ruh", "--load", "1.1", "--inflate", "2", "--baseline", "easy/estimate"];
+    assert_eq!(sweep(&options, &folder.text("a"), &[]).code, 0);
+    let alone = sim_ok(&[&options[..], &["--no-header"]].concat());
+    assert!(folder.read("a/results.csv").lines().nth(1).unwrap().starts_with(alone.trim_end()));
+}
+
+#[test]
+fn a_file_says_the_same_as_options() {
+    let folder = Folder::new();
+    let toml = "scheduler = [\"easy\", \"sjbf\"]\npredictor = \"estimate,ruh:window={2|3},cap=on,perfect\"\n\
+        load = \"0.9..1.1:0.1\"\nfirst = 2000\n";
+    fs::write(folder.path("study.toml"), toml).unwrap();
+    assert_eq!(sweep(&GRID, &folder.text("a"), &[]).code, 0);
+    assert_eq!(sweep(&[&folder.text("study.toml")], &folder.text("b"), &[]).code, 0);
+    assert_eq!(folder.read("a/results.csv"), folder.read("b/results.csv"));
+    // An option beside the file replaces the file's list.
+    assert_eq!(sweep(&[&folder.text("study.toml"), "--load", "2"], &folder.text("c"), &[]).code, 0);
+    assert_eq!(folder.read("c/results.csv").lines().count(), 1 + 8);
+    // What a folder keeps of its grid is such a file.
+    assert_eq!(sweep(&[&folder.text("a/grid.toml")], &folder.text("d"), &[]).code, 0);
+    assert_eq!(folder.read("a/results.csv"), folder.read("d/results.csv"));
+}
+
+#[test]
+fn a_second_run_reuses_everything_and_a_larger_grid_what_it_can() {
+    let folder = Folder::new();
+    let out = folder.text("a");
+    assert_eq!(sweep(&GRID, &out, &[]).code, 0);
+    let before = folder.read("a/results.csv");
+    let refused = sweep(&GRID, &out, &[]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("is not empty: --resume goes on"), "{}", refused.err);
+    let again = sweep(&GRID, &out, &["--resume"]);
+    assert!(again.err.contains("24 cells: 24 reused, 0 computed"), "{}", again.err);
+    assert_eq!(folder.read("a/results.csv"), before);
+    let larger = GRID.map(|word| if word == "0.9..1.1:0.1" { "0.9..1.2:0.1" } else { word });
+    let again = sweep(&larger, &out, &["--resume"]);
+    assert!(again.err.contains("32 cells: 24 reused, 8 computed"), "{}", again.err);
+}
+
+#[test]
+fn equal_cells_run_once() {
+    let folder = Folder::new();
+    // Nothing is random without --shake: the seeds make no difference.
+    let ran = sweep(&["--predictor", "ruh,ruh:window=3,perfect", "--seed", "1..4"], &folder.text("a"), &[]);
+    assert!(ran.err.contains("12 cells: 0 reused, 2 computed, 10 equal to others"), "{}", ran.err);
+    assert_eq!(ran.out.lines().count(), 13);
+    let ran = sweep(&["--shake", "30s", "--seed", "1..4", "--first", "500"], &folder.text("b"), &[]);
+    assert!(ran.err.contains("4 cells: 0 reused, 4 computed"), "{}", ran.err);
+    let rows: std::collections::BTreeSet<_> = ran.out.lines().skip(1).map(|row| row.split(',').nth(6)).collect();
+    assert_eq!(rows.len(), 4, "and with it they do");
+}
+
+/// The heart of it: whenever the process is killed, going on gives the same bytes and computes only what is missing.
+#[test]
+fn killed_at_any_moment_it_goes_on_to_the_same_bytes() {
+    let folder = Folder::new();
+    let grid = [
+        "--scheduler",
+        "easy,sjbf,conservative",
+        "--predictor",
+        "ruh:window={1|2|3|4|5|6|7|8},cap={on|off}",
+        "--load",
+        "1,1.1",
+    ];
+    assert_eq!(sweep(&grid, &folder.text("whole"), &[]).code, 0);
+    let whole = folder.read("whole/results.csv");
+    let out = folder.text("killed");
+    let mut kills = 0;
+    for wanted in [1, 7, 20, 40, 60] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_sim"))
+            .args([&["sweep"], &grid[..], &["--out", &out, "--resume"]].concat())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let since = Instant::now();
+        while finished_lines(Path::new(&out)) < wanted && child.try_wait().unwrap().is_none() {
+            assert!(since.elapsed() < Duration::from_secs(60), "nothing is finished");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        kills += u32::from(child.try_wait().unwrap().is_none());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!Path::new(&out).join("results.csv").exists() || finished_lines(Path::new(&out)) >= 96);
+    }
+    assert!(kills > 0, "it was never killed on the way");
+    let done = finished_lines(Path::new(&out));
+    let ran = sweep(&grid, &out, &["--resume"]);
+    assert!(ran.err.contains(&format!("96 cells: {done} reused, {} computed", 96 - done)), "{done}: {}", ran.err);
+    assert_eq!(folder.read("killed/results.csv"), whole);
+}
+
+/// The whole lines in all parts of a sweep.
+fn finished_lines(out: &Path) -> usize {
+    let Ok(parts) = fs::read_dir(out.join("parts")) else { return 0 };
+    let lines = |path: PathBuf| fs::read(path).unwrap().iter().filter(|&&byte| byte == b'\n').count();
+    parts.map(|part| lines(part.unwrap().path())).sum()
+}
+
+#[test]
+fn a_part_cut_short_costs_one_cell() {
+    let folder = Folder::new();
+    let out = folder.text("a");
+    assert_eq!(sweep(&GRID, &out, &[]).code, 0);
+    let (part, whole) = (folder.path("a/parts/0001.part"), folder.read("a/results.csv"));
+    let bytes = fs::read(&part).unwrap();
+    fs::write(&part, &bytes[..bytes.len() - 20]).unwrap();
+    fs::remove_file(folder.path("a/results.csv")).unwrap();
+    let ran = sweep(&GRID, &out, &["--resume"]);
+    assert!(ran.err.contains("1 lines of finished cells were cut short"), "{}", ran.err);
+    assert!(ran.err.contains("23 reused, 1 computed"), "{}", ran.err);
+    assert_eq!(folder.read("a/results.csv"), whole);
+}
+
+#[test]
+fn a_changed_log_is_computed_again_and_a_packed_one_is_not() {
+    let folder = Folder::new();
+    let (log, out) = (folder.text("log.swf"), folder.text("a"));
+    let text = String::from_utf8(demo_text()).unwrap();
+    fs::write(&log, &text).unwrap();
+    let grid = ["--trace", &log, "--predictor", "estimate,ruh"];
+    assert_eq!(sweep(&grid, &out, &[]).code, 0);
+    let before = folder.read("a/results.csv");
+    // The same log, packed: nothing to do.
+    let packed = folder.text("log.swf.gz");
+    fs::write(&packed, include_bytes!("../../traces/demo.swf.gz")).unwrap();
+    let ran = sweep(&["--trace", &packed, "--predictor", "estimate,ruh"], &out, &["--resume"]);
+    assert!(ran.err.contains("2 reused, 0 computed"), "{}", ran.err);
+    // One job less.
+    fs::write(&log, &text[..text.trim_end().rfind('\n').unwrap() + 1]).unwrap();
+    let ran = sweep(&grid, &out, &["--resume"]);
+    assert!(ran.err.contains("0 reused, 2 computed"), "{}", ran.err);
+    assert_ne!(folder.read("a/results.csv"), before);
+}
+
+#[test]
+fn a_failing_cell_does_not_stop_the_others() {
+    let folder = Folder::new();
+    let (good, bad, gone, out) =
+        (folder.text("good.swf"), folder.text("bad.swf"), folder.text("gone.swf"), folder.text("a"));
+    fs::write(&good, demo_text()).unwrap();
+    fs::write(&bad, "; MaxProcs: 8\n1 2 x\n").unwrap();
+    let traces = [good.as_str(), &bad, &gone].join(",");
+    let grid = ["--trace", &traces, "--predictor", "estimate,ruh"];
+    let ran = sweep(&grid, &out, &[]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("6 cells: 0 reused, 2 computed, 4 failed"), "{}", ran.err);
+    assert!(
+        ran.err.contains(&format!("cannot open {gone}")) && ran.err.contains("bad.swf:2:5: field 3"),
+        "{}",
+        ran.err
+    );
+    assert!(ran.err.contains(&format!("again: sim --trace {gone} --predictor estimate --format csv")), "{}", ran.err);
+    assert!(!folder.path("a/results.csv").exists(), "results that are not whole have another name");
+    assert_eq!(folder.read("a/results.partial.csv").lines().count(), 3);
+    let status = sim_ok(&["sweep", "status", &out]);
+    assert_eq!(status, "6 cells: 2 done, 4 failed, 0 missing\n");
+    // Mended, it goes on.
+    fs::write(&bad, demo_text()).unwrap();
+    fs::write(&gone, demo_text()).unwrap();
+    let ran = sweep(&grid, &out, &["--resume"]);
+    assert!(ran.code == 0 && ran.err.contains("2 reused, 4 computed, 0 failed"), "{}", ran.err);
+    assert_eq!(folder.read("a/results.csv").lines().count(), 7);
+    assert!(!folder.path("a/results.partial.csv").exists());
+}
+
+#[test]
+fn shards_merge_to_the_whole() {
+    let folder = Folder::new();
+    assert_eq!(sweep(&GRID, &folder.text("whole"), &[]).code, 0);
+    let out = folder.text("parts");
+    for shard in ["3/3", "1/3"] {
+        let ran = sweep(&GRID, &out, &["--shard", shard]);
+        assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
+        assert!(ran.err.contains("8 cells: 0 reused, 8 computed"), "{}", ran.err);
+    }
+    let early = sim(&["sweep", "merge", &out]);
+    assert_eq!(early.code, 1);
+    assert!(early.err.contains("8 of 24 cells are missing, 0 of them failed"), "{}", early.err);
+    assert!(early.err.contains("not computed yet"), "{}", early.err);
+    assert_eq!(sim_ok(&["sweep", "status", &out]), "24 cells: 16 done, 0 failed, 8 missing\n");
+    assert_eq!(sweep(&GRID, &out, &["--shard", "2/3"]).code, 0);
+    assert_eq!(sim(&["sweep", "merge", &out]).code, 0);
+    assert_eq!(folder.read("parts/results.csv"), folder.read("whole/results.csv"));
+    assert!(sim_ok(&["sweep", "status", &out]).contains("24 done, 0 failed, 0 missing\nresults: "));
+}
+
+#[test]
+fn groups_have_means_and_intervals() {
+    let folder = Folder::new();
+    let ran = sweep(&GRID, &folder.text("a"), &["--group-by", "scheduler,predictor", "--format", "csv"]);
+    let lines: Vec<Vec<&str>> = ran.out.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(lines[0][..5], ["scheduler", "predictor", "rows", "wait_mean", "wait_mean_ci95"]);
+    assert_eq!((lines.len(), lines[1][0], lines[1][1], lines[1][2]), (9, "easy", "estimate", "3"));
+    let rows: Vec<f64> = folder
+        .read("a/results.csv")
+        .lines()
+        .skip(1)
+        .take(3)
+        .map(|row| row.split(',').nth(6).unwrap().parse().unwrap())
+        .collect();
+    let mean = rows.iter().sum::<f64>() / 3.0;
+    assert!((lines[1][3].parse::<f64>().unwrap() - mean).abs() < 1e-3);
+    let table = sweep(&GRID, &folder.text("a"), &["--resume", "--group-by", "predictor", "--format", "table"]);
+    assert!(table.out.contains(" +- "), "{}", table.out);
+    let json = sweep(&GRID, &folder.text("a"), &["--resume", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!((json.as_array().unwrap().len(), &json[1]["load"]), (24, &1.0.into()));
+    let error = sweep(&GRID, &folder.text("a"), &["--resume", "--group-by", "color"]);
+    assert!(error.code == 2 && error.err.contains("no column 'color' to group by"), "{}", error.err);
+}
+
+#[test]
+fn bad_sweeps() {
+    let folder = Folder::new();
+    let out = folder.text("a");
+    for (grid, message) in [
+        (&["--predictor", "rhu"][..], "predictor: unknown predictor 'rhu'"),
+        (&["--predictor", "ruh:window={0|1}"], "not a whole number of at least 1"),
+        (&["--load", "2..1"], "it ends before it begins"),
+        (&["--trace", "-"], "standard input"),
+        (&["--baseline", "easy/estimate,sjbf/ruh"], "a sweep has one baseline"),
+        (&["no/such/file.toml"], "cannot read no/such/file.toml"),
+        (&["--seed", "1..1000000", "--load", "0.1..2:0.1"], "more than 10000000 cells"),
+    ] {
+        let ran = sweep(grid, &out, &[]);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{grid:?}: {}", ran.err);
+        assert!(ran.err.contains(message), "{grid:?}: {}", ran.err);
+        assert!(!folder.path("a").exists(), "nothing is begun");
+    }
+    assert_eq!(sim(&["sweep", "--load", "1"]).code, 2, "a sweep needs its folder");
+    fs::write(folder.path("file"), "x").unwrap();
+    let ran = sweep(&["--load", "1"], &folder.text("."), &["--resume"]);
+    assert!(ran.code == 2 && ran.err.contains("is not the folder of a sweep"), "{}", ran.err);
+    let ran = sim(&["sweep", "status", &folder.text("file")]);
+    assert!(ran.code == 2 && ran.err.contains("is not the folder of a sweep"), "{}", ran.err);
+    fs::write(folder.path("bad.toml"), "colour = 1\n").unwrap();
+    let ran = sweep(&[&folder.text("bad.toml")], &out, &[]);
+    assert!(ran.code == 2 && ran.err.contains("'colour' is not an option that can be swept"), "{}", ran.err);
+    for shard in ["0/2", "3/2", "x"] {
+        let ran = sweep(&["--load", "1"], &out, &["--shard", shard]);
+        assert!(ran.code == 2 && ran.err.contains("is not a shard such as 3/8"), "{}", ran.err);
+    }
+}
