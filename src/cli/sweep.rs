@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Subcommand};
 
 use super::failure::UsageError;
@@ -165,7 +166,8 @@ fn here(
     let began = std::time::Instant::now();
     let report = {
         let bar = Bar::counting("sweeping", "cells", None, quiet);
-        run(sweep, keys, store, args.shard.unwrap_or(Shard::WHOLE), threads, &|done, all| bar.at_of(done, all))?
+        run(sweep, keys, store, args.shard.unwrap_or(Shard::WHOLE), threads, &|done, all| bar.at_of(done, all))
+            .context("the sweep stopped; what is finished is kept, and --resume goes on when this is mended")?
     };
     if !quiet {
         eprintln!(

@@ -10,5 +10,7 @@ mod oracle;
 mod random;
 mod reference;
 mod schedules;
+#[cfg(unix)]
+mod slurm;
 mod support;
 mod sweep;
