@@ -75,7 +75,7 @@ struct FolderArgs {
 pub const HELP: &str =
     "Lists are written with commas or by repeating the option, ranges as 1..10 or 0.8..1.2:0.1, alternatives in
 braces: 'ruh:window={2|3},cap={on|off}'. The grid is the product of all lists, in the order given, the last
-list changing fastest. A log is read once, whatever the number of threads.
+list changing fastest. A log is parsed once and shared by all threads.
 
 Examples:
   sim sweep --trace KTH.swf,CTC.swf --scheduler easy,sjbf --predictor estimate,ruh --out study

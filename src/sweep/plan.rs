@@ -116,9 +116,14 @@ impl Sweep {
             );
             Some(XxHash3_128::oneshot(text.as_bytes()))
         });
-        let keys = keys.collect();
-        let errors = digests.into_iter().filter_map(|(trace, digest)| Some((trace, digest.err()?))).collect();
-        Keys { keys, errors }
+        let mut all = Keys { keys: keys.collect(), digests: BTreeMap::new(), errors: BTreeMap::new() };
+        for (trace, digest) in digests {
+            match digest {
+                Ok((_, digest)) => drop(all.digests.insert(trace, digest)),
+                Err(error) => drop(all.errors.insert(trace, error)),
+            }
+        }
+        all
     }
 }
 
@@ -127,6 +132,8 @@ impl Sweep {
 pub struct Keys {
     /// None for a cell whose log cannot be read.
     pub keys: Vec<Option<CellKey>>,
+    /// The fingerprints of the logs that can.
+    pub digests: BTreeMap<Option<String>, u128>,
     /// Why not.
     pub errors: BTreeMap<Option<String>, String>,
 }

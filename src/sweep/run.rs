@@ -182,6 +182,12 @@ impl Workers<'_> {
                 // Let go of the old one before the new one is made.
                 *last = None;
                 let log = self.logs.take(cell)?;
+                if Some(&log.digest) != self.keys.digests.get(&cell.trace) {
+                    return Err(format!(
+                        "{} has changed since the sweep began: --resume begins anew with it",
+                        log.name
+                    ));
+                }
                 let cleaned = options.clean(&log).map_err(|error| error.to_string())?;
                 drop(log);
                 let workload = Arc::new(options.shape(cleaned).map_err(|error| error.to_string())?);

@@ -215,6 +215,7 @@ mod tests {
             records: records.collect(),
             unknown: [0; 18],
             skipped: Skipped::default(),
+            digest: 0,
             text: None,
         }
     }

@@ -5,7 +5,7 @@ use std::io::{BufRead, Read};
 use super::error::{FaultKind, LineFault, TraceError};
 use super::header::Header;
 use super::record::{FaultAt, Fields, Record, UNKNOWN, field_offset, is_blank_line, parse_fields};
-use super::source::Source;
+use super::source::{Digesting, Source};
 
 /// No line of a log comes near a megabyte; a binary file may be one "line" of any length.
 const LONGEST_LINE: u64 = 1 << 20;
@@ -26,6 +26,8 @@ pub struct Log {
     pub unknown: [u64; 18],
     /// Lines that were skipped because they are faulty, where that was asked for.
     pub skipped: Skipped,
+    /// The fingerprint of its content, unpacked: see [`crate::trace::digest`].
+    pub digest: u128,
     /// The data lines as written, if they were asked for.
     pub text: Option<LogText>,
 }
@@ -171,9 +173,10 @@ pub fn read(source: &Source, options: ReadOptions, watch: &mut dyn FnMut(usize))
         records: Vec::new(),
         unknown: [0; 18],
         skipped: Skipped::default(),
+        digest: 0,
         text: options.keep_text.then(LogText::default),
     };
-    let mut lines = Lines::new(source.open()?, source.name());
+    let mut lines = Lines::new(Digesting::new(source.open()?), source.name());
     while let Some(line) = lines.next_line()? {
         match line {
             // Comments further down are remarks, not the header.
@@ -198,6 +201,7 @@ pub fn read(source: &Source, options: ReadOptions, watch: &mut dyn FnMut(usize))
             Line::Fault(fault) => return Err(TraceError::Line { name: log.name, fault }),
         }
     }
+    log.digest = lines.input.digest();
     if u32::try_from(log.records.len()).is_err() {
         return Err(TraceError::TooManyJobs { name: log.name });
     }

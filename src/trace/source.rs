@@ -69,17 +69,48 @@ impl Source {
 
 /// A fingerprint of a log's content, unpacked: the same log has the same, wherever it lies and however it is packed.
 pub fn digest(source: &Source) -> Result<u128, TraceError> {
-    let mut reader = source.open()?;
-    let mut hasher = twox_hash::xxhash3_128::Hasher::new();
-    loop {
-        let failed = |error| TraceError::Read { name: source.name(), lines: 0, error };
-        let bytes = reader.fill_buf().map_err(failed)?;
-        if bytes.is_empty() {
-            return Ok(hasher.finish_128());
+    let mut reader = Digesting::new(source.open()?);
+    let failed = |error| TraceError::Read { name: source.name(), lines: 0, error };
+    io::copy(&mut reader, &mut io::sink()).map_err(failed)?;
+    Ok(reader.digest())
+}
+
+/// Takes the fingerprint of what is read through it.
+pub struct Digesting<R> {
+    input: R,
+    hasher: twox_hash::xxhash3_128::Hasher,
+}
+
+impl<R: BufRead> Digesting<R> {
+    pub fn new(input: R) -> Self {
+        Digesting { input, hasher: twox_hash::xxhash3_128::Hasher::new() }
+    }
+
+    /// The fingerprint so far.
+    pub fn digest(&self) -> u128 {
+        self.hasher.finish_128()
+    }
+}
+
+impl<R: BufRead> BufRead for Digesting<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.input.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        // What is consumed is still in the buffer, which a reader fills anew only when it is empty.
+        if let Ok(bytes) = self.input.fill_buf() {
+            self.hasher.write(&bytes[..amount]);
         }
-        hasher.write(bytes);
-        let count = bytes.len();
-        reader.consume(count);
+        self.input.consume(amount);
+    }
+}
+
+impl<R: BufRead> Read for Digesting<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.fill_buf()?.read(buffer)?;
+        self.consume(count);
+        Ok(count)
     }
 }
 
