@@ -16,7 +16,7 @@ use shadowtime::experiment::{Setting, simulate};
 use shadowtime::model::{Sessions, generate_sessions};
 use shadowtime::trace::{Cleaning, ReadOptions, Source, Workload, clean, read, write_header, write_record};
 
-const SETTINGS: [&str; 10] = [
+const SETTINGS: [&str; 12] = [
     "fcfs/estimate",
     "easy/estimate",
     "easy/perfect",
@@ -25,6 +25,8 @@ const SETTINGS: [&str; 10] = [
     "sjbf/ruh",
     "sjbf/ruh:propagate=on",
     "sjbf/easy++",
+    "sjbf/sbh",
+    "sjbf/sbh-noest",
     "conservative/estimate",
     "replay/ruh",
 ];

@@ -31,6 +31,8 @@ pub struct Key {
 pub enum Kind {
     /// A whole number, at least this.
     Whole { least: i64 },
+    /// A number above this.
+    Real { above: f64 },
     /// A duration, at least so many seconds.
     Duration { least: Seconds },
     /// The same, printed as a plain number of seconds: for keys whose name says the unit.
@@ -50,6 +52,10 @@ impl Kind {
         match self {
             Kind::Whole { least } => match text.parse::<i64>() {
                 Ok(number) if number >= least => Ok(number.to_string()),
+                _ => Err(expected()),
+            },
+            Kind::Real { above } => match text.parse::<f64>() {
+                Ok(number) if number > above && number.is_finite() => Ok(number.to_string()),
                 _ => Err(expected()),
             },
             Kind::Duration { least } => match parse_duration(text)? {
@@ -72,6 +78,7 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Kind::Whole { least } => write!(f, "a whole number of at least {least}"),
+            Kind::Real { above } => write!(f, "a number above {above}"),
             Kind::Duration { least } | Kind::Seconds { least } => {
                 write!(f, "a duration of at least {}", print_duration(*least))
             }
@@ -147,6 +154,10 @@ impl Spec {
 
     pub fn whole(&self, key: &str) -> i64 {
         self.text(key).parse().expect("a whole number was checked when it was read")
+    }
+
+    pub fn real(&self, key: &str) -> f64 {
+        self.text(key).parse().expect("a number was checked when it was read")
     }
 
     pub fn duration(&self, key: &str) -> Seconds {

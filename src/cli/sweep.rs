@@ -184,7 +184,7 @@ fn here(
             humane(began.elapsed().as_secs_f64())
         );
     }
-    tell_failures(&sweep.grid, &report.failures);
+    tell("failed", &sweep.grid, &report.failures);
     if let Some(shard) = args.shard.filter(|&shard| shard != Shard::WHOLE) {
         return match report.failures.len() {
             0 => Ok(()),
@@ -200,14 +200,15 @@ fn here(
     }
 }
 
-fn tell_failures(grid: &Grid, failures: &[Failure]) {
-    /// More than this nobody reads; the others are likely to fail for the same reason.
+/// Tells of cells that are not done, each with the command that runs it alone.
+fn tell(what: &str, grid: &Grid, cells: &[Failure]) {
+    /// More than this nobody reads, and the others are likely to have the same reason.
     const SHOWN: usize = 20;
-    for failure in failures.iter().take(SHOWN) {
-        eprintln!("failed: {}\n  again: {}", failure.message, grid.cell(failure.cell).command());
+    for failure in cells.iter().take(SHOWN) {
+        eprintln!("{what}: {}\n  again: {}", failure.message, grid.cell(failure.cell).command());
     }
-    if failures.len() > SHOWN {
-        eprintln!("failed: and {} cells more", grouped((failures.len() - SHOWN) as u64));
+    if cells.len() > SHOWN {
+        eprintln!("{what}: and {} cells more", grouped((cells.len() - SHOWN) as u64));
     }
 }
 
@@ -328,7 +329,8 @@ fn merge(sweep: &Sweep, quiet: bool) -> anyhow::Result<()> {
     }
     let failures = progress.failed.iter().map(|(cell, message)| Failure { cell: *cell, message: message.clone() });
     let missing = progress.missing.iter().map(|&cell| Failure { cell, message: "not computed yet".to_string() });
-    tell_failures(&sweep.grid, &failures.chain(missing).collect::<Vec<_>>());
+    tell("failed", &sweep.grid, &failures.collect::<Vec<_>>());
+    tell("missing", &sweep.grid, &missing.collect::<Vec<_>>());
     anyhow::bail!(
         "{} of {} cells are missing, {} of them failed; the others are in {file}",
         progress.cells - progress.done,
@@ -352,7 +354,7 @@ fn status(sweep: &Sweep) -> anyhow::Result<()> {
             progress.missing.len()
         )?;
         if let Some((job, tasks)) = job {
-            writeln!(out, "array job {job}: {tasks} tasks queued or running")?;
+            writeln!(out, "jobs {job}: {tasks} tasks queued or running")?;
         }
         if progress.is_complete() && sweep.results_file().exists() {
             writeln!(out, "results: {}", sweep.results_file().display())?;

@@ -5,6 +5,7 @@ use super::estimate::{self, Estimate};
 use super::perfect::{self, Perfect};
 use super::predictor::Predictor;
 use super::ruh::{self, Ruh};
+use super::sbh::{self, Sbh};
 use crate::job::Job;
 use crate::spec::{Form, Spec, SpecError};
 
@@ -25,6 +26,8 @@ const CATALOG: &[(&Form, Build)] = &[
     (&estimate::FORM, FromSpec(|_| Box::new(Estimate))),
     (&ruh::FORM, FromSpec(|spec| Box::new(Ruh::new(spec)))),
     (&ruh::EASY_PLUS_PLUS, FromSpec(|_| Box::new(Ruh::easy_plus_plus()))),
+    (&sbh::SBH, FromSpec(|spec| Box::new(Sbh::new(spec)))),
+    (&sbh::SBH_NOEST, FromSpec(|spec| Box::new(Sbh::without_estimates(spec)))),
 ];
 
 /// What may be written for a predictor, in the catalog's order.

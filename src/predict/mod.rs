@@ -9,9 +9,12 @@ mod constant;
 pub mod deadline;
 mod estimate;
 pub mod metric;
+mod multiset;
 mod perfect;
 mod predictor;
 mod ruh;
+mod sbh;
+mod sessions;
 
 pub(crate) use board::Change;
 pub use board::{Board, Breach, BreachKind, Stage};

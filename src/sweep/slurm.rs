@@ -40,7 +40,7 @@ impl fmt::Display for SlurmError {
             SlurmError::Refused { program, message } => write!(f, "{program} failed: {message}"),
             SlurmError::Busy { job, tasks } => write!(
                 f,
-                "{tasks} tasks of job {job} are still in the queue: wait for them (`sim sweep status`), or `scancel {job}`"
+                "{tasks} tasks of job {job} are still in the queue: wait for them (`sim sweep status`), or end them (`scancel {job}`)"
             ),
         }
     }
@@ -94,6 +94,7 @@ pub fn submit(
         options,
         &shard,
     )?;
+    // At once: whatever happens next, a second call must know of it.
     fs::write(jobs_file(sweep), &array).map_err(failed)?;
     // After any end: a failed task must not leave the merge waiting for ever, it says what is missing.
     let merge = sbatch(
@@ -105,14 +106,15 @@ pub fn submit(
         options,
         &format!("exec {} sweep merge {} --quiet", word(program), word(&folder)),
     )?;
+    fs::write(jobs_file(sweep), format!("{array},{merge}")).map_err(failed)?;
     Ok(Submitted { array, tasks, merge })
 }
 
 fn jobs_file(sweep: &Sweep) -> PathBuf {
-    sweep.folder.join("slurm/array-job")
+    sweep.folder.join("slurm/jobs")
 }
 
-/// The array job of an earlier call that is not over, and how many of its tasks are queued or running.
+/// The jobs of an earlier call that are not over, and how many tasks of them are queued or running.
 pub fn active_job(sweep: &Sweep) -> Result<Option<(String, usize)>, SlurmError> {
     let Ok(job) = fs::read_to_string(jobs_file(sweep)) else { return Ok(None) };
     let job = job.trim().to_string();
@@ -122,7 +124,7 @@ pub fn active_job(sweep: &Sweep) -> Result<Option<(String, usize)>, SlurmError> 
     ) {
         Ok(tasks) => Ok(Some(tasks.lines().count()).filter(|&tasks| tasks > 0).map(|tasks| (job, tasks))),
         // Slurm forgets a job some minutes after its end.
-        Err(SlurmError::Refused { .. }) => Ok(None),
+        Err(SlurmError::Refused { message, .. }) if message.contains("Invalid job id") => Ok(None),
         Err(error) => Err(error),
     }
 }

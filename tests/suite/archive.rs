@@ -57,6 +57,9 @@ fn golden_figures_of_four_logs() {
             ("sjbf", "ruh"),
             ("sjbf", "ruh:propagate=on"),
             ("sjbf", "easy++"),
+            ("sjbf", "sbh"),
+            ("sjbf", "sbh:criteria=E/P/X"),
+            ("sjbf", "sbh-noest"),
             ("conservative", "estimate"),
             ("replay", "ruh"),
         ] {

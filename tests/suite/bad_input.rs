@@ -162,12 +162,21 @@ fn what_is_changed_in_a_log_is_told() {
 
 #[test]
 fn specs_that_mean_nothing() {
-    assert_bad_usage(&["--predictor", "rhu"], "the predictors are perfect, constant, estimate, ruh, easy++");
+    assert_bad_usage(
+        &["--predictor", "rhu"],
+        "the predictors are perfect, constant, estimate, ruh, easy++, sbh, sbh-noest",
+    );
     assert_bad_usage(&["--scheduler", "sjf"], "the schedulers are fcfs, easy, sjbf, conservative, replay");
     assert_bad_usage(&["--predictor", "ruh:windw=2"], "the keys of ruh are window, metric, propagate, running, cap");
     assert_bad_usage(&["--predictor", "ruh:window=0"], "not a whole number of at least 1");
     assert_bad_usage(&["--predictor", "ruh:metric=mode"], "one of median, mean, min, max, last");
     assert_bad_usage(&["--predictor", "ruh:cap=on,cap=off"], "given twice");
+    assert_bad_usage(&["--predictor", "sbh:criteria=PZ"], "letters of P (processors), E (estimate)");
+    assert_bad_usage(&["--predictor", "sbh:criteria="], "a criterion is empty");
+    assert_bad_usage(&["--predictor", "sbh:criteria=P*"], "'P*' has a '*'");
+    assert_bad_usage(&["--predictor", "sbh:sessions=0"], "not a whole number of at least 1, or all");
+    assert_bad_usage(&["--predictor", "sbh:factor=2"], "the keys of sbh are criteria, search, sessions, think");
+    assert_bad_usage(&["--predictor", "sbh-noest:factor=1"], "'1' is not a number above 1");
     assert_bad_usage(&["--predictor", "constant:seconds=0"], "a duration of at least 1s");
     assert_bad_usage(&["--predictor", "perfect:x=1"], "perfect takes no keys");
     assert_bad_usage(&["--scheduler", "easy:"], "nothing follows the colon");

@@ -28,6 +28,23 @@ fn the_embedded_log_under_every_scheduler_with_every_predictor() {
 }
 
 #[test]
+fn the_embedded_log_with_session_based_predictors() {
+    let mut text = String::new();
+    for predictor in [
+        "sbh",
+        "sbh:criteria=E/P/X",
+        "sbh:criteria=PEX/PX/EX,search=bfs,sessions=3",
+        "sbh:criteria=PQ/*,think=1h,metric=mean,propagate=off",
+        "sbh-noest",
+        "sbh-noest:growth=unbalanced,propagate=on",
+        "sbh-noest:criteria=X/*,factor=2.5,limit=4h,default=10m,metric=last",
+    ] {
+        text += &sim_ok(&["--format", "csv", "--no-header", "--predictor", predictor]);
+    }
+    assert_golden("sessions.csv", &text);
+}
+
+#[test]
 fn the_embedded_log_with_every_other_option() {
     let mut text = String::new();
     for options in [
@@ -85,13 +102,15 @@ fn the_readme_shows_what_is_printed() {
 /// Sweeps recognise finished cells by the revision of the results: if a result has changed, the revision must too.
 #[test]
 fn a_changed_result_has_a_new_revision() {
-    let golden = [include_str!("../golden/demo.csv"), include_str!("../golden/options.txt")].concat();
+    let read =
+        |name: &str| std::fs::read_to_string(format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let golden = ["demo.csv", "options.txt", "sessions.csv"].map(read).concat();
     let fingerprint = golden
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     let line = format!("revision {} {fingerprint:016x}\n", shadowtime::sweep::RESULTS_REVISION);
     assert!(
-        include_str!("../golden/revisions.txt").ends_with(&line),
+        read("revisions.txt").ends_with(&line),
         "the golden figures have changed: raise RESULTS_REVISION and add its line to tests/golden/revisions.txt: {line}"
     );
 }

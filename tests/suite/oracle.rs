@@ -13,6 +13,8 @@ pub struct OracleJob {
     pub runtime: i64,
     pub estimate: i64,
     pub user: i64,
+    pub executable: i64,
+    pub queue: i64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,16 +34,57 @@ pub enum OracleMetric {
     Last,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum OraclePredictor {
     Perfect,
     Constant { seconds: i64 },
     Estimate,
     Ruh { window: usize, metric: OracleMetric, propagate: bool, running: bool, cap: bool },
+    Sbh(OracleSbh),
 }
 
+/// A criterion without letters is `*`; `sessions` of `None` means all of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OracleSbh {
+    pub criteria: Vec<Vec<OracleLetter>>,
+    pub dfs: bool,
+    pub sessions: Option<usize>,
+    pub think: i64,
+    pub metric: OracleMetric,
+    pub propagate: bool,
+    pub growth: OracleGrowth,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum OracleLetter {
+    P,
+    E,
+    X,
+    Q,
+}
+
+/// Where estimates come in: what to say when nothing is found, and how to answer a miss.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum OracleGrowth {
+    /// sbh: nothing found gives the estimate; a miss raises to the estimate, then by increments.
+    WithEstimates,
+    /// sbh-noest: nothing found gives the default; a miss multiplies by the factor.
+    Balanced {
+        factor: f64,
+        limit: i64,
+        default: i64,
+    },
+    Unbalanced {
+        factor: f64,
+        default: i64,
+    },
+}
+
+/// Where predictions without a limit saturate.
+const FOREVER: i64 = 1 << 36;
+
 /// `inflate` is the whole factor (at least 1) on predictions in the scheduler's own arithmetic.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct OracleSettings {
     pub procs: i64,
     pub scheduler: OracleScheduler,
@@ -77,6 +120,8 @@ pub fn simulate(settings: OracleSettings, jobs: &[OracleJob]) -> Vec<OracleOutco
         backfilled: vec![false; jobs.len()],
         started: Vec::new(),
         terminated: Vec::new(),
+        missed: Vec::new(),
+        sessions: Vec::new(),
     };
     while let Some(next) = world.next_instant() {
         assert!(next > world.now, "time must go on");
@@ -108,6 +153,10 @@ struct World<'a> {
     /// All jobs that ever started, in order of start; all that terminated, in that order.
     started: Vec<usize>,
     terminated: Vec<usize>,
+    /// All jobs that ever missed a deadline, in order of their first miss.
+    missed: Vec<usize>,
+    /// The sessions of all users in opening order, each the jobs that joined it.
+    sessions: Vec<Vec<usize>>,
 }
 
 impl World<'_> {
@@ -168,6 +217,8 @@ impl World<'_> {
         }
         for job in self.all(State::Coming) {
             if self.jobs[job].submit == self.now {
+                // "The arriving job is put into its session first."
+                self.join_session(job);
                 self.predict(job, self.compute(job));
                 self.state[job] = State::Waiting;
                 pass = true;
@@ -200,6 +251,7 @@ impl World<'_> {
             OraclePredictor::Constant { seconds } => return seconds,
             OraclePredictor::Estimate => return estimate,
             OraclePredictor::Ruh { window, metric, running, cap, .. } => (window, metric, running, cap),
+            OraclePredictor::Sbh(ref sbh) => return self.search(sbh, job),
         };
         // "The history of ruh is the user's terminated jobs in order of termination; with
         // running=on followed by the user's other running jobs in order of start, each with its
@@ -226,15 +278,100 @@ impl World<'_> {
         if cap { value.min(estimate) } else { value }
     }
 
+    /// "An arriving job joins its user's current session if that session still has a job waiting or
+    /// running, or its latest termination is less than think ago; else it opens a new one."
+    fn join_session(&mut self, job: usize) {
+        let OraclePredictor::Sbh(OracleSbh { think, .. }) = self.settings.predictor else { return };
+        let user = self.jobs[job].user;
+        let current = self.sessions.iter().rposition(|session| self.jobs[session[0]].user == user);
+        let goes_on = |&session: &usize| {
+            let mut jobs = self.sessions[session].iter();
+            // A late job counts as running here, for it has not ended.
+            jobs.any(|&other| self.state[other] != State::Terminated || self.now - self.end(other) < think)
+        };
+        match current.filter(goes_on) {
+            Some(session) => self.sessions[session].push(job),
+            None => self.sessions.push(vec![job]),
+        }
+    }
+
+    /// What sbh and sbh-noest compute: "the metric over all matching jobs of that one session".
+    fn search(&self, sbh: &OracleSbh, job: usize) -> i64 {
+        // "Session order = opening order", "newest first"; sessions=N takes the first N of them.
+        let mut sessions: Vec<&Vec<usize>> = self.sessions.iter().collect();
+        sessions.retain(|session| self.jobs[session[0]].user == self.jobs[job].user);
+        sessions.reverse();
+        sessions.truncate(sbh.sessions.unwrap_or(usize::MAX));
+        // "dfs: criteria outside, sessions (newest first) inside; bfs the other way round."
+        let mut places: Vec<(&Vec<OracleLetter>, &Vec<usize>)> = Vec::new();
+        if sbh.dfs {
+            for criterion in &sbh.criteria {
+                places.extend(sessions.iter().map(|&session| (criterion, session)));
+            }
+        } else {
+            for session in sessions {
+                places.extend(sbh.criteria.iter().map(|criterion| (criterion, session)));
+            }
+        }
+        for (criterion, session) in places {
+            let values = self.matches(sbh, criterion, session, job);
+            if !values.is_empty() {
+                return measure(sbh.metric, &values);
+            }
+        }
+        // "Nothing found: the estimate (default for sbh-noest)."
+        match sbh.growth {
+            OracleGrowth::WithEstimates => self.jobs[job].estimate,
+            OracleGrowth::Balanced { default, .. } | OracleGrowth::Unbalanced { default, .. } => default,
+        }
+    }
+
+    /// The runtimes of the jobs of a session that match a job: "only terminated jobs match and, with
+    /// propagate=on, late jobs"; "a job is never a match for itself". The terminated ones come in
+    /// order of termination. The definitions do not say where late jobs stand in that order; here
+    /// they come after them, as they end after them, in order of their first miss.
+    fn matches(&self, sbh: &OracleSbh, criterion: &[OracleLetter], session: &[usize], job: usize) -> Vec<i64> {
+        let similar = |other: usize| {
+            let (a, b) = (&self.jobs[job], &self.jobs[other]);
+            // "P same procs, E same estimate, X same executable, Q same queue; * matches any job."
+            let same = criterion.iter().all(|letter| match letter {
+                OracleLetter::P => a.procs == b.procs,
+                OracleLetter::E => a.estimate == b.estimate,
+                OracleLetter::X => a.executable == b.executable,
+                OracleLetter::Q => a.queue == b.queue,
+            });
+            same && other != job && session.contains(&other)
+        };
+        let mut values = Vec::new();
+        for &other in &self.terminated {
+            if similar(other) {
+                values.push(self.jobs[other].runtime);
+            }
+        }
+        // "From its first miss until it ends a late job is treated as a terminated job whose runtime
+        // is its current prediction (the criterion must still match)."
+        for &other in &self.missed {
+            let late = self.state[other] == State::Running;
+            if sbh.propagate && late && similar(other) {
+                values.push(self.prediction(other));
+            }
+        }
+        values
+    }
+
     /// "When a job terminates, the predictions of its user's other waiting and running jobs are
     /// computed again, in arrival order: each is computed and adopted (for a running job only if
     /// more than its elapsed time; even if lower than the present one) before the next."
-    fn propagate(&mut self, ended: usize) {
-        let predictor = self.settings.predictor;
-        let on = matches!(predictor, OraclePredictor::Ruh { propagate, .. } if propagate);
+    /// After a miss, likewise: "the others are computed again".
+    fn propagate(&mut self, from: usize) {
+        let on = match self.settings.predictor {
+            OraclePredictor::Ruh { propagate, .. } => propagate,
+            OraclePredictor::Sbh(OracleSbh { propagate, .. }) => propagate,
+            _ => false,
+        };
         for job in 0..self.jobs.len() {
             let alive = matches!(self.state[job], State::Waiting | State::Running);
-            if on && alive && self.jobs[job].user == self.jobs[ended].user {
+            if on && alive && job != from && self.jobs[job].user == self.jobs[from].user {
                 let prediction = self.compute(job);
                 if prediction > self.elapsed(job) {
                     self.predict(job, prediction);
@@ -244,20 +381,42 @@ impl World<'_> {
     }
 
     /// "The k-th miss of a job adds the k-th" increment, "and k counts all its misses"; all but
-    /// constant and estimate: "a prediction below the user's estimate is raised to the estimate".
+    /// constant, estimate and sbh-noest: "a prediction below the user's estimate is raised to the
+    /// estimate".
     fn miss(&mut self, job: usize) {
         self.misses[job] += 1;
         let minutes = [1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 6000];
         let k = (self.misses[job] as usize).min(minutes.len());
         let (present, estimate) = (self.prediction(job), self.jobs[job].estimate);
-        let raises = match self.settings.predictor {
-            OraclePredictor::Constant { .. } | OraclePredictor::Estimate => false,
-            OraclePredictor::Perfect | OraclePredictor::Ruh { .. } => true,
+        let increased = present + minutes[k - 1] * 60;
+        let raised = if present < estimate { estimate } else { increased };
+        // "Multiplies by factor (the product is rounded down)"; "the answer is always more than the
+        // elapsed time", which a small factor or the saturation would not give.
+        let multiplied = |factor: f64, bound: i64| {
+            let product = (present as f64 * factor).floor() as i64;
+            product.min(bound).max(self.elapsed(job) + 1)
         };
-        if raises && present < estimate {
-            self.predict(job, estimate);
-        } else {
-            self.predict(job, present + minutes[k - 1] * 60);
+        let answer = match self.settings.predictor {
+            OraclePredictor::Constant { .. } | OraclePredictor::Estimate => increased,
+            OraclePredictor::Perfect | OraclePredictor::Ruh { .. } => raised,
+            OraclePredictor::Sbh(OracleSbh { growth, .. }) => match growth {
+                OracleGrowth::WithEstimates => raised,
+                // "min(prediction x factor, limit) while the prediction is below limit, increments
+                // from there."
+                OracleGrowth::Balanced { factor, limit, .. } if present < limit => multiplied(factor, limit),
+                OracleGrowth::Balanced { .. } => increased,
+                // "Unbalanced has no limit, predictions saturate."
+                OracleGrowth::Unbalanced { factor, .. } => multiplied(factor, FOREVER),
+            },
+        };
+        self.predict(job, answer);
+        if !self.missed.contains(&job) {
+            self.missed.push(job);
+        }
+        // "Every missed deadline propagates too: the late job's own prediction follows the miss rule
+        // first"; "ruh does not propagate misses".
+        if matches!(self.settings.predictor, OraclePredictor::Sbh(_)) {
+            self.propagate(job);
         }
     }
 

@@ -34,7 +34,8 @@ pub fn workloads() -> impl Strategy<Value = Workload> {
             submit += draft.gap * tempo;
             let user = [1, 2, 3, UNKNOWN][draft.user % users];
             let wants = (draft.procs - 1) % procs + 1;
-            let job = job_of(user, submit, wants, draft.runtime, draft.estimate);
+            let mut job = job_of(user, submit, wants, draft.runtime, draft.estimate);
+            (job.submission.executable, job.submission.queue) = (draft.executable, draft.queue);
             Job { recorded_wait: Some(draft.wait), ..job }
         });
         workload(procs, &jobs.collect::<Vec<_>>())
@@ -49,21 +50,19 @@ struct Draft {
     runtime: i64,
     estimate: i64,
     user: usize,
+    executable: i32,
+    queue: i32,
     wait: i64,
 }
 
 fn drafts(runtimes: impl Strategy<Value = i64>) -> impl Strategy<Value = Draft> {
     let gap = prop_oneof![5 => Just(0), 4 => 1..=5i64, 1 => 1..=60i64];
     let procs = prop_oneof![2 => 1..=2u32, 2 => 1..=5u32, 1 => 1..=16u32];
-    let user = 0..4usize;
+    let names = (0..4usize, -1..3i32, -1..2i32);
     let wait = prop_oneof![Just(0), 1..=100i64];
-    (gap, procs, with_estimates(runtimes), user, wait).prop_map(|(gap, procs, (runtime, estimate), user, wait)| Draft {
-        gap,
-        procs,
-        runtime,
-        estimate,
-        user,
-        wait,
+    (gap, procs, with_estimates(runtimes), names, wait).prop_map(|(gap, procs, times, names, wait)| {
+        let ((runtime, estimate), (user, executable, queue)) = (times, names);
+        Draft { gap, procs, runtime, estimate, user, executable, queue, wait }
     })
 }
 

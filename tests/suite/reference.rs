@@ -8,7 +8,10 @@ use proptest::test_runner::TestCaseResult;
 use shadowtime::engine::{EngineOptions, Finished};
 use shadowtime::trace::Workload;
 
-use crate::oracle::{self, OracleJob, OracleMetric, OracleOutcome, OraclePredictor, OracleScheduler, OracleSettings};
+use crate::oracle::{
+    self, OracleGrowth, OracleJob, OracleLetter, OracleMetric, OracleOutcome, OraclePredictor, OracleSbh,
+    OracleScheduler, OracleSettings,
+};
 use crate::random::{check, workloads};
 use crate::support::run_with;
 
@@ -40,6 +43,13 @@ fn every_combination_of_the_keys_of_ruh_equals_the_reference() {
         equals_the_reference(seed, 10, OracleScheduler::Easy, Just(ruh.clone()));
         equals_the_reference(seed + 1, 10, OracleScheduler::Sjbf, Just(ruh));
     }
+}
+
+#[test]
+fn every_setting_of_session_based_prediction_equals_the_reference() {
+    equals_the_reference(201, 3000, OracleScheduler::Sjbf, session_predictors());
+    equals_the_reference(202, 1000, OracleScheduler::Easy, session_predictors());
+    equals_the_reference(203, 300, OracleScheduler::Conservative, session_predictors());
 }
 
 type Happens = fn(&Finished<'_>, &Workload) -> bool;
@@ -114,7 +124,7 @@ impl Setting {
         OracleSettings {
             procs: procs.into(),
             scheduler: self.scheduler,
-            predictor: self.predictor.meaning,
+            predictor: self.predictor.meaning.clone(),
             pass_on_miss: self.pass_on_miss,
             inflate: self.inflate.into(),
         }
@@ -151,15 +161,62 @@ fn predictors() -> impl Strategy<Value = Predictor> {
     ]
 }
 
-fn every_ruh() -> Vec<Predictor> {
-    const METRICS: [(&str, OracleMetric); 5] = [
-        ("median", OracleMetric::Median),
-        ("mean", OracleMetric::Mean),
-        ("min", OracleMetric::Min),
-        ("max", OracleMetric::Max),
-        ("last", OracleMetric::Last),
+const METRICS: [(&str, OracleMetric); 5] = [
+    ("median", OracleMetric::Median),
+    ("mean", OracleMetric::Mean),
+    ("min", OracleMetric::Min),
+    ("max", OracleMetric::Max),
+    ("last", OracleMetric::Last),
+];
+
+fn switch(on: bool) -> &'static str {
+    if on { "on" } else { "off" }
+}
+
+/// Any setting of `sbh` and of `sbh-noest`.
+fn session_predictors() -> impl Strategy<Value = Predictor> {
+    use OracleLetter::{E, P, Q, X};
+    let criteria = select(vec![
+        ("PE/P/E/*", vec![vec![P, E], vec![P], vec![E], vec![]]),
+        ("E/P/X", vec![vec![E], vec![P], vec![X]]),
+        ("PEX/PX/EX", vec![vec![P, E, X], vec![P, X], vec![E, X]]),
+        ("PX/P/X/*", vec![vec![P, X], vec![P], vec![X], vec![]]),
+        ("PQ/Q/*", vec![vec![P, Q], vec![Q], vec![]]),
+        ("P/E", vec![vec![P], vec![E]]),
+        ("*", vec![vec![]]),
+    ]);
+    let (sessions, think) = (select(vec![None, Some(1), Some(2), Some(3)]), select(vec![1, 5, 60, 1200]));
+    let growth = prop_oneof![
+        3 => Just(OracleGrowth::WithEstimates),
+        1 => (select(vec![2.0, 10.0]), select(vec![60, 3_600, 360_000]), select(vec![1, 30]))
+            .prop_map(|(factor, limit, default)| OracleGrowth::Balanced { factor, limit, default }),
+        1 => (select(vec![1.5, 10.0]), select(vec![1, 30]))
+            .prop_map(|(factor, default)| OracleGrowth::Unbalanced { factor, default }),
     ];
-    let switch = |on| if on { "on" } else { "off" };
+    (criteria, any::<bool>(), sessions, think, select(METRICS.to_vec()), any::<bool>(), growth).prop_map(
+        |((text, criteria), dfs, sessions, think, (word, metric), propagate, growth)| {
+            let search = if dfs { "dfs" } else { "bfs" };
+            let depth = sessions.map_or("all".to_string(), |sessions: usize| sessions.to_string());
+            let common = format!(
+                "criteria={text},search={search},sessions={depth},think={think},metric={word},propagate={}",
+                switch(propagate)
+            );
+            let spec = match growth {
+                OracleGrowth::WithEstimates => format!("sbh:{common}"),
+                OracleGrowth::Balanced { factor, limit, default } => {
+                    format!("sbh-noest:{common},factor={factor},limit={limit},default={default}")
+                }
+                OracleGrowth::Unbalanced { factor, default } => {
+                    format!("sbh-noest:{common},growth=unbalanced,factor={factor},default={default}")
+                }
+            };
+            let sbh = OracleSbh { criteria, dfs, sessions, think, metric, propagate, growth };
+            Predictor { spec, meaning: OraclePredictor::Sbh(sbh) }
+        },
+    )
+}
+
+fn every_ruh() -> Vec<Predictor> {
     let mut every = Vec::new();
     for window in 1..=4 {
         for (word, metric) in METRICS {
@@ -194,6 +251,8 @@ fn both_agree(workload: &Workload, setting: &Setting) -> TestCaseResult {
         runtime: job.runtime,
         estimate: job.submission.estimate,
         user: job.submission.user.into(),
+        executable: job.submission.executable.into(),
+        queue: job.submission.queue.into(),
     });
     let expected = oracle::simulate(setting.reference(workload.procs), &jobs.collect::<Vec<_>>());
     prop_assert_eq!(outcomes.len(), expected.len());

@@ -145,7 +145,7 @@ impl Cluster {
         let host = String::from_utf8(host).unwrap();
         let host = host.trim().split('.').next().unwrap();
         fs::write(self.file("slurm.conf"), slurm_conf(self.folder.path(), host, &free_ports())).unwrap();
-        // The only plugin there is; it is content without any cgroups.
+        // One must be named; this one is content without any cgroups.
         fs::write(self.file("cgroup.conf"), "CgroupPlugin=cgroup/v1\n").unwrap();
     }
 
@@ -172,17 +172,8 @@ impl Cluster {
         self.output("scontrol", &["show", "job"])
     }
 
-    /// The last lines of all logs.
     fn logs(&self) -> String {
-        let mut files: Vec<_> = fs::read_dir(self.file("log")).unwrap().map(|file| file.unwrap().path()).collect();
-        files.sort();
-        let tail = |path: &PathBuf| {
-            let text = String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
-            let lines: Vec<_> = text.lines().collect();
-            let name = path.file_name().unwrap().display();
-            format!("--- {name}\n{}\n", lines[lines.len().saturating_sub(20)..].join("\n"))
-        };
-        files.iter().map(tail).collect()
+        tails(&self.file("log"))
     }
 }
 
@@ -230,6 +221,20 @@ impl Daemon {
 /// Past the test runner's capture: a skipped test must not look like one that ran.
 fn skipped(test: &str, why: &str) {
     let _ = writeln!(std::io::stderr(), "skipped: {test} ({why})");
+}
+
+/// The last lines of all files of a folder.
+fn tails(folder: &Path) -> String {
+    let Ok(files) = fs::read_dir(folder) else { return String::new() };
+    let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+    files.sort();
+    let tail = |path: &PathBuf| {
+        let text = String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
+        let lines: Vec<_> = text.lines().collect();
+        let name = path.file_name().unwrap().display();
+        format!("--- {name}\n{}\n", lines[lines.len().saturating_sub(20)..].join("\n"))
+    };
+    files.iter().map(tail).collect()
 }
 
 /// The daemons stand in a folder that is not on everybody's path.
@@ -340,6 +345,11 @@ impl Sweep<'_> {
         self.out.join("results.csv")
     }
 
+    /// What the jobs said, for a test that fails.
+    fn logs(&self) -> String {
+        tails(&self.out.join("slurm"))
+    }
+
     /// Hands the sweep to Slurm: what the program printed.
     fn submit(&self) -> Ran {
         let ran =
@@ -363,7 +373,8 @@ impl Sweep<'_> {
         let (array, tasks) = array_job(&self.submit()).expect("nothing is done yet");
         assert_eq!(tasks, "1-8");
         let limit = Duration::from_secs(120);
-        self.cluster.wait(limit, "the first cell", |cluster| self.status().done > 0 || cluster.is_idle());
+        // About one each, so that most likely the lost task has done some cells and not others.
+        self.cluster.wait(limit, "some cells", |cluster| self.status().done >= 8 || cluster.is_idle());
         let running = self.cluster.output("squeue", &["-h", "-r", "-t", "RUNNING", "-o", "%i"]);
         // The one that began last has most left to do; the merging job has no underscore.
         let task = running.lines().filter_map(|task| task.strip_prefix(&format!("{array}_"))).max();
@@ -383,11 +394,12 @@ fn array_job(ran: &Ran) -> Option<(String, String)> {
 
 #[test]
 fn two_hundred_cells_over_eight_tasks_equal_one_machine() {
-    let Some(cluster) = Cluster::start("two_hundred_cells_over_eight_tasks_equal_one_machine") else { return };
+    // Before the cluster, so that it goes after it: a test that fails leaves jobs at work in it.
     let folder = tempfile::tempdir().unwrap();
+    let Some(cluster) = Cluster::start("two_hundred_cells_over_eight_tasks_equal_one_machine") else { return };
     let log = folder.path().join("log.swf");
     let log = log.to_str().unwrap();
-    sim_ok(&["generate", "sessions", "--jobs", "20000", "--procs", "256", "--seed", "3", "--out", log]);
+    sim_ok(&["generate", "sessions", "--jobs", "30000", "--procs", "256", "--seed", "3", "--out", log]);
     let alone = folder.path().join("alone");
     sim_ok(&[&["sweep"], &grid(log)[..], &["--out", alone.to_str().unwrap()]].concat());
     let expected = fs::read_to_string(alone.join("results.csv")).unwrap();
@@ -400,18 +412,19 @@ fn two_hundred_cells_over_eight_tasks_equal_one_machine() {
 
     // The others went on to their ends, and the job that merges did not take this for a whole.
     let Counts { cells, done, failed, missing } = sweep.status();
-    assert_eq!((cells, failed), (200, 0));
-    assert!((1..=25).contains(&missing) && done == 200 - missing, "{done} done, {missing} missing");
-    assert!(!sweep.results().exists());
+    assert_eq!((cells, failed), (200, 0), "{}", sweep.logs());
+    assert!((1..=25).contains(&missing) && done == 200 - missing, "{missing} missing\n{}", sweep.logs());
+    assert!(!sweep.results().exists(), "{}", sweep.logs());
     let merge = sweep.sim(&["sweep", "merge", sweep.out()]);
     assert_eq!(merge.code, 1, "{merge:?}");
+    assert!(merge.err.contains(&format!("{missing} of 200 cells are missing")), "{}", merge.err);
     assert!(!sweep.results().exists());
 
     let again = sweep.submit();
     let (_, tasks) = array_job(&again).unwrap_or_else(|| panic!("{again:?}"));
-    assert_eq!(tasks, lost);
+    assert_eq!(tasks, lost, "{}", sweep.logs());
     cluster.wait_until_idle(300);
-    assert_eq!(sweep.status(), Counts { cells: 200, done: 200, failed: 0, missing: 0 });
+    assert_eq!(sweep.status(), Counts { cells: 200, done: 200, failed: 0, missing: 0 }, "{}", sweep.logs());
     assert!(fs::read_to_string(sweep.results()).unwrap() == expected, "results differ from those of one machine");
 
     let next_job = || {

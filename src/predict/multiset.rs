@@ -1,0 +1,163 @@
+//! A set of runtimes that grows and shrinks, and its metric at any time.
+
+use std::collections::BTreeMap;
+
+use super::metric::Metric;
+use crate::time::Seconds;
+
+/// Runtimes of which one metric is wanted. Adding, taking out and asking cost next to nothing, however many there are.
+#[derive(Clone, Debug)]
+pub enum Runtimes {
+    /// For the median, the least and the most.
+    Sorted(Metric, SortedBlocks),
+    Mean {
+        sum: i128,
+        count: usize,
+    },
+    /// By when each was added.
+    Last(BTreeMap<u64, Seconds>),
+}
+
+impl Runtimes {
+    pub fn new(metric: Metric) -> Self {
+        match metric {
+            Metric::Median | Metric::Min | Metric::Max => Runtimes::Sorted(metric, SortedBlocks::default()),
+            Metric::Mean => Runtimes::Mean { sum: 0, count: 0 },
+            Metric::Last => Runtimes::Last(BTreeMap::new()),
+        }
+    }
+
+    /// Adds a runtime; `when` orders it among the others, each of which has another.
+    pub fn add(&mut self, runtime: Seconds, when: u64) {
+        match self {
+            Runtimes::Sorted(_, blocks) => blocks.add(runtime),
+            Runtimes::Mean { sum, count } => {
+                *sum += i128::from(runtime);
+                *count += 1;
+            }
+            Runtimes::Last(by_time) => drop(by_time.insert(when, runtime)),
+        }
+    }
+
+    /// Takes out one that was added so.
+    pub fn take(&mut self, runtime: Seconds, when: u64) {
+        match self {
+            Runtimes::Sorted(_, blocks) => blocks.take(runtime),
+            Runtimes::Mean { sum, count } => {
+                *sum -= i128::from(runtime);
+                *count -= 1;
+            }
+            Runtimes::Last(by_time) => drop(by_time.remove(&when)),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Runtimes::Sorted(_, blocks) => blocks.count == 0,
+            Runtimes::Mean { count, .. } => *count == 0,
+            Runtimes::Last(by_time) => by_time.is_empty(),
+        }
+    }
+
+    /// The metric; None if there are no runtimes. Medians of an even number and means are rounded down.
+    pub fn metric(&self) -> Option<Seconds> {
+        match self {
+            Runtimes::Sorted(_, blocks) if blocks.count == 0 => None,
+            Runtimes::Sorted(Metric::Min, blocks) => Some(blocks.nth(0)),
+            Runtimes::Sorted(Metric::Max, blocks) => Some(blocks.nth(blocks.count - 1)),
+            Runtimes::Sorted(_, blocks) if blocks.count % 2 == 1 => Some(blocks.nth(blocks.count / 2)),
+            Runtimes::Sorted(_, blocks) => {
+                let (lower, upper) = (blocks.nth(blocks.count / 2 - 1), blocks.nth(blocks.count / 2));
+                Some((lower + upper).div_euclid(2))
+            }
+            Runtimes::Mean { count: 0, .. } => None,
+            Runtimes::Mean { sum, count } => Some(sum.div_euclid(*count as i128) as Seconds),
+            Runtimes::Last(by_time) => by_time.last_key_value().map(|(_, runtime)| *runtime),
+        }
+    }
+}
+
+/// Numbers in order, in blocks small enough to be shifted at no cost worth naming. (A tree would do as well; this is
+/// shorter, and faster up to a million.)
+#[derive(Clone, Debug, Default)]
+pub struct SortedBlocks {
+    blocks: Vec<Vec<Seconds>>,
+    count: usize,
+}
+
+impl SortedBlocks {
+    const LARGEST: usize = 512;
+
+    /// The block in which a number stands or would.
+    fn block_of(&self, value: Seconds) -> usize {
+        let at = self.blocks.partition_point(|block| block[block.len() - 1] < value);
+        at.min(self.blocks.len().saturating_sub(1))
+    }
+
+    fn add(&mut self, value: Seconds) {
+        self.count += 1;
+        if self.blocks.is_empty() {
+            self.blocks.push(vec![value]);
+            return;
+        }
+        let at = self.block_of(value);
+        let block = &mut self.blocks[at];
+        let place = block.partition_point(|&other| other < value);
+        block.insert(place, value);
+        if block.len() > Self::LARGEST {
+            let upper = block.split_off(Self::LARGEST / 2);
+            self.blocks.insert(at + 1, upper);
+        }
+    }
+
+    fn take(&mut self, value: Seconds) {
+        let at = self.block_of(value);
+        let Some(place) = self.blocks.get(at).and_then(|block| block.binary_search(&value).ok()) else { return };
+        self.blocks[at].remove(place);
+        self.count -= 1;
+        if self.blocks[at].is_empty() {
+            self.blocks.remove(at);
+        }
+    }
+
+    fn nth(&self, nth: usize) -> Seconds {
+        let mut before = 0;
+        for block in &self.blocks {
+            if nth < before + block.len() {
+                return block[nth - before];
+            }
+            before += block.len();
+        }
+        unreachable!("asked for one of {} as the {nth}th", self.count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::stream;
+    use rand::RngExt;
+
+    /// Against the metric of a plain list, over a long random history of adding and taking out.
+    #[test]
+    fn every_metric_is_that_of_the_plain_list() {
+        for metric in [Metric::Median, Metric::Mean, Metric::Min, Metric::Max, Metric::Last] {
+            let mut rng = stream(1, "multiset");
+            let (mut runtimes, mut list) = (Runtimes::new(metric), Vec::new());
+            assert_eq!(runtimes.metric(), None);
+            for when in 0..6000u64 {
+                if !list.is_empty() && rng.random_ratio(1, 3) {
+                    let (runtime, when) = list.remove(rng.random_range(0..list.len()));
+                    runtimes.take(runtime, when);
+                } else {
+                    let runtime = rng.random_range(1..500) * rng.random_range(1..500);
+                    runtimes.add(runtime, when);
+                    list.push((runtime, when));
+                }
+                let mut plain: Vec<Seconds> = list.iter().map(|(runtime, _)| *runtime).collect();
+                let expected = if plain.is_empty() { None } else { Some(metric.of(&mut plain)) };
+                assert_eq!(runtimes.metric(), expected, "{metric:?} after {when}");
+            }
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Session-Based History (Talby et al., Listing 4), and its kin without estimates (section 6).
+
+use rustc_hash::FxHashMap;
+
+use super::board::{Board, Stage};
+use super::deadline;
+use super::metric::Metric;
+use super::predictor::Predictor;
+use super::sessions::{Criterion, Match, Search, Sessions};
+use crate::job::{JobId, Submission};
+use crate::spec::{Form, Key, Kind, Spec};
+use crate::time::{FOREVER, Seconds};
+
+const CRITERIA: Kind = Kind::Text {
+    what: "criteria by falling preference, letters of P (processors), E (estimate), X (executable), Q (queue), or *",
+    canonical: |text| Criterion::parse_list(text).map(|criteria| Criterion::print_list(&criteria)),
+};
+const SEARCH: Kind = Kind::Choice(&["dfs", "bfs"]);
+const SESSIONS: Kind = Kind::Text {
+    what: "a whole number of at least 1, or all",
+    canonical: |text| match text.parse::<u64>() {
+        Ok(sessions) if sessions >= 1 => Ok(sessions.to_string()),
+        _ if text == "all" => Ok(text.to_string()),
+        _ => Err(format!("'{text}' is not a whole number of at least 1, or all")),
+    },
+};
+const THINK: Kind = Kind::Duration { least: 1 };
+const GROWTH: Kind = Kind::Choice(&["balanced", "unbalanced"]);
+
+const ABOUT_CRITERIA: &str = "what must be equal for a past job to count";
+const ABOUT_SEARCH: &str = "the best criterion first in all sessions (dfs), or the newest session first (bfs)";
+const ABOUT_SESSIONS: &str = "how many sessions back";
+const ABOUT_THINK: &str = "a session ends when its user submits nothing for this long after its last job ended";
+const ABOUT_METRIC: &str = "what is taken of the jobs that match";
+const ABOUT_PROPAGATE: &str = "when a job ends or outlives its prediction, predict its user's other jobs anew";
+
+pub const SBH: Form = Form {
+    name: "sbh",
+    about: "session-based history: the median runtime of similar jobs in the user's latest session that has any",
+    keys: &[
+        Key { name: "criteria", kind: CRITERIA, default: "PE/P/E/*", about: ABOUT_CRITERIA },
+        Key { name: "search", kind: SEARCH, default: "dfs", about: ABOUT_SEARCH },
+        Key { name: "sessions", kind: SESSIONS, default: "all", about: ABOUT_SESSIONS },
+        Key { name: "think", kind: THINK, default: "20m", about: ABOUT_THINK },
+        Key { name: "metric", kind: Metric::KIND, default: "median", about: ABOUT_METRIC },
+        Key { name: "propagate", kind: Kind::Switch, default: "on", about: ABOUT_PROPAGATE },
+    ],
+};
+
+pub const SBH_NOEST: Form = Form {
+    name: "sbh-noest",
+    about: "session-based history without estimates: a prediction that proves too short is multiplied",
+    keys: &[
+        Key { name: "criteria", kind: CRITERIA, default: "PX/P/X/*", about: ABOUT_CRITERIA },
+        Key { name: "search", kind: SEARCH, default: "dfs", about: ABOUT_SEARCH },
+        Key { name: "sessions", kind: SESSIONS, default: "all", about: ABOUT_SESSIONS },
+        Key { name: "think", kind: THINK, default: "20m", about: ABOUT_THINK },
+        Key { name: "metric", kind: Metric::KIND, default: "median", about: ABOUT_METRIC },
+        Key { name: "propagate", kind: Kind::Switch, default: "off", about: ABOUT_PROPAGATE },
+        Key { name: "growth", kind: GROWTH, default: "balanced", about: "whether multiplying stops at the limit" },
+        Key { name: "factor", kind: Kind::Real { above: 1.0 }, default: "10", about: "what a miss multiplies by" },
+        Key {
+            name: "limit",
+            kind: Kind::Duration { least: 1 },
+            default: "100h",
+            about: "from here balanced predictions grow by steps",
+        },
+        Key {
+            name: "default",
+            kind: Kind::Duration { least: 1 },
+            default: "1s",
+            about: "the prediction if no job matches",
+        },
+    ],
+};
+
+/// What stands in for estimates where a history predictor needs them.
+#[derive(Clone, Copy, Debug)]
+enum Fallback {
+    /// The estimate itself: where nothing matches, and at a miss.
+    Estimate,
+    /// A constant where nothing matches; at a miss the prediction times a factor, below a limit if there is one.
+    Growth { default: Seconds, factor: f64, limit: Option<Seconds> },
+}
+
+/// A job whose user is unknown (-1) is in the sessions of all such jobs, as if they were one user's. A job without an
+/// estimate of its own is matched by the one it was given, so that such jobs are alike in E; with `sbh-noest` estimates
+/// matter only if a criterion names E.
+pub struct Sbh {
+    sessions: Sessions,
+    propagate: bool,
+    fallback: Fallback,
+    /// Jobs in the system by user, in order of arrival (kept for `propagate`).
+    live_by_user: FxHashMap<i32, Vec<JobId>>,
+    /// Late jobs, which match with their predictions until they end (kept for `propagate`).
+    late: FxHashMap<JobId, Match>,
+    /// Scratch: predictions of one propagation, by processors, estimate, executable and queue.
+    known: FxHashMap<(u32, Seconds, i32, i32), Seconds>,
+}
+
+impl Sbh {
+    pub fn new(spec: &Spec) -> Self {
+        Sbh::with_fallback(spec, Fallback::Estimate)
+    }
+
+    pub fn without_estimates(spec: &Spec) -> Self {
+        let limit = (spec.text("growth") == "balanced").then(|| spec.duration("limit"));
+        let fallback = Fallback::Growth { default: spec.duration("default"), factor: spec.real("factor"), limit };
+        Sbh::with_fallback(spec, fallback)
+    }
+
+    fn with_fallback(spec: &Spec, fallback: Fallback) -> Self {
+        let criteria = Criterion::parse_list(spec.text("criteria")).expect("checked when it was read");
+        let search = if spec.text("search") == "dfs" { Search::DepthFirst } else { Search::BreadthFirst };
+        let depth = spec.text("sessions").parse().unwrap_or(u64::MAX);
+        let metric = Metric::from_word(spec.text("metric"));
+        Sbh {
+            sessions: Sessions::new(criteria, search, depth, spec.duration("think"), metric),
+            propagate: spec.switch("propagate"),
+            fallback,
+            live_by_user: FxHashMap::default(),
+            late: FxHashMap::default(),
+            known: FxHashMap::default(),
+        }
+    }
+
+    fn compute(&mut self, id: JobId, job: &Submission) -> Seconds {
+        let found = self.sessions.find(job, self.late.get(&id).copied());
+        found.unwrap_or(match self.fallback {
+            Fallback::Estimate => job.estimate,
+            Fallback::Growth { default, .. } => default,
+        })
+    }
+
+    /// Predicts the user's jobs in the system anew, all but one, in order of arrival.
+    fn predict_others(&mut self, but: JobId, user: i32, board: &mut Board) {
+        let live = self.live_by_user.remove(&user).unwrap_or_default();
+        // Jobs that agree in everything a criterion can compare have the same prediction, as long as no late job between
+        // them adopts another and so changes what matches.
+        let mut known = std::mem::take(&mut self.known);
+        known.clear();
+        for &other in live.iter().filter(|&&other| other != but) {
+            let job = *board.job(other);
+            let late = self.late.get(&other).copied();
+            let prediction = match late {
+                Some(_) => self.compute(other, &job),
+                None => {
+                    let alike = (job.procs, job.estimate, job.executable, job.queue);
+                    *known.entry(alike).or_insert_with(|| self.compute(other, &job))
+                }
+            };
+            if prediction == board.prediction(other) {
+                continue;
+            }
+            board.predict_if_above_elapsed(other, prediction);
+            if let Some(old) = late
+                && board.prediction(other) != old.runtime
+            {
+                let new = self.sessions.change(&job, old, board.prediction(other));
+                self.late.insert(other, new);
+                known.clear();
+            }
+        }
+        self.live_by_user.insert(user, live);
+        self.known = known;
+    }
+
+    fn leave(&mut self, id: JobId, user: i32) {
+        if let Some(live) = self.live_by_user.get_mut(&user)
+            && let Ok(at) = live.binary_search(&id)
+        {
+            live.remove(at);
+        }
+    }
+}
+
+impl Predictor for Sbh {
+    fn on_arrival(&mut self, id: JobId, board: &mut Board) {
+        let job = *board.job(id);
+        self.sessions.arrive(&job, board.now());
+        let prediction = self.compute(id, &job);
+        board.predict(id, prediction);
+        if self.propagate {
+            self.live_by_user.entry(job.user).or_default().push(id);
+        }
+    }
+
+    fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {
+        let job = *board.job(id);
+        if let Some(late) = self.late.remove(&id) {
+            self.sessions.take(&job, late);
+        }
+        self.sessions.add(&job, runtime);
+        self.sessions.end(&job, board.now());
+        if self.propagate {
+            self.leave(id, job.user);
+            self.predict_others(id, job.user, board);
+        }
+    }
+
+    fn on_deadline_missed(&mut self, id: JobId, board: &mut Board) {
+        match self.fallback {
+            Fallback::Estimate => deadline::raise_to_estimate(id, board),
+            Fallback::Growth { factor, limit, .. } => multiply(id, factor, limit, board),
+        }
+        if !self.propagate {
+            return;
+        }
+        debug_assert_ne!(board.stage(id), Stage::Gone);
+        let (job, prediction) = (*board.job(id), board.prediction(id));
+        let new = match self.late.get(&id) {
+            None => self.sessions.add_running(&job, prediction),
+            Some(&old) => self.sessions.change(&job, old, prediction),
+        };
+        self.late.insert(id, new);
+        self.predict_others(id, job.user, board);
+    }
+
+    fn on_cancellation(&mut self, id: JobId, board: &mut Board) {
+        let job = *board.job(id);
+        self.sessions.withdraw(&job);
+        self.leave(id, job.user);
+    }
+}
+
+/// A late job's prediction times the factor, rounded down, but not beyond the limit; increments from the limit on
+/// (Talby et al., section 6: "balanced" has a limit, "unbalanced" has none).
+fn multiply(id: JobId, factor: f64, limit: Option<Seconds>, board: &mut Board) {
+    let prediction = board.prediction(id);
+    if limit.is_some_and(|limit| prediction >= limit) {
+        return deadline::add_increment(id, board);
+    }
+    // Far below what a float can hold exactly: a prediction has 37 bits at most.
+    let product = (prediction as f64 * factor).floor().min(FOREVER as f64) as Seconds;
+    let grown = product.min(limit.unwrap_or(FOREVER));
+    board.predict(id, grown.max(board.elapsed(id) + 1));
+}
