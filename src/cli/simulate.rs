@@ -117,13 +117,7 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
 
     let stdout_taken = outputs.stdout_taken;
     write_details(outputs, &log, &workload, &setting, &record, &measure)?;
-    let label = RunLabel {
-        trace: workload.label.clone(),
-        procs: workload.procs,
-        scheduler: setting.scheduler.to_string(),
-        predictor: setting.predictor.to_string(),
-        dropped: workload.cleaning.dropped(),
-    };
+    let label = RunLabel::of(&workload, &setting);
     let compared = baseline
         .as_ref()
         .map(|base| Compared { baseline: base.name.clone(), improvement: Improvement::over(&base.summary, &summary) });

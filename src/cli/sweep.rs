@@ -11,9 +11,9 @@ use super::failure::UsageError;
 use super::progress::Progress as Bar;
 use super::{Format, available_threads, options};
 use crate::experiment::OPTIONS;
-use crate::report::{Cell, Output, Table as People, grouped, write_csv, write_json_list};
+use crate::report::{Cell, Output, Table, grouped, write_csv, write_json_list};
 use crate::sweep::{
-    Failure, Grid, Keys, Progress, Shard, Store, Submitted, Sweep, Table, active_job, run, submit, write_results,
+    Failure, Grid, Keys, Progress, Results, Shard, Store, Submitted, Sweep, active_job, run, submit, write_results,
 };
 use crate::time::humane;
 
@@ -224,7 +224,7 @@ fn print_results(args: &SweepArgs, file: &str) -> anyhow::Result<()> {
         })?;
         return Ok(());
     }
-    let table = Table::read(file)?;
+    let table = Results::read(file)?;
     if !args.group_by.is_empty() {
         let groups = table.group_by(&args.group_by)?;
         Output::stdout().fill(|out| match format {
@@ -251,7 +251,7 @@ fn print_results(args: &SweepArgs, file: &str) -> anyhow::Result<()> {
 }
 
 /// The columns people want to see first, and not more rows than they want to.
-fn write_rows(out: &mut dyn Write, table: &Table, file: &str) -> io::Result<()> {
+fn write_rows(out: &mut dyn Write, table: &Results, file: &str) -> io::Result<()> {
     const SHOWN: usize = 50;
     const HIDDEN: [&str; 14] = [
         "procs",
@@ -270,7 +270,7 @@ fn write_rows(out: &mut dyn Write, table: &Table, file: &str) -> io::Result<()> 
         "baseline",
     ];
     let shown: Vec<usize> = (0..table.names.len()).filter(|&at| !HIDDEN.contains(&table.names[at].as_str())).collect();
-    let mut people = People::with_left(3);
+    let mut people = Table::with_left(3);
     people.push(shown.iter().map(|&at| table.names[at].replace("_improvement_pct", " gain")).collect());
     for row in table.rows.iter().take(SHOWN) {
         people.push(shown.iter().map(|&at| for_people(&table.names[at], &row[at])).collect());
@@ -283,7 +283,7 @@ fn write_rows(out: &mut dyn Write, table: &Table, file: &str) -> io::Result<()> 
 }
 
 fn write_groups(out: &mut dyn Write, groups: &[Vec<(String, Cell)>], by: usize) -> io::Result<()> {
-    let mut people = People::with_left(by);
+    let mut people = Table::with_left(by);
     let is_interval = |name: &str| name.ends_with("_ci95");
     if let Some(first) = groups.first() {
         let names = first.iter().filter(|(name, _)| !is_interval(name));

@@ -12,7 +12,7 @@ use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::{FOREVER, Seconds};
 
 const CRITERIA: Kind = Kind::Text {
-    what: "criteria by falling preference, letters of P (processors), E (estimate), X (executable), Q (queue), or *",
+    what: "letters of P (processors), E (estimate), X (executable), Q (queue), or *; the best first",
     canonical: |text| Criterion::parse_list(text).map(|criteria| Criterion::print_list(&criteria)),
 };
 const SEARCH: Kind = Kind::Choice(&["dfs", "bfs"]);
@@ -28,11 +28,11 @@ const THINK: Kind = Kind::Duration { least: 1 };
 const GROWTH: Kind = Kind::Choice(&["balanced", "unbalanced"]);
 
 const ABOUT_CRITERIA: &str = "what must be equal for a past job to count";
-const ABOUT_SEARCH: &str = "the best criterion first in all sessions (dfs), or the newest session first (bfs)";
+const ABOUT_SEARCH: &str = "first the best criterion in all sessions, or the newest session";
 const ABOUT_SESSIONS: &str = "how many sessions back";
-const ABOUT_THINK: &str = "a session ends when its user submits nothing for this long after its last job ended";
+const ABOUT_THINK: &str = "a session is over when nothing comes for this long after its last job";
 const ABOUT_METRIC: &str = "what is taken of the jobs that match";
-const ABOUT_PROPAGATE: &str = "when a job ends or outlives its prediction, predict its user's other jobs anew";
+const ABOUT_PROPAGATE: &str = "when a job ends or outlives its prediction, predict the user's others anew";
 
 pub const SBH: Form = Form {
     name: "sbh",

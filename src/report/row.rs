@@ -1,9 +1,11 @@
 //! The summary of a run as named cells: the one source of the CSV, the JSON and their column order.
 
+use crate::experiment::Setting;
 use crate::metrics::{Improvement, Summary};
+use crate::trace::Workload;
 
 /// What a run was, for its row.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RunLabel {
     pub trace: String,
     pub procs: u32,
@@ -11,6 +13,18 @@ pub struct RunLabel {
     pub predictor: String,
     /// Records of the log that became no job.
     pub dropped: u64,
+}
+
+impl RunLabel {
+    pub fn of(workload: &Workload, setting: &Setting) -> RunLabel {
+        RunLabel {
+            trace: workload.label.clone(),
+            procs: workload.procs,
+            scheduler: setting.scheduler.to_string(),
+            predictor: setting.predictor.to_string(),
+            dropped: workload.cleaning.dropped(),
+        }
+    }
 }
 
 /// A run's improvement over another.
@@ -64,10 +78,8 @@ fn plain_zero(text: String) -> String {
 
 /// The names of a run's columns, with those of a comparison or without.
 pub fn summary_columns(compared: bool) -> Vec<&'static str> {
-    let label =
-        RunLabel { trace: String::new(), procs: 0, scheduler: String::new(), predictor: String::new(), dropped: 0 };
     let nothing = Compared { baseline: String::new(), improvement: Improvement::default() };
-    let row = summary_row(&label, &Summary::default(), compared.then_some(&nothing));
+    let row = summary_row(&RunLabel::default(), &Summary::default(), compared.then_some(&nothing));
     row.into_iter().map(|(name, _)| name).collect()
 }
 

@@ -97,18 +97,18 @@ const METRICS: [&str; 9] = [
 
 /// Rows of text with their column names: results as they are written.
 #[derive(Debug)]
-pub struct Table {
+pub struct Results {
     pub names: Vec<String>,
     pub rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl Results {
     /// Reads a file of results.
-    pub fn read(path: &str) -> anyhow::Result<Table> {
+    pub fn read(path: &str) -> anyhow::Result<Results> {
         let mut reader = csv::Reader::from_path(path)?;
         let names = reader.headers()?.iter().map(str::to_string).collect();
         let rows = reader.records().map(|row| Ok(row?.iter().map(str::to_string).collect()));
-        Ok(Table { names, rows: rows.collect::<Result<_, csv::Error>>()? })
+        Ok(Results { names, rows: rows.collect::<Result<_, csv::Error>>()? })
     }
 
     fn column(&self, name: &str) -> Option<usize> {
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn groups_are_in_the_order_of_their_first_row() {
         let row = |cells: [&str; 3]| cells.map(str::to_string).to_vec();
-        let table = Table {
+        let table = Results {
             names: row(["trace", "predictor", "wait_mean"]),
             rows: vec![row(["a", "z", "1"]), row(["a", "b", "5"]), row(["c", "z", "3"])],
         };

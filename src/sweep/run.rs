@@ -204,13 +204,7 @@ impl Workers<'_> {
                 Some(Compared { baseline: baseline.pair(), improvement: Improvement::over(&base, &summary) })
             }
         };
-        let label = RunLabel {
-            trace: workload.label.clone(),
-            procs: workload.procs,
-            scheduler: setting.scheduler.to_string(),
-            predictor: setting.predictor.to_string(),
-            dropped: workload.cleaning.dropped(),
-        };
+        let label = RunLabel::of(&workload, &setting);
         Ok(csv_line(&summary_row(&label, &summary, compared.as_ref())))
     }
 
