@@ -43,7 +43,8 @@
 //! | 6 | [`experiment`] | one workload under one scheduler with one predictor, and the table of all options that change its result |
 //! | 7 | [`report`] | tables, CSV, JSON, SWF, and files that appear whole; knows nothing of the engine |
 //! | 8 | [`sweep`] | many experiments: a grid, its folder of finished cells, the threads, Slurm |
-//! | 9 | [`cli`] | one file a subcommand: arguments in, library call, report out |
+//! | 9 | [`reproduce`] | published tables computed again, one file a paper |
+//! | 10 | [`cli`] | one file a subcommand: arguments in, library call, report out |
 //!
 //! # Where to change what
 //!
@@ -65,6 +66,7 @@ pub mod metrics;
 pub mod model;
 pub mod predict;
 pub mod report;
+pub mod reproduce;
 pub mod rng;
 pub mod schedule;
 pub mod spec;

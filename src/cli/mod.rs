@@ -6,6 +6,7 @@ mod list;
 mod notes;
 mod options;
 mod progress;
+mod reproduce;
 mod simulate;
 mod sweep;
 mod trace;
@@ -53,6 +54,8 @@ enum Command {
     Trace(trace::TraceArgs),
     /// Print the predictors or schedulers there are, with their keys and defaults
     List(list::ListArgs),
+    /// Compute the tables of a paper again, published and measured side by side
+    Reproduce(reproduce::ReproduceArgs),
     /// Make a log from a model
     Generate(generate::GenerateArgs),
 }
@@ -107,6 +110,7 @@ pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> anyhow::R
             sweep::execute(&args, matches, cli.quiet)
         }
         Some(Command::Trace(args)) => trace::execute(&args, &matches, cli.quiet),
+        Some(Command::Reproduce(args)) => reproduce::execute(&args, cli.quiet),
         Some(Command::List(args)) => list::execute(&args),
         Some(Command::Generate(args)) => generate::execute(&args, cli.quiet),
     }

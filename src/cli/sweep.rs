@@ -30,6 +30,10 @@ pub struct SweepArgs {
     /// Go on with the sweep that is in the folder: only what is missing is computed
     #[arg(long, help_heading = "Sweep")]
     resume: bool,
+    /// Run each cell on the log as it is and on N - 1 slightly shaken ones (submissions moved by up to 30 s), and print
+    /// means with 95% intervals: the same as --replication 0..N-1 with --group-by everything else
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Sweep")]
+    replications: Option<u32>,
     /// Print the cells, each as the command that runs it alone, and their number; run nothing
     #[arg(long, help_heading = "Sweep")]
     dry_run: bool,
@@ -108,7 +112,7 @@ pub fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
     let resume = args.resume || args.shard.is_some() || args.slurm.is_some();
     let sweep = Sweep::begin(folder, grid, resume)?;
     let threads = args.threads.map_or_else(available_threads, |threads| threads as usize);
-    let keys = sweep.keys(threads);
+    let keys = Keys::of(&sweep.grid, threads);
     let store = Store::open(folder)?;
     if store.damaged > 0 && !quiet {
         eprintln!("note: {} lines of finished cells were cut short: those are computed again", store.damaged);
@@ -142,7 +146,22 @@ fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<(String, 
             None => lists.push((name, texts)),
         }
     }
+    if let Some(replications) = args.replications {
+        lists.push(("replication".to_string(), vec![format!("0..{}", replications - 1)]));
+    }
     Ok(lists)
+}
+
+/// The columns to group by: those asked for, or with replications all that were swept but them.
+fn groups(args: &SweepArgs, grid: &Grid) -> Vec<String> {
+    match args.replications {
+        Some(_) if args.group_by.is_empty() => {
+            let always = ["trace", "scheduler", "predictor"].map(str::to_string);
+            let swept = grid.added_columns().map(|(_, name)| name.to_string()).filter(|name| name != "replication");
+            always.into_iter().chain(swept).collect()
+        }
+        _ => args.group_by.clone(),
+    }
 }
 
 fn dry_run(grid: &Grid, quiet: bool) -> anyhow::Result<()> {
@@ -166,7 +185,7 @@ fn here(
     let began = std::time::Instant::now();
     let report = {
         let bar = Bar::counting("sweeping", "cells", None, quiet);
-        run(sweep, keys, store, args.shard.unwrap_or(Shard::WHOLE), threads, &|done, all| bar.at_of(done, all))
+        run(&sweep.grid, keys, store, args.shard.unwrap_or(Shard::WHOLE), threads, &|done, all| bar.at_of(done, all))
             .context("the sweep stopped; what is finished is kept, and --resume goes on when this is mended")?
     };
     if !quiet {
@@ -193,7 +212,7 @@ fn here(
     }
     let store = Store::open(&sweep.folder)?;
     let file = write_results(sweep, keys, &store, report.failures.is_empty())?;
-    print_results(args, &file)?;
+    print_results(args, &groups(args, &sweep.grid), &file)?;
     match report.failures.len() {
         0 => Ok(()),
         failures => anyhow::bail!("{failures} of {} cells failed; the others are in {file}", report.cells),
@@ -212,9 +231,9 @@ fn tell(what: &str, grid: &Grid, cells: &[Failure]) {
     }
 }
 
-fn print_results(args: &SweepArgs, file: &str) -> anyhow::Result<()> {
+fn print_results(args: &SweepArgs, group_by: &[String], file: &str) -> anyhow::Result<()> {
     let format = Format::or_default(args.format);
-    if format == Format::Csv && args.group_by.is_empty() {
+    if format == Format::Csv && group_by.is_empty() {
         let mut rows = BufReader::new(File::open(file)?);
         let mut header = String::new();
         rows.read_line(&mut header)?;
@@ -225,10 +244,10 @@ fn print_results(args: &SweepArgs, file: &str) -> anyhow::Result<()> {
         return Ok(());
     }
     let table = Results::read(file)?;
-    if !args.group_by.is_empty() {
-        let groups = table.group_by(&args.group_by)?;
+    if !group_by.is_empty() {
+        let groups = table.group_by(group_by)?;
         Output::stdout().fill(|out| match format {
-            Format::Table => write_groups(out, &groups, args.group_by.len()),
+            Format::Table => write_groups(out, &groups, group_by.len()),
             Format::Csv => write_csv(out, &groups, !args.no_header),
             Format::Json => write_json_list(out, &groups),
         })?;
@@ -317,7 +336,7 @@ fn for_people(column: &str, text: &str) -> String {
 }
 
 fn merge(sweep: &Sweep, quiet: bool) -> anyhow::Result<()> {
-    let keys = sweep.keys(available_threads());
+    let keys = Keys::of(&sweep.grid, available_threads());
     let store = Store::open(&sweep.folder)?;
     let progress = Progress::of(sweep, &keys, &store);
     let file = write_results(sweep, &keys, &store, progress.is_complete())?;
@@ -341,7 +360,7 @@ fn merge(sweep: &Sweep, quiet: bool) -> anyhow::Result<()> {
 
 fn status(sweep: &Sweep) -> anyhow::Result<()> {
     let store = Store::open(&sweep.folder)?;
-    let progress = Progress::of(sweep, &sweep.keys(available_threads()), &store);
+    let progress = Progress::of(sweep, &Keys::of(&sweep.grid, available_threads()), &store);
     // Without Slurm there is nothing to tell of it.
     let job = active_job(sweep).ok().flatten();
     Output::stdout().fill(|out| {

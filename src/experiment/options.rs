@@ -216,6 +216,21 @@ pub const OPTIONS: &[OptionForm] = &[
         get: |options| options.shaping.seed.to_string(),
     },
     OptionForm {
+        name: "replication",
+        value: "I",
+        about: "The same as --shake 30s --seed I; 0 is the log as it is",
+        section: Section::Shape,
+        set: |options, text| {
+            let replication = whole(text, 0, u64::MAX)?;
+            if replication > 0 {
+                (options.shaping.shake, options.shaping.seed) = (SHAKE, replication);
+            }
+            Ok(())
+        },
+        // What it sets is printed as what it is.
+        get: |_| String::new(),
+    },
+    OptionForm {
         name: "inflate",
         value: "FACTOR",
         about: "Multiply predictions by this (at least 1) in the scheduler's own arithmetic",
@@ -257,6 +272,9 @@ pub const OPTIONS: &[OptionForm] = &[
         get: |options| print_duration(options.measure.bsld_threshold),
     },
 ];
+
+/// How far a replication moves submissions at most: too little for anyone to notice, enough to show what is chance.
+const SHAKE: Seconds = 30;
 
 const PROCS_FIELDS: &[(&str, ProcsField)] =
     &[("requested", ProcsField::Requested), ("allocated", ProcsField::Allocated)];
@@ -444,7 +462,13 @@ mod tests {
             let expected = if printed.is_empty() { vec![] } else { vec![(name, printed.to_string())] };
             assert_eq!(given, expected);
         }
-        assert_eq!(OPTIONS.len(), 21, "a new option needs its line in this test");
+        let given = |replication| {
+            let mut options = Options::default();
+            OptionForm::find("replication").unwrap().set(&mut options, replication).unwrap();
+            options.given().map(|(option, value)| format!("{}={value}", option.name)).collect::<Vec<_>>()
+        };
+        assert_eq!((given("0"), given("3")), (vec![], vec!["shake=30s".to_string(), "seed=3".to_string()]));
+        assert_eq!(OPTIONS.len(), 22, "a new option needs its line in this test");
     }
 
     #[test]

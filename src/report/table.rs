@@ -7,6 +7,8 @@ use std::io::{self, Write};
 pub struct Table {
     lines: Vec<Vec<String>>,
     left: usize,
+    /// The last column is text: aligned to the left too.
+    text_last: bool,
 }
 
 impl Default for Table {
@@ -18,7 +20,12 @@ impl Default for Table {
 impl Table {
     /// A table whose first so many columns hold names.
     pub fn with_left(left: usize) -> Table {
-        Table { lines: Vec::new(), left }
+        Table { lines: Vec::new(), left, text_last: false }
+    }
+
+    /// The same with a last column of remarks.
+    pub fn with_remarks(left: usize) -> Table {
+        Table { text_last: true, ..Table::with_left(left) }
     }
 
     pub fn line<const N: usize>(&mut self, cells: [&str; N]) {
@@ -40,7 +47,7 @@ impl Table {
             let mut text = String::new();
             for (column, (cell, &width)) in line.iter().zip(&widths).enumerate() {
                 text.push_str(if column == 0 { "" } else { "  " });
-                match column < self.left {
+                match column < self.left || (self.text_last && column + 1 == columns) {
                     true => text.push_str(&format!("{cell:<width$}")),
                     false => text.push_str(&format!("{cell:>width$}")),
                 }

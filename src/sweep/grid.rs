@@ -30,6 +30,32 @@ pub struct Cell {
     pub options: Options,
 }
 
+/// Cells to be run, in order: a grid, or a plain list.
+pub trait Cells: Sync {
+    fn count(&self) -> usize;
+    fn cell(&self, at: usize) -> Cell;
+}
+
+impl Cells for Grid {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn cell(&self, at: usize) -> Cell {
+        Grid::cell(self, at)
+    }
+}
+
+impl Cells for Vec<Cell> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn cell(&self, at: usize) -> Cell {
+        self[at].clone()
+    }
+}
+
 /// No machine would finish more.
 const MOST_CELLS: usize = 10_000_000;
 

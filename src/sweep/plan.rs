@@ -1,6 +1,6 @@
 //! A sweep: a folder, its grid, and what identifies each of its cells.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::report::{Output, OutputError};
 use crate::spec::SpecError;
 use crate::trace::{Source, demo, digest};
 
-use super::grid::Grid;
+use super::grid::{Cells, Grid};
 use super::store::CellKey;
 
 /// Raised whenever any result of the main command changes, so that a sweep never mixes results of two meanings.
@@ -95,39 +95,9 @@ impl Sweep {
     pub fn results_file(&self) -> PathBuf {
         self.folder.join("results.csv")
     }
-
-    /// Works out what identifies each cell. That takes reading every log once.
-    pub fn keys(&self, threads: usize) -> Keys {
-        let logs: Vec<Option<String>> = match self.grid.axes().iter().find(|axis| axis.name == "trace") {
-            Some(axis) => axis.values.iter().cloned().map(Some).collect(),
-            None => vec![None],
-        };
-        let digests = digest_all(&logs, threads);
-        let keys = (0..self.grid.len()).map(|at| {
-            let cell = self.grid.cell(at);
-            let (label, digest) = match &digests[&cell.trace] {
-                Ok((label, digest)) => (label, digest),
-                Err(_) => return None,
-            };
-            let text = format!(
-                "shadowtime {} revision {RESULTS_REVISION}\nlog {digest:032x} {label}\n{}",
-                env!("CARGO_PKG_VERSION"),
-                cell.options.canonical()
-            );
-            Some(XxHash3_128::oneshot(text.as_bytes()))
-        });
-        let mut all = Keys { keys: keys.collect(), digests: BTreeMap::new(), errors: BTreeMap::new() };
-        for (trace, digest) in digests {
-            match digest {
-                Ok((_, digest)) => drop(all.digests.insert(trace, digest)),
-                Err(error) => drop(all.errors.insert(trace, error)),
-            }
-        }
-        all
-    }
 }
 
-/// What identifies the cells of a grid.
+/// What identifies cells.
 #[derive(Debug)]
 pub struct Keys {
     /// None for a cell whose log cannot be read.
@@ -136,6 +106,33 @@ pub struct Keys {
     pub digests: BTreeMap<Option<String>, u128>,
     /// Why not.
     pub errors: BTreeMap<Option<String>, String>,
+}
+
+impl Keys {
+    /// Works out what identifies each cell. That takes reading every log once.
+    pub fn of(cells: &dyn Cells, threads: usize) -> Keys {
+        let logs: BTreeSet<Option<String>> = (0..cells.count()).map(|at| cells.cell(at).trace).collect();
+        let digests = digest_all(&logs.into_iter().collect::<Vec<_>>(), threads);
+        let key = |at: usize| {
+            let cell = cells.cell(at);
+            let (label, digest) = digests[&cell.trace].as_ref().ok()?;
+            let text = format!(
+                "shadowtime {} revision {RESULTS_REVISION}\nlog {digest:032x} {label}\n{}",
+                env!("CARGO_PKG_VERSION"),
+                cell.options.canonical()
+            );
+            Some(XxHash3_128::oneshot(text.as_bytes()))
+        };
+        let keys = (0..cells.count()).map(key).collect();
+        let mut all = Keys { keys, digests: BTreeMap::new(), errors: BTreeMap::new() };
+        for (trace, digest) in digests {
+            match digest {
+                Ok((_, digest)) => drop(all.digests.insert(trace, digest)),
+                Err(error) => drop(all.errors.insert(trace, error)),
+            }
+        }
+        all
+    }
 }
 
 type Digest = Result<(String, u128), String>;

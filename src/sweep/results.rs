@@ -155,7 +155,7 @@ impl Results {
 }
 
 /// The mean, and the half-width of its 95% interval by Student's t with n - 1 degrees of freedom.
-fn mean_and_half_width(values: &[f64]) -> (f64, Option<f64>) {
+pub fn mean_and_half_width(values: &[f64]) -> (f64, Option<f64>) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
     if values.len() < 2 {

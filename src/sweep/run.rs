@@ -12,8 +12,8 @@ use crate::metrics::{Improvement, Summary, summarize};
 use crate::report::{Compared, OutputError, RunLabel, csv_line, summary_row};
 use crate::trace::{Log, Workload, read};
 
-use super::grid::{Cell, Grid};
-use super::plan::{Keys, Sweep};
+use super::grid::{Cell, Cells};
+use super::plan::Keys;
 use super::store::{PartWriter, Store};
 
 /// A part of a sweep: every N-th cell, from the I-th on (counted from 1).
@@ -69,7 +69,7 @@ pub struct Failure {
 
 /// Computes what is missing. The watcher is told how many of how many are finished.
 pub fn run(
-    sweep: &Sweep,
+    cells: &dyn Cells,
     keys: &Keys,
     store: &Store,
     shard: Shard,
@@ -78,11 +78,11 @@ pub fn run(
 ) -> Result<RunReport, OutputError> {
     let mut report = RunReport::default();
     let (mut pending, mut seen) = (Vec::new(), BTreeSet::new());
-    for cell in (0..sweep.grid.len()).filter(|&cell| shard.has(cell)) {
+    for cell in (0..cells.count()).filter(|&cell| shard.has(cell)) {
         report.cells += 1;
         match keys.keys[cell] {
             None => {
-                let message = keys.errors[&sweep.grid.cell(cell).trace].clone();
+                let message = keys.errors[&cells.cell(cell).trace].clone();
                 report.failures.push(Failure { cell, message });
             }
             Some(key) if store.is_done(key) => report.reused += 1,
@@ -95,9 +95,9 @@ pub fn run(
         return Ok(report);
     }
     let workers = Workers {
-        grid: &sweep.grid,
+        cells,
         keys,
-        logs: Shelf::new(&sweep.grid, &pending),
+        logs: Shelf::new(cells, &pending),
         baselines: Mutex::new(FxHashMap::default()),
         part: Mutex::new(store.new_part()?),
         next: AtomicUsize::new(0),
@@ -125,7 +125,7 @@ pub fn run(
 
 /// What the threads share.
 struct Workers<'a> {
-    grid: &'a Grid,
+    cells: &'a dyn Cells,
     keys: &'a Keys,
     pending: Vec<usize>,
     logs: Shelf,
@@ -150,7 +150,7 @@ impl Workers<'_> {
         let mut last: LastWorkload = None;
         while !self.stop.load(Ordering::Relaxed) {
             let Some(&at) = self.pending.get(self.next.fetch_add(1, Ordering::Relaxed)) else { break };
-            let cell = self.grid.cell(at);
+            let cell = self.cells.cell(at);
             let key = self.keys.keys[at].expect("a pending cell has a key");
             // A bug in a predictor must not cost the night's work of all others.
             let computed = catch_unwind(AssertUnwindSafe(|| self.compute(&cell, &mut last)))
@@ -251,11 +251,11 @@ struct Slot {
 }
 
 impl Shelf {
-    fn new(grid: &Grid, pending: &[usize]) -> Self {
+    fn new(cells: &dyn Cells, pending: &[usize]) -> Self {
         let mut logs: BTreeMap<LogName, Slot> = BTreeMap::new();
         for &at in pending {
             let slot = || Slot { left: AtomicUsize::new(0), log: Mutex::new(None) };
-            *logs.entry(log_name(&grid.cell(at))).or_insert_with(slot).left.get_mut() += 1;
+            *logs.entry(log_name(&cells.cell(at))).or_insert_with(slot).left.get_mut() += 1;
         }
         Shelf { logs }
     }

@@ -9,6 +9,7 @@ mod layers;
 mod oracle;
 mod random;
 mod reference;
+mod reproduce;
 mod schedules;
 #[cfg(unix)]
 mod slurm;

@@ -305,6 +305,26 @@ fn groups_have_means_and_intervals() {
 }
 
 #[test]
+fn replications_give_every_cell_an_interval() {
+    let folder = Folder::new();
+    let grid = ["--predictor", "estimate,ruh", "--load", "1,1.1", "--first", "1000", "--replications", "4"];
+    let ran = sweep(&grid, &folder.text("a"), &["--format", "csv"]);
+    assert!(ran.err.contains("16 cells: 0 reused, 16 computed"), "{}", ran.err);
+    let lines: Vec<Vec<&str>> = ran.out.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(lines[0][..7], ["trace", "scheduler", "predictor", "load", "first", "rows", "wait_mean"]);
+    assert_eq!((lines.len(), lines[1][5]), (5, "4"));
+    assert!(lines[1][7].parse::<f64>().unwrap() > 0.0, "replications differ");
+    // Replication 0 is the log as it is, any other the log shaken with that seed.
+    let rows = folder.read("a/results.csv");
+    let row = |options: &[&str]| sim_ok(&[&["--no-header", "--baseline", "none", "--first", "1000"], options].concat());
+    let plain = row(&["--predictor", "estimate"]);
+    let shaken = row(&["--predictor", "estimate", "--shake", "30s", "--seed", "2"]);
+    assert!(rows.lines().nth(1).unwrap().starts_with(plain.trim_end()));
+    assert!(rows.lines().nth(3).unwrap().starts_with(shaken.trim_end()));
+    assert_eq!(shaken, row(&["--predictor", "estimate", "--replication", "2"]));
+}
+
+#[test]
 fn bad_sweeps() {
     let folder = Folder::new();
     let out = folder.text("a");

@@ -1,0 +1,137 @@
+//! `sim reproduce`: a paper's tables, published and measured side by side.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::failure::UsageError;
+use super::progress::Progress;
+use super::{Format, available_threads};
+use crate::report::{Output, csv_cell, grouped, summary_columns, write_csv, write_json_list};
+use crate::reproduce::{FoundLog, Talby, acknowledgements, find_logs, talby_logs, write_figures};
+use crate::sweep::{Cell, Keys, Shard, Store, run};
+use crate::time::humane;
+use crate::trace::{Workload, read};
+
+#[derive(Debug, Args)]
+pub struct ReproduceArgs {
+    #[command(subcommand)]
+    study: Study,
+}
+
+#[derive(Debug, Subcommand)]
+enum Study {
+    /// Session-based prediction: Tables 2, 4, 5, 6, Figures 2 to 5 and the claims of the text of Talby et al.
+    #[command(after_help = "Examples:
+  sim reproduce talby --logs logs --replications 1              a first look, in less than a minute a core
+  sim reproduce talby --logs logs --out study --format csv      ten replications, resumable
+
+Wants the logs SDSC-SP2-1998, CTC-SP2-1996, KTH-SP2-1996 and SDSC-BLUE-2000 of the Parallel Workloads Archive, any
+version; those that are not there are named, and the tables are made of the others.")]
+    Talby(TalbyArgs),
+}
+
+#[derive(Debug, Args)]
+struct TalbyArgs {
+    /// The folder with the logs
+    #[arg(long, value_name = "DIR")]
+    logs: PathBuf,
+    /// How often each run is repeated on a slightly shaken log (submissions moved by up to 30 s); the first is the log as
+    /// it is. Intervals are over all of them
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    replications: u32,
+    /// Keep finished runs here, and use those that are there [default: nowhere]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Write a CSV with every run: the command that repeats it alone, and its summary; - for standard output
+    #[arg(long, value_name = "FILE")]
+    cells_out: Option<String>,
+    /// Threads to use; results do not depend on it [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    threads: Option<u32>,
+    /// How to print the figures [default: table on a terminal, csv otherwise]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+}
+
+pub fn execute(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<()> {
+    let Study::Talby(args) = &args.study;
+    let failed = |error| UsageError(format!("cannot look into {}: {error}", args.logs.display()));
+    let (logs, missing) = find_logs(&args.logs, &talby_logs()).map_err(failed)?;
+    for name in &missing {
+        eprintln!("warning: no log {}*.swf in {}: left out", name.prefix, args.logs.display());
+    }
+    if logs.is_empty() {
+        return Err(UsageError(format!("none of the study's logs is in {}", args.logs.display())).into());
+    }
+    if !quiet {
+        logs.iter().for_each(|log| eprintln!("note: {} is {}", log.name.short, log.file.display()));
+    }
+    let cells_out = args.cells_out.as_deref().map(Output::create).transpose()?;
+    let threads = args.threads.map_or_else(available_threads, |threads| threads as usize);
+    let study = Talby::new(logs.clone(), args.replications as usize);
+    let cells = study.cells();
+    let rows = rows(&cells, args.out.clone(), threads, quiet)?;
+    if let Some(out) = cells_out {
+        out.fill(|out| write_cells(out, &cells, &rows))?;
+    }
+    let figures = study.figures(&rows, &workloads(&logs, &cells)?)?;
+    let cells: Vec<_> = figures.iter().map(|figure| figure.cells("talby")).collect();
+    Output::stdout().fill(|out| match Format::or_default(args.format) {
+        Format::Table => write_figures(out, &figures),
+        Format::Csv => write_csv(out, &cells, true),
+        Format::Json => write_json_list(out, &cells),
+    })?;
+    eprintln!("{}", acknowledgements(&logs));
+    Ok(())
+}
+
+/// Runs all cells on the runner of sweeps; their rows, in order.
+fn rows(cells: &Vec<Cell>, out: Option<PathBuf>, threads: usize, quiet: bool) -> anyhow::Result<Vec<String>> {
+    // Without a folder to keep, one that is gone when all is done.
+    let kept = out.is_some();
+    let folder = out.unwrap_or_else(|| std::env::temp_dir().join(format!("shadowtime-{}", std::process::id())));
+    let began = std::time::Instant::now();
+    let keys = Keys::of(cells, threads);
+    let store = Store::open(&folder)?;
+    let report = {
+        let progress = Progress::counting("simulating", "runs", Some(cells.len()), quiet);
+        run(cells, &keys, &store, Shard::WHOLE, threads, &|done, all| progress.at_of(done, all))?
+    };
+    if !quiet {
+        let (count, time) = (grouped(cells.len() as u64), humane(began.elapsed().as_secs_f64()));
+        let (reused, computed) = (grouped(report.reused as u64), grouped(report.computed as u64));
+        eprintln!("note: {count} runs: {reused} reused, {computed} computed, in {time}");
+    }
+    let store = Store::open(&folder)?;
+    let row = |key: &Option<u128>| Ok(key.map(|key| store.row(key)).transpose()?.flatten());
+    let rows: anyhow::Result<Vec<Option<String>>> = keys.keys.iter().map(row).collect();
+    if !kept {
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+    if let Some(failure) = report.failures.first() {
+        let again = cells[failure.cell].command();
+        anyhow::bail!("{} runs failed, the first: {}\n  again: {again}", report.failures.len(), failure.message);
+    }
+    Ok(rows?.into_iter().flatten().collect())
+}
+
+/// Every run with the command that repeats it.
+fn write_cells(out: &mut dyn Write, cells: &[Cell], rows: &[String]) -> io::Result<()> {
+    writeln!(out, "command,{}", summary_columns(false).join(","))?;
+    for (cell, row) in cells.iter().zip(rows) {
+        writeln!(out, "{},{row}", csv_cell(&cell.command()))?;
+    }
+    Ok(())
+}
+
+/// The jobs of each log, as the study's runs have them.
+fn workloads(logs: &[FoundLog], cells: &[Cell]) -> anyhow::Result<Vec<Workload>> {
+    let workload = |log: &FoundLog| {
+        let file = log.file.to_string_lossy();
+        let cell = cells.iter().find(|cell| cell.trace.as_deref() == Some(&*file)).expect("every log has cells");
+        Ok(cell.options.clean(&read(&cell.source(), cell.options.read_options(), &mut |_| ())?)?)
+    };
+    logs.iter().map(workload).collect()
+}

@@ -1,0 +1,63 @@
+//! A figure: what was published, what we measure.
+
+use std::io::{self, Write};
+
+use crate::report::{Cell, Table};
+
+/// One number of a paper, and ours.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// Where it stands: `Table 2`, `Figure 4`, `text`.
+    pub table: String,
+    pub row: String,
+    pub column: String,
+    /// As printed (`24`, `47-53`, `>90`); empty where the paper has only a picture.
+    pub published: String,
+    /// On the log as it is.
+    pub measured: f64,
+    /// The 95% interval over replications, if there are any.
+    pub interval: Option<(f64, f64)>,
+    pub note: String,
+}
+
+impl Figure {
+    /// `study,table,row,column,published,measured,low,high,note`
+    pub fn cells(&self, study: &str) -> Vec<(&'static str, Cell)> {
+        let text = |text: &str| Cell::Text(text.to_string());
+        let real = |value: Option<f64>| value.map_or(Cell::None, Cell::Real);
+        vec![
+            ("study", text(study)),
+            ("table", text(&self.table)),
+            ("row", text(&self.row)),
+            ("column", text(&self.column)),
+            ("published", text(&self.published)),
+            ("measured", Cell::Real(self.measured)),
+            ("low", real(self.interval.map(|(low, _)| low))),
+            ("high", real(self.interval.map(|(_, high)| high))),
+            ("note", text(&self.note)),
+        ]
+    }
+}
+
+/// Prints figures for people, a block for each table.
+pub fn write_figures(out: &mut dyn Write, figures: &[Figure]) -> io::Result<()> {
+    for block in figures.chunk_by(|a, b| a.table == b.table) {
+        writeln!(out, "{}", block[0].table)?;
+        let mut table = Table::with_remarks(2);
+        table.line(["  row", "column", "published", "measured", "95% interval", "note"]);
+        for figure in block {
+            let interval = figure.interval.map_or(String::new(), |(low, high)| format!("{low:.1} to {high:.1}"));
+            table.push(vec![
+                format!("  {}", figure.row),
+                figure.column.clone(),
+                figure.published.clone(),
+                format!("{:.1}", figure.measured),
+                interval,
+                figure.note.clone(),
+            ]);
+        }
+        table.write(out)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,12 @@
+//! Published tables, computed again: figures of papers beside ours, with what must differ said.
+//!
+//! A study is data: the published figures with their places, the runs that measure each, and a note where ours must
+//! differ. Nothing is tuned to a published figure.
+
+mod figure;
+mod logs;
+mod talby;
+
+pub use figure::{Figure, write_figures};
+pub use logs::{FoundLog, LogName, acknowledgements, find_logs};
+pub use talby::{Talby, talby_logs};

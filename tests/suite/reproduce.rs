@@ -1,0 +1,101 @@
+//! Papers computed again: here on a log that is none of theirs, to see that everything is asked for, counted and said.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::support::{Ran, sim};
+
+/// A folder in which the embedded log stands under the name of one of the paper's.
+fn logs() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let log = include_bytes!("../../traces/demo.swf.gz");
+    fs::write(folder.path().join("KTH-SP2-1996-9.9-cln.swf.gz"), log).unwrap();
+    folder
+}
+
+fn talby(folder: &Path, more: &[&str]) -> Ran {
+    sim(&[&["reproduce", "talby", "--logs", folder.to_str().unwrap()], more].concat())
+}
+
+/// The rows of a CSV, its header first.
+fn rows(text: &str) -> Vec<csv::StringRecord> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
+    reader.records().map(Result::unwrap).collect()
+}
+
+#[test]
+fn published_and_measured_stand_side_by_side() {
+    let folder = logs();
+    let kept = folder.path().join("kept");
+    let options = ["--replications", "3", "--format", "csv", "--out", kept.to_str().unwrap()];
+    let ran = talby(folder.path(), &options);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for missing in ["SDSC-SP2-1998", "CTC-SP2-1996", "SDSC-BLUE-2000"] {
+        assert!(ran.err.contains(&format!("warning: no log {missing}")), "{}", ran.err);
+    }
+    assert!(ran.err.contains("note: KTH is ") && ran.err.contains("Lars Malinowsky"), "{}", ran.err);
+    let rows = rows(&ran.out);
+    assert_eq!(&rows[0], vec!["study", "table", "row", "column", "published", "measured", "low", "high", "note"]);
+    let find = |table: &str, row: &str, column: &str| {
+        let fits = |line: &&csv::StringRecord| line[1].starts_with(table) && &line[2] == row && &line[3] == column;
+        rows.iter().find(fits).unwrap_or_else(|| panic!("{table}, {row}, {column}")).clone()
+    };
+    let perfect = find("Table 2", "Perfect", "absolute inaccuracy");
+    assert_eq!((&perfect[4], &perfect[5], &perfect[6], &perfect[7]), ("100", "100.000000", "100.000000", "100.000000"));
+    assert_eq!(&find("Table 4", "[E,P,X]", "bounded slowdown")[4], "8");
+    assert_eq!(&find("Table 5", "Unbalanced", "absolute inaccuracy")[4], "N/A");
+    assert_eq!(&find("Table 6", "Constant 1 second", "relative accuracy")[4], "37");
+    assert_eq!(&find("Figure 4", "KTH, EASY", "wait, minutes")[8], "figure");
+    let claim = find("text", "DFS better than BFS", "share of cases");
+    assert!(claim[8].contains("noise") && &claim[4] == ">90", "{claim:?}");
+    // Percent of the jobs: all of them.
+    let histogram: f64 =
+        rows.iter().filter(|row| row[1].starts_with("Figure 2")).map(|row| row[5].parse::<f64>().unwrap()).sum();
+    assert!((histogram - 100.0).abs() < 1e-3, "{histogram}");
+
+    // What is kept is used again, whatever the threads, and gives the same bytes.
+    let again = talby(folder.path(), &[&options[..], &["--threads", "1"]].concat());
+    assert!(again.err.contains("387 runs: 387 reused, 0 computed"), "{}", again.err);
+    assert_eq!(again.out, ran.out);
+}
+
+#[test]
+fn every_run_can_be_repeated_by_hand() {
+    let folder = logs();
+    let cells = folder.path().join("cells.csv");
+    let ran =
+        talby(folder.path(), &["--replications", "1", "--cells-out", cells.to_str().unwrap(), "--format", "table"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(
+        ran.out.contains("Table 2, improvement over EASY in percent") && ran.out.contains("this one run"),
+        "{}",
+        ran.out
+    );
+    let cells = rows(&fs::read_to_string(cells).unwrap());
+    assert_eq!(cells.len(), 1 + 129);
+    for cell in cells.iter().skip(1).step_by(20) {
+        let script = cell[0].replacen("sim", "\"$0\" -q --no-header", 1);
+        let alone = Command::new("sh").args(["-c", &script, env!("CARGO_BIN_EXE_sim")]).output().unwrap();
+        let alone = rows(&String::from_utf8(alone.stdout).unwrap());
+        assert!(alone[0].iter().eq(cell.iter().skip(1)), "{}", &cell[0]);
+    }
+}
+
+#[test]
+fn a_study_needs_its_logs() {
+    let empty = tempfile::tempdir().unwrap();
+    let ran = talby(empty.path(), &[]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert!(ran.err.contains("none of the study's logs is in"), "{}", ran.err);
+    let ran = talby(Path::new("no/such/folder"), &[]);
+    assert!(ran.code == 2 && ran.err.contains("cannot look into no/such/folder"), "{}", ran.err);
+    // A damaged log: the run that fails is named with the command that repeats it.
+    fs::write(empty.path().join("KTH-SP2-1996-1.swf"), "rubbish\n").unwrap();
+    let ran = talby(empty.path(), &["--replications", "1"]);
+    assert!(
+        ran.code == 1 && ran.err.contains("is not a number") && ran.err.contains("again: sim --trace"),
+        "{}",
+        ran.err
+    );
+}
