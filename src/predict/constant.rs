@@ -18,6 +18,7 @@ pub const FORM: Form = Form {
     }],
 };
 
+/// Unknown users and missing estimates are nothing to it.
 pub struct Constant {
     seconds: Seconds,
 }

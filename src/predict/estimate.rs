@@ -7,6 +7,7 @@ use crate::spec::Form;
 
 pub const FORM: Form = Form { name: "estimate", about: "the user's estimate; with easy, plain EASY", keys: &[] };
 
+/// A job without an estimate of its own is predicted by the one it was given, as a site's default limit would be.
 pub struct Estimate;
 
 impl Predictor for Estimate {

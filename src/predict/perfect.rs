@@ -8,7 +8,7 @@ use crate::time::Seconds;
 
 pub const FORM: Form = Form { name: "perfect", about: "the runtime itself, as no one can know it", keys: &[] };
 
-/// Knows the runtimes because it is given them when it is built.
+/// Knows the runtimes because it is given them when it is built. Unknown users and missing estimates are nothing to it.
 pub struct Perfect {
     runtimes: Vec<Seconds>,
 }

@@ -256,7 +256,7 @@ impl Measured<'_> {
             (0..self.study.replications).map(|at| number(Replication { measured: self, at })).collect();
         let (mean, half) = mean_and_half_width(&values);
         let interval = half.map(|half| (mean - half, mean + half));
-        let note = [verdict(claim, values[0], interval), note.to_string()];
+        let note = [verdict(claim, values[0], interval), note.to_string(), distance(published, values[0], interval)];
         Figure {
             table: table.to_string(),
             row: row.to_string(),
@@ -463,6 +463,18 @@ impl Measured<'_> {
     }
 }
 
+/// Where a published number lies that ours is more than two points away from.
+fn distance(published: &str, measured: f64, interval: Option<(f64, f64)>) -> String {
+    match (published.parse::<f64>(), interval) {
+        (Ok(published), _) if (published - measured).abs() <= 2.0 => String::new(),
+        (Ok(published), Some((low, high))) if published >= low && published <= high => {
+            "published lies within the interval".to_string()
+        }
+        (Ok(_), Some(_)) => "published lies outside the interval".to_string(),
+        _ => String::new(),
+    }
+}
+
 /// Whether a claim holds, and whether that is more than chance.
 fn verdict(claim: Claim, measured: f64, interval: Option<(f64, f64)>) -> String {
     let (bound, sign) = match claim {
@@ -503,6 +515,14 @@ mod tests {
         assert_eq!(verdict(Claim::Below(0.0), -3.0, Some((-5.0, -1.0))), "holds beyond noise");
         assert_eq!(verdict(Claim::Below(50.0), 60.0, None), "does not hold in this one run");
         assert_eq!(verdict(Claim::None, 60.0, None), "");
+    }
+
+    #[test]
+    fn larger_differences_are_placed() {
+        assert_eq!(distance("22", 21.2, Some((15.0, 18.0))), "");
+        assert_eq!(distance("5", -2.0, Some((1.0, 5.5))), "published lies within the interval");
+        assert_eq!(distance("5", -2.0, Some((-3.0, 1.0))), "published lies outside the interval");
+        assert_eq!(distance(">90", 50.0, Some((40.0, 60.0))), "");
     }
 
     #[test]
