@@ -44,7 +44,8 @@ struct TalbyArgs {
     /// Keep finished runs here, and use those that are there [default: nowhere]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Write a CSV with every run: the command that repeats it alone, and its summary; - for standard output
+    /// Write a CSV with every run: the command that repeats it alone, and its summary; - for standard output (the figures then go to
+    /// standard error)
     #[arg(long, value_name = "FILE")]
     cells_out: Option<String>,
     /// Threads to use; results do not depend on it [default: all cores]
@@ -78,11 +79,16 @@ pub fn execute(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<()> {
     }
     let figures = study.figures(&rows, &workloads(&logs, &cells)?)?;
     let cells: Vec<_> = figures.iter().map(|figure| figure.cells("talby")).collect();
-    Output::stdout().fill(|out| match Format::or_default(args.format) {
+    let write = |out: &mut dyn Write| match Format::or_default(args.format) {
         Format::Table => write_figures(out, &figures),
         Format::Csv => write_csv(out, &cells, true),
         Format::Json => write_json_list(out, &cells),
-    })?;
+    };
+    // As with the main command: what was asked to go to standard output has it for itself.
+    match args.cells_out.as_deref().is_some_and(Output::is_stdout) {
+        true => write(&mut io::stderr().lock())?,
+        false => Output::stdout().fill(write)?,
+    }
     eprintln!("{}", acknowledgements(&logs));
     Ok(())
 }

@@ -4,6 +4,7 @@
 //! differ. Nothing is tuned to a published figure.
 
 mod figure;
+mod judge;
 mod logs;
 mod talby;
 

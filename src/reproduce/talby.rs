@@ -7,6 +7,7 @@ use crate::sweep::{Cell, mean_and_half_width};
 use crate::trace::Workload;
 
 use super::figure::Figure;
+use super::judge::{Claim, distance, verdict};
 use super::logs::{FoundLog, LogName};
 
 /// The paper's logs with their machines. Its Table 1 prints CTC with 128 nodes; its utilization of 56% means 512.
@@ -167,17 +168,6 @@ fn columns(row: &str) -> Vec<f64> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(row.as_bytes());
     let record = reader.records().next().and_then(Result::ok).unwrap_or_default();
     record.iter().map(|text| text.parse().unwrap_or(f64::NAN)).collect()
-}
-
-/// What a claim says of a number, so that it can be seen whether it holds beyond noise.
-#[derive(Clone, Copy)]
-enum Claim {
-    Above(f64),
-    Below(f64),
-    /// That there is a gain at all; its size stands beside the published one.
-    Gain,
-    /// Nothing that could hold or not.
-    None,
 }
 
 struct Measured<'a> {
@@ -463,67 +453,9 @@ impl Measured<'_> {
     }
 }
 
-/// Where a published number lies that ours is more than two points away from.
-fn distance(published: &str, measured: f64, interval: Option<(f64, f64)>) -> String {
-    match (published.parse::<f64>(), interval) {
-        (Ok(published), _) if (published - measured).abs() <= 2.0 => String::new(),
-        (Ok(published), Some((low, high))) if published >= low && published <= high => {
-            "published lies within the interval".to_string()
-        }
-        (Ok(_), Some(_)) => "published lies outside the interval".to_string(),
-        _ => String::new(),
-    }
-}
-
-/// Whether a claim holds, and whether that is more than chance.
-fn verdict(claim: Claim, measured: f64, interval: Option<(f64, f64)>) -> String {
-    let (bound, sign) = match claim {
-        Claim::Above(bound) => (bound, 1.0),
-        Claim::Below(bound) => (bound, -1.0),
-        Claim::Gain => (0.0, 1.0),
-        Claim::None => return String::new(),
-    };
-    let (yes, no) = match claim {
-        Claim::Gain => ("a gain", "no gain"),
-        _ => ("holds", "does not hold"),
-    };
-    // The claimed side may have all of the interval, some of it, or nothing.
-    match interval {
-        None if (measured - bound) * sign > 0.0 => format!("{yes} in this one run"),
-        None => format!("{no} in this one run"),
-        Some((low, high)) => {
-            let (worst, best) = if sign > 0.0 { (low - bound, high - bound) } else { (bound - high, bound - low) };
-            match (worst > 0.0, best < 0.0) {
-                (true, _) => format!("{yes} beyond noise"),
-                (_, true) => format!("{no}, beyond noise"),
-                _ => "within noise".to_string(),
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn verdicts_look_at_the_whole_interval() {
-        assert_eq!(verdict(Claim::Gain, 3.0, Some((1.0, 5.0))), "a gain beyond noise");
-        assert_eq!(verdict(Claim::Gain, 3.0, Some((-1.0, 7.0))), "within noise");
-        assert_eq!(verdict(Claim::Gain, -3.0, Some((-5.0, -1.0))), "no gain, beyond noise");
-        assert_eq!(verdict(Claim::Above(90.0), 60.0, Some((55.0, 65.0))), "does not hold, beyond noise");
-        assert_eq!(verdict(Claim::Below(0.0), -3.0, Some((-5.0, -1.0))), "holds beyond noise");
-        assert_eq!(verdict(Claim::Below(50.0), 60.0, None), "does not hold in this one run");
-        assert_eq!(verdict(Claim::None, 60.0, None), "");
-    }
-
-    #[test]
-    fn larger_differences_are_placed() {
-        assert_eq!(distance("22", 21.2, Some((15.0, 18.0))), "");
-        assert_eq!(distance("5", -2.0, Some((1.0, 5.5))), "published lies within the interval");
-        assert_eq!(distance("5", -2.0, Some((-3.0, 1.0))), "published lies outside the interval");
-        assert_eq!(distance(">90", 50.0, Some((40.0, 60.0))), "");
-    }
 
     #[test]
     fn the_cases_are_those_of_the_paper_and_can_be_run() {

@@ -71,9 +71,9 @@ impl Grid {
             })?;
             axes.push(axis);
         }
-        let names: BTreeSet<_> = axes.iter().map(|axis| &axis.name).collect();
-        if names.len() < axes.len() {
-            return Err(SpecError("an option stands twice in the grid".to_string()));
+        let mut names = BTreeSet::new();
+        if let Some(twice) = axes.iter().find(|axis| !names.insert(&axis.name)) {
+            return Err(SpecError(format!("'{}' stands twice in the grid", twice.name)));
         }
         Ok(Grid { axes, cells })
     }

@@ -72,7 +72,10 @@ fn every_run_can_be_repeated_by_hand() {
         "{}",
         ran.out
     );
-    let cells = rows(&fs::read_to_string(cells).unwrap());
+    let piped = talby(folder.path(), &["--replications", "1", "--cells-out", "-", "--format", "csv"]);
+    let cells = fs::read_to_string(cells).unwrap();
+    assert!(piped.out == cells && piped.err.contains("study,table,row"), "the figures make way");
+    let cells = rows(&cells);
     assert_eq!(cells.len(), 1 + 129);
     for cell in cells.iter().skip(1).step_by(20) {
         let script = cell[0].replacen("sim", "\"$0\" -q --no-header", 1);
