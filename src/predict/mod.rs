@@ -8,6 +8,7 @@ pub mod catalog;
 mod constant;
 pub mod deadline;
 mod estimate;
+mod live;
 pub mod metric;
 mod multiset;
 mod perfect;

@@ -51,6 +51,15 @@ impl Runtimes {
         }
     }
 
+    /// Takes all out; the room they took is kept for others.
+    pub fn clear(&mut self) {
+        match self {
+            Runtimes::Sorted(_, blocks) => blocks.clear(),
+            Runtimes::Mean { sum, count } => (*sum, *count) = (0, 0),
+            Runtimes::Last(by_time) => by_time.clear(),
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         match self {
             Runtimes::Sorted(_, blocks) => blocks.count == 0,
@@ -81,6 +90,7 @@ impl Runtimes {
 /// shorter, and faster up to a million.)
 #[derive(Clone, Debug, Default)]
 pub struct SortedBlocks {
+    /// None is empty but a single one.
     blocks: Vec<Vec<Seconds>>,
     count: usize,
 }
@@ -90,7 +100,7 @@ impl SortedBlocks {
 
     /// The block in which a number stands or would.
     fn block_of(&self, value: Seconds) -> usize {
-        let at = self.blocks.partition_point(|block| block[block.len() - 1] < value);
+        let at = self.blocks.partition_point(|block| block.last().is_some_and(|last| *last < value));
         at.min(self.blocks.len().saturating_sub(1))
     }
 
@@ -115,9 +125,17 @@ impl SortedBlocks {
         let Some(place) = self.blocks.get(at).and_then(|block| block.binary_search(&value).ok()) else { return };
         self.blocks[at].remove(place);
         self.count -= 1;
-        if self.blocks[at].is_empty() {
+        if self.blocks[at].is_empty() && self.blocks.len() > 1 {
             self.blocks.remove(at);
         }
+    }
+
+    fn clear(&mut self) {
+        self.blocks.truncate(1);
+        if let Some(block) = self.blocks.first_mut() {
+            block.clear();
+        }
+        self.count = 0;
     }
 
     fn nth(&self, nth: usize) -> Seconds {
@@ -153,6 +171,10 @@ mod tests {
                     let runtime = rng.random_range(1..500) * rng.random_range(1..500);
                     runtimes.add(runtime, when);
                     list.push((runtime, when));
+                }
+                if when % 2500 == 2499 {
+                    runtimes.clear();
+                    list.clear();
                 }
                 let mut plain: Vec<Seconds> = list.iter().map(|(runtime, _)| *runtime).collect();
                 let expected = if plain.is_empty() { None } else { Some(metric.of(&mut plain)) };

@@ -1,13 +1,16 @@
 //! Session-Based History (Talby et al., Listing 4), and its kin without estimates (section 6).
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
 use super::board::{Board, Stage};
 use super::deadline;
+use super::live::{Group, Live};
 use super::metric::Metric;
 use super::predictor::Predictor;
-use super::sessions::{Criterion, Match, Search, Sessions};
-use crate::job::{JobId, Submission};
+use super::sessions::{Criterion, Match, Search, Sessions, Twins};
+use crate::job::JobId;
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::{FOREVER, Seconds};
 
@@ -90,12 +93,14 @@ pub struct Sbh {
     sessions: Sessions,
     propagate: bool,
     fallback: Fallback,
-    /// Jobs in the system by user, in order of arrival (kept for `propagate`).
-    live_by_user: FxHashMap<i32, Vec<JobId>>,
+    /// Of every job that has arrived.
+    twins: Vec<Twins>,
+    /// Jobs in the system by user (kept for `propagate`).
+    live: Live,
     /// Late jobs, which match with their predictions until they end (kept for `propagate`).
     late: FxHashMap<JobId, Match>,
-    /// Scratch: predictions of one propagation, by processors, estimate, executable and queue.
-    known: FxHashMap<(u32, Seconds, i32, i32), Seconds>,
+    /// Scratch: what one propagation has to write.
+    adopted: Vec<(JobId, Seconds)>,
 }
 
 impl Sbh {
@@ -118,83 +123,109 @@ impl Sbh {
             sessions: Sessions::new(criteria, search, depth, spec.duration("think"), metric),
             propagate: spec.switch("propagate"),
             fallback,
-            live_by_user: FxHashMap::default(),
+            twins: Vec::new(),
+            live: Live::default(),
             late: FxHashMap::default(),
-            known: FxHashMap::default(),
+            adopted: Vec::new(),
         }
     }
 
-    fn compute(&mut self, id: JobId, job: &Submission) -> Seconds {
-        let found = self.sessions.find(job, self.late.get(&id).copied());
-        found.unwrap_or(match self.fallback {
-            Fallback::Estimate => job.estimate,
+    fn compute(&mut self, id: JobId, board: &Board) -> Seconds {
+        let found = self.sessions.find(self.twins[id.index()], self.late.get(&id).copied());
+        found.unwrap_or_else(|| match self.fallback {
+            Fallback::Estimate => board.job(id).estimate,
             Fallback::Growth { default, .. } => default,
         })
     }
 
-    /// Predicts the user's jobs in the system anew, all but one, in order of arrival.
-    fn predict_others(&mut self, but: JobId, user: i32, board: &mut Board) {
-        let live = self.live_by_user.remove(&user).unwrap_or_default();
-        // Jobs that agree in everything a criterion can compare have the same prediction, as long as no late job between
-        // them adopts another and so changes what matches.
-        let mut known = std::mem::take(&mut self.known);
-        known.clear();
-        for &other in live.iter().filter(|&&other| other != but) {
-            let job = *board.job(other);
-            let late = self.late.get(&other).copied();
-            let prediction = match late {
-                Some(_) => self.compute(other, &job),
-                None => {
-                    let alike = (job.procs, job.estimate, job.executable, job.queue);
-                    *known.entry(alike).or_insert_with(|| self.compute(other, &job))
-                }
-            };
-            if prediction == board.prediction(other) {
+    /// Predicts a user's jobs in the system anew, all but one, in order of arrival.
+    ///
+    /// What matches changes within a propagation only where a late job, which runs, adopts another prediction. So the
+    /// running jobs are gone through one by one, and at each such place the groups of waiting jobs are predicted as far
+    /// as they arrived before it. Mostly there is no such place, and each group is predicted once.
+    fn predict_others(&mut self, but: JobId, user: usize, board: &mut Board) {
+        let mut live = std::mem::take(self.live.of(user));
+        let mut adopted = std::mem::take(&mut self.adopted);
+        let mut predicted_to = JobId(0);
+        for &other in live.running.iter().filter(|&&other| other != but) {
+            let prediction = self.compute(other, board);
+            if prediction == board.prediction(other) || prediction <= board.elapsed(other) {
                 continue;
             }
-            board.predict_if_above_elapsed(other, prediction);
-            if let Some(old) = late
-                && board.prediction(other) != old.runtime
-            {
-                let new = self.sessions.change(&job, old, board.prediction(other));
+            if let Some(&old) = self.late.get(&other) {
+                self.predict_waiting(&mut live.groups, predicted_to..other, board, &mut adopted);
+                predicted_to = other;
+                let new = self.sessions.change(self.twins[other.index()], old, prediction);
                 self.late.insert(other, new);
-                known.clear();
             }
+            adopted.push((other, prediction));
         }
-        self.live_by_user.insert(user, live);
-        self.known = known;
+        self.predict_waiting(&mut live.groups, predicted_to..JobId(u32::MAX), board, &mut adopted);
+        *self.live.of(user) = live;
+        // As they were adopted: in order of arrival.
+        adopted.sort_unstable_by_key(|(id, _)| *id);
+        for (id, prediction) in adopted.drain(..) {
+            board.predict(id, prediction);
+        }
+        self.adopted = adopted;
     }
 
-    fn leave(&mut self, id: JobId, user: i32) {
-        if let Some(live) = self.live_by_user.get_mut(&user)
-            && let Ok(at) = live.binary_search(&id)
-        {
-            live.remove(at);
+    /// Predicts those waiting jobs anew that have these ids.
+    fn predict_waiting(
+        &mut self,
+        groups: &mut [Group],
+        ids: Range<JobId>,
+        board: &Board,
+        adopted: &mut Vec<(JobId, Seconds)>,
+    ) {
+        for group in groups {
+            let from = group.jobs.partition_point(|id| *id < ids.start);
+            let to = group.jobs.partition_point(|id| *id < ids.end);
+            if from == to {
+                continue;
+            }
+            // Any of them stands for all.
+            let prediction = self.compute(group.jobs[from], board);
+            if group.prediction == Some(prediction) {
+                continue;
+            }
+            let differs = |id: &JobId| board.prediction(*id) != prediction;
+            adopted.extend(group.jobs.range(from..to).copied().filter(differs).map(|id| (id, prediction)));
+            group.prediction = (to - from == group.jobs.len()).then_some(prediction);
         }
     }
 }
 
 impl Predictor for Sbh {
     fn on_arrival(&mut self, id: JobId, board: &mut Board) {
-        let job = *board.job(id);
-        self.sessions.arrive(&job, board.now());
-        let prediction = self.compute(id, &job);
+        let twins = self.sessions.arrive(board.job(id), board.now());
+        debug_assert_eq!(self.twins.len(), id.index(), "jobs arrive in order");
+        self.twins.push(twins);
+        let prediction = self.compute(id, board);
         board.predict(id, prediction);
         if self.propagate {
-            self.live_by_user.entry(job.user).or_default().push(id);
+            self.live.wait(id, self.sessions.user(twins), twins, prediction);
+        }
+    }
+
+    fn on_start(&mut self, id: JobId, _: &mut Board) {
+        if self.propagate {
+            let twins = self.twins[id.index()];
+            self.live.start(id, self.sessions.user(twins), twins);
         }
     }
 
     fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {
-        let job = *board.job(id);
+        let twins = self.twins[id.index()];
         if let Some(late) = self.late.remove(&id) {
-            self.sessions.take(&job, late);
+            self.sessions.take(twins, late);
         }
-        self.sessions.add(&job, runtime);
-        self.sessions.end(&job, board.now());
+        self.sessions.add(twins, runtime);
+        self.sessions.end(twins, board.now());
         if self.propagate {
-            self.leave(id, job.user);
-            self.predict_others(id, job.user, board);
+            let user = self.sessions.user(twins);
+            self.live.end(id, user);
+            self.predict_others(id, user, board);
         }
     }
 
@@ -207,19 +238,21 @@ impl Predictor for Sbh {
             return;
         }
         debug_assert_ne!(board.stage(id), Stage::Gone);
-        let (job, prediction) = (*board.job(id), board.prediction(id));
+        let (twins, prediction) = (self.twins[id.index()], board.prediction(id));
         let new = match self.late.get(&id) {
-            None => self.sessions.add_running(&job, prediction),
-            Some(&old) => self.sessions.change(&job, old, prediction),
+            None => self.sessions.add_running(twins, prediction),
+            Some(&old) => self.sessions.change(twins, old, prediction),
         };
         self.late.insert(id, new);
-        self.predict_others(id, job.user, board);
+        self.predict_others(id, self.sessions.user(twins), board);
     }
 
-    fn on_cancellation(&mut self, id: JobId, board: &mut Board) {
-        let job = *board.job(id);
-        self.sessions.withdraw(&job);
-        self.leave(id, job.user);
+    fn on_cancellation(&mut self, id: JobId, _: &mut Board) {
+        let twins = self.twins[id.index()];
+        self.sessions.withdraw(twins);
+        if self.propagate {
+            self.live.withdraw(id, self.sessions.user(twins), twins);
+        }
     }
 }
 

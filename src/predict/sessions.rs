@@ -5,6 +5,8 @@
 //! two latest sessions that have a match: the latest answers, and the one before it where the only match of the latest
 //! is the job in question itself. Older sessions are never asked again.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
 use super::metric::Metric;
@@ -84,6 +86,16 @@ pub struct Match {
     pub when: u64,
 }
 
+/// Twins: jobs that no criterion can tell apart, for they agree in user, processors, estimate, executable and queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Twins(u32);
+
+impl Twins {
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// All users' sessions, indexed.
 #[derive(Debug)]
 pub struct Sessions {
@@ -92,9 +104,16 @@ pub struct Sessions {
     /// How many sessions back are searched, the current one included.
     depth: u64,
     think: Seconds,
-    metric: Metric,
-    users: FxHashMap<i32, User>,
-    index: FxHashMap<Category, Matches>,
+    users: Vec<User>,
+    /// By twins: their user, and for each criterion where in `matches` their category is. Twins are looked up once, when
+    /// a job arrives; whatever happens to it later goes straight to its place.
+    user_of: Vec<u32>,
+    places: Vec<u32>,
+    matches: Vec<Matches>,
+    known_users: FxHashMap<i32, u32>,
+    known_twins: FxHashMap<(i32, Compared), Twins>,
+    known_categories: FxHashMap<Category, u32>,
+    empty: Runtimes,
     /// Counts matches, to order them.
     clock: u64,
 }
@@ -108,22 +127,28 @@ struct User {
     latest_termination: Time,
 }
 
-/// The values that a criterion compares, all else 0.
+/// The values that criteria compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Category {
-    user: i32,
-    criterion: u32,
+struct Compared {
     procs: u32,
     executable: i32,
     queue: i32,
     estimate: Seconds,
 }
 
+/// A user's jobs with the same values of what one criterion compares; all else is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Category {
+    user: i32,
+    criterion: u32,
+    compared: Compared,
+}
+
 /// The two latest sessions with a match.
 #[derive(Debug)]
 struct Matches {
     latest: (u64, Runtimes),
-    before: Option<(u64, Runtimes)>,
+    before: (u64, Runtimes),
 }
 
 impl Sessions {
@@ -133,16 +158,22 @@ impl Sessions {
             search,
             depth,
             think,
-            metric,
-            users: FxHashMap::default(),
-            index: FxHashMap::default(),
+            users: Vec::new(),
+            user_of: Vec::new(),
+            places: Vec::new(),
+            matches: Vec::new(),
+            known_users: FxHashMap::default(),
+            known_twins: FxHashMap::default(),
+            known_categories: FxHashMap::default(),
+            empty: Runtimes::new(metric),
             clock: 0,
         }
     }
 
     /// A job arrives: it joins its user's current session, or opens a new one.
-    pub fn arrive(&mut self, job: &Submission, now: Time) {
-        let user = self.users.entry(job.user).or_default();
+    pub fn arrive(&mut self, job: &Submission, now: Time) -> Twins {
+        let twins = self.twins(job);
+        let user = &mut self.users[self.user_of[twins.index()] as usize];
         let goes_on = user.session > 0 && (user.live > 0 || now - user.latest_termination < self.think);
         if !goes_on {
             user.session += 1;
@@ -150,62 +181,65 @@ impl Sessions {
             user.latest_termination = Time::MIN / 2;
         }
         user.live += 1;
+        twins
+    }
+
+    /// Users by the order in which they first came.
+    pub fn user(&self, twins: Twins) -> usize {
+        self.user_of[twins.index()] as usize
     }
 
     /// A job has ended.
-    pub fn end(&mut self, job: &Submission, now: Time) {
-        let user = self.users.entry(job.user).or_default();
+    pub fn end(&mut self, twins: Twins, now: Time) {
+        let user = &mut self.users[self.user_of[twins.index()] as usize];
         user.live -= 1;
         user.latest_termination = now;
     }
 
     /// A job was withdrawn before it started.
-    pub fn withdraw(&mut self, job: &Submission) {
-        self.users.entry(job.user).or_default().live -= 1;
+    pub fn withdraw(&mut self, twins: Twins) {
+        self.users[self.user_of[twins.index()] as usize].live -= 1;
     }
 
     /// A job of its user's current session has ended and matches from now on.
-    pub fn add(&mut self, job: &Submission, runtime: Seconds) {
+    pub fn add(&mut self, twins: Twins, runtime: Seconds) {
         self.clock += 1;
-        self.add_as(job, Match { runtime, when: self.clock });
+        self.add_as(twins, Match { runtime, when: self.clock });
     }
 
     /// A job of its user's current session matches from now on though it still runs. It will end later than all that
     /// have ended, so that it is the last of them.
-    pub fn add_running(&mut self, job: &Submission, prediction: Seconds) -> Match {
+    pub fn add_running(&mut self, twins: Twins, prediction: Seconds) -> Match {
         self.clock += 1;
         let made = Match { runtime: prediction, when: RUNNING + self.clock };
-        self.add_as(job, made);
+        self.add_as(twins, made);
         made
     }
 
     /// It does not match any more, or with another runtime.
-    pub fn take(&mut self, job: &Submission, Match { runtime, when }: Match) {
-        for criterion in 0..self.criteria.len() {
-            if let Some(matches) = self.index.get_mut(&self.category(job, criterion)) {
-                matches.latest.1.take(runtime, when);
-            }
+    pub fn take(&mut self, twins: Twins, Match { runtime, when }: Match) {
+        for place in self.places(twins) {
+            self.matches[self.places[place] as usize].latest.1.take(runtime, when);
         }
     }
 
     /// It matches with another runtime, as if it had done so since it began to match.
-    pub fn change(&mut self, job: &Submission, old: Match, runtime: Seconds) -> Match {
+    pub fn change(&mut self, twins: Twins, old: Match, runtime: Seconds) -> Match {
         let new = Match { runtime, ..old };
-        self.take(job, old);
-        self.add_as(job, new);
+        self.take(twins, old);
+        self.add_as(twins, new);
         new
     }
 
     /// What the sessions say of a job; `itself` is how it matches, if it does, for it is no match for itself.
-    pub fn find(&mut self, job: &Submission, itself: Option<Match>) -> Option<Seconds> {
+    pub fn find(&mut self, twins: Twins, itself: Option<Match>) -> Option<Seconds> {
         if let Some(itself) = itself {
-            self.take(job, itself);
+            self.take(twins, itself);
         }
-        let session = self.users.get(&job.user).map_or(0, |user| user.session);
+        let session = self.users[self.user_of[twins.index()] as usize].session;
         let oldest = (session + 1).saturating_sub(self.depth);
-        let found = (0..self.criteria.len()).filter_map(|criterion| {
-            let matches = self.index.get(&self.category(job, criterion))?;
-            let (session, runtimes) = matches.newest()?;
+        let found = self.places[self.places(twins)].iter().filter_map(|place| {
+            let (session, runtimes) = self.matches[*place as usize].newest()?;
             (session >= oldest).then_some((session, runtimes))
         });
         let best = match self.search {
@@ -215,37 +249,66 @@ impl Sessions {
         };
         let answer = best.and_then(|(_, runtimes)| runtimes.metric());
         if let Some(itself) = itself {
-            self.add_as(job, itself);
+            self.add_as(twins, itself);
         }
         answer
     }
 
-    fn add_as(&mut self, job: &Submission, Match { runtime, when }: Match) {
-        let session = self.users.get(&job.user).map_or(0, |user| user.session);
-        for criterion in 0..self.criteria.len() {
-            let fresh = || (session, Runtimes::new(self.metric));
-            let category = self.category(job, criterion);
-            let matches = self.index.entry(category).or_insert_with(|| Matches { latest: fresh(), before: None });
+    fn add_as(&mut self, twins: Twins, Match { runtime, when }: Match) {
+        let session = self.users[self.user_of[twins.index()] as usize].session;
+        for place in self.places(twins) {
+            let matches = &mut self.matches[self.places[place] as usize];
             if matches.latest.0 < session {
                 // One whose matches have all gone again has nothing to say.
-                let old = std::mem::replace(&mut matches.latest, (session, Runtimes::new(self.metric)));
-                if !old.1.is_empty() {
-                    matches.before = Some(old);
+                if !matches.latest.1.is_empty() {
+                    std::mem::swap(&mut matches.latest, &mut matches.before);
+                    matches.latest.1.clear();
                 }
+                matches.latest.0 = session;
             }
             matches.latest.1.add(runtime, when);
         }
     }
 
-    fn category(&self, job: &Submission, criterion: usize) -> Category {
-        let compared = self.criteria[criterion];
-        Category {
-            user: job.user,
-            criterion: criterion as u32,
-            procs: if compared.procs { job.procs } else { 0 },
-            executable: if compared.executable { job.executable } else { 0 },
-            queue: if compared.queue { job.queue } else { 0 },
-            estimate: if compared.estimate { job.estimate } else { 0 },
+    fn places(&self, twins: Twins) -> Range<usize> {
+        let criteria = self.criteria.len();
+        twins.index() * criteria..(twins.index() + 1) * criteria
+    }
+
+    fn twins(&mut self, job: &Submission) -> Twins {
+        let compared =
+            Compared { procs: job.procs, executable: job.executable, queue: job.queue, estimate: job.estimate };
+        if let Some(&twins) = self.known_twins.get(&(job.user, compared)) {
+            return twins;
+        }
+        let twins = Twins(self.user_of.len() as u32);
+        self.known_twins.insert((job.user, compared), twins);
+        let user = *self.known_users.entry(job.user).or_insert_with(|| {
+            self.users.push(User::default());
+            self.users.len() as u32 - 1
+        });
+        self.user_of.push(user);
+        for (number, criterion) in self.criteria.iter().enumerate() {
+            let category =
+                Category { user: job.user, criterion: number as u32, compared: criterion.of_interest(compared) };
+            let place = *self.known_categories.entry(category).or_insert_with(|| {
+                self.matches.push(Matches { latest: (0, self.empty.clone()), before: (0, self.empty.clone()) });
+                self.matches.len() as u32 - 1
+            });
+            self.places.push(place);
+        }
+        twins
+    }
+}
+
+impl Criterion {
+    /// The values that it compares, all else 0.
+    fn of_interest(&self, all: Compared) -> Compared {
+        Compared {
+            procs: if self.procs { all.procs } else { 0 },
+            executable: if self.executable { all.executable } else { 0 },
+            queue: if self.queue { all.queue } else { 0 },
+            estimate: if self.estimate { all.estimate } else { 0 },
         }
     }
 }
@@ -253,8 +316,8 @@ impl Sessions {
 impl Matches {
     /// The newest session that has a match.
     fn newest(&self) -> Option<(u64, &Runtimes)> {
-        let newest = if self.latest.1.is_empty() { self.before.as_ref() } else { Some(&self.latest) };
-        newest.map(|(session, runtimes)| (*session, runtimes))
+        let newest = if self.latest.1.is_empty() { &self.before } else { &self.latest };
+        (!newest.1.is_empty()).then_some((newest.0, &newest.1))
     }
 }
 
