@@ -33,7 +33,7 @@
 //!
 //! | floor | room | what lives there |
 //! |---|---|---|
-//! | 0 | [`time`], [`job`], [`spec`], [`stats`], [`rng`] | the vocabulary: durations, what is submitted and what is true of a job, `name:key=value` texts, medians, one seed to many streams |
+//! | 0 | [`time`], [`job`], [`spec`], [`stats`], [`rng`], [`parallel`] | the vocabulary: durations, what is submitted and what is true of a job, `name:key=value` texts, medians, one seed to many streams, many threads to one order |
 //! | 1 | [`trace`] | SWF in and out, compressed input, named cleaning rules with counts, shaping, the embedded log |
 //! | 2 | [`model`] | makes workloads, one file a model |
 //! | 3 | [`predict`] | the four-event interface, the board predictors write on, one file a predictor, the catalog of them all |
@@ -64,6 +64,7 @@ pub mod experiment;
 pub mod job;
 pub mod metrics;
 pub mod model;
+pub mod parallel;
 pub mod predict;
 pub mod report;
 pub mod reproduce;

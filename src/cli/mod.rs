@@ -6,6 +6,7 @@ mod list;
 mod notes;
 mod options;
 mod progress;
+mod replications;
 mod reproduce;
 mod simulate;
 mod sweep;
@@ -42,6 +43,7 @@ const EXAMPLES: &str = "Examples:
   sim --trace CTC.swf --procs 512 --scheduler easy --predictor estimate --format csv
   sim --trace KTH.swf --predictor easy++ --baseline easy/estimate --jobs-out jobs.csv
   zcat KTH.swf.gz | sim --trace - --predictor 'ruh:window=2,metric=mean'
+  sim --trace KTH.swf --predictor sbh --baseline sjbf/ruh --replications 10   is the gain chance?
   sim sweep --trace KTH.swf,CTC.swf --predictor estimate,ruh,easy++ --out study
   sim list predictors                                 what can stand after --predictor
   sim trace info KTH.swf.gz                           what is in a log";

@@ -9,6 +9,7 @@ use super::failure::UsageError;
 use super::notes::tell_what_changed;
 use super::options;
 use super::progress::Progress;
+use super::replications;
 use super::{Format, available_threads};
 use crate::engine::{EngineError, RunRecord};
 use crate::experiment::{Setting, simulate};
@@ -27,6 +28,10 @@ pub struct SimulateArgs {
     /// The log, plain, .gz or .zst; - for standard input [default: the embedded log, compared with easy/estimate]
     #[arg(long, value_name = "FILE", display_order = 0)]
     trace: Option<String>,
+    /// Run the log as it is and N - 1 slightly shaken ones (see --replication), and print means with 95% intervals
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Output")]
+    #[arg(conflicts_with_all = ["replication", "shake", "seed", "jobs_out", "swf_out", "predictions_out"])]
+    replications: Option<u32>,
     /// Threads to use; results do not depend on it [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Output")]
     threads: Option<u32>,
@@ -97,13 +102,17 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
     };
     let workload = options.clean(&log)?;
     tell_what_changed(&log, &workload.cleaning, quiet);
+    let threads = args.threads.map_or_else(available_threads, |threads| threads as usize);
+    if let Some(replications) = args.replications {
+        let format = Format::or_default(args.format);
+        return replications::execute(&options, &workload, replications, threads, format, !args.no_header, quiet);
+    }
     let workload = options.shape(workload)?;
     let (reading, measure) = (began.elapsed(), options.measure);
 
     let mut setting = options.setting();
     setting.engine.keep_history = outputs.predictions.is_some();
     let baseline = options.baseline;
-    let threads = args.threads.map_or_else(available_threads, |threads| threads as usize);
     let (record, base_record) = simulate_both(&workload, &setting, baseline.as_ref(), threads, quiet)?;
     let summary = summarize(&workload, &record, &measure);
     let baseline = baseline

@@ -11,7 +11,7 @@ use super::failure::UsageError;
 use super::progress::Progress as Bar;
 use super::{Format, available_threads, options};
 use crate::experiment::OPTIONS;
-use crate::report::{Cell, Output, Table, grouped, write_csv, write_json_list};
+use crate::report::{Cell, Output, Table, for_people, grouped, write_csv, write_groups, write_json_list};
 use crate::sweep::{
     Failure, Grid, Keys, Progress, Results, Shard, Store, Submitted, Sweep, active_job, run, submit, write_results,
 };
@@ -298,40 +298,6 @@ fn write_rows(out: &mut dyn Write, table: &Results, file: &str) -> io::Result<()
     match table.rows.len().saturating_sub(SHOWN) {
         0 => writeln!(out, "\nall columns: {file}"),
         more => writeln!(out, "\nand {} rows more; all columns: {file}", grouped(more as u64)),
-    }
-}
-
-fn write_groups(out: &mut dyn Write, groups: &[Vec<(String, Cell)>], by: usize) -> io::Result<()> {
-    let mut people = Table::with_left(by);
-    let is_interval = |name: &str| name.ends_with("_ci95");
-    if let Some(first) = groups.first() {
-        let names = first.iter().filter(|(name, _)| !is_interval(name));
-        people.push(names.map(|(name, _)| name.replace("_improvement_pct", " gain")).collect());
-    }
-    for group in groups {
-        let mut cells: Vec<String> = group[..by + 1].iter().map(|(_, cell)| cell.text()).collect();
-        for pair in group[by + 1..].chunks(2) {
-            let mean = for_people(&pair[0].0, &pair[0].1.text());
-            cells.push(match pair[1].1.text() {
-                none if none.is_empty() => mean,
-                half => format!("{mean} +- {}", for_people(&pair[0].0, &half)),
-            });
-        }
-        people.push(cells);
-    }
-    people.write(out)
-}
-
-/// A number of a column as people read it.
-fn for_people(column: &str, text: &str) -> String {
-    let Ok(number) = text.parse::<f64>() else { return text.to_string() };
-    match column {
-        "wait_mean" | "ai_mean" => humane(number),
-        "bsld_mean" => format!("{number:.2}"),
-        "ra_mean" | "utilization" => format!("{:.1}%", number * 100.0),
-        gain if gain.ends_with("_improvement_pct") && number.abs() < 0.05 => "0.0%".to_string(),
-        gain if gain.ends_with("_improvement_pct") => format!("{number:.1}%"),
-        _ => text.to_string(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Results as people and programs read them: tables, CSV, JSON, SWF; and how they reach a file.
 
 mod data;
+mod groups;
 mod jobs;
 mod listing;
 mod output;
@@ -11,6 +12,7 @@ mod survey;
 mod table;
 
 pub use data::{csv_cell, csv_line, write_csv, write_json, write_json_list};
+pub use groups::{for_people, write_groups};
 pub use jobs::{write_jobs, write_predictions};
 pub use listing::write_forms;
 pub use output::{Output, OutputError, abandon_unfinished};

@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use twox_hash::XxHash3_128;
 
+use crate::parallel;
 use crate::report::{Output, OutputError};
 use crate::spec::SpecError;
 use crate::trace::{Source, demo, digest};
@@ -138,17 +137,9 @@ impl Keys {
 type Digest = Result<(String, u128), String>;
 
 fn digest_all(logs: &[Option<String>], threads: usize) -> BTreeMap<Option<String>, Digest> {
-    let (next, digests) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
-    std::thread::scope(|scope| {
-        for _ in 0..threads.min(logs.len()) {
-            scope.spawn(|| {
-                while let Some(log) = logs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let source = log.as_deref().map_or_else(demo, Source::from_argument);
-                    let made = digest(&source).map(|digest| (source.label(), digest));
-                    digests.lock().expect("nobody panics here").insert(log.clone(), made.map_err(|e| e.to_string()));
-                }
-            });
-        }
-    });
-    digests.into_inner().expect("nobody panics here")
+    let digest = |log: &Option<String>| {
+        let source = log.as_deref().map_or_else(demo, Source::from_argument);
+        digest(&source).map(|digest| (source.label(), digest)).map_err(|error| error.to_string())
+    };
+    logs.iter().cloned().zip(parallel::map(logs, threads, digest, |_| ())).collect()
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// which is written in seconds.)
 const FLOORS: [&[&str]; 12] = [
     &["time"],
-    &["job", "spec", "stats", "rng"],
+    &["job", "spec", "stats", "rng", "parallel"],
     &["trace"],
     &["model"],
     &["predict", "schedule"],

@@ -325,6 +325,17 @@ fn replications_give_every_cell_an_interval() {
 }
 
 #[test]
+fn the_main_command_has_the_replications_of_a_sweep() {
+    let folder = Folder::new();
+    let options = ["--predictor", "ruh", "--baseline", "easy/estimate", "--first", "1000", "--replications", "3"];
+    let swept = sweep(&options, &folder.text("a"), &["--group-by", "trace,scheduler,predictor", "--format", "csv"]);
+    assert_eq!(swept.code, 0, "{}", swept.err);
+    for threads in ["1", "2"] {
+        assert_eq!(sim_ok(&[&options[..], &["--threads", threads]].concat()), swept.out);
+    }
+}
+
+#[test]
 fn bad_sweeps() {
     let folder = Folder::new();
     let out = folder.text("a");
