@@ -14,9 +14,11 @@ use std::time::{Duration, Instant};
 
 use shadowtime::experiment::{Setting, simulate};
 use shadowtime::model::{Sessions, generate_sessions};
+use shadowtime::predict::templates::Template;
+use shadowtime::search::Judge;
 use shadowtime::trace::{Cleaning, ReadOptions, Source, Workload, clean, read, write_header, write_record};
 
-const SETTINGS: [&str; 12] = [
+const SETTINGS: [&str; 15] = [
     "fcfs/estimate",
     "easy/estimate",
     "easy/perfect",
@@ -27,9 +29,15 @@ const SETTINGS: [&str; 12] = [
     "sjbf/easy++",
     "sjbf/sbh",
     "sjbf/sbh-noest",
+    "sjbf/smith",
+    "sjbf/gibbons",
+    "sjbf/downey",
     "conservative/estimate",
     "replay/ruh",
 ];
+
+const TEN_TEMPLATES: &str = "(u,n=8,rel);(e,q,rel);(u,e,q,rel);(u,e,q,n=1,rel);(rel);(u,n=1);(q,h=64);\
+    (u,n=2,lr,rel);(e,q,n=128,lr);(g,p)";
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -76,6 +84,11 @@ fn bench(source: &Source, rounds: usize) {
         };
         report(pair, &workload, rounds, &mut floor, &mut run);
     }
+    // A set of ten templates from nothing, as the search judges it.
+    let set = Template::parse_set(TEN_TEMPLATES).unwrap();
+    let mut floor = || floor_of_simulating(&workload);
+    let mut judge = || Judge::new(&workload.jobs, 0..workload.jobs.len()).score(&set).error as u64;
+    report("judge ten templates", &workload, rounds, &mut floor, &mut judge);
 }
 
 /// Times a case and its floor alternately, and prints its line.

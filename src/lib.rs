@@ -42,6 +42,7 @@
 //! | 5 | [`metrics`] | from the record of a run to numbers, and improvement over a baseline |
 //! | 6 | [`experiment`] | one workload under one scheduler with one predictor, and the table of all options that change its result |
 //! | 7 | [`report`] | tables, CSV, JSON, SWF, and files that appear whole; knows nothing of the engine |
+//! | 8 | [`search`] | the search for good templates, and a set of them beside other predictors |
 //! | 8 | [`sweep`] | many experiments: a grid, its folder of finished cells, the threads, Slurm |
 //! | 9 | [`reproduce`] | published tables computed again, one file a paper |
 //! | 10 | [`cli`] | one file a subcommand: arguments in, library call, report out |
@@ -49,6 +50,7 @@
 //! # Where to change what
 //!
 //! - A new predictor: a file in `predict/` and a line in `predict/catalog.rs`.
+//! - How past jobs are compared and predict: `predict/templates.rs` and `predict/category.rs`.
 //! - A new scheduler: a file in `schedule/` and a line in `schedule/catalog.rs`.
 //! - What an event does, and in which order: [`engine::Simulation`].
 //! - Which records are dropped or changed: `trace/clean.rs`.
@@ -70,6 +72,7 @@ pub mod report;
 pub mod reproduce;
 pub mod rng;
 pub mod schedule;
+pub mod search;
 pub mod spec;
 pub mod stats;
 pub mod sweep;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use super::interrupt::{INTERRUPTED, Interrupted};
 use crate::report::OutputError;
 use crate::spec::SpecError;
 use crate::sweep::SweepError;
@@ -21,6 +22,9 @@ impl fmt::Display for UsageError {
 impl std::error::Error for UsageError {}
 
 pub fn exit_code(error: &anyhow::Error) -> u8 {
+    if error.is::<Interrupted>() {
+        return INTERRUPTED;
+    }
     let bad_input =
         error.is::<TraceError>() || error.is::<SpecError>() || error.is::<UsageError>() || error.is::<SweepError>();
     if bad_input { 2 } else { 1 }

@@ -2,12 +2,14 @@
 
 mod failure;
 mod generate;
+mod interrupt;
 mod list;
 mod notes;
 mod options;
 mod progress;
 mod replications;
 mod reproduce;
+mod search;
 mod simulate;
 mod sweep;
 mod trace;
@@ -16,7 +18,7 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::experiment::Section;
-use crate::report::abandon_unfinished;
+use crate::trace::{Source, demo};
 
 pub use failure::{exit_code, is_closed_pipe};
 
@@ -45,6 +47,7 @@ const EXAMPLES: &str = "Examples:
   zcat KTH.swf.gz | sim --trace - --predictor 'ruh:window=2,metric=mean'
   sim --trace KTH.swf --predictor sbh --baseline sjbf/ruh --replications 10   is the gain chance?
   sim sweep --trace KTH.swf,CTC.swf --predictor estimate,ruh,easy++ --out study
+  sim search --trace CTC.swf --out ctc.templates      which past jobs predict best
   sim list predictors                                 what can stand after --predictor
   sim trace info KTH.swf.gz                           what is in a log";
 
@@ -58,6 +61,8 @@ enum Command {
     List(list::ListArgs),
     /// Compute the tables of a paper again, published and measured side by side
     Reproduce(reproduce::ReproduceArgs),
+    /// Find templates that predict a log's jobs well, and compare them with other predictors
+    Search(search::SearchArgs),
     /// Make a log from a model
     Generate(generate::GenerateArgs),
 }
@@ -91,6 +96,15 @@ fn command() -> clap::Command {
     <Cli as clap::Args>::augment_args(experiment)
         .mut_subcommand("trace", trace)
         .mut_subcommand("sweep", sweep::with_lists)
+        .mut_subcommand("search", |command| options::add(command, &[Log, Shape]))
+}
+
+/// The log that was asked for, or the embedded one, which is told.
+fn log_or_demo(trace: Option<&str>, quiet: bool) -> Source {
+    if trace.is_none() && !quiet {
+        eprintln!("note: no --trace was given: this is the log embedded in the program (see --help)");
+    }
+    trace.map_or_else(demo, Source::from_argument)
 }
 
 fn available_threads() -> usize {
@@ -99,7 +113,7 @@ fn available_threads() -> usize {
 
 /// Runs the program on these arguments, its own name first.
 pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> anyhow::Result<()> {
-    remove_unfinished_files_on_interrupt();
+    interrupt::watch();
     let matches = command().get_matches_from(arguments);
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     if let Some(name) = matches.subcommand_name() {
@@ -113,6 +127,10 @@ pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> anyhow::R
         }
         Some(Command::Trace(args)) => trace::execute(&args, &matches, cli.quiet),
         Some(Command::Reproduce(args)) => reproduce::execute(&args, cli.quiet),
+        Some(Command::Search(args)) => {
+            let matches = matches.subcommand_matches("search").expect("this is `search`");
+            search::execute(&args, matches, cli.quiet)
+        }
         Some(Command::List(args)) => list::execute(&args),
         Some(Command::Generate(args)) => generate::execute(&args, cli.quiet),
     }
@@ -131,18 +149,4 @@ fn refuse_options_of_the_main_command(matches: &ArgMatches, subcommand: &str) {
             self::command().error(ErrorKind::ArgumentConflict, text).exit();
         }
     }
-}
-
-/// On Ctrl-C no half-written file stays behind.
-fn remove_unfinished_files_on_interrupt() {
-    // Without a handler an interrupt ends the program all the same, so there is nothing to do if it cannot be set.
-    let _ = ctrlc::set_handler(|| {
-        abandon_unfinished(|files| {
-            match files {
-                0 => eprintln!("interrupted"),
-                _ => eprintln!("interrupted: the files being written were removed, what stood there before is whole"),
-            }
-            std::process::exit(130);
-        });
-    });
 }

@@ -36,6 +36,14 @@ impl Progress {
         self.show(done, Some(total));
     }
 
+    /// So many are done, and what there is to say of it.
+    pub fn at_saying(&self, done: usize, text: String) {
+        self.show(done, self.total);
+        if let Some(bar) = self.bar.get() {
+            bar.set_message(text);
+        }
+    }
+
     fn show(&self, done: usize, total: Option<usize>) {
         if self.wanted && self.since.elapsed() >= PATIENCE {
             self.bar.get_or_init(|| self.begin(total)).set_position(done as u64);

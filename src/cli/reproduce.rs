@@ -8,11 +8,15 @@ use clap::{Args, Subcommand};
 use super::failure::UsageError;
 use super::progress::Progress;
 use super::{Format, available_threads};
+use crate::experiment::Options;
 use crate::report::{Output, csv_cell, grouped, summary_columns, write_csv, write_json_list};
-use crate::reproduce::{FoundLog, Talby, acknowledgements, find_logs, talby_logs, write_figures};
+use crate::reproduce::{
+    Figure, FoundLog, LogName, Smith, Talby, acknowledgements, find_logs, smith_logs, talby_logs, write_figures,
+};
+use crate::schedule::catalog;
 use crate::sweep::{Cell, Keys, Shard, Store, run};
 use crate::time::humane;
-use crate::trace::{Workload, read};
+use crate::trace::{Source, Workload, read};
 
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
@@ -30,13 +34,20 @@ enum Study {
 Wants the logs SDSC-SP2-1998, CTC-SP2-1996, KTH-SP2-1996 and SDSC-BLUE-2000 of the Parallel Workloads Archive, any
 version; those that are not there are named, and the tables are made of the others.")]
     Talby(TalbyArgs),
+    /// Templates and the search for them: Tables 1 and 4 to 10 of Smith, Foster and Taylor
+    #[command(after_help = "Examples:
+  sim reproduce smith --logs logs --replications 1              one genetic search a log
+  sim reproduce smith --logs logs --format csv                  ten of them, for intervals: about a minute
+
+Wants the logs CTC-SP2-1996 and SDSC-Par-1996 of the Parallel Workloads Archive, any version. The paper's two other
+workloads, ANL and SDSC95, are not public: their published figures are printed with nothing beside them.")]
+    Smith(SmithArgs),
 }
 
 #[derive(Debug, Args)]
 struct TalbyArgs {
-    /// The folder with the logs
-    #[arg(long, value_name = "DIR")]
-    logs: PathBuf,
+    #[command(flatten)]
+    common: Common,
     /// How often each run is repeated on a slightly shaken log (submissions moved by up to 30 s); the first is the log as
     /// it is. Intervals are over all of them
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -48,6 +59,24 @@ struct TalbyArgs {
     /// standard error)
     #[arg(long, value_name = "FILE")]
     cells_out: Option<String>,
+}
+
+#[derive(Debug, Args)]
+struct SmithArgs {
+    #[command(flatten)]
+    common: Common,
+    /// How many genetic searches are made of each log, with seeds from 0 on; the first is the one measured, intervals are
+    /// over all of them
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    replications: u32,
+}
+
+/// What every study takes.
+#[derive(Debug, Args)]
+struct Common {
+    /// The folder with the logs
+    #[arg(long, value_name = "DIR")]
+    logs: PathBuf,
     /// Threads to use; results do not depend on it [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     threads: Option<u32>,
@@ -57,20 +86,16 @@ struct TalbyArgs {
 }
 
 pub fn execute(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<()> {
-    let Study::Talby(args) = &args.study;
-    let failed = |error| UsageError(format!("cannot look into {}: {error}", args.logs.display()));
-    let (logs, missing) = find_logs(&args.logs, &talby_logs()).map_err(failed)?;
-    for name in &missing {
-        eprintln!("warning: no log {}*.swf in {}: left out", name.prefix, args.logs.display());
+    match &args.study {
+        Study::Talby(args) => talby(args, quiet),
+        Study::Smith(args) => smith(args, quiet),
     }
-    if logs.is_empty() {
-        return Err(UsageError(format!("none of the study's logs is in {}", args.logs.display())).into());
-    }
-    if !quiet {
-        logs.iter().for_each(|log| eprintln!("note: {} is {}", log.name.short, log.file.display()));
-    }
+}
+
+fn talby(args: &TalbyArgs, quiet: bool) -> anyhow::Result<()> {
+    let logs = args.common.find(&talby_logs(), quiet)?;
     let cells_out = args.cells_out.as_deref().map(Output::create).transpose()?;
-    let threads = args.threads.map_or_else(available_threads, |threads| threads as usize);
+    let threads = args.common.threads();
     let study = Talby::new(logs.clone(), args.replications as usize);
     let cells = study.cells();
     let rows = rows(&cells, args.out.clone(), threads, quiet)?;
@@ -78,19 +103,66 @@ pub fn execute(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<()> {
         out.fill(|out| write_cells(out, &cells, &rows))?;
     }
     let figures = study.figures(&rows, &workloads(&logs, &cells)?)?;
-    let cells: Vec<_> = figures.iter().map(|figure| figure.cells("talby")).collect();
-    let write = |out: &mut dyn Write| match Format::or_default(args.format) {
-        Format::Table => write_figures(out, &figures),
-        Format::Csv => write_csv(out, &cells, true),
-        Format::Json => write_json_list(out, &cells),
-    };
     // As with the main command: what was asked to go to standard output has it for itself.
-    match args.cells_out.as_deref().is_some_and(Output::is_stdout) {
-        true => write(&mut io::stderr().lock())?,
-        false => Output::stdout().fill(write)?,
+    let stdout_taken = args.cells_out.as_deref().is_some_and(Output::is_stdout);
+    args.common.print("talby", &figures, &logs, stdout_taken)
+}
+
+fn smith(args: &SmithArgs, quiet: bool) -> anyhow::Result<()> {
+    let logs = args.common.find(&smith_logs(), quiet)?;
+    let options = Options { scheduler: catalog::parse("replay")?, ..Options::default() };
+    let workload = |log: &FoundLog| {
+        let source = Source::from_argument(&log.file.to_string_lossy());
+        Ok((log.clone(), options.clean(&read(&source, options.read_options(), &mut |_| ())?)?))
+    };
+    let workloads = logs.iter().map(workload).collect::<anyhow::Result<Vec<_>>>()?;
+    let study = Smith { logs: &workloads, replications: u64::from(args.replications), threads: args.common.threads() };
+    let figures = {
+        let progress = Progress::counting("searching", "searches", Some(study.steps()), quiet);
+        let done = std::cell::Cell::new(0);
+        study.figures(&|| {
+            done.set(done.get() + 1);
+            progress.at(done.get());
+        })?
+    };
+    args.common.print("smith", &figures, &logs, false)
+}
+
+impl Common {
+    fn threads(&self) -> usize {
+        self.threads.map_or_else(available_threads, |threads| threads as usize)
     }
-    eprintln!("{}", acknowledgements(&logs));
-    Ok(())
+
+    /// The logs of a study that are there; those that are not are named.
+    fn find(&self, names: &[LogName], quiet: bool) -> anyhow::Result<Vec<FoundLog>> {
+        let failed = |error| UsageError(format!("cannot look into {}: {error}", self.logs.display()));
+        let (logs, missing) = find_logs(&self.logs, names).map_err(failed)?;
+        for name in &missing {
+            eprintln!("warning: no log {}*.swf in {}: left out", name.prefix, self.logs.display());
+        }
+        if logs.is_empty() {
+            return Err(UsageError(format!("none of the study's logs is in {}", self.logs.display())).into());
+        }
+        if !quiet {
+            logs.iter().for_each(|log| eprintln!("note: {} is {}", log.name.short, log.file.display()));
+        }
+        Ok(logs)
+    }
+
+    fn print(&self, study: &str, figures: &[Figure], logs: &[FoundLog], stdout_taken: bool) -> anyhow::Result<()> {
+        let cells: Vec<_> = figures.iter().map(|figure| figure.cells(study)).collect();
+        let write = |out: &mut dyn Write| match Format::or_default(self.format) {
+            Format::Table => write_figures(out, figures),
+            Format::Csv => write_csv(out, &cells, true),
+            Format::Json => write_json_list(out, &cells),
+        };
+        match stdout_taken {
+            true => write(&mut io::stderr().lock())?,
+            false => Output::stdout().fill(write)?,
+        }
+        eprintln!("{}", acknowledgements(logs));
+        Ok(())
+    }
 }
 
 /// Runs all cells on the runner of sweeps; their rows, in order.

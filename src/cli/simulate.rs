@@ -10,7 +10,7 @@ use super::notes::tell_what_changed;
 use super::options;
 use super::progress::Progress;
 use super::replications;
-use super::{Format, available_threads};
+use super::{Format, available_threads, log_or_demo};
 use crate::engine::{EngineError, RunRecord};
 use crate::experiment::{Setting, simulate};
 use crate::metrics::{Improvement, JobMetrics, Measure, PredictionRow, summarize};
@@ -18,7 +18,7 @@ use crate::report::{
     Baseline, Compared, Output, OutputError, RunLabel, grouped, summary_row, write_csv, write_jobs, write_json,
     write_predictions, write_schedule, write_summary,
 };
-use crate::trace::{Log, ReadOptions, Source, Workload, demo, read};
+use crate::trace::{Log, ReadOptions, Workload, read};
 
 /// What the embedded log is compared with if nothing else is asked for: plain EASY.
 const PLAIN_EASY: &str = "easy/estimate";
@@ -85,15 +85,7 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
         options.baseline = Some(Setting::parse_pair(PLAIN_EASY)?);
     }
     let outputs = args.outputs()?;
-    let source = match &args.trace {
-        Some(trace) => Source::from_argument(trace),
-        None => {
-            if !quiet {
-                eprintln!("note: no --trace was given: this is the log embedded in the program (see --help)");
-            }
-            demo()
-        }
-    };
+    let source = log_or_demo(args.trace.as_deref(), quiet);
     let began = Instant::now();
     let log = {
         let progress = Progress::counting("reading", "records", None, quiet);

@@ -272,7 +272,7 @@ fn print_results(args: &SweepArgs, group_by: &[String], file: &str) -> anyhow::R
 /// The columns people want to see first, and not more rows than they want to.
 fn write_rows(out: &mut dyn Write, table: &Results, file: &str) -> io::Result<()> {
     const SHOWN: usize = 50;
-    const HIDDEN: [&str; 14] = [
+    const HIDDEN: [&str; 16] = [
         "procs",
         "jobs",
         "dropped",
@@ -286,6 +286,8 @@ fn write_rows(out: &mut dyn Write, table: &Results, file: &str) -> io::Result<()
         "bsld_p95",
         "mae",
         "mae_pct",
+        "answered",
+        "inside_pct",
         "baseline",
     ];
     let shown: Vec<usize> = (0..table.names.len()).filter(|&at| !HIDDEN.contains(&table.names[at].as_str())).collect();

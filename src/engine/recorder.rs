@@ -17,6 +17,8 @@ pub struct Outcome {
     /// Deadlines missed; known at the end.
     pub misses: u32,
     pub backfilled: bool,
+    /// Whether the runtime lies within the confidence interval of the prediction at the start, if that had one.
+    pub inside: Option<bool>,
     /// The sum of |R - P| over [submit, end], each prediction times the seconds it held (Talby et al., Equations 1, 2).
     pub ai_seconds: i128,
     /// The sum of min(R, P) / max(R, P) likewise.
@@ -79,6 +81,7 @@ impl Recorder {
             prediction_last: 0,
             misses: 0,
             backfilled: false,
+            inside: None,
             ai_seconds: 0,
             ra_seconds: 0.0,
         });
@@ -100,11 +103,12 @@ impl Recorder {
     }
 
     /// The same of a job that starts.
-    pub fn started(&mut self, id: JobId, now: Time, prediction: Seconds, backfilled: bool) {
+    pub fn started(&mut self, id: JobId, now: Time, prediction: Seconds, backfilled: bool, inside: Option<bool>) {
         let outcome = &mut self.outcomes[id.index()];
         outcome.start = Some(now);
         outcome.prediction_at_start = prediction;
         outcome.backfilled = backfilled;
+        outcome.inside = inside;
     }
 
     pub fn ended(&mut self, id: JobId, now: Time, prediction: Seconds, runtime: Seconds, misses: u32) {

@@ -224,7 +224,10 @@ impl Simulation {
         let still_waiting = self.machine.waiting.first().map(|job| job.id);
         for &id in &started {
             let backfilled = still_waiting.is_some_and(|head| head < id);
-            self.recorder.started(id, self.now(), self.board.prediction(id), backfilled);
+            let prediction = self.board.prediction(id);
+            let error = (self.truths[id.index()].runtime - prediction).abs() as f64;
+            let inside = self.predictor.value.interval(id).map(|interval| error <= interval);
+            self.recorder.started(id, self.now(), prediction, backfilled, inside);
         }
         self.started = started;
         Ok(&self.started)

@@ -210,7 +210,7 @@ pub const OPTIONS: &[OptionForm] = &[
     OptionForm {
         name: "seed",
         value: "S",
-        about: "Every random number comes from it; only --shake draws any",
+        about: "Every random number comes from it: those of --shake and of a search",
         section: Section::Shape,
         set: |options, text| assign(&mut options.shaping.seed, whole(text, 0, u64::MAX)),
         get: |options| options.shaping.seed.to_string(),

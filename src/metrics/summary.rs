@@ -32,6 +32,9 @@ pub struct Summary {
     /// The mean of |runtime - prediction in force at the start|, in seconds and as percent of the mean runtime.
     pub mae: f64,
     pub mae_pct: f64,
+    /// Jobs whose prediction at the start had a confidence interval, and how many of them, in percent, ended within it.
+    pub answered: usize,
+    pub inside_pct: Option<f64>,
 }
 
 /// Sums run over jobs in workload order, so that two right programs print the same digits.
@@ -41,7 +44,7 @@ pub fn summarize(workload: &Workload, record: &RunRecord, measure: &Measure) -> 
     let mut waits = Vec::with_capacity(jobs);
     let mut bslds = Vec::with_capacity(jobs);
     let (mut wait, mut bsld, mut ai, mut ra, mut error, mut runtime) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
-    let (mut backfilled, mut misses) = (0, 0);
+    let (mut backfilled, mut misses, mut answered, mut inside) = (0, 0, 0, 0);
     for finished in record.finished(&workload.jobs).skip(measured.start).take(jobs) {
         let job = JobMetrics::of(&finished, measure.bsld_threshold);
         wait += job.wait as f64;
@@ -52,6 +55,8 @@ pub fn summarize(workload: &Workload, record: &RunRecord, measure: &Measure) -> 
         runtime += job.runtime as f64;
         backfilled += usize::from(job.backfilled);
         misses += u64::from(job.misses);
+        answered += usize::from(finished.outcome.inside.is_some());
+        inside += usize::from(finished.outcome.inside == Some(true));
         waits.push(job.wait as f64);
         bslds.push(job.bsld);
     }
@@ -77,5 +82,7 @@ pub fn summarize(workload: &Workload, record: &RunRecord, measure: &Measure) -> 
         bsld_p95: percentile(&mut bslds, 95.0),
         mae: error / count,
         mae_pct: error / runtime * 100.0,
+        answered,
+        inside_pct: (answered > 0).then(|| inside as f64 / answered as f64 * 100.0),
     }
 }

@@ -1,11 +1,15 @@
 //! All predictors by name: the only place that knows them all.
 
 use super::constant::{self, Constant};
+use super::downey::{self, Downey};
 use super::estimate::{self, Estimate};
+use super::gibbons::{self, Gibbons};
 use super::perfect::{self, Perfect};
 use super::predictor::Predictor;
 use super::ruh::{self, Ruh};
 use super::sbh::{self, Sbh};
+use super::smith::{self, Smith};
+use super::template_file::with_file_read;
 use crate::job::Job;
 use crate::spec::{Form, Spec, SpecError};
 
@@ -28,6 +32,9 @@ const CATALOG: &[(&Form, Build)] = &[
     (&ruh::EASY_PLUS_PLUS, FromSpec(|_| Box::new(Ruh::easy_plus_plus()))),
     (&sbh::SBH, FromSpec(|spec| Box::new(Sbh::new(spec)))),
     (&sbh::SBH_NOEST, FromSpec(|spec| Box::new(Sbh::without_estimates(spec)))),
+    (&smith::FORM, FromSpec(|spec| Box::new(Smith::new(spec)))),
+    (&gibbons::FORM, FromSpec(|spec| Box::new(Gibbons::new(spec)))),
+    (&downey::FORM, FromSpec(|spec| Box::new(Downey::new(spec)))),
 ];
 
 /// What may be written for a predictor, in the catalog's order.
@@ -37,7 +44,7 @@ pub fn forms() -> Vec<&'static Form> {
 
 /// Reads a predictor's spec; printing it gives the text back.
 pub fn parse(text: &str) -> Result<Spec, SpecError> {
-    Spec::parse(text, "predictor", &forms())
+    Spec::parse(&with_file_read(text)?, "predictor", &forms())
 }
 
 /// Builds the predictor of a spec that [`parse`] gave, for these jobs.

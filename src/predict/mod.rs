@@ -3,11 +3,16 @@
 //! [`Predictor`] is the interface, [`Board`] what predictors read and write on, [`catalog`] the list of them all.
 //! [`deadline`] and [`metric`] are what several share.
 
+mod asked_at_start;
 mod board;
 pub mod catalog;
+pub mod category;
 mod constant;
 pub mod deadline;
+mod downey;
 mod estimate;
+mod gibbons;
+mod lifetimes;
 mod live;
 pub mod metric;
 mod multiset;
@@ -16,7 +21,12 @@ mod predictor;
 mod ruh;
 mod sbh;
 mod sessions;
+mod smith;
+mod template_file;
+pub mod templates;
 
+pub use asked_at_start::AskedAtStart;
 pub(crate) use board::Change;
 pub use board::{Board, Breach, BreachKind, Stage};
 pub use predictor::Predictor;
+pub use template_file::template_file;

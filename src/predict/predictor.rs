@@ -36,4 +36,14 @@ pub trait Predictor: Send {
     /// A waiting job was withdrawn; it is already gone. No log has such an event and the paper does not know it, but a
     /// job queued at several machines is withdrawn from all but one. By default nothing changes.
     fn on_cancellation(&mut self, _id: JobId, _board: &mut Board) {}
+
+    /// Predict a job in the system anew, as if it were asked about only now. By default what was said at the arrival
+    /// holds, which is right for predictors that learn nothing.
+    fn predict_again(&mut self, _id: JobId, _board: &mut Board) {}
+
+    /// The half-width in seconds of the confidence interval around the prediction last made for a job, if this predictor
+    /// has intervals and one for this job. The engine asks when the job starts.
+    fn interval(&self, _id: JobId) -> Option<f64> {
+        None
+    }
 }

@@ -132,6 +132,11 @@ impl Predictor for Ruh {
         self.users.entry(board.job(id).user).or_default().live = live;
     }
 
+    fn predict_again(&mut self, id: JobId, board: &mut Board) {
+        let prediction = self.compute(id, board);
+        board.predict_if_above_elapsed(id, prediction);
+    }
+
     fn on_cancellation(&mut self, id: JobId, board: &mut Board) {
         if let Some(user) = self.users.get_mut(&board.job(id).user) {
             user.live.retain(|&other| other != id);

@@ -247,6 +247,11 @@ impl Predictor for Sbh {
         self.predict_others(id, self.sessions.user(twins), board);
     }
 
+    fn predict_again(&mut self, id: JobId, board: &mut Board) {
+        let prediction = self.compute(id, board);
+        board.predict_if_above_elapsed(id, prediction);
+    }
+
     fn on_cancellation(&mut self, id: JobId, _: &mut Board) {
         let twins = self.twins[id.index()];
         self.sessions.withdraw(twins);

@@ -108,6 +108,8 @@ pub fn summary_row(label: &RunLabel, summary: &Summary, compared: Option<&Compar
         ("bsld_p95", Cell::Real(summary.bsld_p95)),
         ("mae", Cell::Seconds(summary.mae)),
         ("mae_pct", Cell::Real(summary.mae_pct)),
+        ("answered", summary.inside_pct.map_or(Cell::None, |_| Cell::Count(summary.answered as u64))),
+        ("inside_pct", Cell::real(summary.inside_pct)),
     ];
     if let Some(Compared { baseline, improvement }) = compared {
         row.extend([

@@ -48,8 +48,16 @@ pub fn write_summary(
     line("  95% of jobs within", &|s| slowdown(s.bsld_p95), None);
     line("absolute inaccuracy (AI)", &|s| humane(s.ai_mean), gain.map(|g| g.ai));
     line("relative accuracy (RA)", &|s| percent(s.ra_mean), gain.map(|g| g.ra));
-    line("error at start, mean", &|s| humane(s.mae), None);
+    line("error at start, mean", &|s| minutes(s.mae), None);
     line("  of the mean runtime", &|s| percent(s.mae_pct / 100.0), None);
+    if run.inside_pct.is_some() || baseline.is_some_and(|base| base.summary.inside_pct.is_some()) {
+        line(
+            "  within its interval",
+            &|s| s.inside_pct.map_or("-".to_string(), |inside| percent(inside / 100.0)),
+            None,
+        );
+        line("  with an interval", &|s| share(s.answered, s.jobs), None);
+    }
     line("jobs backfilled", &|s| share(s.backfilled, s.jobs), None);
     line("missed deadlines", &|s| grouped(s.misses), None);
     line("utilization", &|s| percent(s.utilization), None);
@@ -60,6 +68,11 @@ pub fn write_summary(
 /// With its sign, but none for what rounds to nothing.
 fn signed_percent(percent: f64) -> String {
     if percent.abs() < 0.05 { "0.0%".to_string() } else { format!("{percent:+.1}%") }
+}
+
+/// As studies of prediction print errors.
+fn minutes(seconds: f64) -> String {
+    if seconds.is_finite() { format!("{:.2} min", seconds / 60.0) } else { "-".to_string() }
 }
 
 fn slowdown(value: f64) -> String {

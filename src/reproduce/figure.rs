@@ -13,7 +13,7 @@ pub struct Figure {
     pub column: String,
     /// As printed (`24`, `47-53`, `>90`); empty where the paper has only a picture.
     pub published: String,
-    /// On the log as it is.
+    /// On the log as it is; NaN where there is nothing to measure.
     pub measured: f64,
     /// The 95% interval over replications, if there are any.
     pub interval: Option<(f64, f64)>,
@@ -51,7 +51,7 @@ pub fn write_figures(out: &mut dyn Write, figures: &[Figure]) -> io::Result<()> 
                 format!("  {}", figure.row),
                 figure.column.clone(),
                 figure.published.clone(),
-                format!("{:.1}", figure.measured),
+                if figure.measured.is_finite() { format!("{:.1}", figure.measured) } else { String::new() },
                 interval,
                 figure.note.clone(),
             ]);

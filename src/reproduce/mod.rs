@@ -6,8 +6,10 @@
 mod figure;
 mod judge;
 mod logs;
+mod smith;
 mod talby;
 
 pub use figure::{Figure, write_figures};
 pub use logs::{FoundLog, LogName, acknowledgements, find_logs};
+pub use smith::{Smith, smith_logs};
 pub use talby::{Talby, talby_logs};

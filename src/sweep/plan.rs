@@ -16,7 +16,7 @@ use super::grid::{Cells, Grid};
 use super::store::CellKey;
 
 /// Raised whenever any result of the main command changes, so that a sweep never mixes results of two meanings.
-pub const RESULTS_REVISION: u32 = 1;
+pub const RESULTS_REVISION: u32 = 2;
 
 /// A sweep that cannot be begun or gone on with.
 #[derive(Debug)]

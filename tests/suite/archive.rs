@@ -62,6 +62,10 @@ fn golden_figures_of_four_logs() {
             ("sjbf", "sbh-noest"),
             ("conservative", "estimate"),
             ("replay", "ruh"),
+            ("sjbf", "smith"),
+            ("sjbf", "gibbons"),
+            ("sjbf", "downey"),
+            ("replay", "smith:at=start"),
         ] {
             let row = Row::of(&folder, log, &["--scheduler", scheduler, "--predictor", predictor]);
             if text.is_empty() {

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use crate::support::{demo_text, sim, sim_fed, sim_ok};
 
 const COLUMNS: &str = "trace,procs,scheduler,predictor,jobs,dropped,wait_mean,bsld_mean,ai_mean,ra_mean,backfilled,misses,\
-    utilization,makespan,wait_p50,wait_p95,wait_max,bsld_p50,bsld_p95,mae,mae_pct";
+    utilization,makespan,wait_p50,wait_p95,wait_max,bsld_p50,bsld_p95,mae,mae_pct,answered,inside_pct";
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());

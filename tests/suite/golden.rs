@@ -45,6 +45,26 @@ fn the_embedded_log_with_session_based_predictors() {
 }
 
 #[test]
+fn the_embedded_log_with_template_predictors() {
+    let mut text = String::new();
+    for scheduler in ["sjbf", "replay"] {
+        for predictor in [
+            "smith",
+            "smith:templates=(u,e,n=4,lr,rel,h=16);(u,h=4);(),at=start",
+            "smith:templates=(q,p,lr);(g,n=1),confidence=50",
+            "gibbons",
+            "gibbons:data=rel",
+            "downey",
+            "downey:by=user,point=mean",
+            "downey:by=none",
+        ] {
+            text += &sim_ok(&["--format", "csv", "--no-header", "--scheduler", scheduler, "--predictor", predictor]);
+        }
+    }
+    assert_golden("templates.csv", &text);
+}
+
+#[test]
 fn the_embedded_log_with_every_other_option() {
     let mut text = String::new();
     for options in [
@@ -87,7 +107,9 @@ fn the_embedded_log_is_what_its_recipe_makes() {
 fn the_readme_shows_what_is_printed() {
     let readme = include_str!("../../README.md");
     assert!(readme.contains("$ cargo run --release ") && readme.contains("$ cargo test "));
-    for args in [&["--format", "table"][..], &["list", "schedulers"], &["list", "predictors"]] {
+    for args in
+        [&["--format", "table"][..], &["list", "schedulers"], &["list", "predictors"], &["search", "--format", "table"]]
+    {
         assert!(readme.contains(sim_ok(args).trim_end()), "the README shows another output of sim {args:?}");
     }
     let folder = tempfile::tempdir().unwrap();
@@ -104,7 +126,7 @@ fn the_readme_shows_what_is_printed() {
 fn a_changed_result_has_a_new_revision() {
     let read =
         |name: &str| std::fs::read_to_string(format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
-    let golden = ["demo.csv", "options.txt", "sessions.csv"].map(read).concat();
+    let golden = ["demo.csv", "options.txt", "sessions.csv", "templates.csv"].map(read).concat();
     let fingerprint = golden
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));

@@ -3,6 +3,7 @@
 mod archive;
 mod bad_input;
 mod cli;
+mod formulas;
 mod golden;
 mod invariants;
 mod layers;
@@ -11,6 +12,8 @@ mod random;
 mod reference;
 mod reproduce;
 mod schedules;
+mod search;
+mod slow_predictors;
 #[cfg(unix)]
 mod slurm;
 mod support;

@@ -102,3 +102,37 @@ fn a_study_needs_its_logs() {
         ran.err
     );
 }
+
+#[test]
+fn templates_beside_the_published_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = include_bytes!("../../traces/demo.swf.gz");
+    fs::write(folder.path().join("CTC-SP2-1996-9.9-cln.swf.gz"), log).unwrap();
+    let smith = |more: &[&str]| {
+        let logs = ["reproduce", "smith", "--logs", folder.path().to_str().unwrap(), "--replications", "2"];
+        sim(&[&logs[..], more].concat())
+    };
+    let ran = smith(&["--format", "csv"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("warning: no log SDSC-Par-1996"), "{}", ran.err);
+    let rows = rows(&ran.out);
+    let find = |table: &str, row: &str, column: &str| {
+        let fits = |line: &&csv::StringRecord| line[1].starts_with(table) && &line[2] == row && &line[3] == column;
+        rows.iter().find(fits).unwrap_or_else(|| panic!("{table}, {row}, {column}")).clone()
+    };
+    let percent = "percent of mean run time";
+    let requests = find("Table 1", "CTC", "requests");
+    assert_eq!((&requests[4], &requests[5]), ("79302", "5000.000000"));
+    assert_eq!(&find("Table 4", "CTC", percent)[4], "65.25");
+    let genetic = find("Table 6", "CTC", &format!("genetic, {percent}"));
+    let numbers: Vec<f64> = (5..8).map(|at| genetic[at].parse().unwrap()).collect();
+    assert!(&genetic[4] == "58.58" && numbers[1] <= numbers[2], "{genetic:?}");
+    // Two of the workloads nobody can have: their figures stand alone, and that is said.
+    for name in ["ANL", "SDSC95"] {
+        let row = find("Table 8", name, percent);
+        assert_eq!((&row[5], &row[8]), ("", "the log is not public"));
+    }
+    assert_eq!(smith(&["--format", "csv", "--threads", "1"]).out, ran.out);
+    let people = smith(&["--format", "table"]).out;
+    assert!(people.contains("Table 10, Downey") && people.contains("ours: ("), "{people}");
+}

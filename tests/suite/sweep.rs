@@ -57,7 +57,7 @@ fn rows_stand_in_the_grids_order_and_are_those_of_the_main_command() {
     let text = folder.read("a/results.csv");
     assert_eq!(ran.out, text, "what is printed is what is kept");
     let mut lines = text.lines();
-    assert!(lines.next().unwrap().ends_with(",mae,mae_pct,load,first"));
+    assert!(lines.next().unwrap().ends_with(",mae_pct,answered,inside_pct,load,first"));
     let dry = sim(&[&["sweep", "--dry-run"], &GRID[..]].concat());
     assert!(dry.err.contains("24 cells: 2 scheduler x 4 predictor x 3 load x 1 first"), "{}", dry.err);
     assert_eq!(dry.out.lines().count(), 24);

@@ -1,0 +1,298 @@
+//! `sim search`: find templates that predict a log's jobs well.
+
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use clap::{ArgMatches, Args, ValueEnum};
+
+use super::failure::UsageError;
+use super::interrupt::{self, Interrupted};
+use super::notes::tell_what_changed;
+use super::options;
+use super::progress::Progress;
+use super::{Format, available_threads, log_or_demo};
+use crate::experiment::Options;
+use crate::predict::template_file;
+use crate::predict::templates::Template;
+use crate::report::{Cell, Output, Table, grouped, write_csv, write_json_list};
+use crate::search::{Found, Genetic, Judge, Limits, RIVALS, Rival, Space, Step, genetic, greedy, rivals};
+use crate::time::{humane, parse_duration};
+use crate::trace::{Workload, read};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  sim search --trace CTC.swf.gz --out ctc.templates               a genetic search, its result in a file
+  sim --trace CTC.swf.gz --predictor smith:templates=@ctc.templates
+  sim search --trace CTC.swf.gz --method greedy --format csv
+  sim search --trace CTC.swf.gz --train 0.5 --seed 7              found on the first half, judged on the second
+
+A set of templates is judged on the log's own schedule (its recorded waits): every job is predicted when it started, from
+jobs that had ended by then. A genetic search of 50 sets over 50 generations takes some ten seconds on a log of 77,000
+jobs; it keeps up to 512 MB of predictions to be so quick. Ctrl-C ends it with the best set so far.")]
+pub struct SearchArgs {
+    /// The log, plain, .gz or .zst; - for standard input [default: the embedded log]
+    #[arg(long, value_name = "FILE", display_order = 0)]
+    trace: Option<String>,
+    /// How to search
+    #[arg(long, value_enum, default_value_t = Method::Genetic, display_order = 0)]
+    method: Method,
+    /// Search on this share of the jobs, the first ones, and report on the others: what was learned by heart shows
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Search")]
+    train: Option<f64>,
+    /// Look for the lengths of histories too (h=2 to h=65536)
+    #[arg(long, help_heading = "Search")]
+    histories: bool,
+    /// End after so long with the best so far (which then depends on the machine)
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "Search")]
+    time_limit: Option<i64>,
+    /// End before more than so many sets are judged
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
+    evaluations: Option<u64>,
+    /// Sets of a generation
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Genetic search")]
+    population: u32,
+    /// How many generations
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Genetic search")]
+    generations: u32,
+    /// The best of a generation that live on unchanged
+    #[arg(long, value_name = "N", default_value_t = 2, help_heading = "Genetic search")]
+    elite: u32,
+    /// The probability with which a bit flips
+    #[arg(long, value_name = "P", default_value_t = 0.001, value_parser = parse_probability, help_heading = "Genetic search")]
+    mutation: f64,
+    /// Templates of a set, at most
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100), help_heading = "Genetic search")]
+    templates: u32,
+    /// Where the templates go, for smith:templates=@FILE; - for standard output (the table then goes to standard error)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    out: Option<String>,
+    /// A CSV with every step of the search [default: FILE.history.csv beside --out FILE]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    history_out: Option<String>,
+    /// Threads to use; results do not depend on it [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Output")]
+    threads: Option<u32>,
+    /// How to print the comparison [default: table on a terminal, csv otherwise]
+    #[arg(long, value_enum, help_heading = "Output")]
+    format: Option<Format>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Method {
+    /// From the template of all jobs, add the best with one characteristic, then with two, and so on
+    Greedy,
+    /// Sets of templates mate and mutate
+    Genetic,
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if share > 0.0 && share < 1.0 => Ok(share),
+        _ => Err("a share is a number above 0 and below 1, such as 0.5".to_string()),
+    }
+}
+
+fn parse_probability(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(probability) if (0.0..=1.0).contains(&probability) => Ok(probability),
+        _ => Err("a probability is a number from 0 to 1, such as 0.001".to_string()),
+    }
+}
+
+/// Where results go beside the comparison. Opened before any work is done.
+struct Outputs {
+    templates: Option<Output>,
+    history: Option<Output>,
+    stdout_taken: bool,
+}
+
+impl SearchArgs {
+    fn outputs(&self) -> anyhow::Result<Outputs> {
+        let beside = self.out.as_ref().filter(|out| !Output::is_stdout(out)).map(|out| format!("{out}.history.csv"));
+        let history = self.history_out.clone().or(beside);
+        if self.out.is_some() && self.out == history {
+            return Err(UsageError("--out and --history-out cannot both go to the same place".to_string()).into());
+        }
+        let is_stdout = |path: &Option<String>| path.as_deref().is_some_and(Output::is_stdout);
+        Ok(Outputs {
+            stdout_taken: is_stdout(&self.out) || is_stdout(&history),
+            templates: self.out.as_deref().map(Output::create).transpose()?,
+            history: history.as_deref().map(Output::create).transpose()?,
+        })
+    }
+}
+
+pub fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+    if args.elite >= args.population {
+        return Err(UsageError(format!("an elite of {} leaves no room for children", args.elite)).into());
+    }
+    let outputs = args.outputs()?;
+    let options = options::read(matches);
+    let workload = read_workload(args, options.clone(), quiet)?;
+    let jobs = workload.jobs.len();
+    let trained = args.train.map(|share| 0..(jobs as f64 * share) as usize);
+    if trained.as_ref().is_some_and(|trained| trained.is_empty()) {
+        return Err(UsageError(format!("--train leaves none of the {jobs} jobs to search on")).into());
+    }
+    // Only what happens to the first jobs may be known where they are searched on.
+    let known = trained.clone().unwrap_or(0..jobs);
+    let estimates = workload.cleaning.filled < workload.cleaning.jobs();
+    let space = Space::of(&workload.jobs[known.clone()], estimates, args.histories);
+    let judge = Judge::new(&workload.jobs[known.clone()], known);
+    let threads = args.threads.map_or_else(available_threads, |threads| threads as usize);
+    let began = Instant::now();
+    let seed = options.shaping.seed;
+    let found = search(args, &judge, &space, seed, threads, quiet)?;
+    if !quiet {
+        let sets = found.steps.last().map_or(0, |step| step.evaluations);
+        let time = humane(began.elapsed().as_secs_f64());
+        eprintln!("note: {} sets of {} judged in {time}, seed {seed}", grouped(sets), space.describe());
+    }
+    let counted = trained.as_ref().map_or(0..jobs, |trained| trained.end..jobs);
+    let rivals = {
+        let mut predictors = vec![(best_predictor(&found.templates), "best templates".to_string())];
+        predictors.extend(RIVALS.iter().map(|(predictor, name)| (predictor.to_string(), name.to_string())));
+        let progress = Progress::counting("comparing", "predictors", Some(predictors.len()), quiet);
+        rivals(&workload, &predictors, counted, trained, threads, |done| progress.at(done))?
+    };
+    if let Some(out) = outputs.templates {
+        let comments = comments(args, &workload, &found, seed);
+        out.fill(|out| out.write_all(template_file(&comments, &found.templates).as_bytes()))?;
+    }
+    if let Some(out) = outputs.history {
+        let rows: Vec<_> = found.steps.iter().map(step_cells).collect();
+        out.fill(|out| write_csv(out, &rows, true))?;
+    }
+    let rows: Vec<_> = rivals.iter().map(Rival::cells).collect();
+    let write = |out: &mut dyn Write| match Format::or_default(args.format) {
+        Format::Table => write_comparison(out, &workload, &found, &rivals),
+        Format::Csv => write_csv(out, &rows, true),
+        Format::Json => write_json_list(out, &rows),
+    };
+    match outputs.stdout_taken {
+        true => write(&mut io::stderr().lock())?,
+        false => Output::stdout().fill(write)?,
+    }
+    if interrupt::stop_asked() { Err(Interrupted.into()) } else { Ok(()) }
+}
+
+/// The log's jobs with the waits they had.
+fn read_workload(args: &SearchArgs, mut options: Options, quiet: bool) -> anyhow::Result<Workload> {
+    options.scheduler = crate::schedule::catalog::parse("replay")?;
+    let source = log_or_demo(args.trace.as_deref(), quiet);
+    let log = {
+        let progress = Progress::counting("reading", "records", None, quiet);
+        read(&source, options.read_options(), &mut |records| progress.at(records))?
+    };
+    let workload = options.clean(&log)?;
+    tell_what_changed(&log, &workload.cleaning, quiet);
+    Ok(options.shape(workload)?)
+}
+
+fn search(
+    args: &SearchArgs,
+    judge: &Judge<'_>,
+    space: &Space,
+    seed: u64,
+    threads: usize,
+    quiet: bool,
+) -> anyhow::Result<Found> {
+    interrupt::end_by_itself();
+    let limits = Limits {
+        evaluations: args.evaluations,
+        deadline: args.time_limit.map(|seconds| Instant::now() + Duration::from_secs(seconds as u64)),
+        stopped: &interrupt::stop_asked,
+        threads,
+    };
+    let steps = (args.method == Method::Genetic).then_some(args.generations as usize);
+    let progress = Progress::counting("searching", "steps", steps, quiet);
+    let best = std::cell::Cell::new(f64::INFINITY);
+    let done = std::cell::Cell::new(0);
+    let watch = |step: &Step| {
+        best.set(best.get().min(step.best));
+        done.set(done.get() + 1);
+        progress.at_saying(done.get(), format!("steps, best error {:.2} min", best.get()));
+    };
+    let found = match args.method {
+        Method::Greedy => greedy(judge, space, &limits, &watch),
+        Method::Genetic => {
+            let how = Genetic {
+                population: args.population as usize,
+                generations: args.generations as usize,
+                elite: args.elite as usize,
+                mutation: args.mutation,
+                templates: args.templates as usize,
+                seed,
+            };
+            genetic(judge, space, &how, &limits, &watch)
+        }
+    };
+    drop(progress);
+    match found {
+        Some(found) => Ok(found),
+        None if interrupt::stop_asked() => Err(anyhow::anyhow!("interrupted before any set was judged")),
+        None => Err(UsageError("--evaluations or --time-limit left no time to judge a single step".to_string()).into()),
+    }
+}
+
+fn best_predictor(templates: &[Template]) -> String {
+    format!("smith:templates={},at=start", Template::print_set(templates))
+}
+
+fn comments(args: &SearchArgs, workload: &Workload, found: &Found, seed: u64) -> Vec<String> {
+    let method = args.method.to_possible_value().map_or(String::new(), |method| method.get_name().to_string());
+    let whole = if found.stopped { ", stopped before it was through" } else { "" };
+    let part = args.train.map_or(String::new(), |share| format!(" on the first {share} of the jobs"));
+    vec![
+        format!("Templates found by a {method} search{part} of {}, seed {seed}{whole}.", workload.label),
+        format!(
+            "Mean error there: {:.2} minutes, {:.2}% of the mean runtime.",
+            found.score.minutes(),
+            found.score.percent()
+        ),
+    ]
+}
+
+fn step_cells(step: &Step) -> Vec<(&'static str, Cell)> {
+    vec![
+        ("search", Cell::Text(step.search.clone())),
+        ("step", Cell::Count(step.step as u64)),
+        ("evaluations", Cell::Count(step.evaluations)),
+        ("best_min", Cell::Real(step.best)),
+        ("mean_min", Cell::Real(step.mean)),
+        ("worst_min", Cell::Real(step.worst)),
+        ("templates", Cell::Text(Template::print_set(&step.templates))),
+    ]
+}
+
+fn write_comparison(out: &mut dyn Write, workload: &Workload, found: &Found, rivals: &[Rival]) -> io::Result<()> {
+    let score = &rivals[0].score;
+    let runtime = format!("{:.2}", score.mean_runtime_minutes());
+    writeln!(out, "{}: {} jobs judged, mean runtime {runtime} minutes", workload.label, grouped(score.jobs as u64))?;
+    writeln!(out, "\nbest templates")?;
+    found.templates.iter().try_for_each(|template| writeln!(out, "  {template}"))?;
+    writeln!(out)?;
+    let mut table = Table::default();
+    let mut names = vec!["mean error", "minutes", "of runtime", "answered", "minutes", "within interval"];
+    if rivals[0].trained.is_some() {
+        names.extend(["searched on: minutes", "of runtime"]);
+    }
+    table.push(names.into_iter().map(str::to_string).collect());
+    let percent = |value: f64| format!("{value:.1}%");
+    let optional = |value: Option<f64>, show: &dyn Fn(f64) -> String| value.map_or("-".to_string(), show);
+    for Rival { name, score, trained, .. } in rivals {
+        let mut cells = vec![
+            name.clone(),
+            format!("{:.2}", score.minutes()),
+            percent(score.percent()),
+            optional(score.minutes_answered(), &|_| grouped(score.answered as u64)),
+            optional(score.minutes_answered(), &|minutes| format!("{minutes:.2}")),
+            optional(score.inside_percent(), &percent),
+        ];
+        if let Some(trained) = trained {
+            cells.extend([format!("{:.2}", trained.minutes()), percent(trained.percent())]);
+        }
+        table.push(cells);
+    }
+    table.write(out)
+}

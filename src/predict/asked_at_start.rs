@@ -1,0 +1,35 @@
+//! Any predictor, asked once more when a job starts: so are rivals compared that the log's own schedule is replayed for.
+
+use super::board::Board;
+use super::predictor::Predictor;
+use crate::job::JobId;
+use crate::time::Seconds;
+
+pub struct AskedAtStart(pub Box<dyn Predictor>);
+
+impl Predictor for AskedAtStart {
+    fn on_arrival(&mut self, id: JobId, board: &mut Board) {
+        self.0.on_arrival(id, board);
+    }
+
+    fn on_start(&mut self, id: JobId, board: &mut Board) {
+        self.0.on_start(id, board);
+        self.0.predict_again(id, board);
+    }
+
+    fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {
+        self.0.on_termination(id, runtime, board);
+    }
+
+    fn on_deadline_missed(&mut self, id: JobId, board: &mut Board) {
+        self.0.on_deadline_missed(id, board);
+    }
+
+    fn on_cancellation(&mut self, id: JobId, board: &mut Board) {
+        self.0.on_cancellation(id, board);
+    }
+
+    fn interval(&self, id: JobId) -> Option<f64> {
+        self.0.interval(id)
+    }
+}

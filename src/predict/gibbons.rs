@@ -1,0 +1,178 @@
+//! Gibbons' predictor, as Smith et al. describe it (Table 3 and section 4): six fixed templates, the first that is valid.
+
+use rustc_hash::FxHashMap;
+
+use super::board::Board;
+use super::category::{Sums, data_point, unit, whole_seconds};
+use super::predictor::Predictor;
+use super::templates::Data;
+use crate::job::{JobId, Submission};
+use crate::spec::{Form, Key, Kind, Spec};
+use crate::time::Seconds;
+
+pub const FORM: Form = Form {
+    name: "gibbons",
+    about: "Gibbons' six templates: same user and program, same program, all jobs; by node range, else by regression",
+    keys: &[Key {
+        name: "data",
+        kind: Kind::Choice(&["act", "rel"]),
+        default: "act",
+        about: "what is remembered: runtimes, or runtimes divided by estimates",
+    }],
+};
+
+/// A mean is valid from so many runs on.
+const VALID: i64 = 2;
+/// In seconds squared; a single run has no variance and counts as having this.
+const LEAST_VARIANCE: f64 = 1.0;
+
+/// Unknown users and executables (-1) are values like any other. A job without an estimate of its own is taken by the
+/// one it was given, with `data=rel`. Where nothing is valid, the estimate answers.
+pub struct Gibbons {
+    data: Data,
+    /// By user and executable, by executable, and all jobs: each in node ranges.
+    by_user: FxHashMap<(i32, i32), Ranges>,
+    by_executable: FxHashMap<i32, Ranges>,
+    all: Ranges,
+    /// Every job that has ended.
+    runs: Vec<Run>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    runtime: Seconds,
+    point: i64,
+    procs: u32,
+}
+
+/// The jobs of a template by node range: 1, 2-3, 4-7, 8-15 processors and so on.
+#[derive(Clone, Debug, Default)]
+struct Ranges(Vec<Range>);
+
+#[derive(Clone, Debug, Default)]
+struct Range {
+    sums: Sums,
+    /// Which runs these are, for jobs of some age.
+    runs: Vec<u32>,
+}
+
+/// Which range a number of processors is in.
+fn range_of(procs: u32) -> usize {
+    procs.ilog2() as usize
+}
+
+impl Gibbons {
+    pub fn new(spec: &Spec) -> Self {
+        let data = if spec.text("data") == "rel" { Data::Relative } else { Data::Actual };
+        Gibbons {
+            data,
+            by_user: FxHashMap::default(),
+            by_executable: FxHashMap::default(),
+            all: Ranges::default(),
+            runs: Vec::new(),
+        }
+    }
+
+    /// What past runs say of a job that has run for `age` seconds: only those that ran longer count.
+    fn ask(&self, job: &Submission, age: Seconds) -> Option<f64> {
+        let templates =
+            [self.by_user.get(&(job.user, job.executable)), self.by_executable.get(&job.executable), Some(&self.all)];
+        let unit = unit(self.data, job.estimate);
+        templates.into_iter().flatten().find_map(|ranges| {
+            let sums: Vec<Sums> = ranges.0.iter().map(|range| self.longer_than(range, age)).collect();
+            let own = sums.get(range_of(job.procs)).filter(|own| own.count >= VALID);
+            own.map(Sums::mean).or_else(|| regression(&sums, f64::from(job.procs), unit)).map(|value| value * unit)
+        })
+    }
+
+    fn longer_than(&self, range: &Range, age: Seconds) -> Sums {
+        if age == 0 {
+            return range.sums;
+        }
+        let mut sums = Sums::default();
+        for run in range.runs.iter().map(|&at| self.runs[at as usize]).filter(|run| run.runtime > age) {
+            sums.add(run.point, run.procs);
+        }
+        sums
+    }
+}
+
+/// The line through the ranges' means (processors, runtime), each weighted by the inverse of the variance of its
+/// runtimes. Two ranges with data are needed.
+fn regression(ranges: &[Sums], procs: f64, unit: f64) -> Option<f64> {
+    let points: Vec<(f64, f64, f64)> = ranges
+        .iter()
+        .filter(|sums| sums.count > 0)
+        .map(|sums| {
+            let variance = if sums.count > 1 { sums.variance() * unit * unit } else { 0.0 };
+            (sums.mean_procs(), sums.mean(), 1.0 / variance.max(LEAST_VARIANCE))
+        })
+        .collect();
+    if points.len() < 2 {
+        return None;
+    }
+    let total: f64 = points.iter().map(|(_, _, weight)| weight).sum();
+    let mean_x = points.iter().map(|(x, _, weight)| x * weight).sum::<f64>() / total;
+    let mean_y = points.iter().map(|(_, y, weight)| y * weight).sum::<f64>() / total;
+    let spread: f64 = points.iter().map(|(x, _, weight)| weight * (x - mean_x) * (x - mean_x)).sum();
+    let of_both: f64 = points.iter().map(|(x, y, weight)| weight * (x - mean_x) * (y - mean_y)).sum();
+    Some(mean_y + of_both / spread * (procs - mean_x))
+}
+
+impl Predictor for Gibbons {
+    fn on_arrival(&mut self, id: JobId, board: &mut Board) {
+        self.predict_again(id, board);
+    }
+
+    fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {
+        let job = board.job(id);
+        let run = Run { runtime, point: data_point(self.data, runtime, job.estimate), procs: job.procs };
+        let (number, range) = (self.runs.len() as u32, range_of(job.procs));
+        self.runs.push(run);
+        let by_user = self.by_user.entry((job.user, job.executable)).or_default();
+        let by_executable = self.by_executable.entry(job.executable).or_default();
+        for Ranges(ranges) in [by_user, by_executable, &mut self.all] {
+            if ranges.len() <= range {
+                ranges.resize_with(range + 1, Range::default);
+            }
+            ranges[range].sums.add(run.point, run.procs);
+            ranges[range].runs.push(number);
+        }
+    }
+
+    /// A job that runs is asked about with its age.
+    fn predict_again(&mut self, id: JobId, board: &mut Board) {
+        let job = board.job(id);
+        let prediction = self.ask(job, board.elapsed(id)).map_or(job.estimate, whole_seconds);
+        board.predict_if_above_elapsed(id, prediction);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::predict::board::Stage;
+
+    #[test]
+    fn a_running_job_is_compared_with_longer_runs_only() {
+        let spec = Spec::parse("gibbons", "predictor", &[&FORM]).unwrap();
+        let (mut gibbons, mut board) = (Gibbons::new(&spec), Board::default());
+        board.set_now(0);
+        for runtime in [10, 20, 100, 200] {
+            let id = board.arrive(Submission::new(0, 2, 1000));
+            gibbons.on_arrival(id, &mut board);
+            gibbons.on_termination(id, runtime, &mut board);
+        }
+        let id = board.arrive(Submission::new(0, 3, 1000));
+        gibbons.on_arrival(id, &mut board);
+        // (10 + 20 + 100 + 200) / 4, rounded up at the half.
+        assert_eq!(board.prediction(id), 83);
+        board.set_stage(id, Stage::Running { start: 0 });
+        board.set_now(20);
+        gibbons.predict_again(id, &mut board);
+        assert_eq!(board.prediction(id), 150, "of 100 and 200");
+        board.set_now(100);
+        gibbons.predict_again(id, &mut board);
+        assert_eq!(board.prediction(id), 1000, "one longer run is not enough: the estimate");
+    }
+}

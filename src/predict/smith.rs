@@ -1,0 +1,129 @@
+//! Templates (Smith et al., section 2.2): of all categories of similar past jobs, the one that is surest answers.
+
+use rustc_hash::FxHashMap;
+
+use super::board::Board;
+use super::category::{Answer, Category, Confidence, data_point, whole_seconds};
+use super::predictor::Predictor;
+use super::templates::{Template, Values};
+use crate::job::{JobId, Submission};
+use crate::spec::{Form, Key, Kind, Spec};
+use crate::time::Seconds;
+
+pub const FORM: Form = Form {
+    name: "smith",
+    about: "templates: the category of similar past jobs with the smallest confidence interval answers",
+    keys: &[
+        Key {
+            name: "templates",
+            kind: Kind::Text {
+                what: "sets such as (u,e,n=4,lr);(), or @file, written by `sim search`",
+                canonical: |text| Template::parse_set(text).map(|set| Template::print_set(&set)),
+            },
+            default: "(u,e,q,n=1,rel);(u,n=4,rel);(rel)",
+            about: "what similar jobs agree in and how they predict",
+        },
+        Key {
+            name: "confidence",
+            kind: Kind::Text { what: "a percentage above 0 and below 100", canonical: percentage },
+            default: "90",
+            about: "of the intervals",
+        },
+        Key {
+            name: "at",
+            kind: Kind::Choice(&["arrival", "start"]),
+            default: "arrival",
+            about: "start: predict again when the job starts",
+        },
+    ],
+};
+
+fn percentage(text: &str) -> Result<String, String> {
+    match text.parse::<f64>() {
+        Ok(percent) if percent > 0.0 && percent < 100.0 => Ok(percent.to_string()),
+        _ => Err(format!("'{text}' is not a percentage above 0 and below 100")),
+    }
+}
+
+/// Unknown names (-1) are values like any other: unknown users are alike. A job without an estimate of its own is taken
+/// by the one it was given, which `rel` divides by. Where no category can answer, the estimate does.
+pub struct Smith {
+    templates: Vec<Template>,
+    confidence: Confidence,
+    at_start: bool,
+    categories: FxHashMap<(u32, Values), Category>,
+    /// Of the predictions in force for jobs in the system; none where no category answered.
+    intervals: FxHashMap<JobId, f64>,
+}
+
+impl Smith {
+    pub fn new(spec: &Spec) -> Self {
+        Smith {
+            templates: Template::parse_set(spec.text("templates")).expect("checked when it was read"),
+            confidence: Confidence::new(spec.real("confidence")),
+            at_start: spec.text("at") == "start",
+            categories: FxHashMap::default(),
+            intervals: FxHashMap::default(),
+        }
+    }
+
+    /// The answer with the smallest interval; of equal ones that of the earlier template.
+    fn ask(&self, job: &Submission) -> Option<Answer> {
+        let mut best: Option<Answer> = None;
+        for (number, template) in (0..).zip(&self.templates) {
+            let category = self.categories.get(&(number, template.values(job)));
+            let answer = category.and_then(|category| category.answer(template, job, &self.confidence));
+            if let Some(answer) = answer
+                && best.is_none_or(|best| answer.interval < best.interval)
+            {
+                best = Some(answer);
+            }
+        }
+        best
+    }
+}
+
+impl Predictor for Smith {
+    fn on_arrival(&mut self, id: JobId, board: &mut Board) {
+        self.predict_again(id, board);
+    }
+
+    fn on_start(&mut self, id: JobId, board: &mut Board) {
+        if self.at_start {
+            self.predict_again(id, board);
+        }
+    }
+
+    fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {
+        self.intervals.remove(&id);
+        let job = board.job(id);
+        for (number, template) in (0..).zip(&self.templates) {
+            let point = data_point(template.data, runtime, job.estimate);
+            let category = self.categories.entry((number, template.values(job))).or_default();
+            category.add(template, point, job.procs);
+        }
+    }
+
+    fn on_cancellation(&mut self, id: JobId, _: &mut Board) {
+        self.intervals.remove(&id);
+    }
+
+    fn predict_again(&mut self, id: JobId, board: &mut Board) {
+        let job = board.job(id);
+        let prediction = match self.ask(job) {
+            Some(answer) => {
+                self.intervals.insert(id, answer.interval);
+                whole_seconds(answer.value)
+            }
+            None => {
+                self.intervals.remove(&id);
+                job.estimate
+            }
+        };
+        board.predict_if_above_elapsed(id, prediction);
+    }
+
+    fn interval(&self, id: JobId) -> Option<f64> {
+        self.intervals.get(&id).copied()
+    }
+}

@@ -1,0 +1,90 @@
+//! A file of templates: what `sim search` writes and `smith:templates=@file` reads.
+//!
+//! ```text
+//! # a comment
+//! at=start
+//! (u,e,n=4,rel)
+//! (u,rel)
+//! ```
+//!
+//! A line is a template or several joined by `;`, or another key of the predictor, which holds unless the spec says
+//! otherwise.
+
+use super::templates::Template;
+use crate::spec::SpecError;
+
+/// The text of a file of templates, predicting at start, under so many lines of comment.
+pub fn template_file(comments: &[String], templates: &[Template]) -> String {
+    let mut text = String::new();
+    comments.iter().for_each(|comment| text.push_str(&format!("# {comment}\n")));
+    text.push_str("at=start\n");
+    templates.iter().for_each(|template| text.push_str(&format!("{template}\n")));
+    text
+}
+
+/// Puts what a file says in the place of `templates=@file` in a predictor's spec, so that a run is known by its templates
+/// and not by a file that may change.
+pub fn with_file_read(spec: &str) -> Result<String, SpecError> {
+    const KEY: &str = "templates=@";
+    let Some((before, rest)) = spec.split_once(KEY).filter(|(before, _)| before.ends_with([':', ','])) else {
+        return Ok(spec.to_string());
+    };
+    let (file, after) = rest.split_once(',').map_or((rest, ""), |(file, after)| (file, after));
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| SpecError(format!("cannot read the templates in '{file}': {error}")))?;
+    let (mut templates, mut others) = (Vec::new(), String::new());
+    for (number, line) in (1..).zip(text.lines().map(str::trim)) {
+        let wrong = |why: String| SpecError(format!("{file}, line {number}: {why}"));
+        match line.split_once('=') {
+            _ if line.is_empty() || line.starts_with('#') => {}
+            Some((key, _)) if key.bytes().all(|b| b.is_ascii_lowercase()) => {
+                let given = |text: &str| text.split(',').any(|piece| piece.starts_with(&format!("{key}=")));
+                let name = before.find(':').map_or(0, |colon| colon + 1);
+                if !given(&before[name..]) && !given(after) {
+                    others.push_str(&format!(",{line}"));
+                }
+            }
+            _ => templates.extend(Template::parse_set(line).map_err(wrong)?),
+        }
+    }
+    if templates.is_empty() {
+        return Err(SpecError(format!("there is no template in '{file}'; write one a line, such as (u,e,n=4,rel)")));
+    }
+    let after = if after.is_empty() { String::new() } else { format!(",{after}") };
+    Ok(format!("{before}templates={}{others}{after}", Template::print_set(&templates)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_file_stands_for_what_is_in_it() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        let set = Template::parse_set("(u,e,n=4,rel);(u);()").unwrap();
+        file.write_all(template_file(&["found by hand".to_string()], &set).as_bytes()).unwrap();
+        let path = file.path().to_str().unwrap();
+        let read = |spec: &str| with_file_read(&spec.replace('@', &format!("@{path}"))).unwrap();
+        let templates = "templates=(u,e,n=4,rel);(u);()";
+        assert_eq!(read("smith:templates=@"), format!("smith:{templates},at=start"));
+        assert_eq!(read("smith:templates=@,at=arrival"), format!("smith:{templates},at=arrival"));
+        assert_eq!(read("smith:at=arrival,templates=@"), format!("smith:at=arrival,{templates}"));
+        assert_eq!(read("smith:confidence=95,templates=@"), format!("smith:confidence=95,{templates},at=start"));
+        assert_eq!(with_file_read("smith:templates=(u)").unwrap(), "smith:templates=(u)");
+    }
+
+    #[test]
+    fn errors_name_the_file_and_the_line() {
+        let error = |content: &str| {
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            file.write_all(content.as_bytes()).unwrap();
+            let spec = format!("smith:templates=@{}", file.path().display());
+            with_file_read(&spec).unwrap_err().to_string()
+        };
+        assert!(error("# nothing\n").contains("there is no template in"));
+        assert!(error("(u)\n\n(x)\n").contains(", line 3: 'x' is nothing a template knows"));
+        let none = with_file_read("smith:templates=@/no/such/file").unwrap_err().to_string();
+        assert!(none.starts_with("cannot read the templates in '/no/such/file': "), "{none}");
+    }
+}

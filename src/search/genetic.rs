@@ -1,0 +1,241 @@
+//! The genetic search (Smith et al., section 2.4): sets of templates as strings of bits that mate and mutate.
+
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use rustc_hash::FxHashMap;
+
+use super::judge::{Judge, Score};
+use super::space::Space;
+use super::walk::{Found, Limits, Step, Walk};
+use crate::predict::templates::Template;
+use crate::rng::stream;
+
+/// How a population lives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Genetic {
+    pub population: usize,
+    pub generations: usize,
+    /// The best of each generation that live on as they are.
+    pub elite: usize,
+    /// The probability with which a bit flips.
+    pub mutation: f64,
+    /// Templates of a set, at most.
+    pub templates: usize,
+    pub seed: u64,
+}
+
+impl Default for Genetic {
+    /// As in the paper.
+    fn default() -> Self {
+        Genetic { population: 50, generations: 50, elite: 2, mutation: 0.001, templates: 10, seed: 1 }
+    }
+}
+
+/// A set of templates in bits, so many a template.
+type Individual = Vec<Vec<bool>>;
+
+/// The largest fitness of a generation, in terms of its least.
+const FITTEST: f64 = 4.0;
+
+/// Lets a population of sets evolve; the best set that ever lived is found. None if a limit was reached before anything
+/// was judged.
+pub fn genetic(
+    judge: &Judge<'_>,
+    space: &Space,
+    how: &Genetic,
+    limits: &Limits<'_>,
+    watch: &dyn Fn(&Step),
+) -> Option<Found> {
+    let mut walk = Walk::new(judge, limits, watch);
+    let mut rng = stream(how.seed, "genetic");
+    let mut known: FxHashMap<Vec<Template>, Score> = FxHashMap::default();
+    let mut population: Vec<Individual> =
+        (0..how.population).map(|_| random_individual(space, how, &mut rng)).collect();
+    for generation in 0..how.generations {
+        let sets: Vec<Vec<Template>> = population.iter().map(|individual| set_of(individual, space)).collect();
+        // Each set is judged once in its life, however often it is born.
+        let mut fresh: Vec<Vec<Template>> = Vec::new();
+        for set in &sets {
+            if !known.contains_key(set) && !fresh.contains(set) {
+                fresh.push(set.clone());
+            }
+        }
+        let Some(judged) = walk.judge(&fresh) else { return walk.finish(true) };
+        known.extend(fresh.into_iter().zip(judged));
+        let scores: Vec<Score> = sets.iter().map(|set| known[set]).collect();
+        walk.step("genetic", generation, &sets, &scores);
+        population = next_generation(&population, &scores, space, how, &mut rng);
+    }
+    walk.finish(false)
+}
+
+/// The templates of an individual. Of equal ones the first: ties go to the earlier, so that the others are never heard.
+fn set_of(individual: &Individual, space: &Space) -> Vec<Template> {
+    let mut set: Vec<Template> = Vec::with_capacity(individual.len());
+    for template in individual.iter().map(|bits| space.decode(bits)) {
+        if !set.contains(&template) {
+            set.push(template);
+        }
+    }
+    set
+}
+
+fn random_individual(space: &Space, how: &Genetic, rng: &mut ChaCha8Rng) -> Individual {
+    let templates = rng.random_range(1..=how.templates);
+    (0..templates).map(|_| (0..space.bits()).map(|_| rng.random()).collect()).collect()
+}
+
+fn next_generation(
+    population: &[Individual],
+    scores: &[Score],
+    space: &Space,
+    how: &Genetic,
+    rng: &mut ChaCha8Rng,
+) -> Vec<Individual> {
+    let errors: Vec<f64> = scores.iter().map(Score::minutes).collect();
+    let children = how.population.saturating_sub(how.elite);
+    let mut parents = select(&fitness(&errors), children, rng);
+    parents.shuffle(rng);
+    let mut next: Vec<Individual> = Vec::with_capacity(how.population + 1);
+    for pair in parents.chunks(2) {
+        // An odd one mates with the first.
+        let (first, second) = (&population[pair[0]], &population[*pair.get(1).unwrap_or(&parents[0])]);
+        let (one, other) = cross(first, second, space.bits(), how.templates, rng);
+        next.extend([one, other]);
+    }
+    next.truncate(children);
+    for bit in next.iter_mut().flatten().flatten() {
+        *bit ^= rng.random_bool(how.mutation);
+    }
+    let mut best: Vec<usize> = (0..population.len()).collect();
+    best.sort_by_key(|&at| scores[at].error);
+    next.extend(best.into_iter().take(how.population - children).map(|at| population[at].clone()));
+    next
+}
+
+/// F = Fmin + (Emax - E) / (Emax - Emin) (Fmax - Fmin), with Fmax = 4 Fmin; Fmin is 1. Equal errors are equally fit.
+fn fitness(errors: &[f64]) -> Vec<f64> {
+    let least = errors.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = errors.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let share = |error: &f64| if most > least { (most - error) / (most - least) } else { 0.0 };
+    errors.iter().map(|error| 1.0 + share(error) * (FITTEST - 1.0)).collect()
+}
+
+/// Stochastic sampling without replacement: everyone is a parent as often as the whole part of F / Favg says, and once
+/// more with its fraction as the probability, in order and again from the first, until there are enough.
+fn select(fitness: &[f64], wanted: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
+    let average = fitness.iter().sum::<f64>() / fitness.len() as f64;
+    let expected = fitness.iter().map(|fitness| fitness / average);
+    let mut parents = Vec::new();
+    let mut fractions: Vec<(usize, f64)> = Vec::new();
+    for (at, copies) in expected.enumerate() {
+        parents.extend(std::iter::repeat_n(at, copies as usize));
+        fractions.push((at, copies.fract()));
+    }
+    while parents.len() < wanted && fractions.iter().any(|(_, fraction)| *fraction > 0.0) {
+        for (at, fraction) in &mut fractions {
+            if parents.len() < wanted && *fraction > 0.0 && rng.random_bool(*fraction) {
+                parents.push(*at);
+                *fraction = 0.0;
+            }
+        }
+    }
+    // Where the average is rounded up, everyone's last copy may be missing.
+    parents.extend((0..fitness.len()).cycle().take(wanted.saturating_sub(parents.len())));
+    // The elite's places are not given to children: of more parents than needed chance takes some away.
+    parents.shuffle(rng);
+    parents.truncate(wanted);
+    parents
+}
+
+/// Cuts the first set within its i-th template and the second within its j-th, after the same number of bits, and puts
+/// the ends across. Of the j that leave both children with no more templates than allowed, one is drawn.
+fn cross(
+    first: &Individual,
+    second: &Individual,
+    bits: usize,
+    most: usize,
+    rng: &mut ChaCha8Rng,
+) -> (Individual, Individual) {
+    let i = rng.random_range(0..first.len());
+    let fits = |j: &usize| i + second.len() - j <= most && j + first.len() - i <= most;
+    let fitting: Vec<usize> = (0..second.len()).filter(fits).collect();
+    let j = fitting[rng.random_range(0..fitting.len())];
+    let position = rng.random_range(0..=bits);
+    let splice = |head: &Individual, at: usize, tail: &Individual, from: usize| -> Individual {
+        let joint = head[at][..position].iter().chain(&tail[from][position..]).copied().collect();
+        head[..at].iter().cloned().chain([joint]).chain(tail[from + 1..].iter().cloned()).collect()
+    };
+    (splice(first, i, second, j), splice(second, j, first, i))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rng(seed: u64) -> ChaCha8Rng {
+        stream(seed, "tests of the genetic search")
+    }
+
+    #[test]
+    fn fitness_is_scaled_between_one_and_four() {
+        assert_eq!(fitness(&[10.0, 20.0, 15.0]), [4.0, 1.0, 2.5]);
+        assert_eq!(fitness(&[7.0, 7.0]), [1.0, 1.0]);
+    }
+
+    #[test]
+    fn the_fit_are_parents_more_often() {
+        // F / Favg = 8/5, 2/5, 1: one is a parent at least once, the third exactly once, and three are wanted.
+        let mut counts = [0; 3];
+        for seed in 0..3000 {
+            let parents = select(&[4.0, 1.0, 2.5], 3, &mut rng(seed));
+            assert_eq!(parents.len(), 3);
+            assert_eq!(parents.iter().filter(|&&at| at == 2).count(), 1);
+            parents.iter().for_each(|&at| counts[at] += 1);
+        }
+        // One place is left to be drawn for: by the first with 0.6, else by the second with 0.4, else again. The first
+        // gets it with p = 0.6 + 0.4 * 0.6 * p, so p = 0.6 / 0.76 = 0.789.
+        let share = f64::from(counts[0]) / 3000.0 - 1.0;
+        assert!((share - 0.789).abs() < 0.03, "{share}");
+        assert_eq!(select(&[1.0; 5], 3, &mut rng(1)).len(), 3);
+        assert_eq!(select(&[1.0], 1, &mut rng(1)), [0]);
+    }
+
+    #[test]
+    fn children_have_the_parents_bits_and_never_too_many_templates() {
+        let mut rng = rng(5);
+        let bits = 7;
+        for _ in 0..5000 {
+            let mut individual = || -> Individual {
+                let templates = rng.random_range(1..=10);
+                (0..templates).map(|_| (0..bits).map(|_| rng.random()).collect()).collect()
+            };
+            let (first, second) = (individual(), individual());
+            let (one, other) = cross(&first, &second, bits, 10, &mut rng);
+            for child in [&one, &other] {
+                assert!((1..=10).contains(&child.len()) && child.iter().all(|template| template.len() == bits));
+            }
+            assert_eq!(one.len() + other.len(), first.len() + second.len());
+            let ones =
+                |sets: [&Individual; 2]| -> usize { sets.into_iter().flatten().flatten().filter(|b| **b).count() };
+            assert_eq!(ones([&first, &second]), ones([&one, &other]), "no bit is lost");
+            // Each begins as one parent and ends as the other.
+            assert!(one.len() == 1 || one[0] == first[0] || one.last() == second.last());
+        }
+    }
+
+    #[test]
+    fn the_elite_lives_on_unchanged() {
+        let space = Space { fields: vec![], ranges: vec![1, 2], relative: true, histories: false };
+        let how = Genetic { population: 7, mutation: 1.0, ..Genetic::default() };
+        let mut rng = rng(9);
+        let population: Vec<Individual> = (0..7).map(|_| random_individual(&space, &how, &mut rng)).collect();
+        let scores: Vec<Score> =
+            [5, 3, 9, 1, 7, 8, 6].map(|error| Score { jobs: 1, error, ..Score::default() }).to_vec();
+        let next = next_generation(&population, &scores, &space, &how, &mut rng);
+        assert_eq!(next.len(), 7);
+        assert_eq!(next[5..], [population[3].clone(), population[1].clone()]);
+    }
+}

@@ -1,0 +1,97 @@
+//! The greedy search (Smith et al., section 2.4): beginning with the template of all jobs, add the best one with one
+//! characteristic, then the best with two, and so on.
+
+use super::judge::Judge;
+use super::space::Space;
+use super::walk::{Found, Limits, Step, Walk, best_of};
+use crate::predict::templates::{Data, Method, Template};
+
+/// Searches for each way of predicting (mean and regression, absolute and relative) alone, first without node ranges and
+/// then with them: the paper's curves. The best of all sets on the way is found. None if a limit was reached before
+/// anything was judged.
+pub fn greedy(judge: &Judge<'_>, space: &Space, limits: &Limits<'_>, watch: &dyn Fn(&Step)) -> Option<Found> {
+    let mut walk = Walk::new(judge, limits, watch);
+    for ranges in [&[], &space.ranges[..]] {
+        for method in [Method::Mean, Method::Regression] {
+            for data in [Data::Actual, Data::Relative] {
+                if data == Data::Relative && !space.relative {
+                    continue;
+                }
+                let way = Template { method, data, ..Template::default() };
+                if climb(&mut walk, space, ranges, way).is_none() {
+                    return walk.finish(true);
+                }
+            }
+        }
+        if space.ranges.is_empty() {
+            break;
+        }
+    }
+    walk.finish(false)
+}
+
+/// One search; None if a limit was reached.
+fn climb(walk: &mut Walk<'_>, space: &Space, ranges: &[u32], way: Template) -> Option<()> {
+    let name = name(way, !ranges.is_empty());
+    let mut set = vec![way];
+    let scores = walk.judge(&[set.clone()])?;
+    walk.step(&name, 0, &[set.clone()], &scores);
+    for count in 1..=space.fields.len() + usize::from(!ranges.is_empty()) {
+        let candidates: Vec<Vec<Template>> = templates_with(count, space, ranges, way)
+            .into_iter()
+            .map(|template| set.iter().copied().chain([template]).collect())
+            .collect();
+        let scores = walk.judge(&candidates)?;
+        walk.step(&name, count, &candidates, &scores);
+        set.clone_from(&candidates[best_of(&scores)]);
+    }
+    Some(())
+}
+
+fn name(way: Template, ranges: bool) -> String {
+    let method = if way.method == Method::Mean { "mean" } else { "lr" };
+    let data = if way.data == Data::Actual { "act" } else { "rel" };
+    format!("{method},{data}{}", if ranges { " with node ranges" } else { "" })
+}
+
+/// All templates with so many characteristics. A node range is one of them, whatever its size.
+fn templates_with(count: usize, space: &Space, ranges: &[u32], way: Template) -> Vec<Template> {
+    let mut made = Vec::new();
+    for subset in 0u32..1 << space.fields.len() {
+        let mut template = way;
+        let chosen = space.fields.iter().enumerate().filter(|(at, _)| subset >> at & 1 == 1);
+        chosen.for_each(|(_, field)| field.enable(&mut template));
+        let fields = subset.count_ones() as usize;
+        if fields == count {
+            made.push(template);
+        }
+        if fields + 1 == count {
+            made.extend(ranges.iter().map(|&size| Template { nodes: Some(size), ..template }));
+        }
+    }
+    made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::space::Field;
+
+    #[test]
+    fn candidates_have_the_number_of_characteristics_asked_for() {
+        let space = Space {
+            fields: vec![Field::User, Field::Executable, Field::Queue],
+            ranges: vec![1, 2],
+            relative: false,
+            histories: false,
+        };
+        let print = |count, ranges: &[u32]| -> Vec<String> {
+            templates_with(count, &space, ranges, Template::default()).iter().map(Template::to_string).collect()
+        };
+        assert_eq!(print(2, &[]), ["(u,e)", "(u,q)", "(e,q)"]);
+        assert_eq!(print(1, &[1, 2]), ["(n=1)", "(n=2)", "(u)", "(e)", "(q)"]);
+        assert_eq!(print(4, &[1, 2]), ["(u,e,q,n=1)", "(u,e,q,n=2)"]);
+        // n over i of three fields, and two sizes for each choice of one field fewer.
+        assert_eq!((1..=4).map(|count| print(count, &[1, 2]).len()).collect::<Vec<_>>(), [5, 9, 7, 2]);
+    }
+}

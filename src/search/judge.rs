@@ -1,0 +1,221 @@
+//! How well a set of templates predicts a log's jobs, on the log's own schedule.
+//!
+//! What a template's categories say of a job does not depend on what other templates stand beside it. So each template is
+//! taken through the log once, and its answers are kept; judging a set is choosing, for each job, the surest of them.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+use rustc_hash::FxHashMap;
+
+use super::categories::Categories;
+use crate::job::Job;
+use crate::predict::category::{Category, Confidence, data_point, whole_seconds};
+use crate::predict::templates::{Data, Template};
+use crate::time::Seconds;
+
+/// The confidence of intervals in the search, in percent: the paper's.
+const CONFIDENCE: f64 = 90.0;
+/// Answers that are kept, in bytes.
+const KEPT: usize = 1 << 29;
+
+/// How far predictions at the start lie from the truth.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Score {
+    pub jobs: usize,
+    /// Sums over all jobs, in seconds.
+    pub error: i64,
+    pub runtime: i64,
+    /// Jobs that a category answered for, the sum of their errors, and how many of them ended within the interval.
+    pub answered: usize,
+    pub error_answered: i64,
+    pub inside: usize,
+}
+
+impl Score {
+    pub fn add(&mut self, runtime: Seconds, prediction: Seconds, inside: Option<bool>) {
+        let error = (runtime - prediction).abs();
+        self.jobs += 1;
+        self.error += error;
+        self.runtime += runtime;
+        if let Some(inside) = inside {
+            self.answered += 1;
+            self.error_answered += error;
+            self.inside += usize::from(inside);
+        }
+    }
+
+    /// The mean error in minutes.
+    pub fn minutes(&self) -> f64 {
+        self.error as f64 / self.jobs as f64 / 60.0
+    }
+
+    /// The mean error as percent of the mean runtime.
+    pub fn percent(&self) -> f64 {
+        self.error as f64 / self.runtime as f64 * 100.0
+    }
+
+    pub fn mean_runtime_minutes(&self) -> f64 {
+        self.runtime as f64 / self.jobs as f64 / 60.0
+    }
+
+    /// The mean error in minutes over the jobs that were answered for, if any were.
+    pub fn minutes_answered(&self) -> Option<f64> {
+        (self.answered > 0).then(|| self.error_answered as f64 / self.answered as f64 / 60.0)
+    }
+
+    pub fn inside_percent(&self) -> Option<f64> {
+        (self.answered > 0).then(|| self.inside as f64 / self.answered as f64 * 100.0)
+    }
+}
+
+/// A log, ready for sets of templates to be judged on it.
+pub struct Judge<'a> {
+    jobs: &'a [Job],
+    /// Which jobs count.
+    counted: Range<usize>,
+    events: Vec<Event>,
+    categories: Categories,
+    actual: Vec<i64>,
+    relative: Vec<i64>,
+    confidence: Confidence,
+    tracks: Mutex<Tracks>,
+}
+
+/// What happens in the log, in the engine's order: at one instant jobs end before others start.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    Start(u32),
+    End(u32),
+}
+
+/// What a template says of each job: the prediction, and its interval, which is infinite where it says nothing.
+type Track = Vec<(f64, Seconds)>;
+
+/// Tracks that may be wanted again, as many as fit.
+#[derive(Default)]
+struct Tracks {
+    kept: FxHashMap<Template, (u64, Arc<Track>)>,
+    /// Templates by when they were last wanted.
+    order: std::collections::BTreeMap<u64, Template>,
+    clock: u64,
+}
+
+impl Tracks {
+    fn get(&mut self, template: &Template) -> Option<Arc<Track>> {
+        self.clock += 1;
+        let (used, track) = self.kept.get_mut(template)?;
+        self.order.remove(used);
+        *used = self.clock;
+        self.order.insert(self.clock, *template);
+        Some(track.clone())
+    }
+
+    fn keep(&mut self, template: &Template, track: &Arc<Track>) {
+        self.clock += 1;
+        if let Some((used, _)) = self.kept.insert(*template, (self.clock, track.clone())) {
+            self.order.remove(&used);
+        }
+        self.order.insert(self.clock, *template);
+        let room = (KEPT / (track.len() * size_of::<(f64, Seconds)>()).max(1)).max(1);
+        while self.kept.len() > room
+            && let Some((_, oldest)) = self.order.pop_first()
+        {
+            self.kept.remove(&oldest);
+        }
+    }
+}
+
+impl<'a> Judge<'a> {
+    /// The jobs must know how long they waited. All of them make history; those in `counted` are judged.
+    pub fn new(jobs: &'a [Job], counted: Range<usize>) -> Judge<'a> {
+        let start = |job: &Job| job.submission.submit + job.recorded_wait.unwrap_or(0);
+        let by = |time: &dyn Fn(&Job) -> i64| {
+            let mut order: Vec<u32> = (0..jobs.len() as u32).collect();
+            order.sort_by_key(|&at| time(&jobs[at as usize]));
+            order
+        };
+        let mut ends = by(&|job| start(job) + job.runtime).into_iter().peekable();
+        let mut events = Vec::with_capacity(2 * jobs.len());
+        for at in by(&start) {
+            let now = start(&jobs[at as usize]);
+            let ended = |end: &u32| start(&jobs[*end as usize]) + jobs[*end as usize].runtime <= now;
+            while let Some(end) = ends.next_if(ended) {
+                events.push(Event::End(end));
+            }
+            events.push(Event::Start(at));
+        }
+        let points = |data| jobs.iter().map(|job| data_point(data, job.runtime, job.submission.estimate)).collect();
+        Judge {
+            jobs,
+            counted,
+            events,
+            categories: Categories::of(jobs),
+            actual: points(Data::Actual),
+            relative: points(Data::Relative),
+            confidence: Confidence::new(CONFIDENCE),
+            tracks: Mutex::default(),
+        }
+    }
+
+    pub fn jobs(&self) -> &[Job] {
+        self.jobs
+    }
+
+    /// Judges a set.
+    pub fn score(&self, templates: &[Template]) -> Score {
+        let tracks: Vec<Arc<Track>> = templates.iter().map(|template| self.track(template)).collect();
+        let mut score = Score::default();
+        for at in self.counted.clone() {
+            // Of equal intervals that of the earlier template.
+            let mut best = (f64::INFINITY, self.jobs[at].submission.estimate);
+            for track in &tracks {
+                if track[at].0 < best.0 {
+                    best = track[at];
+                }
+            }
+            let (interval, prediction) = best;
+            let runtime = self.jobs[at].runtime;
+            let inside = (runtime - prediction).abs() as f64 <= interval;
+            score.add(runtime, prediction, interval.is_finite().then_some(inside));
+        }
+        score
+    }
+
+    fn track(&self, template: &Template) -> Arc<Track> {
+        if let Some(track) = self.tracks.lock().expect("nobody panics here").get(template) {
+            return track;
+        }
+        let track = Arc::new(self.make_track(template));
+        self.tracks.lock().expect("nobody panics here").keep(template, &track);
+        track
+    }
+
+    /// Takes a template through the log.
+    fn make_track(&self, template: &Template) -> Track {
+        let (category_of, count) = self.categories.number(template);
+        let mut categories = vec![Category::default(); count];
+        let points = match template.data {
+            Data::Actual => &self.actual,
+            Data::Relative => &self.relative,
+        };
+        let mut track = vec![(f64::INFINITY, 0); self.jobs.len()];
+        for event in &self.events {
+            match *event {
+                Event::End(at) => {
+                    let at = at as usize;
+                    let procs = self.jobs[at].submission.procs;
+                    categories[category_of[at] as usize].add(template, points[at], procs);
+                }
+                Event::Start(at) => {
+                    let at = at as usize;
+                    let category = &categories[category_of[at] as usize];
+                    if let Some(answer) = category.answer(template, &self.jobs[at].submission, &self.confidence) {
+                        track[at] = (answer.interval, whole_seconds(answer.value));
+                    }
+                }
+            }
+        }
+        track
+    }
+}

@@ -1,0 +1,20 @@
+//! The search for good templates (Smith et al., section 2.4): which past jobs predict a log's jobs best?
+//!
+//! A set of templates is judged on the log's own schedule: a job is predicted when the log says it started, from jobs
+//! that the log says had ended by then. [`Judge`] does that for one set, [`greedy`] and [`genetic`] look for a good one
+//! in the [`Space`] of templates that a log has the fields for, and [`rivals`] shows it beside other predictors.
+
+mod categories;
+mod genetic;
+mod greedy;
+mod judge;
+mod rivals;
+mod space;
+mod walk;
+
+pub use genetic::{Genetic, genetic};
+pub use greedy::greedy;
+pub use judge::{Judge, Score};
+pub use rivals::{RIVALS, Rival, rivals};
+pub use space::Space;
+pub use walk::{Found, Limits, Step};

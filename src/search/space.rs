@@ -1,0 +1,182 @@
+//! The templates that can be made of what a log records, and their binary coding.
+
+use crate::job::Job;
+use crate::predict::templates::{Data, LARGEST_RANGE, Method, Template};
+
+/// What templates of a log may be made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Space {
+    /// The fields in which the log's jobs differ.
+    pub fields: Vec<Field>,
+    /// The sizes of node ranges that tell its jobs apart.
+    pub ranges: Vec<u32>,
+    /// Whether its jobs have estimates to be relative to.
+    pub relative: bool,
+    /// Whether the length of histories is looked for, too.
+    pub histories: bool,
+}
+
+/// A field of a log that a template can compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    User,
+    Group,
+    Executable,
+    Queue,
+    Partition,
+}
+
+use Field::{Executable, Group, Partition, Queue, User};
+
+impl Field {
+    pub const ALL: [Field; 5] = [User, Group, Executable, Queue, Partition];
+
+    pub(super) fn of(self, job: &Job) -> i32 {
+        let job = &job.submission;
+        match self {
+            User => job.user,
+            Group => job.group,
+            Executable => job.executable,
+            Queue => job.queue,
+            Partition => job.partition,
+        }
+    }
+
+    pub(super) fn is_in(self, template: &Template) -> bool {
+        match self {
+            User => template.user,
+            Group => template.group,
+            Executable => template.executable,
+            Queue => template.queue,
+            Partition => template.partition,
+        }
+    }
+
+    pub fn enable(self, template: &mut Template) {
+        match self {
+            User => template.user = true,
+            Group => template.group = true,
+            Executable => template.executable = true,
+            Queue => template.queue = true,
+            Partition => template.partition = true,
+        }
+    }
+
+    pub fn letter(self) -> char {
+        match self {
+            User => 'u',
+            Group => 'g',
+            Executable => 'e',
+            Queue => 'q',
+            Partition => 'p',
+        }
+    }
+}
+
+/// Bits of a node range's size and of a history's length.
+const NUMBER: usize = 4;
+
+impl Space {
+    /// A field in which all jobs agree, unknown or not, tells none of them apart and is left out; likewise estimates that
+    /// were all filled in, and node ranges as wide as the widest job.
+    pub fn of(jobs: &[Job], relative: bool, histories: bool) -> Space {
+        let differ = |field: &Field| jobs.windows(2).any(|pair| field.of(&pair[0]) != field.of(&pair[1]));
+        let fields = Field::ALL.into_iter().filter(differ).collect();
+        let widest = jobs.iter().map(|job| job.submission.procs).max().unwrap_or(1);
+        let sizes = std::iter::successors(Some(1), |size| Some(size * 2)).take_while(|&size| size <= LARGEST_RANGE);
+        Space { fields, ranges: sizes.take_while(|&size| size < widest).collect(), relative, histories }
+    }
+
+    /// How many bits a template has.
+    pub fn bits(&self) -> usize {
+        let nodes = if self.ranges.is_empty() { 0 } else { 1 + NUMBER };
+        let histories = if self.histories { 1 + NUMBER } else { 0 };
+        1 + usize::from(self.relative) + self.fields.len() + nodes + histories
+    }
+
+    /// The template that bits stand for: mean or regression, absolute or relative, a bit a field; whether node ranges are
+    /// used, and the power of two of their size; the same for the history's length, from 2 on. A size beyond the last is
+    /// counted from the first again.
+    pub fn decode(&self, bits: &[bool]) -> Template {
+        let mut bits = bits.iter().copied();
+        let mut next = || bits.next().expect("as many bits as a template has");
+        let mut template = Template::default();
+        if next() {
+            template.method = Method::Regression;
+        }
+        if self.relative && next() {
+            template.data = Data::Relative;
+        }
+        for field in &self.fields {
+            if next() {
+                field.enable(&mut template);
+            }
+        }
+        let mut number = || {
+            let enabled = next();
+            let number = (0..NUMBER).fold(0, |number, _| number * 2 + usize::from(next()));
+            enabled.then_some(number)
+        };
+        if !self.ranges.is_empty() {
+            template.nodes = number().map(|number| self.ranges[number % self.ranges.len()]);
+        }
+        if self.histories {
+            template.history = number().map(|number| 2 << number);
+        }
+        template
+    }
+
+    /// In words, for people.
+    pub fn describe(&self) -> String {
+        let mut words: Vec<String> = self.fields.iter().map(|field| field.letter().to_string()).collect();
+        if let (Some(first), Some(last)) = (self.ranges.first(), self.ranges.last()) {
+            words.push(format!("n={first}..{last}"));
+        }
+        words.push("mean, lr".to_string());
+        words.push(if self.relative { "act, rel" } else { "act" }.to_string());
+        if self.histories {
+            words.push("h=2..65536".to_string());
+        }
+        words.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::Submission;
+
+    fn jobs(users: &[i32], procs: u32) -> Vec<Job> {
+        let job = |&user: &i32| Job {
+            submission: Submission { user, queue: 7, ..Submission::new(0, procs, 10) },
+            runtime: 5,
+            recorded_wait: Some(0),
+            record: 0,
+            number: 1,
+        };
+        users.iter().map(job).collect()
+    }
+
+    #[test]
+    fn what_a_log_lacks_is_left_out() {
+        let space = Space::of(&jobs(&[1, 1, 2], 5), false, false);
+        assert_eq!((space.fields.clone(), space.ranges.clone()), (vec![Field::User], vec![1, 2, 4]));
+        assert_eq!(space.bits(), 1 + 1 + 5);
+        let serial = Space::of(&jobs(&[-1, -1], 1), true, true);
+        assert_eq!((serial.fields.len(), serial.ranges.len(), serial.bits()), (0, 0, 1 + 1 + 5));
+    }
+
+    #[test]
+    fn bits_are_templates() {
+        let space = Space { fields: vec![User, Queue], ranges: vec![1, 2, 4], relative: true, histories: true };
+        assert_eq!(space.bits(), 14);
+        let decode = |text: &str| {
+            let bits: Vec<bool> = text.chars().filter(|c| *c != ' ').map(|c| c == '1').collect();
+            space.decode(&bits).to_string()
+        };
+        assert_eq!(decode("0 0 00 0 0000 0 0000"), "()");
+        assert_eq!(decode("1 0 10 0 0010 0 0000"), "(u,lr)");
+        assert_eq!(decode("0 1 11 1 0010 1 0101"), "(u,q,n=4,rel,h=64)");
+        assert_eq!(decode("0 0 01 1 0011 1 1111"), "(q,n=1,h=65536)");
+    }
+}
