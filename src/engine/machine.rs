@@ -1,35 +1,38 @@
 //! The machine: who waits, who runs, what is free, in the orders that policies want to see.
 
 use crate::job::JobId;
-use crate::schedule::{Running, View, Waiting};
-use crate::time::{FOREVER, Seconds, Time};
+use crate::schedule::{Queue, Running, View, Waiting};
+use crate::time::{Seconds, Time};
 
 #[derive(Clone, Debug)]
 pub(super) struct Machine {
     pub procs: u32,
     pub free: i64,
-    /// In arrival order.
-    pub waiting: Vec<Waiting>,
+    pub waiting: Queue,
     /// By predicted end, then by id.
     pub running: Vec<Running>,
+    /// Since the last pass nothing has happened but arrivals.
+    pub quiet: bool,
     inflate: f64,
 }
 
 impl Machine {
     pub fn new(procs: u32, inflate: f64) -> Self {
-        Machine { procs, free: i64::from(procs), waiting: Vec::new(), running: Vec::new(), inflate }
+        Machine { procs, free: i64::from(procs), waiting: Queue::default(), running: Vec::new(), quiet: false, inflate }
     }
 
     pub fn view(&self, now: Time) -> View<'_> {
-        View { now, procs: self.procs, free: self.free, waiting: &self.waiting, running: &self.running }
+        let Machine { procs, free, ref waiting, ref running, quiet, .. } = *self;
+        View { now, procs, free, waiting, running, quiet }
     }
 
-    /// A prediction for the scheduler's own arithmetic: times the factor, to the nearest second.
+    /// A prediction for the scheduler's own arithmetic: times the factor, to the nearest second. A longer prediction is
+    /// longer here too (the factor is at least 1), so that both give one order.
     fn length(&self, prediction: Seconds) -> Seconds {
         if self.inflate == 1.0 {
             return prediction;
         }
-        ((prediction as f64 * self.inflate + 0.5).floor() as Seconds).clamp(prediction, FOREVER.max(prediction))
+        ((prediction as f64 * self.inflate + 0.5).floor() as Seconds).max(prediction)
     }
 
     /// A job arrives; it gets its prediction right after.
@@ -39,15 +42,15 @@ impl Machine {
 
     /// Takes a job out of the queue; none if it does not wait.
     pub fn withdraw(&mut self, id: JobId) -> Option<Waiting> {
-        let at = self.place_in_queue(id)?;
-        Some(self.waiting.remove(at))
+        self.quiet = false;
+        self.waiting.remove(id)
     }
 
-    pub fn predict_waiting(&mut self, id: JobId, prediction: Seconds) {
-        let length = self.length(prediction);
-        if let Some(at) = self.place_in_queue(id) {
-            self.waiting[at] = Waiting { prediction, length, ..self.waiting[at] };
-        }
+    /// A waiting job is predicted, for the first time if there is no old prediction; the job as it is then.
+    pub fn predict_waiting(&mut self, id: JobId, old: Seconds, new: Seconds) -> Option<&Waiting> {
+        self.quiet &= old == 0;
+        let length = self.length(new);
+        self.waiting.predict(id, new, length)
     }
 
     pub fn start(&mut self, job: Waiting, now: Time) {
@@ -66,16 +69,13 @@ impl Machine {
         self.free += i64::from(job.procs);
     }
 
-    fn place_in_queue(&self, id: JobId) -> Option<usize> {
-        self.waiting.binary_search_by_key(&id, |job| job.id).ok()
-    }
-
     fn run(&mut self, job: Running) {
         let at = self.running.partition_point(|other| (other.end, other.id) < (job.end, job.id));
         self.running.insert(at, job);
     }
 
     fn stop(&mut self, id: JobId, start: Time, prediction: Seconds) -> Running {
+        self.quiet = false;
         let end = start + self.length(prediction);
         let at = self.running.binary_search_by_key(&(end, id), |job| (job.end, job.id));
         self.running.remove(at.expect("a running job stands at its predicted end"))

@@ -132,9 +132,8 @@ impl Simulation {
 
     /// Withdraws a waiting job. A pass is then due at the present instant.
     pub fn cancel(&mut self, id: JobId) -> Result<(), EngineError> {
-        if self.machine.withdraw(id).is_none() {
-            return Err(EngineError::NotWaiting { time: self.now() });
-        }
+        let Some(job) = self.machine.withdraw(id) else { return Err(EngineError::NotWaiting { time: self.now() }) };
+        self.policy.value.on_departure(&job);
         self.board.set_stage(id, Stage::Gone);
         self.pass_due = true;
         self.predictor.value.on_cancellation(id, &mut self.board);
@@ -216,6 +215,7 @@ impl Simulation {
         for &id in &started {
             self.start(id)?;
         }
+        self.machine.quiet = true;
         for &id in &started {
             self.predictor.value.on_start(id, &mut self.board);
             self.absorb(Event::Start, id)?;
@@ -304,6 +304,7 @@ impl Simulation {
         }
         let now = self.now();
         let job = self.machine.withdraw(id).expect("a waiting job is in the queue");
+        self.policy.value.on_departure(&job);
         self.machine.start(job, now);
         self.board.set_stage(id, Stage::Running { start: now });
         self.ends.push(Reverse((now + self.truths[id.index()].runtime, id)));
@@ -323,7 +324,11 @@ impl Simulation {
             let made = PredictionMade { job, time, prediction: new, event, cause };
             self.recorder.predicted(made, old, self.truths[job.index()].runtime);
             match self.board.stage(job) {
-                Stage::Waiting => self.machine.predict_waiting(job, new),
+                Stage::Waiting => {
+                    if let Some(job) = self.machine.predict_waiting(job, old, new) {
+                        self.policy.value.on_prediction(job);
+                    }
+                }
                 Stage::Running { start } => {
                     self.machine.predict_running(job, start, old, new);
                     self.watch_deadline(job);

@@ -2,6 +2,7 @@
 
 use super::fcfs::heads_that_fit;
 use super::policy::{Policy, View, Waiting};
+use super::widths::{Room, Widths};
 use crate::job::JobId;
 use crate::spec::Form;
 use crate::time::Time;
@@ -26,52 +27,152 @@ pub enum ScanOrder {
 
 pub struct Easy {
     order: ScanOrder,
+    /// The head that did not fit at the last pass, and its reservation with the extra processors then left. None where
+    /// no other job was narrow enough for it to matter.
+    head: Option<JobId>,
+    reservation: Option<Reservation>,
+    /// The last job that a pass has seen.
+    seen: Option<JobId>,
+    /// The queue by width, while it is deep.
+    widths: Widths,
+    deep: bool,
     /// Scratch: jobs behind the head that are narrow enough for what is free.
     candidates: Vec<Waiting>,
     /// Scratch: predicted ends and processors of the heads started in this pass.
     started: Vec<(Time, u32)>,
 }
 
+/// From so many jobs on a queue is indexed, and below so many it is no more: short ones are scanned faster as they are.
+const DEEP: usize = 48;
+const SHALLOW: usize = 16;
+
 impl Easy {
     pub fn new(order: ScanOrder) -> Self {
-        Easy { order, candidates: Vec::new(), started: Vec::new() }
+        Easy {
+            order,
+            head: None,
+            reservation: None,
+            seen: None,
+            widths: Widths::default(),
+            deep: false,
+            candidates: Vec::new(),
+            started: Vec::new(),
+        }
     }
-}
 
-impl Policy for Easy {
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        let (heads, mut free) = heads_that_fit(view);
-        starts.extend(view.waiting[..heads].iter().map(|job| job.id));
-        let Some((head, behind)) = view.waiting[heads..].split_first() else { return };
+    /// Brings the index up to the queue.
+    fn index(&mut self, view: &View<'_>) {
+        let waiting = view.waiting;
+        if !self.deep && waiting.len() >= DEEP {
+            self.deep = true;
+            waiting.iter().for_each(|job| self.widths.push(job));
+        } else if self.deep && waiting.len() < SHALLOW {
+            self.deep = false;
+            self.widths.clear();
+        } else if self.deep {
+            let from = self.candidates.len();
+            self.candidates.extend(newcomers(view, self.seen));
+            self.candidates.drain(from..).rev().for_each(|job| self.widths.push(&job));
+        }
+    }
 
-        // What is wider than the free processors now is so for the rest of the pass, which only uses them up.
+    /// Nothing has happened since the last pass but arrivals. Who could not start then cannot now: free and extra
+    /// processors are the same, and there is less time until the shadow time. So only those who came are looked at.
+    fn pass_over_newcomers(&mut self, view: &View<'_>, head: &Waiting, starts: &mut Vec<JobId>) {
         self.candidates.clear();
-        self.candidates.extend(behind.iter().filter(|job| i64::from(job.procs) <= free));
+        self.candidates.extend(newcomers(view, self.seen).filter(|job| i64::from(job.procs) <= view.free));
+        self.candidates.reverse();
+        self.started.clear();
+        self.scan(view, head, view.free, starts);
+    }
+
+    /// Scans the candidates, which are in arrival order.
+    fn scan(&mut self, view: &View<'_>, head: &Waiting, mut free: i64, starts: &mut Vec<JobId>) {
         if self.candidates.is_empty() {
             return;
         }
         if self.order == ScanOrder::ShortestPrediction {
             self.candidates.sort_unstable_by_key(|job| (job.prediction, job.id));
         }
-
-        self.started.clear();
-        self.started.extend(view.waiting[..heads].iter().map(|job| (view.now + job.length, job.procs)));
-        self.started.sort_unstable();
-        let reservation = reserve(view, &self.started, free, head);
-        let mut extra = reservation.extra;
+        let reservation = self.reservation.get_or_insert_with(|| reserve(view, &self.started, free, head));
         for job in &self.candidates {
-            let procs = i64::from(job.procs);
-            if procs > free {
-                continue;
+            if reservation.room(view.now, free).holds(job) {
+                free -= i64::from(job.procs);
+                reservation.admit(job, view.now);
+                starts.push(job.id);
             }
-            if view.now + job.length > reservation.shadow_time {
-                if procs > extra {
-                    continue;
-                }
-                extra -= procs;
-            }
-            free -= procs;
+        }
+    }
+
+    /// The same from the index.
+    fn search(&mut self, view: &View<'_>, head: &Waiting, mut free: i64, starts: &mut Vec<JobId>) {
+        if self.widths.narrowest().is_none_or(|procs| procs > free) {
+            return;
+        }
+        let reservation = self.reservation.get_or_insert_with(|| reserve(view, &self.started, free, head));
+        loop {
+            let room = reservation.room(view.now, free);
+            let found = match self.order {
+                ScanOrder::Arrival => self.widths.earliest(&room),
+                ScanOrder::ShortestPrediction => self.widths.shortest(&room),
+            };
+            let Some(job) = found.and_then(|id| view.waiting.get(id)) else { return };
+            free -= i64::from(job.procs);
+            reservation.admit(job, view.now);
+            self.widths.remove(job);
             starts.push(job.id);
+        }
+    }
+}
+
+/// Who came after a job, the last first.
+fn newcomers<'a>(view: &View<'a>, seen: Option<JobId>) -> impl Iterator<Item = Waiting> + 'a {
+    view.waiting.iter().rev().take_while(move |job| seen.is_none_or(|seen| job.id > seen)).copied()
+}
+
+impl Policy for Easy {
+    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+        self.candidates.clear();
+        self.index(view);
+        match view.waiting.first() {
+            Some(head) if view.quiet && self.head == Some(head.id) => self.pass_over_newcomers(view, head, starts),
+            _ => {
+                self.started.clear();
+                let (head, free) = heads_that_fit(view, |job| {
+                    self.started.push((view.now + job.length, job.procs));
+                    if self.deep {
+                        self.widths.remove(job);
+                    }
+                    starts.push(job.id);
+                });
+                self.started.sort_unstable();
+                self.head = head.map(|head| head.id);
+                self.reservation = None;
+                match head {
+                    None => {}
+                    Some(head) if self.deep => self.search(view, head, free, starts),
+                    Some(head) => {
+                        // What is wider than the free processors now is so for the rest of the pass, which only uses them
+                        // up. The head is, and so are those before it that have started.
+                        let behind = view.waiting.iter().filter(|job| job.id > head.id);
+                        self.candidates.extend(behind.filter(|job| i64::from(job.procs) <= free));
+                        self.scan(view, head, free, starts);
+                    }
+                }
+            }
+        }
+        self.seen = view.waiting.iter().next_back().map(|job| job.id).or(self.seen);
+    }
+
+    fn on_prediction(&mut self, job: &Waiting) {
+        if self.deep {
+            self.widths.change(job);
+        }
+    }
+
+    fn on_departure(&mut self, job: &Waiting) {
+        if self.deep {
+            self.widths.remove(job);
         }
     }
 }
@@ -81,6 +182,20 @@ impl Policy for Easy {
 struct Reservation {
     shadow_time: Time,
     extra: i64,
+}
+
+impl Reservation {
+    /// What may be used without delaying the head.
+    fn room(&self, now: Time, free: i64) -> Room {
+        Room { free, extra: self.extra, longest: self.shadow_time.saturating_sub(now) }
+    }
+
+    /// A job starts that there is room for. One that ends by the shadow time uses up no extra processors.
+    fn admit(&mut self, job: &Waiting, now: Time) {
+        if now + job.length > self.shadow_time {
+            self.extra -= i64::from(job.procs);
+        }
+    }
 }
 
 /// Adds up the processors of running jobs by predicted end, all jobs of one end together, until the head fits. The jobs

@@ -1,6 +1,6 @@
 //! First come, first served: the head of the queue starts while it fits. Nobody overtakes.
 
-use super::policy::{Policy, View};
+use super::policy::{Policy, View, Waiting};
 use crate::job::JobId;
 use crate::spec::Form;
 
@@ -11,19 +11,20 @@ pub struct Fcfs;
 
 impl Policy for Fcfs {
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        let (heads, _) = heads_that_fit(view);
-        starts.extend(view.waiting[..heads].iter().map(|job| job.id));
+        heads_that_fit(view, |job| starts.push(job.id));
     }
 }
 
-/// How many jobs at the head of the queue can start one after the other, and the processors then free.
-pub fn heads_that_fit(view: &View<'_>) -> (usize, i64) {
+/// Tells of the jobs at the head of the queue that can start one after the other. Returns the first that cannot, and the
+/// processors then free.
+pub fn heads_that_fit<'a>(view: &View<'a>, mut fits: impl FnMut(&Waiting)) -> (Option<&'a Waiting>, i64) {
     let mut free = view.free;
-    for (count, job) in view.waiting.iter().enumerate() {
+    for job in view.waiting.iter() {
         if i64::from(job.procs) > free {
-            return (count, free);
+            return (Some(job), free);
         }
         free -= i64::from(job.procs);
+        fits(job);
     }
-    (view.waiting.len(), free)
+    (None, free)
 }

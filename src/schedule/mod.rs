@@ -7,10 +7,13 @@ mod conservative;
 mod easy;
 mod fcfs;
 mod policy;
+mod queue;
 mod replay;
+mod widths;
 
 pub use conservative::Conservative;
 pub use easy::{Easy, ScanOrder};
 pub use fcfs::Fcfs;
 pub use policy::{Policy, Running, View, Waiting};
+pub use queue::Queue;
 pub use replay::Replay;

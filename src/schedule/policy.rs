@@ -1,5 +1,6 @@
 //! The scheduling policy interface: a look at the machine in, who starts out.
 
+use super::queue::Queue;
 use crate::job::{JobId, Submission};
 use crate::time::{Seconds, Time};
 
@@ -12,6 +13,12 @@ pub trait Policy: Send {
 
     /// A job arrives, before the pass. Most policies find all they need in the view.
     fn on_arrival(&mut self, _id: JobId, _job: &Submission) {}
+
+    /// A waiting job has a new prediction. For policies that keep an index of the queue; so is the next.
+    fn on_prediction(&mut self, _job: &Waiting) {}
+
+    /// A job waits no longer: it has started or was cancelled.
+    fn on_departure(&mut self, _job: &Waiting) {}
 
     /// The next instant at which a pass is due although no job may arrive or end then.
     fn wakes_at(&self) -> Option<Time> {
@@ -33,9 +40,11 @@ pub struct View<'a> {
     /// Idle ones; below 0 where a replayed log used more than there are.
     pub free: i64,
     /// In arrival order, which is that of their ids.
-    pub waiting: &'a [Waiting],
+    pub waiting: &'a Queue,
     /// By predicted end, then by id.
     pub running: &'a [Running],
+    /// Since the last pass nothing has happened but arrivals: no job has ended, no earlier prediction has changed.
+    pub quiet: bool,
 }
 
 /// A waiting job as a policy sees it.

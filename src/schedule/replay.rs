@@ -32,7 +32,7 @@ impl Policy for Replay {
         {
             self.due.pop();
             // A cancelled job no longer waits.
-            if view.waiting.binary_search_by_key(&id, |job| job.id).is_ok() {
+            if view.waiting.get(id).is_some() {
                 starts.push(id);
             }
         }

@@ -1431,7 +1431,7 @@ mod simulation {
                         simulation.advance_to(second).unwrap();
                         assert_eq!((simulation.now(), simulation.view().now), (second, second));
                         assert!(simulation.next_event().is_none_or(|next| next > second));
-                        for job in simulation.view().waiting {
+                        for job in simulation.view().waiting.iter() {
                             assert_eq!(simulation.board().stage(job.id), Stage::Waiting);
                             assert_eq!(simulation.outcome(job.id).start, None);
                         }
@@ -1643,7 +1643,7 @@ mod simulation {
         struct Twice;
         impl Policy for Twice {
             fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-                starts.extend([view.waiting[0].id; 2]);
+                starts.extend([view.waiting.first().unwrap().id; 2]);
             }
         }
         let by_hand = EngineError::BadStart { scheduler: "rash".into(), job: 1, time: 3, why: "it does not wait" };

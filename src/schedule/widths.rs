@@ -1,0 +1,238 @@
+//! An index of a deep queue: the next job that can be backfilled, without going through those that cannot.
+//!
+//! A job may be backfilled if it fits the free processors and either is short enough to end by the shadow time or fits
+//! the extra ones. Among jobs of one width only lengths differ: so jobs stand by width, each width in arrival order with
+//! a tree of least lengths above it, and the widths that are too wide are never looked at.
+
+use super::policy::Waiting;
+use crate::job::JobId;
+use crate::time::Seconds;
+
+/// What a job must fit to be backfilled.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    pub free: i64,
+    /// What is free beside the reservation, for jobs of any length.
+    pub extra: i64,
+    /// The longest that ends by the shadow time.
+    pub longest: Seconds,
+}
+
+impl Room {
+    pub fn holds(&self, job: &Waiting) -> bool {
+        let procs = i64::from(job.procs);
+        procs <= self.free && (job.length <= self.longest || procs <= self.extra)
+    }
+}
+
+/// A queue by width.
+#[derive(Clone, Debug, Default)]
+pub struct Widths {
+    /// Ascending; none is empty.
+    widths: Vec<Width>,
+    /// Scratch: trees of widths that are gone, for others to come.
+    spare: Vec<Width>,
+}
+
+/// The jobs of one width.
+#[derive(Clone, Debug, Default)]
+struct Width {
+    procs: i64,
+    /// In arrival order, those that have left included, until the tree is full.
+    ids: Vec<JobId>,
+    count: usize,
+    /// A tree in an array: the least length below each node, the root at 1, the jobs from `room` on. Whoever has left is
+    /// longer than anyone.
+    least: Vec<Seconds>,
+    room: usize,
+}
+
+const NOBODY: Seconds = Seconds::MAX;
+
+impl Widths {
+    pub fn clear(&mut self) {
+        self.spare.append(&mut self.widths);
+    }
+
+    pub fn push(&mut self, job: &Waiting) {
+        let procs = i64::from(job.procs);
+        let at = match self.place(procs) {
+            Ok(at) => at,
+            Err(at) => {
+                let mut width = self.spare.pop().unwrap_or_default();
+                width.begin(procs);
+                self.widths.insert(at, width);
+                at
+            }
+        };
+        self.widths[at].push(job.id, job.length);
+    }
+
+    pub fn remove(&mut self, job: &Waiting) {
+        let Ok(at) = self.place(i64::from(job.procs)) else { return };
+        if self.widths[at].set(job.id, NOBODY) {
+            self.widths[at].count -= 1;
+        }
+        if self.widths[at].count == 0 {
+            self.spare.push(self.widths.remove(at));
+        }
+    }
+
+    /// A job has another length.
+    pub fn change(&mut self, job: &Waiting) {
+        if let Ok(at) = self.place(i64::from(job.procs)) {
+            self.widths[at].set(job.id, job.length);
+        }
+    }
+
+    /// The width of the narrowest job.
+    pub fn narrowest(&self) -> Option<i64> {
+        self.widths.first().map(|width| width.procs)
+    }
+
+    /// Of the jobs that the room holds, the one that came first.
+    pub fn earliest(&self, room: &Room) -> Option<JobId> {
+        let fitting = self.widths.iter().take_while(|width| width.procs <= room.free);
+        fitting
+            .filter_map(|width| width.earliest(if width.procs <= room.extra { NOBODY - 1 } else { room.longest }))
+            .min()
+    }
+
+    /// Of the jobs that the room holds, the shortest; of equally short ones the one that came first.
+    pub fn shortest(&self, room: &Room) -> Option<JobId> {
+        let shortest = |most: i64| {
+            let fitting = self.widths.iter().take_while(move |width| width.procs <= most);
+            fitting.map(|width| width.least[1]).min().filter(|&least| least != NOBODY)
+        };
+        // The shortest that fits at all; if that is too long, so are all others, and only the extra processors are left.
+        let (least, most) = match shortest(room.free)? {
+            least if least <= room.longest => (least, room.free),
+            _ => (shortest(room.free.min(room.extra))?, room.free.min(room.extra)),
+        };
+        let fitting = self.widths.iter().take_while(|width| width.procs <= most);
+        fitting.filter(|width| width.least[1] == least).filter_map(|width| width.earliest(least)).min()
+    }
+
+    fn place(&self, procs: i64) -> Result<usize, usize> {
+        self.widths.binary_search_by_key(&procs, |width| width.procs)
+    }
+}
+
+impl Width {
+    const SMALLEST: usize = 8;
+
+    fn begin(&mut self, procs: i64) {
+        self.procs = procs;
+        self.ids.clear();
+        self.count = 0;
+        self.room = Self::SMALLEST;
+        self.least.clear();
+        self.least.resize(2 * self.room, NOBODY);
+    }
+
+    fn push(&mut self, id: JobId, length: Seconds) {
+        if self.ids.len() == self.room {
+            self.close_ranks();
+        }
+        self.ids.push(id);
+        self.count += 1;
+        self.put(self.ids.len() - 1, length);
+    }
+
+    /// Drops those who have left, and makes room for as many again as there are.
+    fn close_ranks(&mut self) {
+        let lengths: Vec<Seconds> = self.least[self.room..self.room + self.ids.len()].to_vec();
+        let mut stays = lengths.iter().map(|&length| length != NOBODY);
+        self.ids.retain(|_| stays.next() == Some(true));
+        self.room = (2 * self.ids.len()).next_power_of_two().max(Self::SMALLEST);
+        self.least.clear();
+        self.least.resize(self.room, NOBODY);
+        self.least.extend(lengths.into_iter().filter(|&length| length != NOBODY));
+        self.least.resize(2 * self.room, NOBODY);
+        for node in (1..self.room).rev() {
+            self.least[node] = self.least[2 * node].min(self.least[2 * node + 1]);
+        }
+    }
+
+    /// Whether the job is there.
+    fn set(&mut self, id: JobId, length: Seconds) -> bool {
+        match self.ids.binary_search(&id) {
+            Ok(place) if self.least[self.room + place] != NOBODY => {
+                self.put(place, length);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn put(&mut self, place: usize, length: Seconds) {
+        let mut node = self.room + place;
+        self.least[node] = length;
+        while node > 1 {
+            node /= 2;
+            let least = self.least[2 * node].min(self.least[2 * node + 1]);
+            // What is above a node that stays the same stays the same.
+            if std::mem::replace(&mut self.least[node], least) == least {
+                break;
+            }
+        }
+    }
+
+    /// Who came first of those that are no longer than this.
+    fn earliest(&self, longest: Seconds) -> Option<JobId> {
+        if self.least[1] > longest {
+            return None;
+        }
+        let mut node = 1;
+        while node < self.room {
+            node = if self.least[2 * node] <= longest { 2 * node } else { 2 * node + 1 };
+        }
+        Some(self.ids[node - self.room])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::stream;
+    use rand::RngExt;
+
+    /// Against a look at every job, over a long random history.
+    #[test]
+    fn the_index_finds_what_a_scan_finds() {
+        let mut rng = stream(1, "widths");
+        let (mut widths, mut plain) = (Widths::default(), Vec::<Waiting>::new());
+        for step in 0..6000u32 {
+            let length = rng.random_range(1..50) * rng.random_range(1..20);
+            match rng.random_range(0..10) {
+                0..4 if !plain.is_empty() => {
+                    let job = plain.remove(rng.random_range(0..plain.len()));
+                    widths.remove(&job);
+                }
+                4..6 if !plain.is_empty() => {
+                    let at = rng.random_range(0..plain.len());
+                    plain[at].length = length;
+                    widths.change(&plain[at]);
+                }
+                _ => {
+                    let procs = 1 << rng.random_range(0..6) | rng.random_range(0..2);
+                    plain.push(Waiting { id: JobId(step), procs, prediction: length, length });
+                    widths.push(&plain[plain.len() - 1]);
+                }
+            }
+            let room = Room {
+                free: rng.random_range(0..40),
+                extra: rng.random_range(0..20),
+                longest: rng.random_range(0..400),
+            };
+            let held = plain.iter().filter(|job| room.holds(job));
+            assert_eq!(widths.earliest(&room), held.clone().map(|job| job.id).min(), "{step}");
+            let shortest = held.min_by_key(|job| (job.length, job.id)).map(|job| job.id);
+            assert_eq!(widths.shortest(&room), shortest, "{step}");
+            if step == 4000 {
+                widths.clear();
+                plain.iter().for_each(|job| widths.push(job));
+            }
+        }
+    }
+}
