@@ -59,8 +59,21 @@ impl Machine {
     }
 
     pub fn predict_running(&mut self, id: JobId, start: Time, old: Seconds, new: Seconds) {
-        let job = self.stop(id, start, old);
-        self.run(Running { end: start + self.length(new), ..job });
+        self.quiet = false;
+        let (from, end) = (self.place(id, start, old), start + self.length(new));
+        let before = |other: &Running| (other.end, other.id) < (end, id);
+        // Only those between the old place and the new one move.
+        let to = if end > self.running[from].end {
+            let behind = from + 1;
+            let to = from + self.running[behind..].partition_point(before);
+            self.running[from..=to].rotate_left(1);
+            to
+        } else {
+            let to = self.running[..from].partition_point(before);
+            self.running[to..=from].rotate_right(1);
+            to
+        };
+        self.running[to].end = end;
     }
 
     /// A running job ends.
@@ -76,8 +89,13 @@ impl Machine {
 
     fn stop(&mut self, id: JobId, start: Time, prediction: Seconds) -> Running {
         self.quiet = false;
+        let at = self.place(id, start, prediction);
+        self.running.remove(at)
+    }
+
+    fn place(&self, id: JobId, start: Time, prediction: Seconds) -> usize {
         let end = start + self.length(prediction);
         let at = self.running.binary_search_by_key(&(end, id), |job| (job.end, job.id));
-        self.running.remove(at.expect("a running job stands at its predicted end"))
+        at.expect("a running job stands at its predicted end")
     }
 }

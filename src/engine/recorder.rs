@@ -19,8 +19,9 @@ pub struct Outcome {
     pub backfilled: bool,
     /// Whether the runtime lies within the confidence interval of the prediction at the start, if that had one.
     pub inside: Option<bool>,
-    /// The sum of |R - P| over [submit, end], each prediction times the seconds it held (Talby et al., Equations 1, 2).
-    pub ai_seconds: i128,
+    /// The sum of |R - P| over [submit, end], each prediction times the seconds it held (Talby et al., Equations 1, 2):
+    /// added up in whole numbers, and known at the end.
+    pub ai_seconds: f64,
     /// The sum of min(R, P) / max(R, P) likewise.
     pub ra_seconds: f64,
 }
@@ -58,11 +59,19 @@ pub struct PredictionMade {
     pub cause: JobId,
 }
 
+/// How wrong a job's predictions were so far, and since when the present one holds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Accuracy {
+    since: Time,
+    ai_seconds: i128,
+    ra_seconds: f64,
+}
+
 #[derive(Clone, Debug, Default)]
 pub(super) struct Recorder {
     pub outcomes: Vec<Outcome>,
-    /// Since when each job's prediction holds.
-    since: Vec<Time>,
+    /// By a job's place on the board: its accuracy so far.
+    accuracies: Vec<Accuracy>,
     /// All predictions in the order they were made, if they were asked for.
     pub history: Option<Vec<PredictionMade>>,
 }
@@ -72,8 +81,8 @@ impl Recorder {
         Recorder { history: keep_history.then(Vec::new), ..Recorder::default() }
     }
 
-    pub fn announce(&mut self, submit: Time) {
-        self.since.push(submit);
+    /// A job was handed in.
+    pub fn announce(&mut self) {
         self.outcomes.push(Outcome {
             start: None,
             prediction: 0,
@@ -82,18 +91,26 @@ impl Recorder {
             misses: 0,
             backfilled: false,
             inside: None,
-            ai_seconds: 0,
+            ai_seconds: 0.0,
             ra_seconds: 0.0,
         });
     }
 
+    /// A job arrives and has this place on the board.
+    pub fn begin(&mut self, place: usize, now: Time) {
+        if self.accuracies.len() <= place {
+            self.accuracies.resize(place + 1, Accuracy::default());
+        }
+        self.accuracies[place] = Accuracy { since: now, ..Accuracy::default() };
+    }
+
     /// A prediction replaces another (0: there was none), which held until now.
-    pub fn predicted(&mut self, made: PredictionMade, old: Seconds, runtime: Seconds) {
+    pub fn predicted(&mut self, place: usize, made: PredictionMade, old: Seconds, runtime: Seconds) {
         if let Some(history) = &mut self.history {
             history.push(made);
         }
         if old > 0 {
-            self.weigh(made.job, old, runtime, made.time);
+            self.accuracies[place].weigh(old, runtime, made.time);
         }
     }
 
@@ -111,22 +128,34 @@ impl Recorder {
         outcome.inside = inside;
     }
 
-    pub fn ended(&mut self, id: JobId, now: Time, prediction: Seconds, runtime: Seconds, misses: u32) {
-        self.weigh(id, prediction, runtime, now);
+    /// A job that had this place on the board has ended.
+    pub fn ended(&mut self, id: JobId, place: usize, last: LastPrediction, runtime: Seconds, now: Time) {
+        let accuracy = &mut self.accuracies[place];
+        accuracy.weigh(last.prediction, runtime, now);
         let outcome = &mut self.outcomes[id.index()];
-        outcome.prediction_last = prediction;
-        outcome.misses = misses;
+        outcome.ai_seconds = accuracy.ai_seconds as f64;
+        outcome.ra_seconds = accuracy.ra_seconds;
+        outcome.prediction_last = last.prediction;
+        outcome.misses = last.misses;
     }
+}
 
+/// The prediction in force at the end, and how often it had been missed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LastPrediction {
+    pub prediction: Seconds,
+    pub misses: u32,
+}
+
+impl Accuracy {
     /// Adds the accuracy of a prediction for as long as it held. One made and replaced within an instant weighs nothing.
-    fn weigh(&mut self, id: JobId, prediction: Seconds, runtime: Seconds, now: Time) {
-        let held = now - std::mem::replace(&mut self.since[id.index()], now);
+    fn weigh(&mut self, prediction: Seconds, runtime: Seconds, now: Time) {
+        let held = now - std::mem::replace(&mut self.since, now);
         if held == 0 {
             return;
         }
-        let outcome = &mut self.outcomes[id.index()];
-        outcome.ai_seconds += i128::from((runtime - prediction).abs()) * i128::from(held);
+        self.ai_seconds += i128::from((runtime - prediction).abs()) * i128::from(held);
         let (low, high) = (runtime.min(prediction), runtime.max(prediction));
-        outcome.ra_seconds += low as f64 / high as f64 * held as f64;
+        self.ra_seconds += low as f64 / high as f64 * held as f64;
     }
 }

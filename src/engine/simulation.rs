@@ -5,8 +5,8 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use super::error::EngineError;
 use super::machine::Machine;
-use super::recorder::{Event, Outcome, PredictionMade, Recorder};
-use crate::job::{Job, JobId, Submission};
+use super::recorder::{Event, LastPrediction, Outcome, PredictionMade, Recorder};
+use crate::job::{Job, JobId};
 use crate::predict::{Board, Change, Predictor, Stage};
 use crate::schedule::{Policy, View};
 use crate::time::{Seconds, Time};
@@ -67,13 +67,14 @@ pub struct Simulation {
     machine: Machine,
     /// What everybody may know of the jobs, the clock included.
     board: Board,
-    /// What only the engine knows of them.
-    truths: Vec<Truth>,
+    /// What only the engine knows of them, by their places on the board.
+    secrets: Vec<Secret>,
     /// Jobs handed in for a time to come. They are not on the board: nobody may know of them yet.
-    upcoming: VecDeque<Submission>,
+    upcoming: VecDeque<Job>,
+    /// How many jobs were handed in.
+    handed_in: u32,
     ends: BinaryHeap<Reverse<(Time, JobId)>>,
-    /// Deadlines that will be missed if nothing changes. A prediction that changes leaves its old one behind, to be
-    /// recognised by not being the job's deadline any more.
+    /// When to look whether a job has missed its deadline: for each that will if nothing changes, no later than then.
     deadlines: BinaryHeap<Reverse<(Time, JobId)>>,
     pass_due: bool,
     recorder: Recorder,
@@ -84,11 +85,17 @@ pub struct Simulation {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Truth {
+struct Secret {
     runtime: Seconds,
     /// The log's number, for messages.
     number: i64,
+    /// The earliest of its times in `deadlines` that still counts. Predictions change much oftener than they are missed,
+    /// so that a deadline that moves away is looked at again only when its old time has come.
+    watched: Time,
 }
+
+/// No deadline is watched.
+const NEVER: Time = Time::MAX;
 
 impl Simulation {
     /// An empty machine of `procs` processors, its clock before everything.
@@ -101,8 +108,9 @@ impl Simulation {
             options,
             machine: Machine::new(procs, options.inflate),
             board,
-            truths: Vec::new(),
+            secrets: Vec::new(),
             upcoming: VecDeque::new(),
+            handed_in: 0,
             ends: BinaryHeap::new(),
             deadlines: BinaryHeap::new(),
             pass_due: false,
@@ -119,14 +127,14 @@ impl Simulation {
             let (wants, procs) = (submission.procs, self.machine.procs);
             return Err(EngineError::TooWide { job: job.number, wants, procs });
         }
-        let earliest = self.upcoming.back().map_or(self.now(), |last| last.submit);
+        let earliest = self.upcoming.back().map_or(self.now(), |last| last.submission.submit);
         if submission.submit < earliest {
             return Err(EngineError::OutOfOrder { job: job.number, submit: submission.submit, earliest });
         }
-        let id = JobId(self.truths.len() as u32);
-        self.upcoming.push_back(submission);
-        self.truths.push(Truth { runtime: job.runtime, number: job.number });
-        self.recorder.announce(submission.submit);
+        let id = JobId(self.handed_in);
+        self.handed_in += 1;
+        self.upcoming.push_back(*job);
+        self.recorder.announce();
         Ok(id)
     }
 
@@ -137,7 +145,9 @@ impl Simulation {
         self.board.set_stage(id, Stage::Gone);
         self.pass_due = true;
         self.predictor.value.on_cancellation(id, &mut self.board);
-        self.absorb(Event::Cancellation, id)
+        self.absorb(Event::Cancellation, id)?;
+        self.board.forget(id);
+        Ok(())
     }
 
     /// Handles every instant up to and including `time`, and sets the clock there.
@@ -175,7 +185,7 @@ impl Simulation {
         if self.pass_due {
             return Some(now);
         }
-        let arrival = self.upcoming.front().map(|job| job.submit);
+        let arrival = self.upcoming.front().map(|job| job.submission.submit);
         let end = self.ends.peek().map(|Reverse((time, _))| *time);
         let deadline = self.deadlines.peek().map(|Reverse((time, _))| *time);
         let wake = self.policy.value.wakes_at().filter(|&time| time > now);
@@ -195,7 +205,7 @@ impl Simulation {
         }
         self.miss_deadlines()?;
         while let Some(&job) = self.upcoming.front()
-            && job.submit <= time
+            && job.submission.submit <= time
         {
             self.upcoming.pop_front();
             self.arrive(job)?;
@@ -225,7 +235,7 @@ impl Simulation {
         for &id in &started {
             let backfilled = still_waiting.is_some_and(|head| head < id);
             let prediction = self.board.prediction(id);
-            let error = (self.truths[id.index()].runtime - prediction).abs() as f64;
+            let error = (self.secret(id).runtime - prediction).abs() as f64;
             let inside = self.predictor.value.interval(id).map(|interval| error <= interval);
             self.recorder.started(id, self.now(), prediction, backfilled, inside);
         }
@@ -235,13 +245,16 @@ impl Simulation {
 
     fn terminate(&mut self, id: JobId) -> Result<(), EngineError> {
         let Stage::Running { start } = self.board.stage(id) else { unreachable!("only running jobs end") };
-        let (prediction, runtime) = (self.board.prediction(id), self.truths[id.index()].runtime);
-        self.machine.release(id, start, prediction);
+        let (place, runtime) = (self.place(id), self.secret(id).runtime);
+        let last = LastPrediction { prediction: self.board.prediction(id), misses: self.board.misses(id) };
+        self.machine.release(id, start, last.prediction);
         self.board.set_stage(id, Stage::Gone);
-        self.recorder.ended(id, self.now(), prediction, runtime, self.board.misses(id));
+        self.recorder.ended(id, place, last, runtime, self.now());
         self.pass_due = true;
         self.predictor.value.on_termination(id, runtime, &mut self.board);
-        self.absorb(Event::Termination, id)
+        self.absorb(Event::Termination, id)?;
+        self.board.forget(id);
+        Ok(())
     }
 
     fn miss_deadlines(&mut self) -> Result<(), EngineError> {
@@ -251,13 +264,15 @@ impl Simulation {
             && deadline <= self.now()
         {
             self.deadlines.pop();
-            late.push(id);
+            if self.unwatch(id, deadline) {
+                late.push(id);
+            }
         }
         late.sort_unstable();
-        late.dedup();
         for &id in &late {
-            // What happened earlier at this instant may have moved the deadline, always to a later time.
+            // The deadline may have moved since it was put down, and by what happened earlier at this instant.
             if self.deadline(id).is_none_or(|deadline| deadline > self.now()) {
+                self.watch_deadline(id);
                 continue;
             }
             self.board.count_miss(id);
@@ -273,10 +288,17 @@ impl Simulation {
         Ok(())
     }
 
-    fn arrive(&mut self, job: Submission) -> Result<(), EngineError> {
-        let id = self.board.arrive(job);
-        self.machine.enqueue(id, job.procs);
-        self.policy.value.on_arrival(id, &job);
+    fn arrive(&mut self, job: Job) -> Result<(), EngineError> {
+        let Job { submission, runtime, number, .. } = job;
+        let id = self.board.arrive(submission);
+        let (place, secret) = (self.place(id), Secret { runtime, number, watched: NEVER });
+        match self.secrets.get_mut(place) {
+            Some(free) => *free = secret,
+            None => self.secrets.push(secret),
+        }
+        self.recorder.begin(place, submission.submit);
+        self.machine.enqueue(id, submission.procs);
+        self.policy.value.on_arrival(id, &submission);
         self.pass_due = true;
         self.predictor.value.on_arrival(id, &mut self.board);
         self.absorb(Event::Arrival, id)?;
@@ -307,7 +329,7 @@ impl Simulation {
         self.policy.value.on_departure(&job);
         self.machine.start(job, now);
         self.board.set_stage(id, Stage::Running { start: now });
-        self.ends.push(Reverse((now + self.truths[id.index()].runtime, id)));
+        self.ends.push(Reverse((now + self.secret(id).runtime, id)));
         self.watch_deadline(id);
         Ok(())
     }
@@ -322,7 +344,8 @@ impl Simulation {
             }
             let time = self.now();
             let made = PredictionMade { job, time, prediction: new, event, cause };
-            self.recorder.predicted(made, old, self.truths[job.index()].runtime);
+            let place = self.place(job);
+            self.recorder.predicted(place, made, old, self.secrets[place].runtime);
             match self.board.stage(job) {
                 Stage::Waiting => {
                     if let Some(job) = self.machine.predict_waiting(job, old, new) {
@@ -357,22 +380,46 @@ impl Simulation {
         }
     }
 
-    /// Puts down a running job's deadline, if it will outlive it.
+    /// Puts down a running job's deadline, if it will outlive it and is not watched until then anyway.
     fn watch_deadline(&mut self, id: JobId) {
-        if let Stage::Running { start } = self.board.stage(id)
-            && self.board.prediction(id) < self.truths[id.index()].runtime
-        {
-            self.deadlines.push(Reverse((start + self.board.prediction(id), id)));
+        if let Stage::Running { start } = self.board.stage(id) {
+            let (place, prediction) = (self.place(id), self.board.prediction(id));
+            let secret = &mut self.secrets[place];
+            if prediction < secret.runtime && start + prediction < secret.watched {
+                secret.watched = start + prediction;
+                self.deadlines.push(Reverse((secret.watched, id)));
+            }
         }
     }
 
-    /// Takes deadlines off the top that no longer hold, so that nobody wakes up for them.
+    /// A watched time has come or is taken away; whether it still counted.
+    fn unwatch(&mut self, id: JobId, time: Time) -> bool {
+        let Some(place) = self.board.place(id) else { return false };
+        let counts = self.secrets[place].watched == time;
+        if counts {
+            self.secrets[place].watched = NEVER;
+        }
+        counts
+    }
+
+    /// Takes times off the top at which no deadline is missed, so that nobody wakes up for them.
     fn drop_stale_deadlines(&mut self) {
-        while let Some(&Reverse((deadline, id))) = self.deadlines.peek()
-            && self.deadline(id) != Some(deadline)
+        while let Some(&Reverse((time, id))) = self.deadlines.peek()
+            && self.deadline(id) != Some(time)
         {
             self.deadlines.pop();
+            if self.unwatch(id, time) {
+                self.watch_deadline(id);
+            }
         }
+    }
+
+    fn place(&self, id: JobId) -> usize {
+        self.board.place(id).expect("a job in the system")
+    }
+
+    fn secret(&self, id: JobId) -> &Secret {
+        &self.secrets[self.place(id)]
     }
 
     fn no_prediction(&self, id: JobId, event: &'static str) -> EngineError {
@@ -385,7 +432,7 @@ impl Simulation {
     }
 
     fn number(&self, id: JobId) -> i64 {
-        self.truths.get(id.index()).map_or(-1, |truth| truth.number)
+        self.board.place(id).map_or(-1, |place| self.secrets[place].number)
     }
 }
 

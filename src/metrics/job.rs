@@ -51,7 +51,7 @@ impl JobMetrics {
             prediction_last: outcome.prediction_last,
             misses: outcome.misses,
             bsld: bounded_slowdown(wait, job.runtime, bsld_threshold),
-            ai: outcome.ai_seconds as f64 / turnaround,
+            ai: outcome.ai_seconds / turnaround,
             ra: outcome.ra_seconds / turnaround,
             backfilled: outcome.backfilled,
         }

@@ -6,15 +6,22 @@
 use crate::job::{JobId, Submission};
 use crate::time::{FOREVER, Seconds, Time};
 
-/// Submissions, starts and present predictions of all jobs that have arrived.
+/// Submissions, starts and present predictions of the jobs in the system.
+///
+/// Who has left is not on it any more: its memory is that of the jobs that wait and run, not of all that ever came.
 #[derive(Clone, Debug, Default)]
 pub struct Board {
     now: Time,
     entries: Vec<Entry>,
+    /// Where each job that has arrived has its entry, and entries that are free again.
+    places: Vec<u32>,
+    vacant: Vec<u32>,
     /// What has been written since the engine last looked.
     changes: Vec<Change>,
     breach: Option<Breach>,
 }
+
+const NOWHERE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
@@ -68,13 +75,14 @@ impl Board {
         self.now
     }
 
-    /// What was submitted.
+    /// What was submitted. The job must be in the system, or its end or cancellation be the present event; so must it for
+    /// its prediction and misses.
     pub fn job(&self, id: JobId) -> &Submission {
-        &self.entries[id.index()].job
+        &self.entry(id).job
     }
 
     pub fn stage(&self, id: JobId) -> Stage {
-        self.entries.get(id.index()).map_or(Stage::Gone, |entry| entry.stage)
+        self.place(id).map_or(Stage::Gone, |place| self.entries[place].stage)
     }
 
     /// How long a running job has run; 0 for one that waits.
@@ -87,12 +95,12 @@ impl Board {
 
     /// The prediction in force.
     pub fn prediction(&self, id: JobId) -> Seconds {
-        self.entries[id.index()].prediction
+        self.entry(id).prediction
     }
 
     /// How many deadlines the job has missed, the present one included.
     pub fn misses(&self, id: JobId) -> u32 {
-        self.entries[id.index()].misses
+        self.entry(id).misses
     }
 
     /// Predicts that the job will run for so many seconds in all. It must be in the system, and the prediction at
@@ -111,7 +119,7 @@ impl Board {
             return;
         }
         let new = prediction.min(FOREVER);
-        let old = std::mem::replace(&mut self.entries[id.index()].prediction, new);
+        let old = std::mem::replace(&mut self.entry_mut(id).prediction, new);
         self.changes.push(Change { job: id, old, new });
     }
 
@@ -131,17 +139,45 @@ impl Board {
 
     /// The next job arrives; it has the id that follows the last one's.
     pub(crate) fn arrive(&mut self, job: Submission) -> JobId {
-        let id = JobId(self.entries.len() as u32);
-        self.entries.push(Entry { job, stage: Stage::Waiting, prediction: 0, misses: 0 });
+        let id = JobId(self.places.len() as u32);
+        let entry = Entry { job, stage: Stage::Waiting, prediction: 0, misses: 0 };
+        match self.vacant.pop() {
+            Some(place) => {
+                self.entries[place as usize] = entry;
+                self.places.push(place);
+            }
+            None => {
+                self.places.push(self.entries.len() as u32);
+                self.entries.push(entry);
+            }
+        }
         id
     }
 
+    /// Everything has been said of a job that is gone: its place is free for another.
+    pub(crate) fn forget(&mut self, id: JobId) {
+        self.vacant.push(std::mem::replace(&mut self.places[id.index()], NOWHERE));
+    }
+
+    /// Where a job in the system has its entry: a small number, used again when it is gone.
+    pub(crate) fn place(&self, id: JobId) -> Option<usize> {
+        self.places.get(id.index()).filter(|&&place| place != NOWHERE).map(|&place| place as usize)
+    }
+
     pub(crate) fn set_stage(&mut self, id: JobId, stage: Stage) {
-        self.entries[id.index()].stage = stage;
+        self.entry_mut(id).stage = stage;
     }
 
     pub(crate) fn count_miss(&mut self, id: JobId) {
-        self.entries[id.index()].misses += 1;
+        self.entry_mut(id).misses += 1;
+    }
+
+    fn entry(&self, id: JobId) -> &Entry {
+        &self.entries[self.places[id.index()] as usize]
+    }
+
+    fn entry_mut(&mut self, id: JobId) -> &mut Entry {
+        &mut self.entries[self.places[id.index()] as usize]
     }
 
     pub(crate) fn change(&self, at: usize) -> Option<Change> {

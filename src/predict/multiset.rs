@@ -60,29 +60,42 @@ impl Runtimes {
         }
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub fn len(&self) -> usize {
         match self {
-            Runtimes::Sorted(_, blocks) => blocks.count == 0,
-            Runtimes::Mean { count, .. } => *count == 0,
-            Runtimes::Last(by_time) => by_time.is_empty(),
+            Runtimes::Sorted(_, blocks) => blocks.count,
+            Runtimes::Mean { count, .. } => *count,
+            Runtimes::Last(by_time) => by_time.len(),
         }
     }
 
-    /// The metric; None if there are no runtimes. Medians of an even number and means are rounded down.
-    pub fn metric(&self) -> Option<Seconds> {
-        match self {
-            Runtimes::Sorted(_, blocks) if blocks.count == 0 => None,
-            Runtimes::Sorted(Metric::Min, blocks) => Some(blocks.nth(0)),
-            Runtimes::Sorted(Metric::Max, blocks) => Some(blocks.nth(blocks.count - 1)),
-            Runtimes::Sorted(_, blocks) if blocks.count % 2 == 1 => Some(blocks.nth(blocks.count / 2)),
-            Runtimes::Sorted(_, blocks) => {
-                let (lower, upper) = (blocks.nth(blocks.count / 2 - 1), blocks.nth(blocks.count / 2));
-                Some((lower + upper).div_euclid(2))
-            }
-            Runtimes::Mean { count: 0, .. } => None,
-            Runtimes::Mean { sum, count } => Some(sum.div_euclid(*count as i128) as Seconds),
-            Runtimes::Last(by_time) => by_time.last_key_value().map(|(_, runtime)| *runtime),
+    /// The metric of all but one, if one is named that was added so; None if there are no others. Medians of an even
+    /// number and means are rounded down.
+    pub fn metric_without(&self, one: Option<(Seconds, u64)>) -> Option<Seconds> {
+        let count = self.len() - usize::from(one.is_some());
+        if count == 0 {
+            return None;
         }
+        Some(match self {
+            Runtimes::Sorted(metric, blocks) => {
+                // From its place on, the others are one further up.
+                let place = one.map_or(blocks.count, |(runtime, _)| blocks.place_of(runtime));
+                let nth = |nth: usize| blocks.nth(nth + usize::from(nth >= place));
+                match metric {
+                    Metric::Min => nth(0),
+                    Metric::Max => nth(count - 1),
+                    _ if count % 2 == 1 => nth(count / 2),
+                    _ => (nth(count / 2 - 1) + nth(count / 2)).div_euclid(2),
+                }
+            }
+            Runtimes::Mean { sum, .. } => {
+                let sum = sum - one.map_or(0, |(runtime, _)| i128::from(runtime));
+                sum.div_euclid(count as i128) as Seconds
+            }
+            Runtimes::Last(by_time) => {
+                let mut latest = by_time.iter().rev().filter(|(when, _)| one.is_none_or(|(_, own)| **when != own));
+                *latest.next().expect("there are others").1
+            }
+        })
     }
 }
 
@@ -138,6 +151,13 @@ impl SortedBlocks {
         self.count = 0;
     }
 
+    /// How many are less than a number.
+    fn place_of(&self, value: Seconds) -> usize {
+        let at = self.block_of(value);
+        let before: usize = self.blocks[..at].iter().map(Vec::len).sum();
+        before + self.blocks[at].partition_point(|&other| other < value)
+    }
+
     fn nth(&self, nth: usize) -> Seconds {
         let mut before = 0;
         for block in &self.blocks {
@@ -162,7 +182,7 @@ mod tests {
         for metric in [Metric::Median, Metric::Mean, Metric::Min, Metric::Max, Metric::Last] {
             let mut rng = stream(1, "multiset");
             let (mut runtimes, mut list) = (Runtimes::new(metric), Vec::new());
-            assert_eq!(runtimes.metric(), None);
+            assert_eq!(runtimes.metric_without(None), None);
             for when in 0..6000u64 {
                 if !list.is_empty() && rng.random_ratio(1, 3) {
                     let (runtime, when) = list.remove(rng.random_range(0..list.len()));
@@ -178,7 +198,14 @@ mod tests {
                 }
                 let mut plain: Vec<Seconds> = list.iter().map(|(runtime, _)| *runtime).collect();
                 let expected = if plain.is_empty() { None } else { Some(metric.of(&mut plain)) };
-                assert_eq!(runtimes.metric(), expected, "{metric:?} after {when}");
+                assert_eq!(runtimes.metric_without(None), expected, "{metric:?} after {when}");
+                if !list.is_empty() {
+                    let one = rng.random_range(0..list.len());
+                    let mut others: Vec<Seconds> = list.iter().map(|(runtime, _)| *runtime).collect();
+                    others.remove(one);
+                    let expected = if others.is_empty() { None } else { Some(metric.of(&mut others)) };
+                    assert_eq!(runtimes.metric_without(Some(list[one])), expected, "{metric:?} but one after {when}");
+                }
             }
         }
     }

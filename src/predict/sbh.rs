@@ -147,8 +147,15 @@ impl Sbh {
         let mut live = std::mem::take(self.live.of(user));
         let mut adopted = std::mem::take(&mut self.adopted);
         let mut predicted_to = JobId(0);
+        // Jobs of an array are twins and late alike: what was found for one holds for the next, until what matches changes.
+        let mut last: Option<(Twins, Option<Seconds>, Seconds)> = None;
         for &other in live.running.iter().filter(|&&other| other != but) {
-            let prediction = self.compute(other, board);
+            let (twins, late) = (self.twins[other.index()], self.late.get(&other).map(|late| late.runtime));
+            let prediction = match last {
+                Some((asked, as_late, found)) if asked == twins && as_late == late => found,
+                _ => self.compute(other, board),
+            };
+            last = (late.is_none() || self.sessions.orders_only_by_length()).then_some((twins, late, prediction));
             if prediction == board.prediction(other) || prediction <= board.elapsed(other) {
                 continue;
             }
@@ -157,6 +164,7 @@ impl Sbh {
                 predicted_to = other;
                 let new = self.sessions.change(self.twins[other.index()], old, prediction);
                 self.late.insert(other, new);
+                last = None;
             }
             adopted.push((other, prediction));
         }

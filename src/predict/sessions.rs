@@ -184,6 +184,11 @@ impl Sessions {
         twins
     }
 
+    /// Whether equal runtimes are one to the metric, whenever they ended.
+    pub fn orders_only_by_length(&self) -> bool {
+        !matches!(self.empty, Runtimes::Last(_))
+    }
+
     /// Users by the order in which they first came.
     pub fn user(&self, twins: Twins) -> usize {
         self.user_of[twins.index()] as usize
@@ -232,26 +237,19 @@ impl Sessions {
     }
 
     /// What the sessions say of a job; `itself` is how it matches, if it does, for it is no match for itself.
-    pub fn find(&mut self, twins: Twins, itself: Option<Match>) -> Option<Seconds> {
-        if let Some(itself) = itself {
-            self.take(twins, itself);
-        }
+    pub fn find(&self, twins: Twins, itself: Option<Match>) -> Option<Seconds> {
         let session = self.users[self.user_of[twins.index()] as usize].session;
         let oldest = (session + 1).saturating_sub(self.depth);
         let found = self.places[self.places(twins)].iter().filter_map(|place| {
-            let (session, runtimes) = self.matches[*place as usize].newest()?;
-            (session >= oldest).then_some((session, runtimes))
+            let (session, found) = self.matches[*place as usize].newest(itself)?;
+            (session >= oldest).then_some((session, found))
         });
         let best = match self.search {
             Search::DepthFirst => found.into_iter().next(),
             // Of the newest session the first criterion; a later one must be newer to be better.
             Search::BreadthFirst => found.reduce(|best, other| if other.0 > best.0 { other } else { best }),
         };
-        let answer = best.and_then(|(_, runtimes)| runtimes.metric());
-        if let Some(itself) = itself {
-            self.add_as(twins, itself);
-        }
-        answer
+        best.map(|(_, found)| found)
     }
 
     fn add_as(&mut self, twins: Twins, Match { runtime, when }: Match) {
@@ -260,7 +258,7 @@ impl Sessions {
             let matches = &mut self.matches[self.places[place] as usize];
             if matches.latest.0 < session {
                 // One whose matches have all gone again has nothing to say.
-                if !matches.latest.1.is_empty() {
+                if matches.latest.1.len() > 0 {
                     std::mem::swap(&mut matches.latest, &mut matches.before);
                     matches.latest.1.clear();
                 }
@@ -314,10 +312,12 @@ impl Criterion {
 }
 
 impl Matches {
-    /// The newest session that has a match.
-    fn newest(&self) -> Option<(u64, &Runtimes)> {
-        let newest = if self.latest.1.is_empty() { &self.before } else { &self.latest };
-        (!newest.1.is_empty()).then_some((newest.0, &newest.1))
+    /// The newest session that has a match, and what it says; a job that matches is in the latest, and does not count
+    /// for itself.
+    fn newest(&self, itself: Option<Match>) -> Option<(u64, Seconds)> {
+        let latest = self.latest.1.metric_without(itself.map(|Match { runtime, when }| (runtime, when)));
+        let before = || self.before.1.metric_without(None).map(|found| (self.before.0, found));
+        latest.map(|found| (self.latest.0, found)).or_else(before)
     }
 }
 

@@ -312,7 +312,7 @@ fn perfect_predictions_are_never_missed_and_never_wrong() {
     check(21, 300, (workloads(), select(every_scheduler())), |(workload, scheduler)| {
         for (job, outcome) in workload.jobs.iter().zip(run(&workload, scheduler, "perfect")) {
             let turnaround = Finished { job, outcome: &outcome }.end() - job.submission.submit;
-            prop_assert_eq!((outcome.misses, outcome.ai_seconds), (0, 0));
+            prop_assert_eq!((outcome.misses, outcome.ai_seconds), (0, 0.0));
             prop_assert_eq!(outcome.ra_seconds, turnaround as f64);
         }
         Ok(())
@@ -371,7 +371,7 @@ fn the_history_tells_what_the_outcomes_say() {
                 ai += i128::from((runtime - made.prediction).abs()) * i128::from(held);
                 ra += runtime.min(made.prediction) as f64 / runtime.max(made.prediction) as f64 * held as f64;
             }
-            prop_assert_eq!(ai, finished.outcome.ai_seconds);
+            prop_assert_eq!(ai, finished.outcome.ai_seconds as i128);
             prop_assert!((ra / finished.outcome.ra_seconds - 1.0).abs() < 1e-9);
         }
         Ok(())

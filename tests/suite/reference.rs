@@ -266,7 +266,7 @@ fn both_agree(workload: &Workload, setting: &Setting) -> TestCaseResult {
             prediction_last: outcome.prediction_last,
             misses: outcome.misses.into(),
             backfilled: outcome.backfilled,
-            ai: outcome.ai_seconds as f64 / turnaround,
+            ai: outcome.ai_seconds / turnaround,
             ra: outcome.ra_seconds / turnaround,
         };
         // All but the accuracies must be equal to the last digit.

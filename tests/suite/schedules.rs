@@ -750,7 +750,7 @@ mod replay {
         let jobs = [waited(1, exact(0, 1, 5))];
         let outcomes = expect(1, "replay", "constant:seconds=3", &jobs, &[1]);
         assert_eq!((misses(&outcomes), last_predictions(&outcomes)), (vec![1], vec![63]));
-        assert_eq!(outcomes[0].ai_seconds, 4 * 2 + 2 * 58);
+        assert_eq!(outcomes[0].ai_seconds as i64, 4 * 2 + 2 * 58);
         assert_close(outcomes[0].ra_seconds, 4.0 * 3.0 / 5.0 + 2.0 * 5.0 / 63.0);
     }
 }
@@ -871,7 +871,7 @@ mod inflate {
             (misses(&outcomes), predictions(&outcomes), last_predictions(&outcomes)),
             (vec![1], vec![3], vec![63])
         );
-        assert_eq!(outcomes[0].ai_seconds, 3 * 2 + 2 * 58);
+        assert_eq!(outcomes[0].ai_seconds as i64, 3 * 2 + 2 * 58);
     }
 }
 
@@ -998,7 +998,7 @@ mod missed_deadlines {
         let jobs = [job(0, 1, 100, 10)];
         let outcomes = expect(1, "easy", "estimate", &jobs, &[0]);
         assert_eq!(misses(&outcomes), [2]);
-        assert_eq!(outcomes[0].ai_seconds, 900 + 1800 + 8100);
+        assert_eq!(outcomes[0].ai_seconds as i64, 900 + 1800 + 8100);
         assert_close(outcomes[0].ra_seconds, 10.0 * 0.1 + 60.0 * 0.7 + 30.0 * 100.0 / 370.0);
     }
 
@@ -1017,7 +1017,7 @@ mod missed_deadlines {
         let outcomes = expect(2, "easy", "ruh:window=1,propagate=on", &jobs, &[0, 2]);
         assert_eq!(misses(&outcomes), [0, 1]);
         assert_eq!(last_predictions(&outcomes), [6, 66]);
-        assert_eq!(outcomes[1].ai_seconds, 4 * 4 + 2 * 2 + 2 * 58);
+        assert_eq!(outcomes[1].ai_seconds as i64, 4 * 4 + 2 * 2 + 2 * 58);
     }
 
     #[test]
@@ -1034,7 +1034,7 @@ mod missed_deadlines {
         let outcomes = expect(2, "easy", "ruh:window=1,propagate=on", &jobs, &[0, 2]);
         assert_eq!(last_predictions(&outcomes), [10, 6]);
         assert_eq!(misses(&outcomes), [0, 0]);
-        assert_eq!((outcomes[0].ai_seconds, outcomes[1].ai_seconds), (6 * 4, 4 * 6));
+        assert_eq!((outcomes[0].ai_seconds as i64, outcomes[1].ai_seconds as i64), (6 * 4, 4 * 6));
     }
 }
 
@@ -1112,7 +1112,7 @@ mod history_predictors {
         let jobs = [job(0, 1, 10, 10), job(0, 1, 10, 10), job(0, 1, 10, 10), job(20, 1, 300, 100)];
         let outcomes = expect(3, "easy", "ruh", &jobs, &[0, 0, 0, 20]);
         assert_eq!((outcomes[3].prediction, outcomes[3].misses, outcomes[3].prediction_last), (10, 2, 400));
-        assert_eq!(outcomes[3].ai_seconds, 2_900 + 18_000 + 20_000);
+        assert_eq!(outcomes[3].ai_seconds as i64, 2_900 + 18_000 + 20_000);
     }
 
     #[test]
@@ -1148,13 +1148,13 @@ mod history_predictors {
         assert_eq!(last_predictions(&outcomes), [100, 100, 6]);
         assert_eq!(misses(&outcomes), [0, 1, 0]);
         // Job 1 took 4: 100 from 0 to 4.
-        assert_eq!(outcomes[0].ai_seconds, 96 * 4);
+        assert_eq!(outcomes[0].ai_seconds as i64, 96 * 4);
         assert_close(outcomes[0].ra_seconds, 0.04 * 4.0);
         // Job 2 took 6: 100 from 1 to 4, 4 until 8, 100 until 10.
-        assert_eq!(outcomes[1].ai_seconds, 94 * 3 + 2 * 4 + 94 * 2);
+        assert_eq!(outcomes[1].ai_seconds as i64, 94 * 3 + 2 * 4 + 94 * 2);
         assert_close(outcomes[1].ra_seconds, 0.06 * 3.0 + 4.0 / 6.0 * 4.0 + 0.06 * 2.0);
         // Job 3 took 5: 100 from 2 to 4, 4 until 10, 6 until 15.
-        assert_eq!(outcomes[2].ai_seconds, 95 * 2 + 6 + 5);
+        assert_eq!(outcomes[2].ai_seconds as i64, 95 * 2 + 6 + 5);
         assert_close(outcomes[2].ra_seconds, 0.05 * 2.0 + 0.8 * 6.0 + 5.0 / 6.0 * 5.0);
     }
 
@@ -1168,7 +1168,7 @@ mod history_predictors {
         let jobs = [job(0, 1, 4, 100), job(1, 1, 6, 100), job(2, 1, 5, 100)];
         let outcomes = expect(1, "fcfs", "ruh:window=1", &jobs, &[0, 4, 10]);
         assert_eq!(last_predictions(&outcomes), [100, 100, 100]);
-        assert_eq!(outcomes[2].ai_seconds, 95 * 13);
+        assert_eq!(outcomes[2].ai_seconds as i64, 95 * 13);
     }
 
     #[test]
@@ -1188,10 +1188,10 @@ mod history_predictors {
         let outcomes = expect(4, "easy", "ruh:window=1,propagate=on", &jobs, &[0, 2, 2, 4]);
         assert_eq!(misses(&outcomes), [0, 0, 0, 2]);
         assert_eq!(last_predictions(&outcomes), [50, 50, 50, 50]);
-        assert_eq!(outcomes[0].ai_seconds, 30 * 20);
-        assert_eq!(outcomes[2].ai_seconds, 41 * 9);
+        assert_eq!(outcomes[0].ai_seconds as i64, 30 * 20);
+        assert_eq!(outcomes[2].ai_seconds as i64, 41 * 9);
         // 50 from 4 to 6, 4 until 8, 50 until 11, 9 until 13, 50 until 14; the truth is 10.
-        assert_eq!(outcomes[3].ai_seconds, 40 * 2 + 6 * 2 + 40 * 3 + 2 + 40);
+        assert_eq!(outcomes[3].ai_seconds as i64, 40 * 2 + 6 * 2 + 40 * 3 + 2 + 40);
     }
 
     #[test]
@@ -1232,8 +1232,8 @@ mod history_predictors {
         assert_eq!(predictions(&outcomes), [10, 20, 15]);
         assert_eq!(last_predictions(&outcomes), [10, 9, 30]);
         assert_eq!(misses(&outcomes), [0, 0, 1]);
-        assert_eq!(outcomes[1].ai_seconds, 11 * 4);
-        assert_eq!(outcomes[2].ai_seconds, 7 * 3 + 2 * 3 + 22 * 2);
+        assert_eq!(outcomes[1].ai_seconds as i64, 11 * 4);
+        assert_eq!(outcomes[2].ai_seconds as i64, 7 * 3 + 2 * 3 + 22 * 2);
     }
 }
 
@@ -1570,9 +1570,9 @@ mod simulation {
         let outcomes = run_own(says, &[exact(0, 1, 4), exact(1, 1, 15)]).unwrap();
         assert_eq!(starts(&outcomes), [0, 4]);
         assert_eq!((predictions(&outcomes), last_predictions(&outcomes)), (vec![10, 10], vec![20, 20]));
-        assert_eq!(outcomes[0].ai_seconds, 16 * 4);
+        assert_eq!(outcomes[0].ai_seconds as i64, 16 * 4);
         // Job 2 took 15: 10 from 1 to 4, 20 until 19.
-        assert_eq!(outcomes[1].ai_seconds, 5 * 3 + 5 * 15);
+        assert_eq!(outcomes[1].ai_seconds as i64, 5 * 3 + 5 * 15);
         assert_close(outcomes[1].ra_seconds, 10.0 / 15.0 * 3.0 + 0.75 * 15.0);
     }
 

@@ -19,7 +19,7 @@ use proptest::sample::{select, subsequence};
 use proptest::test_runner::TestCaseResult;
 use shadowtime::engine::{self, EngineOptions, Named, Outcome};
 use shadowtime::job::{JobId, Submission};
-use shadowtime::predict::{self, Board, Predictor, deadline};
+use shadowtime::predict::{self, Board, Predictor, Stage, deadline};
 use shadowtime::schedule;
 use shadowtime::time::{Seconds, Time};
 use shadowtime::trace::Workload;
@@ -724,7 +724,8 @@ impl Watched {
         ask(&mut *self.reference, &mut copy);
         let others = self.reference.take_others();
         let mut report = self.report.lock().unwrap();
-        for other in (0..self.arrived).map(JobId) {
+        let in_the_system = |id: &JobId| board.stage(*id) != Stage::Gone;
+        for other in (0..self.arrived).map(JobId).filter(in_the_system) {
             let (found, expected) = (board.prediction(other), copy.prediction(other));
             if found == expected {
                 continue;
