@@ -1,24 +1,34 @@
-//! How fast, beside a floor: `cargo bench`, or `cargo bench -- LOG.swf.gz` for a log of your own.
+//! How fast, beside a floor: `cargo bench`, or `cargo bench -- LOG.swf.gz ...` for logs of your own.
 //!
-//! Every case is timed against its floor in the same run, alternately, best of several: machines are noisy, ratios are
-//! less so. The floor of reading is a loop that reads the file and parses 18 numbers a line; the floor of simulating is
-//! two heap operations a job (an arrival and an end). A digest of each case's result shows a speed-up that changes
-//! answers. Without cargo's `--bench` (that is, under `cargo test`) the same cases run small and once.
+//! The floor is a program that reads the log, parses 18 numbers a line and pushes and pops two heap events a job, nothing
+//! else. Every case is a whole run from the log's bytes to its summary, timed against the floor in the same process,
+//! alternately, best of several: machines are noisy, ratios are less so. A digest of each case's result shows a speed-up
+//! that changes answers, and the bytes a job are the most that was allocated at a time, over the log's own bytes if they
+//! are in memory. `cargo bench -- --instructions` counts instructions instead, with valgrind where that is installed:
+//! the same count every time. Without cargo's `--bench` (that is, under `cargo test`) the same cases run small and once.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::fmt::Write as _;
 use std::hint::black_box;
 use std::io::Read;
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
+use peak_alloc::PeakAlloc;
+use shadowtime::engine::RunRecord;
 use shadowtime::experiment::{Setting, simulate};
+use shadowtime::metrics::{JobMetrics, Measure, summarize};
 use shadowtime::model::{Sessions, generate_sessions};
 use shadowtime::predict::templates::Template;
+use shadowtime::report::write_jobs;
 use shadowtime::search::Judge;
 use shadowtime::trace::{Cleaning, ReadOptions, Source, Workload, clean, read, write_header, write_record};
 
-const SETTINGS: [&str; 15] = [
+#[global_allocator]
+static ALLOCATED: PeakAlloc = PeakAlloc;
+
+/// A whole run: scheduler and predictor.
+const RUNS: [&str; 15] = [
     "fcfs/estimate",
     "easy/estimate",
     "easy/perfect",
@@ -36,123 +46,193 @@ const SETTINGS: [&str; 15] = [
     "replay/ruh",
 ];
 
+/// On a saturated machine, whose queue grows to a quarter of all jobs.
+const DEEP_RUNS: [&str; 3] = ["easy/estimate", "easy/ruh", "sjbf/ruh"];
+
 const TEN_TEMPLATES: &str = "(u,n=8,rel);(e,q,rel);(u,e,q,rel);(u,e,q,n=1,rel);(rel);(u,n=1);(q,h=64);\
     (u,n=2,lr,rel);(e,q,n=128,lr);(g,p)";
 
-fn main() {
+/// A log, and what is done with it.
+struct Bench {
+    source: Source,
+    cases: Vec<&'static str>,
+}
+
+fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let full = arguments.iter().any(|argument| argument == "--bench");
-    if arguments.iter().any(|argument| argument == "--list") {
+    let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
+    if has("--list") {
         // A test runner asks for the names of tests; this is none.
-        return;
+        return ExitCode::SUCCESS;
     }
+    let full = has("--bench");
     // Under `cargo test` an argument is the name of a test, not of a log.
     let logs: Vec<_> = arguments.iter().filter(|argument| full && !argument.starts_with("--")).collect();
-    let (jobs, rounds) = if full { (100_000, 7) } else { (1_000, 1) };
-    if logs.is_empty() {
-        bench(&generated(jobs), rounds);
+    if let ["--one", case, "--of", bench] = arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        return run_one(case, bench);
     }
-    for log in logs {
-        bench(&Source::from_argument(log), rounds);
+    let names: Vec<String> = match (logs.is_empty(), full) {
+        (true, true) => ["100000", "deep 100000", "deep 400000"].map(String::from).to_vec(),
+        (true, false) => ["1000", "deep 1000"].map(String::from).to_vec(),
+        (false, _) => logs.into_iter().cloned().collect(),
+    };
+    for name in names {
+        match has("--instructions") {
+            true => count_instructions(&name),
+            false => time_against_the_floor(&bench_of(&name), if full { 7 } else { 1 }),
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// A number is a generated log of so many jobs, on a saturated machine if it is a deep one; anything else is a file.
+fn bench_of(name: &str) -> Bench {
+    let whole = || ["read"].into_iter().chain(RUNS).chain(["jobs-out", "ten templates"]).collect();
+    match (name.strip_prefix("deep ").map(str::parse), name.parse()) {
+        (Some(Ok(jobs)), _) => Bench { source: generated(jobs, 1.3), cases: DEEP_RUNS.to_vec() },
+        (_, Ok(jobs)) => Bench { source: generated(jobs, 0.85), cases: whole() },
+        _ => Bench { source: Source::from_argument(name), cases: whole() },
     }
 }
 
 /// A generated log, in memory for good: a source of bytes must outlive everybody.
-fn generated(jobs: usize) -> Source {
-    let (header, records) = generate_sessions(&Sessions { jobs, procs: 1024, users: 200, offered_load: 0.85, seed: 1 });
+fn generated(jobs: usize, offered_load: f64) -> Source {
+    let (header, records) = generate_sessions(&Sessions { jobs, procs: 1024, users: 200, offered_load, seed: 1 });
     let mut bytes = Vec::new();
     write_header(&mut bytes, &header).unwrap();
     records.iter().for_each(|record| write_record(&mut bytes, record).unwrap());
-    Source::Bytes { name: "generated", bytes: bytes.leak() }
+    let name = if offered_load > 1.0 { "generated, saturated" } else { "generated" };
+    Source::Bytes { name, bytes: bytes.leak() }
 }
 
-fn bench(source: &Source, rounds: usize) {
-    let log = read(source, ReadOptions::default(), &mut |_| ()).unwrap();
-    let workload = clean(&log, &Cleaning::default()).unwrap();
-    println!("{}: {} jobs on {} processors, best of {rounds}", workload.label, workload.jobs.len(), workload.procs);
-    println!("{:<24} {:>10} {:>12} {:>9}  digest", "case", "ms", "jobs/s", "x floor");
-
-    let mut parse_floor = || floor_of_reading(source);
-    let mut parse = || read(source, ReadOptions::default(), &mut |_| ()).unwrap().records.len() as u64;
-    report("read", &workload, rounds, &mut parse_floor, &mut parse);
-    for pair in SETTINGS {
-        let setting = Setting::parse_pair(pair).unwrap();
-        let mut floor = || floor_of_simulating(&workload);
-        let mut run = || {
-            let record = simulate(&workload, &setting, &mut |_| ()).unwrap();
-            digest(record.outcomes.iter().map(|outcome| outcome.start.unwrap() as u64))
-        };
-        report(pair, &workload, rounds, &mut floor, &mut run);
+fn time_against_the_floor(bench: &Bench, rounds: usize) {
+    let jobs = workload(&bench.source).jobs.len();
+    println!("{}: {jobs} jobs, best of {rounds}", bench.source.label());
+    println!("{:<24} {:>10} {:>12} {:>9} {:>10}  digest", "case", "ms", "jobs/s", "x floor", "bytes/job");
+    for case in &bench.cases {
+        let (mut best_floor, mut best, mut digests) = (Duration::MAX, Duration::MAX, Vec::new());
+        let mut bytes = 0;
+        for _ in 0..rounds {
+            let before = ALLOCATED.current_usage();
+            ALLOCATED.reset_peak_usage();
+            let (took, digest) = time(|| run(case, &bench.source));
+            bytes = bytes.max(ALLOCATED.peak_usage() - before);
+            best = best.min(took);
+            digests.push(digest);
+            best_floor = best_floor.min(time(|| floor(&bench.source)).0);
+        }
+        assert!(digests.windows(2).all(|pair| pair[0] == pair[1]), "{case} gives another result each time");
+        let seconds = best.as_secs_f64();
+        println!(
+            "{case:<24} {:>10.2} {:>12.0} {:>9.2} {:>10}  {:016x}",
+            seconds * 1e3,
+            jobs as f64 / seconds,
+            seconds / best_floor.as_secs_f64(),
+            bytes / jobs,
+            digests[0]
+        );
     }
-    // A set of ten templates from nothing, as the search judges it.
-    let set = Template::parse_set(TEN_TEMPLATES).unwrap();
-    let mut floor = || floor_of_simulating(&workload);
-    let mut judge = || Judge::new(&workload.jobs, 0..workload.jobs.len()).score(&set).error as u64;
-    report("judge ten templates", &workload, rounds, &mut floor, &mut judge);
+    println!();
 }
 
-/// Times a case and its floor alternately, and prints its line.
-fn report(
-    case: &str,
-    workload: &Workload,
-    rounds: usize,
-    floor: &mut dyn FnMut() -> u64,
-    run: &mut dyn FnMut() -> u64,
-) {
-    let (mut best_floor, mut best_run, mut digests) = (Duration::MAX, Duration::MAX, Vec::new());
-    for _ in 0..rounds {
-        best_floor = best_floor.min(time(floor).0);
-        let (took, digest) = time(run);
-        best_run = best_run.min(took);
-        digests.push(digest);
-    }
-    assert!(digests.windows(2).all(|pair| pair[0] == pair[1]), "{case} gives another result each time");
-    let seconds = best_run.as_secs_f64();
-    let mut line = String::new();
-    write!(line, "{case:<24} {:>10.2} {:>12.0}", seconds * 1e3, workload.jobs.len() as f64 / seconds).unwrap();
-    println!("{line} {:>9.2}  {:016x}", seconds / best_floor.as_secs_f64(), digests[0]);
-}
-
-fn time(run: &mut dyn FnMut() -> u64) -> (Duration, u64) {
+fn time(run: impl FnOnce() -> u64) -> (Duration, u64) {
     let began = Instant::now();
     let result = black_box(run());
     (began.elapsed(), result)
+}
+
+/// Runs each case alone under valgrind, as `--one CASE --of BENCH`, and subtracts what making the log alone takes.
+fn count_instructions(name: &str) {
+    let Some(nothing) = instructions("nothing", name) else {
+        println!("instructions are counted by valgrind, which is not installed here");
+        return;
+    };
+    let bench = bench_of(name);
+    let jobs = workload(&bench.source).jobs.len() as u64;
+    let count = |case: &str| instructions(case, name).unwrap_or(nothing).saturating_sub(nothing);
+    let floor = count("floor");
+    println!("{}: {jobs} jobs, the floor takes {} instructions a job", bench.source.label(), floor / jobs);
+    println!("{:<24} {:>16} {:>9}", "case", "instructions/job", "x floor");
+    for case in &bench.cases {
+        let counted = count(case);
+        println!("{case:<24} {:>16} {:>9.2}", counted / jobs, counted as f64 / floor as f64);
+    }
+    println!();
+}
+
+fn instructions(case: &str, bench: &str) -> Option<u64> {
+    let program = std::env::current_exe().ok()?;
+    let tool = ["--tool=callgrind", "--callgrind-out-file=/dev/null"];
+    let output = Command::new("valgrind").args(tool).arg(program).args(["--one", case, "--of", bench]).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let (_, counted) = text.split_once("Collected : ")?;
+    counted.split_whitespace().next()?.parse().ok()
+}
+
+fn run_one(case: &str, bench: &str) -> ExitCode {
+    let source = bench_of(bench).source;
+    black_box(match case {
+        "nothing" => 0,
+        "floor" => floor(&source),
+        _ => run(case, &source),
+    });
+    ExitCode::SUCCESS
+}
+
+/// A case from the log's bytes to its figures; a digest of them.
+fn run(case: &str, source: &Source) -> u64 {
+    match case {
+        "read" => read(source, ReadOptions::default(), &mut |_| ()).unwrap().records.len() as u64,
+        "jobs-out" => {
+            // What per-job output adds to a run of easy/estimate.
+            let (workload, record) = simulated("easy/estimate", source);
+            let mut bytes = Vec::new();
+            let jobs = record.finished(&workload.jobs).map(|job| JobMetrics::of(&job, 10));
+            write_jobs(&mut bytes, jobs).unwrap();
+            digest(bytes.chunks(8).map(|chunk| chunk.iter().fold(0, |word, &byte| word << 8 | u64::from(byte))))
+        }
+        // A set of ten templates from nothing, as the search judges it.
+        "ten templates" => {
+            let (workload, set) = (workload(source), Template::parse_set(TEN_TEMPLATES).unwrap());
+            Judge::new(&workload.jobs, 0..workload.jobs.len()).score(&set).error as u64
+        }
+        _ => {
+            let (workload, record) = simulated(case, source);
+            let summary = summarize(&workload, &record, &Measure::default());
+            let starts = record.outcomes.iter().map(|outcome| outcome.start.unwrap() as u64);
+            digest(starts.chain([summary.ai_mean.to_bits(), summary.ra_mean.to_bits()]))
+        }
+    }
+}
+
+fn workload(source: &Source) -> Workload {
+    clean(&read(source, ReadOptions::default(), &mut |_| ()).unwrap(), &Cleaning::default()).unwrap()
+}
+
+fn simulated(pair: &str, source: &Source) -> (Workload, RunRecord) {
+    let workload = workload(source);
+    let record = simulate(&workload, &Setting::parse_pair(pair).unwrap(), &mut |_| ()).unwrap();
+    (workload, record)
 }
 
 fn digest(numbers: impl Iterator<Item = u64>) -> u64 {
     numbers.fold(0xcbf2_9ce4_8422_2325, |hash, number| (hash ^ number).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Reads the file and parses every number of every line that is not a comment, nothing else.
-fn floor_of_reading(source: &Source) -> u64 {
+/// Reads the log and parses every number of every line that is not a comment; pushes and pops two events a job, each
+/// job starting when it arrives.
+fn floor(source: &Source) -> u64 {
     let mut text = Vec::new();
     source.open().unwrap().read_to_end(&mut text).unwrap();
-    let mut sum = 0i64;
-    for line in text.split(|&b| b == b'\n').filter(|line| line.first() != Some(&b';')) {
-        let (mut number, mut negative) = (0i64, false);
-        for &byte in line {
-            match byte {
-                b'0'..=b'9' => number = number * 10 + i64::from(byte - b'0'),
-                b'-' => negative = true,
-                _ => {
-                    sum = sum.wrapping_add(if negative { -number } else { number });
-                    (number, negative) = (0, false);
-                }
-            }
-        }
-        sum = sum.wrapping_add(number);
-    }
-    sum as u64
-}
-
-/// Pushes and pops two events a job, nothing else: every job starts when it arrives.
-fn floor_of_simulating(workload: &Workload) -> u64 {
     let mut events: BinaryHeap<Reverse<(i64, u32)>> = BinaryHeap::new();
-    let mut sum = 0i64;
-    for (id, job) in (0..).zip(&workload.jobs) {
-        let submit = job.submission.submit;
+    let (mut sum, mut id) = (0i64, 0u32);
+    for line in text.split(|&b| b == b'\n').filter(|line| !line.is_empty() && line[0] != b';') {
+        let fields = numbers(line);
+        sum = fields.iter().fold(sum, |sum, field| sum.wrapping_add(*field));
+        let (submit, runtime) = (fields[1], fields[3]);
         events.push(Reverse((submit, id)));
-        events.push(Reverse((submit + job.runtime, id)));
+        events.push(Reverse((submit + runtime, id)));
+        id += 1;
         while let Some(&Reverse((time, _))) = events.peek()
             && time <= submit
         {
@@ -164,4 +244,25 @@ fn floor_of_simulating(workload: &Workload) -> u64 {
         sum = sum.wrapping_add(time);
     }
     sum as u64
+}
+
+/// The whole numbers of a line, as simply as they can be read.
+fn numbers(line: &[u8]) -> [i64; 18] {
+    let mut fields = [0; 18];
+    let (mut count, mut number, mut negative, mut inside) = (0, 0i64, false, false);
+    for &byte in line.iter().chain(b" ") {
+        match byte {
+            b'0'..=b'9' => {
+                number = number * 10 + i64::from(byte - b'0');
+                inside = true;
+            }
+            b'-' => negative = true,
+            _ if inside => {
+                fields[count % 18] = if negative { -number } else { number };
+                (count, number, negative, inside) = (count + 1, 0, false, false);
+            }
+            _ => {}
+        }
+    }
+    fields
 }

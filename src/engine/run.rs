@@ -57,6 +57,7 @@ pub fn run(
     watch: &mut dyn FnMut(usize),
 ) -> Result<RunRecord, EngineError> {
     let mut simulation = Simulation::new(procs, policy, predictor, options);
+    simulation.expect(jobs.len());
     let mut arrived = 0;
     for together in jobs.chunk_by(|a, b| a.submission.submit == b.submission.submit) {
         for job in together {

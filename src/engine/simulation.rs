@@ -120,6 +120,12 @@ impl Simulation {
         }
     }
 
+    /// So many jobs will be handed in: what is kept of each gets its room at once.
+    pub fn expect(&mut self, jobs: usize) {
+        self.recorder.outcomes.reserve_exact(jobs);
+        self.board.expect(jobs);
+    }
+
     /// Hands in a job that will arrive at its submit time: now or later, and not before the job handed in last.
     pub fn submit(&mut self, job: &Job) -> Result<JobId, EngineError> {
         let submission = job.submission;

@@ -137,6 +137,11 @@ impl Board {
         self.now = now;
     }
 
+    /// So many jobs will arrive.
+    pub(crate) fn expect(&mut self, jobs: usize) {
+        self.places.reserve_exact(jobs);
+    }
+
     /// The next job arrives; it has the id that follows the last one's.
     pub(crate) fn arrive(&mut self, job: Submission) -> JobId {
         let id = JobId(self.places.len() as u32);

@@ -1,6 +1,7 @@
 //! Results as people and programs read them: tables, CSV, JSON, SWF; and how they reach a file.
 
 mod data;
+mod digits;
 mod groups;
 mod jobs;
 mod listing;

@@ -41,6 +41,31 @@ pub fn parse(text: &[u8]) -> Result<Number, NumberError> {
     Ok(Number { rounded, sign: rounded.signum() as i8 })
 }
 
+/// The most digits that [`parse_digits`] takes.
+pub const MOST_DIGITS: usize = 8;
+
+/// A number of 1 to 8 decimal digits, without a loop: a loop whose length nobody can guess costs more than its steps.
+/// `text` has the digits first and anything behind them. `None` if there are fewer, or more.
+#[inline]
+pub fn parse_digits(text: [u8; MOST_DIGITS], count: usize) -> Option<u64> {
+    const EVERY_BYTE: u64 = 0x0101_0101_0101_0101;
+    if count == 0 || count > MOST_DIGITS {
+        return None;
+    }
+    // Each byte becomes its digit, the first one the lowest. What is behind the number falls out at the top, and as many
+    // zeros come to stand before it.
+    let zeros = 8 * (MOST_DIGITS - count);
+    let digits = (u64::from_le_bytes(text) ^ (EVERY_BYTE * u64::from(b'0'))) << zeros;
+    // A byte gets its top bit if it is above 9, or above 0x7f as it is; up to the first such no sum carries.
+    if (digits.wrapping_add(EVERY_BYTE * (0x7f - 9)) | digits) & (EVERY_BYTE * 0x80) != 0 {
+        return None;
+    }
+    // Neighbours join: two digits, then four, then eight, each time as the upper one plus 10, 100, 10000 times the lower.
+    let twos = (digits.wrapping_mul((10 << 8) + 1) >> 8) & 0x00ff_00ff_00ff_00ff;
+    let fours = (twos.wrapping_mul((100 << 16) + 1) >> 16) & 0x0000_ffff_0000_ffff;
+    Some(fours.wrapping_mul((10_000 << 32) + 1) >> 32)
+}
+
 /// The rest of a decimal number behind its point: exact, whatever the number of digits.
 fn parse_fraction(negative: bool, magnitude: i64, fraction: &[u8], text: &[u8]) -> Result<Number, NumberError> {
     if !fraction.iter().all(u8::is_ascii_digit) {
@@ -115,6 +140,24 @@ mod tests {
         assert_eq!(parse(b"\xff"), Err(NumberError::NotANumber));
         for text in ["1e300", "99999999999999999999", "-1e17"] {
             assert_eq!(parse(text.as_bytes()), Err(NumberError::OutOfRange), "{text}");
+        }
+    }
+
+    #[test]
+    fn digits_at_once() {
+        let at_once = |text: &[u8; 8], count| parse_digits(*text, count);
+        for (count, value) in (1..=8).zip([9, 98, 987, 9876, 98765, 987654, 9876543, 98765432]) {
+            assert_eq!(at_once(b"98765432", count), Some(value));
+        }
+        assert_eq!(at_once(b"00000000", 8), Some(0));
+        assert_eq!((at_once(b"12345678", 0), at_once(b"12345678", 9)), (None, None));
+        for byte in (0..=u8::MAX).filter(|byte| !byte.is_ascii_digit()) {
+            for at in 0..8 {
+                let mut text = *b"90909090";
+                text[at] = byte;
+                assert_eq!(parse_digits(text, 8), None);
+                assert_eq!(parse_digits(text, at), parse_digits(*b"90909090", at), "what follows does not matter");
+            }
         }
     }
 }

@@ -1,14 +1,17 @@
 //! From bytes to a [`Log`]: the whole log as recorded, nothing dropped yet.
 
-use std::io::{BufRead, Read};
+use std::io::{ErrorKind, Read};
+use std::ops::Range;
 
 use super::error::{FaultKind, LineFault, TraceError};
 use super::header::Header;
-use super::record::{FaultAt, Fields, Record, UNKNOWN, field_offset, is_blank_line, parse_fields};
-use super::source::{Digesting, Source};
+use super::record::{
+    FaultAt, Fields, QUICK_WINDOW, Record, UNKNOWN, field_offset, is_blank_line, parse_fields, parse_quickly,
+};
+use super::source::{BUFFER, Digesting, Source};
 
 /// No line of a log comes near a megabyte; a binary file may be one "line" of any length.
-const LONGEST_LINE: u64 = 1 << 20;
+const LONGEST_LINE: usize = 1 << 20;
 
 /// How often the watcher hears of progress, in records.
 const WATCH_EVERY: usize = 1 << 16;
@@ -79,14 +82,19 @@ pub enum Line<'a> {
 pub struct Lines<R> {
     input: R,
     name: String,
+    /// What was read last, and room behind it: a line is parsed where it lies.
     buffer: Vec<u8>,
+    /// The part of the buffer that is still to be cut into lines.
+    rest: Range<usize>,
+    /// The input has no more.
+    ended: bool,
     fields: Fields,
     number: u64,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: Read> Lines<R> {
     pub fn new(input: R, name: String) -> Self {
-        Lines { input, name, buffer: Vec::new(), fields: [UNKNOWN; 18], number: 0 }
+        Lines { input, name, buffer: Vec::new(), rest: 0..0, ended: false, fields: [UNKNOWN; 18], number: 0 }
     }
 
     /// The number of the line read last, counted from 1.
@@ -96,61 +104,94 @@ impl<R: BufRead> Lines<R> {
 
     /// The next line that is not blank.
     pub fn next_line(&mut self) -> Result<Option<Line<'_>>, TraceError> {
+        let (place, quick) = loop {
+            let Some(place) = self.cut_line()? else { return Ok(None) };
+            let text = &self.buffer[place.clone()];
+            let quick = parse_quickly(&self.buffer[place.start..], text.len(), &mut self.fields);
+            if quick || !is_blank_line(text) {
+                break (place, quick);
+            }
+        };
+        let text = &self.buffer[place];
+        if quick && let Ok(record) = Record::from_fields(&self.fields) {
+            return Ok(Some(Line::Record { fields: &self.fields, record, text }));
+        }
+        if text.trim_ascii_start().first() == Some(&b';') {
+            return Ok(Some(Line::Comment(text.trim_ascii_end())));
+        }
+        Ok(Some(match parse_carefully(text, &mut self.fields) {
+            Ok(record) => Line::Record { fields: &self.fields, record, text },
+            Err(fault) => Line::Fault(line_fault(text, self.number, fault)),
+        }))
+    }
+
+    /// Cuts the next line off the rest; where it lies in the buffer, without its end.
+    fn cut_line(&mut self) -> Result<Option<Range<usize>>, TraceError> {
         loop {
-            self.buffer.clear();
-            let read = self.input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut self.buffer);
-            match read {
-                Err(error) => return Err(TraceError::Read { name: self.name.clone(), lines: self.number, error }),
-                Ok(0) => return Ok(None),
-                Ok(_) => self.number += 1,
-            }
-            if self.buffer.last() == Some(&b'\n') {
-                self.buffer.pop();
-            } else if self.buffer.len() as u64 == LONGEST_LINE {
-                let fault = FaultAt { kind: FaultKind::TooLong, offset: 0 };
-                return Err(TraceError::Line { name: self.name.clone(), fault: self.fault(fault) });
-            }
-            if !is_blank_line(&self.buffer) {
-                break;
-            }
-        }
-        if self.buffer.trim_ascii_start().first() == Some(&b';') {
-            return Ok(Some(Line::Comment(self.buffer.trim_ascii_end())));
-        }
-        let parsed = parse_fields(&self.buffer).and_then(|fields| match Record::from_fields(&fields) {
-            Ok(record) => Ok((fields, record)),
-            Err(field) => {
-                let kind = FaultKind::OutOfRange { field };
-                Err(FaultAt { kind, offset: field_offset(&self.buffer, field) })
-            }
-        });
-        match parsed {
-            Ok((fields, record)) => {
-                self.fields = fields;
-                Ok(Some(Line::Record { fields: &self.fields, record, text: &self.buffer }))
-            }
-            Err(fault) => {
-                let fault = match self.buffer.iter().position(|&b| b == 0) {
-                    Some(offset) => FaultAt { kind: FaultKind::Binary, offset },
-                    None => fault,
-                };
-                Ok(Some(Line::Fault(self.fault(fault))))
-            }
+            let rest = &self.buffer[self.rest.clone()];
+            let rest = &rest[..rest.len().min(LONGEST_LINE)];
+            let start = self.rest.start;
+            let (length, end) = match memchr::memchr(b'\n', rest) {
+                Some(length) => (length, 1),
+                None if rest.len() == LONGEST_LINE => {
+                    let fault = FaultAt { kind: FaultKind::TooLong, offset: 0 };
+                    let fault = line_fault(rest, self.number + 1, fault);
+                    return Err(TraceError::Line { name: self.name.clone(), fault });
+                }
+                None if !self.ended => {
+                    self.read_more()?;
+                    continue;
+                }
+                None if rest.is_empty() => return Ok(None),
+                None => (rest.len(), 0),
+            };
+            self.rest.start += length + end;
+            self.number += 1;
+            return Ok(Some(start..start + length));
         }
     }
 
-    fn fault(&self, FaultAt { kind, offset }: FaultAt) -> LineFault {
-        // A missing field has no text of its own: the line stands for it.
-        let from = if matches!(kind, FaultKind::FieldCount { found } if found < 18) { 0 } else { offset };
-        let rest = &self.buffer[from..];
-        let text = match kind {
-            FaultKind::NotANumber { .. } | FaultKind::OutOfRange { .. } => {
-                rest.split(u8::is_ascii_whitespace).next().unwrap_or(rest)
-            }
-            _ => rest.trim_ascii(),
-        };
-        LineFault { line: self.number, column: offset + 1, kind, text: shorten(text) }
+    /// Moves the rest to the front of the buffer and reads on behind it.
+    fn read_more(&mut self) -> Result<(), TraceError> {
+        self.buffer.copy_within(self.rest.clone(), 0);
+        self.rest = 0..self.rest.len();
+        let room = self.rest.end..self.rest.end + BUFFER;
+        // Whatever comes behind the last line, it can be parsed quickly.
+        self.buffer.resize(self.buffer.len().max(room.end + QUICK_WINDOW), 0);
+        match self.input.read(&mut self.buffer[room]) {
+            Ok(0) => self.ended = true,
+            Ok(count) => self.rest.end += count,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(TraceError::Read { name: self.name.clone(), lines: self.number, error }),
+        }
+        Ok(())
     }
+}
+
+/// Reads a data line of any kind, and says what is wrong with it.
+fn parse_carefully(line: &[u8], fields: &mut Fields) -> Result<Record, FaultAt> {
+    let parsed = parse_fields(line).and_then(|parsed| {
+        *fields = parsed;
+        let out_of_range = |field| FaultAt { kind: FaultKind::OutOfRange { field }, offset: field_offset(line, field) };
+        Record::from_fields(fields).map_err(out_of_range)
+    });
+    parsed.map_err(|fault| match memchr::memchr(0, line) {
+        Some(offset) => FaultAt { kind: FaultKind::Binary, offset },
+        None => fault,
+    })
+}
+
+fn line_fault(line: &[u8], number: u64, FaultAt { kind, offset }: FaultAt) -> LineFault {
+    // A missing field has no text of its own: the line stands for it.
+    let from = if matches!(kind, FaultKind::FieldCount { found } if found < 18) { 0 } else { offset };
+    let rest = &line[from..];
+    let text = match kind {
+        FaultKind::NotANumber { .. } | FaultKind::OutOfRange { .. } => {
+            rest.split(u8::is_ascii_whitespace).next().unwrap_or(rest)
+        }
+        _ => rest.trim_ascii(),
+    };
+    LineFault { line: number, column: offset + 1, kind, text: shorten(text) }
 }
 
 /// A piece of a line that can be printed: escaped where it is not plain text, and not long.
@@ -183,8 +224,8 @@ pub fn read(source: &Source, options: ReadOptions, watch: &mut dyn FnMut(usize))
             Line::Comment(text) if log.records.is_empty() => log.header.push(text),
             Line::Comment(_) => {}
             Line::Record { fields, record, text } => {
-                for (unknown, &value) in log.unknown.iter_mut().zip(fields.iter()) {
-                    *unknown += u64::from(value <= UNKNOWN);
+                for (unknown, &value) in log.unknown.iter_mut().zip(fields) {
+                    *unknown += u64::from(value < 0);
                 }
                 log.records.push(record);
                 if let Some(kept) = &mut log.text {
@@ -206,4 +247,101 @@ pub fn read(source: &Source, options: ReadOptions, watch: &mut dyn FnMut(usize))
         return Err(TraceError::TooManyJobs { name: log.name });
     }
     Ok(log)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::*;
+
+    /// Hands over a few bytes at a time, each time after an interruption, and perhaps fails at the end.
+    struct Drops<'a> {
+        bytes: &'a [u8],
+        size: usize,
+        interrupted: bool,
+        fails: bool,
+    }
+
+    impl Read for Drops<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.interrupted = !self.interrupted;
+            if self.interrupted {
+                return Err(ErrorKind::Interrupted.into());
+            }
+            if self.fails && self.bytes.is_empty() {
+                return Err(io::Error::other("cut short"));
+            }
+            let count = self.size.min(buffer.len());
+            self.bytes.take(count as u64).read(buffer).inspect(|&read| self.bytes = &self.bytes[read..])
+        }
+    }
+
+    fn drops(bytes: &[u8], size: usize) -> Drops<'_> {
+        Drops { bytes, size, interrupted: false, fails: false }
+    }
+
+    /// All lines with their numbers, and the error that ended them.
+    fn lines(input: impl Read) -> Vec<String> {
+        let mut lines = Lines::new(input, "x".to_string());
+        let mut all = Vec::new();
+        loop {
+            let line = match lines.next_line() {
+                Ok(None) => return all,
+                Ok(Some(line)) => format!("{line:?}"),
+                Err(error) => {
+                    all.push(format!("{error}"));
+                    return all;
+                }
+            };
+            all.push(format!("{} {line}", lines.number()));
+        }
+    }
+
+    const RECORD: &str = "7 8 9 10 1 -1 -1 1 99 -1 1 2 3 4 5 6 -1 -1";
+
+    proptest! {
+        #[test]
+        fn lines_do_not_depend_on_how_they_arrive(
+            parts in vec(select(&[RECORD, "; a", "\n", "\n", "\r\n", " ", "1 2", "\0", "1e2 0.5\t"][..]), 0..40),
+            size in 1usize..300,
+        ) {
+            let text = parts.concat();
+            let all = lines(text.as_bytes());
+            prop_assert_eq!(&all, &lines(drops(text.as_bytes(), size)));
+            // Each line as if it were alone.
+            let alone = text.split('\n').zip(1..).filter_map(|(line, number)| {
+                let mut only = Lines::new(line.as_bytes(), String::new());
+                only.number = number - 1;
+                only.next_line().unwrap().map(|line| format!("{number} {line:?}"))
+            });
+            prop_assert_eq!(all, alone.collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_line_may_have_a_megabyte_with_its_end() {
+        let mut text = vec![b' '; LONGEST_LINE - 1 - RECORD.len()];
+        text.extend_from_slice(RECORD.as_bytes());
+        text.extend_from_slice(b"\nx");
+        let all = lines(&text[..]);
+        assert!(all.len() == 2 && all[0].starts_with("1 Record") && all[1].starts_with("2 Fault"), "{}", all.len());
+        text.insert(0, b' ');
+        for input in [&text[..], &text[..LONGEST_LINE]] {
+            assert_eq!(lines(input), lines(drops(input, 5000)));
+            assert!(lines(input)[0].starts_with("x:1:1: a line of more than a megabyte"));
+        }
+    }
+
+    #[test]
+    fn a_failure_comes_after_the_whole_lines_before_it() {
+        let text = format!("{RECORD}\n{RECORD}\n{RECORD}");
+        let all = lines(Drops { fails: true, ..drops(text.as_bytes(), 30) });
+        assert_eq!(all.len(), 3);
+        assert!(all[2].starts_with("x: cannot be read past line 2: cut short"), "{}", all[2]);
+    }
 }

@@ -10,7 +10,8 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use super::TraceError;
 
-const BUFFER: usize = 1 << 18;
+/// How much is read at once. Who asks a [`Source`] for that much gets it without a copy on the way.
+pub const BUFFER: usize = 1 << 18;
 
 /// A place to read a log from.
 #[derive(Clone, Debug)]
@@ -81,7 +82,7 @@ pub struct Digesting<R> {
     hasher: twox_hash::xxhash3_128::Hasher,
 }
 
-impl<R: BufRead> Digesting<R> {
+impl<R: Read> Digesting<R> {
     pub fn new(input: R) -> Self {
         Digesting { input, hasher: twox_hash::xxhash3_128::Hasher::new() }
     }
@@ -92,24 +93,10 @@ impl<R: BufRead> Digesting<R> {
     }
 }
 
-impl<R: BufRead> BufRead for Digesting<R> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.input.fill_buf()
-    }
-
-    fn consume(&mut self, amount: usize) {
-        // What is consumed is still in the buffer, which a reader fills anew only when it is empty.
-        if let Ok(bytes) = self.input.fill_buf() {
-            self.hasher.write(&bytes[..amount]);
-        }
-        self.input.consume(amount);
-    }
-}
-
-impl<R: BufRead> Read for Digesting<R> {
+impl<R: Read> Read for Digesting<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.fill_buf()?.read(buffer)?;
-        self.consume(count);
+        let count = self.input.read(buffer)?;
+        self.hasher.write(&buffer[..count]);
         Ok(count)
     }
 }
