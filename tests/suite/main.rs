@@ -8,6 +8,7 @@ mod golden;
 mod invariants;
 mod layers;
 mod oracle;
+mod plain;
 mod random;
 mod reference;
 mod reproduce;
