@@ -4,7 +4,7 @@
 //! else. Every case is a whole run from the log's bytes to its summary, timed against the floor in the same process,
 //! alternately, best of several: machines are noisy, ratios are less so. A digest of each case's result shows a speed-up
 //! that changes answers, and the bytes a job are the most that was allocated at a time, over the log's own bytes if they
-//! are in memory. `cargo bench -- --instructions` counts instructions instead, with valgrind where that is installed:
+//! are in memory. `--only=sjbf/ruh,sjbf/sbh` takes some of the cases. `cargo bench -- --instructions` counts instructions instead, with valgrind where that is installed:
 //! the same count every time. Without cargo's `--bench` (that is, under `cargo test`) the same cases run small and once.
 
 use std::cmp::Reverse;
@@ -76,10 +76,13 @@ fn main() -> ExitCode {
         (true, false) => ["1000", "deep 1000"].map(String::from).to_vec(),
         (false, _) => logs.into_iter().cloned().collect(),
     };
+    let only = arguments.iter().find_map(|argument| argument.strip_prefix("--only="));
     for name in names {
+        let mut bench = bench_of(&name);
+        bench.cases.retain(|case| only.is_none_or(|only| only.split(',').any(|wanted| wanted == *case)));
         match has("--instructions") {
-            true => count_instructions(&name),
-            false => time_against_the_floor(&bench_of(&name), if full { 7 } else { 1 }),
+            true => count_instructions(&name, &bench),
+            false => time_against_the_floor(&bench, if full { 7 } else { 1 }),
         }
     }
     ExitCode::SUCCESS
@@ -142,12 +145,11 @@ fn time(run: impl FnOnce() -> u64) -> (Duration, u64) {
 }
 
 /// Runs each case alone under valgrind, as `--one CASE --of BENCH`, and subtracts what making the log alone takes.
-fn count_instructions(name: &str) {
+fn count_instructions(name: &str, bench: &Bench) {
     let Some(nothing) = instructions("nothing", name) else {
         println!("instructions are counted by valgrind, which is not installed here");
         return;
     };
-    let bench = bench_of(name);
     let jobs = workload(&bench.source).jobs.len() as u64;
     let count = |case: &str| instructions(case, name).unwrap_or(nothing).saturating_sub(nothing);
     let floor = count("floor");
@@ -225,9 +227,38 @@ fn floor(source: &Source) -> u64 {
     let mut text = Vec::new();
     source.open().unwrap().read_to_end(&mut text).unwrap();
     let mut events: BinaryHeap<Reverse<(i64, u32)>> = BinaryHeap::new();
-    let (mut sum, mut id) = (0i64, 0u32);
-    for line in text.split(|&b| b == b'\n').filter(|line| !line.is_empty() && line[0] != b';') {
-        let fields = numbers(line);
+    let (mut sum, mut id, mut at) = (0i64, 0u32, 0);
+    while at < text.len() {
+        let mut fields = [0i64; 18];
+        let mut count = 0;
+        if text[at] == b';' {
+            at += text[at..].iter().position(|&b| b == b'\n').unwrap_or(text.len() - at);
+        }
+        let (mut number, mut negative, mut inside) = (0i64, false, false);
+        while at < text.len() {
+            let byte = text[at];
+            at += 1;
+            match byte {
+                b'0'..=b'9' => {
+                    number = number * 10 + i64::from(byte - b'0');
+                    inside = true;
+                }
+                b'-' => negative = true,
+                _ => {
+                    if inside && count < 18 {
+                        fields[count] = if negative { -number } else { number };
+                        count += 1;
+                    }
+                    (number, negative, inside) = (0, false, false);
+                    if byte == b'\n' {
+                        break;
+                    }
+                }
+            }
+        }
+        if count < 18 {
+            continue;
+        }
         sum = fields.iter().fold(sum, |sum, field| sum.wrapping_add(*field));
         let (submit, runtime) = (fields[1], fields[3]);
         events.push(Reverse((submit, id)));
@@ -244,25 +275,4 @@ fn floor(source: &Source) -> u64 {
         sum = sum.wrapping_add(time);
     }
     sum as u64
-}
-
-/// The whole numbers of a line, as simply as they can be read.
-fn numbers(line: &[u8]) -> [i64; 18] {
-    let mut fields = [0; 18];
-    let (mut count, mut number, mut negative, mut inside) = (0, 0i64, false, false);
-    for &byte in line.iter().chain(b" ") {
-        match byte {
-            b'0'..=b'9' => {
-                number = number * 10 + i64::from(byte - b'0');
-                inside = true;
-            }
-            b'-' => negative = true,
-            _ if inside => {
-                fields[count % 18] = if negative { -number } else { number };
-                (count, number, negative, inside) = (count + 1, 0, false, false);
-            }
-            _ => {}
-        }
-    }
-    fields
 }

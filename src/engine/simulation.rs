@@ -82,6 +82,8 @@ pub struct Simulation {
     started: Vec<JobId>,
     /// Scratch: the jobs whose deadlines have come.
     late: Vec<JobId>,
+    /// The jobs whose predictions have changed since the machine was told.
+    untold: Vec<JobId>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -92,9 +94,14 @@ struct Secret {
     /// The earliest of its times in `deadlines` that still counts. Predictions change much oftener than they are missed,
     /// so that a deadline that moves away is looked at again only when its old time has come.
     watched: Time,
+    /// The prediction that the machine and the policy know of, 0 if none. At one instant predictions may change over and
+    /// over; who schedules is told the last of them.
+    told: Seconds,
+    /// Whether it is in `untold`.
+    untold: bool,
 }
 
-/// No deadline is watched.
+/// Not in this simulation.
 const NEVER: Time = Time::MAX;
 
 impl Simulation {
@@ -117,6 +124,7 @@ impl Simulation {
             recorder: Recorder::new(options.keep_history),
             started: Vec::new(),
             late: Vec::new(),
+            untold: Vec::new(),
         }
     }
 
@@ -153,6 +161,7 @@ impl Simulation {
         self.predictor.value.on_cancellation(id, &mut self.board);
         self.absorb(Event::Cancellation, id)?;
         self.board.forget(id);
+        self.tell_machine();
         Ok(())
     }
 
@@ -191,11 +200,21 @@ impl Simulation {
         if self.pass_due {
             return Some(now);
         }
-        let arrival = self.upcoming.front().map(|job| job.submission.submit);
-        let end = self.ends.peek().map(|Reverse((time, _))| *time);
-        let deadline = self.deadlines.peek().map(|Reverse((time, _))| *time);
-        let wake = self.policy.value.wakes_at().filter(|&time| time > now);
-        [arrival, end, deadline, wake].into_iter().flatten().min()
+        // Asked at every step, hence without ado.
+        let mut next = NEVER;
+        if let Some(job) = self.upcoming.front() {
+            next = job.submission.submit;
+        }
+        if let Some(Reverse((end, _))) = self.ends.peek() {
+            next = next.min(*end);
+        }
+        if let Some(Reverse((deadline, _))) = self.deadlines.peek() {
+            next = next.min(*deadline);
+        }
+        if let Some(wake) = self.policy.value.wakes_at().filter(|&wake| wake > now) {
+            next = next.min(wake);
+        }
+        (next != NEVER).then_some(next)
     }
 
     /// Moves the clock to `time`, no later than [`Simulation::next_event`], and handles terminations, missed deadlines
@@ -216,6 +235,7 @@ impl Simulation {
             self.upcoming.pop_front();
             self.arrive(job)?;
         }
+        self.tell_machine();
         self.pass_due |= self.policy.value.wakes_at().is_some_and(|wake| wake <= time);
         Ok(())
     }
@@ -236,6 +256,7 @@ impl Simulation {
             self.predictor.value.on_start(id, &mut self.board);
             self.absorb(Event::Start, id)?;
         }
+        self.tell_machine();
         // Backfilled is whoever leaves a job waiting that arrived earlier.
         let still_waiting = self.machine.waiting.first().map(|job| job.id);
         for &id in &started {
@@ -253,7 +274,7 @@ impl Simulation {
         let Stage::Running { start } = self.board.stage(id) else { unreachable!("only running jobs end") };
         let (place, runtime) = (self.place(id), self.secret(id).runtime);
         let last = LastPrediction { prediction: self.board.prediction(id), misses: self.board.misses(id) };
-        self.machine.release(id, start, last.prediction);
+        self.machine.release(id, start, self.secrets[place].told);
         self.board.set_stage(id, Stage::Gone);
         self.recorder.ended(id, place, last, runtime, self.now());
         self.pass_due = true;
@@ -297,7 +318,7 @@ impl Simulation {
     fn arrive(&mut self, job: Job) -> Result<(), EngineError> {
         let Job { submission, runtime, number, .. } = job;
         let id = self.board.arrive(submission);
-        let (place, secret) = (self.place(id), Secret { runtime, number, watched: NEVER });
+        let (place, secret) = (self.place(id), Secret { runtime, number, watched: NEVER, told: 0, untold: false });
         match self.secrets.get_mut(place) {
             Some(free) => *free = secret,
             None => self.secrets.push(secret),
@@ -342,6 +363,9 @@ impl Simulation {
 
     /// Takes over what the predictor has written on the board.
     fn absorb(&mut self, event: Event, cause: JobId) -> Result<(), EngineError> {
+        if !self.board.has_news() {
+            return Ok(());
+        }
         let mut at = 0;
         while let Some(Change { job, old, new }) = self.board.change(at) {
             at += 1;
@@ -351,18 +375,14 @@ impl Simulation {
             let time = self.now();
             let made = PredictionMade { job, time, prediction: new, event, cause };
             let place = self.place(job);
-            self.recorder.predicted(place, made, old, self.secrets[place].runtime);
-            match self.board.stage(job) {
-                Stage::Waiting => {
-                    if let Some(job) = self.machine.predict_waiting(job, old, new) {
-                        self.policy.value.on_prediction(job);
-                    }
-                }
-                Stage::Running { start } => {
-                    self.machine.predict_running(job, start, old, new);
-                    self.watch_deadline(job);
-                }
-                Stage::Gone => unreachable!("the board takes no prediction for a job that is gone"),
+            let secret = &mut self.secrets[place];
+            self.recorder.predicted(place, made, old, secret.runtime);
+            if old == 0 {
+                // Who arrives is mostly predicted once.
+                secret.told = new;
+                self.machine.predict_waiting(job, old, new);
+            } else if !std::mem::replace(&mut secret.untold, true) {
+                self.untold.push(job);
             }
         }
         self.board.forget_changes();
@@ -376,6 +396,38 @@ impl Simulation {
                 why: breach.why,
             }),
         }
+    }
+
+    /// Tells the machine and the policy of the predictions that have changed, and puts down deadlines.
+    fn tell_machine(&mut self) {
+        if self.untold.is_empty() {
+            return;
+        }
+        let mut untold = std::mem::take(&mut self.untold);
+        for id in untold.drain(..) {
+            // Some may have left in the meantime.
+            let Some(place) = self.board.place(id) else { continue };
+            let new = self.board.prediction(id);
+            let secret = &mut self.secrets[place];
+            secret.untold = false;
+            let old = std::mem::replace(&mut secret.told, new);
+            if old == new {
+                continue;
+            }
+            match self.board.stage(id) {
+                Stage::Waiting => {
+                    if let Some(job) = self.machine.predict_waiting(id, old, new) {
+                        self.policy.value.on_prediction(job);
+                    }
+                }
+                Stage::Running { start } => {
+                    self.machine.predict_running(id, start, old, new);
+                    self.watch_deadline(id);
+                }
+                Stage::Gone => {}
+            }
+        }
+        self.untold = untold;
     }
 
     /// When a running job's prediction runs out.

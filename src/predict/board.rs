@@ -185,6 +185,11 @@ impl Board {
         &mut self.entries[self.places[id.index()] as usize]
     }
 
+    /// Whether anything has been written since the engine last looked.
+    pub(crate) fn has_news(&self) -> bool {
+        !self.changes.is_empty() || self.breach.is_some()
+    }
+
     pub(crate) fn change(&self, at: usize) -> Option<Change> {
         self.changes.get(at).copied()
     }

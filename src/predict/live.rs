@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::sessions::Twins;
+use super::sessions::{Match, Twins};
 use crate::job::JobId;
 use crate::time::Seconds;
 
@@ -20,9 +20,18 @@ pub struct Live {
 #[derive(Debug, Default)]
 pub struct UserJobs {
     /// In order of arrival.
-    pub running: Vec<JobId>,
+    pub running: Vec<Runner>,
     /// The groups of waiting jobs, none of them empty.
     pub groups: Vec<Group>,
+}
+
+/// A running job.
+#[derive(Clone, Copy, Debug)]
+pub struct Runner {
+    pub id: JobId,
+    pub twins: Twins,
+    /// How it matches though it still runs, if it is late.
+    pub late: Option<Match>,
 }
 
 /// Waiting twins.
@@ -67,8 +76,14 @@ impl Live {
     pub fn start(&mut self, id: JobId, user: usize, twins: Twins) {
         self.withdraw(id, user, twins);
         let running = &mut self.of(user).running;
-        let at = running.partition_point(|other| *other < id);
-        running.insert(at, id);
+        let at = running.partition_point(|other| other.id < id);
+        running.insert(at, Runner { id, twins, late: None });
+    }
+
+    /// A running job, if it is one.
+    pub fn runner(&mut self, id: JobId, user: usize) -> Option<&mut Runner> {
+        let running = &mut self.of(user).running;
+        running.binary_search_by_key(&id, |runner| runner.id).ok().map(|at| &mut running[at])
     }
 
     /// A waiting job waits no longer.
@@ -89,10 +104,8 @@ impl Live {
     }
 
     /// A running job ends.
-    pub fn end(&mut self, id: JobId, user: usize) {
+    pub fn end(&mut self, id: JobId, user: usize) -> Option<Runner> {
         let running = &mut self.of(user).running;
-        if let Ok(at) = running.binary_search(&id) {
-            running.remove(at);
-        }
+        running.binary_search_by_key(&id, |runner| runner.id).ok().map(|at| running.remove(at))
     }
 }

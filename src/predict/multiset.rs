@@ -99,11 +99,13 @@ impl Runtimes {
     }
 }
 
-/// Numbers in order, in blocks small enough to be shifted at no cost worth naming. (A tree would do as well; this is
-/// shorter, and faster up to a million.)
+/// Numbers in order: one block while they are few, and blocks small enough to be shifted at no cost worth naming from
+/// then on. (A tree would do as well; this is shorter, and faster up to a million.)
 #[derive(Clone, Debug, Default)]
 pub struct SortedBlocks {
-    /// None is empty but a single one.
+    /// All of them, while there are no blocks.
+    few: Vec<Seconds>,
+    /// None is empty.
     blocks: Vec<Vec<Seconds>>,
     count: usize,
 }
@@ -113,52 +115,56 @@ impl SortedBlocks {
 
     /// The block in which a number stands or would.
     fn block_of(&self, value: Seconds) -> usize {
-        let at = self.blocks.partition_point(|block| block.last().is_some_and(|last| *last < value));
-        at.min(self.blocks.len().saturating_sub(1))
+        let at = self.blocks.partition_point(|block| block[block.len() - 1] < value);
+        at.min(self.blocks.len() - 1)
     }
 
     fn add(&mut self, value: Seconds) {
         self.count += 1;
-        if self.blocks.is_empty() {
-            self.blocks.push(vec![value]);
-            return;
-        }
-        let at = self.block_of(value);
-        let block = &mut self.blocks[at];
+        let at = if self.blocks.is_empty() { None } else { Some(self.block_of(value)) };
+        let block = at.map_or(&mut self.few, |at| &mut self.blocks[at]);
         let place = block.partition_point(|&other| other < value);
         block.insert(place, value);
         if block.len() > Self::LARGEST {
             let upper = block.split_off(Self::LARGEST / 2);
-            self.blocks.insert(at + 1, upper);
+            match at {
+                Some(at) => self.blocks.insert(at + 1, upper),
+                None => self.blocks.extend([std::mem::take(&mut self.few), upper]),
+            }
         }
     }
 
     fn take(&mut self, value: Seconds) {
-        let at = self.block_of(value);
-        let Some(place) = self.blocks.get(at).and_then(|block| block.binary_search(&value).ok()) else { return };
-        self.blocks[at].remove(place);
+        let at = if self.blocks.is_empty() { None } else { Some(self.block_of(value)) };
+        let block = at.map_or(&mut self.few, |at| &mut self.blocks[at]);
+        let Ok(place) = block.binary_search(&value) else { return };
+        block.remove(place);
         self.count -= 1;
-        if self.blocks[at].is_empty() && self.blocks.len() > 1 {
+        if let Some(at) = at.filter(|&at| self.blocks[at].is_empty()) {
             self.blocks.remove(at);
         }
     }
 
     fn clear(&mut self) {
-        self.blocks.truncate(1);
-        if let Some(block) = self.blocks.first_mut() {
-            block.clear();
-        }
+        self.blocks.clear();
+        self.few.clear();
         self.count = 0;
     }
 
     /// How many are less than a number.
     fn place_of(&self, value: Seconds) -> usize {
+        if self.blocks.is_empty() {
+            return self.few.partition_point(|&other| other < value);
+        }
         let at = self.block_of(value);
         let before: usize = self.blocks[..at].iter().map(Vec::len).sum();
         before + self.blocks[at].partition_point(|&other| other < value)
     }
 
     fn nth(&self, nth: usize) -> Seconds {
+        if self.blocks.is_empty() {
+            return self.few[nth];
+        }
         let mut before = 0;
         for block in &self.blocks {
             if nth < before + block.len() {

@@ -2,11 +2,9 @@
 
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
-
 use super::board::{Board, Stage};
 use super::deadline;
-use super::live::{Group, Live};
+use super::live::{Group, Live, Runner};
 use super::metric::Metric;
 use super::predictor::Predictor;
 use super::sessions::{Criterion, Match, Search, Sessions, Twins};
@@ -95,10 +93,8 @@ pub struct Sbh {
     fallback: Fallback,
     /// Of every job that has arrived.
     twins: Vec<Twins>,
-    /// Jobs in the system by user (kept for `propagate`).
+    /// Jobs in the system by user, and of those that run how they match if they are late (kept for `propagate`).
     live: Live,
-    /// Late jobs, which match with their predictions until they end (kept for `propagate`).
-    late: FxHashMap<JobId, Match>,
     /// Scratch: what one propagation has to write.
     adopted: Vec<(JobId, Seconds)>,
 }
@@ -125,13 +121,13 @@ impl Sbh {
             fallback,
             twins: Vec::new(),
             live: Live::default(),
-            late: FxHashMap::default(),
             adopted: Vec::new(),
         }
     }
 
-    fn compute(&mut self, id: JobId, board: &Board) -> Seconds {
-        let found = self.sessions.find(self.twins[id.index()], self.late.get(&id).copied());
+    /// What the sessions say of a job; a late one is no match for itself.
+    fn compute(&self, id: JobId, late: Option<Match>, board: &Board) -> Seconds {
+        let found = self.sessions.find(self.twins[id.index()], late);
         found.unwrap_or_else(|| match self.fallback {
             Fallback::Estimate => board.job(id).estimate,
             Fallback::Growth { default, .. } => default,
@@ -149,24 +145,24 @@ impl Sbh {
         let mut predicted_to = JobId(0);
         // Jobs of an array are twins and late alike: what was found for one holds for the next, until what matches changes.
         let mut last: Option<(Twins, Option<Seconds>, Seconds)> = None;
-        for &other in live.running.iter().filter(|&&other| other != but) {
-            let (twins, late) = (self.twins[other.index()], self.late.get(&other).map(|late| late.runtime));
+        for runner in live.running.iter_mut().filter(|runner| runner.id != but) {
+            let Runner { id, twins, late } = *runner;
+            let as_late = late.map(|late| late.runtime);
             let prediction = match last {
-                Some((asked, as_late, found)) if asked == twins && as_late == late => found,
-                _ => self.compute(other, board),
+                Some((asked, asked_as, found)) if asked == twins && asked_as == as_late => found,
+                _ => self.compute(id, late, board),
             };
-            last = (late.is_none() || self.sessions.orders_only_by_length()).then_some((twins, late, prediction));
-            if prediction == board.prediction(other) || prediction <= board.elapsed(other) {
+            last = (late.is_none() || self.sessions.orders_only_by_length()).then_some((twins, as_late, prediction));
+            if prediction == board.prediction(id) || prediction <= board.elapsed(id) {
                 continue;
             }
-            if let Some(&old) = self.late.get(&other) {
-                self.predict_waiting(&mut live.groups, predicted_to..other, board, &mut adopted);
-                predicted_to = other;
-                let new = self.sessions.change(self.twins[other.index()], old, prediction);
-                self.late.insert(other, new);
+            if let Some(old) = late {
+                self.predict_waiting(&mut live.groups, predicted_to..id, board, &mut adopted);
+                predicted_to = id;
+                runner.late = Some(self.sessions.change(twins, old, prediction));
                 last = None;
             }
-            adopted.push((other, prediction));
+            adopted.push((id, prediction));
         }
         self.predict_waiting(&mut live.groups, predicted_to..JobId(u32::MAX), board, &mut adopted);
         *self.live.of(user) = live;
@@ -193,7 +189,7 @@ impl Sbh {
                 continue;
             }
             // Any of them stands for all.
-            let prediction = self.compute(group.jobs[from], board);
+            let prediction = self.compute(group.jobs[from], None, board);
             if group.prediction == Some(prediction) {
                 continue;
             }
@@ -209,7 +205,7 @@ impl Predictor for Sbh {
         let twins = self.sessions.arrive(board.job(id), board.now());
         debug_assert_eq!(self.twins.len(), id.index(), "jobs arrive in order");
         self.twins.push(twins);
-        let prediction = self.compute(id, board);
+        let prediction = self.compute(id, None, board);
         board.predict(id, prediction);
         if self.propagate {
             self.live.wait(id, self.sessions.user(twins), twins, prediction);
@@ -225,14 +221,14 @@ impl Predictor for Sbh {
 
     fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {
         let twins = self.twins[id.index()];
-        if let Some(late) = self.late.remove(&id) {
+        let user = self.sessions.user(twins);
+        let runner = if self.propagate { self.live.end(id, user) } else { None };
+        if let Some(late) = runner.and_then(|runner| runner.late) {
             self.sessions.take(twins, late);
         }
         self.sessions.add(twins, runtime);
         self.sessions.end(twins, board.now());
         if self.propagate {
-            let user = self.sessions.user(twins);
-            self.live.end(id, user);
             self.predict_others(id, user, board);
         }
     }
@@ -247,16 +243,20 @@ impl Predictor for Sbh {
         }
         debug_assert_ne!(board.stage(id), Stage::Gone);
         let (twins, prediction) = (self.twins[id.index()], board.prediction(id));
-        let new = match self.late.get(&id) {
-            None => self.sessions.add_running(twins, prediction),
-            Some(&old) => self.sessions.change(twins, old, prediction),
-        };
-        self.late.insert(id, new);
-        self.predict_others(id, self.sessions.user(twins), board);
+        let user = self.sessions.user(twins);
+        if let Some(runner) = self.live.runner(id, user) {
+            runner.late = Some(match runner.late {
+                None => self.sessions.add_running(twins, prediction),
+                Some(old) => self.sessions.change(twins, old, prediction),
+            });
+        }
+        self.predict_others(id, user, board);
     }
 
     fn predict_again(&mut self, id: JobId, board: &mut Board) {
-        let prediction = self.compute(id, board);
+        let user = self.sessions.user(self.twins[id.index()]);
+        let late = self.live.runner(id, user).and_then(|runner| runner.late);
+        let prediction = self.compute(id, late, board);
         board.predict_if_above_elapsed(id, prediction);
     }
 

@@ -14,7 +14,8 @@ pub trait Policy: Send {
     /// A job arrives, before the pass. Most policies find all they need in the view.
     fn on_arrival(&mut self, _id: JobId, _job: &Submission) {}
 
-    /// A waiting job has a new prediction. For policies that keep an index of the queue; so is the next.
+    /// A waiting job has another prediction than the one it arrived with. For policies that keep an index of the queue; so
+    /// is the next.
     fn on_prediction(&mut self, _job: &Waiting) {}
 
     /// A job waits no longer: it has started or was cancelled.

@@ -165,7 +165,10 @@ pub fn clean(log: &Log, rules: &Cleaning) -> Result<Workload, TraceError> {
         return Err(TraceError::NoJobs { name: log.name.clone(), why: why_no_jobs(&report) });
     }
     // Stable: equal submit times keep the log's order.
-    jobs.sort_by_key(|job| job.submission.submit);
+    // Sorting takes memory even where there is nothing to sort.
+    if !jobs.is_sorted_by_key(|job| job.submission.submit) {
+        jobs.sort_by_key(|job| job.submission.submit);
+    }
     Ok(Workload { label: log.label.clone(), procs, jobs, cleaning: report })
 }
 
@@ -174,7 +177,7 @@ fn why_no_jobs(report: &CleaningReport) -> String {
         return "the log has no records".to_string();
     }
     format!(
-        "of {} records {} are not sane, {} wider than the machine (--procs), {} without an estimate (--missing-estimate), {} without a recorded wait",
+        "of {} records {} are not sane, {} wider than the machine (--procs), {} without an estimate (--missing-estimate), {} without a recorded wait (a log written by --swf-out has them)",
         report.records,
         report.not_sane(),
         report.too_wide,

@@ -156,7 +156,7 @@ impl<R: Read> Lines<R> {
         self.buffer.copy_within(self.rest.clone(), 0);
         self.rest = 0..self.rest.len();
         let room = self.rest.end..self.rest.end + BUFFER;
-        // Whatever comes behind the last line, it can be parsed quickly.
+        // With as much behind it the last line, too, can be parsed quickly.
         self.buffer.resize(self.buffer.len().max(room.end + QUICK_WINDOW), 0);
         match self.input.read(&mut self.buffer[room]) {
             Ok(0) => self.ended = true,
@@ -242,6 +242,7 @@ pub fn read(source: &Source, options: ReadOptions, watch: &mut dyn FnMut(usize))
             Line::Fault(fault) => return Err(TraceError::Line { name: log.name, fault }),
         }
     }
+    log.records.shrink_to_fit();
     log.digest = lines.input.digest();
     if u32::try_from(log.records.len()).is_err() {
         return Err(TraceError::TooManyJobs { name: log.name });

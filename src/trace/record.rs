@@ -120,8 +120,9 @@ fn parse_window(window: &[u8; QUICK_WINDOW], length: usize, fields: &mut Fields)
 struct Places<'a> {
     /// What is left of the line, and what follows it.
     rest: &'a [u8],
+    /// The beginning of that, in a size that the compiler knows: it need not check any index.
     near: &'a [u8; NEAR],
-    /// One bit for each of its bytes, from the lowest on: whether a field begins there, or has just ended.
+    /// One bit for each byte of the rest, from the lowest on: whether a field begins there, or has just ended.
     edges: u128,
 }
 
@@ -168,7 +169,7 @@ fn blanks(window: &[u8; QUICK_WINDOW]) -> u128 {
     let mut flags = [0; QUICK_LINE + 1];
     // The compiler compares 16 bytes at once if nothing here is a branch: hence not `is_blank`.
     for (flag, &byte) in flags.iter_mut().zip(window) {
-        *flag = u8::from((byte == b' ') | ((byte >= b'\t') & (byte <= b'\r')));
+        *flag = u8::from((byte == b' ') | (b'\t'..=b'\r').contains(&byte));
     }
     let mut bits = 0;
     for (at, &eight) in flags.as_chunks().0.iter().enumerate() {
