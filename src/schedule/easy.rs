@@ -70,9 +70,9 @@ impl Easy {
             self.deep = false;
             self.widths.clear();
         } else if self.deep {
-            let from = self.candidates.len();
+            self.candidates.clear();
             self.candidates.extend(newcomers(view, self.seen));
-            self.candidates.drain(from..).rev().for_each(|job| self.widths.push(&job));
+            self.candidates.drain(..).rev().for_each(|job| self.widths.push(&job));
         }
     }
 
@@ -84,6 +84,31 @@ impl Easy {
         self.candidates.reverse();
         self.started.clear();
         self.scan(view, head, view.free, starts);
+    }
+
+    /// Starts heads while they fit, reserves for the first that does not, and backfills.
+    fn pass_over_all(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+        self.started.clear();
+        let (head, free) = heads_that_fit(view, |job| {
+            self.started.push((view.now + job.length, job.procs));
+            if self.deep {
+                self.widths.remove(job);
+            }
+            starts.push(job.id);
+        });
+        self.started.sort_unstable();
+        self.head = head.map(|head| head.id);
+        self.reservation = None;
+        let Some(head) = head else { return };
+        if self.deep {
+            self.search(view, head, free, starts);
+            return;
+        }
+        // What is wider than the free processors now is so for the rest of the pass, which only uses them up.
+        self.candidates.clear();
+        let behind = view.waiting.iter().filter(|job| job.id > head.id);
+        self.candidates.extend(behind.filter(|job| i64::from(job.procs) <= free));
+        self.scan(view, head, free, starts);
     }
 
     /// Scans the candidates, which are in arrival order.
@@ -132,34 +157,10 @@ fn newcomers<'a>(view: &View<'a>, seen: Option<JobId>) -> impl Iterator<Item = W
 
 impl Policy for Easy {
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        self.candidates.clear();
         self.index(view);
         match view.waiting.first() {
             Some(head) if view.quiet && self.head == Some(head.id) => self.pass_over_newcomers(view, head, starts),
-            _ => {
-                self.started.clear();
-                let (head, free) = heads_that_fit(view, |job| {
-                    self.started.push((view.now + job.length, job.procs));
-                    if self.deep {
-                        self.widths.remove(job);
-                    }
-                    starts.push(job.id);
-                });
-                self.started.sort_unstable();
-                self.head = head.map(|head| head.id);
-                self.reservation = None;
-                match head {
-                    None => {}
-                    Some(head) if self.deep => self.search(view, head, free, starts),
-                    Some(head) => {
-                        // What is wider than the free processors now is so for the rest of the pass, which only uses them
-                        // up. The head is, and so are those before it that have started.
-                        let behind = view.waiting.iter().filter(|job| job.id > head.id);
-                        self.candidates.extend(behind.filter(|job| i64::from(job.procs) <= free));
-                        self.scan(view, head, free, starts);
-                    }
-                }
-            }
+            _ => self.pass_over_all(view, starts),
         }
         self.seen = view.waiting.iter().next_back().map(|job| job.id).or(self.seen);
     }
