@@ -155,7 +155,7 @@ impl Simulation {
     /// Withdraws a waiting job. A pass is then due at the present instant.
     pub fn cancel(&mut self, id: JobId) -> Result<(), EngineError> {
         let Some(job) = self.machine.withdraw(id) else { return Err(EngineError::NotWaiting { time: self.now() }) };
-        self.policy.value.on_departure(&job);
+        self.policy.value.on_cancellation(&job);
         self.board.set_stage(id, Stage::Gone);
         self.pass_due = true;
         self.predictor.value.on_cancellation(id, &mut self.board);
@@ -353,7 +353,6 @@ impl Simulation {
         }
         let now = self.now();
         let job = self.machine.withdraw(id).expect("a waiting job is in the queue");
-        self.policy.value.on_departure(&job);
         self.machine.start(job, now);
         self.board.set_stage(id, Stage::Running { start: now });
         self.ends.push(Reverse((now + self.secret(id).runtime, id)));

@@ -124,6 +124,9 @@ impl Easy {
             if reservation.room(view.now, free).holds(job) {
                 free -= i64::from(job.procs);
                 reservation.admit(job, view.now);
+                if self.deep {
+                    self.widths.remove(job);
+                }
                 starts.push(job.id);
             }
         }
@@ -171,7 +174,7 @@ impl Policy for Easy {
         }
     }
 
-    fn on_departure(&mut self, job: &Waiting) {
+    fn on_cancellation(&mut self, job: &Waiting) {
         if self.deep {
             self.widths.remove(job);
         }

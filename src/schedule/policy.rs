@@ -18,8 +18,8 @@ pub trait Policy: Send {
     /// is the next.
     fn on_prediction(&mut self, _job: &Waiting) {}
 
-    /// A job waits no longer: it has started or was cancelled.
-    fn on_departure(&mut self, _job: &Waiting) {}
+    /// A waiting job was cancelled. (Who started is known to whoever started it.)
+    fn on_cancellation(&mut self, _job: &Waiting) {}
 
     /// The next instant at which a pass is due although no job may arrive or end then.
     fn wakes_at(&self) -> Option<Time> {

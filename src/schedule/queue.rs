@@ -78,11 +78,12 @@ impl Queue {
     }
 
     fn place(&self, id: JobId) -> Option<usize> {
-        // Whoever has just arrived is asked for most.
+        // Whoever has just arrived is asked for most, and the head.
         let last = self.places.len().checked_sub(1)?;
-        let at = match self.places[last].id == id {
-            true => last,
-            false => self.first + self.places[self.first..].binary_search_by_key(&id, |job| job.id).ok()?,
+        let at = match id {
+            id if id == self.places[last].id => last,
+            id if id == self.places[self.first].id => self.first,
+            id => self.first + self.places[self.first..].binary_search_by_key(&id, |job| job.id).ok()?,
         };
         (self.places[at].procs > 0).then_some(at)
     }
