@@ -332,7 +332,9 @@ fn rival(
     let value = measured.and_then(|m| Some((m, vec![m.rival(predictor)?])));
     let why = match (published.name, predictor) {
         ("CTC", GIBBONS) => "; the archive's executables stand for the paper's scripts",
-        ("SDSC96", DOWNEY_MEAN) => "; very short runs throw the fit: without the 13,000 of a minute or less it is 78%",
+        ("SDSC96", DOWNEY_MEAN) => {
+            "; very short runs throw the fit: without the 13,000 of a minute or less it is about 78%"
+        }
         ("SDSC96", _) => "; another selection of jobs",
         _ => "",
     };
