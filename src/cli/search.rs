@@ -27,8 +27,8 @@ use crate::trace::{Workload, read};
   sim search --trace CTC.swf.gz --train 0.5 --seed 7              found on the first half, judged on the second
 
 A set of templates is judged on the log's own schedule (its recorded waits): every job is predicted when it started, from
-jobs that had ended by then. A genetic search of 50 sets over 50 generations takes some ten seconds on a log of 77,000
-jobs; it keeps up to 512 MB of predictions to be so quick. Ctrl-C ends it with the best set so far.")]
+jobs that had ended by then. A genetic search of 50 sets over 50 generations takes about five seconds on a log of
+77,000 jobs and two cores; it keeps up to 512 MB of predictions to be so quick. Ctrl-C ends it with the best set so far.")]
 pub struct SearchArgs {
     /// The log, plain, .gz or .zst; - for standard input [default: the embedded log]
     #[arg(long, value_name = "FILE", display_order = 0)]

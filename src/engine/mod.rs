@@ -6,9 +6,11 @@ mod error;
 mod machine;
 mod recorder;
 mod run;
+mod setup;
 mod simulation;
 
 pub use error::EngineError;
 pub use recorder::{Event, Outcome, PredictionMade};
 pub use run::{Finished, RunRecord, run};
-pub use simulation::{EngineOptions, Named, Simulation};
+pub use setup::{EngineOptions, Named};
+pub use simulation::Simulation;

@@ -2,7 +2,8 @@
 
 use super::error::EngineError;
 use super::recorder::{Outcome, PredictionMade};
-use super::simulation::{EngineOptions, Named, Simulation};
+use super::setup::{EngineOptions, Named};
+use super::simulation::Simulation;
 use crate::job::Job;
 use crate::predict::Predictor;
 use crate::schedule::Policy;

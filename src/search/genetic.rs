@@ -221,8 +221,12 @@ mod tests {
             let ones =
                 |sets: [&Individual; 2]| -> usize { sets.into_iter().flatten().flatten().filter(|b| **b).count() };
             assert_eq!(ones([&first, &second]), ones([&one, &other]), "no bit is lost");
-            // Each begins as one parent and ends as the other.
-            assert!(one.len() == 1 || one[0] == first[0] || one.last() == second.last());
+            // Each begins as one parent and ends as the other, and only the template where they were cut is neither's.
+            for (child, head, tail) in [(&one, &first, &second), (&other, &second, &first)] {
+                let begins = child.iter().zip(head).take_while(|(a, b)| a == b).count();
+                let ends = child.iter().rev().zip(tail.iter().rev()).take_while(|(a, b)| a == b).count();
+                assert!(begins + ends + 1 >= child.len(), "{begins} and {ends} of {}", child.len());
+            }
         }
     }
 
