@@ -26,6 +26,21 @@ pub struct Outcome {
     pub ra_seconds: f64,
 }
 
+impl Outcome {
+    /// Of a job that has not arrived.
+    const UNKNOWN: Outcome = Outcome {
+        start: None,
+        prediction: 0,
+        prediction_at_start: 0,
+        prediction_last: 0,
+        misses: 0,
+        backfilled: false,
+        inside: None,
+        ai_seconds: 0.0,
+        ra_seconds: 0.0,
+    };
+}
+
 /// Why a prediction was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -59,19 +74,21 @@ pub struct PredictionMade {
     pub cause: JobId,
 }
 
-/// How wrong a job's predictions were so far, and since when the present one holds.
-#[derive(Clone, Copy, Debug, Default)]
-struct Accuracy {
+/// A job in the system: what it is coming to, how wrong its predictions were so far, and since when the present one
+/// holds.
+#[derive(Clone, Copy, Debug)]
+struct Draft {
+    outcome: Outcome,
     since: Time,
     ai_seconds: i128,
-    ra_seconds: f64,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Recorder {
+    /// By id. A job's outcome is written when it has left: it is then far from all that is looked at, and each look costs.
     pub outcomes: Vec<Outcome>,
-    /// By a job's place on the board: its accuracy so far.
-    accuracies: Vec<Accuracy>,
+    /// By a job's place on the board.
+    drafts: Vec<Draft>,
     /// All predictions in the order they were made, if they were asked for.
     pub history: Option<Vec<PredictionMade>>,
 }
@@ -83,25 +100,16 @@ impl Recorder {
 
     /// A job was handed in.
     pub fn announce(&mut self) {
-        self.outcomes.push(Outcome {
-            start: None,
-            prediction: 0,
-            prediction_at_start: 0,
-            prediction_last: 0,
-            misses: 0,
-            backfilled: false,
-            inside: None,
-            ai_seconds: 0.0,
-            ra_seconds: 0.0,
-        });
+        self.outcomes.push(Outcome::UNKNOWN);
     }
 
     /// A job arrives and has this place on the board.
     pub fn begin(&mut self, place: usize, now: Time) {
-        if self.accuracies.len() <= place {
-            self.accuracies.resize(place + 1, Accuracy::default());
+        let draft = Draft { outcome: Outcome::UNKNOWN, since: now, ai_seconds: 0 };
+        match self.drafts.get_mut(place) {
+            Some(free) => *free = draft,
+            None => self.drafts.push(draft),
         }
-        self.accuracies[place] = Accuracy { since: now, ..Accuracy::default() };
     }
 
     /// A prediction replaces another (0: there was none), which held until now.
@@ -110,18 +118,18 @@ impl Recorder {
             history.push(made);
         }
         if old > 0 {
-            self.accuracies[place].weigh(old, runtime, made.time);
+            self.drafts[place].weigh(old, runtime, made.time);
         }
     }
 
     /// The predictor has said all it has to say of an arriving job.
-    pub fn arrived(&mut self, id: JobId, prediction: Seconds) {
-        self.outcomes[id.index()].prediction = prediction;
+    pub fn arrived(&mut self, place: usize, prediction: Seconds) {
+        self.drafts[place].outcome.prediction = prediction;
     }
 
     /// The same of a job that starts.
-    pub fn started(&mut self, id: JobId, now: Time, prediction: Seconds, backfilled: bool, inside: Option<bool>) {
-        let outcome = &mut self.outcomes[id.index()];
+    pub fn started(&mut self, place: usize, now: Time, prediction: Seconds, backfilled: bool, inside: Option<bool>) {
+        let outcome = &mut self.drafts[place].outcome;
         outcome.start = Some(now);
         outcome.prediction_at_start = prediction;
         outcome.backfilled = backfilled;
@@ -130,13 +138,25 @@ impl Recorder {
 
     /// A job that had this place on the board has ended.
     pub fn ended(&mut self, id: JobId, place: usize, last: LastPrediction, runtime: Seconds, now: Time) {
-        let accuracy = &mut self.accuracies[place];
-        accuracy.weigh(last.prediction, runtime, now);
-        let outcome = &mut self.outcomes[id.index()];
-        outcome.ai_seconds = accuracy.ai_seconds as f64;
-        outcome.ra_seconds = accuracy.ra_seconds;
-        outcome.prediction_last = last.prediction;
-        outcome.misses = last.misses;
+        let draft = &mut self.drafts[place];
+        draft.weigh(last.prediction, runtime, now);
+        // Nearly all fit 64 bits, from which the same number is made much faster.
+        let ai_seconds = i64::try_from(draft.ai_seconds).map_or(draft.ai_seconds as f64, |sum| sum as f64);
+        let LastPrediction { prediction: prediction_last, misses } = last;
+        self.outcomes[id.index()] = Outcome { ai_seconds, prediction_last, misses, ..draft.outcome };
+    }
+
+    /// A job that had this place on the board was cancelled.
+    pub fn cancelled(&mut self, id: JobId, place: usize) {
+        self.outcomes[id.index()] = Outcome { ra_seconds: 0.0, ..self.drafts[place].outcome };
+    }
+
+    /// What has become of a job so far; of one in the system, which has this place on the board, without its accuracy.
+    pub fn outcome(&self, id: JobId, place: Option<usize>) -> Outcome {
+        match place {
+            None => self.outcomes[id.index()],
+            Some(place) => Outcome { ra_seconds: 0.0, ..self.drafts[place].outcome },
+        }
     }
 }
 
@@ -147,7 +167,7 @@ pub(super) struct LastPrediction {
     pub misses: u32,
 }
 
-impl Accuracy {
+impl Draft {
     /// Adds the accuracy of a prediction for as long as it held. One made and replaced within an instant weighs nothing.
     fn weigh(&mut self, prediction: Seconds, runtime: Seconds, now: Time) {
         let held = now - std::mem::replace(&mut self.since, now);
@@ -156,6 +176,6 @@ impl Accuracy {
         }
         self.ai_seconds += i128::from((runtime - prediction).abs()) * i128::from(held);
         let (low, high) = (runtime.min(prediction), runtime.max(prediction));
-        self.ra_seconds += low as f64 / high as f64 * held as f64;
+        self.outcome.ra_seconds += low as f64 / high as f64 * held as f64;
     }
 }

@@ -8,7 +8,7 @@ use super::machine::Machine;
 use super::recorder::{Event, LastPrediction, Outcome, PredictionMade, Recorder};
 use super::setup::{EngineOptions, Named};
 use crate::job::{Job, JobId};
-use crate::predict::{Board, Change, Predictor, Stage};
+use crate::predict::{Board, Change, Entry, Predictor, Stage};
 use crate::schedule::{Policy, View};
 use crate::time::{Seconds, Time};
 
@@ -132,8 +132,10 @@ impl Simulation {
     /// Withdraws a waiting job. A pass is then due at the present instant.
     pub fn cancel(&mut self, id: JobId) -> Result<(), EngineError> {
         let Some(job) = self.machine.withdraw(id) else { return Err(EngineError::NotWaiting { time: self.now() }) };
+        let place = self.place(id);
         self.policy.value.on_cancellation(&job);
-        self.board.set_stage(id, Stage::Gone);
+        self.board.set_stage(place, Stage::Gone);
+        self.recorder.cancelled(id, place);
         self.pass_due = true;
         self.predictor.value.on_cancellation(id, &mut self.board);
         self.absorb(Event::Cancellation, id)?;
@@ -238,21 +240,23 @@ impl Simulation {
         let still_waiting = self.machine.waiting.first().map(|job| job.id);
         for &id in &started {
             let backfilled = still_waiting.is_some_and(|head| head < id);
-            let prediction = self.board.prediction(id);
-            let error = (self.secret(id).runtime - prediction).abs() as f64;
+            let place = self.place(id);
+            let prediction = self.board.at(place).prediction;
+            let error = (self.secrets[place].runtime - prediction).abs() as f64;
             let inside = self.predictor.value.interval(id).map(|interval| error <= interval);
-            self.recorder.started(id, self.now(), prediction, backfilled, inside);
+            self.recorder.started(place, self.now(), prediction, backfilled, inside);
         }
         self.started = started;
         Ok(&self.started)
     }
 
     fn terminate(&mut self, id: JobId) -> Result<(), EngineError> {
-        let Stage::Running { start } = self.board.stage(id) else { unreachable!("only running jobs end") };
-        let (place, runtime) = (self.place(id), self.secret(id).runtime);
-        let last = LastPrediction { prediction: self.board.prediction(id), misses: self.board.misses(id) };
-        self.machine.release(id, start, self.secrets[place].told);
-        self.board.set_stage(id, Stage::Gone);
+        let place = self.place(id);
+        let Entry { stage, prediction, misses, .. } = *self.board.at(place);
+        let Stage::Running { start } = stage else { unreachable!("only running jobs end") };
+        let (last, Secret { runtime, told, .. }) = (LastPrediction { prediction, misses }, self.secrets[place]);
+        self.machine.release(id, start, told);
+        self.board.set_stage(place, Stage::Gone);
         self.recorder.ended(id, place, last, runtime, self.now());
         self.pass_due = true;
         self.predictor.value.on_termination(id, runtime, &mut self.board);
@@ -268,7 +272,7 @@ impl Simulation {
             && deadline <= self.now()
         {
             self.deadlines.pop();
-            if self.unwatch(id, deadline) {
+            if self.unwatch(id, deadline).is_some() {
                 late.push(id);
             }
         }
@@ -276,10 +280,12 @@ impl Simulation {
         for &id in &late {
             // The deadline may have moved since it was put down, and by what happened earlier at this instant.
             if self.deadline(id).is_none_or(|deadline| deadline > self.now()) {
-                self.watch_deadline(id);
+                if let Some(place) = self.board.place(id) {
+                    self.watch_deadline(id, place);
+                }
                 continue;
             }
-            self.board.count_miss(id);
+            self.board.count_miss(self.place(id));
             self.pass_due |= self.options.pass_on_miss;
             self.predictor.value.on_deadline_missed(id, &mut self.board);
             self.absorb(Event::Miss, id)?;
@@ -306,34 +312,25 @@ impl Simulation {
         self.pass_due = true;
         self.predictor.value.on_arrival(id, &mut self.board);
         self.absorb(Event::Arrival, id)?;
-        match self.board.prediction(id) {
+        match self.board.at(place).prediction {
             0 => Err(self.no_prediction(id, "arrival")),
             prediction => {
-                self.recorder.arrived(id, prediction);
+                self.recorder.arrived(place, prediction);
                 Ok(())
             }
         }
     }
 
     fn start(&mut self, id: JobId) -> Result<(), EngineError> {
-        let bad = |why| EngineError::BadStart {
-            scheduler: self.policy.name.clone(),
-            job: self.number(id),
-            time: self.now(),
-            why,
-        };
-        if self.board.stage(id) != Stage::Waiting {
-            return Err(bad("it does not wait"));
+        let Some(job) = self.machine.withdraw(id) else { return Err(self.bad_start(id, "it does not wait")) };
+        if i64::from(job.procs) > self.machine.free && !self.policy.value.oversubscribes() {
+            return Err(self.bad_start(id, "it does not fit the free processors"));
         }
-        if i64::from(self.board.job(id).procs) > self.machine.free && !self.policy.value.oversubscribes() {
-            return Err(bad("it does not fit the free processors"));
-        }
-        let now = self.now();
-        let job = self.machine.withdraw(id).expect("a waiting job is in the queue");
+        let (now, place) = (self.now(), self.place(id));
         self.machine.start(job, now);
-        self.board.set_stage(id, Stage::Running { start: now });
-        self.ends.push(Reverse((now + self.secret(id).runtime, id)));
-        self.watch_deadline(id);
+        self.board.set_stage(place, Stage::Running { start: now });
+        self.ends.push(Reverse((now + self.secrets[place].runtime, id)));
+        self.watch_deadline(id, place);
         Ok(())
     }
 
@@ -343,14 +340,14 @@ impl Simulation {
             return Ok(());
         }
         let mut at = 0;
-        while let Some(Change { job, old, new }) = self.board.change(at) {
+        while let Some(Change { job, place, old, new }) = self.board.change(at) {
             at += 1;
             if old == new {
                 continue;
             }
             let time = self.now();
             let made = PredictionMade { job, time, prediction: new, event, cause };
-            let place = self.place(job);
+            let place = place as usize;
             let secret = &mut self.secrets[place];
             self.recorder.predicted(place, made, old, secret.runtime);
             if old == 0 {
@@ -383,14 +380,14 @@ impl Simulation {
         for id in untold.drain(..) {
             // Some may have left in the meantime.
             let Some(place) = self.board.place(id) else { continue };
-            let new = self.board.prediction(id);
+            let Entry { stage, prediction: new, .. } = *self.board.at(place);
             let secret = &mut self.secrets[place];
             secret.untold = false;
             let old = std::mem::replace(&mut secret.told, new);
             if old == new {
                 continue;
             }
-            match self.board.stage(id) {
+            match stage {
                 Stage::Waiting => {
                     if let Some(job) = self.machine.predict_waiting(id, old, new) {
                         self.policy.value.on_prediction(job);
@@ -398,7 +395,7 @@ impl Simulation {
                 }
                 Stage::Running { start } => {
                     self.machine.predict_running(id, start, old, new);
-                    self.watch_deadline(id);
+                    self.watch_deadline(id, place);
                 }
                 Stage::Gone => {}
             }
@@ -408,16 +405,17 @@ impl Simulation {
 
     /// When a running job's prediction runs out.
     fn deadline(&self, id: JobId) -> Option<Time> {
-        match self.board.stage(id) {
-            Stage::Running { start } => Some(start + self.board.prediction(id)),
+        let entry = self.board.at(self.board.place(id)?);
+        match entry.stage {
+            Stage::Running { start } => Some(start + entry.prediction),
             _ => None,
         }
     }
 
     /// Puts down a running job's deadline, if it will outlive it and is not watched until then anyway.
-    fn watch_deadline(&mut self, id: JobId) {
-        if let Stage::Running { start } = self.board.stage(id) {
-            let (place, prediction) = (self.place(id), self.board.prediction(id));
+    fn watch_deadline(&mut self, id: JobId, place: usize) {
+        let Entry { stage, prediction, .. } = *self.board.at(place);
+        if let Stage::Running { start } = stage {
             let secret = &mut self.secrets[place];
             if prediction < secret.runtime && start + prediction < secret.watched {
                 secret.watched = start + prediction;
@@ -426,14 +424,14 @@ impl Simulation {
         }
     }
 
-    /// A watched time has come or is taken away; whether it still counted.
-    fn unwatch(&mut self, id: JobId, time: Time) -> bool {
-        let Some(place) = self.board.place(id) else { return false };
-        let counts = self.secrets[place].watched == time;
-        if counts {
-            self.secrets[place].watched = NEVER;
-        }
-        counts
+    /// A watched time has come or is taken away; the job's place, if it still counted.
+    fn unwatch(&mut self, id: JobId, time: Time) -> Option<usize> {
+        let place = self.board.place(id)?;
+        let watched = &mut self.secrets[place].watched;
+        (*watched == time).then(|| {
+            *watched = NEVER;
+            place
+        })
     }
 
     /// Takes times off the top at which no deadline is missed, so that nobody wakes up for them.
@@ -442,8 +440,8 @@ impl Simulation {
             && self.deadline(id) != Some(time)
         {
             self.deadlines.pop();
-            if self.unwatch(id, time) {
-                self.watch_deadline(id);
+            if let Some(place) = self.unwatch(id, time) {
+                self.watch_deadline(id, place);
             }
         }
     }
@@ -452,8 +450,9 @@ impl Simulation {
         self.board.place(id).expect("a job in the system")
     }
 
-    fn secret(&self, id: JobId) -> &Secret {
-        &self.secrets[self.place(id)]
+    fn bad_start(&self, id: JobId, why: &'static str) -> EngineError {
+        let (scheduler, job) = (self.policy.name.clone(), self.number(id));
+        EngineError::BadStart { scheduler, job, time: self.now(), why }
     }
 
     fn no_prediction(&self, id: JobId, event: &'static str) -> EngineError {
@@ -487,8 +486,8 @@ impl Simulation {
     }
 
     /// What has become of a job so far.
-    pub fn outcome(&self, id: JobId) -> &Outcome {
-        &self.recorder.outcomes[id.index()]
+    pub fn outcome(&self, id: JobId) -> Outcome {
+        self.recorder.outcome(id, self.board.place(id))
     }
 
     /// What became of all jobs, in the order they were handed in, and all predictions made, if they were kept.

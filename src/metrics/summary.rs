@@ -45,7 +45,13 @@ pub fn summarize(workload: &Workload, record: &RunRecord, measure: &Measure) -> 
     let mut bslds = Vec::with_capacity(jobs);
     let (mut wait, mut bsld, mut ai, mut ra, mut error, mut runtime) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
     let (mut backfilled, mut misses, mut answered, mut inside) = (0, 0, 0, 0);
-    for finished in record.finished(&workload.jobs).skip(measured.start).take(jobs) {
+    let (mut last_end, mut work) = (workload.first_submit(), 0i128);
+    for (at, finished) in record.finished(&workload.jobs).enumerate() {
+        last_end = last_end.max(finished.end());
+        work += i128::from(finished.job.submission.procs) * i128::from(finished.job.runtime);
+        if !measured.contains(&at) {
+            continue;
+        }
         let job = JobMetrics::of(&finished, measure.bsld_threshold);
         wait += job.wait as f64;
         bsld += job.bsld;
@@ -61,10 +67,7 @@ pub fn summarize(workload: &Workload, record: &RunRecord, measure: &Measure) -> 
         bslds.push(job.bsld);
     }
     let count = jobs as f64;
-    let all = record.finished(&workload.jobs);
-    let last_end = all.clone().map(|job| job.end()).max().unwrap_or(workload.first_submit());
     let makespan = last_end - workload.first_submit();
-    let work: i128 = all.map(|job| i128::from(job.job.submission.procs) * i128::from(job.job.runtime)).sum();
     Summary {
         jobs,
         wait_mean: wait / count,

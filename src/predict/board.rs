@@ -23,12 +23,13 @@ pub struct Board {
 
 const NOWHERE: u32 = u32::MAX;
 
+/// What is known of one job.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
-    job: Submission,
-    stage: Stage,
-    prediction: Seconds,
-    misses: u32,
+pub(crate) struct Entry {
+    pub job: Submission,
+    pub stage: Stage,
+    pub prediction: Seconds,
+    pub misses: u32,
 }
 
 /// Where a job is in its life.
@@ -46,6 +47,8 @@ pub enum Stage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub job: JobId,
+    /// Where the job's entry is.
+    pub place: u32,
     /// 0 if there was none.
     pub old: Seconds,
     pub new: Seconds,
@@ -107,20 +110,24 @@ impl Board {
     /// least a second and more than it has run already; a breach is reported by the engine, which then stops.
     /// Predictions beyond [`FOREVER`] are cut there.
     pub fn predict(&mut self, id: JobId, prediction: Seconds) {
-        let elapsed = self.elapsed(id);
-        let why = match self.stage(id) {
-            Stage::Gone => Some(BreachKind::NotInTheSystem),
-            _ if prediction < 1 => Some(BreachKind::TooShort),
-            _ if prediction <= elapsed => Some(BreachKind::NotAboveElapsed { elapsed }),
-            _ => None,
+        let place = self.place(id);
+        let elapsed = match place.map_or(Stage::Gone, |place| self.entries[place].stage) {
+            Stage::Waiting => Ok(0),
+            Stage::Running { start } => Ok(self.now - start),
+            Stage::Gone => Err(BreachKind::NotInTheSystem),
         };
-        if let Some(why) = why {
-            self.breach.get_or_insert(Breach { job: id, prediction, why });
-            return;
-        }
-        let new = prediction.min(FOREVER);
-        let old = std::mem::replace(&mut self.entry_mut(id).prediction, new);
-        self.changes.push(Change { job: id, old, new });
+        let why = match (elapsed, place) {
+            (Ok(elapsed), Some(place)) if prediction >= 1 && prediction > elapsed => {
+                let new = prediction.min(FOREVER);
+                let old = std::mem::replace(&mut self.entries[place].prediction, new);
+                self.changes.push(Change { job: id, place: place as u32, old, new });
+                return;
+            }
+            (Err(why), _) => why,
+            _ if prediction < 1 => BreachKind::TooShort,
+            (Ok(elapsed), _) => BreachKind::NotAboveElapsed { elapsed },
+        };
+        self.breach.get_or_insert(Breach { job: id, prediction, why });
     }
 
     /// As [`Board::predict`], but leaves a job alone that has run that long already: the rule of propagation.
@@ -169,20 +176,21 @@ impl Board {
         self.places.get(id.index()).filter(|&&place| place != NOWHERE).map(|&place| place as usize)
     }
 
-    pub(crate) fn set_stage(&mut self, id: JobId, stage: Stage) {
-        self.entry_mut(id).stage = stage;
+    /// The entry at a place.
+    pub(crate) fn at(&self, place: usize) -> &Entry {
+        &self.entries[place]
     }
 
-    pub(crate) fn count_miss(&mut self, id: JobId) {
-        self.entry_mut(id).misses += 1;
+    pub(crate) fn set_stage(&mut self, place: usize, stage: Stage) {
+        self.entries[place].stage = stage;
+    }
+
+    pub(crate) fn count_miss(&mut self, place: usize) {
+        self.entries[place].misses += 1;
     }
 
     fn entry(&self, id: JobId) -> &Entry {
         &self.entries[self.places[id.index()] as usize]
-    }
-
-    fn entry_mut(&mut self, id: JobId) -> &mut Entry {
-        &mut self.entries[self.places[id.index()] as usize]
     }
 
     /// Whether anything has been written since the engine last looked.
@@ -216,7 +224,7 @@ mod tests {
     #[test]
     fn the_contract_is_checked_at_every_prediction() {
         let (mut board, id) = board();
-        board.set_stage(id, Stage::Running { start: 0 });
+        board.set_stage(0, Stage::Running { start: 0 });
         board.set_now(10);
         board.predict_if_above_elapsed(id, 10);
         assert_eq!((board.prediction(id), board.breach()), (0, None));
@@ -232,7 +240,7 @@ mod tests {
     fn waiting_jobs_need_a_second_and_gone_ones_no_prediction() {
         let (mut board, id) = board();
         let (mut gone, mut never_heard_of) = (board.clone(), board.clone());
-        gone.set_stage(id, Stage::Gone);
+        gone.set_stage(0, Stage::Gone);
         for (board, id) in [(&mut gone, id), (&mut never_heard_of, JobId(7))] {
             board.predict(id, 5);
             assert_eq!(board.breach().map(|breach| breach.why), Some(BreachKind::NotInTheSystem));

@@ -48,11 +48,11 @@ mod tests {
     fn answers(prediction: Seconds, estimate: Seconds, misses: usize, rule: fn(JobId, &mut Board)) -> Vec<Seconds> {
         let mut board = Board::default();
         let id = board.arrive(Submission::new(0, 1, estimate));
-        board.set_stage(id, Stage::Running { start: 0 });
+        board.set_stage(0, Stage::Running { start: 0 });
         board.predict(id, prediction);
         let answer = |_| {
             board.set_now(board.prediction(id));
-            board.count_miss(id);
+            board.count_miss(0);
             rule(id, &mut board);
             board.prediction(id)
         };

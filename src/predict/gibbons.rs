@@ -167,7 +167,7 @@ mod tests {
         gibbons.on_arrival(id, &mut board);
         // (10 + 20 + 100 + 200) / 4, rounded up at the half.
         assert_eq!(board.prediction(id), 83);
-        board.set_stage(id, Stage::Running { start: 0 });
+        board.set_stage(4, Stage::Running { start: 0 });
         board.set_now(20);
         gibbons.predict_again(id, &mut board);
         assert_eq!(board.prediction(id), 150, "of 100 and 200");

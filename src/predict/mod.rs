@@ -26,7 +26,7 @@ mod template_file;
 pub mod templates;
 
 pub use asked_at_start::AskedAtStart;
-pub(crate) use board::Change;
 pub use board::{Board, Breach, BreachKind, Stage};
+pub(crate) use board::{Change, Entry};
 pub use predictor::Predictor;
 pub use template_file::template_file;

@@ -62,7 +62,7 @@ impl Runtimes {
 
     pub fn len(&self) -> usize {
         match self {
-            Runtimes::Sorted(_, blocks) => blocks.count,
+            Runtimes::Sorted(_, blocks) => blocks.len(),
             Runtimes::Mean { count, .. } => *count,
             Runtimes::Last(by_time) => by_time.len(),
         }
@@ -70,15 +70,16 @@ impl Runtimes {
 
     /// The metric of all but one, if one is named that was added so; None if there are no others. Medians of an even
     /// number and means are rounded down.
-    pub fn metric_without(&self, one: Option<(Seconds, u64)>) -> Option<Seconds> {
+    pub fn metric_without(&mut self, one: Option<(Seconds, u64)>) -> Option<Seconds> {
         let count = self.len() - usize::from(one.is_some());
         if count == 0 {
             return None;
         }
         Some(match self {
             Runtimes::Sorted(metric, blocks) => {
+                blocks.put_in_order();
                 // From its place on, the others are one further up.
-                let place = one.map_or(blocks.count, |(runtime, _)| blocks.place_of(runtime));
+                let place = one.map_or(usize::MAX, |(runtime, _)| blocks.place_of(runtime));
                 let nth = |nth: usize| blocks.nth(nth + usize::from(nth >= place));
                 match metric {
                     Metric::Min => nth(0),
@@ -88,7 +89,7 @@ impl Runtimes {
                 }
             }
             Runtimes::Mean { sum, .. } => {
-                let sum = sum - one.map_or(0, |(runtime, _)| i128::from(runtime));
+                let sum = *sum - one.map_or(0, |(runtime, _)| i128::from(runtime));
                 sum.div_euclid(count as i128) as Seconds
             }
             Runtimes::Last(by_time) => {
@@ -101,79 +102,116 @@ impl Runtimes {
 
 /// Numbers in order: one block while they are few, and blocks small enough to be shifted at no cost worth naming from
 /// then on. (A tree would do as well; this is shorter, and faster up to a million.)
+///
+/// There are many more of these sets than are ever asked: a criterion is asked only where the ones before it find
+/// nothing. So whoever comes while they are few waits at the end, out of order, until somebody asks.
 #[derive(Clone, Debug, Default)]
 pub struct SortedBlocks {
-    /// All of them, while there are no blocks.
+    /// All of them, while there are no blocks; in order up to `ordered`.
     few: Vec<Seconds>,
-    /// None is empty.
-    blocks: Vec<Vec<Seconds>>,
-    count: usize,
+    ordered: u32,
+    /// None is empty; in a box because most sets never have any.
+    #[expect(clippy::box_collection, reason = "sets are many, and small ones count")]
+    blocks: Option<Box<Vec<Vec<Seconds>>>>,
 }
 
 impl SortedBlocks {
     const LARGEST: usize = 512;
+    /// So many are put into their places one by one; more are sorted together with all others.
+    const MOST_INSERTED: usize = 8;
 
-    /// The block in which a number stands or would.
-    fn block_of(&self, value: Seconds) -> usize {
-        let at = self.blocks.partition_point(|block| block[block.len() - 1] < value);
-        at.min(self.blocks.len() - 1)
+    fn len(&self) -> usize {
+        self.blocks.as_ref().map_or(self.few.len(), |blocks| blocks.iter().map(Vec::len).sum())
     }
 
     fn add(&mut self, value: Seconds) {
-        self.count += 1;
-        let at = if self.blocks.is_empty() { None } else { Some(self.block_of(value)) };
-        let block = at.map_or(&mut self.few, |at| &mut self.blocks[at]);
-        let place = block.partition_point(|&other| other < value);
-        block.insert(place, value);
+        let Some(blocks) = &mut self.blocks else {
+            self.few.push(value);
+            if self.few.len() > Self::LARGEST {
+                self.put_in_order();
+                let upper = self.few.split_off(Self::LARGEST / 2);
+                self.blocks = Some(Box::new(vec![std::mem::take(&mut self.few), upper]));
+                self.ordered = 0;
+            }
+            return;
+        };
+        let at = block_of(blocks, value);
+        let block = &mut blocks[at];
+        block.insert(block.partition_point(|&other| other < value), value);
         if block.len() > Self::LARGEST {
             let upper = block.split_off(Self::LARGEST / 2);
-            match at {
-                Some(at) => self.blocks.insert(at + 1, upper),
-                None => self.blocks.extend([std::mem::take(&mut self.few), upper]),
-            }
+            blocks.insert(at + 1, upper);
         }
     }
 
     fn take(&mut self, value: Seconds) {
-        let at = if self.blocks.is_empty() { None } else { Some(self.block_of(value)) };
-        let block = at.map_or(&mut self.few, |at| &mut self.blocks[at]);
-        let Ok(place) = block.binary_search(&value) else { return };
-        block.remove(place);
-        self.count -= 1;
-        if let Some(at) = at.filter(|&at| self.blocks[at].is_empty()) {
-            self.blocks.remove(at);
+        if let Some(blocks) = &mut self.blocks {
+            let at = block_of(blocks, value);
+            if let Ok(place) = blocks[at].binary_search(&value) {
+                blocks[at].remove(place);
+                if blocks[at].is_empty() {
+                    blocks.remove(at);
+                }
+                if blocks.is_empty() {
+                    self.clear();
+                }
+            }
+            return;
+        }
+        let (in_order, others) = self.few.split_at(self.ordered as usize);
+        if let Some(at) = others.iter().rposition(|&other| other == value) {
+            self.few.swap_remove(in_order.len() + at);
+        } else if let Ok(at) = in_order.binary_search(&value) {
+            self.few.remove(at);
+            self.ordered -= 1;
         }
     }
 
     fn clear(&mut self) {
-        self.blocks.clear();
+        self.blocks = None;
         self.few.clear();
-        self.count = 0;
+        self.ordered = 0;
+    }
+
+    /// Puts those in their places who came last: before anybody asks.
+    fn put_in_order(&mut self) {
+        let (from, to) = (self.ordered as usize, self.few.len());
+        if to - from > Self::MOST_INSERTED {
+            self.few.sort_unstable();
+        } else {
+            for at in from..to {
+                let place = self.few[..at].partition_point(|&other| other <= self.few[at]);
+                self.few[place..=at].rotate_right(1);
+            }
+        }
+        self.ordered = to as u32;
     }
 
     /// How many are less than a number.
     fn place_of(&self, value: Seconds) -> usize {
-        if self.blocks.is_empty() {
-            return self.few.partition_point(|&other| other < value);
-        }
-        let at = self.block_of(value);
-        let before: usize = self.blocks[..at].iter().map(Vec::len).sum();
-        before + self.blocks[at].partition_point(|&other| other < value)
+        let Some(blocks) = &self.blocks else { return self.few.partition_point(|&other| other < value) };
+        let at = block_of(blocks, value);
+        let before: usize = blocks[..at].iter().map(Vec::len).sum();
+        before + blocks[at].partition_point(|&other| other < value)
     }
 
     fn nth(&self, nth: usize) -> Seconds {
-        if self.blocks.is_empty() {
-            return self.few[nth];
-        }
+        let Some(blocks) = &self.blocks else { return self.few[nth] };
         let mut before = 0;
-        for block in &self.blocks {
+        for block in blocks.iter() {
             if nth < before + block.len() {
                 return block[nth - before];
             }
             before += block.len();
         }
-        unreachable!("asked for one of {} as the {nth}th", self.count)
+        unreachable!("asked for one of {} as the {nth}th", self.len())
     }
+}
+
+/// The block in which a number stands or would.
+fn block_of(blocks: &[Vec<Seconds>], value: Seconds) -> usize {
+    let at = blocks.partition_point(|block| block[block.len() - 1] < value);
+    at.min(blocks.len() - 1)
 }
 
 #[cfg(test)]

@@ -126,7 +126,7 @@ impl Sbh {
     }
 
     /// What the sessions say of a job; a late one is no match for itself.
-    fn compute(&self, id: JobId, late: Option<Match>, board: &Board) -> Seconds {
+    fn compute(&mut self, id: JobId, late: Option<Match>, board: &Board) -> Seconds {
         let found = self.sessions.find(self.twins[id.index()], late);
         found.unwrap_or_else(|| match self.fallback {
             Fallback::Estimate => board.job(id).estimate,

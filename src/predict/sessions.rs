@@ -148,7 +148,8 @@ struct Category {
 #[derive(Debug)]
 struct Matches {
     latest: (u64, Runtimes),
-    before: (u64, Runtimes),
+    /// Many categories only ever see one session.
+    before: Option<Box<(u64, Runtimes)>>,
 }
 
 impl Sessions {
@@ -237,11 +238,12 @@ impl Sessions {
     }
 
     /// What the sessions say of a job; `itself` is how it matches, if it does, for it is no match for itself.
-    pub fn find(&self, twins: Twins, itself: Option<Match>) -> Option<Seconds> {
+    pub fn find(&mut self, twins: Twins, itself: Option<Match>) -> Option<Seconds> {
         let session = self.users[self.user_of[twins.index()] as usize].session;
         let oldest = (session + 1).saturating_sub(self.depth);
-        let found = self.places[self.places(twins)].iter().filter_map(|place| {
-            let (session, found) = self.matches[*place as usize].newest(itself)?;
+        let (places, matches) = (self.places(twins), &mut self.matches);
+        let found = self.places[places].iter().filter_map(|place| {
+            let (session, found) = matches[*place as usize].newest(itself)?;
             (session >= oldest).then_some((session, found))
         });
         let best = match self.search {
@@ -259,7 +261,8 @@ impl Sessions {
             if matches.latest.0 < session {
                 // One whose matches have all gone again has nothing to say.
                 if matches.latest.1.len() > 0 {
-                    std::mem::swap(&mut matches.latest, &mut matches.before);
+                    let before = matches.before.get_or_insert_with(|| Box::new((0, self.empty.clone())));
+                    std::mem::swap(&mut matches.latest, before);
                     matches.latest.1.clear();
                 }
                 matches.latest.0 = session;
@@ -290,7 +293,7 @@ impl Sessions {
             let category =
                 Category { user: job.user, criterion: number as u32, compared: criterion.of_interest(compared) };
             let place = *self.known_categories.entry(category).or_insert_with(|| {
-                self.matches.push(Matches { latest: (0, self.empty.clone()), before: (0, self.empty.clone()) });
+                self.matches.push(Matches { latest: (0, self.empty.clone()), before: None });
                 self.matches.len() as u32 - 1
             });
             self.places.push(place);
@@ -314,10 +317,13 @@ impl Criterion {
 impl Matches {
     /// The newest session that has a match, and what it says; a job that matches is in the latest, and does not count
     /// for itself.
-    fn newest(&self, itself: Option<Match>) -> Option<(u64, Seconds)> {
-        let latest = self.latest.1.metric_without(itself.map(|Match { runtime, when }| (runtime, when)));
-        let before = || self.before.1.metric_without(None).map(|found| (self.before.0, found));
-        latest.map(|found| (self.latest.0, found)).or_else(before)
+    fn newest(&mut self, itself: Option<Match>) -> Option<(u64, Seconds)> {
+        let itself = itself.map(|Match { runtime, when }| (runtime, when));
+        if let Some(found) = self.latest.1.metric_without(itself) {
+            return Some((self.latest.0, found));
+        }
+        let (session, runtimes) = self.before.as_deref_mut()?;
+        runtimes.metric_without(None).map(|found| (*session, found))
     }
 }
 

@@ -99,7 +99,7 @@ impl Easy {
         self.started.sort_unstable();
         self.head = head.map(|head| head.id);
         self.reservation = None;
-        let Some(head) = head else { return };
+        let Some(head) = head.filter(|_| free > 0) else { return };
         if self.deep {
             self.search(view, head, free, starts);
             return;
@@ -189,6 +189,9 @@ struct Reservation {
 }
 
 impl Reservation {
+    /// Nobody is in the way.
+    const NONE: Reservation = Reservation { shadow_time: Time::MAX, extra: 0 };
+
     /// What may be used without delaying the head.
     fn room(&self, now: Time, free: i64) -> Room {
         Room { free, extra: self.extra, longest: self.shadow_time.saturating_sub(now) }
@@ -205,6 +208,9 @@ impl Reservation {
 /// Adds up the processors of running jobs by predicted end, all jobs of one end together, until the head fits. The jobs
 /// that `started` in this pass run too; both lists are in order of their ends.
 fn reserve(view: &View<'_>, started: &[(Time, u32)], free: i64, head: &Waiting) -> Reservation {
+    if started.is_empty() {
+        return reserve_among_running(view, free, head);
+    }
     let mut running = view.running.iter().map(|job| (job.end, job.procs)).peekable();
     let mut started = started.iter().copied().peekable();
     let mut sum = free;
@@ -215,7 +221,7 @@ fn reserve(view: &View<'_>, started: &[(Time, u32)], free: i64, head: &Waiting) 
             (None, Some(b)) => b.0,
             // Every job of a workload fits the empty machine, so this is never reached with the head still too wide;
             // if it were, nothing could be said to delay it.
-            (None, None) => return Reservation { shadow_time: Time::MAX, extra: 0 },
+            (None, None) => return Reservation::NONE,
         };
         while let Some((_, procs)) = running.next_if(|job| job.0 == next) {
             sum += i64::from(procs);
@@ -227,4 +233,18 @@ fn reserve(view: &View<'_>, started: &[(Time, u32)], free: i64, head: &Waiting) 
             return Reservation { shadow_time: next, extra: sum - i64::from(head.procs) };
         }
     }
+}
+
+/// The same where no head has started, as in most passes.
+fn reserve_among_running(view: &View<'_>, free: i64, head: &Waiting) -> Reservation {
+    let mut missing = i64::from(head.procs) - free;
+    let fits = view.running.iter().position(|job| {
+        missing -= i64::from(job.procs);
+        missing <= 0
+    });
+    let Some(last) = fits else { return Reservation::NONE };
+    let shadow_time = view.running[last].end;
+    let with_it = view.running[last + 1..].iter().take_while(|job| job.end == shadow_time);
+    let more: i64 = with_it.map(|job| i64::from(job.procs)).sum();
+    Reservation { shadow_time, extra: more - missing }
 }
