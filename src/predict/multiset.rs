@@ -5,24 +5,29 @@ use std::collections::BTreeMap;
 use super::metric::Metric;
 use crate::time::Seconds;
 
-/// Runtimes of which one metric is wanted. Adding, taking out and asking cost next to nothing, however many there are.
+/// Runtimes of which one metric is wanted. Adding, taking out and asking cost next to nothing, however many there are,
+/// and so do sets that hold nearly nothing: a log has many.
 #[derive(Clone, Debug)]
 pub enum Runtimes {
     /// For the median, the least and the most.
-    Sorted(Metric, SortedBlocks),
-    Mean {
-        sum: i128,
-        count: usize,
-    },
+    Sorted(SortedBlocks),
+    Mean(Box<Sum>),
     /// By when each was added.
     Last(BTreeMap<u64, Seconds>),
+}
+
+/// Runtimes added up.
+#[derive(Clone, Debug, Default)]
+pub struct Sum {
+    sum: i128,
+    count: usize,
 }
 
 impl Runtimes {
     pub fn new(metric: Metric) -> Self {
         match metric {
-            Metric::Median | Metric::Min | Metric::Max => Runtimes::Sorted(metric, SortedBlocks::default()),
-            Metric::Mean => Runtimes::Mean { sum: 0, count: 0 },
+            Metric::Median | Metric::Min | Metric::Max => Runtimes::Sorted(SortedBlocks::default()),
+            Metric::Mean => Runtimes::Mean(Box::default()),
             Metric::Last => Runtimes::Last(BTreeMap::new()),
         }
     }
@@ -30,10 +35,10 @@ impl Runtimes {
     /// Adds a runtime; `when` orders it among the others, each of which has another.
     pub fn add(&mut self, runtime: Seconds, when: u64) {
         match self {
-            Runtimes::Sorted(_, blocks) => blocks.add(runtime),
-            Runtimes::Mean { sum, count } => {
-                *sum += i128::from(runtime);
-                *count += 1;
+            Runtimes::Sorted(blocks) => blocks.add(runtime),
+            Runtimes::Mean(all) => {
+                all.sum += i128::from(runtime);
+                all.count += 1;
             }
             Runtimes::Last(by_time) => drop(by_time.insert(when, runtime)),
         }
@@ -42,10 +47,10 @@ impl Runtimes {
     /// Takes out one that was added so.
     pub fn take(&mut self, runtime: Seconds, when: u64) {
         match self {
-            Runtimes::Sorted(_, blocks) => blocks.take(runtime),
-            Runtimes::Mean { sum, count } => {
-                *sum -= i128::from(runtime);
-                *count -= 1;
+            Runtimes::Sorted(blocks) => blocks.take(runtime),
+            Runtimes::Mean(all) => {
+                all.sum -= i128::from(runtime);
+                all.count -= 1;
             }
             Runtimes::Last(by_time) => drop(by_time.remove(&when)),
         }
@@ -54,29 +59,29 @@ impl Runtimes {
     /// Takes all out; the room they took is kept for others.
     pub fn clear(&mut self) {
         match self {
-            Runtimes::Sorted(_, blocks) => blocks.clear(),
-            Runtimes::Mean { sum, count } => (*sum, *count) = (0, 0),
+            Runtimes::Sorted(blocks) => blocks.clear(),
+            Runtimes::Mean(all) => **all = Sum::default(),
             Runtimes::Last(by_time) => by_time.clear(),
         }
     }
 
     pub fn len(&self) -> usize {
         match self {
-            Runtimes::Sorted(_, blocks) => blocks.len(),
-            Runtimes::Mean { count, .. } => *count,
+            Runtimes::Sorted(blocks) => blocks.len(),
+            Runtimes::Mean(all) => all.count,
             Runtimes::Last(by_time) => by_time.len(),
         }
     }
 
-    /// The metric of all but one, if one is named that was added so; None if there are no others. Medians of an even
-    /// number and means are rounded down.
-    pub fn metric_without(&mut self, one: Option<(Seconds, u64)>) -> Option<Seconds> {
+    /// The metric (the one the set was made for) of all but one, if one is named that was added so; None if there are no
+    /// others. Medians of an even number and means are rounded down.
+    pub fn metric_without(&mut self, metric: Metric, one: Option<(Seconds, u64)>) -> Option<Seconds> {
         let count = self.len() - usize::from(one.is_some());
         if count == 0 {
             return None;
         }
         Some(match self {
-            Runtimes::Sorted(metric, blocks) => {
+            Runtimes::Sorted(blocks) => {
                 blocks.put_in_order();
                 // From its place on, the others are one further up.
                 let place = one.map_or(usize::MAX, |(runtime, _)| blocks.place_of(runtime));
@@ -88,8 +93,8 @@ impl Runtimes {
                     _ => (nth(count / 2 - 1) + nth(count / 2)).div_euclid(2),
                 }
             }
-            Runtimes::Mean { sum, .. } => {
-                let sum = *sum - one.map_or(0, |(runtime, _)| i128::from(runtime));
+            Runtimes::Mean(all) => {
+                let sum = all.sum - one.map_or(0, |(runtime, _)| i128::from(runtime));
                 sum.div_euclid(count as i128) as Seconds
             }
             Runtimes::Last(by_time) => {
@@ -226,7 +231,7 @@ mod tests {
         for metric in [Metric::Median, Metric::Mean, Metric::Min, Metric::Max, Metric::Last] {
             let mut rng = stream(1, "multiset");
             let (mut runtimes, mut list) = (Runtimes::new(metric), Vec::new());
-            assert_eq!(runtimes.metric_without(None), None);
+            assert_eq!(runtimes.metric_without(metric, None), None);
             for when in 0..6000u64 {
                 if !list.is_empty() && rng.random_ratio(1, 3) {
                     let (runtime, when) = list.remove(rng.random_range(0..list.len()));
@@ -242,13 +247,17 @@ mod tests {
                 }
                 let mut plain: Vec<Seconds> = list.iter().map(|(runtime, _)| *runtime).collect();
                 let expected = if plain.is_empty() { None } else { Some(metric.of(&mut plain)) };
-                assert_eq!(runtimes.metric_without(None), expected, "{metric:?} after {when}");
+                assert_eq!(runtimes.metric_without(metric, None), expected, "{metric:?} after {when}");
                 if !list.is_empty() {
                     let one = rng.random_range(0..list.len());
                     let mut others: Vec<Seconds> = list.iter().map(|(runtime, _)| *runtime).collect();
                     others.remove(one);
                     let expected = if others.is_empty() { None } else { Some(metric.of(&mut others)) };
-                    assert_eq!(runtimes.metric_without(Some(list[one])), expected, "{metric:?} but one after {when}");
+                    assert_eq!(
+                        runtimes.metric_without(metric, Some(list[one])),
+                        expected,
+                        "{metric:?} but one after {when}"
+                    );
                 }
             }
         }

@@ -2,8 +2,8 @@
 //!
 //! A session is superseded only when none of its jobs waits or runs, so whatever can still change lies in a user's
 //! current session. For each criterion and each set of values it compares, the index therefore keeps the runtimes of the
-//! two latest sessions that have a match: the latest answers, and the one before it where the only match of the latest
-//! is the job in question itself. Older sessions are never asked again.
+//! latest session that has a match, and of the one before it, which cannot change any more, only what it says: it answers
+//! where the only match of the latest is the job in question itself. Older sessions are never asked again.
 
 use std::ops::Range;
 
@@ -86,7 +86,8 @@ pub struct Match {
     pub when: u64,
 }
 
-/// Twins: jobs that no criterion can tell apart, for they agree in user, processors, estimate, executable and queue.
+/// Twins: jobs that no criterion can tell apart, for they agree in user and estimate, and in whatever else any of the
+/// criteria compares. (Where nothing matches a job, its estimate may have to stand in.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Twins(u32);
 
@@ -100,6 +101,8 @@ impl Twins {
 #[derive(Debug)]
 pub struct Sessions {
     criteria: Vec<Criterion>,
+    /// What any of them compares, and the estimate.
+    any: Criterion,
     search: Search,
     /// How many sessions back are searched, the current one included.
     depth: u64,
@@ -113,7 +116,7 @@ pub struct Sessions {
     known_users: FxHashMap<i32, u32>,
     known_twins: FxHashMap<(i32, Compared), Twins>,
     known_categories: FxHashMap<Category, u32>,
-    empty: Runtimes,
+    metric: Metric,
     /// Counts matches, to order them.
     clock: u64,
 }
@@ -121,7 +124,7 @@ pub struct Sessions {
 #[derive(Debug, Default)]
 struct User {
     /// The current session, counted from 1; 0 before the first job.
-    session: u64,
+    session: u32,
     /// Jobs of it that wait or run.
     live: u32,
     latest_termination: Time,
@@ -147,14 +150,20 @@ struct Category {
 /// The two latest sessions with a match.
 #[derive(Debug)]
 struct Matches {
-    latest: (u64, Runtimes),
-    /// Many categories only ever see one session.
-    before: Option<Box<(u64, Runtimes)>>,
+    latest: u32,
+    /// 0 if there is none.
+    before: u32,
+    /// The runtimes of the latest, and what the one before says.
+    runtimes: Runtimes,
+    said_before: Seconds,
 }
 
 impl Sessions {
     pub fn new(criteria: Vec<Criterion>, search: Search, depth: u64, think: Seconds, metric: Metric) -> Self {
+        let any = |compares: fn(&Criterion) -> bool| criteria.iter().any(compares);
+        let (procs, executable, queue) = (any(|c| c.procs), any(|c| c.executable), any(|c| c.queue));
         Sessions {
+            any: Criterion { procs, estimate: true, executable, queue },
             criteria,
             search,
             depth,
@@ -166,7 +175,7 @@ impl Sessions {
             known_users: FxHashMap::default(),
             known_twins: FxHashMap::default(),
             known_categories: FxHashMap::default(),
-            empty: Runtimes::new(metric),
+            metric,
             clock: 0,
         }
     }
@@ -187,7 +196,7 @@ impl Sessions {
 
     /// Whether equal runtimes are one to the metric, whenever they ended.
     pub fn orders_only_by_length(&self) -> bool {
-        !matches!(self.empty, Runtimes::Last(_))
+        self.metric != Metric::Last
     }
 
     /// Users by the order in which they first came.
@@ -225,7 +234,7 @@ impl Sessions {
     /// It does not match any more, or with another runtime.
     pub fn take(&mut self, twins: Twins, Match { runtime, when }: Match) {
         for place in self.places(twins) {
-            self.matches[self.places[place] as usize].latest.1.take(runtime, when);
+            self.matches[self.places[place] as usize].runtimes.take(runtime, when);
         }
     }
 
@@ -240,11 +249,11 @@ impl Sessions {
     /// What the sessions say of a job; `itself` is how it matches, if it does, for it is no match for itself.
     pub fn find(&mut self, twins: Twins, itself: Option<Match>) -> Option<Seconds> {
         let session = self.users[self.user_of[twins.index()] as usize].session;
-        let oldest = (session + 1).saturating_sub(self.depth);
-        let (places, matches) = (self.places(twins), &mut self.matches);
+        let oldest = (u64::from(session) + 1).saturating_sub(self.depth);
+        let (places, matches, metric) = (self.places(twins), &mut self.matches, self.metric);
         let found = self.places[places].iter().filter_map(|place| {
-            let (session, found) = matches[*place as usize].newest(itself)?;
-            (session >= oldest).then_some((session, found))
+            let (session, found) = matches[*place as usize].newest(metric, itself)?;
+            (u64::from(session) >= oldest).then_some((session, found))
         });
         let best = match self.search {
             Search::DepthFirst => found.into_iter().next(),
@@ -258,16 +267,15 @@ impl Sessions {
         let session = self.users[self.user_of[twins.index()] as usize].session;
         for place in self.places(twins) {
             let matches = &mut self.matches[self.places[place] as usize];
-            if matches.latest.0 < session {
+            if matches.latest < session {
                 // One whose matches have all gone again has nothing to say.
-                if matches.latest.1.len() > 0 {
-                    let before = matches.before.get_or_insert_with(|| Box::new((0, self.empty.clone())));
-                    std::mem::swap(&mut matches.latest, before);
-                    matches.latest.1.clear();
+                if let Some((before, said)) = matches.newest(self.metric, None) {
+                    (matches.before, matches.said_before) = (before, said);
                 }
-                matches.latest.0 = session;
+                matches.latest = session;
+                matches.runtimes.clear();
             }
-            matches.latest.1.add(runtime, when);
+            matches.runtimes.add(runtime, when);
         }
     }
 
@@ -277,8 +285,8 @@ impl Sessions {
     }
 
     fn twins(&mut self, job: &Submission) -> Twins {
-        let compared =
-            Compared { procs: job.procs, executable: job.executable, queue: job.queue, estimate: job.estimate };
+        let Submission { procs, executable, queue, estimate, .. } = *job;
+        let compared = self.any.of_interest(Compared { procs, executable, queue, estimate });
         if let Some(&twins) = self.known_twins.get(&(job.user, compared)) {
             return twins;
         }
@@ -293,7 +301,12 @@ impl Sessions {
             let category =
                 Category { user: job.user, criterion: number as u32, compared: criterion.of_interest(compared) };
             let place = *self.known_categories.entry(category).or_insert_with(|| {
-                self.matches.push(Matches { latest: (0, self.empty.clone()), before: None });
+                // Growing by a quarter, not to the double: they are most of what this predictor holds.
+                if self.matches.len() == self.matches.capacity() {
+                    self.matches.reserve_exact(self.matches.len() / 4 + 16);
+                }
+                let runtimes = Runtimes::new(self.metric);
+                self.matches.push(Matches { latest: 0, before: 0, runtimes, said_before: 0 });
                 self.matches.len() as u32 - 1
             });
             self.places.push(place);
@@ -317,13 +330,12 @@ impl Criterion {
 impl Matches {
     /// The newest session that has a match, and what it says; a job that matches is in the latest, and does not count
     /// for itself.
-    fn newest(&mut self, itself: Option<Match>) -> Option<(u64, Seconds)> {
+    fn newest(&mut self, metric: Metric, itself: Option<Match>) -> Option<(u32, Seconds)> {
         let itself = itself.map(|Match { runtime, when }| (runtime, when));
-        if let Some(found) = self.latest.1.metric_without(itself) {
-            return Some((self.latest.0, found));
+        match self.runtimes.metric_without(metric, itself) {
+            Some(found) => Some((self.latest, found)),
+            None => (self.before > 0).then_some((self.before, self.said_before)),
         }
-        let (session, runtimes) = self.before.as_deref_mut()?;
-        runtimes.metric_without(None).map(|found| (*session, found))
     }
 }
 
