@@ -35,7 +35,7 @@
 //! |---|---|---|
 //! | 0 | [`time`], [`job`], [`spec`], [`stats`], [`rng`], [`parallel`] | the vocabulary: durations, what is submitted and what is true of a job, `name:key=value` texts, medians, one seed to many streams, many threads to one order |
 //! | 1 | [`trace`] | SWF in and out, compressed input, named cleaning rules with counts, shaping, the embedded log |
-//! | 2 | [`model`] | makes workloads, one file a model |
+//! | 2 | [`model`] | makes workloads and estimates, one file a model, and the catalog of estimate models |
 //! | 3 | [`predict`] | the four-event interface, the board predictors write on, one file a predictor, the catalog of them all |
 //! | 3 | [`schedule`] | the policy interface, the waiting queue and its index by width, one file a policy, the catalog of them all |
 //! | 4 | [`engine`] | events and their total order, the machine, the recorder; the only place that changes state |
@@ -53,6 +53,7 @@
 //! - How past jobs are compared and predict: `predict/templates.rs` and `predict/category.rs`.
 //! - A new scheduler: a file in `schedule/` and a line in `schedule/catalog.rs`.
 //! - What an event does, and in which order: [`engine::Simulation`].
+//! - A new estimate model: a file in `model/estimates/` and an entry in `model/estimates/catalog.rs`.
 //! - Which records are dropped or changed: `trace/clean.rs`.
 //! - A column of the summary: `metrics/summary.rs`, then `report/row.rs` and `report/summary.rs`.
 //! - An option that changes results: its line in `experiment/options.rs`; any other: the file of its command in `cli/`.

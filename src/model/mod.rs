@@ -1,5 +1,7 @@
-//! Models that make workloads. One file a model.
+//! Models that make workloads and estimates. One file a model.
 
+pub mod estimates;
 mod sessions;
 
+pub use estimates::{Assignment, EstimateModel, Mode, Modes, Replaced, Sample, ks_distance, replace_estimates};
 pub use sessions::{Sessions, generate_sessions};

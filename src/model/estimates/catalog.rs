@@ -1,0 +1,188 @@
+//! All estimate models by name: the only place that knows them all.
+
+use std::fmt;
+
+use super::{Assignment, Sample, double, feit, multiple, shuffle, tsafrir};
+use crate::spec::{Form, Spec, SpecError};
+
+/// A model as the catalog knows it.
+struct Entry {
+    form: &'static Form,
+    /// Whether the seed changes what it makes.
+    is_random: bool,
+    /// What cannot be said of one key alone.
+    check: fn(&Spec) -> Result<(), String>,
+    assign: fn(&Spec, &[Sample], u64) -> Result<Assignment, String>,
+}
+
+/// A new model is one entry here.
+const CATALOG: &[Entry] = &[
+    Entry { form: &multiple::FORM, is_random: true, check: |_| Ok(()), assign: multiple::assign },
+    Entry { form: &feit::FORM, is_random: true, check: feit::check, assign: feit::assign },
+    Entry { form: &double::FORM, is_random: false, check: |_| Ok(()), assign: double::assign },
+    Entry { form: &shuffle::FORM, is_random: true, check: |_| Ok(()), assign: shuffle::assign },
+    Entry { form: &tsafrir::FORM, is_random: true, check: tsafrir::check, assign: tsafrir::assign },
+];
+
+/// What may be written for an estimate model, in the catalog's order.
+pub fn forms() -> Vec<&'static Form> {
+    CATALOG.iter().map(|entry| entry.form).collect()
+}
+
+/// A model of user runtime estimates; printing it gives the shortest spec that means the same.
+///
+/// ```
+/// use shadowtime::model::{EstimateModel, Sample};
+///
+/// let model = EstimateModel::parse("f:f=3.0").unwrap();
+/// assert_eq!(model.to_string(), "f");
+/// let jobs = [Sample { runtime: 100, estimate: None }];
+/// let estimate = model.assign(&jobs, 1).unwrap().estimates[0];
+/// assert!((100..=400).contains(&estimate));
+/// ```
+#[derive(Clone, Debug)]
+pub struct EstimateModel {
+    spec: Spec,
+}
+
+impl EstimateModel {
+    pub fn parse(text: &str) -> Result<EstimateModel, SpecError> {
+        let model = EstimateModel { spec: Spec::parse(text, "estimate model", &forms())? };
+        let wrong = |why| SpecError(format!("estimate model '{text}': {why}"));
+        (model.entry().check)(&model.spec).map_err(wrong)?;
+        Ok(model)
+    }
+
+    /// An estimate for each of these jobs: whole seconds, at least its runtime but where that is counted (see
+    /// [`Assignment`]). The error says why the model has none for such jobs, and what would.
+    pub fn assign(&self, jobs: &[Sample], seed: u64) -> Result<Assignment, String> {
+        (self.entry().assign)(&self.spec, jobs, seed)
+    }
+
+    /// Whether the seed changes what it makes.
+    pub fn is_random(&self) -> bool {
+        self.entry().is_random
+    }
+
+    /// The spec with every key written out, defaults too.
+    pub fn in_full(&self) -> String {
+        self.spec.in_full()
+    }
+
+    fn entry(&self) -> &'static Entry {
+        CATALOG.iter().find(|entry| entry.form.name == self.spec.name()).expect("a spec of a model")
+    }
+}
+
+impl PartialEq for EstimateModel {
+    fn eq(&self, other: &Self) -> bool {
+        self.in_full() == other.in_full()
+    }
+}
+
+impl fmt::Display for EstimateModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.spec.fmt(f)
+    }
+}
+
+impl std::str::FromStr for EstimateModel {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        EstimateModel::parse(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_is_a_value_its_key_accepts_and_prints_the_same() {
+        for form in forms() {
+            for key in form.keys {
+                let text = format!("{}:{}={}", form.name, key.name, key.default);
+                let model = EstimateModel::parse(&text).unwrap_or_else(|error| panic!("{error}"));
+                assert_eq!(model.to_string(), form.name, "{text}");
+                assert_eq!(model, EstimateModel::parse(form.name).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn specs_are_printed_as_they_are_read() {
+        for (text, short) in [
+            ("f:f=0.50", "f:f=0.5"),
+            ("feit:max=86400,peak=0.2", "feit:peak=0.2"),
+            ("x2", "x2"),
+            ("shuffle", "shuffle"),
+            ("tsafrir:at-tmax=23.80,tmax=1080m", "tsafrir:tmax=18h,at-tmax=23.8"),
+            ("tsafrir:pairs=1800:18/15m:16.0,tmax=36h", "tsafrir:tmax=36h,pairs=15m:16/30m:18"),
+            ("tsafrir:alpha=1.10,beta=0.5", "tsafrir:alpha=1.1,beta=0.5"),
+        ] {
+            let model = EstimateModel::parse(text).unwrap();
+            assert_eq!(model.to_string(), short);
+            assert_eq!(EstimateModel::parse(short).unwrap(), model);
+            assert_eq!(EstimateModel::parse(&model.in_full()).unwrap(), model);
+        }
+        assert_ne!(EstimateModel::parse("f:f=1"), EstimateModel::parse("f:f=2"));
+    }
+
+    #[test]
+    fn what_is_no_model_and_what_would_be() {
+        for (text, message) in [
+            ("phi", "unknown estimate model 'phi': the estimate models are f, feit, x2, shuffle, tsafrir"),
+            ("x2:f=3", "no key 'f'; x2 takes no keys"),
+            ("f:f=-1", "f: '-1' is not a number from 0 to 1000000"),
+            ("f:f=NaN", "f: 'NaN' is not a number from 0 to 1000000"),
+            ("feit:peak=2", "peak: '2' is not a number from 0 to 1"),
+            ("feit:peak=0.6,hump=0.5", "peak and hump are 1.1 of the jobs together, more than all of them"),
+            ("feit:max=0", "max: '0' is not a duration of at least 1s"),
+            ("tsafrir:tmax=90s", "tmax: 90s is not a whole number of minutes"),
+            ("tsafrir:tmax=0", "tmax: 0s is not a whole number of minutes"),
+            ("tsafrir:at-tmax=101", "at-tmax: '101' is not a number from 0 to 100"),
+            ("tsafrir:at-tmax=inf", "at-tmax: 'inf' is not a number from 0 to 100"),
+            ("tsafrir:pairs=15m", "pairs: '15m' is not TIME:PERCENT, such as 15m:16/30m:18"),
+            ("tsafrir:pairs=15m:x", "pairs: 'x' is not a number from 0 to 100"),
+            ("tsafrir:pairs=15m:1/900:2", "pairs: 15m is given twice"),
+            ("tsafrir:pairs=15m:60/30m:60", "pairs and at-tmax are 120% of the jobs together, more than all of them"),
+            ("tsafrir:pairs=15m:60,at-tmax=50", "pairs and at-tmax are 110% of the jobs together"),
+            ("tsafrir:tmax=1h,pairs=2h:5", "pairs: 2h is longer than tmax, 1h"),
+            ("tsafrir:tmax=1h,at-tmax=5,pairs=1h:5", "at-tmax and pairs both say how many jobs have 1h"),
+            ("tsafrir:alpha=0", "alpha: '0' is not a number above 0, or table"),
+            ("tsafrir:beta=2", "beta: '2' is not a number from 0 to 1, or table"),
+        ] {
+            let error = EstimateModel::parse(text).unwrap_err().to_string();
+            assert!(error.contains(message), "{text}\nexpected: {message}\ngot: {error}");
+        }
+        let many: Vec<_> = (1..=20).map(|minute| format!("{minute}m:1")).collect();
+        let error =
+            EstimateModel::parse(&format!("tsafrir:tmax=18h,pairs={}", many.join("/"))).unwrap_err().to_string();
+        assert!(error.contains("20 pairs; there is room for 19 beside tmax"), "{error}");
+    }
+
+    #[test]
+    fn models_that_need_estimates_say_what_does_without() {
+        let jobs = [Sample { runtime: 5, estimate: None }];
+        for name in ["x2", "shuffle"] {
+            let error = EstimateModel::parse(name).unwrap().assign(&jobs, 1).unwrap_err();
+            assert!(error.starts_with(name) && error.contains("tsafrir, f and feit make them"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_same_seed_makes_the_same_estimates_and_no_jobs_no_estimates() {
+        let jobs: Vec<_> =
+            (1..500).map(|runtime| Sample { runtime, estimate: Some(4000 + 60 * (runtime % 40)) }).collect();
+        for form in forms() {
+            let model: EstimateModel = form.name.parse().unwrap();
+            let estimates = |seed| model.assign(&jobs, seed).unwrap().estimates;
+            assert_eq!(estimates(1), estimates(1), "{model}");
+            assert_eq!(estimates(1) != estimates(2), model.is_random(), "{model}");
+            if form.name != "x2" {
+                assert_eq!(model.assign(&[], 1), Ok(Assignment::default()), "{model}");
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! A list of estimates as its modes: the distinct values, and how many jobs use each (Tsafrir et al., sections 3 to 9).
+
+use crate::time::Seconds;
+
+/// How many of the most popular estimates make the head of a distribution; the rest is its tail (section 5 there).
+pub const HEAD: usize = 20;
+
+/// An estimate and how many jobs use it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mode {
+    pub estimate: Seconds,
+    pub jobs: u64,
+}
+
+/// The modes of a list of estimates.
+///
+/// ```
+/// use shadowtime::model::Modes;
+///
+/// let modes = Modes::of([60, 300, 300, 3600]);
+/// assert_eq!((modes.count(), modes.tmax(), modes.percent_at(300)), (3, Some(3600), 50.0));
+/// assert_eq!(modes.covering(75.0), 2);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Modes {
+    by_popularity: Vec<Mode>,
+    jobs: u64,
+}
+
+impl Modes {
+    pub fn of(estimates: impl IntoIterator<Item = Seconds>) -> Modes {
+        let mut estimates: Vec<Seconds> = estimates.into_iter().collect();
+        estimates.sort_unstable();
+        let jobs = estimates.len() as u64;
+        let runs = estimates.chunk_by(|a, b| a == b);
+        let mut by_popularity: Vec<_> = runs.map(|run| Mode { estimate: run[0], jobs: run.len() as u64 }).collect();
+        // Stable: of equally popular estimates the shorter comes first.
+        by_popularity.sort_by_key(|mode| std::cmp::Reverse(mode.jobs));
+        Modes { by_popularity, jobs }
+    }
+
+    /// The most popular first; of equals the shorter. A mode's place, counted from 1, is its popularity rank.
+    pub fn by_popularity(&self) -> &[Mode] {
+        &self.by_popularity
+    }
+
+    /// The shortest first. A mode's place, counted from 1, is its time rank.
+    pub fn by_time(&self) -> Vec<Mode> {
+        let mut modes = self.by_popularity.clone();
+        modes.sort_unstable_by_key(|mode| mode.estimate);
+        modes
+    }
+
+    /// The number of different estimates: the paper's K.
+    pub fn count(&self) -> usize {
+        self.by_popularity.len()
+    }
+
+    pub fn jobs(&self) -> u64 {
+        self.jobs
+    }
+
+    /// The largest estimate; none of an empty list.
+    pub fn tmax(&self) -> Option<Seconds> {
+        self.by_popularity.iter().map(|mode| mode.estimate).max()
+    }
+
+    /// The percentage of the jobs that use the largest estimate.
+    pub fn percent_at_tmax(&self) -> f64 {
+        self.tmax().map_or(0.0, |tmax| self.percent_at(tmax))
+    }
+
+    /// The percentage of the jobs that use this estimate.
+    pub fn percent_at(&self, estimate: Seconds) -> f64 {
+        self.by_popularity.iter().find(|mode| mode.estimate == estimate).map_or(0.0, |mode| self.percent(mode))
+    }
+
+    /// The percentage of the jobs that use a mode of these.
+    pub fn percent(&self, mode: &Mode) -> f64 {
+        100.0 * mode.jobs as f64 / self.jobs as f64
+    }
+
+    /// The head: the [`HEAD`] most popular estimates, the most popular first (Table 5 there).
+    pub fn head(&self) -> &[Mode] {
+        &self.by_popularity[..self.count().min(HEAD)]
+    }
+
+    /// The percentage of the jobs that use an estimate of the head.
+    pub fn percent_in_head(&self) -> f64 {
+        self.head().iter().map(|mode| self.percent(mode)).sum()
+    }
+
+    /// The least number of estimates that cover this percentage of the jobs (Table 2 there).
+    pub fn covering(&self, percent: f64) -> usize {
+        // In whole jobs, so that 100% is all of them whatever the sums of fractions say.
+        let wanted = (percent / 100.0 * self.jobs as f64).ceil() as u64;
+        let mut covered = 0;
+        self.by_popularity
+            .iter()
+            .take_while(|mode| {
+                let more = covered < wanted;
+                covered += mode.jobs;
+                more
+            })
+            .count()
+    }
+}
+
+/// The Kolmogorov-Smirnov distance of two lists of estimates: the largest difference between the shares of the jobs that
+/// have at most some estimate, over all estimates. 0 for lists of one distribution, 1 for lists that lie apart (and for an
+/// empty list beside another).
+pub fn ks_distance(one: &[Seconds], other: &[Seconds]) -> f64 {
+    let sorted = |list: &[Seconds]| {
+        let mut list = list.to_vec();
+        list.sort_unstable();
+        list
+    };
+    let (one, other) = (sorted(one), sorted(other));
+    if one.is_empty() || other.is_empty() {
+        return if one.is_empty() && other.is_empty() { 0.0 } else { 1.0 };
+    }
+    let (mut at_one, mut at_other, mut largest) = (0, 0, 0.0f64);
+    while at_one < one.len() && at_other < other.len() {
+        let value = one[at_one].min(other[at_other]);
+        at_one += one[at_one..].iter().take_while(|&&estimate| estimate == value).count();
+        at_other += other[at_other..].iter().take_while(|&&estimate| estimate == value).count();
+        let difference = at_one as f64 / one.len() as f64 - at_other as f64 / other.len() as f64;
+        largest = largest.max(difference.abs());
+    }
+    largest
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_modes_of_a_small_list() {
+        let modes = Modes::of([300, 60, 300, 900, 60, 300, 7200, 300, 60, 900]);
+        let pairs = |modes: &[Mode]| modes.iter().map(|mode| (mode.estimate, mode.jobs)).collect::<Vec<_>>();
+        assert_eq!(pairs(modes.by_popularity()), [(300, 4), (60, 3), (900, 2), (7200, 1)]);
+        assert_eq!(pairs(&modes.by_time()), [(60, 3), (300, 4), (900, 2), (7200, 1)]);
+        assert_eq!((modes.count(), modes.jobs(), modes.tmax()), (4, 10, Some(7200)));
+        assert_eq!((modes.percent_at_tmax(), modes.percent_at(900), modes.percent_at(5)), (10.0, 20.0, 0.0));
+        let covering = [0.0, 10.0, 40.0, 41.0, 70.0, 90.0, 91.0, 100.0].map(|percent| modes.covering(percent));
+        assert_eq!(covering, [0, 1, 1, 2, 2, 3, 4, 4]);
+        assert!((modes.percent_in_head() - 100.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_empty_list_has_no_modes() {
+        let modes = Modes::of([]);
+        assert_eq!((modes.count(), modes.tmax(), modes.covering(90.0), modes.percent_at_tmax()), (0, None, 0, 0.0));
+        assert_eq!((ks_distance(&[], &[]), ks_distance(&[], &[1])), (0.0, 1.0));
+    }
+
+    proptest! {
+        /// Against the definition, evaluated at every value.
+        #[test]
+        fn the_distance_is_the_largest_gap_of_the_distributions(
+            one in vec(0i64..20, 1..40),
+            other in vec(0i64..20, 1..40),
+        ) {
+            let share = |list: &[i64], most: i64| {
+                list.iter().filter(|&&value| value <= most).count() as f64 / list.len() as f64
+            };
+            let gaps = (0..20).map(|value| (share(&one, value) - share(&other, value)).abs());
+            prop_assert_eq!(ks_distance(&one, &other), gaps.fold(0.0, f64::max));
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! From percentages to jobs: whole numbers that add up.
+
+use crate::model::estimates::Mode;
+use crate::time::Seconds;
+
+/// An estimate and the percentage of the jobs that shall have it.
+#[derive(Clone, Copy, Debug)]
+pub struct Bin {
+    pub time: Seconds,
+    pub percent: f64,
+    /// The percentage was given: it is met to the nearest job, whatever the others need.
+    pub is_given: bool,
+}
+
+/// How many of so many jobs have which estimate, the shortest first.
+///
+/// What is given comes first. The rest of the jobs is shared out in proportion by largest remainders, but everyone gets
+/// one job at least: a mode that no job has is none. If there are fewer jobs than that, the most popular get them. Bins
+/// of 0% are no modes.
+pub fn of_jobs(bins: &[Bin], jobs: u64) -> Vec<Mode> {
+    let mut left = jobs;
+    let mut modes: Vec<Mode> = Vec::new();
+    for bin in bins.iter().filter(|bin| bin.is_given) {
+        let given = ((bin.percent / 100.0 * jobs as f64).round() as u64).min(left);
+        left -= given;
+        modes.push(Mode { estimate: bin.time, jobs: given });
+    }
+    let mut others: Vec<&Bin> = bins.iter().filter(|bin| !bin.is_given && bin.percent > 0.0).collect();
+    // Stable: the order of equals is that of the bins.
+    others.sort_by(|a, b| b.percent.total_cmp(&a.percent));
+    others.truncate(left as usize);
+    if others.is_empty() {
+        // Nobody else is there to take what is left of a job's fraction.
+        match modes.iter_mut().max_by_key(|mode| mode.jobs) {
+            Some(largest) => largest.jobs += left,
+            None => return Vec::new(),
+        }
+    }
+    let shares = share_out(&others.iter().map(|bin| bin.percent).collect::<Vec<_>>(), left);
+    modes.extend(others.iter().zip(shares).map(|(bin, jobs)| Mode { estimate: bin.time, jobs }));
+    modes.retain(|mode| mode.jobs > 0);
+    modes.sort_unstable_by_key(|mode| mode.estimate);
+    modes
+}
+
+/// Shares a number out in proportion to descending weights, at least 1 each; there must be as many.
+fn share_out(weights: &[f64], all: u64) -> Vec<u64> {
+    // The smallest that would get less than one get one, and the others share what is left; that may make the next too
+    // small, so it is looked for from the end.
+    let (mut left, mut rest): (u64, f64) = (all, weights.iter().sum());
+    let mut large = weights.len();
+    while large > 1 && weights[large - 1] / rest * (left as f64) < 1.0 {
+        large -= 1;
+        left -= 1;
+        rest -= weights[large];
+    }
+    let exact: Vec<f64> = weights[..large].iter().map(|weight| weight / rest * left as f64).collect();
+    let mut shares: Vec<u64> = exact.iter().map(|share| share.floor() as u64).collect();
+    let mut order: Vec<usize> = (0..large).collect();
+    order.sort_by(|&a, &b| exact[b].fract().total_cmp(&exact[a].fract()));
+    // The parts cut off add up to less than one a share; where rounding says otherwise the first has the difference.
+    let missing = left.saturating_sub(shares.iter().sum());
+    order.iter().take(missing as usize).for_each(|&at| shares[at] += 1);
+    if let [first, others @ ..] = &mut shares[..] {
+        *first = left - others.iter().sum::<u64>();
+    }
+    shares.resize(weights.len(), 1);
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn bins(list: &[(Seconds, f64, bool)]) -> Vec<Bin> {
+        list.iter().map(|&(time, percent, is_given)| Bin { time, percent, is_given }).collect()
+    }
+
+    fn jobs(list: &[(Seconds, f64, bool)], jobs: u64) -> Vec<(Seconds, u64)> {
+        of_jobs(&bins(list), jobs).iter().map(|mode| (mode.estimate, mode.jobs)).collect()
+    }
+
+    #[test]
+    fn small_examples() {
+        // 33.4 and 33.3 of 10 jobs: 3.34, 3.33, 3.33, and the largest remainder has the tenth.
+        assert_eq!(jobs(&[(3, 33.3, false), (1, 33.4, false), (2, 33.3, false)], 10), [(1, 4), (2, 3), (3, 3)]);
+        // What is given is met to the nearest job; a tiny one still has a job.
+        assert_eq!(jobs(&[(1, 50.0, true), (2, 49.9, false), (3, 0.1, false)], 9), [(1, 5), (2, 3), (3, 1)]);
+        // Fewer jobs than modes: the most popular; 0% is no mode.
+        assert_eq!(jobs(&[(1, 10.0, false), (2, 60.0, false), (3, 30.0, false)], 2), [(2, 1), (3, 1)]);
+        assert_eq!(jobs(&[(1, 100.0, true), (2, 0.0, false)], 5), [(1, 5)]);
+        assert_eq!(jobs(&[(1, 30.0, true)], 5), [(1, 5)]);
+        assert_eq!(jobs(&[(1, 50.0, true), (2, 50.0, true)], 1), [(1, 1)]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_jobs_add_up_and_nobody_is_far_from_its_share(
+            weights in vec(0.001f64..50.0, 1..40),
+            more in 0u64..5000,
+        ) {
+            let mut weights = weights;
+            weights.sort_by(|a, b| b.total_cmp(a));
+            let all = weights.len() as u64 + more;
+            let shares = share_out(&weights, all);
+            prop_assert_eq!(shares.iter().sum::<u64>(), all);
+            prop_assert!(shares.iter().all(|&share| share >= 1));
+            let sum: f64 = weights.iter().sum();
+            for (weight, share) in weights.iter().zip(&shares) {
+                let exact = weight / sum * all as f64;
+                // No more than one above; below only what those that have less than one lend from the others.
+                prop_assert!(*share as f64 <= exact.max(0.0) + 1.0);
+            }
+        }
+    }
+}
