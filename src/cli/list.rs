@@ -1,7 +1,8 @@
-//! `sim list`: what can stand after `--predictor` and `--scheduler`.
+//! `sim list`: what can stand after `--predictor`, `--scheduler` and `--estimates`.
 
 use clap::{Args, ValueEnum};
 
+use crate::model::estimates;
 use crate::predict;
 use crate::report::{Output, write_forms};
 use crate::schedule;
@@ -17,12 +18,14 @@ pub struct ListArgs {
 enum What {
     Predictors,
     Schedulers,
+    Estimates,
 }
 
 pub fn execute(args: &ListArgs) -> anyhow::Result<()> {
     let forms = match args.what {
         What::Predictors => predict::catalog::forms(),
         What::Schedulers => schedule::catalog::forms(),
+        What::Estimates => estimates::catalog::forms(),
     };
     Ok(Output::stdout().fill(|out| write_forms(out, &forms))?)
 }

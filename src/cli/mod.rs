@@ -1,5 +1,6 @@
 //! The command line: arguments in, library call, report out. One file a subcommand.
 
+mod estimates;
 mod failure;
 mod generate;
 mod interrupt;
@@ -48,6 +49,7 @@ const EXAMPLES: &str = "Examples:
   sim --trace KTH.swf --predictor sbh --baseline sjbf/ruh --replications 10   is the gain chance?
   sim sweep --trace KTH.swf,CTC.swf --predictor estimate,ruh,easy++ --out study
   sim search --trace CTC.swf --out ctc.templates      which past jobs predict best
+  sim --trace NASA.swf --estimates tsafrir            a log without estimates, with made ones
   sim list predictors                                 what can stand after --predictor
   sim trace info KTH.swf.gz                           what is in a log";
 
@@ -57,12 +59,14 @@ enum Command {
     Sweep(sweep::SweepArgs),
     /// Look into a log: what is in it, is it sound
     Trace(trace::TraceArgs),
-    /// Print the predictors or schedulers there are, with their keys and defaults
+    /// Print the predictors, schedulers or estimate models there are, with their keys and defaults
     List(list::ListArgs),
     /// Compute the tables of a paper again, published and measured side by side
     Reproduce(reproduce::ReproduceArgs),
     /// Find templates that predict a log's jobs well, and compare them with other predictors
     Search(search::SearchArgs),
+    /// Replace the estimates of a log by those of a model
+    Estimates(estimates::EstimatesArgs),
     /// Make a log from a model
     Generate(generate::GenerateArgs),
 }
@@ -88,15 +92,15 @@ impl Format {
 
 /// The command line, with the options of experiments where they belong.
 fn command() -> clap::Command {
-    use Section::{Engine, Log, Metrics, Run, Shape};
+    use Section::{Engine, Estimates, Log, Metrics, Run, Shape};
     let info = |command| options::add(command, &[Log]);
     let trace = |command: clap::Command| command.mut_subcommand("info", info);
     // Before the others, so that help shows them first.
-    let experiment = options::add(clap::Command::new("sim"), &[Run, Log, Shape, Engine, Metrics]);
+    let experiment = options::add(clap::Command::new("sim"), &[Run, Log, Estimates, Shape, Engine, Metrics]);
     <Cli as clap::Args>::augment_args(experiment)
         .mut_subcommand("trace", trace)
         .mut_subcommand("sweep", sweep::with_lists)
-        .mut_subcommand("search", |command| options::add(command, &[Log, Shape]))
+        .mut_subcommand("search", |command| options::add(command, &[Log, Estimates, Shape]))
 }
 
 /// The log that was asked for, or the embedded one, which is told.
@@ -132,6 +136,7 @@ pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> anyhow::R
             search::execute(&args, matches, cli.quiet)
         }
         Some(Command::List(args)) => list::execute(&args),
+        Some(Command::Estimates(args)) => estimates::execute(&args, cli.quiet),
         Some(Command::Generate(args)) => generate::execute(&args, cli.quiet),
     }
 }

@@ -1,5 +1,6 @@
 //! What is told on standard error beside the results.
 
+use crate::model::EstimateModel;
 use crate::report::{dropped_in_words, grouped, percent};
 use crate::time::humane;
 use crate::trace::{CleaningReport, Log};
@@ -20,7 +21,7 @@ pub fn tell_what_changed(log: &Log, cleaning: &CleaningReport, quiet: bool) {
             seconds => format!("{}, the log's largest or longest", humane(seconds as f64)),
         };
         let text = format!(
-            "{}: {} jobs ({}) have no estimate and were given {given} (see --missing-estimate)",
+            "{}: {} jobs ({}) have no estimate and were given {given} (see --missing-estimate and --estimates)",
             log.name,
             grouped(cleaning.filled),
             percent(share)
@@ -32,8 +33,27 @@ pub fn tell_what_changed(log: &Log, cleaning: &CleaningReport, quiet: bool) {
             eprintln!("note: {text}");
         }
     }
+    if cleaning.modelled > 0 && !quiet {
+        eprintln!("note: {}: the estimates of all {} jobs are the model's", log.name, grouped(cleaning.modelled));
+    }
+    tell_what_estimates_lack(&log.name, cleaning.modelled_cut, cleaning.modelled_short, quiet);
     if cleaning.out_of_order > 0 {
         let count = grouped(cleaning.out_of_order);
         eprintln!("warning: {}: {count} jobs were submitted before the job above them: sorted", log.name);
+    }
+}
+
+/// Which model made estimates, as notes and headers of logs say it.
+pub fn made_by(model: &EstimateModel, seed: u64) -> String {
+    if model.is_random() { format!("{model}, seed {seed}") } else { model.to_string() }
+}
+
+/// Tells for how many jobs a model's estimates are too short.
+pub fn tell_what_estimates_lack(name: &str, cut: u64, short: u64, quiet: bool) {
+    if cut > 0 && !quiet {
+        eprintln!("note: {name}: runtimes over the longest estimate, counted as that long: {}", grouped(cut));
+    }
+    if short > 0 && !quiet {
+        eprintln!("note: {name}: jobs for which no estimate was as long as they run: {}", grouped(short));
     }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::{ArgMatches, Args};
 
 use super::failure::UsageError;
-use super::notes::tell_what_changed;
+use super::notes::{made_by, tell_what_changed};
 use super::options;
 use super::progress::Progress;
 use super::replications;
@@ -119,7 +119,8 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
     }
 
     let stdout_taken = outputs.stdout_taken;
-    write_details(outputs, &log, &workload, &setting, &record, &measure)?;
+    let estimates = options.estimates.map(|model| made_by(&model, options.estimates_seed));
+    write_details(outputs, &log, &workload, &setting, estimates.as_deref(), &record, &measure)?;
     let label = RunLabel::of(&workload, &setting);
     let compared = baseline
         .as_ref()
@@ -173,6 +174,7 @@ fn write_details(
     log: &Log,
     workload: &Workload,
     setting: &Setting,
+    estimates: Option<&str>,
     record: &RunRecord,
     measure: &Measure,
 ) -> Result<(), OutputError> {
@@ -181,7 +183,7 @@ fn write_details(
         out.fill(|out| write_jobs(out, jobs()))?;
     }
     if let Some((out, text)) = outputs.swf.zip(log.text.as_ref()) {
-        out.fill(|out| write_schedule(out, &log.header, text, workload.procs, &setting.pair(), jobs()))?;
+        out.fill(|out| write_schedule(out, &log.header, text, workload.procs, &setting.pair(), estimates, jobs()))?;
     }
     if let Some((out, history)) = outputs.predictions.zip(record.history.as_ref()) {
         let rows = history.iter().map(|made| PredictionRow::of(made, &workload.jobs));

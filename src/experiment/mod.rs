@@ -5,6 +5,7 @@
 
 mod options;
 mod run;
+mod values;
 
 pub use options::{OPTIONS, OptionForm, Options, Section};
 pub use run::{Setting, simulate};

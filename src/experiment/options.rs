@@ -3,15 +3,17 @@
 
 use crate::engine::EngineOptions;
 use crate::metrics::{Measure, Portion};
+use crate::model::{EstimateModel, replace_estimates};
 use crate::predict;
 use crate::schedule;
-use crate::spec::{Spec, SpecError};
+use crate::spec::Spec;
 use crate::time::{Seconds, parse_duration, print_duration};
-use crate::trace::{
-    Cleaning, Log, MissingEstimate, Overrun, ProcsField, ReadOptions, Shaping, TraceError, Workload, clean, shape,
-};
+use crate::trace::{Cleaning, Log, MissingEstimate, Overrun, ReadOptions, Shaping, TraceError, Workload, clean, shape};
 
 use super::run::Setting;
+use super::values::{
+    MISSING_ESTIMATES, OVERRUNS, PROCS_FIELDS, SWITCH, assign, at_least_a_second, real, spec, whole, word, word_of,
+};
 
 /// What is done with a log: everything but the log itself.
 #[derive(Clone, Debug)]
@@ -23,6 +25,9 @@ pub struct Options {
     pub skip_bad_lines: bool,
     /// Which replays there are is worked out from the runs, see [`Options::rules`].
     pub cleaning: Cleaning,
+    /// What makes the estimates; none: they are as recorded.
+    pub estimates: Option<EstimateModel>,
+    pub estimates_seed: u64,
     pub shaping: Shaping,
     pub inflate: f64,
     pub pass_on_miss: bool,
@@ -38,6 +43,8 @@ impl Default for Options {
             baseline: None,
             skip_bad_lines: false,
             cleaning: Cleaning::default(),
+            estimates: None,
+            estimates_seed: 1,
             shaping: Shaping::default(),
             inflate: 1.0,
             pass_on_miss: false,
@@ -64,6 +71,7 @@ pub struct OptionForm {
 pub enum Section {
     Run,
     Log,
+    Estimates,
     Shape,
     Engine,
     Metrics,
@@ -75,6 +83,7 @@ impl Section {
         match self {
             Section::Run => None,
             Section::Log => Some("Log"),
+            Section::Estimates => Some("Estimates"),
             Section::Shape => Some("Shape, in this order"),
             Section::Engine => Some("Engine"),
             Section::Metrics => Some("Metrics"),
@@ -158,6 +167,25 @@ pub const OPTIONS: &[OptionForm] = &[
         section: Section::Log,
         set: |options, text| assign(&mut options.skip_bad_lines, word(text, SWITCH)),
         get: |options| word_of(options.skip_bad_lines, SWITCH),
+    },
+    OptionForm {
+        name: "estimates",
+        value: "MODEL",
+        about: "Replace the estimates by those of a model, or `none`: see `sim list estimates`; --missing-estimate then does not matter",
+        section: Section::Estimates,
+        set: |options, text| match text {
+            "none" => spec(&mut options.estimates, Ok(None)),
+            _ => spec(&mut options.estimates, EstimateModel::parse(text).map(Some)),
+        },
+        get: |options| options.estimates.as_ref().map_or(String::new(), EstimateModel::to_string),
+    },
+    OptionForm {
+        name: "estimates-seed",
+        value: "S",
+        about: "Every random number of --estimates comes from it",
+        section: Section::Estimates,
+        set: |options, text| assign(&mut options.estimates_seed, whole(text, 0, u64::MAX)),
+        get: |options| options.estimates_seed.to_string(),
     },
     OptionForm {
         name: "from",
@@ -276,57 +304,6 @@ pub const OPTIONS: &[OptionForm] = &[
 /// How far a replication moves submissions at most: too little for anyone to notice, enough to show what is chance.
 const SHAKE: Seconds = 30;
 
-const PROCS_FIELDS: &[(&str, ProcsField)] =
-    &[("requested", ProcsField::Requested), ("allocated", ProcsField::Allocated)];
-const MISSING_ESTIMATES: &[(&str, MissingEstimate)] =
-    &[("largest", MissingEstimate::Largest), ("runtime", MissingEstimate::Runtime), ("drop", MissingEstimate::Drop)];
-const OVERRUNS: &[(&str, Overrun)] = &[("extend", Overrun::Extend), ("kill", Overrun::Kill)];
-const SWITCH: &[(&str, bool)] = &[("on", true), ("off", false)];
-
-fn assign<T>(place: &mut T, value: Result<T, String>) -> Result<(), String> {
-    *place = value?;
-    Ok(())
-}
-
-fn spec<T>(place: &mut T, value: Result<T, SpecError>) -> Result<(), String> {
-    assign(place, value.map_err(|error| error.to_string()))
-}
-
-fn word<T: Copy>(text: &str, words: &[(&str, T)]) -> Result<T, String> {
-    words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).ok_or_else(|| {
-        let words: Vec<_> = words.iter().map(|(word, _)| *word).collect();
-        format!("'{text}' is not one of {}", words.join(", "))
-    })
-}
-
-fn word_of<T: Copy + PartialEq>(value: T, words: &[(&str, T)]) -> String {
-    words.iter().find(|(_, other)| *other == value).map_or(String::new(), |(word, _)| word.to_string())
-}
-
-fn whole<T>(text: &str, least: T, most: T) -> Result<T, String>
-where
-    T: std::str::FromStr + PartialOrd + std::fmt::Display,
-{
-    match text.parse::<T>() {
-        Ok(number) if number >= least && number <= most => Ok(number),
-        _ => Err(format!("'{text}' is not a whole number from {least} to {most}")),
-    }
-}
-
-fn real(text: &str, least: f64, most: f64) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if (least..=most).contains(&number) => Ok(number),
-        _ => Err(format!("'{text}' is not a number from {least} to {most}")),
-    }
-}
-
-fn at_least_a_second(text: &str) -> Result<Seconds, String> {
-    match parse_duration(text)? {
-        0 => Err("the threshold is at least 1 second".to_string()),
-        seconds => Ok(seconds),
-    }
-}
-
 impl OptionForm {
     /// The option of this name.
     pub fn find(name: &str) -> Option<&'static OptionForm> {
@@ -370,6 +347,12 @@ impl Options {
                 "baseline" => self.baseline.as_ref().map_or("none".to_string(), Setting::in_full),
                 // Where nothing is drawn the seed changes nothing.
                 "seed" if self.shaping.shake == 0 => continue,
+                "estimates-seed" if !self.estimates.as_ref().is_some_and(EstimateModel::is_random) => continue,
+                // Not written down where it is not given, so that sweeps from before there was such an option go on.
+                "estimates" => match &self.estimates {
+                    None => continue,
+                    Some(model) => model.in_full(),
+                },
                 _ => option.get(self),
             };
             text.push_str(&format!("{}={value}\n", option.name));
@@ -379,7 +362,8 @@ impl Options {
 
     /// What identifies the jobs that are run, given a log: cells that agree in this share one workload.
     pub fn workload_key(&self) -> String {
-        let matters = |option: &&OptionForm| matches!(option.section, Section::Log | Section::Shape);
+        let matters =
+            |option: &&OptionForm| matches!(option.section, Section::Log | Section::Estimates | Section::Shape);
         let values = OPTIONS.iter().filter(matters).map(|option| format!("{}={}\n", option.name, option.get(self)));
         let Cleaning { need_waits, keep_wide, .. } = self.rules();
         values.chain([format!("{need_waits} {keep_wide}\n{:?}", self.measure)]).collect()
@@ -408,9 +392,22 @@ impl Options {
         }
     }
 
-    /// The jobs to run: cleaned, but not shaped yet.
+    /// The jobs to run: cleaned, with the estimates they are to have, but not shaped yet.
+    ///
+    /// Estimates are made of all jobs of the log and before shaping: a model looks at the whole (how many different
+    /// estimates there are hangs on the number of jobs), and a job keeps its estimate whatever part of the log is run, in
+    /// which order, and how often. Cleaning must not see the estimates that are about to go: it drops no job for want of
+    /// one, and what ends jobs, if that is asked for, are the new ones.
     pub fn clean(&self, log: &Log) -> Result<Workload, TraceError> {
-        clean(log, &self.rules())
+        let Some(model) = &self.estimates else { return clean(log, &self.rules()) };
+        let (missing_estimate, overrun) = (MissingEstimate::Largest, Overrun::Extend);
+        let mut workload = clean(log, &Cleaning { missing_estimate, overrun, ..self.rules() })?;
+        replace_estimates(&mut workload, log, model, self.estimates_seed)
+            .map_err(|why| TraceError::Estimates { name: log.name.clone(), why })?;
+        if self.cleaning.overrun == Overrun::Kill {
+            workload.jobs.iter_mut().for_each(|job| job.runtime = job.runtime.min(job.submission.estimate));
+        }
+        Ok(workload)
     }
 
     /// Shapes cleaned jobs; an error if none of them is measured.
@@ -441,6 +438,9 @@ mod tests {
             ("overrun", "kill", "kill"),
             ("strict", "on", "on"),
             ("skip-bad-lines", "on", "on"),
+            ("estimates", "f:f=3.0", "f"),
+            ("estimates", "none", ""),
+            ("estimates-seed", "7", "7"),
             ("from", "24h", "1d"),
             ("to", "90", "90s"),
             ("first", "10", "10"),
@@ -468,7 +468,7 @@ mod tests {
             options.given().map(|(option, value)| format!("{}={value}", option.name)).collect::<Vec<_>>()
         };
         assert_eq!((given("0"), given("3")), (vec![], vec!["shake=30s".to_string(), "seed=3".to_string()]));
-        assert_eq!(OPTIONS.len(), 22, "a new option needs its line in this test");
+        assert_eq!(OPTIONS.len(), 24, "a new option needs its line in this test");
     }
 
     #[test]
@@ -486,5 +486,9 @@ mod tests {
         assert_ne!(with(&[("predictor", "ruh:window=4")]), plain);
         assert_ne!(with(&[("baseline", "easy/estimate")]), plain);
         assert_ne!(with(&[("shake", "30"), ("seed", "1")]), with(&[("shake", "30"), ("seed", "2")]));
+        // The seed of estimates matters where a model draws.
+        let seeds = |model| ["1", "2"].map(|seed| with(&[("estimates", model), ("estimates-seed", seed)]));
+        let [[none, same], [f, other], [x2, again]] = ["none", "f", "x2"].map(seeds);
+        assert!(none == plain && same == plain && f != plain && f != other && x2 != plain && x2 == again);
     }
 }

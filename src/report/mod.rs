@@ -18,7 +18,7 @@ pub use jobs::{write_jobs, write_predictions};
 pub use listing::write_forms;
 pub use output::{Output, OutputError, abandon_unfinished};
 pub use row::{Cell, Compared, RunLabel, summary_columns, summary_row};
-pub use schedule::write_schedule;
+pub use schedule::{write_schedule, write_with_estimates};
 pub use summary::{Baseline, write_summary};
 pub use survey::{dropped_in_words, survey_row, write_findings, write_survey};
 pub use table::{Table, grouped, percent};

@@ -1,29 +1,73 @@
-//! A simulated schedule as an SWF log, to be read by anything that reads logs.
+//! Logs out, to be read by anything that reads logs: a simulated schedule, or a log with other estimates.
 
 use std::io::{self, Write};
 
 use crate::metrics::JobMetrics;
+use crate::time::Seconds;
 use crate::trace::{Header, LogText, field_texts, write_header, write_texts};
 
 /// Writes the jobs of a schedule with their waits. Job number, submit and run time are those of the simulation (a
-/// repeated, compressed or cut log has others than were recorded); every other field stands as in the log. The header
-/// is kept, but for `MaxProcs`, which is the simulated machine's, and a note of what made the schedule.
+/// repeated, compressed or cut log has others than were recorded), and so is the estimate if something made it; every
+/// other field stands as in the log. The header is kept, but for `MaxProcs`, which is the simulated machine's, and a note
+/// of what made the schedule.
 pub fn write_schedule(
     out: &mut dyn Write,
     header: &Header,
     text: &LogText,
     procs: u32,
     setting: &str,
+    estimates: Option<&str>,
     jobs: impl Iterator<Item = JobMetrics>,
 ) -> io::Result<()> {
     let mut header = header.with_procs(procs);
+    if let Some(maker) = estimates {
+        header.push(estimates_note(maker).as_bytes());
+    }
     header.push(format!("; Note: waits simulated by shadowtime, {setting} on {procs} processors").as_bytes());
     write_header(out, &header)?;
     for job in jobs {
         let line = text.line(job.record as usize);
         let changed = [job.number, job.submit, job.wait, job.runtime].map(|value| value.to_string());
         let fields = changed.iter().map(String::as_bytes).chain(field_texts(line).skip(4));
-        write_texts(out, fields)?;
+        match estimates {
+            None => write_texts(out, fields)?,
+            Some(_) => write_with_estimate(out, fields, job.estimate)?,
+        }
     }
     Ok(())
+}
+
+/// A log as it was, but for its estimates: one for each record, where it has a new one. A note says what made them.
+pub fn write_with_estimates(
+    out: &mut dyn Write,
+    header: &Header,
+    text: &LogText,
+    maker: &str,
+    estimates: &[Option<Seconds>],
+) -> io::Result<()> {
+    let mut header = header.clone();
+    header.push(estimates_note(maker).as_bytes());
+    write_header(out, &header)?;
+    for (record, estimate) in estimates.iter().enumerate() {
+        let fields = field_texts(text.line(record));
+        match estimate {
+            None => write_texts(out, fields)?,
+            Some(estimate) => write_with_estimate(out, fields, *estimate)?,
+        }
+    }
+    Ok(())
+}
+
+fn estimates_note(maker: &str) -> String {
+    format!("; Note: estimates (field 9) made by shadowtime, {maker}")
+}
+
+/// Writes fields as they are spelled, but for the ninth.
+fn write_with_estimate<'a>(
+    out: &mut dyn Write,
+    fields: impl Iterator<Item = &'a [u8]>,
+    estimate: Seconds,
+) -> io::Result<()> {
+    let estimate = estimate.to_string();
+    write_texts(out, fields.zip(1..).map(|(field, number)| if number == 9 { estimate.as_bytes() } else { field }))
 }

@@ -3,7 +3,7 @@
 use crate::spec::split_list;
 
 /// The options whose values can be a range.
-const NUMERIC: [&str; 7] = ["procs", "first", "repeat", "load", "seed", "replication", "inflate"];
+const NUMERIC: [&str; 8] = ["procs", "estimates-seed", "first", "repeat", "load", "seed", "replication", "inflate"];
 
 /// At most so many values come of one text.
 const MOST: usize = 1_000_000;

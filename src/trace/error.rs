@@ -117,6 +117,11 @@ pub enum TraceError {
     TooManyJobs {
         name: String,
     },
+    /// A model cannot make estimates for these jobs.
+    Estimates {
+        name: String,
+        why: String,
+    },
 }
 
 impl fmt::Display for TraceError {
@@ -144,6 +149,7 @@ impl fmt::Display for TraceError {
             }
             TraceError::NoJobs { name, why } => write!(f, "{name}: no job to simulate: {why}"),
             TraceError::TooManyJobs { name } => write!(f, "{name}: more jobs, or a longer time, than can be simulated"),
+            TraceError::Estimates { name, why } => write!(f, "{name}: {why}"),
         }
     }
 }

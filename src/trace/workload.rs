@@ -49,6 +49,11 @@ pub struct CleaningReport {
     pub zero_runtime: u64,
     /// Jobs that outlive their estimate: ended there or not, as asked.
     pub overruns: u64,
+    /// Jobs whose estimate is that of a model, and of those the ones that run longer than its longest estimate, and the
+    /// ones for which none long enough was left.
+    pub modelled: u64,
+    pub modelled_cut: u64,
+    pub modelled_short: u64,
     /// Jobs that stood behind one with a later submit time.
     pub out_of_order: u64,
 }

@@ -3,6 +3,7 @@
 mod archive;
 mod bad_input;
 mod cli;
+mod estimates;
 mod formulas;
 mod golden;
 mod invariants;

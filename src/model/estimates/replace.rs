@@ -1,7 +1,7 @@
 //! The estimates of a workload replaced by those of a model.
 
 use super::{EstimateModel, Sample};
-use crate::trace::{Log, Workload};
+use crate::trace::{CleaningReport, Log, Workload};
 
 /// What became of the estimates of a workload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,10 +31,17 @@ pub fn replace_estimates(
     for (job, &estimate) in workload.jobs.iter_mut().zip(&assignment.estimates) {
         job.submission.estimate = estimate;
     }
-    // Nothing of what was filled in is left.
-    (workload.cleaning.filled, workload.cleaning.filled_with) = (0, 0);
     let outlived = workload.jobs.iter().filter(|job| job.runtime > job.submission.estimate).count();
-    workload.cleaning.overruns = outlived as u64;
+    workload.cleaning = CleaningReport {
+        // Nothing of what was filled in is left.
+        filled: 0,
+        filled_with: 0,
+        overruns: outlived as u64,
+        modelled: samples.len() as u64,
+        modelled_cut: assignment.cut,
+        modelled_short: assignment.short,
+        ..workload.cleaning
+    };
     Ok(Replaced {
         jobs: samples.len() as u64,
         cut: assignment.cut,

@@ -1,0 +1,56 @@
+//! The values of options as texts: numbers within bounds, words of a list.
+
+use crate::spec::SpecError;
+use crate::time::{Seconds, parse_duration};
+use crate::trace::{MissingEstimate, Overrun, ProcsField};
+
+pub const PROCS_FIELDS: &[(&str, ProcsField)] =
+    &[("requested", ProcsField::Requested), ("allocated", ProcsField::Allocated)];
+pub const MISSING_ESTIMATES: &[(&str, MissingEstimate)] =
+    &[("largest", MissingEstimate::Largest), ("runtime", MissingEstimate::Runtime), ("drop", MissingEstimate::Drop)];
+pub const OVERRUNS: &[(&str, Overrun)] = &[("extend", Overrun::Extend), ("kill", Overrun::Kill)];
+pub const SWITCH: &[(&str, bool)] = &[("on", true), ("off", false)];
+
+pub fn assign<T>(place: &mut T, value: Result<T, String>) -> Result<(), String> {
+    *place = value?;
+    Ok(())
+}
+
+pub fn spec<T>(place: &mut T, value: Result<T, SpecError>) -> Result<(), String> {
+    assign(place, value.map_err(|error| error.to_string()))
+}
+
+pub fn word<T: Copy>(text: &str, words: &[(&str, T)]) -> Result<T, String> {
+    words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).ok_or_else(|| {
+        let words: Vec<_> = words.iter().map(|(word, _)| *word).collect();
+        format!("'{text}' is not one of {}", words.join(", "))
+    })
+}
+
+pub fn word_of<T: Copy + PartialEq>(value: T, words: &[(&str, T)]) -> String {
+    words.iter().find(|(_, other)| *other == value).map_or(String::new(), |(word, _)| word.to_string())
+}
+
+pub fn whole<T>(text: &str, least: T, most: T) -> Result<T, String>
+where
+    T: std::str::FromStr + PartialOrd + std::fmt::Display,
+{
+    match text.parse::<T>() {
+        Ok(number) if number >= least && number <= most => Ok(number),
+        _ => Err(format!("'{text}' is not a whole number from {least} to {most}")),
+    }
+}
+
+pub fn real(text: &str, least: f64, most: f64) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if (least..=most).contains(&number) => Ok(number),
+        _ => Err(format!("'{text}' is not a number from {least} to {most}")),
+    }
+}
+
+pub fn at_least_a_second(text: &str) -> Result<Seconds, String> {
+    match parse_duration(text)? {
+        0 => Err("the threshold is at least 1 second".to_string()),
+        seconds => Ok(seconds),
+    }
+}
