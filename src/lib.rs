@@ -35,7 +35,7 @@
 //! |---|---|---|
 //! | 0 | [`time`], [`job`], [`spec`], [`stats`], [`rng`], [`parallel`] | the vocabulary: durations, what is submitted and what is true of a job, `name:key=value` texts, medians, one seed to many streams, many threads to one order |
 //! | 1 | [`trace`] | SWF in and out, compressed input, named cleaning rules with counts, shaping, the embedded log |
-//! | 2 | [`model`] | makes workloads and estimates, one file a model, and the catalog of estimate models |
+//! | 2 | [`model`] | makes workloads and estimates, one file a model: the catalog of estimate models, the day's cycle, speedup, users laid over jobs, loads that are met |
 //! | 3 | [`predict`] | the four-event interface, the board predictors write on, one file a predictor, the catalog of them all |
 //! | 3 | [`schedule`] | the policy interface, the waiting queue and its index by width, one file a policy, the catalog of them all |
 //! | 4 | [`engine`] | events and their total order, the machine, the recorder; the only place that changes state |

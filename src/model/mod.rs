@@ -1,7 +1,21 @@
 //! Models that make workloads and estimates. One file a model.
 
+mod daily_cycle;
+mod downey;
 pub mod estimates;
+mod lublin;
+mod model_job;
+mod offered_load;
 mod sessions;
+mod speedup;
+mod users;
 
+pub use daily_cycle::{BUCKETS, DailyCycle};
+pub use downey::Downey;
 pub use estimates::{Assignment, EstimateModel, Mode, Modes, Replaced, Sample, ks_distance, replace_estimates};
+pub use lublin::{Lublin, LublinArrivals, LublinClass, LublinParameters, LublinShapes};
+pub use model_job::{ModelJob, Origin, Shape, header};
+pub use offered_load::{LOAD_TOLERANCE, LoadMet, LoadMeter, meet_load};
 pub use sessions::{Sessions, generate_sessions};
+pub use speedup::speedup;
+pub use users::Users;

@@ -1,0 +1,348 @@
+//! The workload model of Lublin and Feitelson: "The workload on parallel supercomputers: modeling the characteristics of
+//! rigid jobs", J. Parallel Distrib. Comput. 63(11), 2003; the names of the parameters are those of the authors' program.
+//!
+//! Where this differs from that program: time is kept exactly and cut to whole seconds only when it is told, so that the
+//! daily cycle does not drift (the program cuts at every job, and loses an hour in some 7,000 of them); a runtime below
+//! a second is one second; and machines of any size have their sizes from 1 to that.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, Gamma};
+
+use super::daily_cycle::DailyCycle;
+use super::model_job::{ModelJob, Shape};
+use super::users::Users;
+use crate::rng::stream;
+use crate::time::{Seconds, Time};
+
+/// Runtimes are e to the power of at most this (TOO_MUCH_TIME): less than two days.
+const LONGEST_RUNTIME: f64 = 12.0;
+
+/// Gaps are e to the power of at most this (TOO_MUCH_ARRIVE_TIME): five days.
+const LONGEST_GAP: f64 = 13.0;
+
+/// What the model knows of one class of jobs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LublinParameters {
+    /// The share of jobs on one processor.
+    pub serial_prob: f64,
+    /// The share of jobs whose size is made a power of two.
+    pub pow2_prob: f64,
+    /// The logarithm, to base 2, of the size of parallel jobs goes from here,
+    pub ulow: f64,
+    /// with probability `uprob` to this much below its upper end,
+    pub umed_below: f64,
+    /// which is this much below the logarithm of the machine's size.
+    pub uhi_below: f64,
+    pub uprob: f64,
+    /// The logarithm of the runtime is gamma(a1, b1)
+    pub a1: f64,
+    pub b1: f64,
+    /// or gamma(a2, b2),
+    pub a2: f64,
+    pub b2: f64,
+    /// and the first of them with probability `pa` times the size plus `pb`.
+    pub pa: f64,
+    pub pb: f64,
+    /// The logarithm of the gaps between arrivals is gamma(aarr, barr) in the rush hours,
+    pub aarr: f64,
+    pub barr: f64,
+    /// and the shape times this over all hours.
+    pub arar: f64,
+    /// The arrivals of a day go up and down as gamma(anum, bnum).
+    pub anum: f64,
+    pub bnum: f64,
+}
+
+const BATCH: LublinParameters = LublinParameters {
+    serial_prob: 0.2927,
+    pow2_prob: 0.6686,
+    ulow: 1.2,
+    umed_below: 2.0,
+    uhi_below: 0.0,
+    uprob: 0.875,
+    a1: 6.57,
+    b1: 0.823,
+    a2: 639.1,
+    b2: 0.0156,
+    pa: -0.003,
+    pb: 0.6986,
+    aarr: 6.0415,
+    barr: 0.8531,
+    arar: 1.0519,
+    anum: 6.1271,
+    bnum: 5.2740,
+};
+
+const INTERACTIVE: LublinParameters = LublinParameters {
+    serial_prob: 0.1541,
+    pow2_prob: 0.625,
+    ulow: 1.0,
+    umed_below: 2.5,
+    uhi_below: 1.5,
+    uprob: 0.705,
+    a1: 3.8351,
+    b1: 0.6605,
+    a2: 7.073,
+    b2: 0.6856,
+    pa: -0.0118,
+    pb: 0.9156,
+    aarr: 6.5510,
+    barr: 0.6621,
+    arar: 0.9797,
+    anum: 8.9186,
+    bnum: 3.6680,
+};
+
+/// The model's two classes of jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LublinClass {
+    Batch,
+    Interactive,
+}
+
+impl LublinClass {
+    pub fn parameters(self) -> LublinParameters {
+        match self {
+            LublinClass::Batch => BATCH,
+            LublinClass::Interactive => INTERACTIVE,
+        }
+    }
+
+    /// The queue of such jobs in a log: SWF's convention is 0 for interactive ones.
+    pub fn queue(self) -> i32 {
+        match self {
+            LublinClass::Batch => 1,
+            LublinClass::Interactive => 0,
+        }
+    }
+
+    /// The random numbers for a part of the model.
+    fn stream(self, seed: u64, part: &str) -> ChaCha8Rng {
+        let class = match self {
+            LublinClass::Batch => "batch",
+            LublinClass::Interactive => "interactive",
+        };
+        stream(seed, &format!("lublin {class} {part}"))
+    }
+}
+
+/// What to make.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lublin {
+    pub jobs: usize,
+    /// The machine's processors, at least 1.
+    pub procs: u32,
+    /// One class only; else both, merged.
+    pub only: Option<LublinClass>,
+    /// Users laid over the jobs, at least one; else nobody is named.
+    pub users: Option<u32>,
+    /// The gaps between arrivals are multiplied by this; the jobs are the same and the daily cycle stays.
+    pub gap_factor: f64,
+    pub seed: u64,
+}
+
+impl Lublin {
+    /// The longest runtime that the model makes.
+    pub fn longest_runtime() -> Seconds {
+        libm::exp(LONGEST_RUNTIME) as Seconds
+    }
+
+    /// The jobs in order of submission. Time 0 is a midnight.
+    pub fn jobs(&self) -> impl Iterator<Item = ModelJob> + use<> {
+        let (batch_jobs, interactive_jobs) = self.class_sizes();
+        let batch = ClassJobs::new(self, LublinClass::Batch).take(batch_jobs);
+        merge(batch, ClassJobs::new(self, LublinClass::Interactive).take(interactive_jobs), |job| job.submit)
+    }
+
+    /// How many jobs there are of each class. With both of them, those who come first by the model's own gaps: were it by
+    /// other gaps, the last jobs of a log would be others, and a single long one can make a difference to its load.
+    fn class_sizes(&self) -> (usize, usize) {
+        match self.only {
+            Some(LublinClass::Batch) => (self.jobs, 0),
+            Some(LublinClass::Interactive) => (0, self.jobs),
+            None => {
+                let arrivals = |class| ArrivalTimes::new(class, 1.0, self.seed).map(move |submit| (class, submit));
+                let both =
+                    merge(arrivals(LublinClass::Batch), arrivals(LublinClass::Interactive), |&(_, submit)| submit);
+                let batch = both.take(self.jobs).filter(|&(class, _)| class == LublinClass::Batch).count();
+                (batch, self.jobs - batch)
+            }
+        }
+    }
+}
+
+/// Two sequences as one, in order of time, the second first where they agree (as in the authors' program).
+fn merge<T>(
+    first: impl Iterator<Item = T>,
+    second: impl Iterator<Item = T>,
+    time: impl Fn(&T) -> Time,
+) -> impl Iterator<Item = T> {
+    let (mut first, mut second) = (first.peekable(), second.peekable());
+    std::iter::from_fn(move || match (first.peek(), second.peek()) {
+        (Some(one), Some(other)) if time(one) < time(other) => first.next(),
+        (_, Some(_)) => second.next(),
+        _ => first.next(),
+    })
+}
+
+/// When the jobs of one class come, in whole seconds.
+struct ArrivalTimes {
+    arrivals: LublinArrivals,
+    rng: ChaCha8Rng,
+}
+
+impl ArrivalTimes {
+    fn new(class: LublinClass, gap_factor: f64, seed: u64) -> ArrivalTimes {
+        ArrivalTimes { arrivals: LublinArrivals::new(class, gap_factor), rng: class.stream(seed, "arrivals") }
+    }
+}
+
+impl Iterator for ArrivalTimes {
+    type Item = Time;
+
+    fn next(&mut self) -> Option<Time> {
+        Some(self.arrivals.draw(&mut self.rng) as Time)
+    }
+}
+
+/// The jobs of one class, for ever. Shapes, arrivals and users each draw from a stream of their own: other gaps or another
+/// class beside it never change the jobs.
+struct ClassJobs {
+    class: LublinClass,
+    shapes: LublinShapes,
+    rng: ChaCha8Rng,
+    arrivals: ArrivalTimes,
+    users: Option<Users>,
+}
+
+impl ClassJobs {
+    fn new(model: &Lublin, class: LublinClass) -> ClassJobs {
+        // The classes' programs have numbers of their own: odd ones and even ones.
+        let (first_program, step) = (2 - class.queue(), 2);
+        let users = |users| {
+            Users::new(users, libm::exp(LONGEST_RUNTIME), first_program, step, class.stream(model.seed, "users"))
+        };
+        ClassJobs {
+            class,
+            shapes: LublinShapes::new(class, model.procs),
+            rng: class.stream(model.seed, "jobs"),
+            arrivals: ArrivalTimes::new(class, model.gap_factor, model.seed),
+            users: model.users.map(users),
+        }
+    }
+}
+
+impl Iterator for ClassJobs {
+    type Item = ModelJob;
+
+    fn next(&mut self) -> Option<ModelJob> {
+        let submit = self.arrivals.next()?;
+        let mut draw = || self.shapes.draw(&mut self.rng);
+        let (user, executable, Shape { procs, runtime }) = match &mut self.users {
+            Some(users) => users.submit(&mut draw),
+            None => (-1, -1, draw()),
+        };
+        // The authors' program cuts to whole seconds too.
+        let runtime = (runtime as Seconds).max(1);
+        Some(ModelJob { submit, procs, runtime, user, executable, queue: self.class.queue() })
+    }
+}
+
+/// The sizes and runtimes of one class of jobs on a machine.
+#[derive(Clone, Copy, Debug)]
+pub struct LublinShapes {
+    parameters: LublinParameters,
+    procs: u32,
+    ulow: f64,
+    umed: f64,
+    uhi: f64,
+    first: Gamma<f64>,
+    second: Gamma<f64>,
+}
+
+impl LublinShapes {
+    pub fn new(class: LublinClass, procs: u32) -> LublinShapes {
+        let parameters = class.parameters();
+        let LublinParameters { ulow, umed_below, uhi_below, a1, b1, a2, b2, .. } = parameters;
+        let machine = libm::log2(f64::from(procs));
+        // On small machines a parallel job still has two processors, if there are two.
+        let uhi = (machine - uhi_below).max(machine.min(1.0));
+        let ulow = ulow.min(uhi);
+        let umed = (uhi - umed_below).max(ulow);
+        LublinShapes { parameters, procs, ulow, umed, uhi, first: gamma(a1, b1), second: gamma(a2, b2) }
+    }
+
+    pub fn draw(&self, rng: &mut ChaCha8Rng) -> Shape {
+        let procs = self.draw_size(rng);
+        Shape { procs, runtime: self.draw_runtime(procs, rng) }
+    }
+
+    /// Serial, else 2^x with x two-stage uniform, x made whole for powers of two (calc_number_of_nodes).
+    pub fn draw_size(&self, rng: &mut ChaCha8Rng) -> u32 {
+        let LublinParameters { serial_prob, pow2_prob, uprob, .. } = self.parameters;
+        let kind = rng.random::<f64>();
+        if kind <= serial_prob {
+            return 1;
+        }
+        let (from, to) = if rng.random::<f64>() <= uprob { (self.ulow, self.umed) } else { (self.umed, self.uhi) };
+        let x = from + rng.random::<f64>() * (to - from);
+        if kind <= serial_prob + pow2_prob {
+            // Not above the machine, where that is no power of two itself.
+            1 << ((x + 0.5) as u32).min(self.procs.ilog2())
+        } else {
+            ((libm::exp2(x) + 0.5) as u32).min(self.procs)
+        }
+    }
+
+    /// e to the power of a hyper-gamma variable, in real seconds; what is too long is drawn again (time_from_nodes).
+    pub fn draw_runtime(&self, procs: u32, rng: &mut ChaCha8Rng) -> f64 {
+        let LublinParameters { pa, pb, .. } = self.parameters;
+        let p = (pa * f64::from(procs) + pb).clamp(0.0, 1.0);
+        loop {
+            let gamma = if rng.random::<f64>() <= p { &self.first } else { &self.second };
+            let logarithm = gamma.sample(rng);
+            if logarithm <= LONGEST_RUNTIME {
+                return libm::exp(logarithm);
+            }
+        }
+    }
+}
+
+/// When the jobs of one class come.
+#[derive(Clone, Debug)]
+pub struct LublinArrivals {
+    gaps: Gamma<f64>,
+    factor: f64,
+    cycle: DailyCycle,
+    /// Weighted seconds since the first midnight.
+    weighted: f64,
+}
+
+impl LublinArrivals {
+    /// Gaps are multiplied by `factor`, in weighted time: the hours of the day keep their shares.
+    pub fn new(class: LublinClass, factor: f64) -> LublinArrivals {
+        let LublinParameters { aarr, barr, arar, anum, bnum, .. } = class.parameters();
+        LublinArrivals { gaps: gamma(aarr * arar, barr), factor, cycle: DailyCycle::gamma(anum, bnum), weighted: 0.0 }
+    }
+
+    /// The next arrival, in real seconds since the first midnight.
+    pub fn draw(&mut self, rng: &mut ChaCha8Rng) -> f64 {
+        let logarithm = loop {
+            let logarithm = self.gaps.sample(rng);
+            if logarithm <= LONGEST_GAP {
+                break logarithm;
+            }
+        };
+        self.weighted += self.factor * libm::exp(logarithm);
+        self.cycle.real(self.weighted)
+    }
+
+    pub fn cycle(&self) -> &DailyCycle {
+        &self.cycle
+    }
+}
+
+fn gamma(shape: f64, scale: f64) -> Gamma<f64> {
+    Gamma::new(shape, scale).expect("a positive shape and scale")
+}
