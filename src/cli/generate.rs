@@ -1,10 +1,16 @@
 //! `sim generate`: make a log from a model.
 
-use clap::{Args, Subcommand};
+use std::io::{self, Write};
 
-use crate::model::{Sessions, generate_sessions};
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::failure::UsageError;
+use super::progress::Progress;
+use crate::model::{
+    Downey, LoadMeter, Lublin, LublinClass, ModelJob, Origin, Sessions, generate_sessions, header, meet_load,
+};
 use crate::report::{Output, grouped};
-use crate::trace::{write_header, write_record};
+use crate::trace::{Header, write_header, write_record};
 
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
@@ -19,28 +25,108 @@ enum Model {
   sim generate sessions --jobs 20000 --procs 256 --seed 42 --out busy.swf
   sim generate sessions | sim --trace - --predictor ruh --baseline easy/estimate")]
     Sessions(SessionsArgs),
+    /// Batch and interactive jobs with a daily cycle, by the model of Lublin and Feitelson
+    ///
+    /// Sizes, runtimes and arrivals are those that the authors fitted to logs of the nineties (J. Parallel Distrib. Comput. 63(11), 2003),
+    /// for a machine of any size. The queue is 1 for batch jobs and 0 for interactive ones. Takes no memory to speak of: a
+    /// million jobs a second, any number of them.
+    #[command(after_help = "Examples:
+  sim generate lublin --jobs 50000 --procs 128 --seed 42 --out lublin.swf
+  sim generate lublin --only batch --procs 1024 --offered-load 0.9 --users 100 --out busy.swf
+  sim generate lublin --jobs 10000000 | gzip > big.swf.gz
+  sim generate lublin --users 40 --offered-load 0.9 | sim --trace - --missing-estimate runtime")]
+    Lublin(LublinArgs),
+    /// Jobs with lifetimes and parallelism uniform in their logarithms, by Downey's model
+    ///
+    /// Each job runs on as many processors as its average parallelism, which is from 1 to the machine's size, rounded up;
+    /// jobs come at random from 8 to 20 o'clock, by default as many as in the paper (Using queue time predictions for
+    /// processor allocation, sections 2.2 and 4).
+    #[command(after_help = "Examples:
+  sim generate downey --jobs 30000 --procs 128 --seed 42 --out downey.swf
+  sim generate downey --offered-load 0.7 --users 40 | sim --trace - --missing-estimate runtime")]
+    Downey(DowneyArgs),
 }
 
 #[derive(Debug, Args)]
 struct SessionsArgs {
-    /// How many jobs
-    #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
-    jobs: u32,
-    /// Processors of the machine
-    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
-    procs: u32,
+    #[command(flatten)]
+    size: SizeArgs,
     /// How many users share the jobs, a few of them submitting most
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     users: u32,
     /// Work submitted over what the machine can do in that time
     #[arg(long, value_name = "LOAD", default_value_t = 0.85, value_parser = parse_load)]
     offered_load: f64,
+    #[command(flatten)]
+    place: PlaceArgs,
+}
+
+#[derive(Debug, Args)]
+struct SizeArgs {
+    /// How many jobs
+    #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    jobs: u32,
+    /// Processors of the machine
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
+    procs: u32,
+}
+
+#[derive(Debug, Args)]
+struct PlaceArgs {
     /// Every random number comes from it
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
     /// Where the log goes, - for standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     out: String,
+}
+
+/// The arguments of models whose jobs come in a stream.
+#[derive(Debug, Args)]
+struct StreamArgs {
+    #[command(flatten)]
+    size: SizeArgs,
+    /// Lay so many users over the jobs, who work in sessions: jobs of one program, one size and nearly one runtime [default: nobody]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    users: Option<u32>,
+    /// Scale the gaps between jobs until the work submitted is this share of what the machine can do in that time
+    /// [default: the model's own gaps]
+    #[arg(long, value_name = "LOAD", value_parser = parse_load)]
+    offered_load: Option<f64>,
+    #[command(flatten)]
+    place: PlaceArgs,
+}
+
+#[derive(Debug, Args)]
+struct LublinArgs {
+    /// Jobs of one class only [default: both]
+    #[arg(long, value_enum, value_name = "CLASS")]
+    only: Option<Only>,
+    #[command(flatten)]
+    stream: StreamArgs,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Only {
+    /// Larger and mostly longer
+    Batch,
+    /// Small, short, and many by day
+    Interactive,
+}
+
+impl Only {
+    fn class(self) -> LublinClass {
+        match self {
+            Only::Batch => LublinClass::Batch,
+            Only::Interactive => LublinClass::Interactive,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+struct DowneyArgs {
+    #[command(flatten)]
+    stream: StreamArgs,
 }
 
 fn parse_load(text: &str) -> Result<f64, String> {
@@ -51,9 +137,44 @@ fn parse_load(text: &str) -> Result<f64, String> {
 }
 
 pub fn execute(args: &GenerateArgs, quiet: bool) -> anyhow::Result<()> {
-    let Model::Sessions(args) = &args.model;
-    let out = Output::create(&args.out)?;
-    let SessionsArgs { jobs, procs, users, offered_load, seed, .. } = *args;
+    match &args.model {
+        Model::Sessions(args) => execute_sessions(args, quiet),
+        Model::Lublin(args) => {
+            let StreamArgs { size: SizeArgs { jobs, procs }, users, .. } = args.stream;
+            let (jobs, seed) = (jobs as usize, args.stream.place.seed);
+            let only = args.only.map(Only::class);
+            let option = args.only.and_then(|only| only.to_possible_value());
+            let option = option.map_or(String::new(), |only| format!(" --only {}", only.get_name()));
+            let about = About {
+                name: "lublin",
+                model: "the model of Lublin and Feitelson (2003)",
+                longest_runtime: Lublin::longest_runtime(),
+                more: &["Queues: 0 interactive, 1 batch"],
+                option: &option,
+            };
+            let made = |gap_factor| Lublin { jobs, procs, only, users, gap_factor, seed }.jobs();
+            execute_stream(&args.stream, &about, made, quiet)
+        }
+        Model::Downey(args) => {
+            let StreamArgs { size: SizeArgs { jobs, procs }, users, .. } = args.stream;
+            let (jobs, seed) = (jobs as usize, args.stream.place.seed);
+            let about = About {
+                name: "downey",
+                model: "the workload of Downey (1997)",
+                longest_runtime: Downey::longest_runtime(),
+                more: &[],
+                option: "",
+            };
+            let made = |gap_factor| Downey { jobs, procs, users, gap_factor, seed }.jobs();
+            execute_stream(&args.stream, &about, made, quiet)
+        }
+    }
+}
+
+fn execute_sessions(args: &SessionsArgs, quiet: bool) -> anyhow::Result<()> {
+    let SessionsArgs { size: SizeArgs { jobs, procs }, users, offered_load, place: PlaceArgs { seed, ref out } } =
+        *args;
+    let out = Output::create(out)?;
     let (header, records) = generate_sessions(&Sessions { jobs: jobs as usize, procs, users, offered_load, seed });
     out.fill(|out| {
         write_header(out, &header)?;
@@ -63,4 +184,99 @@ pub fn execute(args: &GenerateArgs, quiet: bool) -> anyhow::Result<()> {
         eprintln!("note: {} jobs on {} processors, seed {seed}", grouped(u64::from(jobs)), grouped(u64::from(procs)));
     }
     Ok(())
+}
+
+/// What is to be said of a model whose jobs come in a stream.
+struct About<'a> {
+    name: &'a str,
+    model: &'a str,
+    longest_runtime: i64,
+    more: &'a [&'a str],
+    /// Options of its own that were given, as they stand in the command.
+    option: &'a str,
+}
+
+/// Writes a log of the jobs that `made` makes, given what their gaps are multiplied by.
+fn execute_stream<Jobs: Iterator<Item = ModelJob>>(
+    args: &StreamArgs,
+    about: &About,
+    made: impl Fn(f64) -> Jobs,
+    quiet: bool,
+) -> anyhow::Result<()> {
+    let StreamArgs { size: SizeArgs { jobs, procs }, users, offered_load, place: PlaceArgs { seed, ref out } } = *args;
+    let jobs = jobs as usize;
+    let out = Output::create(out)?;
+    let gap_factor = match offered_load {
+        None => 1.0,
+        Some(wanted) => {
+            {
+                let progress = Progress::counting("measuring the load", "jobs", None, quiet);
+                let met = meet_load(wanted, procs, &made, &mut |done| progress.at(done));
+                met.ok_or_else(|| {
+                    UsageError(format!("{jobs} jobs come within a second: --offered-load needs more jobs"))
+                })?
+            }
+            .gap_factor
+        }
+    };
+    let given = |name: &str, value: Option<String>| value.map_or(String::new(), |value| format!(" --{name} {value}"));
+    let command = format!(
+        "sim generate {} --jobs {jobs} --procs {procs}{}{}{} --seed {seed}",
+        about.name,
+        about.option,
+        given("users", users.map(|users| users.to_string())),
+        given("offered-load", offered_load.map(|load| load.to_string())),
+    );
+    let About { model, longest_runtime, more, .. } = *about;
+    let header = header(&Origin { model, jobs, procs, longest_runtime, more, command: &command });
+    let mut load = LoadMeter::default();
+    let progress = Progress::counting("writing", "jobs", Some(jobs), quiet);
+    let mut beyond = false;
+    out.fill(|out| write_log(out, &header, made(gap_factor), &mut load, &mut beyond, &progress)).map_err(|error| {
+        match beyond {
+            true => anyhow::Error::new(UsageError(format!(
+                "{jobs} jobs at this load take more than 2,000 years, which no log may: fewer --jobs or a higher \
+                 --offered-load"
+            ))),
+            false => error.into(),
+        }
+    })?;
+    drop(progress);
+    if !quiet {
+        let (jobs, load) = (grouped(jobs as u64), load.load(procs));
+        let load = if load.is_finite() { format!("offered load {load:.4}, ") } else { String::new() };
+        eprintln!("note: {jobs} jobs on {} processors, {load}seed {seed}", grouped(u64::from(procs)));
+    }
+    Ok(())
+}
+
+/// Jobs are written a block at a time: whatever has to see many jobs at once sees so many.
+const BLOCK: usize = 10_000;
+
+fn write_log(
+    out: &mut dyn Write,
+    header: &Header,
+    mut jobs: impl Iterator<Item = ModelJob>,
+    load: &mut LoadMeter,
+    beyond: &mut bool,
+    progress: &Progress,
+) -> io::Result<()> {
+    write_header(out, header)?;
+    let mut block = Vec::with_capacity(BLOCK);
+    let mut written = 0;
+    loop {
+        block.clear();
+        block.extend(jobs.by_ref().take(BLOCK));
+        let Some(last) = block.last() else { return Ok(()) };
+        if last.is_beyond_time() {
+            *beyond = true;
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        for (job, number) in block.iter().zip(written as i64 + 1..) {
+            load.add(job);
+            write_record(out, &job.fields(number, None))?;
+        }
+        written += block.len();
+        progress.at(written);
+    }
 }

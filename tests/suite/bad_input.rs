@@ -216,6 +216,20 @@ fn options_out_of_their_range() {
     assert_bad_usage(&["list"], "<WHAT>");
     assert_bad_usage(&["list", "dogs"], "possible values: predictors, schedulers");
     assert_bad_usage(&["generate", "sessions", "--offered-load", "0"], "from 0.01 to 100");
+    for model in ["lublin", "downey"] {
+        assert_bad_usage(&["generate", model, "--offered-load", "NaN"], "from 0.01 to 100");
+        assert_bad_usage(&["generate", model, "--procs", "0"], "0 is not in 1..=1000000000");
+        assert_bad_usage(&["generate", model, "--jobs", "0"], "0 is not in 1..=100000000");
+        assert_bad_usage(&["generate", model, "--users", "0"], "0 is not in 1..=1000000");
+        assert_bad_usage(
+            &["generate", model, "--jobs", "1", "--offered-load", "0.5"],
+            "--offered-load needs more jobs",
+        );
+    }
+    let endless =
+        ["generate", "lublin", "--only", "batch", "--procs", "1", "--jobs", "150000", "--offered-load", "0.01"];
+    assert_bad_usage(&[&endless[..], &["--out", "/dev/null"]].concat(), "take more than 2,000 years");
+    assert_bad_usage(&["generate", "lublin", "--only", "serial"], "[possible values: batch, interactive]");
     assert_bad_usage(&["--predictor", "ruh", "list", "predictors"], "'--predictor' belongs to the main command");
 }
 

@@ -318,6 +318,34 @@ fn generated_logs_are_files_like_any_other() {
     assert!(csv.starts_with("new,32,sjbf,ruh,300,0,"), "{csv}");
 }
 
+/// More jobs than one block of them, so that numbers go on over its end.
+#[test]
+fn models_make_logs_of_any_length() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new.swf");
+    for (model, more) in [("lublin", &["--only", "batch"][..]), ("lublin", &[]), ("downey", &[])] {
+        let common = ["generate", model, "--jobs", "25000", "--procs", "100", "--users", "30", "--offered-load", "0.8"];
+        let args = [&common[..], more, &["--seed", "9", "--out", text(&path)]].concat();
+        let ran = sim(&args);
+        assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
+        let load = ran.err.strip_prefix("note: 25,000 jobs on 100 processors, offered load ").unwrap();
+        let load: f64 = load.split(',').next().unwrap().parse().unwrap();
+        assert!((0.796..=0.804).contains(&load), "{load}");
+        let log = fs::read_to_string(&path).unwrap();
+        // The header's command makes the same log.
+        let (_, command) = log.split_once("made by `sim ").unwrap();
+        let command: Vec<_> = command.split_once('`').unwrap().0.split(' ').collect();
+        assert_eq!(sim_ok(&command), log);
+        assert!(sim_ok(&["trace", "validate", text(&path)]).contains("sound: 25,000 records"));
+        let row = sim_ok(&["trace", "info", text(&path), "--format", "json"]);
+        for part in ["\"procs\": 100", "\"jobs\": 25000", "\"users\": 30", "\"out_of_order\": 0"] {
+            assert!(row.contains(part), "{part}\n{row}");
+        }
+        let numbers = log.lines().filter(|line| !line.starts_with(';')).map(|line| line.split_whitespace().next());
+        assert!(numbers.eq((1..=25_000).map(|n| n.to_string()).collect::<Vec<_>>().iter().map(|n| Some(n.as_str()))));
+    }
+}
+
 #[test]
 fn help_has_examples_and_versions_are_told() {
     for args in [
@@ -325,6 +353,8 @@ fn help_has_examples_and_versions_are_told() {
         &["trace", "info", "--help"],
         &["trace", "validate", "--help"],
         &["generate", "sessions", "--help"],
+        &["generate", "lublin", "--help"],
+        &["generate", "downey", "--help"],
     ] {
         let ran = sim(args);
         assert!(ran.code == 0 && ran.out.contains("Example"), "{args:?}");
@@ -335,8 +365,14 @@ fn help_has_examples_and_versions_are_told() {
 /// `sim ... | head -1`
 #[test]
 fn a_closed_pipe_is_no_error() {
+    for args in [&["-q", "--jobs-out", "-", "--repeat", "20"][..], &["-q", "generate", "lublin", "--jobs", "100000"]] {
+        assert_quiet_when_cut_off(args);
+    }
+}
+
+fn assert_quiet_when_cut_off(args: &[&str]) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_sim"))
-        .args(["-q", "--jobs-out", "-", "--repeat", "20"])
+        .args(args)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
