@@ -7,10 +7,12 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::failure::UsageError;
 use super::progress::Progress;
 use crate::model::{
-    Downey, LoadMeter, Lublin, LublinClass, ModelJob, Origin, Sessions, generate_sessions, header, meet_load,
+    Downey, EstimateModel, LoadMeter, Lublin, LublinClass, ModelJob, Origin, Sample, Sessions, generate_sessions,
+    header, meet_load,
 };
 use crate::report::{Output, grouped};
-use crate::trace::{Header, write_header, write_record};
+use crate::time::Seconds;
+use crate::trace::{write_header, write_record};
 
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
@@ -34,7 +36,7 @@ enum Model {
   sim generate lublin --jobs 50000 --procs 128 --seed 42 --out lublin.swf
   sim generate lublin --only batch --procs 1024 --offered-load 0.9 --users 100 --out busy.swf
   sim generate lublin --jobs 10000000 | gzip > big.swf.gz
-  sim generate lublin --users 40 --offered-load 0.9 | sim --trace - --missing-estimate runtime")]
+  sim generate lublin --users 40 --offered-load 0.9 --estimates tsafrir | sim --trace - --predictor sbh")]
     Lublin(LublinArgs),
     /// Jobs with lifetimes and parallelism uniform in their logarithms, by Downey's model
     ///
@@ -43,7 +45,7 @@ enum Model {
     /// processor allocation, sections 2.2 and 4).
     #[command(after_help = "Examples:
   sim generate downey --jobs 30000 --procs 128 --seed 42 --out downey.swf
-  sim generate downey --offered-load 0.7 --users 40 | sim --trace - --missing-estimate runtime")]
+  sim generate downey --offered-load 0.7 --users 40 --estimates f:f=3 | sim --trace -")]
     Downey(DowneyArgs),
 }
 
@@ -93,6 +95,9 @@ struct StreamArgs {
     /// [default: the model's own gaps]
     #[arg(long, value_name = "LOAD", value_parser = parse_load)]
     offered_load: Option<f64>,
+    /// Give each job an estimate by a model, such as tsafrir, f:f=3 or feit; see `sim list estimates` [default: no estimates]
+    #[arg(long, value_name = "SPEC", value_parser = EstimateModel::parse)]
+    estimates: Option<EstimateModel>,
     #[command(flatten)]
     place: PlaceArgs,
 }
@@ -203,7 +208,9 @@ fn execute_stream<Jobs: Iterator<Item = ModelJob>>(
     made: impl Fn(f64) -> Jobs,
     quiet: bool,
 ) -> anyhow::Result<()> {
-    let StreamArgs { size: SizeArgs { jobs, procs }, users, offered_load, place: PlaceArgs { seed, ref out } } = *args;
+    let StreamArgs { size: SizeArgs { jobs, procs }, users, offered_load, .. } = *args;
+    let PlaceArgs { seed, ref out } = args.place;
+    let estimates = args.estimates.as_ref().map(|model| model.for_runtimes_up_to(about.longest_runtime));
     let jobs = jobs as usize;
     let out = Output::create(out)?;
     let gap_factor = match offered_load {
@@ -221,31 +228,33 @@ fn execute_stream<Jobs: Iterator<Item = ModelJob>>(
     };
     let given = |name: &str, value: Option<String>| value.map_or(String::new(), |value| format!(" --{name} {value}"));
     let command = format!(
-        "sim generate {} --jobs {jobs} --procs {procs}{}{}{} --seed {seed}",
+        "sim generate {} --jobs {jobs} --procs {procs}{}{}{}{} --seed {seed}",
         about.name,
         about.option,
         given("users", users.map(|users| users.to_string())),
         given("offered-load", offered_load.map(|load| load.to_string())),
+        given("estimates", args.estimates.as_ref().map(EstimateModel::to_string)),
     );
     let About { model, longest_runtime, more, .. } = *about;
     let header = header(&Origin { model, jobs, procs, longest_runtime, more, command: &command });
-    let mut load = LoadMeter::default();
+    let mut writer = Writer { estimates, seed, load: LoadMeter::default(), short: 0, refused: None };
     let progress = Progress::counting("writing", "jobs", Some(jobs), quiet);
-    let mut beyond = false;
-    out.fill(|out| write_log(out, &header, made(gap_factor), &mut load, &mut beyond, &progress)).map_err(|error| {
-        match beyond {
-            true => anyhow::Error::new(UsageError(format!(
-                "{jobs} jobs at this load take more than 2,000 years, which no log may: fewer --jobs or a higher \
-                 --offered-load"
-            ))),
-            false => error.into(),
-        }
-    })?;
+    let written = out.fill(|out| {
+        write_header(out, &header)?;
+        writer.write(out, made(gap_factor), &progress)
+    });
     drop(progress);
+    written.map_err(|error| match writer.refused.take() {
+        Some(why) => anyhow::Error::new(UsageError(why)),
+        None => error.into(),
+    })?;
     if !quiet {
-        let (jobs, load) = (grouped(jobs as u64), load.load(procs));
+        let (jobs, load) = (grouped(jobs as u64), writer.load.load(procs));
         let load = if load.is_finite() { format!("offered load {load:.4}, ") } else { String::new() };
         eprintln!("note: {jobs} jobs on {} processors, {load}seed {seed}", grouped(u64::from(procs)));
+        if writer.short > 0 {
+            eprintln!("note: {} jobs run longer than the estimate they got", grouped(writer.short));
+        }
     }
     Ok(())
 }
@@ -253,30 +262,60 @@ fn execute_stream<Jobs: Iterator<Item = ModelJob>>(
 /// Jobs are written a block at a time: whatever has to see many jobs at once sees so many.
 const BLOCK: usize = 10_000;
 
-fn write_log(
-    out: &mut dyn Write,
-    header: &Header,
-    mut jobs: impl Iterator<Item = ModelJob>,
-    load: &mut LoadMeter,
-    beyond: &mut bool,
-    progress: &Progress,
-) -> io::Result<()> {
-    write_header(out, header)?;
-    let mut block = Vec::with_capacity(BLOCK);
-    let mut written = 0;
-    loop {
-        block.clear();
-        block.extend(jobs.by_ref().take(BLOCK));
-        let Some(last) = block.last() else { return Ok(()) };
-        if last.is_beyond_time() {
-            *beyond = true;
-            return Err(io::ErrorKind::InvalidData.into());
+/// Writes jobs, and keeps what is to be said of them.
+struct Writer {
+    estimates: Option<EstimateModel>,
+    seed: u64,
+    load: LoadMeter,
+    /// Jobs that run longer than the estimate they got.
+    short: u64,
+    /// Why no log can be made, where the arguments are the reason.
+    refused: Option<String>,
+}
+
+impl Writer {
+    fn write(
+        &mut self,
+        out: &mut dyn Write,
+        mut jobs: impl Iterator<Item = ModelJob>,
+        progress: &Progress,
+    ) -> io::Result<()> {
+        let mut block = Vec::with_capacity(BLOCK);
+        let mut written = 0;
+        loop {
+            block.clear();
+            block.extend(jobs.by_ref().take(BLOCK));
+            let Some(last) = block.last() else { return Ok(()) };
+            if last.is_beyond_time() {
+                return self.refuse(
+                    "at this load so many jobs take more than 2,000 years, which no log may: fewer --jobs or a higher \
+                     --offered-load",
+                );
+            }
+            let estimates = match self.estimates_of(&block, (written / BLOCK) as u64) {
+                Ok(estimates) => estimates,
+                Err(why) => return self.refuse(&why),
+            };
+            for ((job, estimate), number) in block.iter().zip(estimates).zip(written as i64 + 1..) {
+                self.load.add(job);
+                write_record(out, &job.fields(number, estimate))?;
+            }
+            written += block.len();
+            progress.at(written);
         }
-        for (job, number) in block.iter().zip(written as i64 + 1..) {
-            load.add(job);
-            write_record(out, &job.fields(number, None))?;
-        }
-        written += block.len();
-        progress.at(written);
+    }
+
+    /// An estimate for each job of a block, if they are to have any.
+    fn estimates_of(&mut self, jobs: &[ModelJob], block: u64) -> Result<Vec<Option<Seconds>>, String> {
+        let Some(model) = &self.estimates else { return Ok(vec![None; jobs.len()]) };
+        let samples: Vec<_> = jobs.iter().map(|job| Sample { runtime: job.runtime, estimate: None }).collect();
+        let estimates = model.assign_block(&samples, self.seed, block)?.estimates;
+        self.short += samples.iter().zip(&estimates).filter(|(job, estimate)| job.runtime > **estimate).count() as u64;
+        Ok(estimates.into_iter().map(Some).collect())
+    }
+
+    fn refuse(&mut self, why: &str) -> io::Result<()> {
+        self.refused = Some(why.to_string());
+        Err(io::ErrorKind::InvalidInput.into())
     }
 }

@@ -8,8 +8,10 @@ mod judge;
 mod logs;
 mod smith;
 mod talby;
+mod tsafrir;
 
 pub use figure::{Figure, write_figures};
 pub use logs::{FoundLog, LogName, acknowledgements, find_logs};
 pub use smith::{Smith, smith_logs};
 pub use talby::{Talby, talby_logs};
+pub use tsafrir::{Tsafrir, tsafrir_logs};

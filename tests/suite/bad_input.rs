@@ -222,6 +222,11 @@ fn options_out_of_their_range() {
         assert_bad_usage(&["generate", model, "--jobs", "0"], "0 is not in 1..=100000000");
         assert_bad_usage(&["generate", model, "--users", "0"], "0 is not in 1..=1000000");
         assert_bad_usage(
+            &["generate", model, "--estimates", "x2", "--out", "/dev/null"],
+            "x2 needs the log's own estimates",
+        );
+        assert_bad_usage(&["generate", model, "--estimates", "g"], "unknown estimate model 'g'");
+        assert_bad_usage(
             &["generate", model, "--jobs", "1", "--offered-load", "0.5"],
             "--offered-load needs more jobs",
         );

@@ -5,6 +5,8 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use shadowtime::model::Modes;
+
 use crate::support::{demo_text, sim, sim_fed, sim_ok};
 
 const COLUMNS: &str = "trace,procs,scheduler,predictor,jobs,dropped,wait_mean,bsld_mean,ai_mean,ra_mean,backfilled,misses,\
@@ -344,6 +346,37 @@ fn models_make_logs_of_any_length() {
         let numbers = log.lines().filter(|line| !line.starts_with(';')).map(|line| line.split_whitespace().next());
         assert!(numbers.eq((1..=25_000).map(|n| n.to_string()).collect::<Vec<_>>().iter().map(|n| Some(n.as_str()))));
     }
+}
+
+/// Estimates over several blocks: what the model was told comes back when the log is looked at.
+#[test]
+fn made_logs_have_estimates_if_asked() {
+    let estimates = |model: &str, spec: &str| {
+        let args = ["generate", model, "--jobs", "25000", "--procs", "100", "--estimates", spec, "--seed", "3"];
+        let log = sim_ok(&args);
+        assert!(log.contains(&format!("--estimates {spec} --seed 3`")), "{}", &log[..800]);
+        let jobs = log.lines().filter(|line| !line.starts_with(';'));
+        let fields = jobs.map(|line| line.split_whitespace().map(|field| field.parse().unwrap()).collect::<Vec<i64>>());
+        let pairs: Vec<(i64, i64)> = fields.map(|fields| (fields[3], fields[8])).collect();
+        assert!(pairs.iter().all(|(runtime, estimate)| runtime <= estimate), "{spec}");
+        pairs
+    };
+    // Lublin's longest runtime is e^12 s, 45.2 hours; Downey's e^12 s too.
+    for model in ["lublin", "downey"] {
+        let modes = Modes::of(estimates(model, "tsafrir:at-tmax=20").iter().map(|(_, estimate)| *estimate));
+        assert_eq!(modes.tmax(), Some(46 * 3600));
+        assert!((modes.percent_at_tmax() - 20.0).abs() < 0.1, "{}", modes.percent_at_tmax());
+        assert!((modes.percent_in_head() - 89.0).abs() < 0.5, "{}", modes.percent_in_head());
+    }
+    let factors = estimates("lublin", "f:f=1");
+    assert!(factors.iter().all(|(runtime, estimate)| *estimate <= 2 * runtime));
+    // No block repeats the draws of another: among long jobs hardly two factors are the same.
+    let mut long: Vec<f64> =
+        factors.iter().filter(|(runtime, _)| *runtime > 20_000).map(|(r, e)| *e as f64 / *r as f64).collect();
+    long.sort_by(f64::total_cmp);
+    let all = long.len();
+    long.dedup();
+    assert!(all > 500 && long.len() as f64 > 0.99 * all as f64, "{} of {all}", long.len());
 }
 
 #[test]

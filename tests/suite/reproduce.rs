@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{Ran, sim};
+use crate::support::{Ran, real_logs, sim};
 
 /// A folder in which the embedded log stands under the name of one of the paper's.
 fn logs() -> tempfile::TempDir {
@@ -135,4 +135,66 @@ fn templates_beside_the_published_ones() {
     assert_eq!(smith(&["--format", "csv", "--threads", "1"]).out, ran.out);
     let people = smith(&["--format", "table"]).out;
     assert!(people.contains("Table 10, Downey") && people.contains("ours: ("), "{people}");
+}
+
+#[test]
+fn estimates_beside_the_published_ones() {
+    let folder = logs();
+    let tsafrir = |more: &[&str]| {
+        let logs = ["reproduce", "tsafrir", "--logs", folder.path().to_str().unwrap(), "--seeds", "3"];
+        sim(&[&logs[..], more].concat())
+    };
+    let ran = tsafrir(&["--format", "csv"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("warning: no log CTC-SP2-1996") && ran.err.contains("Lars Malinowsky"), "{}", ran.err);
+    let rows = rows(&ran.out);
+    let find = |table: &str, row: &str, column: &str| {
+        let fits = |line: &&csv::StringRecord| line[1].starts_with(table) && &line[2] == row && &line[3] == column;
+        rows.iter().find(fits).unwrap_or_else(|| panic!("{table}, {row}, {column}")).clone()
+    };
+    assert_eq!(&find("Table 2", "KTH4H", "99%")[4], "43");
+    assert_eq!(&find("Table 5", "KTH4H", "03:50")[4], "3.3");
+    let number = |row: &csv::StringRecord, at: usize| row[at].parse::<f64>().unwrap();
+    // Shuffled estimates are the log's own, in another order; all others are not.
+    assert_eq!(number(&find("Figures 14", "KTH4H, shfl", "distance"), 5), 0.0);
+    assert!(number(&find("Figures 14", "KTH4H, f300", "distance"), 5) > 5.0);
+    let vanilla = find("Figure 16", "KTH4H, vanl", "wait, minutes");
+    assert!(number(&vanilla, 6) < number(&vanilla, 5) && vanilla[8].contains("mean of 3 seeds"), "{vanilla:?}");
+    assert_eq!(&find("Figure 16", "KTH4H, f0", "bounded slowdown")[6], "", "nothing is drawn there");
+    assert_eq!(&find("text", "KTH4H, wait, minutes", "impr nearer to shfl than vanl, by")[4], ">0");
+    assert!(rows.iter().all(|row| !row[2].contains("CTC")));
+    // Whatever the threads.
+    assert_eq!(tsafrir(&["--format", "csv", "--threads", "1"]).out, ran.out);
+    assert!(tsafrir(&["--format", "table"]).out.contains("Figure 16, EASY with estimates of each kind"));
+
+    // The main command gives the same figures: of CTC all sane jobs are taken, on the paper's 512 processors.
+    let ctc = folder.path().join("CTC-SP2-1996-9.9-cln.swf.gz");
+    fs::write(&ctc, include_bytes!("../../traces/demo.swf.gz")).unwrap();
+    let rows = self::rows(&tsafrir(&["--format", "csv"]).out);
+    let run = ["--trace", ctc.to_str().unwrap(), "--procs", "512", "--scheduler", "easy", "--predictor", "estimate"];
+    for (row, model) in [("CTC, original", "none"), ("CTC, X2", "x2"), ("CTC, f0", "f:f=0")] {
+        let alone = self::rows(&sim(&[&run[..], &["--estimates", model, "--no-header"]].concat()).out);
+        let measured = rows.iter().find(|line| &line[2] == row && &line[3] == "wait, minutes").unwrap();
+        assert!((number(measured, 5) - number(&alone[0], 6) / 60.0).abs() < 1e-4, "{measured:?} {alone:?}");
+    }
+}
+
+/// The paper's tables from its own logs.
+#[test]
+fn the_bins_of_real_estimates_are_the_published_ones() {
+    let Some(logs) = real_logs("the published bins of estimates") else { return };
+    let ran = sim(&["reproduce", "tsafrir", "--logs", logs.to_str().unwrap(), "--seeds", "1", "--format", "csv", "-q"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let mut compared = 0;
+    for row in rows(&ran.out).iter().skip(1).filter(|row| row[1].starts_with("Table 5")) {
+        let (published, measured): (f64, f64) = (row[4].parse().unwrap(), row[5].parse().unwrap());
+        // The archive has cleaned its logs again since: SDSC has 19 jobs less, BLUE 230 more.
+        assert!((published - measured).abs() < 0.11, "{row:?}");
+        compared += 1;
+    }
+    for row in rows(&ran.out).iter().filter(|row| row[1].starts_with("Table 2") && &row[2] == "KTH4H") {
+        assert_eq!(row[4].parse::<f64>(), row[5].parse::<f64>(), "{row:?}");
+        compared += 1;
+    }
+    assert!(compared >= 28, "{compared}");
 }

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use super::{Assignment, Sample, double, feit, multiple, shuffle, tsafrir};
+use super::{Assignment, Sample, Seeds, double, feit, multiple, shuffle, tsafrir};
 use crate::spec::{Form, Spec, SpecError};
+use crate::time::{HOUR, Seconds};
 
 /// A model as the catalog knows it.
 struct Entry {
@@ -12,7 +13,7 @@ struct Entry {
     is_random: bool,
     /// What cannot be said of one key alone.
     check: fn(&Spec) -> Result<(), String>,
-    assign: fn(&Spec, &[Sample], u64) -> Result<Assignment, String>,
+    assign: fn(&Spec, &[Sample], Seeds) -> Result<Assignment, String>,
 }
 
 /// A new model is one entry here.
@@ -56,7 +57,23 @@ impl EstimateModel {
     /// An estimate for each of these jobs: whole seconds, at least its runtime but where that is counted (see
     /// [`Assignment`]). The error says why the model has none for such jobs, and what would.
     pub fn assign(&self, jobs: &[Sample], seed: u64) -> Result<Assignment, String> {
-        (self.entry().assign)(&self.spec, jobs, seed)
+        (self.entry().assign)(&self.spec, jobs, Seeds { distribution: seed, draws: seed })
+    }
+
+    /// The same for one of the blocks, counted from 0, of a log that is too long to be looked at as a whole: each draws
+    /// anew, but popular estimates are the same in all of them.
+    pub fn assign_block(&self, jobs: &[Sample], seed: u64, block: u64) -> Result<Assignment, String> {
+        // The first block is what `assign` makes; the odd constant is that of splitmix64.
+        let draws = seed ^ block.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (self.entry().assign)(&self.spec, jobs, Seeds { distribution: seed, draws })
+    }
+
+    /// The model for jobs of which none runs longer than this: where it would look for the longest, it need not.
+    pub fn for_runtimes_up_to(&self, longest: Seconds) -> EstimateModel {
+        let whole_hours = (longest + HOUR - 1) / HOUR;
+        let said = self.in_full().replace("tmax=log", &format!("tmax={whole_hours}h"));
+        // A pair may be longer than that: then the model says so when it is asked.
+        EstimateModel::parse(&said).unwrap_or_else(|_| self.clone())
     }
 
     /// Whether the seed changes what it makes.
@@ -96,6 +113,7 @@ impl std::str::FromStr for EstimateModel {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Modes;
     use super::*;
 
     #[test]
@@ -169,6 +187,22 @@ mod tests {
             let error = EstimateModel::parse(name).unwrap().assign(&jobs, 1).unwrap_err();
             assert!(error.starts_with(name) && error.contains("tsafrir, f and feit make them"), "{error}");
         }
+    }
+
+    #[test]
+    fn blocks_share_popular_estimates_and_draw_anew() {
+        let jobs = [Sample { runtime: 100, estimate: Some(900) }; 2000];
+        let block = |text: &str, block| EstimateModel::parse(text).unwrap().assign_block(&jobs, 7, block).unwrap();
+        let popular = |text: &str, at| Modes::of(block(text, at).estimates);
+        assert_eq!(popular("tsafrir:tmax=18h", 0), popular("tsafrir:tmax=18h", 3));
+        for model in ["tsafrir:tmax=18h", "f", "feit"] {
+            assert_eq!(block(model, 0), EstimateModel::parse(model).unwrap().assign(&jobs, 7).unwrap());
+            assert_ne!(block(model, 0).estimates, block(model, 1).estimates, "{model}");
+        }
+        let limited = |text: &str| EstimateModel::parse(text).unwrap().for_runtimes_up_to(5 * HOUR + 1).to_string();
+        assert_eq!(limited("tsafrir:at-tmax=20"), "tsafrir:tmax=6h,at-tmax=20");
+        assert_eq!(limited("tsafrir:tmax=2h"), "tsafrir:tmax=2h");
+        assert_eq!(limited("f:f=2"), "f:f=2");
     }
 
     #[test]

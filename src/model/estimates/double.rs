@@ -1,6 +1,6 @@
 //! X2: the users' estimates, doubled (Tsafrir et al., section 11.3).
 
-use super::{Assignment, Sample, largest_estimate, no_estimates};
+use super::{Assignment, Sample, Seeds, largest_estimate, no_estimates};
 use crate::spec::{Form, Spec};
 use crate::time::FOREVER;
 
@@ -9,7 +9,7 @@ pub static FORM: Form =
 
 /// A job without an estimate counts as having the log's largest, as a site's default limit would be. A job that outlives
 /// even twice its estimate gets its runtime, and is counted as short.
-pub fn assign(_: &Spec, jobs: &[Sample], _: u64) -> Result<Assignment, String> {
+pub fn assign(_: &Spec, jobs: &[Sample], _: Seeds) -> Result<Assignment, String> {
     let largest = largest_estimate(jobs).ok_or_else(|| no_estimates("x2"))?;
     let doubled = |job: &Sample| (2 * job.estimate.unwrap_or(largest)).min(FOREVER);
     let short = jobs.iter().filter(|job| doubled(job) < job.runtime).count() as u64;

@@ -4,7 +4,7 @@
 use rand::RngExt;
 
 use super::values::SHARE;
-use super::{Assignment, Sample};
+use super::{Assignment, Sample, Seeds};
 use crate::rng::stream;
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::Seconds;
@@ -49,14 +49,14 @@ pub fn check(spec: &Spec) -> Result<(), String> {
 
 /// Both shares are shares of all jobs: who is in the hump is drawn among the short jobs (all of them are, if there are too
 /// few), who is in the peak among the others.
-pub fn assign(spec: &Spec, jobs: &[Sample], seed: u64) -> Result<Assignment, String> {
+pub fn assign(spec: &Spec, jobs: &[Sample], seeds: Seeds) -> Result<Assignment, String> {
     let (peak, hump, max) = (spec.real("peak"), spec.real("hump"), spec.duration("max"));
     let is_short = |job: &Sample| job.runtime < FAILED;
     let short = jobs.iter().filter(|job| is_short(job)).count() as f64 / jobs.len() as f64;
     let in_hump = hump.min(short);
     let hump_of_short = if short > 0.0 { in_hump / short } else { 0.0 };
     let peak_of_others = if in_hump < 1.0 { peak / (1.0 - in_hump) } else { 0.0 };
-    let mut rng = stream(seed, "estimates feit");
+    let mut rng = stream(seeds.draws, "estimates feit");
     let mut estimate = |job: &Sample| {
         // Three draws for every job, so that none depends on what became of the job before it.
         let [failed, exact, accuracy]: [f64; 3] = rng.random();

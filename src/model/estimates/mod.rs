@@ -31,6 +31,13 @@ pub struct Sample {
     pub estimate: Option<Seconds>,
 }
 
+/// Where random numbers come from: those that say which estimates are popular, and all others.
+#[derive(Clone, Copy, Debug)]
+struct Seeds {
+    distribution: u64,
+    draws: u64,
+}
+
 /// An estimate for each job, in the order of the jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assignment {

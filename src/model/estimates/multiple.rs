@@ -3,7 +3,7 @@
 use rand::RngExt;
 
 use super::values::FACTOR;
-use super::{Assignment, Sample};
+use super::{Assignment, Sample, Seeds};
 use crate::rng::stream;
 use crate::spec::{Form, Key, Spec};
 use crate::time::{FOREVER, Seconds};
@@ -14,9 +14,9 @@ pub static FORM: Form = Form {
     keys: &[Key { name: "f", kind: FACTOR, default: "3", about: "0 is the runtime itself" }],
 };
 
-pub fn assign(spec: &Spec, jobs: &[Sample], seed: u64) -> Result<Assignment, String> {
+pub fn assign(spec: &Spec, jobs: &[Sample], seeds: Seeds) -> Result<Assignment, String> {
     let f = spec.real("f");
-    let mut rng = stream(seed, "estimates f");
+    let mut rng = stream(seeds.draws, "estimates f");
     // Uniform in [R, (f + 1) R], rounded up to whole seconds.
     let estimate = |job: &Sample| (job.runtime as f64 * (1.0 + f * rng.random::<f64>())).ceil() as Seconds;
     let estimates = jobs.iter().map(estimate).map(|estimate| estimate.min(FOREVER)).collect();

@@ -4,7 +4,7 @@
 use rand::seq::IndexedRandom;
 
 use super::assignment::assign_longest_first;
-use super::{Assignment, Sample, no_estimates};
+use super::{Assignment, Sample, Seeds, no_estimates};
 use crate::rng::stream;
 use crate::spec::{Form, Spec};
 use crate::time::Seconds;
@@ -18,9 +18,9 @@ pub static FORM: Form = Form {
 /// Where some jobs have no estimate, as many more are drawn from those there are. A job that outlives its own estimate
 /// looks for a longer one like any other; if all are too short for it, it is counted as cut, and if none long enough is
 /// left, as short.
-pub fn assign(_: &Spec, jobs: &[Sample], seed: u64) -> Result<Assignment, String> {
+pub fn assign(_: &Spec, jobs: &[Sample], seeds: Seeds) -> Result<Assignment, String> {
     let known: Vec<Seconds> = jobs.iter().filter_map(|job| job.estimate).collect();
-    let mut rng = stream(seed, "estimates shuffle");
+    let mut rng = stream(seeds.draws, "estimates shuffle");
     let mut estimates = known.clone();
     for _ in known.len()..jobs.len() {
         estimates.push(*known.choose(&mut rng).ok_or_else(|| no_estimates("shuffle"))?);

@@ -14,7 +14,7 @@ use rand::seq::SliceRandom;
 
 use super::assignment::assign_longest_first;
 use super::values::{minutes, number};
-use super::{Assignment, HEAD, Mode, Sample, largest_estimate};
+use super::{Assignment, HEAD, Mode, Sample, Seeds, largest_estimate};
 use crate::rng::stream;
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::{HOUR, MINUTE, Seconds, print_duration};
@@ -173,16 +173,16 @@ pub fn check(spec: &Spec) -> Result<(), String> {
     }
 }
 
-pub fn assign(spec: &Spec, jobs: &[Sample], seed: u64) -> Result<Assignment, String> {
+pub fn assign(spec: &Spec, jobs: &[Sample], seeds: Seeds) -> Result<Assignment, String> {
     if jobs.is_empty() {
         return Ok(Assignment::default());
     }
     let parameters = Parameters::of(spec);
     let tmax = parameters.tmax.unwrap_or_else(|| tmax_of(jobs));
-    let modes = modes(&parameters.with_tmax(tmax)?, tmax, jobs.len(), seed);
+    let modes = modes(&parameters.with_tmax(tmax)?, tmax, jobs.len(), seeds.distribution);
     let estimates = modes.iter().flat_map(|mode| std::iter::repeat_n(mode.estimate, mode.jobs as usize)).collect();
     let runtimes: Vec<Seconds> = jobs.iter().map(|job| job.runtime).collect();
-    Ok(assign_longest_first(&runtimes, estimates, &mut stream(seed, "estimates tsafrir assignment")))
+    Ok(assign_longest_first(&runtimes, estimates, &mut stream(seeds.draws, "estimates tsafrir assignment")))
 }
 
 /// The longest estimate of jobs of which nobody says it: their largest, in whole minutes; without any, their longest

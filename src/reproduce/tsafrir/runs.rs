@@ -1,0 +1,87 @@
+//! The simulations of Figure 16: EASY with estimates of every kind, each random one with many seeds.
+
+use super::published::Published;
+use crate::experiment::{Setting, simulate};
+use crate::metrics::{Measure, summarize};
+use crate::model::{EstimateModel, ks_distance, replace_estimates};
+use crate::time::Seconds;
+use crate::trace::{Log, Workload};
+
+/// A kind of estimates: as the paper calls it, and its model; none for the log's own.
+#[derive(Clone, Debug)]
+pub(super) struct Estimates {
+    pub label: &'static str,
+    pub model: Option<EstimateModel>,
+}
+
+/// One simulation.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    /// Which of the study's versions.
+    pub version: usize,
+    pub estimates: Estimates,
+    pub seed: u64,
+}
+
+/// What it gave.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Measured {
+    /// Mean wait in minutes, mean bounded slowdown.
+    pub wait: f64,
+    pub slowdown: f64,
+    /// Between the model's estimates and the log's, in percent; of the first seeds only.
+    pub distance: Option<f64>,
+    /// Jobs for which the model had no estimate that was long enough.
+    pub short: u64,
+}
+
+/// Figures 14 and 15 show so many seeds.
+const SEEDS_OF_DISTRIBUTIONS: u64 = 4;
+
+/// All runs of a version, if the paper simulates it; seeds are counted from 1.
+pub(super) fn of(version: usize, published: &Published, seeds: u64) -> Vec<Run> {
+    let Some(models) = &published.models else { return Vec::new() };
+    let kinds = [
+        ("original", ""),
+        ("X2", "x2"),
+        ("shfl", "shuffle"),
+        ("f0", "f:f=0"),
+        ("f1", "f:f=1"),
+        ("f3", "f:f=3"),
+        ("f10", "f:f=10"),
+        ("f100", "f:f=100"),
+        ("f300", "f:f=300"),
+        ("feit", models.feit),
+        ("vanl", models.vanilla),
+        ("impr", models.improved),
+    ];
+    let runs = kinds.into_iter().flat_map(|(label, model)| {
+        let model = (!model.is_empty()).then(|| EstimateModel::parse(model).expect("a model of our own"));
+        // With f = 0 estimates are runtimes, whatever is drawn.
+        let is_random = label != "f0" && model.as_ref().is_some_and(EstimateModel::is_random);
+        let estimates = Estimates { label, model };
+        (1..=if is_random { seeds } else { 1 }).map(move |seed| Run { version, estimates: estimates.clone(), seed })
+    });
+    runs.collect()
+}
+
+impl Run {
+    /// Simulates a version of a log with these estimates.
+    pub fn measure(&self, log: &Log, workload: &Workload) -> Result<Measured, String> {
+        let mut workload = workload.clone();
+        let (mut distance, mut short) = (None, 0);
+        if let Some(model) = &self.estimates.model {
+            let replaced = replace_estimates(&mut workload, log, model, self.seed)?;
+            short = replaced.short;
+            if self.seed <= SEEDS_OF_DISTRIBUTIONS {
+                let own: Vec<Seconds> = log.records.iter().map(|record| record.estimate).filter(|&e| e > 0).collect();
+                let made: Vec<Seconds> = workload.jobs.iter().map(|job| job.submission.estimate).collect();
+                distance = Some(ks_distance(&own, &made) * 100.0);
+            }
+        }
+        let setting = Setting::parse("easy", "estimate").expect("a pair of our own");
+        let record = simulate(&workload, &setting, &mut |_| ()).map_err(|error| error.to_string())?;
+        let summary = summarize(&workload, &record, &Measure::default());
+        Ok(Measured { wait: summary.wait_mean / 60.0, slowdown: summary.bsld_mean, distance, short })
+    }
+}
