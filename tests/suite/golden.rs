@@ -140,7 +140,7 @@ fn the_readme_shows_what_is_printed() {
 fn a_changed_result_has_a_new_revision() {
     let read =
         |name: &str| std::fs::read_to_string(format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
-    let golden = ["demo.csv", "options.txt", "sessions.csv", "templates.csv"].map(read).concat();
+    let golden = ["demo.csv", "options.txt", "sessions.csv", "templates.csv", "estimates.txt"].map(read).concat();
     let fingerprint = golden
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
