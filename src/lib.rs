@@ -37,7 +37,7 @@
 //! | 1 | [`trace`] | SWF in and out, compressed input, named cleaning rules with counts, shaping, the embedded log |
 //! | 2 | [`model`] | makes workloads and estimates, one file a model: the catalog of estimate models, the day's cycle, speedup, users laid over jobs, loads that are met |
 //! | 3 | [`predict`] | the four-event interface, the board predictors write on, one file a predictor, the catalog of them all |
-//! | 3 | [`schedule`] | the policy interface, the waiting queue and its index by width, one file a policy, the catalog of them all |
+//! | 3 | [`schedule`] | the policy interface, the waiting queue and its index by width, the running jobs, one file a policy, the catalog of them all |
 //! | 4 | [`engine`] | events and their total order, the machine, the recorder; the only place that changes state |
 //! | 5 | [`metrics`] | from the record of a run to numbers, and improvement over a baseline |
 //! | 6 | [`experiment`] | one workload under one scheduler with one predictor, and the table of all options that change its result |

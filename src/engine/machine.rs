@@ -1,7 +1,7 @@
 //! The machine: who waits, who runs, what is free, in the orders that policies want to see.
 
 use crate::job::JobId;
-use crate::schedule::{Queue, Running, View, Waiting};
+use crate::schedule::{Queue, Running, RunningJobs, View, Waiting};
 use crate::time::{Seconds, Time};
 
 #[derive(Clone, Debug)]
@@ -9,8 +9,7 @@ pub(super) struct Machine {
     pub procs: u32,
     pub free: i64,
     pub waiting: Queue,
-    /// By predicted end, then by id.
-    pub running: Vec<Running>,
+    pub running: RunningJobs,
     /// Since the last pass nothing has happened but arrivals.
     pub quiet: bool,
     inflate: f64,
@@ -18,7 +17,14 @@ pub(super) struct Machine {
 
 impl Machine {
     pub fn new(procs: u32, inflate: f64) -> Self {
-        Machine { procs, free: i64::from(procs), waiting: Queue::default(), running: Vec::new(), quiet: false, inflate }
+        Machine {
+            procs,
+            free: i64::from(procs),
+            waiting: Queue::default(),
+            running: RunningJobs::default(),
+            quiet: false,
+            inflate,
+        }
     }
 
     pub fn view(&self, now: Time) -> View<'_> {
@@ -55,47 +61,18 @@ impl Machine {
 
     pub fn start(&mut self, job: Waiting, now: Time) {
         self.free -= i64::from(job.procs);
-        self.run(Running { id: job.id, procs: job.procs, end: now + job.length });
+        self.running.insert(Running { id: job.id, procs: job.procs, end: now + job.length });
     }
 
     pub fn predict_running(&mut self, id: JobId, start: Time, old: Seconds, new: Seconds) {
         self.quiet = false;
-        let (from, end) = (self.place(id, start, old), start + self.length(new));
-        let before = |other: &Running| (other.end, other.id) < (end, id);
-        // Only those between the old place and the new one move.
-        let to = if end > self.running[from].end {
-            let behind = from + 1;
-            let to = from + self.running[behind..].partition_point(before);
-            self.running[from..=to].rotate_left(1);
-            to
-        } else {
-            let to = self.running[..from].partition_point(before);
-            self.running[to..=from].rotate_right(1);
-            to
-        };
-        self.running[to].end = end;
+        self.running.change(start + self.length(old), id, start + self.length(new));
     }
 
     /// A running job ends.
     pub fn release(&mut self, id: JobId, start: Time, prediction: Seconds) {
-        let job = self.stop(id, start, prediction);
-        self.free += i64::from(job.procs);
-    }
-
-    fn run(&mut self, job: Running) {
-        let at = self.running.partition_point(|other| (other.end, other.id) < (job.end, job.id));
-        self.running.insert(at, job);
-    }
-
-    fn stop(&mut self, id: JobId, start: Time, prediction: Seconds) -> Running {
         self.quiet = false;
-        let at = self.place(id, start, prediction);
-        self.running.remove(at)
-    }
-
-    fn place(&self, id: JobId, start: Time, prediction: Seconds) -> usize {
-        let end = start + self.length(prediction);
-        let at = self.running.binary_search_by_key(&(end, id), |job| (job.end, job.id));
-        at.expect("a running job stands at its predicted end")
+        let job = self.running.remove(start + self.length(prediction), id);
+        self.free += i64::from(job.procs);
     }
 }

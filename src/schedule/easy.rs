@@ -209,7 +209,11 @@ impl Reservation {
 /// that `started` in this pass run too; both lists are in order of their ends.
 fn reserve(view: &View<'_>, started: &[(Time, u32)], free: i64, head: &Waiting) -> Reservation {
     if started.is_empty() {
-        return reserve_among_running(view, free, head);
+        // No head has started, as in most passes.
+        let missing = i64::from(head.procs) - free;
+        let frees = view.running.end_that_frees(missing);
+        return frees
+            .map_or(Reservation::NONE, |(shadow_time, freed)| Reservation { shadow_time, extra: freed - missing });
     }
     let mut running = view.running.iter().map(|job| (job.end, job.procs)).peekable();
     let mut started = started.iter().copied().peekable();
@@ -233,18 +237,4 @@ fn reserve(view: &View<'_>, started: &[(Time, u32)], free: i64, head: &Waiting) 
             return Reservation { shadow_time: next, extra: sum - i64::from(head.procs) };
         }
     }
-}
-
-/// The same where no head has started, as in most passes.
-fn reserve_among_running(view: &View<'_>, free: i64, head: &Waiting) -> Reservation {
-    let mut missing = i64::from(head.procs) - free;
-    let fits = view.running.iter().position(|job| {
-        missing -= i64::from(job.procs);
-        missing <= 0
-    });
-    let Some(last) = fits else { return Reservation::NONE };
-    let shadow_time = view.running[last].end;
-    let with_it = view.running[last + 1..].iter().take_while(|job| job.end == shadow_time);
-    let more: i64 = with_it.map(|job| i64::from(job.procs)).sum();
-    Reservation { shadow_time, extra: more - missing }
 }

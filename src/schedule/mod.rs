@@ -9,6 +9,7 @@ mod fcfs;
 mod policy;
 mod queue;
 mod replay;
+mod running;
 mod widths;
 
 pub use conservative::Conservative;
@@ -17,3 +18,4 @@ pub use fcfs::Fcfs;
 pub use policy::{Policy, Running, View, Waiting};
 pub use queue::Queue;
 pub use replay::Replay;
+pub use running::RunningJobs;

@@ -1,6 +1,7 @@
 //! The scheduling policy interface: a look at the machine in, who starts out.
 
 use super::queue::Queue;
+use super::running::RunningJobs;
 use crate::job::{JobId, Submission};
 use crate::time::{Seconds, Time};
 
@@ -43,7 +44,7 @@ pub struct View<'a> {
     /// In arrival order, which is that of their ids.
     pub waiting: &'a Queue,
     /// By predicted end, then by id.
-    pub running: &'a [Running],
+    pub running: &'a RunningJobs,
     /// Since the last pass nothing has happened but arrivals: no job has ended, no earlier prediction has changed.
     pub quiet: bool,
 }

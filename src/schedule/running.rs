@@ -1,0 +1,190 @@
+//! The running jobs by predicted end, however many: a machine of thousands of processors may run as many jobs.
+
+use super::policy::Running;
+use crate::job::JobId;
+use crate::time::Time;
+
+/// The jobs that run, by predicted end, then by id.
+#[derive(Clone, Debug, Default)]
+pub struct RunningJobs {
+    /// None is empty. One, unless there are many jobs: shifting half of a block costs next to nothing, shifting thousands
+    /// of jobs at every start and end does not.
+    blocks: Vec<Block>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Block {
+    jobs: Vec<Running>,
+    /// Of all of them.
+    procs: i64,
+}
+
+/// What the order is by.
+type Key = (Time, JobId);
+
+fn key(job: &Running) -> Key {
+    (job.end, job.id)
+}
+
+impl RunningJobs {
+    const LARGEST: usize = 256;
+
+    pub fn iter(&self) -> impl Iterator<Item = &Running> + Clone {
+        self.blocks.iter().flat_map(|block| &block.jobs)
+    }
+
+    /// When, by what is predicted, so many processors more will be free, all jobs that end at one time taken together;
+    /// and how many that will be. None if they never will be.
+    pub fn end_that_frees(&self, procs: i64) -> Option<(Time, i64)> {
+        let mut freed = 0;
+        let mut blocks = self.blocks.iter();
+        // Whole blocks at first.
+        let block = blocks.find(|block| {
+            freed += block.procs;
+            freed >= procs
+        })?;
+        freed -= block.procs;
+        let last = block.jobs.iter().position(|job| {
+            freed += i64::from(job.procs);
+            freed >= procs
+        })?;
+        let end = block.jobs[last].end;
+        let behind = block.jobs[last + 1..].iter().chain(blocks.flat_map(|block| &block.jobs));
+        freed += behind.take_while(|job| job.end == end).map(|job| i64::from(job.procs)).sum::<i64>();
+        Some((end, freed))
+    }
+
+    pub(crate) fn insert(&mut self, job: Running) {
+        let Some(at) = self.block_of(key(&job)) else {
+            self.blocks.push(Block { procs: i64::from(job.procs), jobs: vec![job] });
+            return;
+        };
+        let Block { jobs, procs } = &mut self.blocks[at];
+        jobs.insert(jobs.partition_point(|other| key(other) < key(&job)), job);
+        *procs += i64::from(job.procs);
+        if jobs.len() > Self::LARGEST {
+            let upper = jobs.split_off(Self::LARGEST / 2);
+            let moved: i64 = upper.iter().map(|job| i64::from(job.procs)).sum();
+            *procs -= moved;
+            self.blocks.insert(at + 1, Block { jobs: upper, procs: moved });
+        }
+    }
+
+    /// Takes out the job that is predicted to end then.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub(crate) fn remove(&mut self, end: Time, id: JobId) -> Running {
+        let (at, place) = self.place((end, id));
+        let Block { jobs, procs } = &mut self.blocks[at];
+        let job = jobs.remove(place);
+        *procs -= i64::from(job.procs);
+        // The last block keeps its room for those to come.
+        if jobs.is_empty() && self.blocks.len() > 1 {
+            self.blocks.remove(at);
+        }
+        job
+    }
+
+    /// The job that was predicted to end at one time is predicted to end at another.
+    ///
+    /// # Panics
+    /// If there is no such job.
+    pub(crate) fn change(&mut self, end: Time, id: JobId, new: Time) {
+        let (at, from) = self.place((end, id));
+        if self.block_of((new, id)) != Some(at) {
+            let job = self.remove(end, id);
+            self.insert(Running { end: new, ..job });
+            return;
+        }
+        let jobs = &mut self.blocks[at].jobs;
+        let before = |other: &Running| key(other) < (new, id);
+        // Only those between the old place and the new one move.
+        let to = if new > end {
+            let to = from + jobs[from + 1..].partition_point(before);
+            jobs[from..=to].rotate_left(1);
+            to
+        } else {
+            let to = jobs[..from].partition_point(before);
+            jobs[to..=from].rotate_right(1);
+            to
+        };
+        jobs[to].end = new;
+    }
+
+    /// The block where a job stands or would; none if there are no blocks.
+    fn block_of(&self, wanted: Key) -> Option<usize> {
+        match self.blocks.len() {
+            0 => None,
+            1 => Some(0),
+            blocks => {
+                let last = |block: &Block| block.jobs.last().map(key);
+                Some(self.blocks.partition_point(|block| last(block) < Some(wanted)).min(blocks - 1))
+            }
+        }
+    }
+
+    fn place(&self, wanted: Key) -> (usize, usize) {
+        let block = self.block_of(wanted);
+        let place = block.and_then(|at| Some((at, self.blocks[at].jobs.binary_search_by_key(&wanted, key).ok()?)));
+        place.expect("a running job stands at its predicted end")
+    }
+}
+
+impl<'a> IntoIterator for &'a RunningJobs {
+    type Item = &'a Running;
+    type IntoIter = Box<dyn Iterator<Item = &'a Running> + 'a>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        Box::new(self.iter())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::stream;
+    use rand::RngExt;
+
+    /// Against a plain list, over a long random history of starts, ends and changed predictions, with many equal ends.
+    #[test]
+    fn they_are_the_sorted_list() {
+        let mut rng = stream(1, "running");
+        let (mut running, mut plain) = (RunningJobs::default(), Vec::<Running>::new());
+        for step in 0..30_000u32 {
+            // Some two thousand in the middle of the history, none at its end.
+            let leaves = if step < 10_000 { 2 } else { 5 };
+            match rng.random_range(0..8) {
+                draw if draw < leaves && !plain.is_empty() => {
+                    let job = plain.swap_remove(rng.random_range(0..plain.len()));
+                    assert_eq!(running.remove(job.end, job.id), job);
+                }
+                draw if draw % 2 == 0 && !plain.is_empty() => {
+                    let at = rng.random_range(0..plain.len());
+                    let new = rng.random_range(0..3000);
+                    running.change(plain[at].end, plain[at].id, new);
+                    plain[at].end = new;
+                }
+                _ => {
+                    let (procs, end) = (rng.random_range(1..100), rng.random_range(0..3000));
+                    let job = Running { id: JobId(step), procs, end };
+                    running.insert(job);
+                    plain.push(job);
+                }
+            }
+            if step % 61 == 0 {
+                plain.sort_unstable_by_key(key);
+                assert!(running.iter().eq(&plain) && (&running).into_iter().eq(&plain));
+                let all: i64 = plain.iter().map(|job| i64::from(job.procs)).sum();
+                let wanted = rng.random_range(1..=all + 5);
+                assert_eq!(running.end_that_frees(wanted), plain_end_that_frees(&plain, wanted));
+            }
+        }
+    }
+
+    /// By its definition: the first end by which enough jobs have ended.
+    fn plain_end_that_frees(jobs: &[Running], procs: i64) -> Option<(Time, i64)> {
+        let freed = |end| jobs.iter().filter(|job| job.end <= end).map(|job| i64::from(job.procs)).sum();
+        jobs.iter().map(|job| (job.end, freed(job.end))).find(|(_, freed)| *freed >= procs)
+    }
+}
