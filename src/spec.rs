@@ -128,7 +128,10 @@ impl Spec {
             Some(rest) => split_at_commas(rest).map_err(wrong)?,
         };
         for piece in pieces {
-            let Some((key, value)) = piece.split_once('=') else {
+            let is_switch = |key: &&Key| key.name == piece && matches!(key.kind, Kind::Switch);
+            // A switch alone is on.
+            let pair = piece.split_once('=').or_else(|| form.keys.iter().find(is_switch).map(|key| (key.name, "on")));
+            let Some((key, value)) = pair else {
                 return Err(wrong(format!("'{piece}' is not key=value; {}", form.keys_in_words())));
             };
             let Some(at) = form.keys.iter().position(|k| k.name == key) else {
@@ -281,6 +284,7 @@ mod tests {
             ("rich", "rich"),
             ("rich:window=3", "rich"),
             ("rich:cap=on,window=05", "rich:window=5,cap=on"),
+            ("rich:cap,window=5", "rich:window=5,cap=on"),
             ("rich:think=120", "rich:think=2m"),
             ("rich:think=1200", "rich"),
             ("rich:start=2m", "rich:start=120"),

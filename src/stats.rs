@@ -1,5 +1,7 @@
 //! Medians, percentiles and other small statistics.
 
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
 use crate::time::Seconds;
 
 /// The median of whole seconds; of an even number the mean of the middle two, rounded down. Reorders `values`.
@@ -35,6 +37,18 @@ pub fn percentile(values: &mut [f64], percent: f64) -> f64 {
     *values.select_nth_unstable_by(rank.min(values.len()) - 1, f64::total_cmp).1
 }
 
+/// The mean, and the half-width of its 95% interval by Student's t with n - 1 degrees of freedom.
+pub fn mean_and_half_width(values: &[f64]) -> (f64, Option<f64>) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    if values.len() < 2 {
+        return (mean, None);
+    }
+    let variance = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (count - 1.0);
+    let quantile = StudentsT::new(0.0, 1.0, count - 1.0).expect("there are degrees of freedom").inverse_cdf(0.975);
+    (mean, Some(quantile * (variance / count).sqrt()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,6 +66,15 @@ mod tests {
     fn means_round_down() {
         assert_eq!(mean(&[1, 2]), 1);
         assert_eq!(mean(&[i64::MAX, i64::MAX]), i64::MAX);
+    }
+
+    #[test]
+    fn intervals_are_students() {
+        // Mean 3, standard deviation sqrt(2.5), t of 4 degrees of freedom 2.776445 (tables).
+        let (mean, half) = mean_and_half_width(&[1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(mean, 3.0);
+        assert!((half.unwrap() - 2.776_445 * (2.5f64 / 5.0).sqrt()).abs() < 1e-5);
+        assert_eq!(mean_and_half_width(&[7.0]), (7.0, None));
     }
 
     #[test]

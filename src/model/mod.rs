@@ -1,8 +1,9 @@
-//! Models that make workloads and estimates. One file a model.
+//! Models that make workloads and estimates, one file a model, and the distributions and curves they are made of.
 
 mod daily_cycle;
 mod downey;
 pub mod estimates;
+mod lifetimes;
 mod lublin;
 mod model_job;
 mod offered_load;
@@ -13,6 +14,7 @@ mod users;
 pub use daily_cycle::{BUCKETS, DailyCycle};
 pub use downey::Downey;
 pub use estimates::{Assignment, EstimateModel, Mode, Modes, Replaced, Sample, ks_distance, replace_estimates};
+pub use lifetimes::{Aged, Lifetimes, UniformLog};
 pub use lublin::{Lublin, LublinArrivals, LublinClass, LublinParameters, LublinShapes};
 pub use model_job::{ModelJob, Origin, Shape, header};
 pub use offered_load::{LOAD_TOLERANCE, LoadMet, LoadMeter, meet_load};

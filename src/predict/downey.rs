@@ -6,9 +6,9 @@ use rustc_hash::FxHashMap;
 use super::board::Board;
 use super::category::whole_seconds;
 use super::deadline;
-use super::lifetimes::Lifetimes;
 use super::predictor::Predictor;
 use crate::job::{JobId, Submission};
+use crate::model::{Lifetimes, UniformLog};
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::Seconds;
 
@@ -38,7 +38,7 @@ const FIRST_AGE: Seconds = 1;
 /// the estimate answers at arrival, and growing steps at a missed deadline.
 pub struct Downey {
     by: fn(&Submission) -> i32,
-    point: fn(f64, f64) -> f64,
+    point: fn(&UniformLog, f64) -> f64,
     categories: FxHashMap<i32, Lifetimes>,
 }
 
@@ -51,28 +51,18 @@ impl Downey {
                 "executable" => |job| job.executable,
                 _ => |_| 0,
             },
-            point: if spec.text("point") == "mean" { conditional_mean } else { conditional_median },
+            point: if spec.text("point") == "mean" { UniformLog::mean_at_age } else { UniformLog::median_at_age },
             categories: FxHashMap::default(),
         }
     }
 
     /// The lifetime of a job of this age; none past the longest there can be.
     fn ask(&self, job: &Submission, age: Seconds) -> Option<f64> {
-        let longest = self.categories.get(&(self.by)(job))?.longest()?;
+        let life = self.categories.get(&(self.by)(job))?.fit()?;
         let age = age as f64;
         // A fit through its longest run gives that run time but for the last digits, which must not decide.
-        (age < longest * (1.0 - 1e-9)).then(|| (self.point)(age, longest))
+        (age < life.longest() * (1.0 - 1e-9)).then(|| (self.point)(&life, age))
     }
-}
-
-/// Half of the jobs that reach age a end by sqrt(a t_max).
-fn conditional_median(age: f64, longest: f64) -> f64 {
-    (age * longest).sqrt()
-}
-
-/// (t_max - a) / (ln t_max - ln a)
-fn conditional_mean(age: f64, longest: f64) -> f64 {
-    (longest - age) / (libm::log(longest) - libm::log(age))
 }
 
 impl Predictor for Downey {
@@ -81,7 +71,7 @@ impl Predictor for Downey {
     }
 
     fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {
-        self.categories.entry((self.by)(board.job(id))).or_default().add(runtime);
+        self.categories.entry((self.by)(board.job(id))).or_default().add(runtime as f64);
     }
 
     /// The same question for the age it has reached; growing steps where the distribution has no longer jobs.

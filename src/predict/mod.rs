@@ -12,7 +12,6 @@ pub mod deadline;
 mod downey;
 mod estimate;
 mod gibbons;
-mod lifetimes;
 mod live;
 pub mod metric;
 mod multiset;

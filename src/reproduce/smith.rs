@@ -3,7 +3,7 @@
 use crate::engine::EngineError;
 use crate::predict::templates::Template;
 use crate::search::{Found, Genetic, Judge, Limits, Rival, Score, Space, Step, genetic, greedy, rivals};
-use crate::sweep::mean_and_half_width;
+use crate::stats::mean_and_half_width;
 use crate::trace::Workload;
 
 use super::figure::Figure;

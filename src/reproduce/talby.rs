@@ -3,7 +3,8 @@
 
 use crate::engine::EngineError;
 use crate::experiment::{OptionForm, Options, Setting, simulate};
-use crate::sweep::{Cell, mean_and_half_width};
+use crate::stats::mean_and_half_width;
+use crate::sweep::Cell;
 use crate::trace::Workload;
 
 use super::figure::Figure;

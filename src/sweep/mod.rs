@@ -15,7 +15,7 @@ mod store;
 pub use expand::expand;
 pub use grid::{Axis, Cell, Cells, Grid};
 pub use plan::{Keys, RESULTS_REVISION, Sweep, SweepError};
-pub use results::{Progress, Results, mean_and_half_width, write_results};
+pub use results::{Progress, Results, write_results};
 pub use run::{Failure, RunReport, Shard, run};
 pub use slurm::{SlurmError, Submitted, active_job, submit};
 pub use store::{CellKey, PartWriter, Store};

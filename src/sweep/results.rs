@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
-
 use crate::report::{Cell, Output, OutputError, csv_cell, summary_columns};
 use crate::spec::SpecError;
+use crate::stats::mean_and_half_width;
 
 use super::plan::{Keys, Sweep};
 use super::store::Store;
@@ -154,30 +153,9 @@ impl Results {
     }
 }
 
-/// The mean, and the half-width of its 95% interval by Student's t with n - 1 degrees of freedom.
-pub fn mean_and_half_width(values: &[f64]) -> (f64, Option<f64>) {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    if values.len() < 2 {
-        return (mean, None);
-    }
-    let variance = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (count - 1.0);
-    let quantile = StudentsT::new(0.0, 1.0, count - 1.0).expect("there are degrees of freedom").inverse_cdf(0.975);
-    (mean, Some(quantile * (variance / count).sqrt()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn intervals_are_students() {
-        // Mean 3, standard deviation sqrt(2.5), t of 4 degrees of freedom 2.776445 (tables).
-        let (mean, half) = mean_and_half_width(&[1.0, 2.0, 3.0, 4.0, 5.0]);
-        assert_eq!(mean, 3.0);
-        assert!((half.unwrap() - 2.776_445 * (2.5f64 / 5.0).sqrt()).abs() < 1e-5);
-        assert_eq!(mean_and_half_width(&[7.0]), (7.0, None));
-    }
 
     #[test]
     fn groups_are_in_the_order_of_their_first_row() {

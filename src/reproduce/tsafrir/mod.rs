@@ -7,7 +7,7 @@ mod runs;
 use super::figure::Figure;
 use super::logs::{FoundLog, LogName};
 use crate::model::{EstimateModel, Modes};
-use crate::sweep::mean_and_half_width;
+use crate::stats::mean_and_half_width;
 use crate::time::{HOUR, MINUTE, Seconds};
 use crate::trace::{Cleaning, Log, TraceError, Workload, clean};
 

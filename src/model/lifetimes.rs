@@ -1,0 +1,252 @@
+//! Lifetimes that are uniform in log space (Downey): the distribution F(t) = b0 + b1 ln t, what is left of it for a job
+//! of some age, and the one that fits given run times best.
+//!
+//! The fit is by least squares over the points (ln t, rank / N), one a job. A new run time moves the ranks of all that
+//! are longer, so that the sum of ranks times logarithms grows by the logarithms of those: run times stand in order, in
+//! blocks with their sums.
+
+/// The uniform-log distribution (Downey, equation 4), by the logarithms of its bounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UniformLog {
+    pub ln_min: f64,
+    pub ln_max: f64,
+}
+
+impl UniformLog {
+    /// Of the line b0 + b1 ln t: t_min = exp(-b0 / b1), t_max = exp((1 - b0) / b1).
+    pub fn of_line(intercept: f64, slope: f64) -> UniformLog {
+        UniformLog { ln_min: -intercept / slope, ln_max: (1.0 - intercept) / slope }
+    }
+
+    /// The value below which a share `u` of all lies.
+    pub fn quantile(&self, u: f64) -> f64 {
+        libm::exp(self.ln_min + u * (self.ln_max - self.ln_min))
+    }
+
+    /// (t_max - t_min) / (ln t_max - ln t_min)
+    pub fn mean(&self) -> f64 {
+        (libm::exp(self.ln_max) - libm::exp(self.ln_min)) / (self.ln_max - self.ln_min)
+    }
+
+    /// t_max
+    pub fn longest(&self) -> f64 {
+        libm::exp(self.ln_max)
+    }
+
+    /// Half of the jobs that reach age a, at least t_min, end by sqrt(a t_max).
+    pub fn median_at_age(&self, age: f64) -> f64 {
+        (age * self.longest()).sqrt()
+    }
+
+    /// (t_max - a) / (ln t_max - ln a), for an age of at least t_min.
+    pub fn mean_at_age(&self, age: f64) -> f64 {
+        let longest = self.longest();
+        (longest - age) / (libm::log(longest) - libm::log(age))
+    }
+
+    /// What is known of a job that has run for `age` so far; none past t_max.
+    pub fn at_age(&self, age: f64) -> Option<Aged> {
+        // A new job has no logarithm of its age, but below t_min nothing is known of a job anyway.
+        let reached = if age > 0.0 { libm::log(age).max(self.ln_min) } else { self.ln_min };
+        let left = self.ln_max - reached;
+        (left > 0.0).then_some(Aged { age, ln_min: self.ln_min, ln_max: self.ln_max, left })
+    }
+
+    /// The part of it that is the `at`-th (from 0) of `parts` of equal probability.
+    pub fn part(&self, at: u32, parts: u32) -> UniformLog {
+        let bound = |at: u32| self.ln_min + (self.ln_max - self.ln_min) * f64::from(at) / f64::from(parts);
+        UniformLog { ln_min: bound(at), ln_max: bound(at + 1) }
+    }
+
+    /// In which of so many parts a lifetime lies, given its logarithm; the outer ones have no outer bound.
+    pub fn part_of(&self, ln: f64, parts: u32) -> u32 {
+        let share = (ln - self.ln_min) / (self.ln_max - self.ln_min);
+        ((share * f64::from(parts)).max(0.0) as u32).min(parts - 1)
+    }
+}
+
+/// A lifetime of which the age is known.
+#[derive(Clone, Copy, Debug)]
+pub struct Aged {
+    age: f64,
+    ln_min: f64,
+    ln_max: f64,
+    /// ln t_max - ln a
+    left: f64,
+}
+
+impl Aged {
+    /// The probability that the job still runs after `more`. Downey, equation 5, at t = a + more:
+    /// (1 - b0 - b1 ln t) / (1 - b0 - b1 ln a) = (ln t_max - ln t) / (ln t_max - ln a).
+    pub fn still_runs(&self, more: f64) -> f64 {
+        let ln = libm::log(self.age + more);
+        if ln <= self.ln_min { 1.0 } else { ((self.ln_max - ln) / self.left).clamp(0.0, 1.0) }
+    }
+
+    /// After so long it has surely ended.
+    pub fn ends_within(&self) -> f64 {
+        libm::exp(self.ln_max) - self.age
+    }
+}
+
+/// Run times, in any unit, of which the distribution is to be found.
+#[derive(Clone, Debug, Default)]
+pub struct Lifetimes {
+    blocks: Vec<Block>,
+    count: u64,
+    sum: f64,
+    squares: f64,
+    /// The sum of rank x ln t, ranks from 1.
+    by_rank: f64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Block {
+    /// In order, with their logarithms.
+    lives: Vec<(f64, f64)>,
+    sum: f64,
+}
+
+const LARGEST: usize = 512;
+
+impl Lifetimes {
+    /// One more run time, above 0.
+    pub fn add(&mut self, runtime: f64) {
+        // libm's logarithm has the same digits on every platform.
+        let ln = libm::log(runtime);
+        let at = self.blocks.partition_point(|block| block.lives.last().is_some_and(|(longest, _)| *longest < runtime));
+        if at == self.blocks.len() {
+            match self.blocks.last() {
+                Some(last) if last.lives.len() < LARGEST => self.insert(at - 1, runtime, ln),
+                _ => {
+                    self.blocks.push(Block::default());
+                    self.insert(at, runtime, ln);
+                }
+            }
+        } else {
+            self.insert(at, runtime, ln);
+        }
+    }
+
+    fn insert(&mut self, at: usize, runtime: f64, ln: f64) {
+        let before: usize = self.blocks[..at].iter().map(|block| block.lives.len()).sum();
+        let after: f64 = self.blocks[at + 1..].iter().map(|block| block.sum).sum();
+        let block = &mut self.blocks[at];
+        let place = block.lives.partition_point(|(other, _)| *other < runtime);
+        let longer: f64 = block.lives[place..].iter().map(|(_, ln)| ln).sum::<f64>() + after;
+        block.lives.insert(place, (runtime, ln));
+        block.sum += ln;
+        self.by_rank += (before + place + 1) as f64 * ln + longer;
+        self.count += 1;
+        self.sum += ln;
+        self.squares += ln * ln;
+        if block.lives.len() > LARGEST {
+            let upper = block.lives.split_off(LARGEST / 2);
+            let sum = upper.iter().map(|(_, ln)| ln).sum();
+            block.sum = block.lives.iter().map(|(_, ln)| ln).sum();
+            self.blocks.insert(at + 1, Block { lives: upper, sum });
+        }
+    }
+
+    /// The distribution that fits best. None while all are equal.
+    pub fn fit(&self) -> Option<UniformLog> {
+        let (shortest, longest) = (self.blocks.first()?.lives.first()?.0, self.blocks.last()?.lives.last()?.0);
+        if shortest == longest {
+            return None;
+        }
+        let n = self.count as f64;
+        let (mean_ln, mean_rank) = (self.sum / n, (n + 1.0) / (2.0 * n));
+        let slope = (self.by_rank / n - self.sum * mean_rank) / (self.squares - self.sum * mean_ln);
+        let intercept = mean_rank - slope * mean_ln;
+        Some(UniformLog::of_line(intercept, slope))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::stream;
+    use rand::RngExt;
+
+    /// Against a fit that sorts everything and sums it up anew.
+    #[test]
+    fn the_fit_is_that_of_all_points() {
+        let mut rng = stream(1, "lifetimes");
+        let (mut lifetimes, mut plain) = (Lifetimes::default(), Vec::new());
+        for step in 0..5000 {
+            let runtime = f64::from(rng.random_range(1..300) * rng.random_range(1..300));
+            lifetimes.add(runtime);
+            plain.push(runtime);
+            if step % 97 == 3 || step == 4999 {
+                plain.sort_unstable_by(f64::total_cmp);
+                let n = plain.len() as f64;
+                let points: Vec<(f64, f64)> =
+                    plain.iter().zip(1..).map(|(t, rank)| (t.ln(), f64::from(rank) / n)).collect();
+                let (x, y) = (points.iter().map(|p| p.0).sum::<f64>() / n, points.iter().map(|p| p.1).sum::<f64>() / n);
+                let both: f64 = points.iter().map(|p| (p.0 - x) * (p.1 - y)).sum();
+                let slope = both / points.iter().map(|p| (p.0 - x) * (p.0 - x)).sum::<f64>();
+                let expected = ((1.0 - (y - slope * x)) / slope).exp();
+                assert!((lifetimes.fit().unwrap().longest() / expected - 1.0).abs() < 1e-9, "after {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn equal_run_times_have_no_distribution() {
+        let mut lifetimes = Lifetimes::default();
+        assert_eq!(lifetimes.fit(), None);
+        (0..2000).for_each(|_| lifetimes.add(60.0));
+        assert_eq!(lifetimes.fit(), None);
+        // Of two the fit goes through both: F(1) = 1/2, F(e) = 1, so that t_max is the longer.
+        let mut two = Lifetimes::default();
+        two.add(100.0);
+        two.add(4.0);
+        assert!((two.fit().unwrap().longest() - 100.0).abs() < 1e-9);
+    }
+
+    /// Section 2.2.1 of the paper: from e^2 to e^12 seconds the median is 18 minutes and the mean 271.
+    #[test]
+    fn the_papers_lifetimes() {
+        let life = UniformLog::of_line(-0.2, 0.1);
+        assert!((life.ln_min - 2.0).abs() < 1e-12 && (life.ln_max - 12.0).abs() < 1e-12);
+        assert_eq!((life.quantile(0.5) / 60.0).round(), 18.0);
+        assert_eq!((life.mean() / 60.0).round(), 271.0);
+    }
+
+    /// Against the definition: the probability to reach t over that to reach the age.
+    #[test]
+    fn what_is_left_of_a_lifetime() {
+        let life = UniformLog::of_line(-0.2, 0.1);
+        let reach = |t: f64| 1.0 - (-0.2 + 0.1 * t.ln()).clamp(0.0, 1.0);
+        for age in [0.0, 3.0, 10.0, 500.0, 100_000.0] {
+            let aged = life.at_age(age).unwrap();
+            for more in [0.0, 1.0, 60.0, 5000.0, 60_000.0, 200_000.0] {
+                let expected = reach(age + more) / reach(age);
+                assert!((aged.still_runs(more) - expected).abs() < 1e-12, "{more} after {age}");
+            }
+            assert!(aged.still_runs(aged.ends_within() * (1.0 + 1e-12)) < 1e-9);
+            if age >= 10.0 {
+                assert!((aged.still_runs(life.median_at_age(age) - age) - 0.5).abs() < 1e-12);
+            }
+        }
+        assert!(life.at_age(163_000.0).is_none(), "nothing outlives t_max");
+        // The mean of what is left is the integral of the probability to go on.
+        let (age, steps) = (100.0, 2_000_000);
+        let aged = life.at_age(age).unwrap();
+        let step = aged.ends_within() / f64::from(steps);
+        let area: f64 = (0..steps).map(|at| aged.still_runs((f64::from(at) + 0.5) * step) * step).sum();
+        assert!((age + area) / life.mean_at_age(age) - 1.0 < 1e-6);
+    }
+
+    #[test]
+    fn parts_are_equal_and_make_up_the_whole() {
+        let life = UniformLog::of_line(-0.2, 0.1);
+        assert_eq!(life.part(0, 1), UniformLog { ln_min: life.ln_min, ln_max: life.ln_max });
+        for at in 0..5 {
+            let part = life.part(at, 5);
+            assert!((part.ln_min - 2.0 - 2.0 * f64::from(at)).abs() < 1e-12);
+            assert_eq!(life.part_of((part.ln_min + part.ln_max) / 2.0, 5), at);
+        }
+        assert_eq!((life.part_of(-3.0, 5), life.part_of(12.5, 5)), (0, 4));
+    }
+}
