@@ -35,7 +35,7 @@
 //! |---|---|---|
 //! | 0 | [`time`], [`job`], [`spec`], [`stats`], [`rng`], [`parallel`] | the vocabulary: durations, what is submitted and what is true of a job, `name:key=value` texts, medians, one seed to many streams, many threads to one order |
 //! | 1 | [`trace`] | SWF in and out, compressed input, named cleaning rules with counts, shaping, the embedded log |
-//! | 2 | [`model`] | makes workloads and estimates, one file a model: the catalog of estimate models, the day's cycle, speedup, users laid over jobs, loads that are met |
+//! | 2 | [`model`] | makes workloads and estimates, one file a model: the catalog of estimate models, the day's cycle, users laid over jobs, loads that are met, and what models share: speedup, lifetimes |
 //! | 3 | [`predict`] | the four-event interface, the board predictors write on, one file a predictor, the catalog of them all |
 //! | 3 | [`schedule`] | the policy interface, the waiting queue and its index by width, the running jobs, one file a policy, the catalog of them all |
 //! | 4 | [`engine`] | events and their total order, the machine, the recorder; the only place that changes state |
@@ -43,6 +43,7 @@
 //! | 6 | [`experiment`] | one workload under one scheduler with one predictor, and the table of all options that change its result |
 //! | 7 | [`report`] | tables, CSV, JSON, SWF, and files that appear whole; knows nothing of the engine |
 //! | 8 | [`search`] | the search for good templates, and a set of them beside other predictors |
+//! | 8 | [`malleable`] | Downey's study: jobs that choose their processors by predicted queue times, with a loop of its own |
 //! | 8 | [`sweep`] | many experiments: a grid, its folder of finished cells, the threads, Slurm |
 //! | 9 | [`reproduce`] | published tables computed again, one file a paper |
 //! | 10 | [`cli`] | one file a subcommand: arguments in, library call, report out |
@@ -52,6 +53,7 @@
 //! - A new predictor: a file in `predict/` and a line in `predict/catalog.rs`.
 //! - How past jobs are compared and predict: `predict/templates.rs` and `predict/category.rs`.
 //! - A new scheduler: a file in `schedule/` and a line in `schedule/catalog.rs`.
+//! - How a malleable job chooses: `malleable/strategy.rs` and `malleable/decide.rs`.
 //! - What an event does, and in which order: [`engine::Simulation`].
 //! - A new estimate model: a file in `model/estimates/` and an entry in `model/estimates/catalog.rs`.
 //! - Which records are dropped or changed: `trace/clean.rs`.
@@ -65,6 +67,7 @@ pub mod cli;
 pub mod engine;
 pub mod experiment;
 pub mod job;
+pub mod malleable;
 pub mod metrics;
 pub mod model;
 pub mod parallel;

@@ -1,7 +1,8 @@
-//! `sim list`: what can stand after `--predictor`, `--scheduler` and `--estimates`.
+//! `sim list`: what can stand after `--predictor`, `--scheduler`, `--estimates` and `--strategy`.
 
 use clap::{Args, ValueEnum};
 
+use crate::malleable::Strategy;
 use crate::model::estimates;
 use crate::predict;
 use crate::report::{Output, write_forms};
@@ -19,6 +20,8 @@ enum What {
     Predictors,
     Schedulers,
     Estimates,
+    /// Of malleable jobs
+    Strategies,
 }
 
 pub fn execute(args: &ListArgs) -> anyhow::Result<()> {
@@ -26,6 +29,7 @@ pub fn execute(args: &ListArgs) -> anyhow::Result<()> {
         What::Predictors => predict::catalog::forms(),
         What::Schedulers => schedule::catalog::forms(),
         What::Estimates => estimates::catalog::forms(),
+        What::Strategies => Strategy::forms(),
     };
     Ok(Output::stdout().fill(|out| write_forms(out, &forms))?)
 }

@@ -5,6 +5,7 @@ mod failure;
 mod generate;
 mod interrupt;
 mod list;
+mod malleable;
 mod notes;
 mod options;
 mod progress;
@@ -50,6 +51,7 @@ const EXAMPLES: &str = "Examples:
   sim sweep --trace KTH.swf,CTC.swf --predictor estimate,ruh,easy++ --out study
   sim search --trace CTC.swf --out ctc.templates      which past jobs predict best
   sim --trace NASA.swf --estimates tsafrir            a log without estimates, with made ones
+  sim malleable                                       how many processors should a malleable job take?
   sim list predictors                                 what can stand after --predictor
   sim trace info KTH.swf.gz                           what is in a log";
 
@@ -59,7 +61,7 @@ enum Command {
     Sweep(sweep::SweepArgs),
     /// Look into a log: what is in it, is it sound
     Trace(trace::TraceArgs),
-    /// Print the predictors, schedulers or estimate models there are, with their keys and defaults
+    /// Print the predictors, schedulers, estimate models or strategies there are, with their keys and defaults
     List(list::ListArgs),
     /// Compute the tables of a paper again, published and measured side by side
     Reproduce(reproduce::ReproduceArgs),
@@ -69,6 +71,8 @@ enum Command {
     Estimates(estimates::EstimatesArgs),
     /// Make a log from a model
     Generate(generate::GenerateArgs),
+    /// Let malleable jobs choose their processors by predicted queue times
+    Malleable(malleable::MalleableArgs),
 }
 
 /// How a result is printed.
@@ -138,6 +142,7 @@ pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> anyhow::R
         Some(Command::List(args)) => list::execute(&args),
         Some(Command::Estimates(args)) => estimates::execute(&args, cli.quiet),
         Some(Command::Generate(args)) => generate::execute(&args, cli.quiet),
+        Some(Command::Malleable(args)) => malleable::execute(&args, cli.quiet),
     }
 }
 

@@ -15,7 +15,7 @@ const FLOORS: [&[&str]; 12] = [
     &["metrics"],
     &["experiment"],
     &["report"],
-    &["search", "sweep"],
+    &["malleable", "search", "sweep"],
     &["reproduce"],
     &["cli"],
 ];

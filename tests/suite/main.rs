@@ -8,6 +8,7 @@ mod formulas;
 mod golden;
 mod invariants;
 mod layers;
+mod malleable;
 mod model_downey;
 mod model_lublin;
 mod model_users;

@@ -1,0 +1,236 @@
+//! `sim malleable`: predicted queue times decide how many processors a job takes.
+
+use std::io::{self, Write};
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+
+use super::failure::UsageError;
+use super::progress::Progress;
+use super::{Format, available_threads};
+use crate::malleable::{
+    Case, MalleableJob, MalleableWorkload, Outcome, Row, Strategy, View, most_runs, run_cases, run_workloads,
+    write_allocations, write_pairs, write_tables,
+};
+use crate::report::{Output, grouped, write_csv, write_json_list};
+use crate::spec::split_list;
+use crate::time::humane;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  sim malleable                                                 all strategies in both views, as in the paper
+  sim malleable --strategy avg,opt,pred --view system --rho 0.9
+  sim malleable --strategy bias,bias:lock-in,bias:lock-in,risk=0.2 --seeds 20
+  sim malleable --strategy pred --scatter-out queue_times.csv --jobs-out jobs.csv
+  sim list strategies                                           what can stand after --strategy
+
+Jobs of Downey's model (\"Using queue time predictions for processor allocation\") arrive by day on a machine with a
+first-come-first-served queue. The head of the queue may take what is free or hold out for more. In the view of the
+application the schedule is that of avg, and it is worked out what each job would have gained; in that of the system
+every job does as it decides.")]
+pub struct MalleableArgs {
+    /// How jobs choose: a list of strategies (see `sim list strategies`)
+    #[arg(long, value_name = "LIST", default_value = "avg,opt,pred,bias,heur")]
+    strategy: Vec<String>,
+    /// Whose view: of a job that chooses alone, or of a system in which all do [default: both]
+    #[arg(long, value_enum)]
+    view: Option<ViewArg>,
+    /// How many days, each with twelve hours of arrivals
+    #[arg(long, value_name = "N", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Workload")]
+    days: u32,
+    /// The offered load by day: arrivals a second times mean sequential lifetime, over processors
+    #[arg(long, value_name = "LOAD", default_value_t = 0.75, value_parser = parse_load, help_heading = "Workload")]
+    rho: f64,
+    /// Processors of the machine
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Workload")]
+    procs: u32,
+    /// The largest average parallelism of a job, which may be more than the machine has
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Workload")]
+    max_parallelism: u32,
+    /// The largest variance in parallelism of a job
+    #[arg(long, value_name = "SIGMA", default_value_t = 2.0, value_parser = parse_sigma, help_heading = "Workload")]
+    max_sigma: f64,
+    /// Every random number comes from it
+    #[arg(long, value_name = "S", default_value_t = 1, help_heading = "Workload")]
+    seed: u64,
+    /// Run N workloads, with seeds from --seed on, and print means with 95% intervals
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Workload")]
+    #[arg(conflicts_with_all = ["jobs_out", "scatter_out"])]
+    seeds: Option<u32>,
+    /// Write a CSV with one line a job and strategy; - for standard output (the summary then goes to standard error)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    jobs_out: Option<String>,
+    /// Write a CSV with every queue time that a rebel went by, predicted and actual; - likewise
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    scatter_out: Option<String>,
+    /// More columns in CSV and JSON: medians, losses, lifetimes, the line through predicted and actual queue times
+    #[arg(long, help_heading = "Output")]
+    details: bool,
+    /// Threads to use; results do not depend on it [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Output")]
+    threads: Option<u32>,
+    /// How to print the summary [default: table on a terminal, csv otherwise]
+    #[arg(long, value_enum, help_heading = "Output")]
+    format: Option<Format>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ViewArg {
+    /// Nobody acts on decisions: what would each job gain?
+    Application,
+    /// Everybody does
+    System,
+}
+
+fn parse_load(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(load) if (0.01..=100.0).contains(&load) => Ok(load),
+        _ => Err("a load is a number from 0.01 to 100, such as 0.75".to_string()),
+    }
+}
+
+fn parse_sigma(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(sigma) if (0.0..=1e6).contains(&sigma) => Ok(sigma),
+        _ => Err("a variance in parallelism is a number from 0 to 1000000, such as 2".to_string()),
+    }
+}
+
+impl MalleableArgs {
+    fn workload(&self) -> MalleableWorkload {
+        let MalleableArgs { procs, days, rho, max_parallelism, max_sigma, seed, .. } = *self;
+        MalleableWorkload { procs, days, rho, max_parallelism, max_sigma, seed }
+    }
+
+    fn views(&self) -> Vec<View> {
+        match self.view {
+            None => vec![View::Application, View::System],
+            Some(ViewArg::Application) => vec![View::Application],
+            Some(ViewArg::System) => vec![View::System],
+        }
+    }
+
+    /// What is asked for, view by view, and after it AVG in each, which all are compared with.
+    fn cases(&self) -> anyhow::Result<Vec<Case>> {
+        let mut strategies = Vec::new();
+        for list in &self.strategy {
+            for text in split_list(list)? {
+                strategies.push(Strategy::parse(&text)?);
+            }
+        }
+        let of = |view: View| strategies.iter().map(move |strategy| Case { strategy: strategy.clone(), view });
+        let mut cases: Vec<Case> = self.views().into_iter().flat_map(of).collect();
+        for view in self.views() {
+            cases.push(Case { strategy: Strategy::parse("avg")?, view });
+        }
+        Ok(cases)
+    }
+}
+
+pub fn execute(args: &MalleableArgs, quiet: bool) -> anyhow::Result<()> {
+    let cases = args.cases()?;
+    if args.jobs_out.is_some() && args.jobs_out == args.scatter_out {
+        return Err(UsageError("--jobs-out and --scatter-out cannot both go to the same place".to_string()).into());
+    }
+    let jobs_out = args.jobs_out.as_deref().map(Output::create).transpose()?;
+    let scatter_out = args.scatter_out.as_deref().map(Output::create).transpose()?;
+    let stdout_taken =
+        [&args.jobs_out, &args.scatter_out].iter().any(|out| out.as_deref().is_some_and(Output::is_stdout));
+    let threads = args.threads.map_or_else(available_threads, |threads| threads as usize);
+    let began = Instant::now();
+    let rows = match args.seeds {
+        Some(seeds) => many(args, &cases, seeds, threads, quiet)?,
+        None => {
+            let jobs = args.workload().generate().map_err(bad)?;
+            if jobs.is_empty() {
+                return Err(UsageError("no job arrives in so short a time at so small a load".to_string()).into());
+            }
+            let outcomes = one(args, &jobs, &cases, jobs_out.is_some() || scatter_out.is_some(), threads, quiet);
+            let rows = rows(&cases, outcomes.iter().map(|outcome| vec![outcome.figures]).collect());
+            let kept: Vec<_> = rows
+                .iter()
+                .zip(&outcomes)
+                .filter_map(|(row, outcome)| Some((row, outcome.schedule.as_ref()?)))
+                .collect();
+            if let Some(out) = jobs_out {
+                out.fill(|out| write_allocations(out, &jobs, &kept))?;
+            }
+            if let Some(out) = scatter_out {
+                out.fill(|out| write_pairs(out, &kept))?;
+            }
+            rows
+        }
+    };
+    if !quiet {
+        eprintln!("note: done in {}", humane(began.elapsed().as_secs_f64()));
+    }
+    let cells: Vec<_> = rows.iter().map(|row| row.cells(args.view.is_none(), args.details)).collect();
+    let write = |out: &mut dyn Write| match Format::or_default(args.format) {
+        Format::Table => {
+            write_heading(out, args, &rows)?;
+            write_tables(out, &rows)
+        }
+        Format::Csv => write_csv(out, &cells, true),
+        Format::Json => write_json_list(out, &cells),
+    };
+    match stdout_taken {
+        true => write(&mut io::stderr().lock())?,
+        false => Output::stdout().fill(write)?,
+    }
+    Ok(())
+}
+
+fn bad(error: crate::malleable::WorkloadError) -> UsageError {
+    UsageError(error.to_string())
+}
+
+fn one(
+    args: &MalleableArgs,
+    jobs: &[MalleableJob],
+    cases: &[Case],
+    keep: bool,
+    threads: usize,
+    quiet: bool,
+) -> Vec<Outcome> {
+    let progress = Progress::counting("simulating", "runs", Some(most_runs(cases)), quiet);
+    run_cases(jobs, &args.workload(), cases, keep, threads, |done| progress.at(done))
+}
+
+fn many(args: &MalleableArgs, cases: &[Case], seeds: u32, threads: usize, quiet: bool) -> anyhow::Result<Vec<Row>> {
+    let Some(last) = args.seed.checked_add(u64::from(seeds) - 1) else {
+        return Err(UsageError(format!("{seeds} seeds from {} on: there are no numbers so large", args.seed)).into());
+    };
+    let workloads: Vec<_> = (args.seed..=last).map(|seed| MalleableWorkload { seed, ..args.workload() }).collect();
+    let progress = Progress::counting("simulating", "workloads", Some(workloads.len()), quiet);
+    let by_seed = run_workloads(&workloads, cases, threads, |done| progress.at(done)).map_err(bad)?;
+    if by_seed.iter().any(|figures| figures[0].jobs == 0) {
+        return Err(UsageError("no job arrives in so short a time at so small a load".to_string()).into());
+    }
+    Ok(rows(cases, (0..cases.len()).map(|at| by_seed.iter().map(|figures| figures[at]).collect()).collect()))
+}
+
+/// The rows that were asked for: the last cases are AVG's, one a view.
+fn rows(cases: &[Case], mut runs: Vec<Vec<crate::malleable::Figures>>) -> Vec<Row> {
+    let views = if cases.iter().all(|case| case.view == cases[0].view) { 1 } else { 2 };
+    let avg = runs.split_off(cases.len() - views);
+    let avg_of = |view: View| {
+        let at = cases[cases.len() - views..].iter().position(|case| case.view == view);
+        avg[at.expect("each view has its AVG")].clone()
+    };
+    let row = |(case, runs): (&Case, Vec<_>)| Row {
+        strategy: case.strategy.to_string(),
+        view: case.view,
+        runs,
+        avg: avg_of(case.view),
+    };
+    cases.iter().zip(runs).map(row).collect()
+}
+
+fn write_heading(out: &mut dyn Write, args: &MalleableArgs, rows: &[Row]) -> io::Result<()> {
+    let (procs, days, load) = (grouped(u64::from(args.procs)), grouped(u64::from(args.days)), args.rho);
+    let what = match args.seeds {
+        None => format!("{} jobs, seed {}", grouped(rows[0].runs[0].jobs as u64), args.seed),
+        Some(seeds) => format!("means over {seeds} seeds from {} on, with 95% intervals", args.seed),
+    };
+    writeln!(out, "{procs} processors, {days} days at a load of {load}: {what}\n")
+}

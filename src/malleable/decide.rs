@@ -1,0 +1,191 @@
+//! The decision of a job at the head of the queue: how many processors, from what is free to the most it can use, give
+//! the shortest turnaround Q(n) + R(n)?
+
+use super::line::Line;
+use super::machine::Machine;
+use super::queue_time::{Method, Outlook, SHORTEST};
+use super::strategy::Care;
+use super::workload::MalleableJob;
+
+/// What is asked: a job, how many processors it can have now, and the most it takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    pub job: &'a MalleableJob,
+    /// At least 1, fewer than `most`.
+    pub free: u32,
+    pub most: u32,
+    /// How many wait, this job included.
+    pub waiting: usize,
+}
+
+/// To hold out for more processors than there are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hope {
+    pub procs: u32,
+    /// The time until they are free, as known or predicted.
+    pub wait: f64,
+    /// The same before it was corrected.
+    pub uncorrected: f64,
+}
+
+impl Question<'_> {
+    fn weight(&self, care: Care) -> f64 {
+        if care.whole_queue { self.waiting as f64 } else { 1.0 }
+    }
+
+    /// What a hope must stay below: the run time at once, less what it must be worth (section 6.1).
+    fn worth(&self, care: Care) -> f64 {
+        self.job.runtime(self.free) * (1.0 - care.risk)
+    }
+}
+
+/// By the true ends of the running jobs. None is docility: to start on what is free.
+pub fn by_oracle(question: &Question<'_>, machine: &Machine, now: f64, care: Care) -> Option<Hope> {
+    let weight = question.weight(care);
+    let (mut best, mut shortest) = (None, question.worth(care));
+    let mut free = question.free;
+    for job in machine.by_end() {
+        free += job.procs;
+        // Fewer processors than are free by then would wait as long and run longer.
+        let (procs, wait) = (free.min(question.most), job.end - now);
+        let turnaround = weight * wait + question.job.runtime(procs);
+        if turnaround < shortest {
+            shortest = turnaround;
+            best = Some(Hope { procs, wait, uncorrected: wait });
+        }
+        if free >= question.most {
+            break;
+        }
+    }
+    best
+}
+
+/// By predictions, corrected by a line if there is one.
+pub fn by_prediction(
+    question: &Question<'_>,
+    outlook: impl FnOnce() -> Outlook,
+    method: Method,
+    line: Option<Line>,
+    care: Care,
+) -> Option<Hope> {
+    let weight = question.weight(care);
+    let shortest = question.worth(care);
+    // Nothing to gain even if processors were free in a second: by far the most common answer.
+    if weight * SHORTEST + question.job.runtime(question.most) >= shortest {
+        return None;
+    }
+    let outlook = outlook();
+    let mut search = Search { question, outlook: &outlook, method, line, weight, shortest, best: None };
+    for requests in outlook.rising(method, question.most - question.free) {
+        search.among(*requests.start(), *requests.end());
+    }
+    search.best
+}
+
+/// The search for the best number of processors. Of numbers among which more take longer to get and shorten the run,
+/// none is any good if the fewest cannot be had in time for the run time of the most: so few are looked at.
+struct Search<'a> {
+    question: &'a Question<'a>,
+    outlook: &'a Outlook,
+    method: Method,
+    line: Option<Line>,
+    weight: f64,
+    /// The shortest turnaround so far.
+    shortest: f64,
+    best: Option<Hope>,
+}
+
+impl Search<'_> {
+    /// Looks at requests for `fewest` to `most` more processors than are free.
+    fn among(&mut self, fewest: u32, most: u32) {
+        if fewest > most || !self.outlook.is_within(self.method, fewest, self.limit(most)) {
+            return;
+        }
+        let middle = fewest.midpoint(most);
+        self.look_at(middle);
+        self.among(middle + 1, most);
+        self.among(fewest, middle - 1);
+    }
+
+    fn look_at(&mut self, more: u32) {
+        let limit = self.limit(more);
+        let Some(uncorrected) = self.outlook.queue_time_within(self.method, more, limit) else { return };
+        let wait = self.line.map_or(uncorrected, |line| line.correct(uncorrected)).max(SHORTEST);
+        let procs = self.question.free + more;
+        let turnaround = self.weight * wait + self.question.job.runtime(procs);
+        // Of equals the smaller; but nobody waits for nothing.
+        if turnaround < self.shortest || self.best.is_some_and(|best| turnaround == self.shortest && procs < best.procs)
+        {
+            self.shortest = turnaround;
+            self.best = Some(Hope { procs, wait, uncorrected });
+        }
+    }
+
+    /// How long so many more processors may take for the turnaround to be as short as the best.
+    fn limit(&self, more: u32) -> f64 {
+        let wait = (self.shortest - self.question.job.runtime(self.question.free + more)) / self.weight;
+        self.line.map_or(wait, |line| line.uncorrect(wait))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::malleable::LIFETIMES;
+    use crate::rng::stream;
+    use rand::RngExt;
+
+    /// Every number of processors, one by one.
+    fn plain(
+        question: &Question<'_>,
+        outlook: &Outlook,
+        method: Method,
+        line: Option<Line>,
+        care: Care,
+    ) -> Option<(u32, f64)> {
+        let (mut best, mut shortest) = (None, question.worth(care));
+        for procs in question.free + 1..=question.most {
+            let Some(time) = outlook.queue_time(method, procs - question.free) else { continue };
+            let wait = line.map_or(time, |line| line.correct(time)).max(SHORTEST);
+            let turnaround = question.weight(care) * wait + question.job.runtime(procs);
+            if turnaround < shortest {
+                shortest = turnaround;
+                best = Some((procs, turnaround));
+            }
+        }
+        best
+    }
+
+    #[test]
+    fn few_looks_find_what_all_looks_find() {
+        let mut rng = stream(1, "decisions");
+        let mut rebels = 0;
+        for _ in 0..1000 {
+            let (mut free, mut running) = (128, Vec::new());
+            while free > 0 && rng.random_bool(0.95) {
+                let procs = (LIFETIMES.quantile(rng.random()).ln().exp2() as u32).clamp(1, free);
+                free -= procs;
+                running.push((procs, LIFETIMES.at_age(LIFETIMES.quantile(rng.random()) * rng.random::<f64>())));
+            }
+            let most = rng.random_range(2..=128);
+            let free = free.clamp(1, most - 1);
+            let outlook = Outlook::new(running.into_iter());
+            let lifetime = LIFETIMES.quantile(rng.random());
+            let job = MalleableJob { arrival: 0.0, lifetime, parallelism: most, sigma: rng.random::<f64>() * 2.0 };
+            let question = Question { job: &job, free, most, waiting: rng.random_range(1..4) };
+            let line = rng.random_bool(0.5).then_some(Line { slope: 0.7, intercept: 1.1 });
+            let care = Care { risk: [0.0, 0.2][rng.random_range(0..2)], whole_queue: rng.random_bool(0.5) };
+            for method in [Method::Benefactors, Method::Release, Method::Combined { least: 2 }] {
+                let found = by_prediction(&question, || outlook.clone(), method, line, care);
+                let expected = plain(&question, &outlook, method, line, care);
+                assert_eq!(found.map(|hope| hope.procs), expected.map(|(procs, _)| procs), "{question:?} {method:?}");
+                if let (Some(hope), Some((procs, turnaround))) = (found, expected) {
+                    rebels += 1;
+                    let ours = question.weight(care) * hope.wait + job.runtime(procs);
+                    assert!((ours / turnaround - 1.0).abs() < 1e-8);
+                }
+            }
+        }
+        assert!(rebels > 150, "{rebels}");
+    }
+}

@@ -1,0 +1,174 @@
+//! From a schedule to the figures of the paper's tables and text.
+
+use super::schedule::{Allocation, Kind, Schedule};
+use super::workload::{DAY, DAYTIME, LIFETIMES, MalleableJob};
+use crate::stats::percentile;
+
+/// What a run comes to. Times are in seconds; what is not defined is NaN.
+#[derive(Clone, Copy, Debug)]
+pub struct Figures {
+    pub jobs: usize,
+    pub spoiled: usize,
+    pub rebels: usize,
+    /// Rebels that took longer than if they had been docile at their first decision.
+    pub losers: usize,
+    /// What all rebels saved against docility, losses included, over all jobs.
+    pub saved_mean: f64,
+    /// The same over rebels.
+    pub saved_by_rebel: f64,
+    pub saved_by_rebel_median: f64,
+    /// What losers lost.
+    pub lost_by_loser: f64,
+    /// From arrival to end, in the schedule.
+    pub turnaround_mean: f64,
+    pub wait_mean: f64,
+    pub runtime_mean: f64,
+    pub runtime_median: f64,
+    /// See [`utilization`].
+    pub utilization: f64,
+    /// The mean sequential lifetimes of rebels and of docile jobs.
+    pub rebel_lifetime: f64,
+    pub docile_lifetime: f64,
+    /// Predicted and actual queue times in log space: how many, their correlation, and the line of actual on predicted.
+    pub pairs: u64,
+    pub correlation: f64,
+    pub slope: f64,
+    pub intercept: f64,
+}
+
+/// What a job gains by where it went, against docility at its first decision; 0 for who did not rebel.
+pub fn saved(job: &MalleableJob, allocation: &Allocation) -> f64 {
+    let Allocation { decided, offered, place, .. } = allocation;
+    match allocation.kind {
+        Kind::Rebel => (decided + job.runtime(*offered)) - (place.start + job.runtime(place.procs)),
+        _ => 0.0,
+    }
+}
+
+impl Figures {
+    pub fn of(jobs: &[MalleableJob], procs: u32, days: u32, schedule: &Schedule) -> Figures {
+        let both = || jobs.iter().zip(&schedule.allocations);
+        let of_kind = |kind: Kind| both().filter(move |(_, allocation)| allocation.kind == kind);
+        let mut savings: Vec<f64> = of_kind(Kind::Rebel).map(|(job, allocation)| saved(job, allocation)).collect();
+        let losses: Vec<f64> = savings.iter().filter(|saved| **saved < 0.0).map(|saved| -saved).collect();
+        let mut runtimes: Vec<f64> = both().map(|(job, at)| job.runtime(at.scheduled.procs)).collect();
+        let waits: Vec<f64> = both().map(|(job, at)| at.scheduled.start - job.arrival).collect();
+        let lifetimes = |kind| of_kind(kind).map(|(job, _)| job.lifetime).collect::<Vec<_>>();
+        let scatter = schedule.scatter();
+        let line = scatter.line();
+        Figures {
+            jobs: jobs.len(),
+            spoiled: of_kind(Kind::Spoiled).count(),
+            rebels: savings.len(),
+            losers: losses.len(),
+            // The sum of nothing would be -0.
+            saved_mean: (savings.iter().sum::<f64>() + 0.0) / jobs.len() as f64,
+            saved_by_rebel: mean(&savings),
+            lost_by_loser: mean(&losses),
+            turnaround_mean: mean(&waits) + mean(&runtimes),
+            wait_mean: mean(&waits),
+            runtime_mean: mean(&runtimes),
+            runtime_median: percentile(&mut runtimes, 50.0),
+            saved_by_rebel_median: percentile(&mut savings, 50.0),
+            utilization: utilization(jobs, procs, days, schedule),
+            rebel_lifetime: mean(&lifetimes(Kind::Rebel)),
+            docile_lifetime: mean(&lifetimes(Kind::Docile)),
+            pairs: scatter.count(),
+            correlation: scatter.correlation().unwrap_or(f64::NAN),
+            slope: line.map_or(f64::NAN, |line| line.slope),
+            intercept: line.map_or(f64::NAN, |line| line.intercept),
+        }
+    }
+
+    /// Percent of all jobs.
+    pub fn rebels_pct(&self) -> f64 {
+        100.0 * self.rebels as f64 / self.jobs as f64
+    }
+
+    /// Percent of the rebels.
+    pub fn losers_pct(&self) -> f64 {
+        100.0 * self.losers as f64 / self.rebels as f64
+    }
+}
+
+/// NaN of nothing.
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The average over time and processors of efficiency, S(n) / n (section 6): for each day the sum of S(n) times the time
+/// that jobs ran, over processors times the day's length; then the mean over days. A day lasts until the last job that
+/// came in it has started, and at least for its twelve hours of arrivals: over the whole run, where every job does its
+/// work under any strategy, all strategies would be alike.
+pub fn utilization(jobs: &[MalleableJob], procs: u32, days: u32, schedule: &Schedule) -> f64 {
+    let allocations = &schedule.allocations;
+    // No job runs for longer than on one processor.
+    let longest = LIFETIMES.longest();
+    let of_day = |day: u32| {
+        let dawn = f64::from(day) * DAY;
+        let came = jobs.partition_point(|job| job.arrival < dawn + DAY);
+        let last = came.checked_sub(1).map_or(dawn, |last| allocations[last].scheduled.start);
+        let end = last.max(dawn + DAYTIME);
+        // Whoever comes first starts first.
+        let from = allocations.partition_point(|other| other.scheduled.start < dawn - longest);
+        let until = allocations.partition_point(|other| other.scheduled.start < end);
+        let work = jobs[from..until].iter().zip(&allocations[from..until]).map(|(job, allocation)| {
+            let place = allocation.scheduled;
+            let ran = (place.start + job.runtime(place.procs)).min(end) - place.start.max(dawn);
+            job.speedup(place.procs) * ran.max(0.0)
+        });
+        work.sum::<f64>() / (f64::from(procs) * (end - dawn))
+    };
+    (0..days).map(of_day).sum::<f64>() / f64::from(days)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::schedule::{View, schedule};
+    use super::super::strategy::Strategy;
+    use super::*;
+
+    /// One processor's worth of speedup a processor, so that everything can be done in the head: run time L / n.
+    fn job(arrival: f64, lifetime: f64, parallelism: u32) -> MalleableJob {
+        MalleableJob { arrival, lifetime, parallelism, sigma: 0.0 }
+    }
+
+    /// Four processors. The first job takes 3 of them for 10,000 s; the second could have 4: it takes 1 for 40,000 s under
+    /// AVG, and under OPT waits 10,000 s to run on 4 for 10,000 s.
+    fn l_shaped() -> Vec<MalleableJob> {
+        vec![job(0.0, 30_000.0, 3), job(0.0, 40_000.0, 4)]
+    }
+
+    fn figures(jobs: &[MalleableJob], days: u32, strategy: &str, view: View) -> Figures {
+        let schedule = schedule(jobs, 4, Strategy::parse(strategy).unwrap().rule, view, None);
+        Figures::of(jobs, 4, days, &schedule)
+    }
+
+    #[test]
+    fn figure_6_by_hand() {
+        let avg = figures(&l_shaped(), 1, "avg", View::System);
+        assert_eq!((avg.spoiled, avg.rebels, avg.saved_mean), (1, 0, 0.0));
+        assert_eq!((avg.turnaround_mean, avg.runtime_median), (25_000.0, 10_000.0));
+        // 3 x 10,000 and 1 x 40,000 of 4 x 43,200 processor seconds.
+        assert!((avg.utilization - 70_000.0 / 172_800.0).abs() < 1e-12);
+        assert!(avg.losers_pct().is_nan());
+        let opt = figures(&l_shaped(), 1, "opt", View::System);
+        assert_eq!((opt.rebels, opt.losers, opt.turnaround_mean), (1, 0, 15_000.0));
+        assert_eq!((opt.saved_mean, opt.saved_by_rebel, opt.wait_mean), (10_000.0, 20_000.0, 5_000.0));
+        assert_eq!(opt.rebel_lifetime, 40_000.0);
+        // The same decision on the side: what would be saved, in a schedule that is AVG's.
+        let aside = figures(&l_shaped(), 1, "opt", View::Application);
+        assert_eq!((aside.rebels, aside.saved_mean, aside.turnaround_mean), (1, 10_000.0, 25_000.0));
+        assert_eq!(aside.utilization, avg.utilization);
+    }
+
+    /// On a day of its own the work that is left from the day before counts, and a day lasts until its last start.
+    #[test]
+    fn a_day_ends_with_its_last_start() {
+        // One job on all processors from 40,000 s to 140,000 s; another waits for it.
+        let jobs = [job(40_000.0, 400_000.0, 4), job(41_000.0, 4_000.0, 4)];
+        let found = figures(&jobs, 2, "avg", View::System).utilization;
+        // Day 0 lasts to 140,000 s: busy from 40,000 on. Day 1 has no arrivals: 43,200 s from 86,400 s, all busy.
+        assert!((found - (100_000.0 / 140_000.0 + 1.0) / 2.0).abs() < 1e-12, "{found}");
+    }
+}

@@ -1,0 +1,241 @@
+//! What is printed of a study: a row a strategy, for programs and for people.
+
+use std::io::{self, Write};
+
+use super::figures::{Figures, saved};
+use super::schedule::{Kind, Schedule, View};
+use super::workload::MalleableJob;
+use crate::report::{Cell, Table, csv_cell, grouped, percent};
+use crate::stats::mean_and_half_width;
+use crate::time::humane;
+
+impl View {
+    pub fn name(self) -> &'static str {
+        match self {
+            View::Application => "application",
+            View::System => "system",
+        }
+    }
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Spoiled => "spoiled",
+            Kind::Docile => "docile",
+            Kind::Rebel => "rebel",
+        }
+    }
+}
+
+/// A strategy in a view on one workload or many.
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub strategy: String,
+    pub view: View,
+    /// One a workload, never empty.
+    pub runs: Vec<Figures>,
+    /// Plain AVG in the same view on the same workloads.
+    pub avg: Vec<Figures>,
+}
+
+/// How a column is written.
+#[derive(Clone, Copy)]
+enum As {
+    Count,
+    Seconds,
+    Real,
+}
+
+type Column = (&'static str, As, fn(&Figures) -> f64);
+
+const COLUMNS: [Column; 6] = [
+    ("jobs", As::Count, |run| run.jobs as f64),
+    ("rebels", As::Count, |run| run.rebels as f64),
+    ("saved_mean_s", As::Seconds, |run| run.saved_mean),
+    ("losers_pct", As::Real, Figures::losers_pct),
+    ("turnaround_mean_s", As::Seconds, |run| run.turnaround_mean),
+    ("utilization", As::Real, |run| run.utilization),
+];
+
+const DETAILS: [Column; 14] = [
+    ("spoiled", As::Count, |run| run.spoiled as f64),
+    ("losers", As::Count, |run| run.losers as f64),
+    ("saved_rebel_mean_s", As::Seconds, |run| run.saved_by_rebel),
+    ("saved_rebel_median_s", As::Seconds, |run| run.saved_by_rebel_median),
+    ("lost_loser_mean_s", As::Seconds, |run| run.lost_by_loser),
+    ("wait_mean_s", As::Seconds, |run| run.wait_mean),
+    ("runtime_mean_s", As::Seconds, |run| run.runtime_mean),
+    ("runtime_median_s", As::Seconds, |run| run.runtime_median),
+    ("rebel_lifetime_mean_s", As::Seconds, |run| run.rebel_lifetime),
+    ("docile_lifetime_mean_s", As::Seconds, |run| run.docile_lifetime),
+    ("pairs", As::Count, |run| run.pairs as f64),
+    ("correlation", As::Real, |run| run.correlation),
+    ("slope", As::Real, |run| run.slope),
+    ("intercept", As::Real, |run| run.intercept),
+];
+
+impl Row {
+    /// The row of one workload, or means over many with the half-widths of their 95% intervals (`_ci95`).
+    pub fn cells(&self, with_view: bool, details: bool) -> Vec<(String, Cell)> {
+        let mut cells = vec![("strategy".to_string(), Cell::Text(self.strategy.clone()))];
+        if self.runs.len() > 1 {
+            cells.push(("seeds".to_string(), Cell::Count(self.runs.len() as u64)));
+        }
+        for (name, kind, value) in COLUMNS.iter().chain(DETAILS.iter().filter(|_| details)) {
+            let (mean, half) = self.stat(|run, _| value(run));
+            let cell = |value: f64| match kind {
+                As::Seconds => Cell::Seconds(value),
+                _ => Cell::Real(value),
+            };
+            match (kind, half) {
+                (As::Count, None) => cells.push((name.to_string(), Cell::Count(mean as u64))),
+                (_, None) => cells.push((name.to_string(), cell(mean))),
+                (_, Some(half)) => cells.extend([(name.to_string(), cell(mean)), (format!("{name}_ci95"), cell(half))]),
+            }
+        }
+        if with_view {
+            cells.push(("view".to_string(), Cell::Text(self.view.name().to_string())));
+        }
+        cells
+    }
+
+    /// The mean of a number of each run, which may be compared with AVG's, and its half-width if there are many.
+    fn stat(&self, number: impl Fn(&Figures, &Figures) -> f64) -> (f64, Option<f64>) {
+        let numbers: Vec<f64> = self.runs.iter().zip(&self.avg).map(|(run, avg)| number(run, avg)).collect();
+        mean_and_half_width(&numbers)
+    }
+
+    /// The same for people; nothing where there is no number.
+    fn text(&self, show: impl Fn(f64) -> String, number: impl Fn(&Figures, &Figures) -> f64) -> String {
+        match self.stat(number) {
+            (mean, _) if !mean.is_finite() => "-".to_string(),
+            (mean, None) => show(mean),
+            (mean, Some(half)) => format!("{} +- {}", show(mean), show(half).trim_start_matches('+')),
+        }
+    }
+}
+
+/// Prints the rows of both views as the paper's Tables 1 and 2, and what predictions came to.
+pub fn write_tables(out: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
+    let of = |view: View| rows.iter().filter(move |row| row.view == view);
+    let whole = |number: f64| grouped(number.max(0.0).round() as u64);
+    let real = |number: f64| format!("{number:.2}");
+    let change = |number: f64| format!("{number:+.1}%");
+    let share = |number: f64| percent(number / 100.0);
+    if let Some(first) = of(View::Application).next() {
+        let spoiled = first.text(share, |run, _| 100.0 * run.spoiled as f64 / run.jobs as f64);
+        writeln!(
+            out,
+            "What a job would gain by choosing, alone among jobs under avg ({spoiled} get all they can use)"
+        )?;
+        let mut table = Table::default();
+        table.line(["", "rebels", "of all", "saved per job", "per rebel", "median", "rebels who lose", "losing"]);
+        for row in of(View::Application) {
+            table.push(vec![
+                row.strategy.clone(),
+                row.text(whole, |run, _| run.rebels as f64),
+                row.text(share, |run, _| run.rebels_pct()),
+                row.text(humane, |run, _| run.saved_mean),
+                row.text(humane, |run, _| run.saved_by_rebel),
+                row.text(humane, |run, _| run.saved_by_rebel_median),
+                row.text(share, |run, _| run.losers_pct()),
+                row.text(humane, |run, _| run.lost_by_loser),
+            ]);
+        }
+        table.write(out)?;
+        writeln!(out)?;
+    }
+    if of(View::System).next().is_some() {
+        writeln!(out, "What becomes of the system when every job chooses, against avg")?;
+        let mut table = Table::default();
+        table.line(["", "utilization", "change", "turnaround", "change", "rebels, of all", "rebels who lose"]);
+        for row in of(View::System) {
+            table.push(vec![
+                row.strategy.clone(),
+                row.text(share, |run, _| 100.0 * run.utilization),
+                row.text(change, |run, avg| 100.0 * (run.utilization / avg.utilization - 1.0)),
+                row.text(|time| format!("{time:.0} s"), |run, _| run.turnaround_mean),
+                row.text(change, |run, avg| 100.0 * (run.turnaround_mean / avg.turnaround_mean - 1.0)),
+                row.text(share, |run, _| run.rebels_pct()),
+                row.text(share, |run, _| run.losers_pct()),
+            ]);
+        }
+        table.write(out)?;
+        writeln!(out)?;
+    }
+    // An oracle's are the outcomes themselves.
+    let predicting: Vec<_> =
+        rows.iter().filter(|row| row.runs[0].pairs > 0 && !row.strategy.starts_with("opt")).collect();
+    if predicting.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "Queue times that rebels went by, predicted and actual, in natural logarithms of seconds")?;
+    let mut table = Table::with_left(2);
+    table.line(["", "view", "predictions", "correlation", "slope", "intercept"]);
+    for row in predicting {
+        table.push(vec![
+            row.strategy.clone(),
+            row.view.name().to_string(),
+            row.text(whole, |run, _| run.pairs as f64),
+            row.text(real, |run, _| run.correlation),
+            row.text(real, |run, _| run.slope),
+            row.text(real, |run, _| run.intercept),
+        ]);
+    }
+    table.write(out)
+}
+
+const JOB_COLUMNS: &str = "strategy,view,job,arrival,lifetime,parallelism,sigma,kind,decided,offered,held_for,predicted,\
+                           asked,start,procs,runtime,saved,scheduled_start,scheduled_procs";
+
+/// Writes a line for each job of each schedule: what it was, what it chose, what came of it.
+pub fn write_allocations(
+    out: &mut dyn Write,
+    jobs: &[MalleableJob],
+    schedules: &[(&Row, &Schedule)],
+) -> io::Result<()> {
+    writeln!(out, "{JOB_COLUMNS}")?;
+    for (row, schedule) in schedules {
+        let label = format!("{},{}", csv_cell(&row.strategy), row.view.name());
+        for (number, (job, at)) in (1u64..).zip(jobs.iter().zip(&schedule.allocations)) {
+            let (held_for, predicted) = match at.hope {
+                Some(hope) if hope.wait.is_finite() => (hope.procs.to_string(), format!("{:.3}", hope.wait)),
+                Some(hope) => (hope.procs.to_string(), String::new()),
+                None => Default::default(),
+            };
+            writeln!(
+                out,
+                "{label},{number},{:.3},{:.3},{},{:.6},{},{:.3},{},{held_for},{predicted},{},{:.3},{},{:.3},{:.3},{:.3},{}",
+                job.arrival,
+                job.lifetime,
+                job.parallelism,
+                job.sigma,
+                at.kind.name(),
+                at.decided,
+                at.offered,
+                at.asked,
+                at.place.start,
+                at.place.procs,
+                job.runtime(at.place.procs),
+                saved(job, at),
+                at.scheduled.start,
+                at.scheduled.procs,
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a line for each prediction that a rebel went by (the points of Figure 5).
+pub fn write_pairs(out: &mut dyn Write, schedules: &[(&Row, &Schedule)]) -> io::Result<()> {
+    writeln!(out, "strategy,view,job,time,procs,predicted,actual")?;
+    for (row, schedule) in schedules {
+        let label = format!("{},{}", csv_cell(&row.strategy), row.view.name());
+        for pair in &schedule.pairs {
+            let (job, time, procs) = (pair.job + 1, pair.time, pair.procs);
+            writeln!(out, "{label},{job},{time:.3},{procs},{:.3},{:.3}", pair.predicted, pair.actual)?;
+        }
+    }
+    Ok(())
+}

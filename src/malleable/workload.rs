@@ -1,0 +1,180 @@
+//! The workload: malleable jobs that arrive by day (Downey, sections 2.2 and 4).
+
+use std::fmt;
+
+use rand::RngExt;
+
+use crate::model::{UniformLog, speedup};
+use crate::rng::stream;
+
+/// Section 4: "we divide each simulated day into two 12-hour phases"; jobs arrive in the first.
+pub const DAY: f64 = 86_400.0;
+pub const DAYTIME: f64 = 43_200.0;
+
+/// Section 2.2.1: sequential lifetimes, from e^2 to e^12 seconds.
+pub const LIFETIMES: UniformLog = UniformLog { ln_min: 2.0, ln_max: 12.0 };
+
+/// A job that runs on any number of processors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MalleableJob {
+    /// Seconds after the first dawn.
+    pub arrival: f64,
+    /// L, the run time on one processor, in seconds.
+    pub lifetime: f64,
+    /// A, the average parallelism, rounded up: the most processors it ever takes.
+    pub parallelism: u32,
+    /// The variance in parallelism.
+    pub sigma: f64,
+}
+
+impl MalleableJob {
+    pub fn speedup(&self, procs: u32) -> f64 {
+        speedup(f64::from(procs), f64::from(self.parallelism), self.sigma)
+    }
+
+    /// R(n) = L / S(n)
+    pub fn runtime(&self, procs: u32) -> f64 {
+        self.lifetime / self.speedup(procs)
+    }
+}
+
+/// What to make, and the machine it is made for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MalleableWorkload {
+    /// Processors of the machine.
+    pub procs: u32,
+    pub days: u32,
+    /// The offered load by day, rho = lambda E(L) / N, E(L) the mean lifetime.
+    pub rho: f64,
+    /// The largest average parallelism; it may be more than the machine has.
+    pub max_parallelism: u32,
+    /// The largest variance in parallelism.
+    pub max_sigma: f64,
+    pub seed: u64,
+}
+
+/// As in the paper.
+impl Default for MalleableWorkload {
+    fn default() -> Self {
+        MalleableWorkload { procs: 128, days: 120, rho: 0.75, max_parallelism: 128, max_sigma: 2.0, seed: 1 }
+    }
+}
+
+/// More than anyone has memory or patience for.
+const MOST_JOBS: f64 = 2e7;
+
+/// A workload that cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkloadError(String);
+
+impl fmt::Display for WorkloadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WorkloadError {}
+
+impl MalleableWorkload {
+    /// lambda = rho N / E(L), in jobs a second of daytime.
+    pub fn arrival_rate(&self) -> f64 {
+        self.rho * f64::from(self.procs) / LIFETIMES.mean()
+    }
+
+    /// The jobs, in order of arrival.
+    pub fn generate(&self) -> Result<Vec<MalleableJob>, WorkloadError> {
+        self.check()?;
+        let (rate, daylight) = (self.arrival_rate(), f64::from(self.days) * DAYTIME);
+        let draws = |name| stream(self.seed, name);
+        let (mut gaps, mut lifetimes) = (draws("malleable arrivals"), draws("malleable lifetimes"));
+        let (mut parallelisms, mut sigmas) = (draws("malleable parallelism"), draws("malleable variance"));
+        let widths = UniformLog { ln_min: 0.0, ln_max: libm::log(f64::from(self.max_parallelism)) };
+        // Only daytime passes between arrivals: a Poisson process has no memory, so nights can be left out.
+        let mut by_day = 0.0;
+        let mut jobs = Vec::with_capacity((rate * daylight * 1.1) as usize);
+        loop {
+            by_day -= libm::log(1.0 - gaps.random::<f64>()) / rate;
+            if by_day >= daylight {
+                return Ok(jobs);
+            }
+            let day = (by_day / DAYTIME).floor();
+            let width = widths.quantile(parallelisms.random()).ceil() as u32;
+            jobs.push(MalleableJob {
+                arrival: day * DAY + (by_day - day * DAYTIME),
+                lifetime: LIFETIMES.quantile(lifetimes.random()),
+                parallelism: width.clamp(1, self.max_parallelism),
+                sigma: sigmas.random::<f64>() * self.max_sigma,
+            });
+        }
+    }
+
+    fn check(&self) -> Result<(), WorkloadError> {
+        let wrong = |text: String| Err(WorkloadError(text));
+        if self.procs == 0 || self.days == 0 || self.max_parallelism == 0 {
+            return wrong("processors, days and the largest parallelism must be at least 1".to_string());
+        }
+        if !(self.rho > 0.0 && self.rho.is_finite() && self.max_sigma >= 0.0 && self.max_sigma.is_finite()) {
+            return wrong("the load must be a number above 0, the largest variance one of at least 0".to_string());
+        }
+        let jobs = self.arrival_rate() * f64::from(self.days) * DAYTIME;
+        if jobs > MOST_JOBS {
+            return wrong(format!(
+                "{} days at a load of {} on {} processors are about {jobs:.0} jobs, more than {MOST_JOBS:.0}: \
+                 take fewer days or a smaller machine",
+                self.days, self.rho, self.procs
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Draws of the paper's workload, enough that a wrong distribution would show.
+    #[test]
+    fn the_jobs_are_drawn_as_the_paper_says() {
+        let workload = MalleableWorkload { days: 400, ..MalleableWorkload::default() };
+        let jobs = workload.generate().unwrap();
+        let count = jobs.len() as f64;
+        // Section 4 has 30,421 jobs in 120 days; a Poisson count is within five deviations of its mean.
+        let expected = 0.75 * 128.0 / LIFETIMES.mean() * 400.0 * DAYTIME;
+        assert!((count - expected).abs() < 5.0 * expected.sqrt(), "{count} for {expected}");
+        assert!((expected / 400.0 - 30_421.0 / 120.0).abs() < 3.0);
+        let mean = |value: &dyn Fn(&MalleableJob) -> f64| jobs.iter().map(value).sum::<f64>() / count;
+        // The mean of 100,000 uniform numbers is within five of its deviations, 0.0009.
+        let near =
+            |value: f64, expected: f64, width: f64| (value - expected).abs() < 5.0 * 0.2887 * width / count.sqrt();
+        assert!(near(mean(&|job| job.lifetime.ln()), 7.0, 10.0));
+        assert!(near(mean(&|job| job.sigma), 1.0, 2.0));
+        // P(A <= a) = ln a / ln 128, of what is rounded up.
+        for a in [2u32, 8, 64, 127] {
+            let share = mean(&|job| f64::from(u8::from(job.parallelism <= a)));
+            let expected = f64::from(a).ln() / 128f64.ln();
+            assert!((share - expected).abs() < 5.0 * 0.5 / count.sqrt(), "{a}: {share} for {expected}");
+        }
+        assert!(jobs.iter().all(|job| (1..=128).contains(&job.parallelism)));
+        // By day only, in order, all of it.
+        assert!(jobs.iter().all(|job| job.arrival % DAY < DAYTIME));
+        assert!(jobs.is_sorted_by(|a, b| a.arrival <= b.arrival));
+        assert!(near(mean(&|job| job.arrival % DAY), DAYTIME / 2.0, DAYTIME));
+        assert!(jobs.last().unwrap().arrival > 399.0 * DAY);
+        assert_eq!(jobs, workload.generate().unwrap());
+        assert_ne!(jobs[0], MalleableWorkload { seed: 2, ..workload }.generate().unwrap()[0]);
+    }
+
+    #[test]
+    fn what_cannot_be_made_is_said() {
+        let paper = MalleableWorkload::default();
+        for (bad, part) in [
+            (MalleableWorkload { procs: 0, ..paper }, "at least 1"),
+            (MalleableWorkload { rho: f64::NAN, ..paper }, "above 0"),
+            (MalleableWorkload { max_sigma: -1.0, ..paper }, "at least 0"),
+            (MalleableWorkload { procs: 4_000_000_000, ..paper }, "take fewer days"),
+        ] {
+            let error = bad.generate().unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

@@ -1,0 +1,436 @@
+//! Malleable jobs: schedules worked out by hand, a plain event loop beside the quick one, and the program itself.
+
+use std::collections::VecDeque;
+
+use shadowtime::malleable::{
+    Case, Figures, Kind, MalleableJob, MalleableWorkload, Schedule, Strategy, View, run_cases, saved, schedule,
+};
+
+use crate::support::{sim, sim_ok};
+
+/// Without variance in parallelism a job of A processors runs for L / n on n of them.
+fn job(arrival: f64, lifetime: f64, parallelism: u32) -> MalleableJob {
+    MalleableJob { arrival, lifetime, parallelism, sigma: 0.0 }
+}
+
+fn run(jobs: &[MalleableJob], procs: u32, strategy: &str, view: View) -> Schedule {
+    schedule(jobs, procs, Strategy::parse(strategy).unwrap().rule, view, None)
+}
+
+/// Start and processors of every job when all act.
+fn places(jobs: &[MalleableJob], procs: u32, strategy: &str) -> Vec<(f64, u32)> {
+    let made = run(jobs, procs, strategy, View::System);
+    made.allocations.iter().map(|at| (at.scheduled.start, at.scheduled.procs)).collect()
+}
+
+/// Eight processors, 6 of them taken until 1,000 s and 1 until 5,000 s; then a job of 8,000 s that can use 8, and one of
+/// 1 processor.
+fn busy() -> Vec<MalleableJob> {
+    vec![job(0.0, 6_000.0, 6), job(0.0, 5_000.0, 1), job(100.0, 8_000.0, 8), job(200.0, 50.0, 1)]
+}
+
+#[test]
+fn avg_takes_what_is_free() {
+    // One processor for 8,000 s; the last waits for the next to be free.
+    assert_eq!(places(&busy(), 8, "avg"), [(0.0, 6), (0.0, 1), (100.0, 1), (1_000.0, 1)]);
+    // Insisting on half of 8, the third waits for the first; it then takes the 7 that are free.
+    assert_eq!(
+        places(&busy(), 8, "avg:min-share=0.5"),
+        [(0.0, 6), (0.0, 1), (1_000.0, 7), (1_000.0 + 8_000.0 / 7.0, 1)]
+    );
+}
+
+#[test]
+fn the_oracle_weighs_waiting_against_running() {
+    // At once on 1: 8,000 s. From 1,000 s on 7: 900 + 1,143 s. From 5,000 s on 8: 4,900 + 1,000 s.
+    assert_eq!(places(&busy(), 8, "opt"), [(0.0, 6), (0.0, 1), (1_000.0, 7), (1_000.0 + 8_000.0 / 7.0, 1)]);
+    // A saving of 5,957 s is 74% of 8,000 s.
+    assert_eq!(places(&busy(), 8, "opt:risk=0.74")[2], (1_000.0, 7));
+    assert_eq!(places(&busy(), 8, "opt:risk=0.75")[2], (100.0, 1));
+    // With six others that wait, 7 x 900 + 1,143 s is less than 8,000 s; with seven it is not.
+    let crowded = |more: usize| {
+        let mut jobs = busy();
+        jobs[2].arrival = 0.0;
+        jobs[3].arrival = 0.0;
+        jobs.extend(vec![job(0.0, 50.0, 1); more]);
+        places(&jobs, 8, "opt:cost=queue")[2]
+    };
+    // 1,000 (2 + more) + 1,143 < 8,000
+    assert_eq!((crowded(4), crowded(5)), ((1_000.0, 7), (0.0, 1)));
+}
+
+#[test]
+fn heuristic_patience_is_a_share_of_the_saving() {
+    // t_save = 8,000 - 1,000: 20% of it is 1,400 s, by when 7 are free. A fiftieth is 140 s: 1 is free.
+    assert_eq!(places(&busy(), 8, "heur")[2], (1_500.0, 7));
+    assert_eq!(places(&busy(), 8, "heur:k=0.02")[2], (240.0, 1));
+    assert_eq!(places(&busy(), 8, "heur:f=0.5")[2], (1_000.0, 7));
+    // Of A = 8 not more than 8, of L = 8,000 s not longer.
+    assert_eq!(places(&busy(), 8, "heur:athresh=8")[2], (100.0, 1));
+    assert_eq!(places(&busy(), 8, "heur:lthresh=8000")[2], (100.0, 1));
+}
+
+#[test]
+fn predictions_are_asked_for_again_at_arrivals_and_when_they_have_passed() {
+    // Eight processors, one new job on 4 of them, true end at 40,000 s; the second can use 8 and offers itself 4.
+    // One benefactor is not enough for A; B for n more processors: (ln t - 2) / 10 = n / 4. n = 1: e^4.5 = 90 s.
+    let jobs = [job(0.0, 160_000.0, 4), job(0.0, 100_000.0, 8), job(50.0, 10.0, 1)];
+    let made = run(&jobs, 8, "pred", View::System);
+    let [first, second] = [&made.pairs[0], &made.pairs[1]];
+    // Q + R: 90 + 20,000 for 5; e^7 + 16,667 for 6; e^9.5 + 14,286 for 7; e^12 + 12,500 for 8.
+    assert_eq!((first.time, first.procs), (0.0, 6));
+    assert!((first.predicted / 7f64.exp() - 1.0).abs() < 1e-8 && (first.actual - 40_000.0).abs() < 1e-6);
+    // Asked again at the arrival, with a job 50 s old: (12 - ln(50 + q)) / (12 - ln 50) = 1/2.
+    assert_eq!(second.time, 50.0);
+    let expected = (50.0 * 12f64.exp()).sqrt() - 50.0;
+    let (five, six) = (100_000.0 / 5.0, 100_000.0 / 6.0 + expected);
+    assert!((second.procs == 6) == (six < five), "{second:?}");
+    // What is asked at last is answered with docility or with the processors hoped for.
+    let at = made.allocations[1];
+    assert_eq!(at.kind, Kind::Rebel);
+    assert!(at.asked as usize >= made.pairs.iter().filter(|pair| pair.job == 1).count());
+    assert!(at.place.start <= 40_000.0);
+}
+
+#[test]
+fn lock_in_gives_what_was_declared() {
+    // Two jobs on 4 of 12 processors each, 4 free; both end at the same instant, and the third hoped for fewer.
+    let jobs = [job(0.0, 2_400.0, 4), job(0.0, 2_400.0, 4), job(0.0, 100_000.0, 12)];
+    let [free, locked] = ["pred", "pred:lock-in"].map(|strategy| run(&jobs, 12, strategy, View::System).allocations[2]);
+    assert_eq!(free.hope, locked.hope);
+    let hope = free.hope.unwrap();
+    assert!(hope.procs < 12, "{hope:?}");
+    assert_eq!((free.place.start, free.place.procs), (600.0, 12));
+    assert_eq!((locked.place.start, locked.place.procs), (600.0, hope.procs));
+}
+
+/// The definition, event by event, with the rule of each job; nothing is quick here.
+fn plain(jobs: &[MalleableJob], procs: u32, rule_of: &dyn Fn(usize) -> &'static str) -> Vec<(f64, u32)> {
+    let mut placed = vec![(f64::NAN, 0); jobs.len()];
+    let mut running: Vec<(f64, f64, u32)> = Vec::new();
+    let mut queue: VecDeque<usize> = VecDeque::new();
+    // What the head holds out for, and when it is asked again or loses its patience.
+    let mut hold: Option<(u32, f64)> = None;
+    let (mut arrived, mut free) = (0, procs);
+    while arrived < jobs.len() || !queue.is_empty() {
+        let next = |times: &mut dyn Iterator<Item = f64>| times.fold(f64::INFINITY, f64::min);
+        let now = next(&mut running.iter().map(|job| job.1))
+            .min(jobs.get(arrived).map_or(f64::INFINITY, |job| job.arrival))
+            .min(hold.map_or(f64::INFINITY, |(_, until)| until));
+        running.retain(|&(_, end, procs)| {
+            free += if end <= now { procs } else { 0 };
+            end > now
+        });
+        let mut prompted = false;
+        while arrived < jobs.len() && jobs[arrived].arrival <= now {
+            queue.push_back(arrived);
+            arrived += 1;
+            prompted = true;
+        }
+        while let Some(&head) = queue.front() {
+            let (job, rule) = (&jobs[head], rule_of(head));
+            let most = job.parallelism.min(procs);
+            let asks = rule == "opt" || rule == "pred";
+            let start = match hold {
+                Some((wanted, _)) if free >= wanted => true,
+                Some((_, until)) if !asks && until <= now => true,
+                Some((_, until)) if until > now && !(asks && prompted) => break,
+                None if free == 0 => break,
+                None if free >= most => true,
+                _ => {
+                    let hope = match rule {
+                        "avg" => None,
+                        "heur" => Some((most, now + 0.2 * (job.runtime(free) - job.runtime(most)))),
+                        _ => choose(job, free, most, &running, now, rule == "opt"),
+                    };
+                    hold = hope;
+                    hope.is_none()
+                }
+            };
+            if !start {
+                break;
+            }
+            let given = free.min(most);
+            placed[head] = (now, given);
+            running.push((now, now + job.runtime(given), given));
+            free -= given;
+            queue.pop_front();
+            (hold, prompted) = (None, false);
+        }
+    }
+    placed
+}
+
+/// All numbers of processors, one by one; none is docility.
+fn choose(
+    job: &MalleableJob,
+    free: u32,
+    most: u32,
+    running: &[(f64, f64, u32)],
+    now: f64,
+    oracle: bool,
+) -> Option<(u32, f64)> {
+    let (mut best, mut shortest) = (None, job.runtime(free));
+    for procs in free + 1..=most {
+        let more = f64::from(procs - free);
+        let wait = if oracle { known(more, running, now) } else { predicted(more, running, now) };
+        if wait + job.runtime(procs) < shortest {
+            shortest = wait + job.runtime(procs);
+            best = Some((procs, now + wait));
+        }
+    }
+    best
+}
+
+fn known(more: f64, running: &[(f64, f64, u32)], now: f64) -> f64 {
+    let mut ends: Vec<_> = running.iter().map(|&(_, end, procs)| (end, procs)).collect();
+    ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut released = 0.0;
+    for (end, procs) in ends {
+        released += f64::from(procs);
+        if released >= more {
+            return end - now;
+        }
+    }
+    f64::INFINITY
+}
+
+/// Sections 3.1 to 3.3 with the distribution of L, by bisection over whole spans of time.
+fn predicted(more: f64, running: &[(f64, f64, u32)], now: f64) -> f64 {
+    let reach = |t: f64| 1.0 - (-0.2 + 0.1 * t.ln()).clamp(0.0, 1.0);
+    let runs_on = |start: f64, q: f64| reach(now - start + q) / reach(now - start);
+    let benefactors: Vec<_> = running.iter().filter(|(_, _, procs)| f64::from(*procs) >= more).collect();
+    let satisfied = |q: f64| match benefactors.len() {
+        0 | 1 => running.iter().map(|(start, _, n)| f64::from(*n) * (1.0 - runs_on(*start, q))).sum::<f64>() >= more,
+        _ => benefactors.iter().map(|(start, _, _)| runs_on(*start, q)).product::<f64>() <= 0.5,
+    };
+    let (mut low, mut high) = (1.0, 12f64.exp());
+    if satisfied(low) {
+        return low;
+    }
+    for _ in 0..100 {
+        let middle = (low + high) / 2.0;
+        if satisfied(middle) { high = middle } else { low = middle }
+    }
+    high
+}
+
+fn small(seed: u64, rho: f64) -> Vec<MalleableJob> {
+    MalleableWorkload { procs: 24, days: 6, rho, max_parallelism: 32, seed, ..MalleableWorkload::default() }
+        .generate()
+        .unwrap()
+}
+
+#[test]
+fn job_by_job_and_event_by_event_are_the_same() {
+    let mut rebels = 0;
+    for seed in 0..12 {
+        let jobs = small(seed, 1.0);
+        for strategy in ["avg", "opt", "pred", "heur"] {
+            let made = run(&jobs, 24, strategy, View::System);
+            let expected = plain(&jobs, 24, &|_| strategy);
+            for (at, (allocation, (start, procs))) in made.allocations.iter().zip(expected).enumerate() {
+                let place = allocation.scheduled;
+                assert!(
+                    (place.start - start).abs() < 1e-3 && place.procs == procs,
+                    "{strategy}, seed {seed}, job {at}: {place:?} for {start} on {procs}"
+                );
+            }
+            rebels += made.allocations.iter().filter(|at| at.kind == Kind::Rebel).count();
+        }
+    }
+    assert!(rebels > 200, "{rebels}");
+}
+
+/// The view of the application by its definition: of all jobs one alone acts, in a run of its own.
+#[test]
+fn in_the_view_of_the_application_one_job_acts_alone() {
+    let jobs = &small(3, 1.0)[..120];
+    for strategy in ["opt", "pred", "heur"] {
+        let made = run(jobs, 24, strategy, View::Application);
+        for (at, allocation) in made.allocations.iter().enumerate() {
+            let alone = plain(jobs, 24, &|job| if job == at { strategy } else { "avg" });
+            let place = allocation.place;
+            assert!((place.start - alone[at].0).abs() < 1e-3 && place.procs == alone[at].1, "{strategy}, job {at}");
+        }
+    }
+}
+
+#[test]
+fn nobody_loses_by_the_oracle() {
+    for seed in 0..4 {
+        let workload = MalleableWorkload { days: 20, rho: 1.0, seed, ..MalleableWorkload::default() };
+        let jobs = workload.generate().unwrap();
+        for view in [View::Application, View::System] {
+            let made = run(&jobs, 128, "opt", view);
+            let savings: Vec<f64> = jobs.iter().zip(&made.allocations).map(|(job, at)| saved(job, at)).collect();
+            assert!(savings.iter().all(|saved| *saved >= 0.0), "{view:?}");
+            let figures = Figures::of(&jobs, 128, 20, &made);
+            assert!(figures.losers == 0 && figures.rebels > 100);
+            // No other strategy gains more for jobs that choose alone.
+            if view == View::Application {
+                for other in ["pred", "pred:classes=10", "pred:predictor=exact", "heur", "avg:min-share=0.4"] {
+                    let other = Figures::of(&jobs, 128, 20, &run(&jobs, 128, other, view));
+                    assert!(other.saved_mean < figures.saved_mean && other.turnaround_mean == figures.turnaround_mean);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_processor_is_used_twice_and_nobody_is_passed() {
+    let jobs = small(9, 1.5);
+    for strategy in
+        ["avg:min-share=0.4", "opt:cost=queue", "pred:life=fitted", "bias:fit=online,lock-in=on", "heur:f=0.7"]
+    {
+        let made = run(&jobs, 24, strategy, View::System);
+        let starts: Vec<f64> = made.allocations.iter().map(|at| at.scheduled.start).collect();
+        assert!(starts.is_sorted(), "{strategy}");
+        let mut events = Vec::new();
+        for (job, at) in jobs.iter().zip(&made.allocations) {
+            let (start, procs) = (at.scheduled.start, at.scheduled.procs);
+            assert!(start >= job.arrival && procs >= 1 && procs <= job.parallelism);
+            events.extend([(start, 1, i64::from(procs)), (start + job.runtime(procs), 0, -i64::from(procs))]);
+        }
+        events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut used = 0;
+        assert!(events.iter().all(|event| {
+            used += event.2;
+            (0..=24).contains(&used)
+        }));
+    }
+}
+
+/// More information brings predictions nearer to the truth, and the exact median in the limit to the oracle.
+#[test]
+fn better_information_makes_better_predictions() {
+    let workload = MalleableWorkload { days: 30, ..MalleableWorkload::default() };
+    let jobs = workload.generate().unwrap();
+    let correlation = |classes: u32| {
+        let made = run(&jobs, 128, &format!("pred:classes={classes}"), View::Application);
+        made.scatter().correlation().unwrap()
+    };
+    let found = [1, 3, 10, 100].map(correlation);
+    assert!(found.is_sorted() && found[3] > 0.9, "{found:?}");
+    let saved = |strategy| Figures::of(&jobs, 128, 30, &run(&jobs, 128, strategy, View::Application)).saved_mean;
+    assert!((saved("pred:predictor=exact,classes=100000") / saved("opt") - 1.0).abs() < 1e-3);
+}
+
+/// A correction by the line of the pilot run, which is made once and by itself.
+#[test]
+fn a_pilot_run_gives_the_line() {
+    let workload = MalleableWorkload { days: 20, ..MalleableWorkload::default() };
+    let jobs = workload.generate().unwrap();
+    let case = |text, view| Case { strategy: Strategy::parse(text).unwrap(), view };
+    let cases = [
+        case("bias", View::System),
+        case("bias:lock-in", View::System),
+        case("pred", View::System),
+        case("bias", View::Application),
+    ];
+    let outcomes = run_cases(&jobs, &workload, &cases, true, 2, |_| ());
+    for (at, view) in [(0, View::System), (1, View::System), (3, View::Application)] {
+        let pilot = run(&jobs, 128, "pred", view);
+        assert_eq!(outcomes[at].line, pilot.scatter().line());
+    }
+    assert_eq!(outcomes[2].line, None);
+    // Corrected predictions lie nearer to the identity than raw ones.
+    let distance = |at: usize| (outcomes[at].figures.slope - 1.0).abs();
+    assert!(distance(0) < distance(2));
+    assert!(outcomes[0].schedule.as_ref().unwrap().pairs[0].predicted > 0.0);
+}
+
+#[test]
+fn the_program_prints_a_row_a_strategy() {
+    let args = ["malleable", "--days", "10", "--seed", "3", "--format", "csv"];
+    let out = sim_ok(&[&args[..], &["--view", "application"]].concat());
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines[0], "strategy,jobs,rebels,saved_mean_s,losers_pct,turnaround_mean_s,utilization");
+    let names: Vec<&str> = lines[1..].iter().map(|line| line.split(',').next().unwrap()).collect();
+    assert_eq!(names, ["avg", "opt", "pred", "bias", "heur"]);
+    // Nobody acts, so that all have AVG's turnaround and utilization.
+    let ends: Vec<_> = lines[1..].iter().map(|line| line.rsplitn(3, ',').take(2).collect::<Vec<_>>()).collect();
+    assert!(ends.iter().all(|end| *end == ends[0]));
+    // The same bytes for any number of threads, and again.
+    let both = sim_ok(&[&args[..], &["--details", "--threads", "1"]].concat());
+    assert_eq!(both, sim_ok(&[&args[..], &["--details", "--threads", "3"]].concat()));
+    assert_eq!(both.lines().count(), 11);
+    assert!(both.lines().next().unwrap().ends_with("correlation,slope,intercept,view"));
+    assert_ne!(both, sim_ok(&["malleable", "--days", "10", "--seed", "4", "--format", "csv", "--details"]));
+}
+
+#[test]
+fn many_seeds_give_means_with_intervals() {
+    let args = ["malleable", "--days", "5", "--strategy", "avg,opt", "--view", "system", "--format", "csv"];
+    let value = |out: &str, row: usize, name: &str| -> f64 {
+        let at = out.lines().next().unwrap().split(',').position(|column| column == name).unwrap();
+        out.lines().nth(row).unwrap().split(',').nth(at).unwrap().parse().unwrap()
+    };
+    let all = sim_ok(&[&args[..], &["--seeds", "3", "--threads", "2"]].concat());
+    assert_eq!(all, sim_ok(&[&args[..], &["--seeds", "3", "--threads", "1"]].concat()));
+    let each =
+        ["1", "2", "3"].map(|seed| value(&sim_ok(&[&args[..], &["--seed", seed]].concat()), 2, "turnaround_mean_s"));
+    let mean = each.iter().sum::<f64>() / 3.0;
+    assert!((value(&all, 2, "turnaround_mean_s") - mean).abs() < 0.01);
+    // Student's t of two degrees of freedom: 4.3027.
+    let deviation = (each.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 2.0).sqrt();
+    assert!((value(&all, 2, "turnaround_mean_s_ci95") - 4.302_653 * deviation / 3f64.sqrt()).abs() < 0.01);
+}
+
+#[test]
+fn jobs_and_predictions_can_be_had_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (jobs, pairs) = (folder.path().join("jobs.csv"), folder.path().join("pairs.csv"));
+    let out = sim_ok(&[
+        "malleable",
+        "--days",
+        "4",
+        "--strategy",
+        "opt,bias:lock-in,risk=0.2",
+        "--view",
+        "application",
+        "--format",
+        "csv",
+        "--jobs-out",
+        jobs.to_str().unwrap(),
+        "--scatter-out",
+        pairs.to_str().unwrap(),
+    ]);
+    let mut reader = csv::Reader::from_path(&jobs).unwrap();
+    let names = reader.headers().unwrap().clone();
+    let at = |name: &str| names.iter().position(|other| other == name).unwrap();
+    let rows: Vec<_> = reader.records().map(Result::unwrap).filter(|row| &row[0] == "opt").collect();
+    let summary: Vec<&str> = out.lines().nth(1).unwrap().split(',').collect();
+    assert_eq!(rows.len().to_string(), summary[1]);
+    assert_eq!(rows.iter().filter(|row| &row[at("kind")] == "rebel").count().to_string(), summary[2]);
+    let saved: f64 = rows.iter().map(|row| row[at("saved")].parse::<f64>().unwrap()).sum();
+    assert!((saved / rows.len() as f64 - summary[3].parse::<f64>().unwrap()).abs() < 0.01);
+    let text = std::fs::read_to_string(&pairs).unwrap();
+    assert!(text.starts_with("strategy,view,job,time,procs,predicted,actual\nopt,application,"));
+    assert!(text.contains("\"bias:lock-in=on,risk=0.2\",application,"));
+    let ran = sim(&["malleable", "--days", "2", "--jobs-out", "-", "--strategy", "avg", "--format", "csv"]);
+    assert!(ran.out.starts_with("strategy,view,job,") && ran.err.contains("strategy,jobs,rebels"), "{}", ran.err);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    for (args, message) in [
+        (&["--procs", "0"][..], "--procs"),
+        (&["--rho", "NaN"], "a load is a number from 0.01 to 100"),
+        (&["--max-sigma=-1"], "a variance in parallelism is a number"),
+        (&["--days", "0"], "--days"),
+        (&["--days", "1000000", "--procs", "1000000"], "take fewer days or a smaller machine"),
+        (&["--strategy", "best"], "the strategies are avg, opt, pred, bias, heur"),
+        (&["--strategy", ""], "unknown strategy ''"),
+        (&["--seeds", "1"], "--seeds"),
+        (&["--seeds", "3", "--jobs-out", "x.csv"], "cannot be used with"),
+        (&["--seeds", "3", "--seed", "18446744073709551615"], "no numbers so large"),
+        (&["--procs", "1", "--days", "1", "--rho", "0.01"], "no job arrives"),
+        (&["--jobs-out", "-", "--scatter-out", "-"], "cannot both go to the same place"),
+    ] {
+        let ran = sim(&[&["malleable"], args].concat());
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}: {}", ran.err);
+        assert!(ran.err.contains(message), "{args:?}: {}", ran.err);
+    }
+}
