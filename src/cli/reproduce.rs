@@ -11,7 +11,7 @@ use super::{Format, available_threads};
 use crate::experiment::Options;
 use crate::report::{Output, csv_cell, grouped, summary_columns, write_csv, write_json_list};
 use crate::reproduce::{
-    Figure, FoundLog, LogName, Smith, Talby, Tsafrir, acknowledgements, find_logs, smith_logs, talby_logs,
+    Downey, Figure, FoundLog, LogName, Smith, Talby, Tsafrir, acknowledgements, find_logs, smith_logs, talby_logs,
     tsafrir_logs, write_figures,
 };
 use crate::schedule::catalog;
@@ -53,6 +53,14 @@ version, and prepares them as the paper does: only jobs with a runtime and proce
 that one user alone uses, who has more of his own than all others; of KTH the jobs with estimates up to 4 hours. Figures 14 to 16 are pictures there: what is
 measured stands alone.")]
     Tsafrir(TsafrirArgs),
+    /// Malleable jobs: Tables 1 and 2, Figure 5, the text's figures and the future work of Downey
+    #[command(after_help = "Examples:
+  sim reproduce downey --days 20                                a first look
+  sim reproduce downey --format csv                             ten workloads as in the paper: a minute on two free cores
+
+Needs no logs: the workload is the paper's model. What is published is one run of it; the note says whether it lies among
+ours.")]
+    Downey(DowneyArgs),
 }
 
 #[derive(Debug, Args)]
@@ -91,12 +99,35 @@ struct TsafrirArgs {
     seeds: u64,
 }
 
-/// What every study takes.
+#[derive(Debug, Args)]
+struct DowneyArgs {
+    /// Not needed: the study has no logs. It is taken, so that all studies can be called alike
+    #[arg(long, value_name = "DIR")]
+    logs: Option<PathBuf>,
+    #[command(flatten)]
+    printing: Printing,
+    /// Days of each workload
+    #[arg(long, value_name = "N", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    days: u32,
+    /// How many workloads are drawn, with seeds from 1 on (of those that are not the paper's own at most five); the first is
+    /// the one measured, intervals are over all of them
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    replications: u32,
+}
+
+/// What every study of logs takes.
 #[derive(Debug, Args)]
 struct Common {
     /// The folder with the logs
     #[arg(long, value_name = "DIR")]
     logs: PathBuf,
+    #[command(flatten)]
+    printing: Printing,
+}
+
+/// What every study takes.
+#[derive(Debug, Args)]
+struct Printing {
     /// Threads to use; results do not depend on it [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     threads: Option<u32>,
@@ -110,13 +141,14 @@ pub fn execute(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<()> {
         Study::Talby(args) => talby(args, quiet),
         Study::Smith(args) => smith(args, quiet),
         Study::Tsafrir(args) => tsafrir(args, quiet),
+        Study::Downey(args) => downey(args, quiet),
     }
 }
 
 fn talby(args: &TalbyArgs, quiet: bool) -> anyhow::Result<()> {
     let logs = args.common.find(&talby_logs(), quiet)?;
     let cells_out = args.cells_out.as_deref().map(Output::create).transpose()?;
-    let threads = args.common.threads();
+    let threads = args.common.printing.threads();
     let study = Talby::new(logs.clone(), args.replications as usize);
     let cells = study.cells();
     let rows = rows(&cells, args.out.clone(), threads, quiet)?;
@@ -137,7 +169,8 @@ fn smith(args: &SmithArgs, quiet: bool) -> anyhow::Result<()> {
         Ok((log.clone(), options.clean(&read(&source, options.read_options(), &mut |_| ())?)?))
     };
     let workloads = logs.iter().map(workload).collect::<anyhow::Result<Vec<_>>>()?;
-    let study = Smith { logs: &workloads, replications: u64::from(args.replications), threads: args.common.threads() };
+    let study =
+        Smith { logs: &workloads, replications: u64::from(args.replications), threads: args.common.printing.threads() };
     let figures = {
         let progress = Progress::counting("searching", "searches", Some(study.steps()), quiet);
         let done = std::cell::Cell::new(0);
@@ -156,7 +189,7 @@ fn tsafrir(args: &TsafrirArgs, quiet: bool) -> anyhow::Result<()> {
         Ok((found.clone(), read(&source, ReadOptions::default(), &mut |_| ())?))
     };
     let logs = found.iter().map(log).collect::<anyhow::Result<Vec<_>>>()?;
-    let study = Tsafrir::new(&logs, args.seeds, args.common.threads())?;
+    let study = Tsafrir::new(&logs, args.seeds, args.common.printing.threads())?;
     drop(logs);
     let figures = {
         let progress = Progress::counting("simulating", "runs", Some(study.steps()), quiet);
@@ -165,11 +198,25 @@ fn tsafrir(args: &TsafrirArgs, quiet: bool) -> anyhow::Result<()> {
     args.common.print("tsafrir", &figures, &found, false)
 }
 
-impl Common {
-    fn threads(&self) -> usize {
-        self.threads.map_or_else(available_threads, |threads| threads as usize)
+fn downey(args: &DowneyArgs, quiet: bool) -> anyhow::Result<()> {
+    if let (Some(logs), false) = (&args.logs, quiet) {
+        eprintln!("note: this study has no logs: {} is not looked into", logs.display());
     }
+    let (replications, days) = (u64::from(args.replications), args.days);
+    let study = Downey { replications, days, threads: args.printing.threads() };
+    let began = std::time::Instant::now();
+    let figures = {
+        let progress = Progress::counting("simulating", "workloads", Some(study.steps()), quiet);
+        study.figures(|done| progress.at(done))
+    };
+    if !quiet {
+        let (count, time) = (grouped(study.steps() as u64), humane(began.elapsed().as_secs_f64()));
+        eprintln!("note: {count} workloads in {time}");
+    }
+    args.printing.print("downey", &figures, false)
+}
 
+impl Common {
     /// The logs of a study that are there; those that are not are named.
     fn find(&self, names: &[LogName], quiet: bool) -> anyhow::Result<Vec<FoundLog>> {
         let failed = |error| UsageError(format!("cannot look into {}: {error}", self.logs.display()));
@@ -186,7 +233,20 @@ impl Common {
         Ok(logs)
     }
 
+    /// The figures, and whom the logs are owed to.
     fn print(&self, study: &str, figures: &[Figure], logs: &[FoundLog], stdout_taken: bool) -> anyhow::Result<()> {
+        self.printing.print(study, figures, stdout_taken)?;
+        eprintln!("{}", acknowledgements(logs));
+        Ok(())
+    }
+}
+
+impl Printing {
+    fn threads(&self) -> usize {
+        self.threads.map_or_else(available_threads, |threads| threads as usize)
+    }
+
+    fn print(&self, study: &str, figures: &[Figure], stdout_taken: bool) -> anyhow::Result<()> {
         let cells: Vec<_> = figures.iter().map(|figure| figure.cells(study)).collect();
         let write = |out: &mut dyn Write| match Format::or_default(self.format) {
             Format::Table => write_figures(out, figures),
@@ -197,7 +257,6 @@ impl Common {
             true => write(&mut io::stderr().lock())?,
             false => Output::stdout().fill(write)?,
         }
-        eprintln!("{}", acknowledgements(logs));
         Ok(())
     }
 }

@@ -66,14 +66,19 @@ impl Outlook {
 
     /// The same if it is at most `limit`, and none if it is more: much quicker to say than the time itself.
     pub fn queue_time_within(&self, method: Method, more: u32, limit: f64) -> Option<f64> {
-        if !self.is_within(method, more, limit) {
+        let equation = self.equation(method, more)?;
+        if limit < SHORTEST {
             return None;
         }
-        let equation = self.equation(method, more)?;
-        if self.holds(equation, SHORTEST) {
-            return Some(SHORTEST);
+        let high = if limit.is_finite() { limit } else { self.surely_by(equation) };
+        let above = self.excess(equation, high);
+        if limit.is_finite() && above < 0.0 {
+            return None;
         }
-        Some(self.solve(equation, self.surely_by(equation).min(limit)))
+        match self.excess(equation, SHORTEST) {
+            reached if reached >= 0.0 => Some(SHORTEST),
+            below => Some(self.solve(equation, (SHORTEST, below), (high, above))),
+        }
     }
 
     /// Whether the predicted time is at most `limit`.
@@ -105,8 +110,25 @@ impl Outlook {
         }
     }
 
+    /// Whether the excess is at least 0; often the first few jobs are enough to say so.
     fn holds(&self, equation: Equation, time: f64) -> bool {
-        self.excess(equation, time) >= 0.0
+        match equation {
+            Equation::OneOf(count) => {
+                let mut none = 1.0;
+                self.jobs[..count].iter().any(|(_, life)| {
+                    none *= life.still_runs(time);
+                    none <= 0.5
+                })
+            }
+            Equation::Released(more) => {
+                let mut released = 0.0;
+                self.jobs.iter().any(|(procs, life)| {
+                    released += f64::from(*procs) * (1.0 - life.still_runs(time));
+                    released >= f64::from(more)
+                })
+            }
+            Equation::Ended(_) => self.excess(equation, time) >= 0.0,
+        }
     }
 
     /// By how much an equation is fulfilled; it grows with time and is 0 at the queue time.
@@ -125,12 +147,12 @@ impl Outlook {
         }
     }
 
-    /// The time at which an equation holds that does not after a second and does after `high`. By bisection, with steps
-    /// of the false position method between (in log space, where these equations are nearly straight lines).
-    fn solve(&self, equation: Equation, high: f64) -> f64 {
-        let (mut low, mut high) = (libm::log(SHORTEST), libm::log(high));
-        let (mut below, mut above) =
-            (self.excess(equation, SHORTEST), self.excess(equation, libm::exp(high)).max(f64::MIN_POSITIVE));
+    /// The time at which an equation holds, between two times with their excess. By bisection, with steps of the false
+    /// position method between (in log space, where these equations are nearly straight lines).
+    fn solve(&self, equation: Equation, (low, mut below): (f64, f64), (high, above): (f64, f64)) -> f64 {
+        let (mut low, mut high) = (libm::log(low), libm::log(high));
+        // Where it surely holds, rounding may say that it barely does not.
+        let mut above = above.max(f64::MIN_POSITIVE);
         let mut last = None;
         for step in 1.. {
             if high - low <= PRECISION {

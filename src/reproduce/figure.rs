@@ -46,13 +46,16 @@ pub fn write_figures(out: &mut dyn Write, figures: &[Figure]) -> io::Result<()> 
         let mut table = Table::with_remarks(2);
         table.line(["  row", "column", "published", "measured", "95% interval", "note"]);
         for figure in block {
-            let interval = figure.interval.map_or(String::new(), |(low, high)| format!("{low:.1} to {high:.1}"));
+            // A little more exact than the paper.
+            let decimals = figure.published.split_once('.').map_or(1, |_| 2);
+            let number = |number: f64| format!("{number:.decimals$}");
+            let interval = figure.interval.map(|(low, high)| format!("{} to {}", number(low), number(high)));
             table.push(vec![
                 format!("  {}", figure.row),
                 figure.column.clone(),
                 figure.published.clone(),
-                if figure.measured.is_finite() { format!("{:.1}", figure.measured) } else { String::new() },
-                interval,
+                if figure.measured.is_finite() { number(figure.measured) } else { String::new() },
+                interval.unwrap_or_default(),
                 figure.note.clone(),
             ]);
         }

@@ -3,6 +3,8 @@
 //! A study is data: the published figures with their places, the runs that measure each, and a note where ours must
 //! differ. Nothing is tuned to a published figure.
 
+mod downey;
+mod downey_tables;
 mod figure;
 mod judge;
 mod logs;
@@ -10,6 +12,7 @@ mod smith;
 mod talby;
 mod tsafrir;
 
+pub use downey::Downey;
 pub use figure::{Figure, write_figures};
 pub use logs::{FoundLog, LogName, acknowledgements, find_logs};
 pub use smith::{Smith, smith_logs};

@@ -24,6 +24,12 @@ fn rows(text: &str) -> Vec<csv::StringRecord> {
     reader.records().map(Result::unwrap).collect()
 }
 
+/// The figure of a table that begins so, in a row and a column.
+fn find<'a>(rows: &'a [csv::StringRecord], table: &str, row: &str, column: &str) -> &'a csv::StringRecord {
+    let fits = |line: &&csv::StringRecord| line[1].starts_with(table) && &line[2] == row && &line[3] == column;
+    rows.iter().find(fits).unwrap_or_else(|| panic!("{table}, {row}, {column}"))
+}
+
 #[test]
 fn published_and_measured_stand_side_by_side() {
     let folder = logs();
@@ -37,10 +43,7 @@ fn published_and_measured_stand_side_by_side() {
     assert!(ran.err.contains("note: KTH is ") && ran.err.contains("Lars Malinowsky"), "{}", ran.err);
     let rows = rows(&ran.out);
     assert_eq!(&rows[0], vec!["study", "table", "row", "column", "published", "measured", "low", "high", "note"]);
-    let find = |table: &str, row: &str, column: &str| {
-        let fits = |line: &&csv::StringRecord| line[1].starts_with(table) && &line[2] == row && &line[3] == column;
-        rows.iter().find(fits).unwrap_or_else(|| panic!("{table}, {row}, {column}")).clone()
-    };
+    let find = |table: &str, row: &str, column: &str| find(&rows, table, row, column).clone();
     let perfect = find("Table 2", "Perfect", "absolute inaccuracy");
     assert_eq!((&perfect[4], &perfect[5], &perfect[6], &perfect[7]), ("100", "100.000000", "100.000000", "100.000000"));
     assert_eq!(&find("Table 4", "[E,P,X]", "bounded slowdown")[4], "8");
@@ -116,10 +119,7 @@ fn templates_beside_the_published_ones() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.err.contains("warning: no log SDSC-Par-1996"), "{}", ran.err);
     let rows = rows(&ran.out);
-    let find = |table: &str, row: &str, column: &str| {
-        let fits = |line: &&csv::StringRecord| line[1].starts_with(table) && &line[2] == row && &line[3] == column;
-        rows.iter().find(fits).unwrap_or_else(|| panic!("{table}, {row}, {column}")).clone()
-    };
+    let find = |table: &str, row: &str, column: &str| find(&rows, table, row, column).clone();
     let percent = "percent of mean run time";
     let requests = find("Table 1", "CTC", "requests");
     assert_eq!((&requests[4], &requests[5]), ("79302", "5000.000000"));
@@ -148,10 +148,7 @@ fn estimates_beside_the_published_ones() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.err.contains("warning: no log CTC-SP2-1996") && ran.err.contains("Lars Malinowsky"), "{}", ran.err);
     let rows = rows(&ran.out);
-    let find = |table: &str, row: &str, column: &str| {
-        let fits = |line: &&csv::StringRecord| line[1].starts_with(table) && &line[2] == row && &line[3] == column;
-        rows.iter().find(fits).unwrap_or_else(|| panic!("{table}, {row}, {column}")).clone()
-    };
+    let find = |table: &str, row: &str, column: &str| find(&rows, table, row, column).clone();
     assert_eq!(&find("Table 2", "KTH4H", "99%")[4], "43");
     assert_eq!(&find("Table 5", "KTH4H", "03:50")[4], "3.3");
     let number = |row: &csv::StringRecord, at: usize| row[at].parse::<f64>().unwrap();
@@ -197,4 +194,43 @@ fn the_bins_of_real_estimates_are_the_published_ones() {
         compared += 1;
     }
     assert!(compared >= 28, "{compared}");
+}
+
+/// Needs no logs; on a few days, to see that everything published is there with a number beside it.
+#[test]
+fn downeys_study_needs_no_logs() {
+    let args = ["reproduce", "downey", "--days", "3", "--replications", "2", "--format", "csv"];
+    let ran = sim(&args);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let rows = rows(&ran.out);
+    let published = |table: &str, row: &str, column: &str| {
+        let line = find(&rows, table, row, column);
+        assert!(line[5].parse::<f64>().is_ok(), "{line:?}");
+        line[4].to_string()
+    };
+    for (row, figures) in [
+        ("OPT", ["4244", "14", "13.8", "0"]),
+        ("PRED", ["2388", "8", "12.8", "8"]),
+        ("BIAS", ["3089", "10", "13.5", "8"]),
+        ("HEUR", ["11158", "37", "12.8", "68"]),
+    ] {
+        let columns = ["rebels", "rebels, % of all", "saved per job, minutes", "rebels who lose, %"];
+        assert_eq!(columns.map(|column| published("Table 1", row, column)), figures);
+    }
+    assert_eq!(published("Table 2", "AVG", "turnaround, s"), "4795");
+    assert_eq!(published("Table 2", "HEUR", "change of turnaround, %"), "37");
+    assert_eq!(published("Figure 5", "a) PRED", "intercept"), "1.7");
+    assert_eq!(published("text", "section 6.1", "and risk aversion, turnaround, s"), "4783");
+    for (table, row) in [
+        ("Future work: other loads", "load 1.0, BIAS"),
+        ("Future work: other sizes", "256 processors, OPT"),
+        ("Future work: other applications", "sigma = 0, HEUR"),
+        ("Future work: better information", "pred:classes=10"),
+    ] {
+        assert_eq!(published(table, row, "change of turnaround, %"), "");
+    }
+    // The same bytes on one thread, and a folder of logs is taken and not looked into.
+    let again = sim(&[&args[..], &["--threads", "1", "--logs", "/no/such/folder"]].concat());
+    assert_eq!(again.out, ran.out);
+    assert!(again.err.contains("has no logs"), "{}", again.err);
 }
