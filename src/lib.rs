@@ -45,6 +45,7 @@
 //! | 8 | [`search`] | the search for good templates, and a set of them beside other predictors |
 //! | 8 | [`malleable`] | Downey's study: jobs that choose their processors by predicted queue times, with a loop of its own |
 //! | 8 | [`sweep`] | many experiments: a grid, its folder of finished cells, the threads, Slurm |
+//! | 8 | [`wait`] | when a job will start: history, neighbours, probabilities of ranges, and how good such predictions are |
 //! | 9 | [`reproduce`] | published tables computed again, one file a paper |
 //! | 10 | [`cli`] | one file a subcommand: arguments in, library call, report out |
 //!
@@ -82,6 +83,7 @@ pub mod stats;
 pub mod sweep;
 pub mod time;
 pub mod trace;
+pub mod wait;
 
 /// The README's examples are compiled and run with the tests.
 #[cfg(doctest)]

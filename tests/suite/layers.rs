@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The rooms, lowest first; rooms of one floor do not use each other. (`time` lies below the rest of the vocabulary,
 /// which is written in seconds.)
-const FLOORS: [&[&str]; 12] = [
+const FLOORS: [&[&str]; 13] = [
     &["time"],
     &["job", "spec", "stats", "rng", "parallel"],
     &["trace"],
@@ -16,6 +16,7 @@ const FLOORS: [&[&str]; 12] = [
     &["experiment"],
     &["report"],
     &["malleable", "search", "sweep"],
+    &["wait"],
     &["reproduce"],
     &["cli"],
 ];

@@ -24,3 +24,4 @@ mod slow_predictors;
 mod slurm;
 mod support;
 mod sweep;
+mod wait;

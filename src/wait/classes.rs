@@ -1,0 +1,120 @@
+//! Ranges of waits: six classes (Kumar and Vadhiyar, Table 2), and which of them are given for a job.
+
+use crate::time::{HOUR, Seconds};
+
+/// How many classes there are.
+pub const CLASSES: usize = 6;
+
+/// The longest waits of all classes but the last, which has no end.
+const UPPER: [Seconds; CLASSES - 1] = [HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, 24 * HOUR];
+
+const NAMES: [&str; CLASSES] =
+    ["within 1 hour", "1 to 3 hours", "3 to 6 hours", "6 to 12 hours", "12 to 24 hours", "more than a day"];
+
+/// A range of waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WaitClass(u8);
+
+/// One number for each class.
+pub type PerClass = [f64; CLASSES];
+
+impl WaitClass {
+    /// The class of a wait. A bound belongs to the class below it: an hour is "within 1 hour".
+    pub fn of(wait: f64) -> WaitClass {
+        WaitClass(UPPER.iter().take_while(|&&upper| wait > upper as f64).count() as u8)
+    }
+
+    pub fn all() -> impl Iterator<Item = WaitClass> {
+        (0..CLASSES as u8).map(WaitClass)
+    }
+
+    /// From 0.
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+
+    /// From 1, as the paper counts.
+    pub fn number(self) -> u64 {
+        u64::from(self.0) + 1
+    }
+
+    pub fn name(self) -> &'static str {
+        NAMES[self.index()]
+    }
+
+    /// What a class of which no similar job is known counts as: its middle, and a day and a half for the last.
+    pub fn midpoint(self) -> f64 {
+        let lower = if self.0 == 0 { 0 } else { UPPER[self.index() - 1] };
+        let upper = UPPER.get(self.index()).copied().unwrap_or(48 * HOUR);
+        (lower + upper) as f64 / 2.0
+    }
+
+    /// This class and its neighbours, in order: two at the ends, three elsewhere.
+    pub fn neighbourhood(self) -> impl Iterator<Item = WaitClass> {
+        let last = CLASSES as u8 - 1;
+        (self.0.saturating_sub(1)..=(self.0 + 1).min(last)).map(WaitClass)
+    }
+
+    /// The two most probable of a class and its neighbours, the likelier first (Kumar and Vadhiyar, section 3.2). Where
+    /// probabilities are equal, the class itself comes before its neighbours and a shorter wait before a longer one.
+    pub fn two_most_probable(self, probabilities: &PerClass) -> [WaitClass; 2] {
+        let mut classes: Vec<WaitClass> = self.neighbourhood().collect();
+        let rank = |class: &WaitClass| (*class != self, class.0);
+        classes.sort_by(|a, b| {
+            probabilities[b.index()].total_cmp(&probabilities[a.index()]).then_with(|| rank(a).cmp(&rank(b)))
+        });
+        [classes[0], classes[1]]
+    }
+}
+
+/// The probabilities of two classes, made to sum to 1 (Kumar and Vadhiyar, section 3.2); even where both are 0.
+pub fn normalized(classes: [WaitClass; 2], probabilities: &PerClass) -> [f64; 2] {
+    let [first, second] = classes.map(|class| probabilities[class.index()]);
+    let sum = first + second;
+    if sum > 0.0 { [first / sum, second / sum] } else { [0.5, 0.5] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(classes: impl IntoIterator<Item = WaitClass>) -> Vec<u64> {
+        classes.into_iter().map(WaitClass::number).collect()
+    }
+
+    #[test]
+    fn the_classes_of_table_2() {
+        for (wait, class) in [
+            (0.0, 1),
+            (3600.0, 1),
+            (3600.5, 2),
+            (4500.0, 2),
+            (10_800.0, 2),
+            (10_801.0, 3),
+            (21_601.0, 4),
+            (43_201.0, 5),
+            (86_400.0, 5),
+            (86_401.0, 6),
+            (1e12, 6),
+        ] {
+            assert_eq!(WaitClass::of(wait).number(), class, "{wait}");
+        }
+        let midpoints: Vec<f64> = WaitClass::all().map(|class| class.midpoint() / HOUR as f64).collect();
+        assert_eq!(midpoints, [0.5, 2.0, 4.5, 9.0, 18.0, 36.0]);
+    }
+
+    #[test]
+    fn neighbours_and_the_two_most_probable() {
+        let class = |number: u8| WaitClass(number - 1);
+        assert_eq!(numbers(class(1).neighbourhood()), [1, 2]);
+        assert_eq!(numbers(class(4).neighbourhood()), [3, 4, 5]);
+        assert_eq!(numbers(class(6).neighbourhood()), [5, 6]);
+        let probabilities = [0.5, 0.1, 0.2, 0.05, 0.15, 0.0];
+        assert_eq!(numbers(class(4).two_most_probable(&probabilities)), [3, 5]);
+        assert_eq!(numbers(class(2).two_most_probable(&probabilities)), [1, 3]);
+        // Nothing to choose by: the class itself, then the shorter wait.
+        assert_eq!(numbers(class(4).two_most_probable(&[0.0; CLASSES])), [4, 3]);
+        assert_eq!(normalized([class(1), class(5)], &probabilities), [0.5 / 0.65, 0.15 / 0.65]);
+        assert_eq!(normalized([class(6), class(6)], &probabilities), [0.5, 0.5]);
+    }
+}

@@ -1,0 +1,268 @@
+//! How good are predictions of waits on a whole schedule?
+//!
+//! Every prediction is a function of the jobs that had started when its job came, and of a support vector machine that
+//! was learned from such jobs earlier. So one walk over the schedule notes what was known when, and everything dear
+//! (learning, distances) is done afterwards on as many threads as there are, with the same results on any number.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::classes::PerClass;
+use super::features::{Features, features};
+use super::forward::forward_waits;
+use super::history::{Arrived, History, Window};
+use super::ibl;
+use super::method::{Method, Way};
+use super::predictor::{Learning, Situation};
+use super::qbets::Qbets;
+use super::state::SiteState;
+use super::svm::{Classifier, Lesson};
+use super::walk::{Happening, Schedule, happenings};
+use crate::engine::EngineError;
+use crate::job::JobId;
+use crate::parallel;
+use crate::time::Seconds;
+
+/// Jobs that one thread predicts before it looks for more.
+const SHARE: usize = 64;
+
+/// What is evaluated.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Learned first right before the first predicted job (`learning.first` is the number of jobs before it).
+    pub learning: Learning,
+    /// How many jobs are predicted at most.
+    pub most: usize,
+    /// Regressions, which take long, are asked about every so many of these jobs.
+    pub regression_every: usize,
+    pub threads: usize,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Plan { learning: Learning::default(), most: 50_000, regression_every: 50, threads: 1 }
+    }
+}
+
+impl Plan {
+    /// The jobs that are predicted, of so many.
+    pub fn predicted(&self, jobs: usize) -> Range<usize> {
+        let first = self.learning.first.min(jobs);
+        first..first.saturating_add(self.most).min(jobs)
+    }
+}
+
+/// What is under way, for progress bars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    Simulating,
+    Learning,
+    Predicting,
+}
+
+/// A job that was predicted, and what does not depend on the method.
+#[derive(Clone, Copy, Debug)]
+pub struct Judged {
+    pub id: JobId,
+    pub wait: Seconds,
+    pub estimate: Seconds,
+    /// Of each class; they sum to 1.
+    pub probabilities: PerClass,
+    /// Predicted to start within the hour.
+    pub quick: bool,
+    /// How many similar jobs there were.
+    pub similar: usize,
+}
+
+/// Predictions for a stretch of jobs.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// In workload order.
+    pub jobs: Vec<Judged>,
+    /// Each method with its point predictions, one for each of these jobs: none where it had no answer, or was not asked.
+    pub points: Vec<(Method, Vec<Option<f64>>)>,
+    /// Which of these jobs regressions were asked about: every so many.
+    pub regression_every: usize,
+    /// How often the probabilities were learned.
+    pub learned: usize,
+}
+
+/// A job to predict: how many starts were known when it came, and how often the probabilities had been learned.
+struct Target {
+    id: JobId,
+    features: Features,
+    known: usize,
+    lessons: usize,
+}
+
+/// What a walk over the schedule notes.
+struct Notes {
+    history: History,
+    targets: Vec<Target>,
+    /// How many starts were known at each lesson.
+    lessons: Vec<usize>,
+    /// Bounds at each target, for each method that is one of QBETS.
+    bounds: Vec<Vec<Option<Seconds>>>,
+}
+
+/// Predicts the waits of a stretch of a schedule by several methods. The watcher hears how much of a phase is done.
+pub fn evaluate(
+    schedule: &Schedule<'_>,
+    methods: &[Method],
+    plan: &Plan,
+    watch: &(dyn Fn(Phase, usize, usize) + Sync),
+) -> Result<Evaluation, EngineError> {
+    let mut notes = walk(schedule, methods, plan);
+    let wanted = plan.predicted(schedule.jobs.len());
+    let simulated = methods.iter().map(|method| match &method.way {
+        Way::Simulate(setting) => {
+            let watch = |done| watch(Phase::Simulating, done, wanted.len());
+            forward_waits(schedule, setting, wanted.clone(), &watch).map(Some)
+        }
+        _ => Ok(None),
+    });
+    let simulated: Vec<Option<Vec<Seconds>>> = simulated.collect::<Result<_, _>>()?;
+    let classifiers = learn(&notes, plan, watch);
+    let shares: Vec<Range<usize>> =
+        (0..notes.targets.len()).step_by(SHARE).map(|from| from..(from + SHARE).min(notes.targets.len())).collect();
+    let done = AtomicUsize::new(0);
+    let predict = |share: &Range<usize>| {
+        let predicted: Vec<_> =
+            share.clone().map(|at| notes.predict(at, schedule, methods, plan, &classifiers)).collect();
+        let done = done.fetch_add(share.len(), Ordering::Relaxed) + share.len();
+        watch(Phase::Predicting, done, notes.targets.len());
+        predicted
+    };
+    let predicted = parallel::map(&shares, plan.threads, predict, |_| ()).concat();
+    let mut points: Vec<(Method, Vec<Option<f64>>)> =
+        methods.iter().map(|method| (method.clone(), Vec::with_capacity(predicted.len()))).collect();
+    let mut jobs = Vec::with_capacity(predicted.len());
+    for (judged, answers) in predicted {
+        jobs.push(judged);
+        for ((_, points), answer) in points.iter_mut().zip(answers) {
+            points.push(answer);
+        }
+    }
+    let mut bounds = notes.bounds.drain(..);
+    for ((method, points), simulated) in points.iter_mut().zip(simulated) {
+        let told: Option<Vec<Option<Seconds>>> = match method.way {
+            Way::Qbets { .. } => bounds.next(),
+            _ => simulated.map(|waits| waits.into_iter().map(Some).collect()),
+        };
+        if let Some(told) = told {
+            *points = told.into_iter().map(|wait| wait.map(|wait| wait as f64)).collect();
+        }
+    }
+    drop(bounds);
+    let regression_every = plan.regression_every;
+    Ok(Evaluation { jobs, points, regression_every, learned: classifiers.len() })
+}
+
+fn walk(schedule: &Schedule<'_>, methods: &[Method], plan: &Plan) -> Notes {
+    let wanted = plan.predicted(schedule.jobs.len());
+    let mut qbets: Vec<Qbets> = methods
+        .iter()
+        .filter_map(|method| match method.way {
+            Way::Qbets { quantile, confidence } => Some(Qbets::new(quantile, confidence, plan.learning.history)),
+            _ => None,
+        })
+        .collect();
+    let mut said: Vec<Vec<Option<Seconds>>> = vec![Vec::with_capacity(schedule.jobs.len()); qbets.len()];
+    let mut arrived: Vec<Features> = Vec::with_capacity(schedule.jobs.len());
+    let mut notes = Notes { history: History::of_all(), targets: Vec::new(), lessons: Vec::new(), bounds: Vec::new() };
+    let mut state = SiteState::default();
+    for (now, id, happening) in happenings(schedule) {
+        let job = &schedule.jobs[id.index()].submission;
+        match happening {
+            Happening::End => drop(state.end(id)),
+            Happening::Start => {
+                state.start(id, now);
+                let features = arrived[id.index()];
+                notes.history.push(&Arrived { id, job: *job, features }, schedule.wait(id));
+                for (qbets, said) in qbets.iter_mut().zip(&said) {
+                    qbets.observe(job.procs, schedule.wait(id), said[id.index()]);
+                }
+            }
+            Happening::Arrival => {
+                let features = features(job, &state, now);
+                arrived.push(features);
+                said.iter_mut().zip(&qbets).for_each(|(said, qbets)| said.push(qbets.bound(job.procs)));
+                if wanted.contains(&id.index()) {
+                    let (known, lessons) = (notes.history.len(), notes.lessons.len());
+                    notes.targets.push(Target { id, features, known, lessons });
+                }
+                state.arrive(id, job);
+                if id.index() + 1 < wanted.end && plan.learning.is_due(id.index() + 1) {
+                    notes.lessons.push(notes.history.len());
+                }
+            }
+        }
+        // What comes later is nobody's concern.
+        if notes.targets.len() == wanted.len() {
+            break;
+        }
+    }
+    notes.bounds = said.into_iter().map(|said| said[wanted.start..].to_vec()).collect();
+    notes
+}
+
+/// Learns all that is to be learned, pairs of classes side by side.
+fn learn(notes: &Notes, plan: &Plan, watch: &(dyn Fn(Phase, usize, usize) + Sync)) -> Vec<Option<Classifier>> {
+    let Learning { history, seed, .. } = plan.learning;
+    let lesson = |&known: &usize| Lesson::of(&notes.history.window(known, history), seed);
+    let lessons: Vec<Option<Lesson>> = parallel::map(&notes.lessons, plan.threads, lesson, |_| ());
+    let pairs: Vec<_> = lessons
+        .iter()
+        .flatten()
+        .enumerate()
+        .flat_map(|(at, lesson)| lesson.pairs().into_iter().map(move |pair| (at, lesson, pair)))
+        .collect();
+    let learned = parallel::map(
+        &pairs,
+        plan.threads,
+        |&(at, lesson, pair)| (at, lesson.learn(pair)),
+        |done| watch(Phase::Learning, done, pairs.len()),
+    );
+    drop(pairs);
+    let mut of_lesson: Vec<Vec<_>> = lessons.iter().flatten().map(|_| Vec::new()).collect();
+    learned.into_iter().for_each(|(at, pair)| of_lesson[at].push(pair));
+    let mut of_lesson = of_lesson.into_iter();
+    lessons.into_iter().map(|lesson| Some(lesson?.finish(of_lesson.next()?))).collect()
+}
+
+impl Notes {
+    /// What is said of a target, and each method's point prediction where it is made from a window of history.
+    fn predict(
+        &self,
+        at: usize,
+        schedule: &Schedule<'_>,
+        methods: &[Method],
+        plan: &Plan,
+        classifiers: &[Option<Classifier>],
+    ) -> (Judged, Vec<Option<f64>>) {
+        let Target { id, features, known, lessons } = &self.targets[at];
+        let window: Window<'_> = self.history.window(*known, plan.learning.history);
+        let job = &schedule.jobs[id.index()].submission;
+        let classifier = lessons.checked_sub(1).and_then(|lesson| classifiers[lesson].as_ref());
+        let said = Situation { job, features, window: &window, procs: schedule.procs, classifier }.predict();
+        let asked = at.is_multiple_of(plan.regression_every);
+        let answer = |method: &Method| match method.way {
+            Way::Knn(None) => said.as_ref().map(|(prediction, _)| prediction.point),
+            Way::Knn(Some(regression)) => {
+                let (_, neighbours) = said.as_ref().filter(|_| asked)?;
+                regression.predict(features, neighbours, &window)
+            }
+            Way::Ibl { k } => ibl::predict(job, features, &window, k),
+            Way::Qbets { .. } | Way::Simulate(_) => None,
+        };
+        let judged = Judged {
+            id: *id,
+            wait: schedule.wait(*id),
+            estimate: job.estimate,
+            probabilities: said.as_ref().map_or([f64::NAN; _], |(prediction, _)| prediction.probabilities),
+            quick: said.as_ref().is_some_and(|(prediction, _)| prediction.quick),
+            similar: said.as_ref().map_or(0, |(prediction, _)| prediction.similar),
+        };
+        (judged, methods.iter().map(answer).collect())
+    }
+}

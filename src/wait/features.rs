@@ -1,0 +1,158 @@
+//! What a job and the site look like when it arrives: 19 numbers (Kumar and Vadhiyar, Table 1).
+
+use super::state::{Present, SiteState};
+use crate::job::Submission;
+use crate::time::Time;
+
+/// How many there are.
+pub const FEATURES: usize = 19;
+
+/// The numbers of a job at its arrival, in the order of [`FEATURE_NAMES`]. All are whole and at least 0.
+pub type Features = [f64; FEATURES];
+
+/// In the order of Table 1.
+pub const FEATURE_NAMES: [&str; FEATURES] = [
+    "request_size",
+    "ert",
+    "queue_jobrank_req_size",
+    "queue_jobrank_ert",
+    "queue_jobrank_cputime",
+    "queue_demand_cputime",
+    "n_queue",
+    "queue_demand_cputime_lower_req_size",
+    "queue_demand_cputime_lower_ert",
+    "queue_demand_cputime_lower_cputime",
+    "proc_jobrank_req_size",
+    "proc_jobrank_ert",
+    "proc_jobrank_cputime",
+    "proc_remain_cputime",
+    "n_proc",
+    "proc_remain_cputime_lower_req_size",
+    "proc_remain_cputime_lower_ert",
+    "proc_remain_cputime_lower_cputime",
+    "occupied_nodes",
+];
+
+/// Where some of them stand that are asked for by name.
+pub(super) const QUEUE_DEMAND: usize = 5;
+pub(super) const QUEUE_LENGTH: usize = 6;
+pub(super) const REMAINING: usize = 13;
+pub(super) const RUNNING: usize = 14;
+pub(super) const OCCUPIED: usize = 18;
+
+/// The features of a job that arrives now and is not in the queue yet.
+pub fn features(job: &Submission, state: &SiteState, now: Time) -> Features {
+    let queue = Beside::of(job, state.waiting(), Present::demand);
+    let procs = Beside::of(job, state.running(), |other| other.remaining(now));
+    let mut all = [0.0; FEATURES];
+    (all[0], all[1]) = (f64::from(job.procs), job.estimate as f64);
+    for (at, rank) in queue.lower.iter().enumerate() {
+        all[2 + at] = (rank.jobs + 1) as f64;
+        all[7 + at] = rank.work as f64;
+    }
+    (all[QUEUE_DEMAND], all[QUEUE_LENGTH]) = (queue.work as f64, queue.jobs as f64);
+    for (at, rank) in procs.lower.iter().enumerate() {
+        all[10 + at] = (rank.jobs + 1) as f64;
+        all[15 + at] = rank.work as f64;
+    }
+    (all[REMAINING], all[RUNNING]) = (procs.work as f64, procs.jobs as f64);
+    all[OCCUPIED] = state.occupied().max(0) as f64;
+    all
+}
+
+/// The jobs of the queue or on the processors, as one job sees them.
+#[derive(Default)]
+struct Beside {
+    jobs: usize,
+    work: i128,
+    /// Those with lower request size, estimate and processor time than the job.
+    lower: [Lower; 3],
+}
+
+#[derive(Clone, Copy, Default)]
+struct Lower {
+    jobs: usize,
+    work: i128,
+}
+
+impl Beside {
+    fn of(job: &Submission, others: &[Present], work: impl Fn(&Present) -> i128) -> Beside {
+        let demand = i128::from(job.procs) * i128::from(job.estimate);
+        let mut beside = Beside { jobs: others.len(), ..Beside::default() };
+        for other in others {
+            let work = work(other);
+            beside.work += work;
+            // A rank counts the jobs strictly smaller, so that equals do not push each other back.
+            let lower = [other.procs < job.procs, other.estimate < job.estimate, other.demand() < demand];
+            for (sum, _) in beside.lower.iter_mut().zip(lower).filter(|(_, lower)| *lower) {
+                sum.jobs += 1;
+                sum.work += work;
+            }
+        }
+        beside
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::JobId;
+
+    #[test]
+    fn every_feature_on_a_hand_made_state() {
+        let mut state = SiteState::default();
+        let submit = |state: &mut SiteState, id: u32, procs: u32, estimate: i64| {
+            state.arrive(JobId(id), &Submission::new(0, procs, estimate));
+        };
+        // Running since 0 and since 50: 4 processors for 1000 s, 8 for 60 s (which it outlives), 2 for 300 s.
+        for (id, procs, estimate, start) in [(0, 4, 1000, 0), (1, 8, 60, 0), (2, 2, 300, 50)] {
+            submit(&mut state, id, procs, estimate);
+            assert!(state.start(JobId(id), start));
+        }
+        // Waiting: 16 for 100 s (demand 1600), 4 for 500 s (2000), 1 for 2000 s (2000), and one that is withdrawn.
+        for (id, procs, estimate) in [(3, 16, 100), (4, 4, 500), (5, 1, 2000), (6, 3, 3)] {
+            submit(&mut state, id, procs, estimate);
+        }
+        assert!(state.cancel(JobId(6)) && !state.cancel(JobId(6)) && !state.start(JobId(6), 9) && !state.end(JobId(6)));
+        // At 100 come 4 processors for 500 s: a demand of 2000.
+        let job = Submission::new(100, 4, 500);
+        let remaining = [4.0 * 900.0, 0.0, 2.0 * 250.0];
+        let expected: Features = [
+            4.0,
+            500.0,
+            // Strictly smaller: 1 processor; 100 s; 1600 processor-seconds.
+            2.0,
+            2.0,
+            2.0,
+            1600.0 + 2000.0 + 2000.0,
+            3.0,
+            2000.0,
+            1600.0,
+            1600.0,
+            // On the processors: 2 processors; 60 s and 300 s; 480 and 600 processor-seconds.
+            2.0,
+            3.0,
+            3.0,
+            remaining.iter().sum(),
+            3.0,
+            remaining[2],
+            remaining[1] + remaining[2],
+            remaining[1] + remaining[2],
+            14.0,
+        ];
+        let found = features(&job, &state, 100);
+        for (at, name) in FEATURE_NAMES.iter().enumerate() {
+            assert_eq!(found[at], expected[at], "{name}");
+        }
+        // An empty site: first in every line, nothing before it.
+        let alone = features(&job, &SiteState::default(), 100);
+        let expected: Features = std::array::from_fn(|at| [4.0, 500.0, 1.0, 1.0, 1.0].get(at).copied().unwrap_or(0.0));
+        assert_eq!(alone[..10], expected[..10]);
+        assert_eq!(alone[10..], [1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        // What ends leaves no trace.
+        for id in 0..3 {
+            assert!(state.end(JobId(id)));
+        }
+        assert_eq!(features(&job, &state, 100)[10..], alone[10..]);
+    }
+}

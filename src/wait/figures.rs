@@ -1,0 +1,196 @@
+//! Right or wrong: errors of point predictions, classes met and missed, probabilities against what happened.
+
+use super::classes::{CLASSES, WaitClass};
+use super::evaluate::{Evaluation, Judged};
+use super::method::Method;
+use super::quick::is_quick;
+use crate::time::HOUR;
+
+/// How often something was right.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Share {
+    pub right: u64,
+    pub all: u64,
+}
+
+impl Share {
+    fn count(&mut self, right: bool) {
+        self.right += u64::from(right);
+        self.all += 1;
+    }
+
+    /// NaN of nothing.
+    pub fn percent(&self) -> f64 {
+        self.right as f64 / self.all as f64 * 100.0
+    }
+}
+
+/// How well a method did.
+#[derive(Clone, Debug, Default)]
+pub struct Figures {
+    pub method: String,
+    /// Jobs it was asked about and had no answer for.
+    pub unanswered: u64,
+    /// The sum of percentage errors, of so many jobs.
+    error: f64,
+    pub predictions: u64,
+    /// The true class is among the one, two or three given.
+    pub classes: [Share; 3],
+    /// The same over jobs that waited more than an hour.
+    pub slow: [Share; 3],
+    /// How many waited at most as long as predicted: for a bound, how well it holds.
+    pub covered: Share,
+    /// By true class, then by predicted class.
+    pub confusion: [[u64; CLASSES]; CLASSES],
+    /// Of those predicted to start quickly, who did; of those who did, who was predicted. Of similar jobs only.
+    pub quick: Option<(Share, Share)>,
+}
+
+impl Figures {
+    /// The mean percentage error in response time, |predicted - wait| / (wait + estimate) (Kumar and Vadhiyar, section
+    /// 5.1, PPE).
+    pub fn ppe_percent(&self) -> f64 {
+        self.error / self.predictions as f64 * 100.0
+    }
+
+    fn add(&mut self, job: &Judged, point: f64) {
+        let wait = job.wait as f64;
+        self.predictions += 1;
+        self.error += (point - wait).abs() / (wait + job.estimate as f64);
+        let (truth, class) = (WaitClass::of(wait), WaitClass::of(point));
+        let two = class.two_most_probable(&job.probabilities);
+        let met = [truth == class, two.contains(&truth), class.neighbourhood().any(|near| near == truth)];
+        for (at, met) in met.into_iter().enumerate() {
+            self.classes[at].count(met);
+            if job.wait > HOUR {
+                self.slow[at].count(met);
+            }
+        }
+        self.covered.count(wait <= point);
+        self.confusion[truth.index()][class.index()] += 1;
+    }
+}
+
+/// Predicted probabilities from `low` to `low + 0.1`, and how often what they were given to happened.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CalibrationBin {
+    pub low: f64,
+    pub count: u64,
+    sum: f64,
+    happened: u64,
+}
+
+impl CalibrationBin {
+    pub fn predicted(&self) -> f64 {
+        self.sum / self.count as f64
+    }
+
+    pub fn observed(&self) -> f64 {
+        self.happened as f64 / self.count as f64
+    }
+}
+
+/// Tenths.
+const BINS: usize = 10;
+
+impl Evaluation {
+    /// The figures of each method, in order.
+    pub fn figures(&self) -> Vec<Figures> {
+        self.points.iter().map(|(method, points)| self.figures_of(method, points)).collect()
+    }
+
+    fn figures_of(&self, method: &Method, points: &[Option<f64>]) -> Figures {
+        let mut figures = Figures { method: method.name(), ..Figures::default() };
+        for ((at, job), point) in self.jobs.iter().enumerate().zip(points) {
+            match point {
+                Some(point) => figures.add(job, *point),
+                None if method.is_regression() && !at.is_multiple_of(self.regression_every) => {}
+                None => figures.unanswered += 1,
+            }
+        }
+        figures.quick = method.is_knn().then(|| {
+            let (mut precision, mut recall) = (Share::default(), Share::default());
+            for job in &self.jobs {
+                if job.quick {
+                    precision.count(is_quick(job.wait));
+                }
+                if is_quick(job.wait) {
+                    recall.count(job.quick);
+                }
+            }
+            (precision, recall)
+        });
+        figures
+    }
+
+    /// The probabilities of all classes against the classes that the jobs had, in tenths.
+    pub fn calibration(&self) -> Vec<CalibrationBin> {
+        let bin = |at: usize| CalibrationBin { low: at as f64 / BINS as f64, ..CalibrationBin::default() };
+        let mut bins: Vec<CalibrationBin> = (0..BINS).map(bin).collect();
+        for job in self.jobs.iter().filter(|job| job.probabilities[0].is_finite()) {
+            let truth = WaitClass::of(job.wait as f64);
+            for (class, probability) in WaitClass::all().zip(job.probabilities) {
+                let bin = &mut bins[((probability * BINS as f64) as usize).min(BINS - 1)];
+                bin.count += 1;
+                bin.sum += probability;
+                bin.happened += u64::from(class == truth);
+            }
+        }
+        bins
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::JobId;
+
+    fn judged(wait: i64, estimate: i64, quick: bool) -> Judged {
+        let probabilities = [0.45, 0.35, 0.15, 0.05, 0.0, 0.0];
+        Judged { id: JobId(0), wait, estimate, probabilities, quick, similar: 1 }
+    }
+
+    #[test]
+    fn figures_by_hand() {
+        let jobs = vec![
+            judged(1800, 1800, true),
+            judged(7200, 1800, true),
+            judged(4 * HOUR, HOUR, false),
+            judged(60, 60, false),
+            judged(3600, 60, false),
+        ];
+        // Classes: 1 for 1, 3 for 2, 3 for 3, nothing, 6 for 1.
+        let points = vec![Some(0.0), Some(18_000.0), Some(5.0 * 3600.0), None, Some(1e6)];
+        let method = Method::parse("knn").unwrap();
+        let evaluation = Evaluation { jobs, points: vec![(method, points)], regression_every: 50, learned: 1 };
+        let figures = &evaluation.figures()[0];
+        assert_eq!((figures.predictions, figures.unanswered), (4, 1));
+        let errors = [1800.0 / 3600.0, 10_800.0 / 9000.0, 3600.0 / (5.0 * 3600.0), (1e6 - 3600.0) / 3660.0];
+        assert!((figures.ppe_percent() - errors.iter().sum::<f64>() / 4.0 * 100.0).abs() < 1e-9);
+        // Two classes around 3 are 2 and 3, the more probable ones.
+        let rights: Vec<u64> = figures.classes.iter().map(|share| share.right).collect();
+        assert_eq!((rights, figures.classes[0].all), (vec![2, 3, 3], 4));
+        let rights: Vec<u64> = figures.slow.iter().map(|share| share.right).collect();
+        assert_eq!((rights, figures.slow[0].all), (vec![1, 2, 2], 2));
+        assert_eq!(figures.covered, Share { right: 3, all: 4 });
+        let mut confusion = [[0; CLASSES]; CLASSES];
+        (confusion[0][0], confusion[1][2], confusion[2][2], confusion[0][5]) = (1, 1, 1, 1);
+        assert_eq!(figures.confusion, confusion);
+        // Of two predicted one was quick; of the two quick ones (an hour is not) one was predicted.
+        assert_eq!(figures.quick, Some((Share { right: 1, all: 2 }, Share { right: 1, all: 2 })));
+        assert!((figures.classes[0].percent() - 50.0).abs() < 1e-9 && Share::default().percent().is_nan());
+    }
+
+    #[test]
+    fn probabilities_against_what_happened() {
+        let jobs = vec![judged(0, 1, true), judged(0, 1, true), judged(2 * HOUR, 1, true), judged(30 * HOUR, 1, true)];
+        let calibration = Evaluation { jobs, points: Vec::new(), regression_every: 1, learned: 1 }.calibration();
+        let tenth = |at: usize| (calibration[at].count, calibration[at].predicted(), calibration[at].observed());
+        assert_eq!(tenth(4), (4, 0.45, 0.5));
+        assert_eq!(tenth(3), (4, 0.35, 0.25));
+        assert_eq!(tenth(1), (4, 0.15, 0.0));
+        // 0.05 and twice 0, for four jobs each; the last class happened once.
+        assert!(calibration[0].count == 12 && (calibration[0].observed() - 1.0 / 12.0).abs() < 1e-12);
+        assert_eq!(calibration.iter().map(|bin| bin.count).sum::<u64>(), 24);
+    }
+}

@@ -1,0 +1,126 @@
+//! The wait that a simulation of the present queue yields (Smith, Taylor and Foster, "Using Run-Time Predictions to
+//! Estimate Queue Wait Times"): it must know the scheduler, which the other ways need not.
+
+use std::ops::Range;
+
+use super::walk::Schedule;
+use crate::engine::{EngineError, EngineOptions, Named, Simulation};
+use crate::experiment::Setting;
+use crate::job::{Job, JobId, Submission};
+use crate::predict;
+use crate::schedule;
+use crate::time::Seconds;
+
+/// The waits of the jobs in `wanted`, each predicted when it arrives: the running jobs last as long as predicted, so do
+/// those that wait, and nobody else comes.
+pub fn forward_waits(
+    schedule: &Schedule<'_>,
+    setting: &Setting,
+    wanted: Range<usize>,
+    watch: &dyn Fn(usize),
+) -> Result<Vec<Seconds>, EngineError> {
+    // What really happened, with the predictor watching: its predictions are those it would have had then.
+    let jobs: Vec<Job> = (0..schedule.jobs.len() as u32)
+        .map(|id| Job { recorded_wait: Some(schedule.wait(JobId(id))), ..schedule.jobs[id as usize] })
+        .collect();
+    let replay = schedule::catalog::parse("replay").expect("a scheduler of ours");
+    let policy = Named { name: "replay".to_string(), value: schedule::catalog::build(&replay, &jobs) };
+    let predictor = predict::catalog::build(&setting.predictor, &jobs);
+    let predictor = Named { name: setting.predictor.to_string(), value: predictor };
+    let mut past = Simulation::new(schedule.procs, policy, predictor, EngineOptions::default());
+    let mut waits = Vec::with_capacity(wanted.len());
+    let mut at = 0;
+    for together in jobs[..wanted.end].chunk_by(|a, b| a.submission.submit == b.submission.submit) {
+        let now = together[0].submission.submit;
+        past.advance_to(now - 1)?;
+        for job in together {
+            past.submit(job)?;
+        }
+        past.settle(now)?;
+        // Nobody has started at this instant yet: the simulation decides that, too.
+        for _ in together {
+            if wanted.contains(&at) {
+                waits.push(forward_wait(&past, JobId(at as u32), schedule.procs, setting)?);
+                watch(waits.len());
+            }
+            at += 1;
+        }
+        past.pass()?;
+    }
+    Ok(waits)
+}
+
+/// How long a waiting job will wait from now on if all goes as predicted.
+fn forward_wait(past: &Simulation, target: JobId, procs: u32, setting: &Setting) -> Result<Seconds, EngineError> {
+    let (board, view, now) = (past.board(), past.view(), past.now());
+    let job = |id: JobId, submit, runtime| {
+        let submission = Submission { submit, ..*board.job(id) };
+        Job { submission, runtime, recorded_wait: None, record: 0, number: i64::from(id.0) }
+    };
+    // Who runs has started a second ago and lasts as long as is predicted to be left.
+    let mut jobs: Vec<Job> = view
+        .running
+        .iter()
+        .map(|running| job(running.id, now - 1, board.prediction(running.id) - board.elapsed(running.id) + 1))
+        .collect();
+    let running = jobs.len();
+    let ahead = view.waiting.iter().filter(|waiting| waiting.id <= target);
+    jobs.extend(ahead.map(|waiting| job(waiting.id, now, waiting.prediction)));
+    // A log may have used more processors than its machine is said to have.
+    let in_use: u64 = jobs[..running].iter().map(|job| u64::from(job.submission.procs)).sum();
+    let widest = jobs.iter().map(|job| u64::from(job.submission.procs)).max().unwrap_or(0);
+    let procs = u64::from(procs).max(in_use).max(widest).min(u64::from(u32::MAX)) as u32;
+    let perfect = predict::catalog::parse("perfect").expect("a predictor of ours");
+    let policy = schedule::catalog::build(&setting.scheduler, &jobs);
+    let policy = Named { name: setting.scheduler.to_string(), value: policy };
+    let predictor = Named { name: "perfect".to_string(), value: predict::catalog::build(&perfect, &jobs) };
+    let mut future = Simulation::new(procs, policy, predictor, setting.engine);
+    let (running, waiting) = jobs.split_at(running);
+    for job in running {
+        future.submit(job)?;
+    }
+    if !running.is_empty() {
+        future.advance_to(now - 1)?;
+    }
+    for job in waiting {
+        future.submit(job)?;
+    }
+    let target = JobId(jobs.len() as u32 - 1);
+    while let Some(next) = future.next_event() {
+        future.settle(next)?;
+        if future.pass()?.contains(&target) {
+            return Ok(next - now);
+        }
+    }
+    unreachable!("every job starts once all before it have ended")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_by_hand() {
+        let job = |submit, procs, runtime, estimate| Job {
+            submission: Submission::new(submit, procs, estimate),
+            runtime,
+            recorded_wait: None,
+            record: 0,
+            number: 0,
+        };
+        // 4 processors. One job runs 100 s on 3 of them, said to be 200; the second wants all four for 50 s.
+        let jobs =
+            [job(0, 3, 100, 200), job(10, 4, 50, 50), job(20, 1, 10, 180), job(20, 1, 10, 181), job(30, 4, 5, 5)];
+        let schedule = Schedule { jobs: &jobs, starts: &[0, 100, 20, 150, 160], procs: 4 };
+        let waits = |scheduler, predictor| {
+            let setting = Setting::parse(scheduler, predictor).unwrap();
+            forward_waits(&schedule, &setting, 0..5, &|_| ()).unwrap()
+        };
+        // The first starts at once; the second when it ends, at 200. The third may be backfilled (it ends at 200), the
+        // fourth ends a second too late and waits for the second, and the last waits for the fourth.
+        assert_eq!(waits("easy", "estimate"), [0, 190, 0, 230, 250 + 181 - 30]);
+        // Nobody overtakes: the third and the fourth wait for the second. (In what really happened the third started, so
+        // that the last finds it running.)
+        assert_eq!(waits("fcfs", "estimate"), [0, 190, 230, 230, 250 + 181 - 30]);
+    }
+}

@@ -1,0 +1,158 @@
+//! What is known of jobs that have started: how the site looked when they came, and how long they waited.
+
+use std::ops::Range;
+
+use super::features::{FEATURES, Features, OCCUPIED};
+use crate::job::{JobId, Submission};
+use crate::time::Seconds;
+
+/// A job as it arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrived {
+    pub id: JobId,
+    pub job: Submission,
+    pub features: Features,
+}
+
+/// Jobs in the order they started. A column a feature, so that a distance to all of them is a few plain loops.
+#[derive(Clone, Debug)]
+pub struct History {
+    columns: Vec<Vec<f64>>,
+    /// The sum of each job's features: the distance's denominator needs no more.
+    sums: Vec<f64>,
+    jobs: Vec<Submission>,
+    ids: Vec<JobId>,
+    waits: Vec<Seconds>,
+    /// So many of the latest are kept at least, and not many more; all, if none.
+    keep: Option<usize>,
+}
+
+impl History {
+    /// A history that forgets all but the latest so many jobs.
+    pub fn of_latest(keep: usize) -> History {
+        History { keep: Some(keep), ..History::of_all() }
+    }
+
+    /// A history that forgets nothing.
+    pub fn of_all() -> History {
+        let columns = vec![Vec::new(); FEATURES];
+        let (sums, jobs, ids, waits) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        History { columns, sums, jobs, ids, waits, keep: None }
+    }
+
+    /// A job has started after such a wait.
+    pub fn push(&mut self, arrived: &Arrived, wait: Seconds) {
+        for (column, &value) in self.columns.iter_mut().zip(&arrived.features) {
+            column.push(value);
+        }
+        self.sums.push(arrived.features.iter().sum());
+        self.jobs.push(arrived.job);
+        self.ids.push(arrived.id);
+        self.waits.push(wait);
+        // By halves, so that a job is moved once at most.
+        if let Some(keep) = self.keep.filter(|&keep| self.len() >= 2 * keep.max(1)) {
+            self.forget(self.len() - keep);
+        }
+    }
+
+    fn forget(&mut self, oldest: usize) {
+        self.columns.iter_mut().for_each(|column| drop(column.drain(..oldest)));
+        self.sums.drain(..oldest);
+        self.jobs.drain(..oldest);
+        self.ids.drain(..oldest);
+        self.waits.drain(..oldest);
+    }
+
+    pub fn len(&self) -> usize {
+        self.waits.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.waits.is_empty()
+    }
+
+    /// The latest `size` of the first `end` jobs.
+    pub fn window(&self, end: usize, size: usize) -> Window<'_> {
+        Window { history: self, range: end.saturating_sub(size)..end }
+    }
+}
+
+/// A stretch of a history, the oldest job first.
+#[derive(Clone, Debug)]
+pub struct Window<'a> {
+    history: &'a History,
+    range: Range<usize>,
+}
+
+impl<'a> Window<'a> {
+    pub fn len(&self) -> usize {
+        self.range.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.range.is_empty()
+    }
+
+    /// The latest so many of these.
+    pub fn latest(&self, size: usize) -> Window<'a> {
+        Window {
+            history: self.history,
+            range: self.range.start.max(self.range.end.saturating_sub(size))..self.range.end,
+        }
+    }
+
+    pub fn column(&self, feature: usize) -> &'a [f64] {
+        &self.history.columns[feature][self.range.clone()]
+    }
+
+    pub fn sums(&self) -> &'a [f64] {
+        &self.history.sums[self.range.clone()]
+    }
+
+    pub fn jobs(&self) -> &'a [Submission] {
+        &self.history.jobs[self.range.clone()]
+    }
+
+    pub fn ids(&self) -> &'a [JobId] {
+        &self.history.ids[self.range.clone()]
+    }
+
+    pub fn waits(&self) -> &'a [Seconds] {
+        &self.history.waits[self.range.clone()]
+    }
+
+    /// Processors in use when each of them came.
+    pub fn occupied(&self) -> &'a [f64] {
+        self.column(OCCUPIED)
+    }
+
+    pub fn features(&self, at: usize) -> Features {
+        std::array::from_fn(|feature| self.column(feature)[at])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forgetting_changes_no_window() {
+        let arrived = |at: u32| Arrived {
+            id: JobId(at),
+            job: Submission::new(0, at + 1, 10),
+            features: std::array::from_fn(|feature| f64::from(at) + feature as f64),
+        };
+        let (mut all, mut latest) = (History::of_all(), History::of_latest(5));
+        for at in 0..100 {
+            all.push(&arrived(at), i64::from(at));
+            latest.push(&arrived(at), i64::from(at));
+            let (a, b) = (all.window(all.len(), 5), latest.window(latest.len(), 5));
+            assert_eq!((a.waits(), a.sums(), a.ids(), a.jobs()), (b.waits(), b.sums(), b.ids(), b.jobs()));
+            assert_eq!(a.occupied(), b.occupied());
+            assert!(latest.len() < 10 && a.len() == all.len().min(5) && a.features(0) == b.features(0));
+            assert_eq!(a.latest(2).waits(), b.latest(2).waits());
+        }
+        assert_eq!(all.window(50, 3).waits(), [47, 48, 49]);
+        assert_eq!(all.window(50, 3).latest(9).waits(), [47, 48, 49]);
+    }
+}

@@ -1,0 +1,87 @@
+//! Instance based learning (Li, Groep and Wolters): a few nearest past jobs by names and numbers.
+//!
+//! Which attributes it compares is our choice after their papers: what is asked for and by whom, and five features of
+//! the site's state.
+
+use super::features::{Features, OCCUPIED, QUEUE_DEMAND, QUEUE_LENGTH, REMAINING, RUNNING};
+use super::history::Window;
+use super::knn::{Neighbour, weighted_average};
+use crate::job::Submission;
+
+/// The features that are compared beside request size (the first) and estimate (the second).
+const NUMBERS: [usize; 7] = [0, 1, QUEUE_LENGTH, QUEUE_DEMAND, REMAINING, RUNNING, OCCUPIED];
+
+/// The wait predicted by the `k` nearest jobs, weighted by inverse distance; none without a history.
+pub fn predict(job: &Submission, target: &Features, window: &Window<'_>, k: usize) -> Option<f64> {
+    let mut nearest = distances(job, target, window);
+    if nearest.is_empty() || k == 0 {
+        return None;
+    }
+    // Of equals the one that started last.
+    let order = |a: &Neighbour, b: &Neighbour| a.distance.total_cmp(&b.distance).then(b.at.cmp(&a.at));
+    if k < nearest.len() {
+        nearest.select_nth_unstable_by(k, order);
+        nearest.truncate(k);
+    }
+    nearest.sort_by(order);
+    Some(weighted_average(&nearest, window))
+}
+
+/// The Heterogeneous Euclidean-Overlap Metric (Wilson and Martinez 1997, Equations 9 to 11): numbers differ by their
+/// difference over the range that the history has, names by 1 or not at all. Unknown names are one name.
+fn distances(job: &Submission, target: &Features, window: &Window<'_>) -> Vec<Neighbour> {
+    let names = |job: &Submission| [job.user, job.queue, job.group];
+    let own = names(job);
+    let overlap = |other: &Submission| names(other).iter().zip(own).filter(|(a, b)| **a != *b).count() as f64;
+    let mut squares: Vec<f64> = window.jobs().iter().map(overlap).collect();
+    for feature in NUMBERS {
+        let (x, column) = (target[feature], window.column(feature));
+        let low = column.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = column.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        // Where all are equal there is no range: as far from it as two names, or not at all.
+        let add = |square: &mut f64, y: f64| {
+            let apart = if high > low { (x - y).abs() / (high - low) } else { f64::from(u8::from(x != y)) };
+            *square += apart * apart;
+        };
+        squares.iter_mut().zip(column).for_each(|(square, &y)| add(square, y));
+    }
+    squares.into_iter().enumerate().map(|(at, square)| Neighbour { at, distance: square.sqrt() }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::JobId;
+    use crate::wait::features::FEATURES;
+    use crate::wait::history::{Arrived, History};
+
+    #[test]
+    fn distances_by_hand() {
+        let mut history = History::of_all();
+        let mut push = |user, queue, procs: u32, estimate: i64, length: f64, wait| {
+            let mut features = [0.0; FEATURES];
+            (features[0], features[1], features[QUEUE_LENGTH]) = (f64::from(procs), estimate as f64, length);
+            let job = Submission { user, queue, ..Submission::new(0, procs, estimate) };
+            history.push(&Arrived { id: JobId(0), job, features }, wait);
+        };
+        push(1, 1, 1, 100, 0.0, 100);
+        push(1, 2, 5, 100, 10.0, 200);
+        push(2, 1, 3, 100, 5.0, 300);
+        let window = history.window(3, 5000);
+        // User 1, queue 1, 3 processors, 5 in the queue. Ranges: processors 4, estimates none, queue 10.
+        let job = Submission { user: 1, queue: 1, ..Submission::new(0, 3, 100) };
+        let mut target = [0.0; FEATURES];
+        (target[0], target[1], target[QUEUE_LENGTH]) = (3.0, 100.0, 5.0);
+        let found: Vec<f64> = distances(&job, &target, &window).iter().map(|one| one.distance).collect();
+        let expected = [(0.25f64 + 0.25).sqrt(), (1.0f64 + 0.25 + 0.25).sqrt(), 1.0];
+        assert_eq!(found, expected);
+        let two = (100.0 / expected[0] + 300.0) / (1.0 / expected[0] + 1.0);
+        assert!((predict(&job, &target, &window, 2).unwrap() - two).abs() < 1e-9);
+        assert_eq!(predict(&job, &target, &window, 1), Some(100.0));
+        assert_eq!(predict(&job, &target, &history.window(0, 5), 3), None);
+        // An estimate that nobody had: as far as another name.
+        target[1] = 200.0;
+        let found = distances(&job, &target, &window)[2].distance;
+        assert_eq!(found, 2f64.sqrt());
+    }
+}

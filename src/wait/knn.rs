@@ -1,0 +1,187 @@
+//! Dynamic k nearest neighbours: the past jobs that came into much the same situation, and what they say.
+
+use super::features::Features;
+use super::history::Window;
+
+/// Rows whose sums stay in the nearest cache while all columns are added up.
+const BLOCK: usize = 512;
+/// Of 0.05, from nothing to the largest distance there is.
+const STEPS: u32 = 20;
+
+/// A past job, by its place in the window, and how far it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Neighbour {
+    pub at: usize,
+    pub distance: f64,
+}
+
+/// The similar jobs of one job, in the order they started.
+#[derive(Clone, Debug)]
+pub struct Neighbours {
+    pub all: Vec<Neighbour>,
+    /// All within this distance: 0.05 or a multiple of it.
+    pub radius: f64,
+}
+
+/// How far two jobs are from each other, from 0 to 1: sum |x - y| / sum (x + y), 0 where both are all zero (Kumar and
+/// Vadhiyar, section 3.2, "HEOM distance").
+pub fn distance(x: &Features, y: &Features) -> f64 {
+    let apart: f64 = x.iter().zip(y).map(|(x, y)| (x - y).abs()).sum();
+    let together = x.iter().sum::<f64>() + y.iter().sum::<f64>();
+    if together > 0.0 { apart / together } else { 0.0 }
+}
+
+/// The distance to each job of a window. Features are whole numbers and add up exactly, so the order of adding, which is
+/// another than in [`distance`], does not matter.
+pub fn distances(target: &Features, window: &Window<'_>) -> Vec<f64> {
+    let sum: f64 = target.iter().sum();
+    let mut distances = vec![0.0; window.len()];
+    for (block, apart) in distances.chunks_mut(BLOCK).enumerate() {
+        let rows = block * BLOCK..block * BLOCK + apart.len();
+        for (feature, &x) in target.iter().enumerate() {
+            for (apart, y) in apart.iter_mut().zip(&window.column(feature)[rows.clone()]) {
+                *apart += (x - y).abs();
+            }
+        }
+        for (apart, other) in apart.iter_mut().zip(&window.sums()[rows]) {
+            let together = sum + other;
+            *apart = if together > 0.0 { *apart / together } else { 0.0 };
+        }
+    }
+    distances
+}
+
+/// All jobs within the smallest multiple of 0.05 that has any (Kumar and Vadhiyar, "Dynamic k-Nearest Neighbors").
+/// None without a history.
+pub fn neighbours(target: &Features, window: &Window<'_>) -> Option<Neighbours> {
+    let distances = distances(target, window);
+    let nearest = distances.iter().copied().min_by(f64::total_cmp)?;
+    let radius = (1..=STEPS).map(|step| f64::from(step) / f64::from(STEPS)).find(|&radius| nearest <= radius);
+    let radius = radius.unwrap_or(1.0);
+    let all = distances.iter().enumerate().filter(|&(_, &distance)| distance <= radius);
+    Some(Neighbours { all: all.map(|(at, &distance)| Neighbour { at, distance }).collect(), radius })
+}
+
+impl Neighbours {
+    /// The nearest so many at most, the nearest first; of equals the one that started last.
+    pub fn nearest(&self, most: usize) -> Vec<Neighbour> {
+        let mut nearest = self.all.clone();
+        nearest.sort_by(|a, b| a.distance.total_cmp(&b.distance).then(b.at.cmp(&a.at)));
+        nearest.truncate(most);
+        nearest
+    }
+
+    /// The mean of their waits weighted by inverse distance (Kumar and Vadhiyar, Equation 1).
+    pub fn weighted_average(&self, window: &Window<'_>) -> f64 {
+        weighted_average(&self.all, window)
+    }
+}
+
+/// Jobs at distance 0, whose weight would be endless, answer alone by their mean.
+pub(super) fn weighted_average(neighbours: &[Neighbour], window: &Window<'_>) -> f64 {
+    let waits = window.waits();
+    let (mut weights, mut sum) = (0.0, 0.0);
+    let (mut equals, mut equal_waits) = (0u64, 0i128);
+    let (mut low, mut high) = (f64::INFINITY, 0.0f64);
+    for &Neighbour { at, distance } in neighbours {
+        if distance == 0.0 {
+            equals += 1;
+            equal_waits += i128::from(waits[at]);
+        } else {
+            let wait = waits[at] as f64;
+            weights += 1.0 / distance;
+            sum += wait / distance;
+            (low, high) = (low.min(wait), high.max(wait));
+        }
+    }
+    match equals {
+        // An average lies between its values, rounded or not: an hour shared by all stays an hour.
+        0 => (sum / weights).max(low).min(high),
+        _ => equal_waits as f64 / equals as f64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::{JobId, Submission};
+    use crate::rng::stream;
+    use crate::wait::features::FEATURES;
+    use crate::wait::history::{Arrived, History};
+    use rand::RngExt;
+
+    fn history(rows: &[(Features, i64)]) -> History {
+        let mut history = History::of_all();
+        for (at, &(features, wait)) in rows.iter().enumerate() {
+            let job = Submission::new(0, 1, 1);
+            history.push(&Arrived { id: JobId(at as u32), job, features }, wait);
+        }
+        history
+    }
+
+    /// All features the same number.
+    fn flat(value: f64) -> Features {
+        [value; FEATURES]
+    }
+
+    #[test]
+    fn distances_lie_between_0_and_1_and_are_symmetric() {
+        let mut rng = stream(1, "distances");
+        let mut draw = || -> Features {
+            let scale = 10f64.powi(rng.random_range(0..9));
+            std::array::from_fn(|_| if rng.random_bool(0.3) { 0.0 } else { (rng.random::<f64>() * scale).floor() })
+        };
+        let rows: Vec<(Features, i64)> = (0..2000).map(|_| (draw(), 0)).collect();
+        let history = history(&rows);
+        let window = history.window(2000, 1500);
+        for _ in 0..20 {
+            let target = draw();
+            for (at, found) in distances(&target, &window).into_iter().enumerate() {
+                let other = rows[500 + at].0;
+                assert_eq!(found, distance(&target, &other), "the quick way is the plain one");
+                assert_eq!(found, distance(&other, &target));
+                assert!((0.0..=1.0).contains(&found));
+            }
+            assert_eq!(distance(&target, &target), 0.0);
+        }
+        assert_eq!(distance(&flat(0.0), &flat(0.0)), 0.0);
+        assert_eq!(distance(&flat(0.0), &flat(7.0)), 1.0);
+        // |3 - 1| / (3 + 1) in each.
+        assert_eq!(distance(&flat(3.0), &flat(1.0)), 0.5);
+    }
+
+    #[test]
+    fn k_grows_until_there_is_a_neighbour() {
+        // From 100: 110 is 10/210 = 0.048 away, 120 is 0.091, 125 is 0.111, 300 is 0.5.
+        let find = |values: &[f64]| {
+            let rows: Vec<_> = values.iter().map(|&value| (flat(value), 60)).collect();
+            let history = history(&rows);
+            let found = neighbours(&flat(100.0), &history.window(rows.len(), 5000));
+            found.map(|found| (found.radius, found.all.iter().map(|one| one.at).collect::<Vec<_>>()))
+        };
+        assert_eq!(find(&[110.0, 120.0, 125.0, 300.0, 95.0]), Some((0.05, vec![0, 4])));
+        assert_eq!(find(&[120.0, 125.0, 300.0]), Some((0.1, vec![0])));
+        assert_eq!(find(&[125.0, 300.0, 126.0]), Some((0.15, vec![0, 2])));
+        assert_eq!(find(&[300.0]), Some((0.5, vec![0])), "just within");
+        assert_eq!(find(&[0.0]), Some((1.0, vec![0])));
+        assert_eq!(find(&[]), None);
+    }
+
+    #[test]
+    fn the_nearer_weighs_more_and_the_equal_answers_alone() {
+        let point = |rows: &[(f64, i64)]| {
+            let rows: Vec<_> = rows.iter().map(|&(value, wait)| (flat(value), wait)).collect();
+            let history = history(&rows);
+            let window = history.window(rows.len(), 5000);
+            neighbours(&flat(100.0), &window).unwrap().weighted_average(&window)
+        };
+        // 10/210 and 5/205 away: weights 21 and 41.
+        let expected = (21.0 * 600.0 + 41.0 * 60.0) / 62.0;
+        assert!((point(&[(110.0, 600), (105.0, 60)]) - expected).abs() < 1e-9);
+        assert_eq!(point(&[(110.0, 600), (100.0, 60), (100.0, 90)]), 75.0);
+        let rows = [(flat(110.0), 1), (flat(100.0), 2), (flat(100.0), 3), (flat(101.0), 4)];
+        let history = history(&rows);
+        let nearest = neighbours(&flat(100.0), &history.window(4, 5000)).unwrap().nearest(3);
+        assert_eq!(nearest.iter().map(|one| one.at).collect::<Vec<_>>(), [2, 1, 3]);
+    }
+}

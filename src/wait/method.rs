@@ -1,0 +1,187 @@
+//! The ways to predict waits, by name.
+
+use super::regression::Regression;
+use crate::experiment::Setting;
+use crate::spec::{Form, Key, Kind, Spec, SpecError};
+
+/// A way to predict waits.
+#[derive(Clone, Debug)]
+pub struct Method {
+    spec: Spec,
+    pub(super) way: Way,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Way {
+    /// Similar jobs; by their weighted average if there is no regression.
+    Knn(Option<Regression>),
+    Ibl {
+        k: usize,
+    },
+    Qbets {
+        quantile: f64,
+        confidence: f64,
+    },
+    Simulate(Setting),
+}
+
+const KNN: Form = Form {
+    name: "knn",
+    about: "similar jobs, as many as there are within 5% (Kumar and Vadhiyar)",
+    keys: &[
+        Key {
+            name: "point",
+            kind: Kind::Choice(&["average", "linear", "polynomial", "rbf", "sigmoid"]),
+            default: "average",
+            about: "how their waits become one: their average weighted by inverse distance, or a regression",
+        },
+        Key {
+            name: "degree",
+            kind: Kind::Text { what: "a whole number from 1 to 100", canonical: parse_degree },
+            default: "3",
+            about: "the polynomial's degree (the paper: 19)",
+        },
+    ],
+};
+
+const IBL: Form = Form {
+    name: "ibl",
+    about: "the nearest few jobs by names and numbers (Li, Groep and Wolters)",
+    keys: &[Key { name: "k", kind: Kind::Whole { least: 1 }, default: "3", about: "how many" }],
+};
+
+const SHARE: Kind = Kind::Text { what: "a number above 0 and below 1", canonical: parse_share };
+
+const QBETS: Form = Form {
+    name: "qbets",
+    about: "an upper bound from the waits of jobs about as wide (Brevik, Nurmi and Wolski)",
+    keys: &[
+        Key { name: "quantile", kind: SHARE, default: "0.95", about: "the share of jobs that stay below it" },
+        Key { name: "confidence", kind: SHARE, default: "0.95", about: "how sure that is" },
+    ],
+};
+
+const SIMULATE: Form = Form {
+    name: "simulate",
+    about: "a simulation of the present queue with predicted runtimes (Smith, Taylor and Foster)",
+    keys: &[
+        Key {
+            name: "scheduler",
+            kind: Kind::Choice(&["fcfs", "easy", "sjbf", "conservative"]),
+            default: "easy",
+            about: "who starts when",
+        },
+        Key {
+            name: "predictor",
+            kind: Kind::Text { what: "a predictor", canonical: parse_predictor },
+            default: "estimate",
+            about: "how runtimes are predicted; in parentheses if it has several keys",
+        },
+    ],
+};
+
+fn parse_degree(text: &str) -> Result<String, String> {
+    match text.parse::<u32>() {
+        Ok(degree @ 1..=100) => Ok(degree.to_string()),
+        _ => Err(format!("'{text}' is not a whole number from 1 to 100")),
+    }
+}
+
+fn parse_share(text: &str) -> Result<String, String> {
+    match text.parse::<f64>() {
+        Ok(share) if share > 0.0 && share < 1.0 => Ok(share.to_string()),
+        _ => Err(format!("'{text}' is not a number above 0 and below 1")),
+    }
+}
+
+/// A predictor whose spec has commas stands in parentheses.
+fn parse_predictor(text: &str) -> Result<String, String> {
+    let spec = crate::predict::catalog::parse(bare(text)).map_err(|error| error.to_string())?;
+    // An oracle would know how long jobs will run.
+    if spec.name() == "perfect" {
+        return Err("perfect knows what nobody can know: how long the jobs of the queue will run".to_string());
+    }
+    let text = spec.to_string();
+    Ok(if text.contains(',') { format!("({text})") } else { text })
+}
+
+fn bare(text: &str) -> &str {
+    text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text)
+}
+
+impl Method {
+    /// What may be written.
+    pub fn forms() -> [&'static Form; 4] {
+        [&KNN, &IBL, &QBETS, &SIMULATE]
+    }
+
+    pub fn parse(text: &str) -> Result<Method, SpecError> {
+        let spec = Spec::parse(text, "method", &Method::forms())?;
+        let way = match spec.name() {
+            "knn" => Way::Knn(match spec.text("point") {
+                "linear" => Some(Regression::Linear),
+                "polynomial" => Some(Regression::Polynomial { degree: spec.whole("degree") as i32 }),
+                "rbf" => Some(Regression::Rbf),
+                "sigmoid" => Some(Regression::Sigmoid),
+                _ => None,
+            }),
+            "ibl" => Way::Ibl { k: spec.whole("k") as usize },
+            "qbets" => Way::Qbets { quantile: spec.real("quantile"), confidence: spec.real("confidence") },
+            _ => Way::Simulate(Setting::parse(spec.text("scheduler"), bare(spec.text("predictor")))?),
+        };
+        Ok(Method { spec, way })
+    }
+
+    /// The method as it is written.
+    pub fn name(&self) -> String {
+        self.spec.to_string()
+    }
+
+    /// Whether it is asked for some of the jobs only, because it takes long.
+    pub fn is_regression(&self) -> bool {
+        matches!(self.way, Way::Knn(Some(_)))
+    }
+
+    /// Whether quick starters are predicted beside it.
+    pub fn is_knn(&self) -> bool {
+        matches!(self.way, Way::Knn(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_are_read_and_printed() {
+        for (text, printed) in [
+            ("knn", "knn"),
+            ("knn:point=average", "knn"),
+            ("knn:degree=19,point=polynomial", "knn:point=polynomial,degree=19"),
+            ("ibl:k=3", "ibl"),
+            ("ibl:k=5", "ibl:k=5"),
+            ("qbets:quantile=0.950", "qbets"),
+            ("qbets:quantile=0.5", "qbets:quantile=0.5"),
+            ("simulate:scheduler=easy", "simulate"),
+            ("simulate:predictor=ruh:window=2", "simulate:predictor=ruh:window=2"),
+            ("simulate:predictor=(ruh:window=2,cap=on)", "simulate:predictor=(ruh:window=2,cap=on)"),
+        ] {
+            let method = Method::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!(method.name(), printed);
+            assert_eq!(Method::parse(printed).unwrap().name(), printed);
+        }
+        for (text, message) in [
+            ("knm", "the methods are knn, ibl, qbets, simulate"),
+            ("knn:k=3", "no key 'k'; the keys of knn are point, degree"),
+            ("knn:degree=0", "'0' is not a whole number from 1 to 100"),
+            ("qbets:quantile=1", "'1' is not a number above 0 and below 1"),
+            ("ibl:k=0", "'0' is not a whole number of at least 1"),
+            ("simulate:scheduler=replay", "'replay' is not one of fcfs, easy, sjbf, conservative"),
+            ("simulate:predictor=rhu", "unknown predictor 'rhu'"),
+            ("simulate:predictor=perfect", "knows what nobody can know"),
+        ] {
+            let error = Method::parse(text).unwrap_err().to_string();
+            assert!(error.contains(message), "{error}");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Quick starters: will a job wait less than an hour?
+//!
+//! PQStar is described in another paper of the authors; this is our reading of its summary (Kumar and Vadhiyar,
+//! section 3.1), which leaves open what "similar", "near" and "mid" are. Near history is the last 100 starts among those
+//! that came to a machine about as full as now, mid history the last 1,000 starts, long history all there are. The first
+//! of them with jobs similar in request size and estimate answers.
+
+use super::history::Window;
+use crate::job::Submission;
+use crate::time::{HOUR, Seconds};
+
+/// Starts that are near, and mid, history.
+const NEAR: usize = 100;
+const MID: usize = 1000;
+/// How far occupancies may lie apart, as a share of the machine.
+const OCCUPANCY: f64 = 0.10;
+/// How far request sizes and estimates may lie apart, as a share of the job's own.
+const SIMILAR: f64 = 0.25;
+
+/// Whether a wait is that of a quick starter (Kumar and Vadhiyar, section 1: less than one hour).
+pub fn is_quick(wait: Seconds) -> bool {
+    wait < HOUR
+}
+
+/// Whether a job that comes when so many processors are in use is predicted to start quickly.
+pub fn quick_starter(job: &Submission, occupied: i64, procs: u32, window: &Window<'_>) -> bool {
+    let about_as_full = |at: &usize| (window.occupied()[*at] - occupied as f64).abs() <= OCCUPANCY * f64::from(procs);
+    let similar = |at: &usize| is_similar(job, &window.jobs()[*at]);
+    let latest_first = || (0..window.len()).rev();
+    let mut near = Votes::default();
+    latest_first().filter(about_as_full).take(NEAR).filter(similar).for_each(|at| near.add(window.waits()[at]));
+    if near.any() {
+        return near.most_are_quick();
+    }
+    let mut mid = Votes::default();
+    latest_first().take(MID).filter(similar).for_each(|at| mid.add(window.waits()[at]));
+    if mid.any() {
+        return mid.most_are_quick() || i64::from(job.procs) <= i64::from(procs) - occupied;
+    }
+    let mut long = Votes::default();
+    latest_first().skip(MID).filter(similar).for_each(|at| long.add(window.waits()[at]));
+    long.any() && long.most_are_quick()
+}
+
+fn is_similar(job: &Submission, other: &Submission) -> bool {
+    let within = |own: f64, other: f64| (other - own).abs() <= SIMILAR * own;
+    within(f64::from(job.procs), f64::from(other.procs)) && within(job.estimate as f64, other.estimate as f64)
+}
+
+#[derive(Default)]
+struct Votes {
+    quick: usize,
+    all: usize,
+}
+
+impl Votes {
+    fn add(&mut self, wait: Seconds) {
+        self.quick += usize::from(is_quick(wait));
+        self.all += 1;
+    }
+
+    fn any(&self) -> bool {
+        self.all > 0
+    }
+
+    fn most_are_quick(&self) -> bool {
+        2 * self.quick > self.all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::JobId;
+    use crate::wait::features::{FEATURES, OCCUPIED};
+    use crate::wait::history::{Arrived, History};
+
+    /// (processors, estimate, occupied, wait), the oldest first.
+    fn predict(rows: &[(u32, i64, u32, i64)], occupied: i64) -> bool {
+        let mut history = History::of_all();
+        for &(procs, estimate, occupied, wait) in rows {
+            let mut features = [0.0; FEATURES];
+            features[OCCUPIED] = f64::from(occupied);
+            history.push(&Arrived { id: JobId(0), job: Submission::new(0, procs, estimate), features }, wait);
+        }
+        // 8 processors for 1000 s on a machine of 100.
+        quick_starter(&Submission::new(0, 8, 1000), occupied, 100, &history.window(rows.len(), 5000))
+    }
+
+    #[test]
+    fn the_first_history_with_similar_jobs_answers() {
+        let (quick, slow) = (60, 7200);
+        assert!(!predict(&[], 0), "nothing is known");
+        // Near: occupancy within 10 of 50, and most of them.
+        assert!(predict(&[(8, 1000, 55, quick)], 50));
+        assert!(predict(&[(10, 750, 60, quick), (6, 1250, 40, quick), (8, 1000, 50, slow)], 50));
+        assert!(!predict(&[(8, 1000, 50, quick), (8, 1000, 50, slow)], 50), "a tie is not most");
+        assert!(!predict(&[(8, 1000, 50, slow), (8, 1000, 90, quick), (8, 1000, 90, quick)], 50));
+        assert!(!predict(&[(8, 1000, 50, 3600)], 50), "an hour is not less than an hour");
+        // Not similar: too wide, too long.
+        assert!(!predict(&[(11, 1000, 50, quick), (8, 1251, 50, quick)], 50));
+        // Mid: another occupancy; slow ones do not hinder a job that fits now.
+        assert!(predict(&[(8, 1000, 90, quick)], 99));
+        assert!(predict(&[(8, 1000, 90, slow)], 50));
+        assert!(!predict(&[(8, 1000, 50, slow)], 93));
+        // Long: behind 1,000 others.
+        let behind = |wait| {
+            let mut rows = vec![(8, 1000, 0, wait)];
+            rows.extend([(100, 50_000, 50, quick); 1000]);
+            predict(&rows, 50)
+        };
+        assert!(behind(quick) && !behind(slow));
+        // Near are the last hundred of that occupancy only.
+        let mut rows = vec![(8, 1000, 50, slow)];
+        rows.extend([(100, 50_000, 50, quick); 100]);
+        assert!(predict(&rows, 50), "found in mid history, and it fits");
+    }
+}

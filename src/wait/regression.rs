@@ -1,0 +1,193 @@
+//! A point prediction by regression over the neighbours: linear, or by a support vector machine with a kernel (Kumar and
+//! Vadhiyar, section 3.2, "Reg lin" and "Reg non lin").
+
+use libsvm_rs::train::svm_train;
+use libsvm_rs::{KernelType, SvmParameter, SvmProblem, SvmType, predict::predict_values};
+
+use super::features::{FEATURES, Features};
+use super::history::Window;
+use super::knn::Neighbours;
+use super::scale::Scale;
+use super::svm::nodes;
+
+/// Neighbours that a regression is made of at most: the time to solve one grows with their square.
+const MOST: usize = 500;
+/// Keeps the normal equations solvable where there are fewer jobs than features, or features that say the same: the
+/// least-squares solution for practical purposes, and of several the smallest.
+const RIDGE: f64 = 1e-6;
+
+/// How waits hang on features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Regression {
+    /// Least squares on the features as they are.
+    Linear,
+    /// Support vector regression (C = 1, epsilon = 0.1, gamma = 1/19) on scaled features and standardised waits. The
+    /// paper's `degree equal to the number of features` is `degree: 19`.
+    Polynomial {
+        degree: i32,
+    },
+    Rbf,
+    Sigmoid,
+}
+
+impl Regression {
+    /// The wait predicted from the nearest 500 neighbours at most; never below 0. None if no number comes out, which a
+    /// polynomial of high degree can do.
+    pub fn predict(self, target: &Features, neighbours: &Neighbours, window: &Window<'_>) -> Option<f64> {
+        let nearest = neighbours.nearest(MOST);
+        let rows: Vec<Features> = nearest.iter().map(|one| window.features(one.at)).collect();
+        let waits: Vec<f64> = nearest.iter().map(|one| window.waits()[one.at] as f64).collect();
+        let (mean, deviation) = moments(&waits);
+        if deviation == 0.0 {
+            return Some(mean);
+        }
+        let scaled: Vec<f64> = waits.iter().map(|wait| (wait - mean) / deviation).collect();
+        let predicted = match self {
+            Regression::Linear => linear(target, &rows, &scaled),
+            _ => self.by_vectors(target, &rows, scaled),
+        };
+        Some(mean + deviation * predicted).filter(|wait| wait.is_finite()).map(|wait| wait.max(0.0))
+    }
+
+    fn by_vectors(self, target: &Features, rows: &[Features], waits: Vec<f64>) -> f64 {
+        libsvm_rs::set_quiet(true);
+        let (kernel_type, degree) = match self {
+            Regression::Polynomial { degree } => (KernelType::Polynomial, degree),
+            Regression::Sigmoid => (KernelType::Sigmoid, 3),
+            Regression::Rbf | Regression::Linear => (KernelType::Rbf, 3),
+        };
+        let gamma = 1.0 / FEATURES as f64;
+        let how = SvmParameter { svm_type: SvmType::EpsilonSvr, kernel_type, degree, gamma, ..SvmParameter::default() };
+        let (scale, rows) = Scale::learn(rows.iter().copied());
+        let problem = SvmProblem { labels: waits, instances: rows.iter().map(nodes).collect() };
+        predict_values(&svm_train(&problem, &how), &nodes(&scale.apply(target)), &mut [0.0])
+    }
+}
+
+fn moments(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let variance = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / count;
+    (mean, variance.sqrt())
+}
+
+/// Least squares with an intercept (waits have mean 0, and so do features once theirs is taken off), by the normal
+/// equations of standardised features.
+fn linear(target: &Features, rows: &[Features], waits: &[f64]) -> f64 {
+    let moments: Vec<(f64, f64)> =
+        (0..FEATURES).map(|at| moments(&rows.iter().map(|row| row[at]).collect::<Vec<_>>())).collect();
+    let scale = |row: &Features| -> Features {
+        std::array::from_fn(|at| match moments[at] {
+            (mean, deviation) if deviation > 0.0 => (row[at] - mean) / deviation,
+            _ => 0.0,
+        })
+    };
+    let count = rows.len() as f64;
+    let mut matrix = [[0.0; FEATURES]; FEATURES];
+    let mut right = [0.0; FEATURES];
+    for (row, wait) in rows.iter().map(scale).zip(waits) {
+        for i in 0..FEATURES {
+            right[i] += row[i] * wait / count;
+            for j in 0..=i {
+                matrix[i][j] += row[i] * row[j] / count;
+            }
+        }
+    }
+    (0..FEATURES).for_each(|at| matrix[at][at] += RIDGE);
+    let weights = solve(matrix, right);
+    scale(target).iter().zip(weights).map(|(x, weight)| x * weight).sum()
+}
+
+/// Solves a positive definite system, of which the lower half is given, by Cholesky's decomposition.
+fn solve(mut matrix: [[f64; FEATURES]; FEATURES], mut right: Features) -> Features {
+    for i in 0..FEATURES {
+        for j in 0..=i {
+            let sum = matrix[i][j] - (0..j).map(|k| matrix[i][k] * matrix[j][k]).sum::<f64>();
+            matrix[i][j] = if i == j { sum.max(f64::MIN_POSITIVE).sqrt() } else { sum / matrix[j][j] };
+        }
+    }
+    for i in 0..FEATURES {
+        right[i] = (right[i] - (0..i).map(|k| matrix[i][k] * right[k]).sum::<f64>()) / matrix[i][i];
+    }
+    for i in (0..FEATURES).rev() {
+        right[i] = (right[i] - (i + 1..FEATURES).map(|k| matrix[k][i] * right[k]).sum::<f64>()) / matrix[i][i];
+    }
+    right
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::{JobId, Submission};
+    use crate::rng::stream;
+    use crate::wait::history::{Arrived, History};
+    use crate::wait::knn::Neighbour;
+    use rand::RngExt;
+
+    /// Jobs whose wait is a function of two of their features.
+    fn history(count: usize, wait: impl Fn(f64, f64) -> f64) -> History {
+        let mut rng = stream(5, "regression");
+        let mut history = History::of_all();
+        for at in 0..count {
+            let mut features: Features = std::array::from_fn(|_| f64::from(rng.random_range(0..100u32)));
+            // A feature that never changes, and one that repeats another.
+            (features[4], features[5]) = (7.0, features[1]);
+            let wait = wait(features[0], features[1]) as i64;
+            history.push(&Arrived { id: JobId(at as u32), job: Submission::new(0, 1, 1), features }, wait);
+        }
+        history
+    }
+
+    fn all(count: usize) -> Neighbours {
+        Neighbours { all: (0..count).map(|at| Neighbour { at, distance: 0.01 }).collect(), radius: 0.05 }
+    }
+
+    #[test]
+    fn a_line_is_found() {
+        let history = history(200, |x, y| 500.0 + 3.0 * x + 20.0 * y);
+        let window = history.window(200, 150);
+        for at in 0..40 {
+            let mut target = window.features(at);
+            target[0] += 10.0;
+            let expected = window.waits()[at] as f64 + 30.0;
+            let found = Regression::Linear.predict(&target, &all(150), &window).unwrap();
+            assert!((found - expected).abs() < 0.1, "{found} {expected}");
+        }
+        // Fewer jobs than features: still an answer, and the jobs themselves are met.
+        let few = all(8);
+        let found = Regression::Linear.predict(&window.features(3), &few, &window).unwrap();
+        assert!((found - window.waits()[3] as f64).abs() < 1.0, "{found} {}", window.waits()[3]);
+        // A target far below: no wait is negative.
+        let mut target = window.features(0);
+        (target[1], target[5]) = (-1e6, -1e6);
+        assert_eq!(Regression::Linear.predict(&target, &all(150), &window), Some(0.0));
+    }
+
+    #[test]
+    fn kernels_follow_a_curve_better_than_the_mean() {
+        let history = history(400, |x, y| (x + 1.0) * (y + 1.0));
+        let window = history.window(400, 400);
+        let mean = window.waits().iter().sum::<i64>() as f64 / 400.0;
+        let waits = || window.waits().iter().take(60).map(|&wait| wait as f64);
+        let plain: f64 = waits().map(|wait| (wait - mean).abs()).sum();
+        for how in [Regression::Rbf, Regression::Polynomial { degree: 3 }] {
+            let error: f64 = waits()
+                .enumerate()
+                .map(|(at, wait)| (how.predict(&window.features(at), &all(400), &window).unwrap() - wait).abs())
+                .sum();
+            assert!(error < plain / 2.0, "{how:?}: {error} {plain}");
+        }
+        for how in [Regression::Sigmoid, Regression::Polynomial { degree: 19 }] {
+            assert!(how.predict(&window.features(0), &all(400), &window).is_none_or(|wait| wait >= 0.0));
+        }
+    }
+
+    #[test]
+    fn equal_waits_need_no_regression() {
+        let history = history(30, |_, _| 60.0);
+        let window = history.window(30, 30);
+        for how in [Regression::Linear, Regression::Rbf, Regression::Sigmoid] {
+            assert_eq!(how.predict(&[0.0; FEATURES], &all(30), &window), Some(60.0));
+        }
+    }
+}

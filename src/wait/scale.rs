@@ -1,0 +1,62 @@
+//! Features as support vector machines want them: ln(1 + x), with mean 0 and deviation 1 over the jobs learned from.
+
+use super::features::{FEATURES, Features};
+
+/// Mean and deviation of each feature's logarithm.
+#[derive(Clone, Debug)]
+pub struct Scale {
+    mean: Features,
+    /// One over the deviation; 0 for a feature that is always the same and tells nothing.
+    inverse: Features,
+}
+
+impl Scale {
+    /// Learns from rows, and gives them scaled.
+    pub fn learn(rows: impl Iterator<Item = Features>) -> (Scale, Vec<Features>) {
+        let mut rows: Vec<Features> = rows.map(logarithms).collect();
+        let count = rows.len().max(1) as f64;
+        let mut scale = Scale { mean: [0.0; FEATURES], inverse: [0.0; FEATURES] };
+        for feature in 0..FEATURES {
+            let mean = rows.iter().map(|row| row[feature]).sum::<f64>() / count;
+            let square = |row: &Features| (row[feature] - mean) * (row[feature] - mean);
+            let deviation = (rows.iter().map(square).sum::<f64>() / count).sqrt();
+            scale.mean[feature] = mean;
+            // What rounding leaves of equal logarithms is no deviation.
+            scale.inverse[feature] = if deviation > 1e-9 { 1.0 / deviation } else { 0.0 };
+        }
+        rows.iter_mut().for_each(|row| *row = scale.standardize(row));
+        (scale, rows)
+    }
+
+    pub fn apply(&self, features: &Features) -> Features {
+        self.standardize(&logarithms(*features))
+    }
+
+    fn standardize(&self, row: &Features) -> Features {
+        std::array::from_fn(|feature| (row[feature] - self.mean[feature]) * self.inverse[feature])
+    }
+}
+
+fn logarithms(features: Features) -> Features {
+    features.map(libm::log1p)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scaled_features_have_mean_0_and_deviation_1() {
+        let rows: Vec<Features> = (0..100)
+            .map(|at| std::array::from_fn(|feature| if feature == 3 { 7.0 } else { (at * feature) as f64 }))
+            .collect();
+        let (scale, scaled) = Scale::learn(rows.iter().copied());
+        for feature in 0..FEATURES {
+            let mean = scaled.iter().map(|row| row[feature]).sum::<f64>() / 100.0;
+            let variance = scaled.iter().map(|row| row[feature] * row[feature]).sum::<f64>() / 100.0;
+            let expected = if [0, 3].contains(&feature) { 0.0 } else { 1.0 };
+            assert!(mean.abs() < 1e-9 && (variance - expected).abs() < 1e-9, "{feature}: {mean} {variance}");
+        }
+        assert_eq!(scale.apply(&rows[42]), scaled[42]);
+    }
+}
