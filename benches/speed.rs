@@ -24,6 +24,7 @@ use shadowtime::predict::templates::Template;
 use shadowtime::report::write_jobs;
 use shadowtime::search::Judge;
 use shadowtime::trace::{Cleaning, ReadOptions, Source, Workload, clean, read, write_header, write_record};
+use shadowtime::wait::{Learning, Method, Plan, Schedule, evaluate};
 
 #[global_allocator]
 static ALLOCATED: PeakAlloc = PeakAlloc;
@@ -91,7 +92,7 @@ fn main() -> ExitCode {
 
 /// A number is a generated log of so many jobs, on a saturated machine if it is a deep one; anything else is a file.
 fn bench_of(name: &str) -> Bench {
-    let whole = || ["read"].into_iter().chain(RUNS).chain(["jobs-out", "ten templates"]).collect();
+    let whole = || ["read"].into_iter().chain(RUNS).chain(["jobs-out", "ten templates", "waits"]).collect();
     match (name.strip_prefix("deep ").map(str::parse), name.parse()) {
         (Some(Ok(jobs)), _) => Bench { source: generated(jobs, 1.3), cases: DEEP_RUNS.to_vec() },
         (_, Ok(jobs)) => Bench { source: generated(jobs, 0.85), cases: whole() },
@@ -198,6 +199,16 @@ fn run(case: &str, source: &Source) -> u64 {
         "ten templates" => {
             let (workload, set) = (workload(source), Template::parse_set(TEN_TEMPLATES).unwrap());
             Judge::new(&workload.jobs, 0..workload.jobs.len()).score(&set).error as u64
+        }
+        // The waits of 10,000 jobs (or half of all) under easy/estimate, by similar jobs among 5,000.
+        "waits" => {
+            let (workload, record) = simulated("easy/estimate", source);
+            let starts: Vec<i64> = record.outcomes.iter().map(|outcome| outcome.start.unwrap()).collect();
+            let schedule = Schedule { jobs: &workload.jobs, starts: &starts, procs: workload.procs };
+            let learning = Learning { first: workload.jobs.len() / 2, ..Learning::default() };
+            let plan = Plan { learning, most: 10_000, probabilities: false, ..Plan::default() };
+            let waits = evaluate(&schedule, &[Method::parse("knn").unwrap()], &plan, &|_, _, _| ()).unwrap();
+            digest(waits.points[0].1.iter().flatten().map(|wait| wait.to_bits()))
         }
         _ => {
             let (workload, record) = simulated(case, source);

@@ -55,6 +55,7 @@
 //! - How past jobs are compared and predict: `predict/templates.rs` and `predict/category.rs`.
 //! - A new scheduler: a file in `schedule/` and a line in `schedule/catalog.rs`.
 //! - How a malleable job chooses: `malleable/strategy.rs` and `malleable/decide.rs`.
+//! - A way to predict waits: a file in `wait/` and its form in `wait/method.rs`.
 //! - What an event does, and in which order: [`engine::Simulation`].
 //! - A new estimate model: a file in `model/estimates/` and an entry in `model/estimates/catalog.rs`.
 //! - Which records are dropped or changed: `trace/clean.rs`.

@@ -15,6 +15,7 @@ mod search;
 mod simulate;
 mod sweep;
 mod trace;
+mod wait;
 
 use clap::error::ErrorKind;
 use clap::{ArgMatches, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -52,6 +53,7 @@ const EXAMPLES: &str = "Examples:
   sim search --trace CTC.swf --out ctc.templates      which past jobs predict best
   sim --trace NASA.swf --estimates tsafrir            a log without estimates, with made ones
   sim malleable                                       how many processors should a malleable job take?
+  sim wait --trace CTC.swf --ask procs=64,estimate=2h when would such a job start?
   sim list predictors                                 what can stand after --predictor
   sim trace info KTH.swf.gz                           what is in a log";
 
@@ -69,6 +71,8 @@ enum Command {
     Search(search::SearchArgs),
     /// Replace the estimates of a log by those of a model
     Estimates(estimates::EstimatesArgs),
+    /// Predict how long jobs will wait: ranges with probabilities, for a whole log or one job
+    Wait(wait::WaitArgs),
     /// Make a log from a model
     Generate(generate::GenerateArgs),
     /// Let malleable jobs choose their processors by predicted queue times
@@ -105,6 +109,7 @@ fn command() -> clap::Command {
         .mut_subcommand("trace", trace)
         .mut_subcommand("sweep", sweep::with_lists)
         .mut_subcommand("search", |command| options::add(command, &[Log, Estimates, Shape]))
+        .mut_subcommand("wait", |command| options::add(command, &[Log, Estimates, Shape]))
 }
 
 /// The log that was asked for, or the embedded one, which is told.
@@ -138,6 +143,10 @@ pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> anyhow::R
         Some(Command::Search(args)) => {
             let matches = matches.subcommand_matches("search").expect("this is `search`");
             search::execute(&args, matches, cli.quiet)
+        }
+        Some(Command::Wait(args)) => {
+            let matches = matches.subcommand_matches("wait").expect("this is `wait`");
+            wait::execute(&args, matches, cli.quiet)
         }
         Some(Command::List(args)) => list::execute(&args),
         Some(Command::Estimates(args)) => estimates::execute(&args, cli.quiet),

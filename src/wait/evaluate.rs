@@ -35,12 +35,14 @@ pub struct Plan {
     pub most: usize,
     /// Regressions, which take long, are asked about every so many of these jobs.
     pub regression_every: usize,
+    /// Whether probabilities are learned at all; the class of the similar jobs' average is certain otherwise.
+    pub probabilities: bool,
     pub threads: usize,
 }
 
 impl Default for Plan {
     fn default() -> Self {
-        Plan { learning: Learning::default(), most: 50_000, regression_every: 50, threads: 1 }
+        Plan { learning: Learning::default(), most: 50_000, regression_every: 50, probabilities: true, threads: 1 }
     }
 }
 
@@ -192,7 +194,7 @@ fn walk(schedule: &Schedule<'_>, methods: &[Method], plan: &Plan) -> Notes {
                     notes.targets.push(Target { id, features, known, lessons });
                 }
                 state.arrive(id, job);
-                if id.index() + 1 < wanted.end && plan.learning.is_due(id.index() + 1) {
+                if plan.probabilities && id.index() + 1 < wanted.end && plan.learning.is_due(id.index() + 1) {
                     notes.lessons.push(notes.history.len());
                 }
             }

@@ -99,6 +99,17 @@ impl Evaluation {
         self.points.iter().map(|(method, points)| self.figures_of(method, points)).collect()
     }
 
+    /// Every so many of the jobs, the first among them: those that regressions were asked about.
+    pub fn every(&self, step: usize) -> Evaluation {
+        let points = self.points.iter();
+        Evaluation {
+            jobs: self.jobs.iter().step_by(step).copied().collect(),
+            points: points.map(|(how, all)| (how.clone(), all.iter().step_by(step).copied().collect())).collect(),
+            regression_every: 1,
+            learned: self.learned,
+        }
+    }
+
     fn figures_of(&self, method: &Method, points: &[Option<f64>]) -> Figures {
         let mut figures = Figures { method: method.name(), ..Figures::default() };
         for ((at, job), point) in self.jobs.iter().enumerate().zip(points) {

@@ -142,6 +142,11 @@ impl Method {
         matches!(self.way, Way::Knn(Some(_)))
     }
 
+    /// Whether its answers are bounds.
+    pub fn is_bound(&self) -> bool {
+        matches!(self.way, Way::Qbets { .. })
+    }
+
     /// Whether quick starters are predicted beside it.
     pub fn is_knn(&self) -> bool {
         matches!(self.way, Way::Knn(_))

@@ -1,6 +1,7 @@
 //! When will a job start? Predicted from history alone, without knowing the site's scheduler (Kumar and Vadhiyar,
 //! "Prediction of Queue Waiting Times for Metascheduling on Parallel Batch Systems").
 
+mod answer;
 mod classes;
 mod evaluate;
 mod features;
@@ -17,8 +18,10 @@ mod regression;
 mod scale;
 mod state;
 mod svm;
+mod tables;
 mod walk;
 
+pub use answer::{Answer, SimilarJob, answer};
 pub use classes::{CLASSES, PerClass, WaitClass, normalized};
 pub use evaluate::{Evaluation, Judged, Phase, Plan, evaluate};
 pub use features::{FEATURE_NAMES, FEATURES, Features, features};
@@ -34,4 +37,7 @@ pub use quick::{is_quick, quick_starter};
 pub use regression::Regression;
 pub use state::{Present, SiteState};
 pub use svm::{Classifier, Lesson};
+pub use tables::{
+    answer_cells, calibration_cells, confusion_cells, figures_cells, job_cells, write_answer, write_tables,
+};
 pub use walk::{Happening, Schedule, happenings};

@@ -31,8 +31,9 @@ pub enum Regression {
 }
 
 impl Regression {
-    /// The wait predicted from the nearest 500 neighbours at most; never below 0. None if no number comes out, which a
-    /// polynomial of high degree can do.
+    /// The wait predicted from the nearest 500 neighbours at most. Never below 0, and never above the longest wait among
+    /// them: where it leaves what it was fitted to, a polynomial of high degree predicts waits longer than the world is old.
+    /// None if no number comes out at all.
     pub fn predict(self, target: &Features, neighbours: &Neighbours, window: &Window<'_>) -> Option<f64> {
         let nearest = neighbours.nearest(MOST);
         let rows: Vec<Features> = nearest.iter().map(|one| window.features(one.at)).collect();
@@ -46,7 +47,8 @@ impl Regression {
             Regression::Linear => linear(target, &rows, &scaled),
             _ => self.by_vectors(target, &rows, scaled),
         };
-        Some(mean + deviation * predicted).filter(|wait| wait.is_finite()).map(|wait| wait.max(0.0))
+        let longest = waits.iter().copied().fold(0.0, f64::max);
+        Some(mean + deviation * predicted).filter(|wait| !wait.is_nan()).map(|wait| wait.clamp(0.0, longest))
     }
 
     fn by_vectors(self, target: &Features, rows: &[Features], waits: Vec<f64>) -> f64 {
@@ -148,8 +150,8 @@ mod tests {
         let window = history.window(200, 150);
         for at in 0..40 {
             let mut target = window.features(at);
-            target[0] += 10.0;
-            let expected = window.waits()[at] as f64 + 30.0;
+            target[0] -= 10.0;
+            let expected = window.waits()[at] as f64 - 30.0;
             let found = Regression::Linear.predict(&target, &all(150), &window).unwrap();
             assert!((found - expected).abs() < 0.1, "{found} {expected}");
         }
@@ -157,10 +159,14 @@ mod tests {
         let few = all(8);
         let found = Regression::Linear.predict(&window.features(3), &few, &window).unwrap();
         assert!((found - window.waits()[3] as f64).abs() < 1.0, "{found} {}", window.waits()[3]);
-        // A target far below: no wait is negative.
+        // A target far below, or above: no wait is negative, or longer than any that is known.
         let mut target = window.features(0);
-        (target[1], target[5]) = (-1e6, -1e6);
-        assert_eq!(Regression::Linear.predict(&target, &all(150), &window), Some(0.0));
+        let mut predict = |value: f64| {
+            (target[1], target[5]) = (value, value);
+            Regression::Linear.predict(&target, &all(150), &window)
+        };
+        let longest = *window.waits().iter().max().unwrap();
+        assert_eq!((predict(-1e6), predict(1e6)), (Some(0.0), Some(longest as f64)));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use shadowtime::experiment::{Setting, simulate};
 use shadowtime::job::{Job, JobId, Submission};
 use shadowtime::wait::{Evaluation, Happening, Learning, Method, Plan, Schedule, WaitPredictor, evaluate, happenings};
 
-use crate::support::{job_of, workload};
+use crate::support::{job_of, sim, sim_ok, workload};
 
 /// Plain pseudo-random numbers.
 struct Draw(u64);
@@ -43,7 +43,7 @@ fn methods() -> Vec<Method> {
 
 fn plan(threads: usize) -> Plan {
     let learning = Learning { history: 150, first: 200, every: 60, seed: 1 };
-    Plan { learning, most: 130, regression_every: 3, threads }
+    Plan { learning, most: 130, regression_every: 3, probabilities: true, threads }
 }
 
 fn evaluation(jobs: &[Job], starts: &[i64], threads: usize) -> Evaluation {
@@ -87,6 +87,68 @@ fn the_future_does_not_matter() {
         let other = evaluation(&changed, &new_starts, 1);
         assert_eq!(said(&other, at), said(&truth, at), "job {id}");
         assert_ne!(other.jobs[at].wait, truth.jobs[at].wait, "the future is another");
+    }
+}
+
+/// Everything once more from the definitions alone: who waits and who runs is looked up among all jobs, nothing is kept.
+#[test]
+fn similar_jobs_are_those_of_the_definitions() {
+    let (jobs, starts) = busy(400);
+    let found = evaluation(&jobs, &starts, 2);
+    let features = |target: usize| -> Vec<f64> {
+        let Submission { submit: now, procs, estimate, .. } = jobs[target].submission;
+        let own = (procs, estimate, i64::from(procs) * estimate);
+        let (mut queue, mut machine) = (Vec::new(), Vec::new());
+        for (job, start) in jobs[..target].iter().zip(&starts) {
+            let Submission { procs, estimate, .. } = job.submission;
+            let asks = (procs, estimate, i64::from(procs) * estimate);
+            if *start > now {
+                queue.push((asks, asks.2));
+            } else if start + job.runtime > now {
+                machine.push((asks, i64::from(procs) * (estimate - (now - start)).max(0)));
+            }
+        }
+        type Asked = ((u32, i64, i64), i64);
+        let lower: [&dyn Fn(&&Asked) -> bool; 3] =
+            [&|(asks, _)| asks.0 < own.0, &|(asks, _)| asks.1 < own.1, &|(asks, _)| asks.2 < own.2];
+        let rank = |jobs: &[Asked], by: usize| 1 + jobs.iter().filter(lower[by]).count() as i64;
+        let work = |jobs: &[Asked], by: usize| jobs.iter().filter(lower[by]).map(|job| job.1).sum::<i64>();
+        let all = |jobs: &[Asked]| [jobs.iter().map(|job| job.1).sum::<i64>(), jobs.len() as i64];
+        let mut numbers = vec![i64::from(procs), estimate];
+        for jobs in [&queue, &machine] {
+            numbers.extend((0..3).map(|by| rank(jobs, by)));
+            numbers.extend(all(jobs));
+            numbers.extend((0..3).map(|by| work(jobs, by)));
+        }
+        numbers.push(machine.iter().map(|job| i64::from(job.0.0)).sum());
+        numbers.into_iter().map(|number| number as f64).collect()
+    };
+    let all: Vec<Vec<f64>> = (0..400).map(features).collect();
+    let wait = |id: usize| (starts[id] - jobs[id].submission.submit) as f64;
+    for (at, judged) in found.jobs.iter().enumerate() {
+        let (id, now) = (judged.id.index(), jobs[judged.id.index()].submission.submit);
+        let mut past: Vec<usize> =
+            (0..400).filter(|&other| starts[other] < now || (starts[other] == now && other < id)).collect();
+        past.sort_by_key(|&other| (starts[other], wait(other) == 0.0, other));
+        let past = &past[past.len().saturating_sub(150)..];
+        let distance = |other: usize| {
+            let apart: f64 = all[id].iter().zip(&all[other]).map(|(x, y)| (x - y).abs()).sum();
+            apart / (all[id].iter().sum::<f64>() + all[other].iter().sum::<f64>())
+        };
+        let similar =
+            |radius: f64| past.iter().filter(|&&other| distance(other) <= radius).copied().collect::<Vec<_>>();
+        let similar = (1..=20).map(|step| similar(f64::from(step) / 20.0)).find(|similar| !similar.is_empty()).unwrap();
+        let equal: Vec<f64> =
+            similar.iter().filter(|&&other| distance(other) == 0.0).map(|&other| wait(other)).collect();
+        let expected = match equal.is_empty() {
+            false => equal.iter().sum::<f64>() / equal.len() as f64,
+            true => {
+                let weights = similar.iter().map(|&other| 1.0 / distance(other)).sum::<f64>();
+                similar.iter().map(|&other| wait(other) / distance(other)).sum::<f64>() / weights
+            }
+        };
+        assert_eq!(judged.similar, similar.len(), "job {id}");
+        assert!((found.points[0].1[at].unwrap() - expected).abs() < 1e-6, "job {id}");
     }
 }
 
@@ -183,4 +245,111 @@ fn under_fcfs_a_forward_simulation_with_true_runtimes_is_right() {
     let expected: Vec<i64> = (0..300).map(|id| schedule.wait(JobId(id))).collect();
     assert_eq!(waits, expected);
     assert!(expected.iter().filter(|&&wait| wait > 3600).count() > 100);
+}
+
+/// The rows of a CSV by column name.
+fn rows(text: &str) -> Vec<std::collections::BTreeMap<String, String>> {
+    csv::Reader::from_reader(text.as_bytes()).deserialize().map(Result::unwrap).collect()
+}
+
+#[test]
+fn the_command_judges_methods() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let (jobs, confusion, calibration) = (path("jobs.csv"), path("confusion.csv"), path("calibration.csv"));
+    let plain = ["wait", "--most", "300", "--retrain", "150", "--history", "800", "--format", "csv"];
+    let outs = ["--jobs-out", &jobs, "--confusion-out", &confusion, "--calibration-out", &calibration];
+    let methods = ["--method", "knn,ibl:k=5,qbets,simulate:predictor=(ruh:window=2,cap=on)"];
+    let out = sim_ok(&[&plain[..], &outs, &methods].concat());
+    assert!(out.starts_with(
+        "method,predictions,ppe_pct,class1_pct,class2_pct,class3_pct,class1_slow_pct,class2_slow_pct,class3_slow_pct,"
+    ));
+    // The same bytes on one thread, and with the details on standard output.
+    assert_eq!(sim_ok(&[&plain[..], &methods, &["--threads", "1"]].concat()), out);
+    let piped = sim(&[&plain[..], &methods, &["--jobs-out", "-"]].concat());
+    let read = |path: &str| std::fs::read_to_string(path).unwrap();
+    assert!(piped.out == read(&jobs) && piped.err.contains("method,predictions,ppe_pct"), "{}", piped.err);
+    let figures = rows(&out);
+    let names: Vec<&str> = figures.iter().map(|row| row["method"].as_str()).collect();
+    assert_eq!(names, ["knn", "ibl:k=5", "qbets", "simulate:predictor=(ruh:window=2,cap=on)"]);
+    let jobs = rows(&read(&jobs));
+    for row in &figures {
+        let number = |name: &str| row[name].parse::<f64>().unwrap();
+        assert!(number("class1_pct") <= number("class2_pct") && number("class2_pct") <= number("class3_pct"));
+        let own: Vec<_> = jobs.iter().filter(|job| job["method"] == row["method"]).collect();
+        assert_eq!((own.len() as f64, number("predictions") + number("unanswered")), (number("predictions"), 300.0));
+        // Each figure again from the rows of jobs.
+        let share = |right: &dyn Fn(&std::collections::BTreeMap<String, String>) -> bool| {
+            own.iter().filter(|job| right(job)).count() as f64 / own.len() as f64 * 100.0
+        };
+        let one = share(&|job| job["class"] == job["predicted_class"]);
+        let two = share(&|job| job["class"] == job["first_class"] || job["class"] == job["second_class"]);
+        assert!((one - number("class1_pct")).abs() < 1e-5 && (two - number("class2_pct")).abs() < 1e-5);
+        let error = |job: &&std::collections::BTreeMap<String, String>| {
+            let [wait, predicted, estimate] =
+                ["wait", "predicted", "estimate"].map(|key| job[key].parse::<f64>().unwrap());
+            (predicted - wait).abs() / (wait + estimate)
+        };
+        let ppe = own.iter().map(error).sum::<f64>() / own.len() as f64 * 100.0;
+        assert!((ppe - number("ppe_pct")).abs() < 1e-3, "{ppe}");
+        let confused = rows(&read(&confusion));
+        let confused = confused.iter().filter(|cell| cell["method"] == row["method"]);
+        let same = confused.filter(|cell| cell["class"] == cell["predicted_class"]);
+        let same: f64 = same.map(|cell| cell["jobs"].parse::<f64>().unwrap()).sum();
+        assert!((same / own.len() as f64 * 100.0 - one).abs() < 1e-9);
+    }
+    let given: u64 = rows(&read(&calibration)).iter().map(|bin| bin["count"].parse::<u64>().unwrap()).sum();
+    assert_eq!(given, 300 * 6);
+    let people = sim(&["wait", "--most", "100", "--format", "table"]);
+    for text in ["note: the log has only 5,000 jobs: predicted from job 2,501 on", "100 jobs predicted in"] {
+        assert!(people.err.contains(text), "{}", people.err);
+    }
+    for text in ["waits of replay", "quick starters", "within 1 hour", "90 to 100%"] {
+        assert!(people.out.contains(text), "{}", people.out);
+    }
+}
+
+#[test]
+fn the_command_answers_for_one_job() {
+    let ask = |format: &str| sim_ok(&["wait", "--ask", "procs=16,estimate=2h,user=3", "--format", format]);
+    let people = ask("table");
+    for text in ["16 processors for 2h 00m", "%: ", "similar job", "ibl: ", "qbets: at most ", "within the hour"] {
+        assert!(people.contains(text), "{people}");
+    }
+    assert!(!people.contains("it waited"));
+    let row = &rows(&ask("csv"))[0];
+    let number = |name: &str| row[name].parse::<f64>().unwrap();
+    assert!((number("first_probability") + number("second_probability") - 1.0).abs() < 2e-6);
+    assert_eq!((&*row["job"], &*row["wait"], number("procs")), ("", "", 16.0));
+    // For a job of the log, what it really waited stands beside; a simulated schedule is another.
+    let at = |more: &[&str]| rows(&sim_ok(&[&["wait", "--at", "4000", "--format", "csv"], more].concat()))[0].clone();
+    let (log, fcfs) = (at(&[]), at(&["--scheduler", "fcfs"]));
+    assert!(log["job"] == "4000" && fcfs["job"] == "4000" && !log["wait"].is_empty());
+    assert_ne!((&log["waiting"], &log["predicted"]), (&fcfs["waiting"], &fcfs["predicted"]));
+}
+
+#[test]
+fn bad_questions_are_refused() {
+    for (arguments, message) in [
+        (&["--method", "knm"][..], "the methods are knn, ibl, qbets, simulate"),
+        (&["--scheduler", "esay"], "the schedulers are"),
+        (&["--ask", "procs=0,estimate=1h"], "at least procs=1 and estimate=1s"),
+        (&["--ask", "procs=4"], "at least procs=1 and estimate=1s"),
+        (&["--ask", "procs=4,estimate=1h,color=red"], "no key 'color'"),
+        (&["--ask", "procs=4000,estimate=1h"], "4000 processors are more than the machine's 128"),
+        (&["--at", "999999"], "no job 999999"),
+        (&["--at", "1"], "no job has started before this one"),
+        (&["--at", "1", "--ask", "procs=1,estimate=1"], "cannot be used with"),
+        (&["--at", "1", "--most", "5"], "cannot be used with"),
+        (&["--begin", "6000"], "--begin leaves none of the log's 5,000 jobs"),
+        (&["--first", "1"], "--begin leaves none of the log's 1 jobs"),
+        (&["--history", "0"], "0 is not in 1.."),
+        (&["--jobs-out", "-", "--confusion-out", "-"], "two outputs cannot both go to '-'"),
+        (&["--trace", "no/such/log"], "cannot open no/such/log"),
+    ] {
+        let ran = sim(&[&["wait"], arguments].concat());
+        assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
+        assert!(ran.err.contains(message) && ran.out.is_empty(), "{arguments:?}: {}", ran.err);
+    }
+    assert!(sim_ok(&["wait", "--method", "help"]).contains("quantile=0.95"));
 }

@@ -1,0 +1,355 @@
+//! `sim wait`: when will a job start, and how well can that be predicted?
+
+use std::io::{self, Write};
+use std::time::Instant;
+
+use clap::{ArgMatches, Args};
+
+use super::failure::UsageError;
+use super::notes::tell_what_changed;
+use super::options;
+use super::progress::Progress;
+use super::{Format, available_threads, log_or_demo};
+use crate::experiment::{Options, simulate};
+use crate::job::{Job, JobId, Submission};
+use crate::report::{Output, grouped, percent, write_csv, write_json, write_json_list};
+use crate::spec::{Spec, split_list};
+use crate::time::{Seconds, Time, humane, parse_duration};
+use crate::trace::{Workload, read};
+use crate::wait::{
+    Answer, Evaluation, Learning, Method, Phase, Plan, Schedule, answer, answer_cells, calibration_cells,
+    confusion_cells, evaluate, figures_cells, job_cells, write_answer, write_tables,
+};
+use crate::{predict, schedule};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  sim wait --trace CTC.swf.gz                                     three methods on the log's own waits
+  sim wait --trace CTC.swf.gz --method knn,ibl:k=5 --format csv
+  sim wait --trace KTH.swf.gz --scheduler easy --method knn,simulate
+  sim wait --trace CTC.swf.gz --method knn,knn:point=linear,knn:point=rbf --regression-every 10
+  sim wait --trace CTC.swf.gz --at 41234                          what could have been said when this job came
+  sim wait --trace CTC.swf.gz --ask procs=64,estimate=2h          a job that comes when the log ends
+
+Methods: knn (similar jobs), ibl, qbets (an upper bound), simulate (of the present queue); `--method help` prints them
+with their keys. A job is predicted when it arrives, from jobs that had started by then. 50,000 predictions with eleven
+trainings of the support vector machine take about a minute and a half on two cores.")]
+pub struct WaitArgs {
+    /// The log, plain, .gz or .zst; - for standard input [default: the embedded log]
+    #[arg(long, value_name = "FILE", display_order = 0)]
+    trace: Option<String>,
+    /// How to predict waits, one or several: knn, ibl, qbets, simulate, with their keys; `help` prints them
+    #[arg(long, value_name = "SPECS", default_value = "knn,ibl,qbets", display_order = 0)]
+    method: String,
+    /// Whose waits: those of the log (replay), or of the log simulated under a scheduler
+    #[arg(long, value_name = "SPEC", default_value = "replay", value_parser = parse_scheduler, display_order = 0)]
+    scheduler: Spec,
+    /// How runtimes are predicted in that simulation
+    #[arg(long, value_name = "SPEC", default_value = "estimate", value_parser = parse_predictor, display_order = 0)]
+    predictor: Spec,
+    /// Answer for this job of the log, by its number, as when it came
+    #[arg(long, value_name = "JOB", help_heading = "One job", conflicts_with_all = EVALUATION)]
+    at: Option<i64>,
+    /// Answer for a job that comes when the log ends (with its last submission): procs=N,estimate=DURATION and, if it
+    /// matters, user=, group=, queue=
+    #[arg(long, value_name = "KEY=VALUE,...", value_parser = parse_question, help_heading = "One job")]
+    #[arg(conflicts_with_all = EVALUATION, conflicts_with = "at")]
+    ask: Option<Submission>,
+    /// How many of the latest starts are history
+    #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Evaluation")]
+    history: u32,
+    /// The first job that is predicted, counted from 1 [default: 10001, or the middle of a shorter log]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..), help_heading = "Evaluation")]
+    begin: Option<u32>,
+    /// How many jobs are predicted at most
+    #[arg(long, value_name = "N", default_value_t = 50_000, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Evaluation")]
+    most: u32,
+    /// After how many jobs the probabilities are learned anew
+    #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Evaluation")]
+    retrain: u32,
+    /// Regressions, which take long, predict every so many of the jobs
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Evaluation")]
+    regression_every: u32,
+    /// Write a CSV with one line a job and method; - for standard output (the figures then go to standard error)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    jobs_out: Option<String>,
+    /// Write a CSV with every method's confusion matrix; - likewise
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    confusion_out: Option<String>,
+    /// Write a CSV with the probabilities of ranges against what happened; - likewise
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    calibration_out: Option<String>,
+    /// Threads to use; results do not depend on it [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Output")]
+    threads: Option<u32>,
+    /// How to print the figures [default: table on a terminal, csv otherwise]
+    #[arg(long, value_enum, help_heading = "Output")]
+    format: Option<Format>,
+}
+
+/// What makes no sense for a single job.
+const EVALUATION: [&str; 6] = ["begin", "most", "regression_every", "jobs_out", "confusion_out", "calibration_out"];
+
+fn parse_scheduler(text: &str) -> Result<Spec, String> {
+    schedule::catalog::parse(text).map_err(|error| error.to_string())
+}
+
+fn parse_predictor(text: &str) -> Result<Spec, String> {
+    predict::catalog::parse(text).map_err(|error| error.to_string())
+}
+
+/// A job in words: `procs=64,estimate=2h,user=5`.
+fn parse_question(text: &str) -> Result<Submission, String> {
+    let mut job = Submission::new(0, 0, 0);
+    for piece in text.split(',') {
+        let (key, value) = piece.split_once('=').ok_or_else(|| format!("'{piece}' is not key=value"))?;
+        let name = || value.parse::<i32>().map_err(|_| format!("{key}: '{value}' is not one of the log's numbers"));
+        match key {
+            "procs" => job.procs = value.parse().map_err(|_| format!("procs: '{value}' is not a whole number"))?,
+            "estimate" => job.estimate = parse_duration(value)?,
+            "user" => job.user = name()?,
+            "group" => job.group = name()?,
+            "queue" => job.queue = name()?,
+            _ => return Err(format!("no key '{key}'; the keys are procs, estimate, user, group, queue")),
+        }
+    }
+    match job.procs > 0 && job.estimate > 0 {
+        true => Ok(job),
+        false => Err("a job has at least procs=1 and estimate=1s".to_string()),
+    }
+}
+
+/// Where details go. Opened before any work is done.
+struct Outputs {
+    jobs: Option<Output>,
+    confusion: Option<Output>,
+    calibration: Option<Output>,
+    stdout_taken: bool,
+}
+
+impl WaitArgs {
+    fn outputs(&self) -> anyhow::Result<Outputs> {
+        let paths: Vec<_> =
+            [&self.jobs_out, &self.confusion_out, &self.calibration_out].into_iter().flatten().collect();
+        if let Some(twice) = paths.iter().enumerate().find_map(|(at, path)| paths[..at].contains(path).then_some(path))
+        {
+            return Err(UsageError(format!("two outputs cannot both go to '{twice}'")).into());
+        }
+        let open = |path: &Option<String>| path.as_deref().map(Output::create).transpose();
+        Ok(Outputs {
+            jobs: open(&self.jobs_out)?,
+            confusion: open(&self.confusion_out)?,
+            calibration: open(&self.calibration_out)?,
+            stdout_taken: paths.iter().any(|path| Output::is_stdout(path)),
+        })
+    }
+
+    fn threads(&self) -> usize {
+        self.threads.map_or_else(available_threads, |threads| threads as usize)
+    }
+}
+
+pub fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+    if args.method == "help" {
+        return Ok(Output::stdout().fill(|out| crate::report::write_forms(out, &Method::forms()))?);
+    }
+    let methods = split_list(&args.method)?.iter().map(|text| Method::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let outputs = args.outputs()?;
+    let options =
+        Options { scheduler: args.scheduler.clone(), predictor: args.predictor.clone(), ..options::read(matches) };
+    let (workload, starts) = read_schedule(args, &options, quiet)?;
+    let learning =
+        Learning { history: args.history as usize, first: 0, every: args.retrain as usize, seed: options.shaping.seed };
+    match (args.at, args.ask) {
+        (None, None) => {
+            let schedule = Schedule { jobs: &workload.jobs, starts: &starts, procs: workload.procs };
+            evaluate_all(args, &workload, &schedule, &methods, learning, outputs, quiet)
+        }
+        (at, asked) => answer_one(args, workload, starts, &methods, learning, at, asked),
+    }
+}
+
+/// The log's jobs, and when each started: in the log, or in a simulation of it.
+fn read_schedule(args: &WaitArgs, options: &Options, quiet: bool) -> anyhow::Result<(Workload, Vec<Time>)> {
+    let source = log_or_demo(args.trace.as_deref(), quiet);
+    let log = {
+        let progress = Progress::counting("reading", "records", None, quiet);
+        read(&source, options.read_options(), &mut |records| progress.at(records))?
+    };
+    let workload = options.clean(&log)?;
+    tell_what_changed(&log, &workload.cleaning, quiet);
+    let workload = options.shape(workload)?;
+    let setting = options.setting();
+    if setting.is_replay() {
+        let start = |job: &Job| job.submission.submit + job.recorded_wait.unwrap_or(0);
+        let starts = workload.jobs.iter().map(start).collect();
+        return Ok((workload, starts));
+    }
+    let progress = Progress::counting("simulating", "jobs", Some(workload.jobs.len()), quiet);
+    let record = simulate(&workload, &setting, &mut |arrived| progress.at(arrived))?;
+    let starts = record.finished(&workload.jobs).map(|job| job.start()).collect();
+    Ok((workload, starts))
+}
+
+fn evaluate_all(
+    args: &WaitArgs,
+    workload: &Workload,
+    schedule: &Schedule<'_>,
+    methods: &[Method],
+    learning: Learning,
+    outputs: Outputs,
+    quiet: bool,
+) -> anyhow::Result<()> {
+    let jobs = workload.jobs.len();
+    let plan = Plan {
+        learning: Learning { first: first_predicted(args, jobs, quiet)?, ..learning },
+        most: args.most as usize,
+        regression_every: args.regression_every as usize,
+        threads: args.threads(),
+        ..Plan::default()
+    };
+    let began = Instant::now();
+    let evaluation = run(schedule, methods, &plan, quiet)?;
+    if !quiet {
+        let (count, time) = (grouped(evaluation.jobs.len() as u64), humane(began.elapsed().as_secs_f64()));
+        eprintln!("note: {count} jobs predicted in {time}, probabilities learned {} times", evaluation.learned);
+    }
+    let figures = evaluation.figures();
+    if let Some(out) = outputs.jobs {
+        let rows = (0..evaluation.jobs.len()).flat_map(|at| {
+            let evaluation = &evaluation;
+            (0..methods.len()).filter_map(move |method| job_cells(evaluation, schedule, at, method))
+        });
+        let rows: Vec<_> = rows.collect();
+        out.fill(|out| write_csv(out, &rows, true))?;
+    }
+    if let Some(out) = outputs.confusion {
+        let rows: Vec<_> = figures.iter().flat_map(confusion_cells).collect();
+        out.fill(|out| write_csv(out, &rows, true))?;
+    }
+    if let Some(out) = outputs.calibration {
+        let rows: Vec<_> = evaluation.calibration().iter().map(calibration_cells).collect();
+        out.fill(|out| write_csv(out, &rows, true))?;
+    }
+    let scheduler = args.scheduler.to_string();
+    let rows: Vec<_> = figures.iter().map(|one| figures_cells(one, &workload.label, &scheduler)).collect();
+    let write = |out: &mut dyn Write| match Format::or_default(args.format) {
+        Format::Table => {
+            write_heading(out, workload, schedule, &evaluation, &scheduler, plan.learning.first)?;
+            write_tables(out, &evaluation, &figures)
+        }
+        Format::Csv => write_csv(out, &rows, true),
+        Format::Json => write_json_list(out, &rows),
+    };
+    match outputs.stdout_taken {
+        true => write(&mut io::stderr().lock())?,
+        false => Output::stdout().fill(write)?,
+    }
+    Ok(())
+}
+
+/// How many jobs come before the first that is predicted.
+fn first_predicted(args: &WaitArgs, jobs: usize, quiet: bool) -> anyhow::Result<usize> {
+    let first = match args.begin {
+        Some(begin) => begin as usize - 1,
+        None if jobs > 10_000 => 10_000,
+        None => {
+            if !quiet {
+                let (jobs, begin) = (grouped(jobs as u64), grouped(jobs as u64 / 2 + 1));
+                eprintln!("note: the log has only {jobs} jobs: predicted from job {begin} on (see --begin)");
+            }
+            jobs / 2
+        }
+    };
+    if first >= jobs || first == 0 {
+        let jobs = grouped(jobs as u64);
+        return Err(UsageError(format!("--begin leaves none of the log's {jobs} jobs to predict")).into());
+    }
+    Ok(first)
+}
+
+fn run(schedule: &Schedule<'_>, methods: &[Method], plan: &Plan, quiet: bool) -> anyhow::Result<Evaluation> {
+    let simulating = Progress::counting("simulating", "jobs", None, quiet);
+    let learning = Progress::counting("learning", "pairs of classes", None, quiet);
+    let predicting = Progress::counting("predicting", "jobs", None, quiet);
+    Ok(evaluate(schedule, methods, plan, &|phase, done, all| match phase {
+        Phase::Simulating => simulating.at_of(done, all),
+        Phase::Learning => learning.at_of(done, all),
+        Phase::Predicting => predicting.at_of(done, all),
+    })?)
+}
+
+fn write_heading(
+    out: &mut dyn Write,
+    workload: &Workload,
+    schedule: &Schedule<'_>,
+    evaluation: &Evaluation,
+    scheduler: &str,
+    first: usize,
+) -> io::Result<()> {
+    let slow = evaluation.jobs.iter().filter(|job| job.wait > crate::time::HOUR).count();
+    let share = percent(slow as f64 / evaluation.jobs.len() as f64);
+    let (count, first) = (grouped(evaluation.jobs.len() as u64), grouped(first as u64 + 1));
+    let (label, procs) = (&workload.label, grouped(u64::from(schedule.procs)));
+    writeln!(out, "{label}: {procs} processors, waits of {scheduler}")?;
+    writeln!(out, "{count} jobs predicted from job {first} on; {share} of them are slow: they waited over an hour\n")
+}
+
+fn answer_one(
+    args: &WaitArgs,
+    mut workload: Workload,
+    mut starts: Vec<Time>,
+    methods: &[Method],
+    learning: Learning,
+    at: Option<i64>,
+    asked: Option<Submission>,
+) -> anyhow::Result<()> {
+    let (id, number, name) = match (at, asked) {
+        (Some(number), _) => {
+            let place = workload.jobs.iter().position(|job| job.number == number).ok_or_else(|| {
+                let (first, last) = (workload.jobs[0].number, workload.jobs[workload.jobs.len() - 1].number);
+                UsageError(format!(
+                    "no job {number}: the jobs of the log go from {first} to {last}, dropped ones left out"
+                ))
+            })?;
+            (place, Some(number), format!("{}, job {number}", workload.label))
+        }
+        (None, asked) => {
+            let job = asked.expect("one of the two was asked for");
+            if job.procs > workload.procs {
+                let (wants, procs) = (job.procs, workload.procs);
+                return Err(UsageError(format!("{wants} processors are more than the machine's {procs}")).into());
+            }
+            // One job more, at the log's end; when it starts and ends is not looked at.
+            let submission = Submission { submit: workload.last_submit(), ..job };
+            let (place, record) = (workload.jobs.len(), u32::MAX);
+            workload.jobs.push(Job { submission, runtime: 1, recorded_wait: None, record, number: -1 });
+            starts.push(submission.submit);
+            (place, None, format!("{}, a job when the log ends", workload.label))
+        }
+    };
+    let schedule = Schedule { jobs: &workload.jobs, starts: &starts, procs: workload.procs };
+    let id = JobId(id as u32);
+    let Some(answer) = answer(&schedule, id, methods, learning, args.threads())? else {
+        return Err(UsageError("no job has started before this one: nothing to predict from".to_string()).into());
+    };
+    let actual = number.map(|_| schedule.wait(id));
+    print_answer(args, &answer, &name, &schedule, number, actual)
+}
+
+fn print_answer(
+    args: &WaitArgs,
+    answer: &Answer,
+    name: &str,
+    schedule: &Schedule<'_>,
+    number: Option<i64>,
+    actual: Option<Seconds>,
+) -> anyhow::Result<()> {
+    let row = answer_cells(answer, number, actual);
+    Output::stdout().fill(|out| match Format::or_default(args.format) {
+        Format::Table => write_answer(out, answer, name, schedule, actual),
+        Format::Csv => write_csv(out, std::slice::from_ref(&row), true),
+        Format::Json => write_json(out, &row),
+    })?;
+    Ok(())
+}

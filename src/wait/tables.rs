@@ -1,0 +1,230 @@
+//! Predictions of waits for programs and for people.
+
+use std::io::{self, Write};
+
+use super::answer::Answer;
+use super::classes::WaitClass;
+use super::evaluate::Evaluation;
+use super::figures::{CalibrationBin, Figures, Share};
+use super::method::Method;
+use super::walk::Schedule;
+use crate::report::{Cell, Table, grouped, percent};
+use crate::time::{Seconds, humane};
+
+/// A line of results: named cells.
+pub type Row = Vec<(&'static str, Cell)>;
+
+/// `method,predictions,ppe_pct,class1_pct,class2_pct,class3_pct,class1_slow_pct,class2_slow_pct,class3_slow_pct`, then
+/// `slow,unanswered,covered_pct,quick_precision_pct,quick_recall_pct,trace,scheduler`.
+pub fn figures_cells(figures: &Figures, trace: &str, scheduler: &str) -> Row {
+    let share = |share: &Share| Cell::Real(share.percent());
+    let quick = |pick: fn(&(Share, Share)) -> &Share| {
+        figures.quick.as_ref().map_or(Cell::None, |quick| Cell::Real(pick(quick).percent()))
+    };
+    vec![
+        ("method", Cell::Text(figures.method.clone())),
+        ("predictions", Cell::Count(figures.predictions)),
+        ("ppe_pct", Cell::Real(figures.ppe_percent())),
+        ("class1_pct", share(&figures.classes[0])),
+        ("class2_pct", share(&figures.classes[1])),
+        ("class3_pct", share(&figures.classes[2])),
+        ("class1_slow_pct", share(&figures.slow[0])),
+        ("class2_slow_pct", share(&figures.slow[1])),
+        ("class3_slow_pct", share(&figures.slow[2])),
+        ("slow", Cell::Count(figures.slow[0].all)),
+        ("unanswered", Cell::Count(figures.unanswered)),
+        ("covered_pct", share(&figures.covered)),
+        ("quick_precision_pct", quick(|(precision, _)| precision)),
+        ("quick_recall_pct", quick(|(_, recall)| recall)),
+        ("trace", Cell::Text(trace.to_string())),
+        ("scheduler", Cell::Text(scheduler.to_string())),
+    ]
+}
+
+/// `method,class,predicted_class,jobs`: how often each class was taken for each.
+pub fn confusion_cells(figures: &Figures) -> Vec<Row> {
+    let pairs = WaitClass::all().flat_map(|truth| WaitClass::all().map(move |class| (truth, class)));
+    let row = |(truth, class): (WaitClass, WaitClass)| {
+        vec![
+            ("method", Cell::Text(figures.method.clone())),
+            ("class", Cell::Count(truth.number())),
+            ("predicted_class", Cell::Count(class.number())),
+            ("jobs", Cell::Count(figures.confusion[truth.index()][class.index()])),
+        ]
+    };
+    pairs.map(row).collect()
+}
+
+/// `low,high,count,predicted,observed`: probabilities of classes in tenths.
+pub fn calibration_cells(bin: &CalibrationBin) -> Row {
+    vec![
+        ("low", Cell::Number(bin.low)),
+        ("high", Cell::Number((bin.low * 10.0 + 1.0) / 10.0)),
+        ("count", Cell::Count(bin.count)),
+        ("predicted", Cell::Real(bin.predicted())),
+        ("observed", Cell::Real(bin.observed())),
+    ]
+}
+
+/// What one method said of one job: `method,job,submit,procs,estimate,wait,class,predicted,predicted_class`, the two
+/// classes given, the probabilities of all six, `quick,similar`.
+pub fn job_cells(evaluation: &Evaluation, schedule: &Schedule<'_>, at: usize, method: usize) -> Option<Row> {
+    let (method, points) = &evaluation.points[method];
+    let (judged, point) = (&evaluation.jobs[at], points[at]?);
+    let job = &schedule.jobs[judged.id.index()];
+    let class = WaitClass::of(point);
+    let two = class.two_most_probable(&judged.probabilities);
+    let mut row = vec![
+        ("method", Cell::Text(method.name())),
+        ("job", Cell::Number(job.number as f64)),
+        ("submit", Cell::Number(job.submission.submit as f64)),
+        ("procs", Cell::Count(u64::from(job.submission.procs))),
+        ("estimate", Cell::Number(job.submission.estimate as f64)),
+        ("wait", Cell::Number(judged.wait as f64)),
+        ("class", Cell::Count(WaitClass::of(judged.wait as f64).number())),
+        ("predicted", Cell::Seconds(point)),
+        ("predicted_class", Cell::Count(class.number())),
+        ("first_class", Cell::Count(two[0].number())),
+        ("second_class", Cell::Count(two[1].number())),
+    ];
+    let names = ["p1", "p2", "p3", "p4", "p5", "p6"];
+    row.extend(names.into_iter().zip(judged.probabilities.map(Cell::Real)));
+    row.push(("quick", Cell::Count(u64::from(judged.quick))));
+    row.push(("similar", Cell::Count(judged.similar as u64)));
+    Some(row)
+}
+
+/// Figures, the first method's confusion matrix, and the calibration of the probabilities.
+pub fn write_tables(out: &mut dyn Write, evaluation: &Evaluation, all: &[Figures]) -> io::Result<()> {
+    let mut table = Table::default();
+    table.line(["", "predictions", "error", "1 class", "2 classes", "3 classes", "slow: 1", "2", "3", "covered"]);
+    for figures in all {
+        let mut cells = vec![figures.method.clone(), grouped(figures.predictions)];
+        let shares = figures.classes.iter().chain(&figures.slow).chain([&figures.covered]);
+        let numbers = [figures.ppe_percent()].into_iter().chain(shares.map(Share::percent));
+        cells.extend(numbers.map(|number| percent(number / 100.0)));
+        table.push(cells);
+    }
+    table.write(out)?;
+    for figures in all.iter().filter(|figures| figures.unanswered > 0) {
+        let unanswered = grouped(figures.unanswered);
+        writeln!(out, "{}: {unanswered} jobs of which too little was known for an answer", figures.method)?;
+    }
+    if let Some((precision, recall)) = all.iter().find_map(|figures| figures.quick) {
+        let [right, predicted, quick] = [precision.right, precision.all, recall.all].map(grouped);
+        let [precision, recall] = [precision, recall].map(|share| percent(share.percent() / 100.0));
+        writeln!(
+            out,
+            "\nquick starters (less than an hour): {predicted} predicted, {right} of them right ({precision}); {recall} of all {quick} found"
+        )?;
+    }
+    if let Some(first) = all.first() {
+        writeln!(out, "\n{}: jobs by what they waited (lines) and by what was predicted (columns)", first.method)?;
+        let mut table = Table::default();
+        let names = WaitClass::all().map(|class| class.name().to_string());
+        table.push([String::new()].into_iter().chain(names).collect());
+        for class in WaitClass::all() {
+            let counts = first.confusion[class.index()].map(grouped);
+            table.push([class.name().to_string()].into_iter().chain(counts).collect());
+        }
+        table.write(out)?;
+    }
+    writeln!(out, "\nprobabilities of ranges, and how often the job was in the range")?;
+    let mut table = Table::default();
+    table.line(["", "given", "predicted", "observed"]);
+    for bin in evaluation.calibration() {
+        let name = format!("{:.0} to {:.0}%", bin.low * 100.0, bin.low * 100.0 + 10.0);
+        table.push(vec![name, grouped(bin.count), percent(bin.predicted()), percent(bin.observed())]);
+    }
+    table.write(out)
+}
+
+/// One answer as a row: the job, the site, the prediction, and what other methods say.
+pub fn answer_cells(answer: &Answer, number: Option<i64>, actual: Option<Seconds>) -> Vec<(String, Cell)> {
+    let prediction = &answer.prediction;
+    let whole = |value: i64| Cell::Number(value as f64);
+    let [first, second] = prediction.two();
+    let mut row: Vec<(String, Cell)> = [
+        ("job", number.map_or(Cell::None, whole)),
+        ("time", whole(answer.now)),
+        ("procs", Cell::Count(u64::from(answer.job.procs))),
+        ("estimate", whole(answer.job.estimate)),
+        ("waiting", Cell::Count(answer.waiting as u64)),
+        ("running", Cell::Count(answer.running as u64)),
+        ("occupied", whole(answer.occupied)),
+        ("predicted", Cell::Seconds(prediction.point)),
+        ("predicted_class", Cell::Count(prediction.class().number())),
+        ("first_class", Cell::Count(first.0.number())),
+        ("first_probability", Cell::Real(first.1)),
+        ("second_class", Cell::Count(second.0.number())),
+        ("second_probability", Cell::Real(second.1)),
+        ("expected", Cell::Seconds(prediction.expected_wait())),
+        ("quick", Cell::Count(u64::from(prediction.quick))),
+        ("similar", Cell::Count(prediction.similar as u64)),
+        ("distance", Cell::Real(prediction.radius)),
+        ("wait", actual.map_or(Cell::None, whole)),
+    ]
+    .into_iter()
+    .map(|(name, cell)| (name.to_string(), cell))
+    .collect();
+    row.extend(answer.others.iter().map(|(name, point)| (name.clone(), point.map_or(Cell::None, Cell::Seconds))));
+    row
+}
+
+/// The answer as a person wants to read it. `name` is what the job is called.
+pub fn write_answer(
+    out: &mut dyn Write,
+    answer: &Answer,
+    name: &str,
+    schedule: &Schedule<'_>,
+    actual: Option<Seconds>,
+) -> io::Result<()> {
+    let Answer { job, prediction, .. } = answer;
+    let plural = |count: usize, word: &str| {
+        let end = if count == 1 { "" } else { "s" };
+        format!("{} {word}{end}", grouped(count as u64))
+    };
+    let procs = plural(job.procs as usize, "processor");
+    writeln!(out, "{name}: {procs} for {}", humane(job.estimate as f64))?;
+    let (waiting, running) = (plural(answer.waiting, "job"), plural(answer.running, "job"));
+    let (occupied, all) = (grouped(answer.occupied.max(0) as u64), grouped(u64::from(schedule.procs)));
+    writeln!(out, "{waiting} waiting, {running} running on {occupied} of {all} processors\n")?;
+    for (class, probability) in prediction.two() {
+        writeln!(out, "{:>4.0}%: {}", probability * 100.0, class.name())?;
+    }
+    let (similar, point) = (plural(prediction.similar, "similar job"), humane(prediction.point));
+    let [shortest, middle, longest] = answer.waits.map(|wait| humane(wait as f64));
+    let (known, radius) = (grouped(answer.known as u64), prediction.radius);
+    writeln!(
+        out,
+        "\n{similar} of the last {known} (distance up to {radius:.2}) waited {point} on average, the nearest"
+    )?;
+    writeln!(out, "counting most; from {shortest} to {longest}, half of them at most {middle}. The nearest:\n")?;
+    let mut table = Table::default();
+    table.line(["  job", "processors", "estimate", "waited", "distance"]);
+    for near in &answer.nearest {
+        table.push(vec![
+            format!("  {}", schedule.jobs[near.id.index()].number),
+            grouped(u64::from(near.job.procs)),
+            humane(near.job.estimate as f64),
+            humane(near.wait as f64),
+            format!("{:.3}", near.distance),
+        ]);
+    }
+    table.write(out)?;
+    let quick = if prediction.quick { "yes" } else { "no" };
+    writeln!(out, "\nwithin the hour, by jobs of about its size and a machine about as full: {quick}")?;
+    for (name, point) in &answer.others {
+        let point = point.map_or("no answer, too little is known".to_string(), humane);
+        let what = if is_bound(name) { "at most " } else { "" };
+        writeln!(out, "{name}: {what}{point}")?;
+    }
+    if let Some(actual) = actual {
+        writeln!(out, "\nit waited {}: {}", humane(actual as f64), WaitClass::of(actual as f64).name())?;
+    }
+    Ok(())
+}
+
+fn is_bound(name: &str) -> bool {
+    Method::parse(name).is_ok_and(|method| method.is_bound())
+}
