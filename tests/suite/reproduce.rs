@@ -234,3 +234,33 @@ fn downeys_study_needs_no_logs() {
     assert_eq!(again.out, ran.out);
     assert!(again.err.contains("has no logs"), "{}", again.err);
 }
+
+#[test]
+fn waits_beside_the_published_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = include_bytes!("../../traces/demo.swf.gz");
+    for name in ["CTC-SP2-1996-9.9-cln.swf.gz", "HPC2N-2002-9.9.swf.gz"] {
+        fs::write(folder.path().join(name), log).unwrap();
+    }
+    let kumar =
+        |more: &[&str]| sim(&[&["reproduce", "kumar-wait", "--logs", folder.path().to_str().unwrap()], more].concat());
+    let ran = kumar(&["--begin", "1001", "--most", "200", "--regression-every", "20", "--format", "csv"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("warning: no log ANL-Intrepid-2009") && ran.err.contains("Ake Sandgren"), "{}", ran.err);
+    let rows = rows(&ran.out);
+    let find = |table: &str, row: &str, column: &str| find(&rows, table, row, column).clone();
+    assert_eq!(&find("Table 4(a)", "CTC", "IBL")[4], "28");
+    assert_eq!(&find("Table 4(b)", "HPC2N", "Avg wt")[4], "64");
+    assert!(find("Table 4(b)", "CTC", "IBL")[8].contains("our reading"));
+    assert!(find("Table 3", "CTC", "Reg poly")[8].contains("; 10 jobs"));
+    assert_eq!(&find("Figure 2", "CTC", "Avg wt, overall")[4], "77-87");
+    assert_eq!(&find("Figure 2", "CTC", "QBETS, overall")[8], "figure");
+    assert_eq!(&find("text, the average", "two classes", "overall, points")[4], "<=17");
+    assert!(find("Section 3.1", "CTC", "predicted that were")[8].contains("PQStar"));
+    // Two logs that are the same give the same.
+    let numbers =
+        |name: &str| rows.iter().filter(|row| &row[2] == name).map(|row| row[5].to_string()).collect::<Vec<_>>();
+    assert_eq!(numbers("CTC"), numbers("HPC2N"));
+    let ran = kumar(&[]);
+    assert!(ran.code == 2 && ran.err.contains("--begin leaves none of the 5,000 jobs of CTC"), "{}", ran.err);
+}
