@@ -45,9 +45,9 @@
 //! | 8 | [`search`] | the search for good templates, and a set of them beside other predictors |
 //! | 8 | [`malleable`] | Downey's study: jobs that choose their processors by predicted queue times, with a loop of its own |
 //! | 8 | [`sweep`] | many experiments: a grid, its folder of finished cells, the threads, Slurm |
-//! | 8 | [`wait`] | when a job will start: history, neighbours, probabilities of ranges, and how good such predictions are |
-//! | 9 | [`reproduce`] | published tables computed again, one file a paper |
-//! | 10 | [`cli`] | one file a subcommand: arguments in, library call, report out |
+//! | 9 | [`wait`] | when a job will start: history, neighbours, probabilities of ranges, and how good such predictions are |
+//! | 10 | [`reproduce`] | published tables computed again, one file a paper |
+//! | 11 | [`cli`] | one file a subcommand: arguments in, library call, report out |
 //!
 //! # Where to change what
 //!

@@ -31,14 +31,14 @@ use crate::{predict, schedule};
   sim wait --trace CTC.swf.gz --at 41234                          what could have been said when this job came
   sim wait --trace CTC.swf.gz --ask procs=64,estimate=2h          a job that comes when the log ends
 
-Methods: knn (similar jobs), ibl, qbets (an upper bound), simulate (of the present queue); `--method help` prints them
-with their keys. A job is predicted when it arrives, from jobs that had started by then. 50,000 predictions with eleven
-trainings of the support vector machine take about a minute and a half on two cores.")]
+Methods: knn (similar jobs), ibl, qbets (an upper bound), downey (jobs that find an empty queue), simulate (of the present
+queue); `--method help` prints them with their keys. A job is predicted when it arrives, from jobs that had started by
+then. 50,000 predictions with ten trainings of the support vector machine take about a minute and a half on two cores.")]
 pub struct WaitArgs {
     /// The log, plain, .gz or .zst; - for standard input [default: the embedded log]
     #[arg(long, value_name = "FILE", display_order = 0)]
     trace: Option<String>,
-    /// How to predict waits, one or several: knn, ibl, qbets, simulate, with their keys; `help` prints them
+    /// How to predict waits, one or several: knn, ibl, qbets, downey, simulate, with their keys; `help` prints them
     #[arg(long, value_name = "SPECS", default_value = "knn,ibl,qbets", display_order = 0)]
     method: String,
     /// Whose waits: those of the log (replay), or of the log simulated under a scheduler

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::classes::PerClass;
+use super::downey::QueueTimes;
 use super::features::{Features, features};
 use super::forward::forward_waits;
 use super::history::{Arrived, History, Window};
@@ -20,6 +21,7 @@ use super::svm::{Classifier, Lesson};
 use super::walk::{Happening, Schedule, happenings};
 use crate::engine::EngineError;
 use crate::job::JobId;
+use crate::malleable;
 use crate::parallel;
 use crate::time::Seconds;
 
@@ -105,6 +107,8 @@ struct Notes {
     lessons: Vec<usize>,
     /// Bounds at each target, for each method that is one of QBETS.
     bounds: Vec<Vec<Option<Seconds>>>,
+    /// Queue times at each target, for each method that is one of Downey's.
+    queue_times: Vec<Vec<Option<f64>>>,
 }
 
 /// Predicts the waits of a stretch of a schedule by several methods. The watcher hears how much of a phase is done.
@@ -145,17 +149,19 @@ pub fn evaluate(
             points.push(answer);
         }
     }
-    let mut bounds = notes.bounds.drain(..);
+    let (mut bounds, mut queue_times) = (notes.bounds.drain(..), notes.queue_times.drain(..));
+    let real = |waits: Vec<Option<Seconds>>| waits.into_iter().map(|wait| wait.map(|wait| wait as f64)).collect();
     for ((method, points), simulated) in points.iter_mut().zip(simulated) {
-        let told: Option<Vec<Option<Seconds>>> = match method.way {
-            Way::Qbets { .. } => bounds.next(),
-            _ => simulated.map(|waits| waits.into_iter().map(Some).collect()),
+        let told: Option<Vec<Option<f64>>> = match method.way {
+            Way::Qbets { .. } => bounds.next().map(real),
+            Way::Downey(_) => queue_times.next(),
+            _ => simulated.map(|waits| real(waits.into_iter().map(Some).collect())),
         };
         if let Some(told) = told {
-            *points = told.into_iter().map(|wait| wait.map(|wait| wait as f64)).collect();
+            *points = told;
         }
     }
-    drop(bounds);
+    drop((bounds, queue_times));
     let regression_every = plan.regression_every;
     Ok(Evaluation { jobs, points, regression_every, learned: classifiers.len() })
 }
@@ -171,12 +177,29 @@ fn walk(schedule: &Schedule<'_>, methods: &[Method], plan: &Plan) -> Notes {
         .collect();
     let mut said: Vec<Vec<Option<Seconds>>> = vec![Vec::with_capacity(schedule.jobs.len()); qbets.len()];
     let mut arrived: Vec<Features> = Vec::with_capacity(schedule.jobs.len());
-    let mut notes = Notes { history: History::of_all(), targets: Vec::new(), lessons: Vec::new(), bounds: Vec::new() };
+    let ways = methods.iter().filter_map(|method| match method.way {
+        Way::Downey(method) => Some((method, Vec::with_capacity(wanted.len()))),
+        _ => None,
+    });
+    let mut downey: Vec<(malleable::Method, Vec<Option<f64>>)> = ways.collect();
+    let mut queue_times = QueueTimes::default();
+    let mut notes = Notes {
+        history: History::of_all(),
+        targets: Vec::new(),
+        lessons: Vec::new(),
+        bounds: Vec::new(),
+        queue_times: Vec::new(),
+    };
     let mut state = SiteState::default();
     for (now, id, happening) in happenings(schedule) {
         let job = &schedule.jobs[id.index()].submission;
         match happening {
-            Happening::End => drop(state.end(id)),
+            Happening::End => {
+                state.end(id);
+                if !downey.is_empty() {
+                    queue_times.observe(schedule.jobs[id.index()].runtime);
+                }
+            }
             Happening::Start => {
                 state.start(id, now);
                 let features = arrived[id.index()];
@@ -192,6 +215,9 @@ fn walk(schedule: &Schedule<'_>, methods: &[Method], plan: &Plan) -> Notes {
                 if wanted.contains(&id.index()) {
                     let (known, lessons) = (notes.history.len(), notes.lessons.len());
                     notes.targets.push(Target { id, features, known, lessons });
+                    for (method, said) in &mut downey {
+                        said.push(queue_times.predict(*method, job, &state, schedule.procs, now));
+                    }
                 }
                 state.arrive(id, job);
                 if plan.probabilities && id.index() + 1 < wanted.end && plan.learning.is_due(id.index() + 1) {
@@ -204,6 +230,7 @@ fn walk(schedule: &Schedule<'_>, methods: &[Method], plan: &Plan) -> Notes {
             break;
         }
     }
+    notes.queue_times = downey.into_iter().map(|(_, said)| said).collect();
     notes.bounds = said.into_iter().map(|said| said[wanted.start..].to_vec()).collect();
     notes
 }
@@ -255,7 +282,7 @@ impl Notes {
                 regression.predict(features, neighbours, &window)
             }
             Way::Ibl { k } => ibl::predict(job, features, &window, k),
-            Way::Qbets { .. } | Way::Simulate(_) => None,
+            Way::Qbets { .. } | Way::Downey(_) | Way::Simulate(_) => None,
         };
         let judged = Judged {
             id: *id,

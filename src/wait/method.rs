@@ -2,6 +2,7 @@
 
 use super::regression::Regression;
 use crate::experiment::Setting;
+use crate::malleable;
 use crate::spec::{Form, Key, Kind, Spec, SpecError};
 
 /// A way to predict waits.
@@ -22,6 +23,8 @@ pub(super) enum Way {
         quantile: f64,
         confidence: f64,
     },
+    /// How long until enough running jobs have ended.
+    Downey(malleable::Method),
     Simulate(Setting),
 }
 
@@ -59,6 +62,17 @@ const QBETS: Form = Form {
         Key { name: "quantile", kind: SHARE, default: "0.95", about: "the share of jobs that stay below it" },
         Key { name: "confidence", kind: SHARE, default: "0.95", about: "how sure that is" },
     ],
+};
+
+const DOWNEY: Form = Form {
+    name: "downey",
+    about: "when enough running jobs will have ended, by fitted lifetimes; for jobs that find an empty queue (Downey)",
+    keys: &[Key {
+        name: "predictor",
+        kind: Kind::Choice(&["a", "b", "combined", "exact"]),
+        default: "combined",
+        about: "the median by jobs that free enough alone, the mean by gradual release, both, or the exact median",
+    }],
 };
 
 const SIMULATE: Form = Form {
@@ -111,8 +125,8 @@ fn bare(text: &str) -> &str {
 
 impl Method {
     /// What may be written.
-    pub fn forms() -> [&'static Form; 4] {
-        [&KNN, &IBL, &QBETS, &SIMULATE]
+    pub fn forms() -> [&'static Form; 5] {
+        [&KNN, &IBL, &QBETS, &DOWNEY, &SIMULATE]
     }
 
     pub fn parse(text: &str) -> Result<Method, SpecError> {
@@ -127,6 +141,13 @@ impl Method {
             }),
             "ibl" => Way::Ibl { k: spec.whole("k") as usize },
             "qbets" => Way::Qbets { quantile: spec.real("quantile"), confidence: spec.real("confidence") },
+            "downey" => Way::Downey(match spec.text("predictor") {
+                "a" => malleable::Method::Benefactors,
+                "b" => malleable::Method::Release,
+                "exact" => malleable::Method::Exact,
+                // Downey, section 3.3: two benefactors are enough for predictor A.
+                _ => malleable::Method::Combined { least: 2 },
+            }),
             _ => Way::Simulate(Setting::parse(spec.text("scheduler"), bare(spec.text("predictor")))?),
         };
         Ok(Method { spec, way })
@@ -167,6 +188,8 @@ mod tests {
             ("ibl:k=5", "ibl:k=5"),
             ("qbets:quantile=0.950", "qbets"),
             ("qbets:quantile=0.5", "qbets:quantile=0.5"),
+            ("downey:predictor=combined", "downey"),
+            ("downey:predictor=a", "downey:predictor=a"),
             ("simulate:scheduler=easy", "simulate"),
             ("simulate:predictor=ruh:window=2", "simulate:predictor=ruh:window=2"),
             ("simulate:predictor=(ruh:window=2,cap=on)", "simulate:predictor=(ruh:window=2,cap=on)"),
@@ -176,7 +199,7 @@ mod tests {
             assert_eq!(Method::parse(printed).unwrap().name(), printed);
         }
         for (text, message) in [
-            ("knm", "the methods are knn, ibl, qbets, simulate"),
+            ("knm", "the methods are knn, ibl, qbets, downey, simulate"),
             ("knn:k=3", "no key 'k'; the keys of knn are point, degree"),
             ("knn:degree=0", "'0' is not a whole number from 1 to 100"),
             ("qbets:quantile=1", "'1' is not a number above 0 and below 1"),

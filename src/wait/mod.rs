@@ -3,6 +3,7 @@
 
 mod answer;
 mod classes;
+mod downey;
 mod evaluate;
 mod features;
 mod figures;

@@ -1,0 +1,83 @@
+//! Downey's way to predict waits: how long until enough of the running jobs have ended, by the lifetimes of those that
+//! have. It has an answer only for a job that finds an empty queue, for it knows nothing of who else would start first.
+
+use super::state::SiteState;
+use crate::job::Submission;
+use crate::malleable::{Method, Outlook};
+use crate::model::Lifetimes;
+use crate::time::{Seconds, Time};
+
+/// What is known of lifetimes.
+#[derive(Clone, Debug, Default)]
+pub struct QueueTimes {
+    lifetimes: Lifetimes,
+}
+
+impl QueueTimes {
+    /// A job has ended that ran for so long.
+    pub fn observe(&mut self, runtime: Seconds) {
+        self.lifetimes.add(runtime as f64);
+    }
+
+    /// How long a job that comes now will wait; none if others wait, or if nothing is known of the running jobs' ends.
+    pub fn predict(&self, method: Method, job: &Submission, state: &SiteState, procs: u32, now: Time) -> Option<f64> {
+        if !state.waiting().is_empty() {
+            return None;
+        }
+        let missing = i64::from(job.procs) - (i64::from(procs) - state.occupied());
+        if missing <= 0 {
+            return Some(0.0);
+        }
+        let life = self.lifetimes.fit()?;
+        let running = state.running().iter().map(|job| (job.procs, life.at_age((now - job.start) as f64)));
+        Outlook::new(running).queue_time(method, u32::try_from(missing).ok()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::JobId;
+
+    /// Lifetimes of which the fit is known: e^2 and e^12 seconds are the bounds if run times lie evenly between.
+    fn known_lifetimes() -> QueueTimes {
+        let mut times = QueueTimes::default();
+        for rank in 1..=1000 {
+            times.lifetimes.add((2.0 + 10.0 * f64::from(rank) / 1000.0).exp());
+        }
+        times
+    }
+
+    /// By hand: of 10 processors 8 are taken by a job that has just started. Its median lifetime is e^7 s, and with predictor A
+    /// that is when one who wants 4 starts; one who wants 2 starts at once.
+    #[test]
+    fn a_lone_job_waits_for_whoever_runs() {
+        let times = known_lifetimes();
+        let mut state = SiteState::default();
+        state.arrive(JobId(0), &Submission::new(0, 8, 3600));
+        state.start(JobId(0), 50);
+        let asks = |procs| times.predict(Method::Benefactors, &Submission::new(50, procs, 60), &state, 10, 50);
+        assert_eq!(asks(2), Some(0.0));
+        let wait = asks(4).unwrap();
+        assert!((wait / 7f64.exp() - 1.0).abs() < 0.02, "{wait}");
+        // Wider than the machine: nobody's end would help.
+        assert_eq!(asks(11), None);
+        state.arrive(JobId(1), &Submission::new(40, 1, 60));
+        assert_eq!(
+            times.predict(Method::Benefactors, &Submission::new(50, 4, 60), &state, 10, 50),
+            None,
+            "someone waits"
+        );
+    }
+
+    #[test]
+    fn without_lifetimes_only_free_processors_are_known() {
+        let mut state = SiteState::default();
+        let ask =
+            |state: &SiteState| QueueTimes::default().predict(Method::Release, &Submission::new(0, 4, 60), state, 4, 0);
+        assert_eq!(ask(&state), Some(0.0));
+        state.arrive(JobId(0), &Submission::new(0, 1, 60));
+        state.start(JobId(0), 0);
+        assert_eq!(ask(&state), None);
+    }
+}
