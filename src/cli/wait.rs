@@ -33,7 +33,8 @@ use crate::{predict, schedule};
 
 Methods: knn (similar jobs), ibl, qbets (an upper bound), downey (jobs that find an empty queue), simulate (of the present
 queue); `--method help` prints them with their keys. A job is predicted when it arrives, from jobs that had started by
-then. 50,000 predictions with ten trainings of the support vector machine take about a minute and a half on two cores.")]
+then. 50,000 predictions by three methods with ten trainings of the support vector machine take about a minute of processor
+time.")]
 pub struct WaitArgs {
     /// The log, plain, .gz or .zst; - for standard input [default: the embedded log]
     #[arg(long, value_name = "FILE", display_order = 0)]
