@@ -142,7 +142,8 @@ fn figure(table: &str, row: &str, column: &str, published: &str, measured: f64, 
 
 fn table_3(measured: &Measured) -> Vec<Figure> {
     let note = |figures: &Figures| {
-        format!("the paper's text has lost the figures of this table; {} jobs of ours", figures.predictions)
+        let cut = "regressions are cut at the longest wait of the similar jobs";
+        format!("the paper's text has lost the figures of this table; {cut}; {} jobs of ours", figures.predictions)
     };
     let row = |((name, _), figures): (&(&str, &str), &Figures)| {
         let table = "Table 3, percentage prediction error in response time";

@@ -108,7 +108,11 @@ pub fn write_tables(out: &mut dyn Write, evaluation: &Evaluation, all: &[Figures
     table.write(out)?;
     for figures in all.iter().filter(|figures| figures.unanswered > 0) {
         let unanswered = grouped(figures.unanswered);
-        writeln!(out, "{}: {unanswered} jobs of which too little was known for an answer", figures.method)?;
+        let why = match figures.method.starts_with("downey") {
+            true => "found others waiting, or nobody whose end would be enough",
+            false => "came when too little was known",
+        };
+        writeln!(out, "{}: no answer for {unanswered} jobs, which {why}", figures.method)?;
     }
     if let Some((precision, recall)) = all.iter().find_map(|figures| figures.quick) {
         let [right, predicted, quick] = [precision.right, precision.all, recall.all].map(grouped);

@@ -37,7 +37,7 @@ fn busy(count: usize) -> (Vec<Job>, Vec<i64>) {
 }
 
 fn methods() -> Vec<Method> {
-    let specs = ["knn", "knn:point=linear", "knn:point=rbf", "ibl", "qbets", "simulate:predictor=ruh"];
+    let specs = ["knn", "knn:point=linear", "knn:point=rbf", "ibl", "qbets", "simulate:predictor=ruh", "downey"];
     specs.iter().map(|spec| Method::parse(spec).unwrap()).collect()
 }
 
@@ -331,7 +331,7 @@ fn the_command_answers_for_one_job() {
 #[test]
 fn bad_questions_are_refused() {
     for (arguments, message) in [
-        (&["--method", "knm"][..], "the methods are knn, ibl, qbets, simulate"),
+        (&["--method", "knm"][..], "the methods are knn, ibl, qbets, downey, simulate"),
         (&["--scheduler", "esay"], "the schedulers are"),
         (&["--ask", "procs=0,estimate=1h"], "at least procs=1 and estimate=1s"),
         (&["--ask", "procs=4"], "at least procs=1 and estimate=1s"),
