@@ -46,8 +46,9 @@
 //! | 8 | [`malleable`] | Downey's study: jobs that choose their processors by predicted queue times, with a loop of its own |
 //! | 8 | [`sweep`] | many experiments: a grid, its folder of finished cells, the threads, Slurm |
 //! | 9 | [`wait`] | when a job will start: history, neighbours, probabilities of ranges, and how good such predictions are |
-//! | 10 | [`reproduce`] | published tables computed again, one file a paper |
-//! | 11 | [`cli`] | one file a subcommand: arguments in, library call, report out |
+//! | 10 | [`meta`] | one stream of jobs, many sites: simulations stepped on one clock, and who sends which job where |
+//! | 11 | [`reproduce`] | published tables computed again, one file a paper |
+//! | 12 | [`cli`] | one file a subcommand: arguments in, library call, report out |
 //!
 //! # Where to change what
 //!
@@ -57,6 +58,7 @@
 //! - How a malleable job chooses: `malleable/strategy.rs` and `malleable/decide.rs`.
 //! - A way to predict waits: a file in `wait/` and its form in `wait/method.rs`.
 //! - What an event does, and in which order: [`engine::Simulation`].
+//! - A new way to deal jobs out among sites: `meta/policies.rs`; what happens when, `meta/clock.rs`.
 //! - A new estimate model: a file in `model/estimates/` and an entry in `model/estimates/catalog.rs`.
 //! - Which records are dropped or changed: `trace/clean.rs`.
 //! - A column of the summary: `metrics/summary.rs`, then `report/row.rs` and `report/summary.rs`.
@@ -70,6 +72,7 @@ pub mod engine;
 pub mod experiment;
 pub mod job;
 pub mod malleable;
+pub mod meta;
 pub mod metrics;
 pub mod model;
 pub mod parallel;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The rooms, lowest first; rooms of one floor do not use each other. (`time` lies below the rest of the vocabulary,
 /// which is written in seconds.)
-const FLOORS: [&[&str]; 13] = [
+const FLOORS: [&[&str]; 14] = [
     &["time"],
     &["job", "spec", "stats", "rng", "parallel"],
     &["trace"],
@@ -17,6 +17,7 @@ const FLOORS: [&[&str]; 13] = [
     &["report"],
     &["malleable", "search", "sweep"],
     &["wait"],
+    &["meta"],
     &["reproduce"],
     &["cli"],
 ];

@@ -9,6 +9,7 @@ mod golden;
 mod invariants;
 mod layers;
 mod malleable;
+mod meta;
 mod model_downey;
 mod model_lublin;
 mod model_users;

@@ -1,0 +1,162 @@
+//! The clock: several simulations stepped together, and the stream of jobs dealt out among them.
+
+use super::grid::{Arrival, Grid, Machine};
+use super::live::Live;
+use super::policies::Policy;
+use super::waits::SiteWaits;
+use crate::engine::{EngineError, Outcome};
+use crate::job::JobId;
+use crate::time::Time;
+
+/// How often the watcher hears of progress, in jobs.
+const WATCH_EVERY: usize = 1 << 13;
+
+/// What became of the stream's jobs, in their order.
+#[derive(Clone, Debug)]
+pub struct GridRecord {
+    /// Where each ran.
+    pub sites: Vec<usize>,
+    pub outcomes: Vec<Outcome>,
+    /// How many times jobs were queued, and how many of those were cancelled because the job had started elsewhere.
+    pub queued: u64,
+    pub cancelled: u64,
+}
+
+/// Runs a grid under a policy that knows of the sites only what they do. The watcher is told now and then how many jobs
+/// have arrived.
+///
+/// # Panics
+/// If the policy asks for expected waits: whom, only [`run_with`] is told.
+pub fn run(grid: &Grid, policy: &Policy, watch: &mut dyn FnMut(usize)) -> Result<GridRecord, EngineError> {
+    assert!(!policy.asks_for_waits(), "{policy} wants somebody to watch the sites");
+    run_with(grid, policy, &|_| None, watch)
+}
+
+/// Runs a grid; `waits` makes those who watch the sites, if anyone is to.
+///
+/// # One clock
+///
+/// At one instant, in this order: ends and missed deadlines at all sites; then the arriving jobs, one after the other,
+/// each asked about and queued before the next; then scheduling passes over all sites in order, and again until nothing
+/// starts. A job that starts is cancelled at once wherever else it waits, and a site where one was cancelled has
+/// another pass. So no job starts twice, and with a single site all is as in [`crate::engine::run`].
+///
+/// What a policy sees of a site when a job comes is thus after the ends of that instant and before its passes: the
+/// processors that have become free are free, and those who will start on them still wait.
+pub fn run_with(
+    grid: &Grid,
+    policy: &Policy,
+    waits: &dyn Fn(&Machine) -> Option<Box<dyn SiteWaits>>,
+    watch: &mut dyn FnMut(usize),
+) -> Result<GridRecord, EngineError> {
+    let mut clock = Clock {
+        arrivals: &grid.arrivals,
+        policy,
+        sites: grid.machines.iter().map(|machine| Live::new(machine, waits(machine))).collect(),
+        next: 0,
+        ran: vec![Queued { site: usize::MAX, id: JobId(0) }; grid.arrivals.len()],
+        copies: vec![Vec::new(); grid.arrivals.len()],
+        queued: 0,
+        cancelled: 0,
+        chosen: Vec::new(),
+        started: Vec::new(),
+    };
+    let mut told = 0;
+    while let Some(now) = clock.next_event() {
+        clock.step(now)?;
+        if clock.next / WATCH_EVERY > told / WATCH_EVERY {
+            told = clock.next;
+            watch(told);
+        }
+    }
+    clock.into_record()
+}
+
+/// A job's place in the queue of a site.
+#[derive(Clone, Copy, Debug)]
+struct Queued {
+    site: usize,
+    id: JobId,
+}
+
+struct Clock<'a> {
+    arrivals: &'a [Arrival],
+    policy: &'a Policy,
+    sites: Vec<Live>,
+    /// The job of the stream that comes next.
+    next: usize,
+    /// Where each job that has started did, and, while a job waits at several sites, where.
+    ran: Vec<Queued>,
+    copies: Vec<Vec<Queued>>,
+    queued: u64,
+    cancelled: u64,
+    chosen: Vec<usize>,
+    started: Vec<JobId>,
+}
+
+impl Clock<'_> {
+    fn next_event(&self) -> Option<Time> {
+        let arrival = self.arrivals.get(self.next).map(Arrival::submit);
+        self.sites.iter().filter_map(Live::next_event).chain(arrival).min()
+    }
+
+    /// Everything that happens at one instant.
+    fn step(&mut self, now: Time) -> Result<(), EngineError> {
+        for site in &mut self.sites {
+            site.settle(now)?;
+        }
+        while let Some(arrival) = self.arrivals.get(self.next).filter(|arrival| arrival.submit() == now) {
+            self.deal_out(arrival)?;
+            self.next += 1;
+        }
+        while self.pass_over_all()? {}
+        Ok(())
+    }
+
+    fn deal_out(&mut self, arrival: &Arrival) -> Result<(), EngineError> {
+        let job = arrival.qualified();
+        self.policy.place(&job.submission, arrival.origin, &self.sites, &mut self.chosen);
+        for &site in &self.chosen {
+            let id = self.sites[site].hand_in(&job, self.next)?;
+            self.queued += 1;
+            if self.chosen.len() > 1 {
+                self.copies[self.next].push(Queued { site, id });
+            }
+        }
+        Ok(())
+    }
+
+    /// One pass at each site that is due one; whether anything has started.
+    fn pass_over_all(&mut self) -> Result<bool, EngineError> {
+        let mut any = false;
+        for site in 0..self.sites.len() {
+            let mut started = std::mem::take(&mut self.started);
+            self.sites[site].pass(&mut started)?;
+            for &id in &started {
+                any = true;
+                let at = self.sites[site].arrival(id);
+                let job = &self.arrivals[at].job;
+                self.sites[site].note_start(id, job);
+                self.ran[at] = Queued { site, id };
+                for copy in std::mem::take(&mut self.copies[at]) {
+                    if copy.site != site {
+                        self.sites[copy.site].cancel(copy.id, job)?;
+                        self.cancelled += 1;
+                    }
+                }
+            }
+            self.started = started;
+        }
+        Ok(any)
+    }
+
+    fn into_record(self) -> Result<GridRecord, EngineError> {
+        let outcomes: Vec<_> = self.sites.into_iter().map(Live::into_outcomes).collect::<Result<_, _>>()?;
+        Ok(GridRecord {
+            sites: self.ran.iter().map(|copy| copy.site).collect(),
+            outcomes: self.ran.iter().map(|copy| outcomes[copy.site][copy.id.index()]).collect(),
+            queued: self.queued,
+            cancelled: self.cancelled,
+        })
+    }
+}

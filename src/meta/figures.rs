@@ -1,0 +1,233 @@
+//! A grid's run in numbers: of all jobs, of each site's own, of those that ran there, and who gains by it.
+
+use super::clock::GridRecord;
+use super::grid::Grid;
+use super::policies::Policy;
+use crate::engine::Finished;
+use crate::metrics::{JobMetrics, Measure};
+use crate::stats::percentile;
+use crate::time::{DAY, HOUR};
+
+/// Waits and slowdowns of some jobs; NaN if there are none.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Waits {
+    pub jobs: usize,
+    pub wait_mean: f64,
+    pub wait_p50: f64,
+    pub wait_p95: f64,
+    pub wait_max: f64,
+    /// Percent of the jobs that waited an hour at most, and a day at least (Kumar and Vadhiyar, Table 8).
+    pub wait_le_1h_pct: f64,
+    pub wait_ge_1d_pct: f64,
+    pub bsld_mean: f64,
+    pub bsld_p50: f64,
+    pub bsld_p95: f64,
+}
+
+impl Waits {
+    /// Sums run in the order of the jobs.
+    pub fn of<'a>(jobs: impl Iterator<Item = &'a JobMetrics>) -> Waits {
+        let (mut waits, mut bslds) = (Vec::new(), Vec::new());
+        let (mut wait, mut bsld, mut short, mut long) = (0.0, 0.0, 0, 0);
+        for job in jobs {
+            wait += job.wait as f64;
+            bsld += job.bsld;
+            short += usize::from(job.wait <= HOUR);
+            long += usize::from(job.wait >= DAY);
+            waits.push(job.wait as f64);
+            bslds.push(job.bsld);
+        }
+        let count = waits.len() as f64;
+        Waits {
+            jobs: waits.len(),
+            wait_mean: wait / count,
+            wait_p50: percentile(&mut waits, 50.0),
+            wait_p95: percentile(&mut waits, 95.0),
+            wait_max: percentile(&mut waits, 100.0),
+            wait_le_1h_pct: short as f64 / count * 100.0,
+            wait_ge_1d_pct: long as f64 / count * 100.0,
+            bsld_mean: bsld / count,
+            bsld_p50: percentile(&mut bslds, 50.0),
+            bsld_p95: percentile(&mut bslds, 95.0),
+        }
+    }
+}
+
+/// One site under a policy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SiteSummary {
+    pub name: String,
+    pub procs: u32,
+    /// The jobs that its own users submitted, wherever they ran.
+    pub own: Waits,
+    /// The jobs that ran there, whoever submitted them.
+    pub ran: Waits,
+    /// Those in percent of all jobs (Kumar and Vadhiyar, Table 7).
+    pub share_pct: f64,
+    /// The work of all jobs that ran there over what the machine could do from the grid's first submission to its last
+    /// end.
+    pub utilization: f64,
+}
+
+/// A grid under a policy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GridSummary {
+    /// The policy's spec.
+    pub policy: String,
+    pub waits: Waits,
+    pub sites: Vec<SiteSummary>,
+    /// Over all jobs that were simulated: how many times they were queued, and cancelled again.
+    pub queued: u64,
+    pub cancelled: u64,
+}
+
+/// A job, whence it came and where it ran.
+#[derive(Clone, Copy, Debug)]
+pub struct PlacedJob {
+    pub origin: usize,
+    pub site: usize,
+    pub job: JobMetrics,
+}
+
+/// All jobs that were simulated, in the order of the stream.
+pub fn placed_jobs<'a>(
+    grid: &'a Grid,
+    record: &'a GridRecord,
+    measure: &'a Measure,
+) -> impl Iterator<Item = PlacedJob> + 'a {
+    let all = grid.arrivals.iter().zip(&record.outcomes).zip(&record.sites);
+    all.map(|((arrival, outcome), &site)| {
+        let job = JobMetrics::of(&Finished { job: &arrival.job, outcome }, measure.bsld_threshold);
+        PlacedJob { origin: arrival.origin, site, job }
+    })
+}
+
+/// Means, percentiles and shares are over the measured jobs.
+pub fn summarize_grid(grid: &Grid, policy: &Policy, record: &GridRecord, measure: &Measure) -> GridSummary {
+    let jobs: Vec<PlacedJob> = placed_jobs(grid, record, measure).collect();
+    let first = grid.arrivals.first().map_or(0, |arrival| arrival.submit());
+    let makespan = jobs.iter().map(|placed| placed.job.end).max().unwrap_or(first) - first;
+    let measured = &jobs[measure.jobs(jobs.len())];
+    let some = |wanted: &dyn Fn(&PlacedJob) -> bool| {
+        Waits::of(measured.iter().filter(|placed| wanted(placed)).map(|placed| &placed.job))
+    };
+    let site = |(at, machine): (usize, &super::grid::Machine)| {
+        let here = jobs.iter().filter(|placed| placed.site == at);
+        let work: i128 = here.map(|here| i128::from(here.job.procs) * i128::from(here.job.runtime)).sum();
+        let ran = some(&|placed| placed.site == at);
+        SiteSummary {
+            name: machine.name.clone(),
+            procs: machine.procs,
+            own: some(&|placed| placed.origin == at),
+            ran,
+            share_pct: ran.jobs as f64 / measured.len() as f64 * 100.0,
+            utilization: work as f64 / (f64::from(machine.procs) * makespan as f64),
+        }
+    };
+    GridSummary {
+        policy: policy.to_string(),
+        waits: some(&|_| true),
+        sites: grid.machines.iter().enumerate().map(site).collect(),
+        queued: record.queued,
+        cancelled: record.cancelled,
+    }
+}
+
+/// Who gains by a policy and who pays, against every job staying where it was submitted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fairness {
+    /// By how much the mean wait of all jobs is shorter, in percent; none where there was nothing to wait for.
+    pub reduction_pct: Option<f64>,
+    /// The same of each site's own jobs.
+    pub gains_pct: Vec<Option<f64>>,
+    /// Sites whose own jobs wait less, and those whose jobs wait longer.
+    pub gaining: usize,
+    pub paying: usize,
+    /// Jain's index over the mean bounded slowdowns of the sites' own jobs: 1 if all are treated alike, 1/n if one bears
+    /// everything.
+    pub jain: f64,
+}
+
+impl Fairness {
+    /// `home` is the same grid under `static`.
+    pub fn of(home: &GridSummary, run: &GridSummary) -> Fairness {
+        let gain = |base: f64, now: f64| Some((base - now) / base * 100.0).filter(|percent| percent.is_finite());
+        let pairs = || home.sites.iter().zip(&run.sites).map(|(home, run)| (home.own.wait_mean, run.own.wait_mean));
+        let slowdowns = || run.sites.iter().map(|site| site.own.bsld_mean).filter(|bsld| bsld.is_finite());
+        let (sum, squares) = (slowdowns().sum::<f64>(), slowdowns().map(|bsld| bsld * bsld).sum::<f64>());
+        Fairness {
+            reduction_pct: gain(home.waits.wait_mean, run.waits.wait_mean),
+            gains_pct: pairs().map(|(home, run)| gain(home, run)).collect(),
+            gaining: pairs().filter(|(home, run)| run < home).count(),
+            paying: pairs().filter(|(home, run)| run > home).count(),
+            // Jain, Chiu and Hawe (1984): (sum x)^2 / (n sum x^2).
+            jain: sum * sum / (slowdowns().count() as f64 * squares),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_hour_is_short_and_a_day_is_long() {
+        let job = |wait, bsld| JobMetrics {
+            number: 0,
+            record: 0,
+            user: 0,
+            submit: 0,
+            start: wait,
+            end: wait + 1,
+            wait,
+            procs: 1,
+            runtime: 1,
+            estimate: 1,
+            prediction: 1,
+            prediction_at_start: 1,
+            prediction_last: 1,
+            misses: 0,
+            bsld,
+            ai: 0.0,
+            ra: 1.0,
+            backfilled: false,
+        };
+        let jobs = [job(3600, 1.0), job(3601, 2.0), job(86_399, 3.0), job(86_400, 10.0)];
+        let waits = Waits::of(jobs.iter());
+        assert_eq!((waits.jobs, waits.wait_le_1h_pct, waits.wait_ge_1d_pct), (4, 25.0, 25.0));
+        assert_eq!((waits.wait_mean, waits.wait_p50, waits.wait_max), (45_000.0, 3601.0, 86_400.0));
+        assert_eq!((waits.bsld_mean, waits.bsld_p95), (4.0, 10.0));
+        assert!(Waits::of([].iter()).wait_mean.is_nan());
+    }
+
+    #[test]
+    fn who_gains_and_who_pays() {
+        let summary = |waits: &[(f64, f64)]| {
+            let site = |&(wait_mean, bsld_mean): &(f64, f64)| SiteSummary {
+                name: String::new(),
+                procs: 1,
+                own: Waits { wait_mean, bsld_mean, ..Waits::default() },
+                ran: Waits::default(),
+                share_pct: 0.0,
+                utilization: 0.0,
+            };
+            let wait_mean = waits.iter().map(|(wait, _)| wait).sum::<f64>() / waits.len() as f64;
+            let sites = waits.iter().map(site).collect();
+            GridSummary {
+                policy: String::new(),
+                waits: Waits { wait_mean, ..Waits::default() },
+                sites,
+                queued: 0,
+                cancelled: 0,
+            }
+        };
+        let home = summary(&[(100.0, 5.0), (0.0, 1.0), (20.0, 3.0)]);
+        let run = summary(&[(25.0, 2.0), (5.0, 2.0), (30.0, 2.0)]);
+        let fairness = Fairness::of(&home, &run);
+        assert_eq!(fairness.gains_pct, [Some(75.0), None, Some(-50.0)]);
+        assert_eq!((fairness.reduction_pct, fairness.gaining, fairness.paying), (Some(50.0), 1, 2));
+        assert_eq!(fairness.jain, 1.0);
+        // (5 + 1 + 3)^2 / (3 (25 + 1 + 9))
+        assert_eq!(Fairness::of(&home, &home).jain, 81.0 / 105.0);
+    }
+}

@@ -1,0 +1,249 @@
+//! Where a job goes: the policies, each a choice among sites.
+
+use std::fmt;
+
+use super::load::Load;
+use super::waits::Expectation;
+use crate::job::Submission;
+use crate::spec::{Form, Key, Kind, Spec, SpecError};
+
+/// What a policy may know of a site. Asking changes nothing.
+pub trait SiteView {
+    fn procs(&self) -> u32;
+    fn load(&self) -> Load;
+    /// How many jobs have started there.
+    fn starts(&self) -> usize;
+    /// What is expected of a job there; none if nobody watches the site, or nothing is known yet.
+    fn expect(&self, job: &Submission) -> Option<Expectation>;
+}
+
+const STATIC: Form = Form { name: "static", about: "every job at the site where it was submitted", keys: &[] };
+
+const LEAST_LOADED: Form = Form {
+    name: "least-loaded",
+    about: "the site with the least work, queued and running, for its size (Subramani et al.)",
+    keys: &[],
+};
+
+const K_DISTRIBUTED: Form = Form {
+    name: "k-distributed",
+    about: "queued at the least loaded sites; the first start cancels the others (Subramani et al.)",
+    keys: &[Key { name: "k", kind: Kind::Whole { least: 1 }, default: "2", about: "at how many sites" }],
+};
+
+const REDUNDANT: Form =
+    Form { name: "redundant", about: "queued everywhere; the first start cancels the others (Casanova)", keys: &[] };
+
+const FORMS: [&Form; 4] = [&STATIC, &LEAST_LOADED, &K_DISTRIBUTED, &REDUNDANT];
+
+/// What may be written for a policy.
+pub fn policy_forms() -> Vec<&'static Form> {
+    FORMS.to_vec()
+}
+
+/// `least-predicted` decides when each site that a job may go to has started so many: before that a site's history says
+/// too little, and the load decides.
+pub const LEAST_STARTS: usize = 500;
+
+/// How jobs are dealt out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// The job's own site.
+    Static,
+    LeastLoaded,
+    KDistributed {
+        k: usize,
+    },
+    Redundant,
+    /// Sites where the job is expected to start quickly, of those the one with the least expected wait.
+    LeastPredicted,
+}
+
+impl Policy {
+    /// Reads a policy's spec; printing it gives the shortest text that means the same.
+    pub fn parse(text: &str) -> Result<Policy, SpecError> {
+        let spec = Spec::parse(text, "policy", &FORMS).map_err(|SpecError(why)| {
+            // The one noun of ours that does not take an s.
+            SpecError(why.replace("the policys are", "the policies are"))
+        })?;
+        Ok(match spec.name() {
+            "static" => Policy::Static,
+            "least-loaded" => Policy::LeastLoaded,
+            "k-distributed" => Policy::KDistributed { k: spec.whole("k") as usize },
+            _ => Policy::Redundant,
+        })
+    }
+
+    /// Whether somebody must watch the sites.
+    pub fn asks_for_waits(&self) -> bool {
+        *self == Policy::LeastPredicted
+    }
+
+    /// Puts into `chosen` the sites where a job is to be queued, one at least: of those wide enough, among which is its
+    /// own.
+    pub fn place<S: SiteView>(&self, job: &Submission, own: usize, sites: &[S], chosen: &mut Vec<usize>) {
+        chosen.clear();
+        let eligible = (0..sites.len()).filter(|&at| sites[at].procs() >= job.procs);
+        match *self {
+            Policy::Static => chosen.push(own),
+            Policy::Redundant => chosen.extend(eligible),
+            Policy::LeastLoaded => {
+                chosen.extend(eligible);
+                keep_least_loaded(1, own, sites, chosen);
+            }
+            Policy::KDistributed { k } => {
+                chosen.extend(eligible);
+                keep_least_loaded(k, own, sites, chosen);
+            }
+            Policy::LeastPredicted => {
+                chosen.extend(eligible);
+                match least_predicted(job, own, sites, chosen) {
+                    Some(site) => *chosen = vec![site],
+                    None => keep_least_loaded(1, own, sites, chosen),
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Policy::Static => "static",
+            Policy::LeastLoaded => "least-loaded",
+            Policy::KDistributed { k: 2 } => "k-distributed",
+            Policy::KDistributed { k } => return write!(f, "k-distributed:k={k}"),
+            Policy::Redundant => "redundant",
+            Policy::LeastPredicted => "least-predicted",
+        })
+    }
+}
+
+/// Of equals, a job's own site comes first and then the order given.
+fn keep_least_loaded<S: SiteView>(count: usize, own: usize, sites: &[S], chosen: &mut Vec<usize>) {
+    if chosen.len() > count {
+        chosen.sort_by_cached_key(|&at| (sites[at].load(), at != own, at));
+        chosen.truncate(count);
+    }
+}
+
+/// The site with the least expected wait (Kumar and Vadhiyar, section 4); none while not all of them can be asked.
+fn least_predicted<S: SiteView>(job: &Submission, own: usize, sites: &[S], eligible: &[usize]) -> Option<usize> {
+    if let &[only] = eligible {
+        return Some(only);
+    }
+    if eligible.iter().any(|&at| sites[at].starts() < LEAST_STARTS) {
+        return None;
+    }
+    let ask = |&at: &usize| Some((at, sites[at].expect(job)?));
+    let answers: Vec<(usize, Expectation)> = eligible.iter().map(ask).collect::<Option<_>>()?;
+    // The three-way decision: with quick sites at all, those are the candidates; with none, all are.
+    let any_quick = answers.iter().any(|(_, answer)| answer.quick);
+    let candidates = answers.iter().filter(|(_, answer)| answer.quick || !any_quick);
+    let least = candidates
+        .min_by(|(a, one), (b, other)| one.wait.total_cmp(&other.wait).then((*a != own, *a).cmp(&(*b != own, *b))));
+    least.map(|&(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A site as a list of facts.
+    #[derive(Clone, Copy)]
+    struct Facts {
+        procs: u32,
+        work: i128,
+        starts: usize,
+        /// Quick, and the expected wait.
+        expected: (bool, f64),
+    }
+
+    impl SiteView for Facts {
+        fn procs(&self) -> u32 {
+            self.procs
+        }
+
+        fn load(&self) -> Load {
+            Load { work: self.work, procs: self.procs }
+        }
+
+        fn starts(&self) -> usize {
+            self.starts
+        }
+
+        fn expect(&self, _: &Submission) -> Option<Expectation> {
+            (self.starts > 0).then_some(Expectation { quick: self.expected.0, wait: self.expected.1 })
+        }
+    }
+
+    fn place(policy: &Policy, procs: u32, own: usize, sites: &[Facts]) -> Vec<usize> {
+        let mut chosen = vec![9];
+        policy.place(&Submission::new(0, procs, 100), own, sites, &mut chosen);
+        chosen
+    }
+
+    #[test]
+    fn loads_are_relative_to_size_and_ties_go_home() {
+        let site = |procs, work| Facts { procs, work, starts: 0, expected: (false, 0.0) };
+        let sites = [site(8, 800), site(64, 1600), site(16, 400), site(4, 0)];
+        let least = |procs, own| place(&Policy::LeastLoaded, procs, own, &sites);
+        assert_eq!(least(1, 0), [3], "nothing to do there");
+        assert_eq!(least(5, 0), [1], "too wide for 3; 1 and 2 are equal, and 1 comes first");
+        assert_eq!(least(5, 2), [2], "equal, and at home");
+        assert_eq!(least(17, 1), [1], "nowhere else");
+        let two = |procs, own| place(&Policy::KDistributed { k: 2 }, procs, own, &sites);
+        assert_eq!(two(1, 0), [3, 1]);
+        assert_eq!(two(5, 2), [2, 1]);
+        assert_eq!(place(&Policy::KDistributed { k: 9 }, 16, 0, &sites), [1, 2]);
+        assert_eq!(place(&Policy::Redundant, 8, 0, &sites), [0, 1, 2]);
+        assert_eq!(place(&Policy::Static, 8, 0, &sites), [0]);
+    }
+
+    #[test]
+    fn quick_sites_first_then_the_least_expected_wait() {
+        let site = |quick, wait| Facts { procs: 8, work: 0, starts: LEAST_STARTS, expected: (quick, wait) };
+        let choose = |sites: &[Facts], own| place(&Policy::LeastPredicted, 4, own, sites);
+        // m = 1: that one, however long the wait is expected to be. m = 0 and m = n: all. Between: the quick ones.
+        assert_eq!(choose(&[site(false, 1.0), site(true, 50.0), site(false, 2.0)], 0), [1]);
+        assert_eq!(choose(&[site(false, 9.0), site(false, 50.0), site(false, 2.0)], 0), [2]);
+        assert_eq!(choose(&[site(true, 9.0), site(true, 5.0), site(true, 20.0)], 0), [1]);
+        assert_eq!(choose(&[site(true, 9.0), site(false, 5.0), site(true, 20.0)], 2), [0]);
+        assert_eq!(choose(&[site(true, 9.0), site(true, 9.0), site(true, 9.0)], 2), [2], "ties go home");
+        assert_eq!(choose(&[site(true, 9.0), site(true, 5.0), site(true, 5.0)], 0), [1], "and then by order");
+    }
+
+    #[test]
+    fn the_load_decides_until_all_that_may_be_chosen_know_enough() {
+        let site = |starts, procs, work, wait| Facts { procs, work, starts, expected: (true, wait) };
+        let choose = |sites: &[Facts], procs| place(&Policy::LeastPredicted, procs, 0, sites);
+        let sites = [site(500, 8, 80, 1.0), site(499, 8, 0, 5.0), site(500, 16, 800, 0.0)];
+        assert_eq!(choose(&sites, 4), [1], "one is a start short: the least loaded");
+        let sites = [site(500, 8, 80, 1.0), site(499, 4, 0, 5.0), site(500, 16, 800, 0.0)];
+        assert_eq!(choose(&sites, 5), [2], "the one that is short is too narrow anyway");
+        assert_eq!(choose(&[site(0, 8, 0, 0.0)], 4), [0]);
+    }
+
+    #[test]
+    fn specs_are_printed_as_they_are_read() {
+        for (text, short) in [
+            ("static", "static"),
+            ("least-loaded", "least-loaded"),
+            ("k-distributed:k=2", "k-distributed"),
+            ("k-distributed:k=3", "k-distributed:k=3"),
+            ("redundant", "redundant"),
+        ] {
+            let policy = Policy::parse(text).unwrap();
+            assert_eq!(policy.to_string(), short);
+            assert_eq!(Policy::parse(short).unwrap(), policy);
+        }
+        for (text, message) in [
+            ("best", "unknown policy 'best': the policies are static, least-loaded, k-distributed, redundant"),
+            ("k-distributed:k=0", "k: '0' is not a whole number of at least 1"),
+            ("redundant:k=2", "redundant takes no keys"),
+        ] {
+            let error = Policy::parse(text).unwrap_err().to_string();
+            assert!(error.contains(message), "{text}: {error}");
+        }
+    }
+}

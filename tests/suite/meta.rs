@@ -1,0 +1,303 @@
+//! Many sites, one stream: worked out by hand, against a slow and obvious grid, and what must hold on random ones.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use shadowtime::experiment::{Setting, simulate};
+use shadowtime::job::{Job, JobId, Submission};
+use shadowtime::meta::{Expectation, Grid, GridRecord, LEAST_STARTS, Policy, Site, SiteWaits, run, run_with};
+use shadowtime::time::Time;
+use shadowtime::trace::Workload;
+
+use crate::random::{check, workloads};
+use crate::support::{job, workload};
+
+const POLICIES: [&str; 5] = ["static", "least-loaded", "k-distributed", "k-distributed:k=1", "redundant"];
+
+fn site(name: &str, workload: Workload, pair: &str) -> Site {
+    Site { name: name.to_string(), workload, setting: Setting::parse_pair(pair).unwrap() }
+}
+
+fn run_by(grid: &Grid, policy: &str) -> GridRecord {
+    run(grid, &Policy::parse(policy).unwrap(), &mut |_| ()).unwrap()
+}
+
+/// Where each job of the stream ran and from when.
+fn places(record: &GridRecord) -> Vec<(usize, Time)> {
+    record.sites.iter().zip(&record.outcomes).map(|(&site, outcome)| (site, outcome.start.unwrap())).collect()
+}
+
+/// Three machines of 4, 8 and 4 processors. In the order of the stream, (submit, processors, runtime = estimate):
+///
+/// ```text
+/// a1 of A: 0, 4, 100    b1 of B: 0, 4, 200    c1 of C: 0, 4, 300
+/// a2 of A: 10, 4, 50    a3 of A: 10, 4, 60    b2 of B: 20, 8, 30
+/// ```
+fn three_sites() -> Grid {
+    let exact = |submit, procs, runtime| job(submit, procs, runtime, runtime);
+    let a = workload(4, &[exact(0, 4, 100), exact(10, 4, 50), exact(10, 4, 60)]);
+    let b = workload(8, &[exact(0, 4, 200), exact(20, 8, 30)]);
+    let c = workload(4, &[exact(0, 4, 300)]);
+    let sites = [("A", a), ("B", b), ("C", c)].map(|(name, workload)| site(name, workload, "easy/estimate"));
+    Grid::new(sites.into()).unwrap()
+}
+
+const A: usize = 0;
+const B: usize = 1;
+const C: usize = 2;
+
+#[test]
+fn static_by_hand() {
+    let record = run_by(&three_sites(), "static");
+    assert_eq!(places(&record), [(A, 0), (B, 0), (C, 0), (A, 100), (A, 150), (B, 200)]);
+    assert_eq!((record.queued, record.cancelled), (6, 0));
+}
+
+/// Loads when each comes, A, B, C: a1 finds 0, 0, 0 and stays; b1 100, 0, 0; c1 100, 100, 0; a2 90, 95, 290, in A's queue;
+/// a3 140, 95, 290, and starts on the four processors that are free at B; b2 fits B alone.
+#[test]
+fn least_loaded_by_hand() {
+    let record = run_by(&three_sites(), "least-loaded");
+    assert_eq!(places(&record), [(A, 0), (B, 0), (C, 0), (A, 100), (B, 10), (B, 200)]);
+    assert_eq!((record.queued, record.cancelled), (6, 0));
+}
+
+/// a1 at A and B. b1: loads 100, 50, 0: at C and B. c1: 100, 150, 200: at A and B. A starts a1, B b1 and c1 side by side.
+/// a2: 90, 240, 0: at C and A; a3: 140, 240, 50: the same. C starts a2, and a3 when that ends at 60. b2 waits for c1.
+#[test]
+fn k_distributed_by_hand() {
+    let record = run_by(&three_sites(), "k-distributed");
+    assert_eq!(places(&record), [(A, 0), (B, 0), (B, 0), (C, 10), (C, 60), (B, 300)]);
+    assert_eq!((record.queued, record.cancelled), (11, 5));
+}
+
+/// All but b2 everywhere: A has its pass first and takes a1, B then b1 and c1, which leaves C with nothing until a2.
+#[test]
+fn redundant_by_hand() {
+    let record = run_by(&three_sites(), "redundant");
+    assert_eq!(places(&record), [(A, 0), (B, 0), (B, 0), (C, 10), (C, 60), (B, 300)]);
+    assert_eq!((record.queued, record.cancelled), (16, 10));
+}
+
+/// A cancellation is an event: at 0 B starts y, whose copy was in A's queue before z; A has had its pass by then, has
+/// another, and z starts at once.
+#[test]
+fn who_was_behind_a_cancelled_job_starts_at_the_same_instant() {
+    let a = workload(4, &[job(0, 3, 100, 100)]);
+    let b = workload(4, &[job(0, 2, 100, 100), job(0, 1, 500, 500)]);
+    let grid = Grid::new(vec![site("A", a, "fcfs/estimate"), site("B", b, "fcfs/estimate")]).unwrap();
+    // x takes 3 of A's 4 processors; y (2) does not fit, and z (1), behind it, may not pass under FCFS.
+    let record = run_by(&grid, "redundant");
+    assert_eq!(places(&record), [(0, 0), (1, 0), (1, 0)], "B takes both before A is looked at again");
+    let b = workload(2, &[job(0, 2, 100, 100), job(0, 1, 500, 500)]);
+    let a = workload(4, &[job(0, 3, 100, 100)]);
+    let grid = Grid::new(vec![site("A", a, "fcfs/estimate"), site("B", b, "fcfs/estimate")]).unwrap();
+    let record = run_by(&grid, "redundant");
+    assert_eq!(places(&record), [(0, 0), (1, 0), (0, 0)], "y fills B, and z has A's last processor");
+}
+
+/// Names belong to logs: user 1 of B has a history of his own, though user 1 of A has one at the same machine.
+#[test]
+fn users_of_different_logs_are_different() {
+    let jobs = |runtime| [0, 1000, 2000, 3000, 4000].map(|submit| job(submit, 1, runtime, 900));
+    let sites = vec![
+        site("A", workload(8, &jobs(10)), "easy/ruh:window=2"),
+        site("B", workload(8, &jobs(700)), "easy/ruh:window=2"),
+    ];
+    let grid = Grid::new(sites).unwrap();
+    let record = run_by(&grid, "redundant");
+    assert!(record.sites.iter().all(|&site| site == 0), "A has room for all");
+    let predictions: Vec<i64> = record.outcomes.iter().map(|outcome| outcome.prediction).collect();
+    assert_eq!(predictions, [900, 900, 900, 900, 10, 700, 10, 700, 10, 700]);
+}
+
+#[test]
+fn with_one_site_every_policy_is_the_plain_simulation() {
+    let pairs = ["easy/estimate", "sjbf/ruh", "sjbf/sbh", "fcfs/perfect", "conservative/estimate", "sjbf/constant"];
+    let cases = (workloads(), 0..pairs.len(), 0..POLICIES.len(), 1..3u8);
+    check(11, 600, cases, |(workload, pair, policy, pass_on_miss)| {
+        let mut setting = Setting::parse_pair(pairs[pair]).unwrap();
+        setting.engine.pass_on_miss = pass_on_miss == 1;
+        let plain = simulate(&workload, &setting, &mut |_| ()).unwrap();
+        let grid = Grid::new(vec![Site { name: "only".into(), workload, setting }]).unwrap();
+        let record = run_by(&grid, POLICIES[policy]);
+        prop_assert_eq!(&record.outcomes, &plain.outcomes);
+        prop_assert_eq!(record.cancelled, 0);
+        Ok(())
+    });
+}
+
+fn grids() -> impl Strategy<Value = Vec<Workload>> {
+    vec(workloads(), 1..=4)
+}
+
+fn grid_of(workloads: Vec<Workload>, pair: &str) -> Grid {
+    let sites = workloads.into_iter().zip(["a", "b", "c", "d"]).map(|(workload, name)| site(name, workload, pair));
+    Grid::new(sites.collect()).unwrap()
+}
+
+/// Conservation: each job runs once and to its end, where it fits, and no machine runs more than it has.
+#[test]
+fn nothing_is_lost_and_no_processor_is_used_twice() {
+    let pairs = ["easy/estimate", "sjbf/ruh", "conservative/perfect", "easy/sbh"];
+    check(12, 400, (grids(), 0..pairs.len(), 0..POLICIES.len()), |(workloads, pair, policy)| {
+        let grid = grid_of(workloads, pairs[pair]);
+        let record = run_by(&grid, POLICIES[policy]);
+        prop_assert_eq!(record.outcomes.len(), grid.arrivals.len());
+        let wide_enough = |procs| grid.machines.iter().filter(|machine| machine.procs >= procs).count() as u64;
+        let mut most = 0;
+        let mut changes = vec![Vec::new(); grid.machines.len()];
+        for ((arrival, outcome), &site) in grid.arrivals.iter().zip(&record.outcomes).zip(&record.sites) {
+            let procs = arrival.job.submission.procs;
+            let start = outcome.start.unwrap();
+            prop_assert!(start >= arrival.submit() && procs <= grid.machines[site].procs);
+            prop_assert!(POLICIES[policy] != "static" || site == arrival.origin);
+            changes[site].push((start + arrival.job.runtime, 0, -i64::from(procs)));
+            changes[site].push((start, 1, i64::from(procs)));
+            most += wide_enough(procs);
+        }
+        for (machine, mut changes) in grid.machines.iter().zip(changes) {
+            changes.sort_unstable();
+            let mut used = 0;
+            for (_, _, change) in changes {
+                used += change;
+                prop_assert!((0..=i64::from(machine.procs)).contains(&used));
+            }
+        }
+        // Of every job that was queued several times, all but one were cancelled.
+        prop_assert_eq!(record.queued - record.cancelled, grid.arrivals.len() as u64);
+        prop_assert!(POLICIES[policy] != "redundant" || record.queued == most);
+        Ok(())
+    });
+}
+
+/// A grid of FCFS machines in which everything is a list and looked at anew at every instant.
+fn slow_places(grid: &Grid, policy: &str) -> Vec<(usize, Time)> {
+    let jobs = &grid.arrivals;
+    let machines = &grid.machines;
+    let mut queues: Vec<Vec<usize>> = vec![Vec::new(); machines.len()];
+    let mut places: Vec<Option<(usize, Time)>> = vec![None; jobs.len()];
+    let mut instants: BTreeSet<Time> = jobs.iter().map(|job| job.submit()).collect();
+    while let Some(now) = instants.pop_first() {
+        let runs = |at: usize, place: Option<(usize, Time)>, site| {
+            place.is_some_and(|(where_, start)| where_ == site && now < start + jobs[at].job.runtime)
+        };
+        for (at, arrival) in jobs.iter().enumerate().filter(|(_, arrival)| arrival.submit() == now) {
+            let load = |site: usize| {
+                let demand = |at: usize| jobs[at].job.submission.estimate * i64::from(jobs[at].job.submission.procs);
+                let queued: i64 = queues[site].iter().map(|&at| demand(at)).sum();
+                let left = |at: usize| {
+                    let (estimate, start) = (jobs[at].job.submission.estimate, places[at].unwrap().1);
+                    (start + estimate - now).max(0) * i64::from(jobs[at].job.submission.procs)
+                };
+                let running: i64 = (0..jobs.len()).filter(|&at| runs(at, places[at], site)).map(left).sum();
+                (queued + running) as f64 / f64::from(machines[site].procs)
+            };
+            let mut sites: Vec<usize> = (0..machines.len()).collect();
+            sites.retain(|&site| machines[site].procs >= arrival.job.submission.procs);
+            sites.sort_by(|&a, &b| {
+                load(a).total_cmp(&load(b)).then((a != arrival.origin).cmp(&(b != arrival.origin))).then(a.cmp(&b))
+            });
+            match policy {
+                "static" => sites = vec![arrival.origin],
+                "least-loaded" | "k-distributed:k=1" => sites.truncate(1),
+                "k-distributed" => sites.truncate(2),
+                _ => {}
+            }
+            sites.iter().for_each(|&site| queues[site].push(at));
+        }
+        let mut anything = true;
+        while std::mem::take(&mut anything) {
+            for site in 0..machines.len() {
+                while let Some(&head) = queues[site].first() {
+                    let procs = |at: usize| jobs[at].job.submission.procs;
+                    let used: u32 = (0..jobs.len()).filter(|&at| runs(at, places[at], site)).map(procs).sum();
+                    if used + procs(head) > machines[site].procs {
+                        break;
+                    }
+                    places[head] = Some((site, now));
+                    instants.insert(now + jobs[head].job.runtime);
+                    queues.iter_mut().for_each(|queue| queue.retain(|&at| at != head));
+                    anything = true;
+                }
+            }
+        }
+    }
+    places.into_iter().map(Option::unwrap).collect()
+}
+
+#[test]
+fn the_clock_agrees_with_a_slow_and_obvious_grid() {
+    check(13, 300, (grids(), 0..POLICIES.len()), |(workloads, policy)| {
+        let grid = grid_of(workloads, "fcfs/estimate");
+        let record = run_by(&grid, POLICIES[policy]);
+        prop_assert_eq!(places(&record), slow_places(&grid, POLICIES[policy]), "{}", POLICIES[policy]);
+        Ok(())
+    });
+}
+
+/// When, what, and of which job.
+type Told = Arc<Mutex<Vec<(Time, &'static str, u32)>>>;
+
+/// Expects a fixed wait, and writes down what it is told.
+struct Stub {
+    wait: f64,
+    told: Told,
+}
+
+impl Stub {
+    fn note(&self, time: Time, what: &'static str, id: JobId) {
+        self.told.lock().unwrap().push((time, what, id.0));
+    }
+}
+
+impl SiteWaits for Stub {
+    fn on_arrival(&mut self, id: JobId, _: &Submission, now: Time) {
+        self.note(now, "arrival", id);
+    }
+
+    fn on_start(&mut self, id: JobId, now: Time) {
+        self.note(now, "start", id);
+    }
+
+    fn on_end(&mut self, id: JobId, now: Time) {
+        self.note(now, "end", id);
+    }
+
+    fn on_cancellation(&mut self, id: JobId) {
+        self.note(-1, "cancellation", id);
+    }
+
+    fn expect(&self, _: &Submission, _: Time) -> Option<Expectation> {
+        Some(Expectation { quick: false, wait: self.wait })
+    }
+}
+
+/// 600 jobs a site, one a second, each of 2 s on half the machine. While a site has fewer than 500 starts the load
+/// decides, which sends all home; from then on they go where the least wait is expected, however long the queue.
+#[test]
+fn least_predicted_waits_for_histories_and_then_asks() {
+    let jobs: Vec<Job> = (0..600).map(|submit| job(submit, 2, 2, 2)).collect();
+    let sites = ["A", "B", "C"].map(|name| site(name, workload(4, &jobs), "easy/estimate"));
+    let grid = Grid::new(sites.into()).unwrap();
+    let told: Vec<_> = (0..3).map(|_| Arc::new(Mutex::new(Vec::new()))).collect();
+    let waits = |machine: &shadowtime::meta::Machine| -> Option<Box<dyn SiteWaits>> {
+        let at = ["A", "B", "C"].iter().position(|name| *name == machine.name).unwrap();
+        Some(Box::new(Stub { wait: [50.0, 7.0, 9.0][at], told: told[at].clone() }))
+    };
+    let record = run_with(&grid, &Policy::LeastPredicted, &waits, &mut |_| ()).unwrap();
+    let last_at_home = 3 * LEAST_STARTS;
+    for (at, (&site, arrival)) in record.sites.iter().zip(&grid.arrivals).enumerate() {
+        assert_eq!(site, if at < last_at_home { arrival.origin } else { 1 }, "job {at}");
+    }
+    let told = told[1].lock().unwrap();
+    assert_eq!(
+        told[..6],
+        [(0, "arrival", 0), (0, "start", 0), (1, "arrival", 1), (1, "start", 1), (2, "end", 0), (2, "arrival", 2)]
+    );
+    let count = |what| told.iter().filter(|(_, told, _)| *told == what).count();
+    assert_eq!((count("arrival"), count("start"), count("end"), count("cancellation")), (800, 800, 800, 0));
+    assert!(told.is_sorted_by_key(|(time, ..)| *time), "in the order of time");
+}
