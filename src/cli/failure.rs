@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 
 use super::interrupt::{INTERRUPTED, Interrupted};
+use crate::meta::GridError;
 use crate::report::OutputError;
 use crate::spec::SpecError;
 use crate::sweep::SweepError;
@@ -25,8 +26,11 @@ pub fn exit_code(error: &anyhow::Error) -> u8 {
     if error.is::<Interrupted>() {
         return INTERRUPTED;
     }
-    let bad_input =
-        error.is::<TraceError>() || error.is::<SpecError>() || error.is::<UsageError>() || error.is::<SweepError>();
+    let bad_input = error.is::<TraceError>()
+        || error.is::<SpecError>()
+        || error.is::<UsageError>()
+        || error.is::<GridError>()
+        || error.is::<SweepError>();
     if bad_input { 2 } else { 1 }
 }
 

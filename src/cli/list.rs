@@ -1,8 +1,9 @@
-//! `sim list`: what can stand after `--predictor`, `--scheduler`, `--estimates` and `--strategy`.
+//! `sim list`: what can stand after `--predictor`, `--scheduler`, `--estimates`, `--strategy` and `--policy`.
 
 use clap::{Args, ValueEnum};
 
 use crate::malleable::Strategy;
+use crate::meta;
 use crate::model::estimates;
 use crate::predict;
 use crate::report::{Output, write_forms};
@@ -22,6 +23,8 @@ enum What {
     Estimates,
     /// Of malleable jobs
     Strategies,
+    /// Of `sim meta`
+    Policies,
 }
 
 pub fn execute(args: &ListArgs) -> anyhow::Result<()> {
@@ -30,6 +33,7 @@ pub fn execute(args: &ListArgs) -> anyhow::Result<()> {
         What::Schedulers => schedule::catalog::forms(),
         What::Estimates => estimates::catalog::forms(),
         What::Strategies => Strategy::forms(),
+        What::Policies => meta::policy_forms(),
     };
     Ok(Output::stdout().fill(|out| write_forms(out, &forms))?)
 }

@@ -6,6 +6,7 @@ mod generate;
 mod interrupt;
 mod list;
 mod malleable;
+mod meta;
 mod notes;
 mod options;
 mod progress;
@@ -54,6 +55,7 @@ const EXAMPLES: &str = "Examples:
   sim --trace NASA.swf --estimates tsafrir            a log without estimates, with made ones
   sim malleable                                       how many processors should a malleable job take?
   sim wait --trace CTC.swf --ask procs=64,estimate=2h when would such a job start?
+  sim meta --site A=KTH.swf --site B=CTC.swf          one stream of jobs, two machines
   sim list predictors                                 what can stand after --predictor
   sim trace info KTH.swf.gz                           what is in a log";
 
@@ -63,12 +65,14 @@ enum Command {
     Sweep(sweep::SweepArgs),
     /// Look into a log: what is in it, is it sound
     Trace(trace::TraceArgs),
-    /// Print the predictors, schedulers, estimate models or strategies there are, with their keys and defaults
+    /// Print the predictors, schedulers, estimate models, strategies or policies there are, with their keys and defaults
     List(list::ListArgs),
     /// Compute the tables of a paper again, published and measured side by side
     Reproduce(reproduce::ReproduceArgs),
     /// Find templates that predict a log's jobs well, and compare them with other predictors
     Search(search::SearchArgs),
+    /// Send each job of many sites to one of them, and compare the ways to choose
+    Meta(meta::MetaArgs),
     /// Replace the estimates of a log by those of a model
     Estimates(estimates::EstimatesArgs),
     /// Predict how long jobs will wait: ranges with probabilities, for a whole log or one job
@@ -108,6 +112,7 @@ fn command() -> clap::Command {
     <Cli as clap::Args>::augment_args(experiment)
         .mut_subcommand("trace", trace)
         .mut_subcommand("sweep", sweep::with_lists)
+        .mut_subcommand("meta", |command| options::add(command, &[Log, Estimates, Shape, Engine, Metrics]))
         .mut_subcommand("search", |command| options::add(command, &[Log, Estimates, Shape]))
         .mut_subcommand("wait", |command| options::add(command, &[Log, Estimates, Shape]))
 }
@@ -147,6 +152,10 @@ pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> anyhow::R
         Some(Command::Wait(args)) => {
             let matches = matches.subcommand_matches("wait").expect("this is `wait`");
             wait::execute(&args, matches, cli.quiet)
+        }
+        Some(Command::Meta(args)) => {
+            let matches = matches.subcommand_matches("meta").expect("this is `meta`");
+            meta::execute(&args, matches, cli.quiet)
         }
         Some(Command::List(args)) => list::execute(&args),
         Some(Command::Estimates(args)) => estimates::execute(&args, cli.quiet),

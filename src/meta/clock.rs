@@ -3,7 +3,7 @@
 use super::grid::{Arrival, Grid, Machine};
 use super::live::Live;
 use super::policies::Policy;
-use super::waits::SiteWaits;
+use super::waits::{ByHistory, SiteWaits};
 use crate::engine::{EngineError, Outcome};
 use crate::job::JobId;
 use crate::time::Time;
@@ -22,17 +22,13 @@ pub struct GridRecord {
     pub cancelled: u64,
 }
 
-/// Runs a grid under a policy that knows of the sites only what they do. The watcher is told now and then how many jobs
-/// have arrived.
-///
-/// # Panics
-/// If the policy asks for expected waits: whom, only [`run_with`] is told.
+/// Runs a grid under a policy. The watcher is told now and then how many jobs have arrived.
 pub fn run(grid: &Grid, policy: &Policy, watch: &mut dyn FnMut(usize)) -> Result<GridRecord, EngineError> {
-    assert!(!policy.asks_for_waits(), "{policy} wants somebody to watch the sites");
-    run_with(grid, policy, &|_| None, watch)
+    let by_history = |machine: &Machine| -> Box<dyn SiteWaits> { Box::new(ByHistory::new(machine)) };
+    run_with(grid, policy, &|machine| policy.asks_for_waits().then(|| by_history(machine)), watch)
 }
 
-/// Runs a grid; `waits` makes those who watch the sites, if anyone is to.
+/// The same with others who watch the sites: `waits` makes them, if anyone is to.
 ///
 /// # One clock
 ///

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use super::grid::Machine;
 use super::load::{Load, LoadMeter};
 use super::policies::SiteView;
-use super::waits::{Expectation, SiteWaits};
+use super::waits::SiteWaits;
 use crate::engine::{EngineError, Named, Outcome, Simulation};
 use crate::job::{Job, JobId, Submission};
 use crate::predict::{self, Board, Predictor};
@@ -170,8 +170,12 @@ impl SiteView for Live {
         self.starts
     }
 
-    fn expect(&self, job: &Submission) -> Option<Expectation> {
-        self.watcher.as_ref()?.waits.expect(job, self.now)
+    fn is_quick(&self, job: &Submission) -> bool {
+        self.watcher.as_ref().is_some_and(|watcher| watcher.waits.is_quick(job, self.now))
+    }
+
+    fn expected_wait(&self, job: &Submission) -> Option<f64> {
+        self.watcher.as_ref()?.waits.expected_wait(job, self.now)
     }
 }
 

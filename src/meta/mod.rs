@@ -28,6 +28,9 @@ mod grid;
 mod live;
 mod load;
 mod policies;
+mod rows;
+mod scenarios;
+mod site_text;
 mod waits;
 
 pub use clock::{GridRecord, run, run_with};
@@ -35,4 +38,7 @@ pub use figures::{Fairness, GridSummary, PlacedJob, SiteSummary, Waits, placed_j
 pub use grid::{Arrival, Grid, GridError, Machine, Site};
 pub use load::Load;
 pub use policies::{LEAST_STARTS, Policy, SiteView, policy_forms};
-pub use waits::{Expectation, SiteWaits};
+pub use rows::{mean_over, policy_row, site_rows, write_policies, write_scenarios};
+pub use scenarios::{Partitioning, SCENARIO_DAYS, Scenario};
+pub use site_text::{GridFile, SiteText};
+pub use waits::SiteWaits;

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use super::load::Load;
-use super::waits::Expectation;
 use crate::job::Submission;
 use crate::spec::{Form, Key, Kind, Spec, SpecError};
 
@@ -13,8 +12,10 @@ pub trait SiteView {
     fn load(&self) -> Load;
     /// How many jobs have started there.
     fn starts(&self) -> usize;
-    /// What is expected of a job there; none if nobody watches the site, or nothing is known yet.
-    fn expect(&self, job: &Submission) -> Option<Expectation>;
+    /// Whether a job is predicted to start quickly there, and how long it is expected to wait, in seconds: none if nobody
+    /// watches the site, or nothing is known yet.
+    fn is_quick(&self, job: &Submission) -> bool;
+    fn expected_wait(&self, job: &Submission) -> Option<f64>;
 }
 
 const STATIC: Form = Form { name: "static", about: "every job at the site where it was submitted", keys: &[] };
@@ -34,7 +35,13 @@ const K_DISTRIBUTED: Form = Form {
 const REDUNDANT: Form =
     Form { name: "redundant", about: "queued everywhere; the first start cancels the others (Casanova)", keys: &[] };
 
-const FORMS: [&Form; 4] = [&STATIC, &LEAST_LOADED, &K_DISTRIBUTED, &REDUNDANT];
+const LEAST_PREDICTED: Form = Form {
+    name: "least-predicted",
+    about: "sites where it is predicted to start quickly, of those the least expected wait (Kumar and Vadhiyar)",
+    keys: &[],
+};
+
+const FORMS: [&Form; 5] = [&STATIC, &LEAST_LOADED, &K_DISTRIBUTED, &REDUNDANT, &LEAST_PREDICTED];
 
 /// What may be written for a policy.
 pub fn policy_forms() -> Vec<&'static Form> {
@@ -70,7 +77,8 @@ impl Policy {
             "static" => Policy::Static,
             "least-loaded" => Policy::LeastLoaded,
             "k-distributed" => Policy::KDistributed { k: spec.whole("k") as usize },
-            _ => Policy::Redundant,
+            "redundant" => Policy::Redundant,
+            _ => Policy::LeastPredicted,
         })
     }
 
@@ -135,13 +143,17 @@ fn least_predicted<S: SiteView>(job: &Submission, own: usize, sites: &[S], eligi
     if eligible.iter().any(|&at| sites[at].starts() < LEAST_STARTS) {
         return None;
     }
-    let ask = |&at: &usize| Some((at, sites[at].expect(job)?));
-    let answers: Vec<(usize, Expectation)> = eligible.iter().map(ask).collect::<Option<_>>()?;
-    // The three-way decision: with quick sites at all, those are the candidates; with none, all are.
-    let any_quick = answers.iter().any(|(_, answer)| answer.quick);
-    let candidates = answers.iter().filter(|(_, answer)| answer.quick || !any_quick);
-    let least = candidates
-        .min_by(|(a, one), (b, other)| one.wait.total_cmp(&other.wait).then((*a != own, *a).cmp(&(*b != own, *b))));
+    let mut candidates: Vec<usize> = eligible.iter().copied().filter(|&at| sites[at].is_quick(job)).collect();
+    match *candidates {
+        // The three-way decision: a single quick site is it; without any, all are candidates; else the quick ones are.
+        [only] => return Some(only),
+        [] => candidates.extend(eligible),
+        _ => {}
+    }
+    let ask = |&at: &usize| Some((at, sites[at].expected_wait(job)?));
+    let waits: Vec<(usize, f64)> = candidates.iter().map(ask).collect::<Option<_>>()?;
+    let least =
+        waits.iter().min_by(|(a, one), (b, other)| one.total_cmp(other).then((*a != own, *a).cmp(&(*b != own, *b))));
     least.map(|&(at, _)| at)
 }
 
@@ -172,8 +184,12 @@ mod tests {
             self.starts
         }
 
-        fn expect(&self, _: &Submission) -> Option<Expectation> {
-            (self.starts > 0).then_some(Expectation { quick: self.expected.0, wait: self.expected.1 })
+        fn is_quick(&self, _: &Submission) -> bool {
+            self.expected.0
+        }
+
+        fn expected_wait(&self, _: &Submission) -> Option<f64> {
+            (self.starts > 0).then_some(self.expected.1)
         }
     }
 
@@ -232,13 +248,17 @@ mod tests {
             ("k-distributed:k=2", "k-distributed"),
             ("k-distributed:k=3", "k-distributed:k=3"),
             ("redundant", "redundant"),
+            ("least-predicted", "least-predicted"),
         ] {
             let policy = Policy::parse(text).unwrap();
             assert_eq!(policy.to_string(), short);
             assert_eq!(Policy::parse(short).unwrap(), policy);
         }
         for (text, message) in [
-            ("best", "unknown policy 'best': the policies are static, least-loaded, k-distributed, redundant"),
+            (
+                "best",
+                "unknown policy 'best': the policies are static, least-loaded, k-distributed, redundant, least-predicted",
+            ),
             ("k-distributed:k=0", "k: '0' is not a whole number of at least 1"),
             ("redundant:k=2", "redundant takes no keys"),
         ] {

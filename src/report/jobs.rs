@@ -5,33 +5,60 @@ use std::io::{self, Write};
 use super::digits::NumberLine;
 use crate::metrics::{JobMetrics, PredictionRow};
 
+const JOB_COLUMNS: &str =
+    "job,user,submit,start,end,wait,procs,runtime,estimate,prediction,prediction_last,misses,bsld,ai,ra,backfilled";
+
 /// The per-job CSV: one line a job, in workload order.
 pub fn write_jobs(out: &mut dyn Write, jobs: impl Iterator<Item = JobMetrics>) -> io::Result<()> {
-    writeln!(
-        out,
-        "job,user,submit,start,end,wait,procs,runtime,estimate,prediction,prediction_last,misses,bsld,ai,ra,backfilled"
-    )?;
+    writeln!(out, "{JOB_COLUMNS}")?;
     let mut line = NumberLine::default();
     for job in jobs {
-        line.whole(job.number);
-        line.whole(i64::from(job.user));
-        line.whole(job.submit);
-        line.whole(job.start);
-        line.whole(job.end);
-        line.whole(job.wait);
-        line.whole(i64::from(job.procs));
-        line.whole(job.runtime);
-        line.whole(job.estimate);
-        line.whole(job.prediction);
-        line.whole(job.prediction_last);
-        line.whole(i64::from(job.misses));
-        line.real(job.bsld, 6);
-        line.real(job.ai, 3);
-        line.real(job.ra, 6);
-        line.whole(i64::from(job.backfilled));
+        push_job(&mut line, &job);
         line.end(out)?;
     }
     Ok(())
+}
+
+/// A job of a grid: under which policy, whence, where. Names have no commas or quotes.
+#[derive(Clone, Copy, Debug)]
+pub struct PlacedRow<'a> {
+    pub policy: &'a str,
+    pub origin: &'a str,
+    pub site: &'a str,
+    pub job: JobMetrics,
+}
+
+/// The per-job CSV of a grid: the same columns behind policy, origin and site.
+pub fn write_placed_jobs<'a>(out: &mut dyn Write, rows: impl Iterator<Item = PlacedRow<'a>>) -> io::Result<()> {
+    writeln!(out, "policy,origin,site,{JOB_COLUMNS}")?;
+    let mut line = NumberLine::default();
+    for row in rows {
+        line.word(row.policy);
+        line.word(row.origin);
+        line.word(row.site);
+        push_job(&mut line, &row.job);
+        line.end(out)?;
+    }
+    Ok(())
+}
+
+fn push_job(line: &mut NumberLine, job: &JobMetrics) {
+    line.whole(job.number);
+    line.whole(i64::from(job.user));
+    line.whole(job.submit);
+    line.whole(job.start);
+    line.whole(job.end);
+    line.whole(job.wait);
+    line.whole(i64::from(job.procs));
+    line.whole(job.runtime);
+    line.whole(job.estimate);
+    line.whole(job.prediction);
+    line.whole(job.prediction_last);
+    line.whole(i64::from(job.misses));
+    line.real(job.bsld, 6);
+    line.real(job.ai, 3);
+    line.real(job.ra, 6);
+    line.whole(i64::from(job.backfilled));
 }
 
 /// The history of predictions: one line for each that was made, in the order they were made.

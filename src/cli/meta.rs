@@ -1,0 +1,330 @@
+//! `sim meta`: one stream of jobs, many sites.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use clap::{ArgMatches, Args};
+
+use super::failure::UsageError;
+use super::notes::tell_what_changed;
+use super::options;
+use super::progress::Progress;
+use super::{Format, available_threads};
+use crate::experiment::{Options, Section};
+use crate::meta::{
+    Grid, GridFile, GridRecord, GridSummary, Policy, SCENARIO_DAYS, Scenario, Site, SiteText, placed_jobs, policy_row,
+    run, site_rows, summarize_grid, write_policies, write_scenarios,
+};
+use crate::metrics::Measure;
+use crate::parallel;
+use crate::report::{Cell, Output, OutputError, PlacedRow, grouped, write_csv, write_json_list, write_placed_jobs};
+use crate::spec::{SpecError, split_list};
+use crate::time::humane;
+use crate::trace::{Source, read};
+use crate::{predict, schedule};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  sim meta --site CTC=CTC.swf.gz:procs=430 --site KTH=KTH.swf.gz
+  sim meta --site A=a.swf --site B=b.swf:procs=64:scheduler=sjbf:predictor=ruh:window=2 --policy static,redundant
+  sim meta grid.toml --policy least-loaded,k-distributed:k=3 --format csv --sites-out sites.csv
+  sim meta --scenario 1K-equal-I --policy static,least-loaded
+  sim meta --scenario all                             the 32 of Kumar and Vadhiyar
+  sim list policies                                   what can stand after --policy
+
+A file has a table for each site; any option of `sim` that says which jobs there are and how they are scheduled can stand
+there, as it can after a colon in --site (predictor= last):
+
+  [[site]]
+  name = \"CTC\"
+  log = \"CTC.swf.gz\"
+  procs = 430
+  first = 77222
+
+Each log begins at time 0. A hundred thousand jobs take a second a policy, but least-predicted, which asks the history of
+every site about every job, some minutes.")]
+pub struct MetaArgs {
+    /// A file with sites, in TOML
+    #[arg(value_name = "FILE", display_order = 0)]
+    file: Option<PathBuf>,
+    /// A site: its name, its log, and what it has for itself, such as procs, scheduler, predictor, first, load; repeat it
+    #[arg(long, value_name = "NAME=LOG[:key=value]", value_parser = SiteText::parse, display_order = 0)]
+    site: Vec<SiteText>,
+    /// Made jobs instead of logs: all, or SIZE-PARTITIONING-LOAD with * for any (128K-*-II); several with commas
+    #[arg(long, value_name = "SCENARIO", conflicts_with_all = ["file", "site", "jobs_out", "sites_out"], display_order = 0)]
+    scenario: Option<String>,
+    /// How jobs are dealt out, a list; see `sim list policies` [default: all of them]
+    #[arg(long, value_name = "POLICY", display_order = 0)]
+    policy: Option<String>,
+    /// Who starts when, at sites that do not say
+    #[arg(long, value_name = "SPEC", default_value = "easy", value_parser = parse_scheduler, display_order = 0)]
+    scheduler: String,
+    /// How runtimes are predicted, at sites that do not say
+    #[arg(long, value_name = "SPEC", default_value = "estimate", value_parser = parse_predictor, display_order = 0)]
+    predictor: String,
+    /// How many days the jobs of a scenario come for
+    #[arg(long, value_name = "N", default_value_t = SCENARIO_DAYS, value_parser = clap::value_parser!(u32).range(1..=10_000), display_order = 0)]
+    days: u32,
+
+    /// Write a CSV with a line for each policy and site; - for standard output (the summary then goes to standard error)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    sites_out: Option<String>,
+    /// Write a CSV with a line for each policy and job: whence it came and where it ran; - likewise
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    jobs_out: Option<String>,
+    /// Threads to use; results do not depend on it [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Output")]
+    threads: Option<u32>,
+    /// How to print the summary [default: table on a terminal, csv otherwise]
+    #[arg(long, value_enum, help_heading = "Output")]
+    format: Option<Format>,
+    /// CSV without its line of column names
+    #[arg(long, help_heading = "Output")]
+    no_header: bool,
+}
+
+fn parse_scheduler(text: &str) -> Result<String, SpecError> {
+    schedule::catalog::parse(text).map(|spec| spec.to_string())
+}
+
+fn parse_predictor(text: &str) -> Result<String, SpecError> {
+    predict::catalog::parse(text).map(|_| text.to_string())
+}
+
+pub fn execute(args: &MetaArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+    let options = options::read(matches);
+    match &args.scenario {
+        Some(text) => execute_scenarios(args, text, &options, matches, quiet),
+        None => execute_sites(args, &options, quiet),
+    }
+}
+
+impl MetaArgs {
+    fn threads(&self) -> usize {
+        self.threads.map_or_else(available_threads, |threads| threads as usize)
+    }
+
+    fn policies(&self, file: Option<&str>) -> anyhow::Result<Vec<Policy>> {
+        let default = "static,least-loaded,k-distributed,redundant,least-predicted";
+        let list = split_list(self.policy.as_deref().or(file).unwrap_or(default))?;
+        let policies = list.iter().map(|text| Policy::parse(text)).collect::<Result<Vec<_>, _>>()?;
+        match policies.iter().enumerate().find(|(at, policy)| policies[..*at].contains(policy)) {
+            Some((_, twice)) => Err(UsageError(format!("the policy {twice} is given twice")).into()),
+            None => Ok(policies),
+        }
+    }
+
+    fn print(
+        &self,
+        rows: &[Vec<(String, Cell)>],
+        table: &dyn Fn(&mut dyn Write) -> std::io::Result<()>,
+        stdout_taken: bool,
+    ) -> Result<(), OutputError> {
+        let write = |out: &mut dyn Write| match Format::or_default(self.format) {
+            Format::Table => table(out),
+            Format::Csv => write_csv(out, rows, !self.no_header),
+            Format::Json => write_json_list(out, rows),
+        };
+        match stdout_taken {
+            true => write(&mut std::io::stderr().lock())
+                .map_err(|error| OutputError { name: "standard error".to_string(), error }),
+            false => Output::stdout().fill(write),
+        }
+    }
+}
+
+/// What is compared with: everything at home. It is run even if nobody asked for it, and then not shown.
+fn with_static(policies: &[Policy]) -> Vec<Policy> {
+    let mut all = policies.to_vec();
+    if !all.contains(&Policy::Static) {
+        all.push(Policy::Static);
+    }
+    all
+}
+
+fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Result<()> {
+    let file = match &args.file {
+        None => GridFile::default(),
+        Some(path) => {
+            let name = path.display();
+            let text =
+                std::fs::read_to_string(path).map_err(|error| UsageError(format!("cannot read {name}: {error}")))?;
+            GridFile::parse(&text).map_err(|error| UsageError(format!("{name}: {error}")))?
+        }
+    };
+    let policies = args.policies(file.policies.as_deref())?;
+    let sites: Vec<&SiteText> = file.sites.iter().chain(&args.site).collect();
+    if sites.is_empty() {
+        let how = "give sites, --site NAME=LOG each, or a file of them, or --scenario (see --help)";
+        return Err(UsageError(format!("there is no site: {how}")).into());
+    }
+    let paths: Vec<&String> = [&args.jobs_out, &args.sites_out].into_iter().flatten().collect();
+    if paths.len() == 2 && paths[0] == paths[1] {
+        return Err(UsageError(format!("two outputs cannot both go to '{}'", paths[0])).into());
+    }
+    let open = |path: &Option<String>| path.as_deref().map(Output::create).transpose();
+    let (jobs_out, sites_out) = (open(&args.jobs_out)?, open(&args.sites_out)?);
+    let grid =
+        Grid::new(sites.into_iter().map(|site| read_site(site, options, quiet)).collect::<anyhow::Result<_>>()?)?;
+    if options.measure.jobs(grid.arrivals.len()).is_empty() {
+        let jobs = grouped(grid.arrivals.len() as u64);
+        return Err(UsageError(format!("--warmup and --cooldown leave none of the {jobs} jobs to measure")).into());
+    }
+    let all = with_static(&policies);
+    let cost: Vec<Cost> = all.iter().map(|policy| Cost::of(policy, grid.machines.len(), grid.arrivals.len())).collect();
+    tell_cost(&format!("{} sites", grid.machines.len()), &cost, args.threads(), quiet);
+    let records = run_all(&grid, &all, args.threads(), quiet)?;
+    let summarize = |(policy, record)| summarize_grid(&grid, policy, record, &options.measure);
+    let summaries: Vec<GridSummary> = all.iter().zip(&records).map(summarize).collect();
+    let home = summaries.iter().find(|run| run.policy == "static").expect("static was run");
+    let shown = &summaries[..policies.len()];
+    if let Some(out) = sites_out {
+        let rows: Vec<_> = shown.iter().flat_map(|run| site_rows(home, run)).collect();
+        out.fill(|out| write_csv(out, &rows, true))?;
+    }
+    if let Some(out) = jobs_out {
+        let names: Vec<String> = policies.iter().map(Policy::to_string).collect();
+        out.fill(|out| write_placed_jobs(out, jobs(&grid, &names, &records, &options.measure)))?;
+    }
+    let rows: Vec<_> = shown.iter().map(|run| policy_row(home, run)).collect();
+    let stdout_taken = paths.iter().any(|path| Output::is_stdout(path));
+    Ok(args.print(&rows, &|out| write_policies(out, home, shown), stdout_taken)?)
+}
+
+fn jobs<'a>(
+    grid: &'a Grid,
+    policies: &'a [String],
+    records: &'a [GridRecord],
+    measure: &'a Measure,
+) -> impl Iterator<Item = PlacedRow<'a>> {
+    policies.iter().zip(records).flat_map(move |(policy, record)| {
+        let name = |site: usize| grid.machines[site].name.as_str();
+        placed_jobs(grid, record, measure).map(move |placed| PlacedRow {
+            policy,
+            origin: name(placed.origin),
+            site: name(placed.site),
+            job: placed.job,
+        })
+    })
+}
+
+fn read_site(text: &SiteText, everywhere: &Options, quiet: bool) -> anyhow::Result<Site> {
+    // What is measured is said of the whole stream.
+    let options = Options { measure: Measure::default(), ..text.options(everywhere) };
+    let log = {
+        let progress = Progress::counting("reading", "records", None, quiet);
+        read(&Source::from_argument(&text.log), options.read_options(), &mut |records| progress.at(records))?
+    };
+    let workload = options.clean(&log)?;
+    tell_what_changed(&log, &workload.cleaning, quiet);
+    let workload = options.shape(workload)?;
+    Ok(Site { name: text.name.clone(), workload, setting: options.setting() }.from_time_zero())
+}
+
+/// Runs a grid under every policy.
+fn run_all(grid: &Grid, policies: &[Policy], threads: usize, quiet: bool) -> anyhow::Result<Vec<GridRecord>> {
+    let progress = Progress::counting("simulating", "jobs", Some(grid.arrivals.len() * policies.len()), quiet);
+    let done = AtomicUsize::new(0);
+    let one = |policy: &Policy| {
+        let mut before = 0;
+        run(grid, policy, &mut |arrived| {
+            let step = arrived - std::mem::replace(&mut before, arrived);
+            progress.at(done.fetch_add(step, Ordering::Relaxed) + step);
+        })
+    };
+    Ok(parallel::map(policies, threads, one, |_| ()).into_iter().collect::<Result<_, _>>()?)
+}
+
+fn execute_scenarios(
+    args: &MetaArgs,
+    text: &str,
+    options: &Options,
+    matches: &ArgMatches,
+    quiet: bool,
+) -> anyhow::Result<()> {
+    refuse_options_of_logs(matches)?;
+    let policies = args.policies(None)?;
+    let mut scenarios = Vec::new();
+    for scenario in text.split(',').map(Scenario::parse).collect::<Result<Vec<_>, _>>()?.concat() {
+        if !scenarios.contains(&scenario) {
+            scenarios.push(scenario);
+        }
+    }
+    let all = with_static(&policies);
+    let cells: Vec<(Scenario, &Policy)> =
+        scenarios.iter().flat_map(|&scenario| all.iter().map(move |policy| (scenario, policy))).collect();
+    let cost: Vec<Cost> =
+        cells.iter().map(|(scenario, policy)| Cost::of(policy, 4, scenario.jobs(args.days))).collect();
+    tell_cost(&format!("{} scenarios", scenarios.len()), &cost, args.threads(), quiet);
+    let (setting, seed) = (options.setting(), options.shaping.seed);
+    let began = Instant::now();
+    let summaries = {
+        let progress = Progress::counting("simulating", "runs", Some(cells.len()), quiet);
+        let one = |(scenario, policy): &(Scenario, &Policy)| -> anyhow::Result<GridSummary> {
+            let grid = scenario.grid(&setting, args.days, seed)?;
+            let record = run(&grid, policy, &mut |_| ())?;
+            Ok(summarize_grid(&grid, policy, &record, &options.measure))
+        };
+        parallel::map(&cells, args.threads(), one, |done| progress.at(done))
+    };
+    let summaries = summaries.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
+    if !quiet {
+        eprintln!("note: {} runs in {}", cells.len(), humane(began.elapsed().as_secs_f64()));
+    }
+    let named: Vec<(String, Vec<GridSummary>)> =
+        scenarios.iter().map(Scenario::to_string).zip(summaries.chunks(all.len()).map(<[_]>::to_vec)).collect();
+    let row = |(name, runs): &(String, Vec<GridSummary>)| {
+        let home = runs.iter().find(|run| run.policy == "static").expect("static was run");
+        let with_name =
+            |run| [vec![("scenario".to_string(), Cell::Text(name.clone()))], policy_row(home, run)].concat();
+        runs[..policies.len()].iter().map(with_name).collect::<Vec<_>>()
+    };
+    let rows: Vec<_> = named.iter().flat_map(row).collect();
+    let shown: Vec<_> = named.iter().map(|(name, runs)| (name.clone(), runs[..policies.len()].to_vec())).collect();
+    Ok(args.print(&rows, &|out| write_scenarios(out, &shown), false)?)
+}
+
+/// A scenario has no log: what is done with logs would be done with nothing.
+fn refuse_options_of_logs(matches: &ArgMatches) -> Result<(), UsageError> {
+    let of_logs = crate::experiment::OPTIONS.iter().filter(|option| {
+        matches!(option.section, Section::Log | Section::Estimates | Section::Shape) && option.name != "seed"
+    });
+    for option in of_logs {
+        if options::is_given(matches, option.name) {
+            return Err(UsageError(format!("--{} is for logs: a scenario makes its jobs itself", option.name)));
+        }
+    }
+    Ok(())
+}
+
+/// What a run costs, to be told before it is begun.
+#[derive(Clone, Copy)]
+struct Cost {
+    jobs: usize,
+    seconds: f64,
+}
+
+/// Seconds a job and site, measured on a slow core: a step of the clock, and a question to a site's history.
+const A_STEP: f64 = 1.2e-6;
+const A_QUESTION: f64 = 250e-6;
+
+impl Cost {
+    fn of(policy: &Policy, sites: usize, jobs: usize) -> Cost {
+        let each = if policy.asks_for_waits() { A_QUESTION } else { A_STEP };
+        Cost { jobs, seconds: each * (sites * jobs) as f64 }
+    }
+}
+
+fn tell_cost(what: &str, costs: &[Cost], threads: usize, quiet: bool) {
+    if quiet {
+        return;
+    }
+    let jobs: usize = costs.iter().map(|cost| cost.jobs).sum();
+    let all: f64 = costs.iter().map(|cost| cost.seconds).sum();
+    let longest = costs.iter().map(|cost| cost.seconds).fold(0.0, f64::max);
+    let (runs, jobs) = (grouped(costs.len() as u64), grouped(jobs as u64));
+    let time = humane((all / threads as f64).max(longest).max(1.0).round());
+    eprintln!("note: {what}: {runs} runs, {jobs} jobs in all, about {time} on {threads} threads");
+}

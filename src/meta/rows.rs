@@ -1,0 +1,151 @@
+//! A grid's figures as rows of named cells, and as tables for people.
+
+use std::io::{self, Write};
+
+use super::figures::{Fairness, GridSummary};
+use crate::report::{Cell, Table, grouped, percent};
+use crate::time::humane;
+
+type Row = Vec<(String, Cell)>;
+
+fn text(text: &str) -> Cell {
+    Cell::Text(text.to_string())
+}
+
+fn real(value: Option<f64>) -> Cell {
+    value.map_or(Cell::None, Cell::Real)
+}
+
+fn named(cells: Vec<(&str, Cell)>) -> Row {
+    cells.into_iter().map(|(name, cell)| (name.to_string(), cell)).collect()
+}
+
+/// A policy's row: Table 8's figures, a share for each site (Table 7), and what else there is to say. `home` is the same
+/// grid under `static`.
+pub fn policy_row(home: &GridSummary, run: &GridSummary) -> Row {
+    let (waits, fairness) = (&run.waits, Fairness::of(home, run));
+    let mut row = named(vec![
+        ("policy", text(&run.policy)),
+        ("jobs", Cell::Count(waits.jobs as u64)),
+        ("wait_mean", Cell::Seconds(waits.wait_mean)),
+        ("wait_le_1h_pct", Cell::Real(waits.wait_le_1h_pct)),
+        ("wait_ge_1d_pct", Cell::Real(waits.wait_ge_1d_pct)),
+    ]);
+    row.extend(run.sites.iter().map(|site| (format!("share_{}_pct", site.name), Cell::Real(site.share_pct))));
+    row.extend(named(vec![
+        ("wait_p50", Cell::Seconds(waits.wait_p50)),
+        ("wait_p95", Cell::Seconds(waits.wait_p95)),
+        ("wait_max", Cell::Seconds(waits.wait_max)),
+        ("bsld_mean", Cell::Real(waits.bsld_mean)),
+        ("bsld_p50", Cell::Real(waits.bsld_p50)),
+        ("bsld_p95", Cell::Real(waits.bsld_p95)),
+        ("wait_reduction_pct", real(fairness.reduction_pct)),
+        ("sites_gaining", Cell::Count(fairness.gaining as u64)),
+        ("sites_paying", Cell::Count(fairness.paying as u64)),
+        ("jain", Cell::Real(fairness.jain)),
+        ("queued", Cell::Count(run.queued)),
+        ("cancelled", Cell::Count(run.cancelled)),
+    ]));
+    row
+}
+
+/// A row for each site under a policy: its own jobs, wherever they ran, and those that ran there, whosever they are.
+pub fn site_rows(home: &GridSummary, run: &GridSummary) -> Vec<Row> {
+    let gains = Fairness::of(home, run).gains_pct;
+    let row = |(site, gain): (&super::figures::SiteSummary, Option<f64>)| {
+        let (own, ran) = (&site.own, &site.ran);
+        named(vec![
+            ("policy", text(&run.policy)),
+            ("site", text(&site.name)),
+            ("procs", Cell::Count(u64::from(site.procs))),
+            ("own_jobs", Cell::Count(own.jobs as u64)),
+            ("own_wait_mean", Cell::Seconds(own.wait_mean)),
+            ("own_wait_p50", Cell::Seconds(own.wait_p50)),
+            ("own_wait_p95", Cell::Seconds(own.wait_p95)),
+            ("own_bsld_mean", Cell::Real(own.bsld_mean)),
+            ("own_wait_reduction_pct", real(gain)),
+            ("ran_jobs", Cell::Count(ran.jobs as u64)),
+            ("share_pct", Cell::Real(site.share_pct)),
+            ("ran_wait_mean", Cell::Seconds(ran.wait_mean)),
+            ("ran_wait_p50", Cell::Seconds(ran.wait_p50)),
+            ("ran_wait_p95", Cell::Seconds(ran.wait_p95)),
+            ("ran_bsld_mean", Cell::Real(ran.bsld_mean)),
+            ("utilization", Cell::Real(site.utilization)),
+        ])
+    };
+    run.sites.iter().zip(gains).map(row).collect()
+}
+
+/// Policies side by side, for people.
+pub fn write_policies(out: &mut dyn Write, home: &GridSummary, runs: &[GridSummary]) -> io::Result<()> {
+    let jobs = grouped(home.waits.jobs as u64);
+    let procs: u64 = home.sites.iter().map(|site| u64::from(site.procs)).sum();
+    writeln!(out, "{} sites, {} processors, {jobs} jobs\n", home.sites.len(), grouped(procs))?;
+    let fairness: Vec<Fairness> = runs.iter().map(|run| Fairness::of(home, run)).collect();
+    let mut table = Table::default();
+    let mut line = |what: &str, cells: Vec<String>| table.push([vec![what.to_string()], cells].concat());
+    let each = |show: &dyn Fn(&GridSummary) -> String| runs.iter().map(show).collect::<Vec<_>>();
+    line("", each(&|run| run.policy.clone()));
+    line("wait, mean", each(&|run| humane(run.waits.wait_mean)));
+    line("  against static", fairness.iter().map(|fair| change(fair.reduction_pct)).collect());
+    line("  median", each(&|run| humane(run.waits.wait_p50)));
+    line("  95% of jobs within", each(&|run| humane(run.waits.wait_p95)));
+    line("  an hour at most", each(&|run| percent(run.waits.wait_le_1h_pct / 100.0)));
+    line("  a day at least", each(&|run| percent(run.waits.wait_ge_1d_pct / 100.0)));
+    line("bounded slowdown, mean", each(&|run| format!("{:.2}", run.waits.bsld_mean)));
+    line("  median", each(&|run| format!("{:.2}", run.waits.bsld_p50)));
+    line("  95% of jobs within", each(&|run| format!("{:.2}", run.waits.bsld_p95)));
+    line("cancelled in queues", each(&|run| grouped(run.cancelled)));
+    line("jobs that ran at", vec![]);
+    for (at, site) in home.sites.iter().enumerate() {
+        let what = format!("  {} ({})", site.name, grouped(u64::from(site.procs)));
+        line(&what, each(&|run| percent(run.sites[at].share_pct / 100.0)));
+    }
+    line("mean wait of the jobs of", vec![]);
+    for (at, site) in home.sites.iter().enumerate() {
+        let what = format!("  {} ({} jobs)", site.name, grouped(site.own.jobs as u64));
+        let gained = runs.iter().zip(&fairness).map(|(run, fair)| {
+            let wait = humane(run.sites[at].own.wait_mean);
+            if run.policy == home.policy { wait } else { format!("{wait} {:>7}", change(fair.gains_pct[at])) }
+        });
+        line(&what, gained.collect());
+    }
+    let gain_or_pay = |fair: &Fairness| format!("{} gain, {} pay", fair.gaining, fair.paying);
+    line("sites", fairness.iter().map(gain_or_pay).collect());
+    line("Jain's index of their slowdowns", fairness.iter().map(|fair| format!("{:.3}", fair.jain)).collect());
+    table.write(out)
+}
+
+/// Less wait has a minus, as whoever waits reads it.
+fn change(reduction: Option<f64>) -> String {
+    match reduction {
+        None => "-".to_string(),
+        Some(percent) if percent.abs() < 0.05 => "0.0%".to_string(),
+        Some(percent) => format!("{:+.1}%", -percent),
+    }
+}
+
+/// Many grids by name under the same policies: mean waits of each, and the means over all of them.
+pub fn write_scenarios(out: &mut dyn Write, scenarios: &[(String, Vec<GridSummary>)]) -> io::Result<()> {
+    let Some((_, first)) = scenarios.first() else { return Ok(()) };
+    let mut table = Table::default();
+    let mut line = |what: &str, cells: Vec<String>| table.push([vec![what.to_string()], cells].concat());
+    line("wait, mean", first.iter().map(|run| run.policy.clone()).collect());
+    for (name, runs) in scenarios {
+        line(&format!("  {name}"), runs.iter().map(|run| humane(run.waits.wait_mean)).collect());
+    }
+    if scenarios.len() > 1 {
+        let means = |of: fn(&GridSummary) -> f64| (0..first.len()).map(move |at| mean_over(scenarios, at, of));
+        line("mean over scenarios", vec![]);
+        line("  wait", means(|run| run.waits.wait_mean).map(humane).collect());
+        line("  an hour at most", means(|run| run.waits.wait_le_1h_pct).map(|share| percent(share / 100.0)).collect());
+        line("  a day at least", means(|run| run.waits.wait_ge_1d_pct).map(|share| percent(share / 100.0)).collect());
+        line("  bounded slowdown", means(|run| run.waits.bsld_mean).map(|bsld| format!("{bsld:.2}")).collect());
+    }
+    table.write(out)
+}
+
+/// The mean of a figure of one policy over all scenarios.
+pub fn mean_over(scenarios: &[(String, Vec<GridSummary>)], policy: usize, of: fn(&GridSummary) -> f64) -> f64 {
+    scenarios.iter().map(|(_, runs)| of(&runs[policy])).sum::<f64>() / scenarios.len() as f64
+}

@@ -1,0 +1,210 @@
+//! Sites as they are written: `NAME=LOG:key=value:...` on the command line, tables in a file.
+
+use std::fmt;
+
+use crate::experiment::{OPTIONS, OptionForm, Options, Section};
+use crate::spec::SpecError;
+
+/// A site before its log is read: its name, its log, and what is done with the log there, by the names of the main
+/// command's options.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SiteText {
+    pub name: String,
+    pub log: String,
+    pub keys: Vec<(&'static str, String)>,
+}
+
+/// The options that a site may have for itself: all that say which jobs there are and how they are scheduled.
+fn keys() -> impl Iterator<Item = &'static OptionForm> {
+    let own = |option: &&OptionForm| option.section != Section::Metrics && option.name != "baseline";
+    OPTIONS.iter().filter(own)
+}
+
+fn find_key(name: &str) -> Result<&'static OptionForm, String> {
+    keys().find(|key| key.name == name).ok_or_else(|| {
+        let names: Vec<_> = keys().map(|key| key.name).collect();
+        format!("no key '{name}'; the keys of a site are {}", names.join(", "))
+    })
+}
+
+impl SiteText {
+    /// Reads `NAME=LOG[:key=value...]`; `predictor=` comes last and takes the rest, for it may have colons of its own.
+    pub fn parse(text: &str) -> Result<SiteText, SpecError> {
+        let wrong = |why: String| SpecError(format!("site '{text}': {why}"));
+        let form = "a site is NAME=LOG, or NAME=LOG:procs=N:scheduler=SPEC:predictor=SPEC";
+        let (name, rest) = text.split_once('=').ok_or_else(|| wrong(form.to_string()))?;
+        let (log, mut rest) = rest.split_once(':').map_or((rest, None), |(log, rest)| (log, Some(rest)));
+        if name.is_empty() || log.is_empty() {
+            return Err(wrong(form.to_string()));
+        }
+        let mut site = SiteText { name: name.to_string(), log: log.to_string(), keys: Vec::new() };
+        while let Some(pieces) = rest {
+            let (piece, others) = match pieces.split_once(':') {
+                Some((piece, others)) if !pieces.starts_with("predictor=") => (piece, Some(others)),
+                _ => (pieces, None),
+            };
+            let (key, value) = match piece.split_once('=') {
+                Some(pair) => pair,
+                // A switch alone is on.
+                None if find_key(piece).is_ok_and(OptionForm::is_switch) => (piece, "on"),
+                None => return Err(wrong(format!("'{piece}' is not key=value; {form}"))),
+            };
+            site.set(key, value.to_string()).map_err(wrong)?;
+            rest = others;
+        }
+        Ok(site)
+    }
+
+    fn set(&mut self, key: &str, value: String) -> Result<(), String> {
+        let form = find_key(key)?;
+        if self.keys.iter().any(|(name, _)| *name == form.name) {
+            return Err(format!("the key '{key}' is given twice"));
+        }
+        form.check(&value).map_err(|why| format!("{key}: {why}"))?;
+        self.keys.push((form.name, value));
+        Ok(())
+    }
+
+    /// What is done with the log: as everywhere, but for what the site has for itself.
+    pub fn options(&self, everywhere: &Options) -> Options {
+        let mut options = everywhere.clone();
+        for (name, value) in &self.keys {
+            let form = find_key(name).expect("a key was checked when it was read");
+            form.set(&mut options, value).expect("a value was checked when it was read");
+        }
+        options
+    }
+}
+
+/// As [`SiteText::parse`] reads it.
+impl fmt::Display for SiteText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.name, self.log)?;
+        let (last, others): (Vec<_>, Vec<_>) = self.keys.iter().partition(|(name, _)| *name == "predictor");
+        others.into_iter().chain(last).try_for_each(|(name, value)| write!(f, ":{name}={value}"))
+    }
+}
+
+/// A grid as it stands in a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GridFile {
+    pub sites: Vec<SiteText>,
+    /// The policies, as on the command line, if the file says.
+    pub policies: Option<String>,
+}
+
+impl GridFile {
+    /// Reads TOML: an array of tables `[[site]]` with `name`, `log` and any keys of a site, and maybe `policy`.
+    pub fn parse(text: &str) -> Result<GridFile, SpecError> {
+        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| SpecError(error.to_string()))?;
+        let mut file = GridFile::default();
+        for (key, value) in table {
+            match (key.as_str(), value) {
+                ("policy", toml::Value::String(text)) => file.policies = Some(text),
+                ("policy", toml::Value::Array(list)) => {
+                    let words: Option<Vec<_>> = list.iter().map(toml::Value::as_str).collect();
+                    let words = words.ok_or_else(|| SpecError("policy: a list of texts".to_string()))?;
+                    file.policies = Some(words.join(","));
+                }
+                ("site", toml::Value::Array(sites)) => {
+                    for (at, site) in sites.iter().enumerate() {
+                        let wrong = |why| SpecError(format!("site {}: {why}", at + 1));
+                        let table = site.as_table().ok_or_else(|| wrong("not a table [[site]]".to_string()))?;
+                        file.sites.push(read_site(table).map_err(wrong)?);
+                    }
+                }
+                ("policy" | "site", _) => {
+                    let form = "a grid has tables [[site]] with name and log, and maybe policy = \"static,redundant\"";
+                    return Err(SpecError(format!("'{key}' is not written so: {form}")));
+                }
+                _ => return Err(SpecError(format!("unknown key '{key}': a grid has policy and tables [[site]]"))),
+            }
+        }
+        Ok(file)
+    }
+}
+
+fn read_site(table: &toml::Table) -> Result<SiteText, String> {
+    let text = |value: &toml::Value| match value {
+        toml::Value::String(text) => Ok(text.clone()),
+        toml::Value::Integer(number) => Ok(number.to_string()),
+        toml::Value::Float(number) => Ok(number.to_string()),
+        toml::Value::Boolean(switch) => Ok(if *switch { "on" } else { "off" }.to_string()),
+        other => Err(format!("{other} is neither a text nor a number")),
+    };
+    let required = |key: &str| match table.get(key) {
+        Some(value) => text(value),
+        None => Err(format!("'{key}' is missing")),
+    };
+    let mut site = SiteText { name: required("name")?, log: required("log")?, keys: Vec::new() };
+    for (key, value) in table.iter().filter(|(key, _)| !matches!(key.as_str(), "name" | "log")) {
+        site.set(key, text(value)?)?;
+    }
+    Ok(site)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sites_are_printed_as_they_are_read() {
+        for text in [
+            "A=log.swf",
+            "CTC=logs/CTC-1.0.swf.gz:procs=430",
+            "A=-:procs=64:scheduler=sjbf:predictor=ruh:window=2,cap=on",
+            "A=log.swf:first=100:load=1.5",
+        ] {
+            assert_eq!(SiteText::parse(text).unwrap().to_string(), text);
+        }
+        let site = SiteText::parse("A=log.swf:procs=64:strict:predictor=ruh:window=2").unwrap();
+        let options = site.options(&Options::default());
+        assert_eq!(options.cleaning.procs, Some(64));
+        assert_eq!((options.cleaning.strict, options.predictor.to_string()), (true, "ruh:window=2".to_string()));
+    }
+
+    #[test]
+    fn what_is_no_site_is_said() {
+        for (text, message) in [
+            ("log.swf", "a site is NAME=LOG"),
+            ("=log.swf", "a site is NAME=LOG"),
+            ("A=", "a site is NAME=LOG"),
+            ("A=log.swf:64", "'64' is not key=value"),
+            ("A=log.swf:cores=64", "no key 'cores'; the keys of a site are scheduler, predictor, procs"),
+            ("A=log.swf:warmup=1%", "no key 'warmup'"),
+            ("A=log.swf:procs=0", "procs: '0' is not"),
+            ("A=log.swf:procs=4:procs=5", "'procs' is given twice"),
+            ("A=log.swf:predictor=oracle", "unknown predictor 'oracle'"),
+            ("A=log.swf:predictor=ruh:procs=5", "no key 'procs'"),
+        ] {
+            let error = SiteText::parse(text).unwrap_err().to_string();
+            assert!(error.contains(message), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn grids_are_read_from_toml() {
+        let file = GridFile::parse(
+            "policy = [\"static\", \"k-distributed:k=3\"]\n\
+             [[site]]\nname = \"A\"\nlog = \"a.swf\"\nprocs = 64\nload = 1.5\nstrict = true\n\
+             [[site]]\nname = \"B\"\nlog = \"b:c.swf\"\npredictor = \"ruh:window=2\"\n",
+        )
+        .unwrap();
+        assert_eq!(file.policies.as_deref(), Some("static,k-distributed:k=3"));
+        let keys = vec![("procs", "64".to_string()), ("load", "1.5".to_string()), ("strict", "on".to_string())];
+        assert_eq!(file.sites[0], SiteText { name: "A".into(), log: "a.swf".into(), keys });
+        assert_eq!((file.sites[1].log.as_str(), file.sites[1].keys.len()), ("b:c.swf", 1));
+        for (text, message) in [
+            ("sites = 3", "unknown key 'sites'"),
+            ("site = 3", "tables [[site]]"),
+            ("[[site]]\nname = \"A\"", "site 1: 'log' is missing"),
+            ("[[site]]\nname = \"A\"\nlog = \"a\"\ncores = 3", "site 1: no key 'cores'"),
+            ("[[site]]\nname = \"A\"\nlog = \"a\"\nprocs = []", "neither a text nor a number"),
+            ("policy = [1]", "policy: a list of texts"),
+            ("= 3", "TOML"),
+        ] {
+            let error = GridFile::parse(text).unwrap_err().to_string();
+            assert!(error.contains(message), "{text}: {error}");
+        }
+    }
+}
