@@ -43,8 +43,8 @@ there, as it can after a colon in --site (predictor= last):
   procs = 430
   first = 77222
 
-Each log begins at time 0. A hundred thousand jobs take a second a policy, but least-predicted, which asks the history of
-every site about every job, some minutes.")]
+Each log begins at time 0. A quarter of a million jobs take a second a policy, but least-predicted, which asks the history of
+every site about every job, five minutes of one core (five sites).")]
 pub struct MetaArgs {
     /// A file with sites, in TOML
     #[arg(value_name = "FILE", display_order = 0)]

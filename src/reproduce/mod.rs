@@ -7,6 +7,7 @@ mod downey;
 mod downey_tables;
 mod figure;
 mod judge;
+mod kumar_meta;
 mod kumar_wait;
 mod logs;
 mod smith;
@@ -15,6 +16,7 @@ mod tsafrir;
 
 pub use downey::Downey;
 pub use figure::{Figure, write_figures};
+pub use kumar_meta::{KumarMeta, kumar_meta_logs};
 pub use kumar_wait::{KumarWait, kumar_wait_logs};
 pub use logs::{FoundLog, LogName, acknowledgements, find_logs};
 pub use smith::{Smith, smith_logs};

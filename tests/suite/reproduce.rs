@@ -176,6 +176,57 @@ fn estimates_beside_the_published_ones() {
     }
 }
 
+#[test]
+fn metascheduling_beside_the_published_figures() {
+    let folder = tempfile::tempdir().unwrap();
+    let records = crate::support::demo_text();
+    let text = String::from_utf8(records).unwrap();
+    let head: Vec<&str> = text.lines().filter(|line| line.starts_with(';')).collect();
+    let some = text.lines().filter(|line| !line.starts_with(';')).take(700);
+    let log = head.into_iter().chain(some).collect::<Vec<_>>().join("\n");
+    let [ctc, sp2] = ["CTC-SP2-1996-9.swf", "SDSC-SP2-1998-9.swf"].map(|name| folder.path().join(name));
+    fs::write(&ctc, &log).unwrap();
+    fs::write(&sp2, &log).unwrap();
+    let kumar = |more: &[&str]| {
+        let study = ["reproduce", "kumar-meta", "--logs", folder.path().to_str().unwrap(), "--days", "2"];
+        sim(&[&study[..], more].concat())
+    };
+    let ran = kumar(&["--format", "csv"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("warning: no log ANL-Intrepid-2009") && ran.err.contains("165 runs"), "{}", ran.err);
+    let rows = rows(&ran.out);
+    let find = |table: &str, row: &str, column: &str| {
+        let fits = |line: &&csv::StringRecord| line[1].starts_with(table) && &line[2] == row && &line[3] == column;
+        rows.iter().find(fits).unwrap_or_else(|| panic!("{table}, {row}, {column}")).clone()
+    };
+    let share = find("Table 7", "CTC (430)", "static");
+    // 22.9 / (22.9 + 7.9)
+    assert_eq!((&share[4], &share[5], &share[8]), ("22.9", "50.000000", "of these 2 sites' jobs 74.4 published"));
+    let anl = find("Table 7", "ANL (163840)", "least-loaded");
+    assert_eq!((&anl[4], &anl[5], &anl[8]), ("53.4", "", "left out: its log is not here"));
+    assert_eq!(&find("text, super", "shorter mean wait", "least-predicted against static")[4], "<=54");
+    assert_eq!(&find("text, synthetic", "shorter mean wait than least-loaded", "most")[4], "14-78");
+    // The command of its own gives the same means.
+    let number = |row: &csv::StringRecord, at: usize| row[at].parse::<f64>().unwrap();
+    let sites = [format!("CTC={}:procs=430", ctc.display()), format!("SDSC-SP2={}:procs=128", sp2.display())];
+    let alone = self::rows(&sim(&["meta", "--site", &sites[0], "--site", &sites[1], "--format", "csv"]).out);
+    for line in &alone[1..] {
+        let figure = find("Figure 3", "all sites", &line[0]);
+        assert!((number(&figure, 5) - number(line, 2) / 60.0).abs() < 1e-4, "{figure:?} {line:?}");
+    }
+    let made = ["meta", "--scenario", "all", "--days", "2", "--policy", "static,redundant", "--format", "csv"];
+    let made = self::rows(&sim(&made).out);
+    for (policy, published) in [("static", "196"), ("redundant", "")] {
+        let waits: Vec<f64> =
+            made.iter().filter(|line| &line[1] == policy).map(|line| number(line, 3) / 60.0).collect();
+        let figure = find("Table 8", "mean wait, minutes", policy);
+        assert!((number(&figure, 5) - waits.iter().sum::<f64>() / 32.0).abs() < 1e-4 && &figure[4] == published);
+    }
+    assert_eq!(kumar(&["--format", "csv", "--threads", "1"]).out, ran.out);
+    let people = kumar(&["--format", "table", "--replications", "2"]).out;
+    assert!(people.contains("Table 8, synthetic experiments") && people.contains(" to "), "{people}");
+}
+
 /// The paper's tables from its own logs.
 #[test]
 fn the_bins_of_real_estimates_are_the_published_ones() {

@@ -2,10 +2,9 @@
 
 use clap::Args;
 
-use super::Common;
+use super::{Common, as_recorded};
 use crate::cli::progress::Progress;
-use crate::reproduce::{FoundLog, Tsafrir, tsafrir_logs};
-use crate::trace::{ReadOptions, Source, read};
+use crate::reproduce::{Tsafrir, tsafrir_logs};
 
 #[derive(Debug, Args)]
 pub struct TsafrirArgs {
@@ -18,13 +17,7 @@ pub struct TsafrirArgs {
 
 pub fn execute(args: &TsafrirArgs, quiet: bool) -> anyhow::Result<()> {
     let found = args.common.find(&tsafrir_logs(), quiet)?;
-    let log = |found: &FoundLog| {
-        let source = Source::from_argument(&found.file.to_string_lossy());
-        Ok((found.clone(), read(&source, ReadOptions::default(), &mut |_| ())?))
-    };
-    let logs = found.iter().map(log).collect::<anyhow::Result<Vec<_>>>()?;
-    let study = Tsafrir::new(&logs, args.seeds, args.common.printing.threads())?;
-    drop(logs);
+    let study = Tsafrir::new(&as_recorded(&found)?, args.seeds, args.common.printing.threads())?;
     let figures = {
         let progress = Progress::counting("simulating", "runs", Some(study.steps()), quiet);
         study.figures(|done| progress.at(done)).map_err(anyhow::Error::msg)?
