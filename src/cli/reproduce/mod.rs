@@ -64,7 +64,7 @@ ours.")]
     Downey(downey::DowneyArgs),
     /// Waits in ranges: Tables 3 and 4, Figure 2 and the claims of the text of Kumar and Vadhiyar
     #[command(after_help = "Examples:
-  sim reproduce kumar-wait --logs logs                          half an hour of processor time, most of it for Table 3
+  sim reproduce kumar-wait --logs logs                          an hour of processor time or more, most of it for Table 3
   sim reproduce kumar-wait --logs logs --regression-every 500   seven minutes of it
   sim reproduce kumar-wait --logs logs --most 5000              a first look: 5,000 jobs a log
 
