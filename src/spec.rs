@@ -118,7 +118,8 @@ impl Spec {
         };
         let Some(form) = forms.iter().find(|form| form.name == name) else {
             let names: Vec<_> = forms.iter().map(|form| form.name).collect();
-            return Err(SpecError(format!("unknown {what} '{name}': the {what}s are {}", names.join(", "))));
+            let many = what.strip_suffix('y').map_or(format!("{what}s"), |stem| format!("{stem}ies"));
+            return Err(SpecError(format!("unknown {what} '{name}': the {many} are {}", names.join(", "))));
         };
         let mut values: Vec<Option<String>> = vec![None; form.keys.len()];
         let wrong = |why: String| SpecError(format!("{what} '{text}': {why}"));

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::failure::UsageError;
 use super::progress::Progress;
-use super::{Format, available_threads};
+use super::{Format, available_threads, print_summary};
 use crate::malleable::{
     Case, MalleableJob, MalleableWorkload, Outcome, Row, Strategy, View, most_runs, run_cases, run_workloads,
     write_allocations, write_pairs, write_tables,
@@ -173,11 +173,7 @@ pub fn execute(args: &MalleableArgs, quiet: bool) -> anyhow::Result<()> {
         Format::Csv => write_csv(out, &cells, true),
         Format::Json => write_json_list(out, &cells),
     };
-    match stdout_taken {
-        true => write(&mut io::stderr().lock())?,
-        false => Output::stdout().fill(write)?,
-    }
-    Ok(())
+    Ok(print_summary(stdout_taken, write)?)
 }
 
 fn bad(error: crate::malleable::WorkloadError) -> UsageError {

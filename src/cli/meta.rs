@@ -11,7 +11,7 @@ use super::failure::UsageError;
 use super::notes::tell_what_changed;
 use super::options;
 use super::progress::Progress;
-use super::{Format, available_threads};
+use super::{Format, available_threads, print_summary};
 use crate::experiment::{Options, Section};
 use crate::meta::{
     Grid, GridFile, GridRecord, GridSummary, Policy, SCENARIO_DAYS, Scenario, Site, SiteText, placed_jobs, policy_row,
@@ -127,11 +127,7 @@ impl MetaArgs {
             Format::Csv => write_csv(out, rows, !self.no_header),
             Format::Json => write_json_list(out, rows),
         };
-        match stdout_taken {
-            true => write(&mut std::io::stderr().lock())
-                .map_err(|error| OutputError { name: "standard error".to_string(), error }),
-            false => Output::stdout().fill(write),
-        }
+        print_summary(stdout_taken, write)
     }
 }
 

@@ -22,6 +22,7 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::experiment::Section;
+use crate::report::{Output, OutputError};
 use crate::trace::{Source, demo};
 
 pub use failure::{exit_code, is_closed_pipe};
@@ -123,6 +124,18 @@ fn log_or_demo(trace: Option<&str>, quiet: bool) -> Source {
         eprintln!("note: no --trace was given: this is the log embedded in the program (see --help)");
     }
     trace.map_or_else(demo, Source::from_argument)
+}
+
+/// Prints a summary: on standard output, unless rows were asked for there, which then have it for themselves.
+fn print_summary(
+    stdout_taken: bool,
+    write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
+) -> Result<(), OutputError> {
+    match stdout_taken {
+        true => write(&mut std::io::stderr().lock())
+            .map_err(|error| OutputError { name: "standard error".to_string(), error }),
+        false => Output::stdout().fill(write),
+    }
 }
 
 fn available_threads() -> usize {

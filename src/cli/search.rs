@@ -10,7 +10,7 @@ use super::interrupt::{self, Interrupted};
 use super::notes::tell_what_changed;
 use super::options;
 use super::progress::Progress;
-use super::{Format, available_threads, log_or_demo};
+use super::{Format, available_threads, log_or_demo, print_summary};
 use crate::experiment::Options;
 use crate::predict::template_file;
 use crate::predict::templates::Template;
@@ -169,10 +169,7 @@ pub fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::
         Format::Csv => write_csv(out, &rows, true),
         Format::Json => write_json_list(out, &rows),
     };
-    match outputs.stdout_taken {
-        true => write(&mut io::stderr().lock())?,
-        false => Output::stdout().fill(write)?,
-    }
+    print_summary(outputs.stdout_taken, write)?;
     if interrupt::stop_asked() { Err(Interrupted.into()) } else { Ok(()) }
 }
 

@@ -10,7 +10,7 @@ use super::notes::{made_by, tell_what_changed};
 use super::options;
 use super::progress::Progress;
 use super::replications;
-use super::{Format, available_threads, log_or_demo};
+use super::{Format, available_threads, log_or_demo, print_summary};
 use crate::engine::{EngineError, RunRecord};
 use crate::experiment::{Setting, simulate};
 use crate::metrics::{Improvement, JobMetrics, Measure, PredictionRow, summarize};
@@ -131,12 +131,7 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
         Format::Csv => write_csv(out, std::slice::from_ref(&row), !args.no_header),
         Format::Json => write_json(out, &row),
     };
-    if stdout_taken {
-        write(&mut std::io::stderr().lock())?;
-    } else {
-        Output::stdout().fill(write)?;
-    }
-    Ok(())
+    Ok(print_summary(stdout_taken, write)?)
 }
 
 /// Runs the setting and its baseline, side by side if there are threads for both.

@@ -9,7 +9,7 @@ use super::failure::UsageError;
 use super::notes::tell_what_changed;
 use super::options;
 use super::progress::Progress;
-use super::{Format, available_threads, log_or_demo};
+use super::{Format, available_threads, log_or_demo, print_summary};
 use crate::experiment::{Options, simulate};
 use crate::job::{Job, JobId, Submission};
 use crate::report::{Output, grouped, percent, write_csv, write_json, write_json_list};
@@ -242,11 +242,7 @@ fn evaluate_all(
         Format::Csv => write_csv(out, &rows, true),
         Format::Json => write_json_list(out, &rows),
     };
-    match outputs.stdout_taken {
-        true => write(&mut io::stderr().lock())?,
-        false => Output::stdout().fill(write)?,
-    }
-    Ok(())
+    Ok(print_summary(outputs.stdout_taken, write)?)
 }
 
 /// How many jobs come before the first that is predicted.

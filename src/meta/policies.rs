@@ -69,10 +69,7 @@ pub enum Policy {
 impl Policy {
     /// Reads a policy's spec; printing it gives the shortest text that means the same.
     pub fn parse(text: &str) -> Result<Policy, SpecError> {
-        let spec = Spec::parse(text, "policy", &FORMS).map_err(|SpecError(why)| {
-            // The one noun of ours that does not take an s.
-            SpecError(why.replace("the policys are", "the policies are"))
-        })?;
+        let spec = Spec::parse(text, "policy", &FORMS)?;
         Ok(match spec.name() {
             "static" => Policy::Static,
             "least-loaded" => Policy::LeastLoaded,

@@ -4,10 +4,10 @@
 //! There is no log: a workload is drawn from the paper's model for each seed, and one in the paper is like any of ours.
 
 use super::downey_tables::tables;
-use super::figure::Figure;
+use super::figure::{At, Figure};
 use crate::malleable::{Case, Figures, MalleableWorkload, Strategy, View, run_cases, schedule};
 use crate::parallel;
-use crate::stats::{mean_and_half_width, percentile};
+use crate::stats::percentile;
 
 /// The study.
 pub struct Downey {
@@ -187,9 +187,6 @@ impl Downey {
     }
 }
 
-/// Where a figure stands: table, row, column.
-pub type At<'a> = (&'a str, &'a str, &'a str);
-
 impl Measured {
     /// A number of each run, beside what was published. The paper's is one run: it may lie anywhere among ours.
     pub fn figure(
@@ -200,7 +197,6 @@ impl Measured {
         number: impl Fn(&Run) -> f64,
     ) -> Figure {
         let values: Vec<f64> = self.runs.iter().map(number).collect();
-        let (mean, half) = mean_and_half_width(&values);
         let place = place_among(published, &values);
         // A reason is wanted only where there is a difference.
         let note = match place {
@@ -213,15 +209,7 @@ impl Measured {
             }
             Place::Unknown => note.to_string(),
         };
-        Figure {
-            table: table.to_string(),
-            row: row.to_string(),
-            column: column.to_string(),
-            published: published.to_string(),
-            measured: values[0],
-            interval: half.map(|half| (mean - half, mean + half)).filter(|(low, _)| low.is_finite()),
-            note,
-        }
+        Figure::new((table, row, column), published, values[0], &note).over(&values)
     }
 }
 

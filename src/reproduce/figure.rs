@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use crate::report::{Cell, Table};
+use crate::stats::mean_and_half_width;
 
 /// One number of a paper, and ours.
 #[derive(Clone, Debug)]
@@ -20,7 +21,23 @@ pub struct Figure {
     pub note: String,
 }
 
+/// Where a figure stands: table, row and column.
+pub type At<'a> = (&'a str, &'a str, &'a str);
+
 impl Figure {
+    /// One number, without an interval.
+    pub fn new((table, row, column): At<'_>, published: &str, measured: f64, note: &str) -> Figure {
+        let [table, row, column, published, note] = [table, row, column, published, note].map(str::to_string);
+        Figure { table, row, column, published, measured, interval: None, note }
+    }
+
+    /// The same with the 95% interval of the mean over these values, if they are enough for one.
+    pub fn over(self, values: &[f64]) -> Figure {
+        let (mean, half) = mean_and_half_width(values);
+        let interval = half.map(|half| (mean - half, mean + half)).filter(|(low, _)| low.is_finite());
+        Figure { interval, ..self }
+    }
+
     /// `study,table,row,column,published,measured,low,high,note`
     pub fn cells(&self, study: &str) -> Vec<(&'static str, Cell)> {
         let text = |text: &str| Cell::Text(text.to_string());

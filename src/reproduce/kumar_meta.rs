@@ -284,10 +284,7 @@ impl Results {
 
 /// A figure with an interval over replications; the first of them is what is measured.
 fn figure(table: &str, row: String, column: &str, published: &str, values: &[f64], note: String) -> Figure {
-    let (mean, half) = mean_and_half_width(values);
-    let (table, column, published) = (table.to_string(), column.to_string(), published.to_string());
-    let interval = half.map(|half| (mean - half, mean + half)).filter(|(low, _)| low.is_finite());
-    Figure { table, row, column, published, measured: values[0], interval, note }
+    Figure::new((table, &row, column), published, values[0], &note).over(values)
 }
 
 fn figure_3(results: &Results) -> Vec<Figure> {

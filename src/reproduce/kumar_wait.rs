@@ -136,8 +136,7 @@ impl KumarWait<'_> {
 }
 
 fn figure(table: &str, row: &str, column: &str, published: &str, measured: f64, note: String) -> Figure {
-    let [table, row, column, published] = [table, row, column, published].map(str::to_string);
-    Figure { table, row, column, published, measured, interval: None, note }
+    Figure::new((table, row, column), published, measured, &note)
 }
 
 fn table_3(measured: &Measured) -> Vec<Figure> {

@@ -203,15 +203,7 @@ fn figure(
     interval: Option<(f64, f64)>,
     note: &str,
 ) -> Figure {
-    Figure {
-        table: table.to_string(),
-        row: row.to_string(),
-        column: column.to_string(),
-        published: published.to_string(),
-        measured: measured.unwrap_or(f64::NAN),
-        interval,
-        note: note.to_string(),
-    }
+    Figure { interval, ..Figure::new((table, row, column), published, measured.unwrap_or(f64::NAN), note) }
 }
 
 fn table_1(published: &Published, measured: Option<&Measured>) -> Vec<Figure> {

@@ -58,7 +58,7 @@ impl Profile {
     fn begin(&mut self, view: &View<'_>) {
         self.steps.clear();
         self.steps.push(Step { from: view.now, free: view.free });
-        for job in view.running {
+        for job in view.running.iter() {
             let last = self.steps[self.steps.len() - 1];
             let free = last.free + i64::from(job.procs);
             if last.from == job.end {

@@ -1435,7 +1435,7 @@ mod simulation {
                             assert_eq!(simulation.board().stage(job.id), Stage::Waiting);
                             assert_eq!(simulation.outcome(job.id).start, None);
                         }
-                        for job in simulation.view().running {
+                        for job in simulation.view().running.iter() {
                             assert!(simulation.board().prediction(job.id) > simulation.board().elapsed(job.id));
                         }
                     }

@@ -7,15 +7,15 @@ mod smith;
 mod talby;
 mod tsafrir;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
 use super::failure::UsageError;
-use super::{Format, available_threads};
+use super::{Format, available_threads, print_summary};
 use crate::experiment::Options;
-use crate::report::{Output, write_csv, write_json_list};
+use crate::report::{write_csv, write_json_list};
 use crate::reproduce::{Figure, FoundLog, LogName, acknowledgements, find_logs, write_figures};
 use crate::schedule::catalog;
 use crate::trace::{Log, ReadOptions, Source, Workload, read};
@@ -152,11 +152,7 @@ impl Printing {
             Format::Csv => write_csv(out, &cells, true),
             Format::Json => write_json_list(out, &cells),
         };
-        match stdout_taken {
-            true => write(&mut io::stderr().lock())?,
-            false => Output::stdout().fill(write)?,
-        }
-        Ok(())
+        Ok(print_summary(stdout_taken, write)?)
     }
 }
 

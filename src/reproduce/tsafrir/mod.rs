@@ -118,15 +118,12 @@ impl Simulated<'_> {
 }
 
 fn figure(table: &str, row: String, column: &str, published: &str, measured: f64, note: String) -> Figure {
-    let (table, column, published) = (table.to_string(), column.to_string(), published.to_string());
-    Figure { table, row, column, published, measured, interval: None, note }
+    Figure::new((table, &row, column), published, measured, &note)
 }
 
 /// The mean over seeds with its interval.
 fn mean_of(table: &str, row: String, column: &str, values: &[f64], note: String) -> Figure {
-    let (mean, half) = mean_and_half_width(values);
-    let interval = half.map(|half| (mean - half, mean + half));
-    Figure { interval, ..figure(table, row, column, "", mean, note) }
+    figure(table, row, column, "", mean_and_half_width(values).0, note).over(values)
 }
 
 fn table_1(version: &Prepared) -> Vec<Figure> {
