@@ -8,6 +8,7 @@
 //! instructions instead, with valgrind where that is installed: the same count every time. Without cargo's `--bench`
 //! (that is, under `cargo test`) the same cases run small and once.
 
+use std::alloc::System;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hint::black_box;
@@ -15,7 +16,7 @@ use std::io::{BufWriter, Read, Write};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-use peak_alloc::PeakAlloc;
+use peakmem_alloc::{INSTRUMENTED_SYSTEM, PeakMemAlloc, PeakMemAllocTrait};
 use shadowtime::engine::RunRecord;
 use shadowtime::experiment::{Setting, simulate};
 use shadowtime::metrics::{JobMetrics, Measure, summarize};
@@ -23,11 +24,11 @@ use shadowtime::model::{Sessions, generate_sessions};
 use shadowtime::predict::templates::Template;
 use shadowtime::report::write_jobs;
 use shadowtime::search::Judge;
-use shadowtime::trace::{Cleaning, ReadOptions, Source, Workload, clean, read, write_header, write_record};
+use shadowtime::trace::{Cleaning, ReadOptions, Source, Workload, clean_out, read, write_header, write_record};
 use shadowtime::wait::{Learning, Method, Plan, Schedule, evaluate};
 
 #[global_allocator]
-static ALLOCATED: PeakAlloc = PeakAlloc;
+static ALLOCATED: &PeakMemAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// A whole run: scheduler and predictor.
 const RUNS: [&str; 15] = [
@@ -118,10 +119,9 @@ fn time_against_the_floor(bench: &Bench, rounds: usize) {
         let (mut best_floor, mut best, mut digests) = (Duration::MAX, Duration::MAX, Vec::new());
         let mut bytes = 0;
         for _ in 0..rounds {
-            let before = ALLOCATED.current_usage();
-            ALLOCATED.reset_peak_usage();
+            ALLOCATED.reset_peak_memory();
             let (took, digest) = time(|| run(case, &bench.source));
-            bytes = bytes.max(ALLOCATED.peak_usage() - before);
+            bytes = bytes.max(ALLOCATED.get_peak_memory());
             best = best.min(took);
             digests.push(digest);
             best_floor = best_floor.min(time(|| floor(&bench.source)).0);
@@ -203,7 +203,7 @@ fn run(case: &str, source: &Source) -> u64 {
         // The waits of 10,000 jobs (or half of all) under easy/estimate, by similar jobs among 5,000.
         "waits" => {
             let (workload, record) = simulated("easy/estimate", source);
-            let starts: Vec<i64> = record.outcomes.iter().map(|outcome| outcome.start.unwrap()).collect();
+            let starts: Vec<i64> = record.outcomes.iter().map(|outcome| outcome.start.get().unwrap()).collect();
             let schedule = Schedule { jobs: &workload.jobs, starts: &starts, procs: workload.procs };
             let learning = Learning { first: workload.jobs.len() / 2, ..Learning::default() };
             let plan = Plan { learning, most: 10_000, probabilities: false, ..Plan::default() };
@@ -213,14 +213,14 @@ fn run(case: &str, source: &Source) -> u64 {
         _ => {
             let (workload, record) = simulated(case, source);
             let summary = summarize(&workload, &record, &Measure::default());
-            let starts = record.outcomes.iter().map(|outcome| outcome.start.unwrap() as u64);
+            let starts = record.outcomes.iter().map(|outcome| outcome.start.get().unwrap() as u64);
             digest(starts.chain([summary.ai_mean.to_bits(), summary.ra_mean.to_bits()]))
         }
     }
 }
 
 fn workload(source: &Source) -> Workload {
-    clean(&read(source, ReadOptions::default(), &mut |_| ()).unwrap(), &Cleaning::default()).unwrap()
+    clean_out(&mut read(source, ReadOptions::default(), &mut |_| ()).unwrap(), &Cleaning::default()).unwrap()
 }
 
 fn simulated(pair: &str, source: &Source) -> (Workload, RunRecord) {

@@ -4,7 +4,7 @@
 //! the job waits or runs; the runtime is part of [`Job`], which only the engine (and what reads its record
 //! afterwards) ever sees.
 
-use crate::time::{Seconds, Time};
+use crate::time::{IfKnown, Seconds, Time};
 
 /// A job's place in its workload: jobs are numbered from 0 in order of submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,7 +49,7 @@ pub struct Job {
     /// How long it runs, at least 1 second.
     pub runtime: Seconds,
     /// How long it waited on the machine that was logged, if the log knows.
-    pub recorded_wait: Option<Seconds>,
+    pub recorded_wait: IfKnown,
     /// Which record of the log it came from, counted from 0.
     pub record: u32,
     /// The number the log gives it.

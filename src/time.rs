@@ -16,6 +16,37 @@ pub const DAY: Seconds = 24 * HOUR;
 /// that claims more is not believed. A hundred million of them, one after the other, still fit an `i64`.
 pub const FOREVER: Seconds = 1 << 36;
 
+/// Seconds, or an instant, that may not be known: in the room of those that are, for there may be millions.
+///
+/// ```
+/// use shadowtime::time::IfKnown;
+/// assert_eq!(IfKnown::from(Some(7)).get(), Some(7));
+/// assert_eq!(IfKnown::UNKNOWN.get(), None);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct IfKnown(i64);
+
+impl IfKnown {
+    /// No time is as far away as this.
+    pub const UNKNOWN: IfKnown = IfKnown(i64::MIN);
+
+    pub fn get(self) -> Option<i64> {
+        (self != IfKnown::UNKNOWN).then_some(self.0)
+    }
+}
+
+impl From<Option<i64>> for IfKnown {
+    fn from(known: Option<i64>) -> Self {
+        known.map_or(IfKnown::UNKNOWN, IfKnown)
+    }
+}
+
+impl std::fmt::Debug for IfKnown {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.get().fmt(out)
+    }
+}
+
 /// Reads a duration: a whole number with `s` (or nothing), `m`, `h` or `d` behind it.
 ///
 /// ```

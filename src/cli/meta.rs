@@ -209,11 +209,11 @@ fn jobs<'a>(
 fn read_site(text: &SiteText, everywhere: &Options, quiet: bool) -> anyhow::Result<Site> {
     // What is measured is said of the whole stream.
     let options = Options { measure: Measure::default(), ..text.options(everywhere) };
-    let log = {
+    let mut log = {
         let progress = Progress::counting("reading", "records", None, quiet);
         read(&Source::from_argument(&text.log), options.read_options(), &mut |records| progress.at(records))?
     };
-    let workload = options.clean(&log)?;
+    let workload = options.clean_out(&mut log)?;
     tell_what_changed(&log, &workload.cleaning, quiet);
     let workload = options.shape(workload)?;
     Ok(Site { name: text.name.clone(), workload, setting: options.setting() }.from_time_zero())

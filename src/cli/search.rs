@@ -177,11 +177,11 @@ pub fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::
 fn read_workload(args: &SearchArgs, mut options: Options, quiet: bool) -> anyhow::Result<Workload> {
     options.scheduler = crate::schedule::catalog::parse("replay")?;
     let source = log_or_demo(args.trace.as_deref(), quiet);
-    let log = {
+    let mut log = {
         let progress = Progress::counting("reading", "records", None, quiet);
         read(&source, options.read_options(), &mut |records| progress.at(records))?
     };
-    let workload = options.clean(&log)?;
+    let workload = options.clean_out(&mut log)?;
     tell_what_changed(&log, &workload.cleaning, quiet);
     Ok(options.shape(workload)?)
 }

@@ -92,10 +92,8 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
         let how = ReadOptions { keep_text: outputs.swf.is_some(), ..options.read_options() };
         read(&source, how, &mut |records| progress.at(records))?
     };
-    let workload = options.clean(&log)?;
+    let workload = options.clean_out(&mut log)?;
     tell_what_changed(&log, &workload.cleaning, quiet);
-    // The jobs say it all from here on; ten million records would be 700 MB.
-    log.records = Vec::new();
     let threads = args.threads.map_or_else(available_threads, |threads| threads as usize);
     if let Some(replications) = args.replications {
         let format = Format::or_default(args.format);

@@ -173,16 +173,16 @@ pub fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
 /// The log's jobs, and when each started: in the log, or in a simulation of it.
 fn read_schedule(args: &WaitArgs, options: &Options, quiet: bool) -> anyhow::Result<(Workload, Vec<Time>)> {
     let source = log_or_demo(args.trace.as_deref(), quiet);
-    let log = {
+    let mut log = {
         let progress = Progress::counting("reading", "records", None, quiet);
         read(&source, options.read_options(), &mut |records| progress.at(records))?
     };
-    let workload = options.clean(&log)?;
+    let workload = options.clean_out(&mut log)?;
     tell_what_changed(&log, &workload.cleaning, quiet);
     let workload = options.shape(workload)?;
     let setting = options.setting();
     if setting.is_replay() {
-        let start = |job: &Job| job.submission.submit + job.recorded_wait.unwrap_or(0);
+        let start = |job: &Job| job.submission.submit + job.recorded_wait.get().unwrap_or(0);
         let starts = workload.jobs.iter().map(start).collect();
         return Ok((workload, starts));
     }
@@ -320,7 +320,7 @@ fn answer_one(
             // One job more, at the log's end; when it starts and ends is not looked at.
             let submission = Submission { submit: workload.last_submit(), ..job };
             let (place, record) = (workload.jobs.len(), u32::MAX);
-            workload.jobs.push(Job { submission, runtime: 1, recorded_wait: None, record, number: -1 });
+            workload.jobs.push(Job { submission, runtime: 1, recorded_wait: None.into(), record, number: -1 });
             starts.push(submission.submit);
             (place, None, format!("{}, a job when the log ends", workload.label))
         }

@@ -1,13 +1,13 @@
 //! The recorder watches: starts, misses, and how wrong the predictions were while they held.
 
 use crate::job::JobId;
-use crate::time::{Seconds, Time};
+use crate::time::{IfKnown, Seconds, Time};
 
 /// What the simulation made of one job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
-    /// None if the job was cancelled (or the simulation is not over).
-    pub start: Option<Time>,
+    /// Unknown if the job was cancelled (or the simulation is not over).
+    pub start: IfKnown,
     /// The prediction at arrival.
     pub prediction: Seconds,
     /// The prediction in force at the start.
@@ -29,7 +29,7 @@ pub struct Outcome {
 impl Outcome {
     /// Of a job that has not arrived.
     const UNKNOWN: Outcome = Outcome {
-        start: None,
+        start: IfKnown::UNKNOWN,
         prediction: 0,
         prediction_at_start: 0,
         prediction_last: 0,
@@ -130,7 +130,7 @@ impl Recorder {
     /// The same of a job that starts.
     pub fn started(&mut self, place: usize, now: Time, prediction: Seconds, backfilled: bool, inside: Option<bool>) {
         let outcome = &mut self.drafts[place].outcome;
-        outcome.start = Some(now);
+        outcome.start = Some(now).into();
         outcome.prediction_at_start = prediction;
         outcome.backfilled = backfilled;
         outcome.inside = inside;

@@ -29,7 +29,7 @@ pub struct Finished<'a> {
 
 impl Finished<'_> {
     pub fn start(&self) -> Time {
-        self.outcome.start.expect("a whole workload has run")
+        self.outcome.start.get().expect("a whole workload has run")
     }
 
     pub fn end(&self) -> Time {

@@ -4,6 +4,7 @@
 //! [`Options`] is everything that changes a result, [`Setting`] a scheduler with a predictor, [`simulate`] the run.
 
 mod options;
+mod prepare;
 mod run;
 mod values;
 

@@ -151,7 +151,7 @@ mod tests {
         let job = |&(submit, user): &(Time, i32)| Job {
             submission: Submission { user, ..Submission::new(submit, 1, 10) },
             runtime: 5,
-            recorded_wait: None,
+            recorded_wait: None.into(),
             record: 0,
             number: i64::from(user),
         };

@@ -151,7 +151,7 @@ impl Scenario {
         let job = |(((submit, (procs, runtime)), estimate), number): (((_, (_, _)), _), u32)| Job {
             submission: Submission { queue: queue as i32 + 1, ..Submission::new(submit, procs, estimate) },
             runtime,
-            recorded_wait: None,
+            recorded_wait: None.into(),
             record: number - 1,
             number: i64::from(number),
         };

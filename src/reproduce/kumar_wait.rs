@@ -128,7 +128,7 @@ impl KumarWait<'_> {
         let mut specs: Vec<&str> = METHODS.iter().map(|(_, spec)| *spec).collect();
         specs.extend(POINTS.iter().skip(1).map(|(_, spec)| *spec));
         let methods: Vec<Method> = specs.iter().map(|spec| Method::parse(spec).expect("a method of ours")).collect();
-        let start = |job: &Job| job.submission.submit + job.recorded_wait.unwrap_or(0);
+        let start = |job: &Job| job.submission.submit + job.recorded_wait.get().unwrap_or(0);
         let starts: Vec<_> = workload.jobs.iter().map(start).collect();
         let schedule = Schedule { jobs: &workload.jobs, starts: &starts, procs: workload.procs };
         evaluate(&schedule, &methods, &self.plan, watch)

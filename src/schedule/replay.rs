@@ -20,7 +20,7 @@ pub struct Replay {
 
 impl Replay {
     pub fn new(jobs: &[Job]) -> Self {
-        let waits = jobs.iter().map(|job| job.recorded_wait.unwrap_or(0)).collect();
+        let waits = jobs.iter().map(|job| job.recorded_wait.get().unwrap_or(0)).collect();
         Replay { waits, due: BinaryHeap::new() }
     }
 }

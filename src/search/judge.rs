@@ -129,7 +129,7 @@ impl Tracks {
 impl<'a> Judge<'a> {
     /// The jobs must know how long they waited. All of them make history; those in `counted` are judged.
     pub fn new(jobs: &'a [Job], counted: Range<usize>) -> Judge<'a> {
-        let start = |job: &Job| job.submission.submit + job.recorded_wait.unwrap_or(0);
+        let start = |job: &Job| job.submission.submit + job.recorded_wait.get().unwrap_or(0);
         let by = |time: &dyn Fn(&Job) -> i64| {
             let mut order: Vec<u32> = (0..jobs.len() as u32).collect();
             order.sort_by_key(|&at| time(&jobs[at as usize]));

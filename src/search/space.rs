@@ -150,7 +150,7 @@ mod tests {
         let job = |&user: &i32| Job {
             submission: Submission { user, queue: 7, ..Submission::new(0, procs, 10) },
             runtime: 5,
-            recorded_wait: Some(0),
+            recorded_wait: Some(0).into(),
             record: 0,
             number: 1,
         };

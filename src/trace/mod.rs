@@ -17,7 +17,7 @@ mod validate;
 mod workload;
 mod write;
 
-pub use clean::{Cleaning, MissingEstimate, Overrun, ProcsField, clean};
+pub use clean::{Cleaning, MissingEstimate, Overrun, ProcsField, clean, clean_out};
 pub use demo::{demo, demo_workload};
 pub use error::{FIELD_NAMES, FaultKind, LineFault, TraceError};
 pub use header::Header;

@@ -39,7 +39,9 @@ impl Default for Shaping {
 pub fn shape(mut workload: Workload, shaping: &Shaping) -> Result<Workload, TraceError> {
     let first = workload.first_submit();
     let (from, to) = (shaping.from.unwrap_or(0), shaping.to.unwrap_or(Seconds::MAX));
-    workload.jobs.retain(|job| (from..to).contains(&(job.submission.submit - first)));
+    if shaping.from.or(shaping.to).is_some() {
+        workload.jobs.retain(|job| (from..to).contains(&(job.submission.submit - first)));
+    }
     workload.jobs.truncate(shaping.first.unwrap_or(usize::MAX));
     if workload.jobs.is_empty() {
         let why = "none is left after --from, --to and --first".to_string();
@@ -101,7 +103,7 @@ mod tests {
         let jobs = submits.iter().zip(1..).map(|(&submit, number)| Job {
             submission: Submission::new(submit, 1, 10),
             runtime: 5,
-            recorded_wait: None,
+            recorded_wait: None.into(),
             record: 0,
             number,
         });

@@ -21,7 +21,7 @@ pub fn forward_waits(
 ) -> Result<Vec<Seconds>, EngineError> {
     // What really happened, with the predictor watching: its predictions are those it would have had then.
     let jobs: Vec<Job> = (0..schedule.jobs.len() as u32)
-        .map(|id| Job { recorded_wait: Some(schedule.wait(JobId(id))), ..schedule.jobs[id as usize] })
+        .map(|id| Job { recorded_wait: Some(schedule.wait(JobId(id))).into(), ..schedule.jobs[id as usize] })
         .collect();
     let replay = schedule::catalog::parse("replay").expect("a scheduler of ours");
     let policy = Named { name: "replay".to_string(), value: schedule::catalog::build(&replay, &jobs) };
@@ -55,7 +55,7 @@ fn forward_wait(past: &Simulation, target: JobId, procs: u32, setting: &Setting)
     let (board, view, now) = (past.board(), past.view(), past.now());
     let job = |id: JobId, submit, runtime| {
         let submission = Submission { submit, ..*board.job(id) };
-        Job { submission, runtime, recorded_wait: None, record: 0, number: i64::from(id.0) }
+        Job { submission, runtime, recorded_wait: None.into(), record: 0, number: i64::from(id.0) }
     };
     // Who runs has started a second ago and lasts as long as is predicted to be left.
     let mut jobs: Vec<Job> = view
@@ -104,7 +104,7 @@ mod tests {
         let job = |submit, procs, runtime, estimate| Job {
             submission: Submission::new(submit, procs, estimate),
             runtime,
-            recorded_wait: None,
+            recorded_wait: None.into(),
             record: 0,
             number: 0,
         };

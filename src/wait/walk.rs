@@ -53,7 +53,7 @@ mod tests {
         let job = |submit, runtime| Job {
             submission: Submission::new(submit, 1, 10),
             runtime,
-            recorded_wait: None,
+            recorded_wait: None.into(),
             record: 0,
             number: 0,
         };

@@ -129,7 +129,7 @@ fn every_job_starts_exactly_once() {
         });
         prop_assert_eq!(record.outcomes.len(), workload.jobs.len());
         for (seen, outcome) in seen.iter().zip(&record.outcomes) {
-            prop_assert_eq!(&seen[..], &[outcome.start.unwrap()]);
+            prop_assert_eq!(&seen[..], &[outcome.start.get().unwrap()]);
         }
         Ok(())
     });
@@ -212,7 +212,7 @@ fn sjbf_is_easy_where_all_predictions_are_equal() {
 fn replay_starts_every_job_when_the_log_says() {
     check(15, 600, (workloads(), settings(vec!["replay"])), |(workload, setting)| {
         for finished in record(&workload, &setting).finished(&workload.jobs) {
-            prop_assert_eq!(Some(finished.wait()), finished.job.recorded_wait);
+            prop_assert_eq!(Some(finished.wait()), finished.job.recorded_wait.get());
         }
         Ok(())
     });
@@ -324,7 +324,7 @@ fn predictions_are_above_the_time_elapsed() {
     check(22, 600, (workloads(), settings(every_scheduler())), |(workload, setting)| {
         let record = record(&workload, &setting);
         for made in record.history.iter().flatten() {
-            let start = record.outcomes[made.job.index()].start.unwrap();
+            let start = record.outcomes[made.job.index()].start.get().unwrap();
             let elapsed = (made.time - start).max(0);
             prop_assert!(made.prediction >= 1 && made.prediction > elapsed, "{made:?}, started at {start}");
         }
@@ -390,8 +390,8 @@ fn what_happens_before_a_job_arrives_does_not_depend_on_it() {
         let (whole, part) = (step(&workload, &setting, |_, _| ()), step(&part, &setting, |_, _| ()));
         for (whole, part) in whole.outcomes.iter().zip(&part.outcomes) {
             let early = |start: &Time| *start < before;
-            prop_assert_eq!(whole.start.filter(early), part.start.filter(early));
-            if whole.start.is_some_and(|start| start < before) {
+            prop_assert_eq!(whole.start.get().filter(early), part.start.get().filter(early));
+            if whole.start.get().is_some_and(|start| start < before) {
                 prop_assert_eq!(whole.prediction_at_start, part.prediction_at_start);
                 prop_assert_eq!(whole.backfilled, part.backfilled);
             }
@@ -423,7 +423,7 @@ fn a_log_that_begins_later_has_the_same_schedule_later() {
         shifted.jobs.iter_mut().for_each(|job| job.submission.submit += later);
         let mut expected = record(&workload, &setting).outcomes;
         for outcome in &mut expected {
-            outcome.start = outcome.start.map(|start| start + later);
+            outcome.start = outcome.start.get().map(|start| start + later).into();
         }
         prop_assert_eq!(record(&shifted, &setting).outcomes, expected);
         Ok(())

@@ -27,7 +27,7 @@ fn run_by(grid: &Grid, policy: &str) -> GridRecord {
 
 /// Where each job of the stream ran and from when.
 fn places(record: &GridRecord) -> Vec<(usize, Time)> {
-    record.sites.iter().zip(&record.outcomes).map(|(&site, outcome)| (site, outcome.start.unwrap())).collect()
+    record.sites.iter().zip(&record.outcomes).map(|(&site, outcome)| (site, outcome.start.get().unwrap())).collect()
 }
 
 /// Three machines of 4, 8 and 4 processors. In the order of the stream, (submit, processors, runtime = estimate):
@@ -152,7 +152,7 @@ fn nothing_is_lost_and_no_processor_is_used_twice() {
         let mut changes = vec![Vec::new(); grid.machines.len()];
         for ((arrival, outcome), &site) in grid.arrivals.iter().zip(&record.outcomes).zip(&record.sites) {
             let procs = arrival.job.submission.procs;
-            let start = outcome.start.unwrap();
+            let start = outcome.start.get().unwrap();
             prop_assert!(start >= arrival.submit() && procs <= grid.machines[site].procs);
             prop_assert!(POLICIES[policy] != "static" || site == arrival.origin);
             changes[site].push((start + arrival.job.runtime, 0, -i64::from(procs)));

@@ -36,7 +36,7 @@ pub fn workloads() -> impl Strategy<Value = Workload> {
             let wants = (draft.procs - 1) % procs + 1;
             let mut job = job_of(user, submit, wants, draft.runtime, draft.estimate);
             (job.submission.executable, job.submission.queue) = (draft.executable, draft.queue);
-            Job { recorded_wait: Some(draft.wait), ..job }
+            Job { recorded_wait: Some(draft.wait).into(), ..job }
         });
         workload(procs, &jobs.collect::<Vec<_>>())
     })

@@ -651,7 +651,7 @@ mod replay {
 
     /// The job as a log has it that says how long it waited.
     fn waited(wait: i64, job: Job) -> Job {
-        Job { recorded_wait: Some(wait), ..job }
+        Job { recorded_wait: Some(wait).into(), ..job }
     }
 
     #[test]
@@ -1262,7 +1262,7 @@ mod simulation {
     }
 
     fn start_of(simulation: &Simulation, number: u32) -> Option<i64> {
-        simulation.outcome(JobId(number - 1)).start
+        simulation.outcome(JobId(number - 1)).start.get()
     }
 
     #[test]
@@ -1409,7 +1409,7 @@ mod simulation {
             job_of(2, 30, 2, 5, 60),
         ];
         let waits = [0, 3, 6, 2, 5, 1, 4, 7];
-        jobs.iter().zip(waits).map(|(job, wait)| Job { recorded_wait: Some(wait), ..*job }).collect()
+        jobs.iter().zip(waits).map(|(job, wait)| Job { recorded_wait: Some(wait).into(), ..*job }).collect()
     }
 
     #[test]
@@ -1433,7 +1433,7 @@ mod simulation {
                         assert!(simulation.next_event().is_none_or(|next| next > second));
                         for job in simulation.view().waiting.iter() {
                             assert_eq!(simulation.board().stage(job.id), Stage::Waiting);
-                            assert_eq!(simulation.outcome(job.id).start, None);
+                            assert_eq!(simulation.outcome(job.id).start.get(), None);
                         }
                         for job in simulation.view().running.iter() {
                             assert!(simulation.board().prediction(job.id) > simulation.board().elapsed(job.id));

@@ -696,7 +696,7 @@ struct Fate {
 impl Fate {
     fn of(outcome: &Outcome) -> Fate {
         let &Outcome { start, prediction, prediction_at_start, prediction_last, misses, .. } = outcome;
-        Fate { start, prediction, prediction_at_start, prediction_last, misses }
+        Fate { start: start.get(), prediction, prediction_at_start, prediction_last, misses }
     }
 }
 

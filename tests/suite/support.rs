@@ -17,7 +17,7 @@ pub fn job(submit: i64, procs: u32, runtime: i64, estimate: i64) -> Job {
 /// A job of this user: (submit, processors, runtime, estimate).
 pub fn job_of(user: i32, submit: i64, procs: u32, runtime: i64, estimate: i64) -> Job {
     let submission = Submission { user, ..Submission::new(submit, procs, estimate) };
-    Job { submission, runtime, recorded_wait: None, record: 0, number: 0 }
+    Job { submission, runtime, recorded_wait: None.into(), record: 0, number: 0 }
 }
 
 /// A workload of jobs in order of submission; they get the numbers 1, 2, 3, ...
@@ -38,7 +38,7 @@ pub fn run_with(workload: &Workload, scheduler: &str, predictor: &str, engine: E
 
 /// The starts of all jobs, in workload order.
 pub fn starts(outcomes: &[Outcome]) -> Vec<i64> {
-    outcomes.iter().map(|outcome| outcome.start.unwrap()).collect()
+    outcomes.iter().map(|outcome| outcome.start.get().unwrap()).collect()
 }
 
 /// What a run of the program left: exit code, standard output, standard error.

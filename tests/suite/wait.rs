@@ -32,7 +32,7 @@ fn busy(count: usize) -> (Vec<Job>, Vec<i64>) {
         .collect();
     let workload = workload(64, &jobs);
     let record = simulate(&workload, &Setting::parse("easy", "estimate").unwrap(), &mut |_| ()).unwrap();
-    let starts = record.outcomes.iter().map(|outcome| outcome.start.unwrap()).collect();
+    let starts = record.outcomes.iter().map(|outcome| outcome.start.get().unwrap()).collect();
     (workload.jobs, starts)
 }
 
@@ -239,7 +239,7 @@ fn under_fcfs_a_forward_simulation_with_true_runtimes_is_right() {
     let workload = workload(64, &jobs);
     let setting = Setting::parse("fcfs", "estimate").unwrap();
     let record = simulate(&workload, &setting, &mut |_| ()).unwrap();
-    let starts: Vec<i64> = record.outcomes.iter().map(|outcome| outcome.start.unwrap()).collect();
+    let starts: Vec<i64> = record.outcomes.iter().map(|outcome| outcome.start.get().unwrap()).collect();
     let schedule = Schedule { jobs: &jobs, starts: &starts, procs: 64 };
     let waits = shadowtime::wait::forward_waits(&schedule, &setting, 0..300, &|_| ()).unwrap();
     let expected: Vec<i64> = (0..300).map(|id| schedule.wait(JobId(id))).collect();

@@ -170,7 +170,7 @@ fn replayed(logs: &[FoundLog]) -> anyhow::Result<Vec<(FoundLog, Workload)>> {
     let options = Options { scheduler: catalog::parse("replay")?, ..Options::default() };
     let workload = |log: &FoundLog| {
         let source = Source::from_argument(&log.file.to_string_lossy());
-        Ok((log.clone(), options.clean(&read(&source, options.read_options(), &mut |_| ())?)?))
+        Ok((log.clone(), options.clean_out(&mut read(&source, options.read_options(), &mut |_| ())?)?))
     };
     logs.iter().map(workload).collect()
 }

@@ -90,7 +90,7 @@ fn workloads(logs: &[FoundLog], cells: &[Cell]) -> anyhow::Result<Vec<Workload>>
     let workload = |log: &FoundLog| {
         let file = log.file.to_string_lossy();
         let cell = cells.iter().find(|cell| cell.trace.as_deref() == Some(&*file)).expect("every log has cells");
-        Ok(cell.options.clean(&read(&cell.source(), cell.options.read_options(), &mut |_| ())?)?)
+        Ok(cell.options.clean_out(&mut read(&cell.source(), cell.options.read_options(), &mut |_| ())?)?)
     };
     logs.iter().map(workload).collect()
 }
