@@ -27,14 +27,28 @@ pub fn mean(values: &[Seconds]) -> Seconds {
     sum.div_euclid(values.len() as i128) as Seconds
 }
 
-/// The nearest-rank percentile: the smallest value such that at least `percent` of all are not above it.
-/// Reorders `values`; none at all gives NaN.
+/// One of [`percentiles`].
 pub fn percentile(values: &mut [f64], percent: f64) -> f64 {
-    if values.is_empty() {
-        return f64::NAN;
+    let [found] = percentiles(values, [percent]);
+    found
+}
+
+/// Nearest-rank percentiles, which must ascend: of each the smallest value such that at least that many percent of all are
+/// not above it. Reorders `values`; none at all gives NaN.
+pub fn percentiles<const N: usize>(values: &mut [f64], percents: [f64; N]) -> [f64; N] {
+    debug_assert!(percents.is_sorted());
+    let count = values.len();
+    if count == 0 {
+        return percents.map(|_| f64::NAN);
     }
-    let rank = (percent / 100.0 * values.len() as f64).ceil().max(1.0) as usize;
-    *values.select_nth_unstable_by(rank.min(values.len()) - 1, f64::total_cmp).1
+    // What lies below one percentile need not be looked at for the next.
+    let mut below = 0;
+    percents.map(|percent| {
+        let rank = ((percent / 100.0 * count as f64).ceil().max(1.0) as usize).min(count);
+        let found = *values[below..].select_nth_unstable_by(rank - 1 - below, f64::total_cmp).1;
+        below = rank - 1;
+        found
+    })
 }
 
 /// The mean, and the half-width of its 95% interval by Student's t with n - 1 degrees of freedom.
@@ -81,9 +95,7 @@ mod tests {
     fn percentiles_are_nearest_rank() {
         // The textbook example of the nearest-rank method: 15 20 35 40 50.
         let mut values = [50.0, 15.0, 40.0, 20.0, 35.0];
-        for (percent, value) in [(5.0, 15.0), (30.0, 20.0), (40.0, 20.0), (50.0, 35.0), (100.0, 50.0)] {
-            assert_eq!(percentile(&mut values, percent), value);
-        }
-        assert!(percentile(&mut [], 50.0).is_nan());
+        assert_eq!(percentiles(&mut values, [5.0, 30.0, 40.0, 50.0, 100.0]), [15.0, 20.0, 20.0, 35.0, 50.0]);
+        assert!(percentiles(&mut [], [50.0])[0].is_nan());
     }
 }

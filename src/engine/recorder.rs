@@ -80,7 +80,9 @@ pub struct PredictionMade {
 struct Draft {
     outcome: Outcome,
     since: Time,
-    ai_seconds: i128,
+    /// What fits 64 bits, which is nearly always all of it, and what went over.
+    ai_seconds: i64,
+    ai_carried: i128,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -105,7 +107,7 @@ impl Recorder {
 
     /// A job arrives and has this place on the board.
     pub fn begin(&mut self, place: usize, now: Time) {
-        let draft = Draft { outcome: Outcome::UNKNOWN, since: now, ai_seconds: 0 };
+        let draft = Draft { outcome: Outcome::UNKNOWN, since: now, ai_seconds: 0, ai_carried: 0 };
         match self.drafts.get_mut(place) {
             Some(free) => *free = draft,
             None => self.drafts.push(draft),
@@ -140,8 +142,10 @@ impl Recorder {
     pub fn ended(&mut self, id: JobId, place: usize, last: LastPrediction, runtime: Seconds, now: Time) {
         let draft = &mut self.drafts[place];
         draft.weigh(last.prediction, runtime, now);
-        // Nearly all fit 64 bits, from which the same number is made much faster.
-        let ai_seconds = i64::try_from(draft.ai_seconds).map_or(draft.ai_seconds as f64, |sum| sum as f64);
+        let ai_seconds = match draft.ai_carried {
+            0 => draft.ai_seconds as f64,
+            carried => float_of(carried + i128::from(draft.ai_seconds)),
+        };
         let LastPrediction { prediction: prediction_last, misses } = last;
         self.outcomes[id.index()] = Outcome { ai_seconds, prediction_last, misses, ..draft.outcome };
     }
@@ -160,6 +164,13 @@ impl Recorder {
     }
 }
 
+/// Apart, because the compiler would otherwise make all sums floats in this way, which is much the slower.
+#[cold]
+#[inline(never)]
+fn float_of(sum: i128) -> f64 {
+    sum as f64
+}
+
 /// The prediction in force at the end, and how often it had been missed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LastPrediction {
@@ -174,8 +185,36 @@ impl Draft {
         if held == 0 {
             return;
         }
-        self.ai_seconds += i128::from((runtime - prediction).abs()) * i128::from(held);
+        let error = (runtime - prediction).abs();
+        match error.checked_mul(held).and_then(|product| product.checked_add(self.ai_seconds)) {
+            Some(sum) => self.ai_seconds = sum,
+            None => self.ai_carried += i128::from(error) * i128::from(held),
+        }
         let (low, high) = (runtime.min(prediction), runtime.max(prediction));
         self.outcome.ra_seconds += low as f64 / high as f64 * held as f64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::FOREVER;
+
+    /// Errors of 2,000 years held for 2,000 years go over 64 bits, and are added up to the last second all the same.
+    #[test]
+    fn inaccuracy_is_exact_however_large() {
+        let mut recorder = Recorder::new(false);
+        recorder.announce();
+        recorder.begin(0, 0);
+        let mut sum = 0i128;
+        for held in 1..=3 {
+            let now = held * FOREVER;
+            let made = PredictionMade { job: JobId(0), time: now, prediction: 1, event: Event::Miss, cause: JobId(0) };
+            recorder.predicted(0, made, FOREVER, held);
+            sum += i128::from(FOREVER - held) * i128::from(FOREVER);
+        }
+        recorder.ended(JobId(0), 0, LastPrediction { prediction: 9, misses: 0 }, 2, 3 * FOREVER + 1);
+        assert!(sum > i128::from(i64::MAX));
+        assert_eq!(recorder.outcomes[0].ai_seconds, (sum + 7) as f64);
     }
 }

@@ -5,7 +5,7 @@ use super::grid::Grid;
 use super::policies::Policy;
 use crate::engine::Finished;
 use crate::metrics::{JobMetrics, Measure};
-use crate::stats::percentile;
+use crate::stats::percentiles;
 use crate::time::{DAY, HOUR};
 
 /// Waits and slowdowns of some jobs; NaN if there are none.
@@ -38,17 +38,19 @@ impl Waits {
             bslds.push(job.bsld);
         }
         let count = waits.len() as f64;
+        let [wait_p50, wait_p95, wait_max] = percentiles(&mut waits, [50.0, 95.0, 100.0]);
+        let [bsld_p50, bsld_p95] = percentiles(&mut bslds, [50.0, 95.0]);
         Waits {
             jobs: waits.len(),
             wait_mean: wait / count,
-            wait_p50: percentile(&mut waits, 50.0),
-            wait_p95: percentile(&mut waits, 95.0),
-            wait_max: percentile(&mut waits, 100.0),
+            wait_p50,
+            wait_p95,
+            wait_max,
             wait_le_1h_pct: short as f64 / count * 100.0,
             wait_ge_1d_pct: long as f64 / count * 100.0,
             bsld_mean: bsld / count,
-            bsld_p50: percentile(&mut bslds, 50.0),
-            bsld_p95: percentile(&mut bslds, 95.0),
+            bsld_p50,
+            bsld_p95,
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::job::JobMetrics;
 use super::measure::Measure;
 use crate::engine::RunRecord;
-use crate::stats::percentile;
+use crate::stats::percentiles;
 use crate::time::Seconds;
 use crate::trace::Workload;
 
@@ -68,6 +68,8 @@ pub fn summarize(workload: &Workload, record: &RunRecord, measure: &Measure) -> 
     }
     let count = jobs as f64;
     let makespan = last_end - workload.first_submit();
+    let [wait_p50, wait_p95, wait_max] = percentiles(&mut waits, [50.0, 95.0, 100.0]);
+    let [bsld_p50, bsld_p95] = percentiles(&mut bslds, [50.0, 95.0]);
     Summary {
         jobs,
         wait_mean: wait / count,
@@ -78,11 +80,11 @@ pub fn summarize(workload: &Workload, record: &RunRecord, measure: &Measure) -> 
         misses,
         utilization: work as f64 / (f64::from(workload.procs) * makespan as f64),
         makespan,
-        wait_p50: percentile(&mut waits, 50.0),
-        wait_p95: percentile(&mut waits, 95.0),
-        wait_max: percentile(&mut waits, 100.0),
-        bsld_p50: percentile(&mut bslds, 50.0),
-        bsld_p95: percentile(&mut bslds, 95.0),
+        wait_p50,
+        wait_p95,
+        wait_max,
+        bsld_p50,
+        bsld_p95,
         mae: error / count,
         mae_pct: error / runtime * 100.0,
         answered,

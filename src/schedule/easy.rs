@@ -2,7 +2,7 @@
 
 use super::fcfs::heads_that_fit;
 use super::policy::{Policy, View, Waiting};
-use super::widths::{Room, Widths};
+use super::widths::{Held, Room, Widths};
 use crate::job::JobId;
 use crate::spec::Form;
 use crate::time::Time;
@@ -36,7 +36,7 @@ pub struct Easy {
     /// The queue by width, while it is deep.
     widths: Widths,
     deep: bool,
-    /// Scratch: jobs behind the head that are narrow enough for what is free.
+    /// Scratch: jobs behind the head that there is room for.
     candidates: Vec<Waiting>,
     /// Scratch: predicted ends and processors of the heads started in this pass.
     started: Vec<(Time, u32)>,
@@ -70,20 +70,16 @@ impl Easy {
             self.deep = false;
             self.widths.clear();
         } else if self.deep {
-            self.candidates.clear();
-            self.candidates.extend(newcomers(view, self.seen));
-            self.candidates.drain(..).rev().for_each(|job| self.widths.push(&job));
+            let newcomers = waiting.places_after(self.seen).iter().filter(|job| job.procs > 0);
+            newcomers.for_each(|job| self.widths.push(job));
         }
     }
 
     /// Nothing has happened since the last pass but arrivals. Who could not start then cannot now: free and extra
     /// processors are the same, and there is less time until the shadow time. So only those who came are looked at.
     fn pass_over_newcomers(&mut self, view: &View<'_>, head: &Waiting, starts: &mut Vec<JobId>) {
-        self.candidates.clear();
-        self.candidates.extend(newcomers(view, self.seen).filter(|job| i64::from(job.procs) <= view.free));
-        self.candidates.reverse();
         self.started.clear();
-        self.scan(view, head, view.free, starts);
+        self.scan(view, head, view.waiting.places_after(self.seen), view.free, starts);
     }
 
     /// Starts heads while they fit, reserves for the first that does not, and backfills.
@@ -102,28 +98,36 @@ impl Easy {
         let Some(head) = head.filter(|_| free > 0) else { return };
         if self.deep {
             self.search(view, head, free, starts);
-            return;
+        } else {
+            self.scan(view, head, view.waiting.places_after(Some(head.id)), free, starts);
         }
-        // What is wider than the free processors now is so for the rest of the pass, which only uses them up.
-        self.candidates.clear();
-        let behind = view.waiting.iter().filter(|job| job.id > head.id);
-        self.candidates.extend(behind.filter(|job| i64::from(job.procs) <= free));
-        self.scan(view, head, free, starts);
     }
 
-    /// Scans the candidates, which are in arrival order.
-    fn scan(&mut self, view: &View<'_>, head: &Waiting, mut free: i64, starts: &mut Vec<JobId>) {
-        if self.candidates.is_empty() {
+    /// Scans a part of the queue. Whether there is room for a job is anyone's guess, the processor's too, and a wrong guess
+    /// costs more than all else here: hence no branch for each job, only for those that there is room for.
+    fn scan(&mut self, view: &View<'_>, head: &Waiting, part: &[Waiting], mut free: i64, starts: &mut Vec<JobId>) {
+        let room = Room { free, extra: 0, longest: 0 };
+        if !part.iter().fold(false, |any, job| any | room.is_wide_enough(job)) {
             return;
+        }
+        let reservation = self.reservation.get_or_insert_with(|| reserve(view, &self.started, free, head));
+        // There is less and less room in the course of a pass: who does not fit now does not fit later.
+        let room = reservation.room(view.now, free);
+        self.candidates.clear();
+        for jobs in part.chunks(u64::BITS as usize) {
+            let mut held = jobs.iter().rev().fold(0u64, |held, job| held << 1 | u64::from(room.holds(job)));
+            while held > 0 {
+                self.candidates.push(jobs[held.trailing_zeros() as usize]);
+                held &= held - 1;
+            }
         }
         if self.order == ScanOrder::ShortestPrediction {
             self.candidates.sort_unstable_by_key(|job| (job.prediction, job.id));
         }
-        let reservation = self.reservation.get_or_insert_with(|| reserve(view, &self.started, free, head));
         for job in &self.candidates {
             if reservation.room(view.now, free).holds(job) {
                 free -= i64::from(job.procs);
-                reservation.admit(job, view.now);
+                reservation.admit(&job.into(), view.now);
                 if self.deep {
                     self.widths.remove(job);
                 }
@@ -141,21 +145,15 @@ impl Easy {
         loop {
             let room = reservation.room(view.now, free);
             let found = match self.order {
-                ScanOrder::Arrival => self.widths.earliest(&room),
-                ScanOrder::ShortestPrediction => self.widths.shortest(&room),
+                ScanOrder::Arrival => self.widths.take_earliest(&room),
+                ScanOrder::ShortestPrediction => self.widths.take_shortest(&room),
             };
-            let Some(job) = found.and_then(|id| view.waiting.get(id)) else { return };
-            free -= i64::from(job.procs);
-            reservation.admit(job, view.now);
-            self.widths.remove(job);
+            let Some(job) = found else { return };
+            free -= job.procs;
+            reservation.admit(&job, view.now);
             starts.push(job.id);
         }
     }
-}
-
-/// Who came after a job, the last first.
-fn newcomers<'a>(view: &View<'a>, seen: Option<JobId>) -> impl Iterator<Item = Waiting> + 'a {
-    view.waiting.iter().rev().take_while(move |job| seen.is_none_or(|seen| job.id > seen)).copied()
 }
 
 impl Policy for Easy {
@@ -198,9 +196,9 @@ impl Reservation {
     }
 
     /// A job starts that there is room for. One that ends by the shadow time uses up no extra processors.
-    fn admit(&mut self, job: &Waiting, now: Time) {
+    fn admit(&mut self, job: &Held, now: Time) {
         if now + job.length > self.shadow_time {
-            self.extra -= i64::from(job.procs);
+            self.extra -= job.procs;
         }
     }
 }

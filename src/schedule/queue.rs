@@ -37,6 +37,21 @@ impl Queue {
         self.places[self.first..].iter().filter(|job| job.procs > 0)
     }
 
+    /// The places of those who came after a job (of all, if there is none), in arrival order, the empty ones included:
+    /// nobody stands where no processors are wanted.
+    pub fn places_after(&self, id: Option<JobId>) -> &[Waiting] {
+        let places = &self.places[self.first..];
+        // Mostly the first is asked for, or one of the last.
+        match (id, places) {
+            (None, _) => places,
+            (Some(id), [first, others @ ..]) if first.id == id => others,
+            (Some(id), _) => {
+                let count = places.iter().rev().take_while(|job| job.id > id).count();
+                &places[places.len() - count..]
+            }
+        }
+    }
+
     pub fn get(&self, id: JobId) -> Option<&Waiting> {
         self.place(id).map(|at| &self.places[at])
     }
@@ -121,6 +136,11 @@ mod tests {
             assert_eq!((queue.len(), queue.first()), (plain.len(), plain.first()));
             if step % 97 == 0 {
                 assert!(queue.iter().eq(&plain) && queue.iter().rev().eq(plain.iter().rev()));
+                let after = |id| queue.places_after(id).iter().filter(|job| job.procs > 0);
+                assert!(after(None).eq(&plain));
+                for id in (0..=step).step_by(61).map(JobId) {
+                    assert!(after(Some(id)).eq(plain.iter().filter(|job| job.id > id)), "{step}: {id:?}");
+                }
                 assert!(plain.iter().all(|job| queue.get(job.id) == Some(job)));
             }
         }

@@ -20,8 +20,27 @@ pub struct Room {
 
 impl Room {
     pub fn holds(&self, job: &Waiting) -> bool {
-        let procs = i64::from(job.procs);
-        procs <= self.free && (job.length <= self.longest || procs <= self.extra)
+        // All of it, whatever its parts say: a branch at each would be guessed wrong too often.
+        self.is_wide_enough(job) & ((job.length <= self.longest) | (i64::from(job.procs) <= self.extra))
+    }
+
+    /// Whether the job fits the free processors. An empty place in a queue, which wants none, does not.
+    pub fn is_wide_enough(&self, job: &Waiting) -> bool {
+        i64::from(job.procs.wrapping_sub(1)) < self.free
+    }
+}
+
+/// A job that there is room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    pub id: JobId,
+    pub procs: i64,
+    pub length: Seconds,
+}
+
+impl From<&Waiting> for Held {
+    fn from(job: &Waiting) -> Held {
+        Held { id: job.id, procs: i64::from(job.procs), length: job.length }
     }
 }
 
@@ -69,19 +88,20 @@ impl Widths {
     }
 
     pub fn remove(&mut self, job: &Waiting) {
-        let Ok(at) = self.place(i64::from(job.procs)) else { return };
-        if self.widths[at].set(job.id, NOBODY) {
-            self.widths[at].count -= 1;
-        }
-        if self.widths[at].count == 0 {
-            self.spare.push(self.widths.remove(at));
+        if let Ok(at) = self.place(i64::from(job.procs))
+            && let Some(place) = self.widths[at].find(job.id)
+        {
+            self.leave(at, place);
         }
     }
 
     /// A job has another length.
     pub fn change(&mut self, job: &Waiting) {
         if let Ok(at) = self.place(i64::from(job.procs)) {
-            self.widths[at].set(job.id, job.length);
+            let width = &mut self.widths[at];
+            if let Some(place) = width.find(job.id) {
+                width.put(place, job.length);
+            }
         }
     }
 
@@ -90,16 +110,14 @@ impl Widths {
         self.widths.first().map(|width| width.procs)
     }
 
-    /// Of the jobs that the room holds, the one that came first.
-    pub fn earliest(&self, room: &Room) -> Option<JobId> {
-        let fitting = self.widths.iter().take_while(|width| width.procs <= room.free);
-        fitting
-            .filter_map(|width| width.earliest(if width.procs <= room.extra { NOBODY - 1 } else { room.longest }))
-            .min()
+    /// Takes out, of the jobs that the room holds, the one that came first.
+    pub fn take_earliest(&mut self, room: &Room) -> Option<Held> {
+        let longest = |procs| if procs <= room.extra { NOBODY - 1 } else { room.longest };
+        self.take_first(room.free, |width| width.earliest(longest(width.procs)))
     }
 
-    /// Of the jobs that the room holds, the shortest; of equally short ones the one that came first.
-    pub fn shortest(&self, room: &Room) -> Option<JobId> {
+    /// Takes out, of the jobs that the room holds, the shortest; of equally short ones the one that came first.
+    pub fn take_shortest(&mut self, room: &Room) -> Option<Held> {
         let shortest = |most: i64| {
             let fitting = self.widths.iter().take_while(move |width| width.procs <= most);
             fitting.map(|width| width.least[1]).min().filter(|&least| least != NOBODY)
@@ -109,8 +127,28 @@ impl Widths {
             least if least <= room.longest => (least, room.free),
             _ => (shortest(room.free.min(room.extra))?, room.free.min(room.extra)),
         };
-        let fitting = self.widths.iter().take_while(|width| width.procs <= most);
-        fitting.filter(|width| width.least[1] == least).filter_map(|width| width.earliest(least)).min()
+        self.take_first(most, |width| width.earliest(least))
+    }
+
+    /// Takes out the job that came first of those that are found, one in each width up to the widest.
+    fn take_first(&mut self, widest: i64, find: impl Fn(&Width) -> Option<(JobId, usize)>) -> Option<Held> {
+        let fitting = self.widths.iter().enumerate().take_while(|(_, width)| width.procs <= widest);
+        let found = fitting.filter_map(|(at, width)| find(width).map(|(id, place)| (id, at, place)));
+        let (id, at, place) = found.min()?;
+        let width = &self.widths[at];
+        let held = Held { id, procs: width.procs, length: width.least[width.room + place] };
+        self.leave(at, place);
+        Some(held)
+    }
+
+    /// Whoever stands at a place of a width leaves.
+    fn leave(&mut self, at: usize, place: usize) {
+        let width = &mut self.widths[at];
+        width.put(place, NOBODY);
+        width.count -= 1;
+        if width.count == 0 {
+            self.spare.push(self.widths.remove(at));
+        }
     }
 
     fn place(&self, procs: i64) -> Result<usize, usize> {
@@ -154,15 +192,9 @@ impl Width {
         }
     }
 
-    /// Whether the job is there.
-    fn set(&mut self, id: JobId, length: Seconds) -> bool {
-        match self.ids.binary_search(&id) {
-            Ok(place) if self.least[self.room + place] != NOBODY => {
-                self.put(place, length);
-                true
-            }
-            _ => false,
-        }
+    /// Where a job stands, if it does.
+    fn find(&self, id: JobId) -> Option<usize> {
+        self.ids.binary_search(&id).ok().filter(|place| self.least[self.room + place] != NOBODY)
     }
 
     fn put(&mut self, place: usize, length: Seconds) {
@@ -178,8 +210,8 @@ impl Width {
         }
     }
 
-    /// Who came first of those that are no longer than this.
-    fn earliest(&self, longest: Seconds) -> Option<JobId> {
+    /// Who came first of those that are no longer than this, and where that one stands.
+    fn earliest(&self, longest: Seconds) -> Option<(JobId, usize)> {
         if self.least[1] > longest {
             return None;
         }
@@ -187,7 +219,7 @@ impl Width {
         while node < self.room {
             node = if self.least[2 * node] <= longest { 2 * node } else { 2 * node + 1 };
         }
-        Some(self.ids[node - self.room])
+        Some((self.ids[node - self.room], node - self.room))
     }
 }
 
@@ -226,9 +258,14 @@ mod tests {
                 longest: rng.random_range(0..400),
             };
             let held = plain.iter().filter(|job| room.holds(job));
-            assert_eq!(widths.earliest(&room), held.clone().map(|job| job.id).min(), "{step}");
-            let shortest = held.min_by_key(|job| (job.length, job.id)).map(|job| job.id);
-            assert_eq!(widths.shortest(&room), shortest, "{step}");
+            let earliest = held.clone().min_by_key(|job| job.id).map(Held::from);
+            assert_eq!(widths.clone().take_earliest(&room), earliest, "{step}");
+            let shortest = held.min_by_key(|job| (job.length, job.id)).map(Held::from);
+            assert_eq!(widths.clone().take_shortest(&room), shortest, "{step}");
+            if let Some(taken) = shortest.filter(|_| step % 5 == 0) {
+                widths.take_shortest(&room);
+                plain.retain(|job| job.id != taken.id);
+            }
             if step == 4000 {
                 widths.clear();
                 plain.iter().for_each(|job| widths.push(job));

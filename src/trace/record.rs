@@ -104,6 +104,11 @@ fn parse_window(window: &[u8; QUICK_WINDOW], length: usize, fields: &mut Fields)
     let mut places = Places::new(window, length);
     for (at, value) in fields.iter_mut().enumerate() {
         let (near, from, to) = places.next()?;
+        // What is not known makes up half of a line, and mostly the same fields of every line.
+        if to - from == 2 && near[from..].starts_with(b"-1") {
+            *value = -1;
+            continue;
+        }
         let negative = near[from] == b'-';
         let first_digit = from + usize::from(negative);
         let digits = *near[first_digit..].first_chunk()?;

@@ -12,6 +12,8 @@ use crate::predict::{Board, Change, Entry, Predictor, Stage};
 use crate::schedule::{Policy, View};
 use crate::time::{Seconds, Time};
 
+mod deadlines;
+
 /// One machine on the way through time.
 ///
 /// It can be given jobs ([`Simulation::submit`]), moved on ([`Simulation::advance_to`]), told to cancel a waiting job
@@ -50,10 +52,13 @@ pub struct Simulation {
     upcoming: VecDeque<Job>,
     /// How many jobs were handed in.
     handed_in: u32,
-    ends: BinaryHeap<Reverse<(Time, JobId)>>,
+    /// When each running job will end, and its place on the board.
+    ends: BinaryHeap<Reverse<(Time, JobId, u32)>>,
     /// When to look whether a job has missed its deadline: for each that will if nothing changes, no later than then.
     deadlines: BinaryHeap<Reverse<(Time, JobId)>>,
     pass_due: bool,
+    /// When the policy wants to be woken.
+    wakes_at: Time,
     recorder: Recorder,
     /// The jobs that the last pass started.
     started: Vec<JobId>,
@@ -98,6 +103,7 @@ impl Simulation {
             ends: BinaryHeap::new(),
             deadlines: BinaryHeap::new(),
             pass_due: false,
+            wakes_at: NEVER,
             recorder: Recorder::new(options.keep_history),
             started: Vec::new(),
             late: Vec::new(),
@@ -141,6 +147,7 @@ impl Simulation {
         self.absorb(Event::Cancellation, id)?;
         self.board.forget(id);
         self.tell_machine();
+        self.set_alarm();
         Ok(())
     }
 
@@ -184,14 +191,14 @@ impl Simulation {
         if let Some(job) = self.upcoming.front() {
             next = job.submission.submit;
         }
-        if let Some(Reverse((end, _))) = self.ends.peek() {
+        if let Some(Reverse((end, ..))) = self.ends.peek() {
             next = next.min(*end);
         }
         if let Some(Reverse((deadline, _))) = self.deadlines.peek() {
             next = next.min(*deadline);
         }
-        if let Some(wake) = self.policy.value.wakes_at().filter(|&wake| wake > now) {
-            next = next.min(wake);
+        if self.wakes_at > now {
+            next = next.min(self.wakes_at);
         }
         (next != NEVER).then_some(next)
     }
@@ -201,11 +208,11 @@ impl Simulation {
     pub fn settle(&mut self, time: Time) -> Result<(), EngineError> {
         debug_assert!(time >= self.now() && self.next_event().is_none_or(|next| time <= next));
         self.board.set_now(time);
-        while let Some(&Reverse((end, id))) = self.ends.peek()
+        while let Some(&Reverse((end, id, place))) = self.ends.peek()
             && end <= time
         {
             self.ends.pop();
-            self.terminate(id)?;
+            self.terminate(id, place as usize)?;
         }
         self.miss_deadlines()?;
         while let Some(&job) = self.upcoming.front()
@@ -215,7 +222,8 @@ impl Simulation {
             self.arrive(job)?;
         }
         self.tell_machine();
-        self.pass_due |= self.policy.value.wakes_at().is_some_and(|wake| wake <= time);
+        self.set_alarm();
+        self.pass_due |= self.wakes_at <= time;
         Ok(())
     }
 
@@ -247,11 +255,16 @@ impl Simulation {
             self.recorder.started(place, self.now(), prediction, backfilled, inside);
         }
         self.started = started;
+        self.set_alarm();
         Ok(&self.started)
     }
 
-    fn terminate(&mut self, id: JobId) -> Result<(), EngineError> {
-        let place = self.place(id);
+    /// Asks the policy when it wants to be woken: after whatever may have changed its mind.
+    fn set_alarm(&mut self) {
+        self.wakes_at = self.policy.value.wakes_at().unwrap_or(NEVER);
+    }
+
+    fn terminate(&mut self, id: JobId, place: usize) -> Result<(), EngineError> {
         let Entry { stage, prediction, misses, .. } = *self.board.at(place);
         let Stage::Running { start } = stage else { unreachable!("only running jobs end") };
         let (last, Secret { runtime, told, .. }) = (LastPrediction { prediction, misses }, self.secrets[place]);
@@ -262,39 +275,6 @@ impl Simulation {
         self.predictor.value.on_termination(id, runtime, &mut self.board);
         self.absorb(Event::Termination, id)?;
         self.board.forget(id);
-        Ok(())
-    }
-
-    fn miss_deadlines(&mut self) -> Result<(), EngineError> {
-        let mut late = std::mem::take(&mut self.late);
-        late.clear();
-        while let Some(&Reverse((deadline, id))) = self.deadlines.peek()
-            && deadline <= self.now()
-        {
-            self.deadlines.pop();
-            if self.unwatch(id, deadline).is_some() {
-                late.push(id);
-            }
-        }
-        late.sort_unstable();
-        for &id in &late {
-            // The deadline may have moved since it was put down, and by what happened earlier at this instant.
-            if self.deadline(id).is_none_or(|deadline| deadline > self.now()) {
-                if let Some(place) = self.board.place(id) {
-                    self.watch_deadline(id, place);
-                }
-                continue;
-            }
-            self.board.count_miss(self.place(id));
-            self.pass_due |= self.options.pass_on_miss;
-            self.predictor.value.on_deadline_missed(id, &mut self.board);
-            self.absorb(Event::Miss, id)?;
-            if self.deadline(id).is_some_and(|deadline| deadline <= self.now()) {
-                return Err(self.no_prediction(id, "missed deadline"));
-            }
-        }
-        self.late = late;
-        self.drop_stale_deadlines();
         Ok(())
     }
 
@@ -329,16 +309,18 @@ impl Simulation {
         let (now, place) = (self.now(), self.place(id));
         self.machine.start(job, now);
         self.board.set_stage(place, Stage::Running { start: now });
-        self.ends.push(Reverse((now + self.secrets[place].runtime, id)));
+        self.ends.push(Reverse((now + self.secrets[place].runtime, id, place as u32)));
         self.watch_deadline(id, place);
         Ok(())
     }
 
-    /// Takes over what the predictor has written on the board.
+    /// Takes over what the predictor has written on the board, if anything.
+    #[inline]
     fn absorb(&mut self, event: Event, cause: JobId) -> Result<(), EngineError> {
-        if !self.board.has_news() {
-            return Ok(());
-        }
+        if self.board.has_news() { self.absorb_news(event, cause) } else { Ok(()) }
+    }
+
+    fn absorb_news(&mut self, event: Event, cause: JobId) -> Result<(), EngineError> {
         let mut at = 0;
         while let Some(Change { job, place, old, new }) = self.board.change(at) {
             at += 1;
@@ -371,11 +353,15 @@ impl Simulation {
         }
     }
 
-    /// Tells the machine and the policy of the predictions that have changed, and puts down deadlines.
+    /// Tells the machine and the policy of the predictions that have changed, if any, and puts down deadlines.
+    #[inline]
     fn tell_machine(&mut self) {
-        if self.untold.is_empty() {
-            return;
+        if !self.untold.is_empty() {
+            self.tell_news();
         }
+    }
+
+    fn tell_news(&mut self) {
         let mut untold = std::mem::take(&mut self.untold);
         for id in untold.drain(..) {
             // Some may have left in the meantime.
@@ -401,49 +387,6 @@ impl Simulation {
             }
         }
         self.untold = untold;
-    }
-
-    /// When a running job's prediction runs out.
-    fn deadline(&self, id: JobId) -> Option<Time> {
-        let entry = self.board.at(self.board.place(id)?);
-        match entry.stage {
-            Stage::Running { start } => Some(start + entry.prediction),
-            _ => None,
-        }
-    }
-
-    /// Puts down a running job's deadline, if it will outlive it and is not watched until then anyway.
-    fn watch_deadline(&mut self, id: JobId, place: usize) {
-        let Entry { stage, prediction, .. } = *self.board.at(place);
-        if let Stage::Running { start } = stage {
-            let secret = &mut self.secrets[place];
-            if prediction < secret.runtime && start + prediction < secret.watched {
-                secret.watched = start + prediction;
-                self.deadlines.push(Reverse((secret.watched, id)));
-            }
-        }
-    }
-
-    /// A watched time has come or is taken away; the job's place, if it still counted.
-    fn unwatch(&mut self, id: JobId, time: Time) -> Option<usize> {
-        let place = self.board.place(id)?;
-        let watched = &mut self.secrets[place].watched;
-        (*watched == time).then(|| {
-            *watched = NEVER;
-            place
-        })
-    }
-
-    /// Takes times off the top at which no deadline is missed, so that nobody wakes up for them.
-    fn drop_stale_deadlines(&mut self) {
-        while let Some(&Reverse((time, id))) = self.deadlines.peek()
-            && self.deadline(id) != Some(time)
-        {
-            self.deadlines.pop();
-            if let Some(place) = self.unwatch(id, time) {
-                self.watch_deadline(id, place);
-            }
-        }
     }
 
     fn place(&self, id: JobId) -> usize {

@@ -1,0 +1,89 @@
+//! Missed deadlines: running jobs whose predictions run out, found without looking at all of them.
+
+use std::cmp::Reverse;
+
+use super::{NEVER, Simulation};
+use crate::engine::error::EngineError;
+use crate::engine::recorder::Event;
+use crate::job::JobId;
+use crate::predict::{Entry, Stage};
+use crate::time::Time;
+
+impl Simulation {
+    /// The missed deadlines of the present instant: the second of what happens at one.
+    pub(super) fn miss_deadlines(&mut self) -> Result<(), EngineError> {
+        let mut late = std::mem::take(&mut self.late);
+        late.clear();
+        while let Some(&Reverse((deadline, id))) = self.deadlines.peek()
+            && deadline <= self.now()
+        {
+            self.deadlines.pop();
+            if self.unwatch(id, deadline).is_some() {
+                late.push(id);
+            }
+        }
+        late.sort_unstable();
+        for &id in &late {
+            // The deadline may have moved since it was put down, and by what happened earlier at this instant.
+            if self.deadline(id).is_none_or(|deadline| deadline > self.now()) {
+                if let Some(place) = self.board.place(id) {
+                    self.watch_deadline(id, place);
+                }
+                continue;
+            }
+            self.board.count_miss(self.place(id));
+            self.pass_due |= self.options.pass_on_miss;
+            self.predictor.value.on_deadline_missed(id, &mut self.board);
+            self.absorb(Event::Miss, id)?;
+            if self.deadline(id).is_some_and(|deadline| deadline <= self.now()) {
+                return Err(self.no_prediction(id, "missed deadline"));
+            }
+        }
+        self.late = late;
+        self.drop_stale_deadlines();
+        Ok(())
+    }
+
+    /// When a running job's prediction runs out.
+    fn deadline(&self, id: JobId) -> Option<Time> {
+        let entry = self.board.at(self.board.place(id)?);
+        match entry.stage {
+            Stage::Running { start } => Some(start + entry.prediction),
+            _ => None,
+        }
+    }
+
+    /// Puts down a running job's deadline, if it will outlive it and is not watched until then anyway.
+    pub(super) fn watch_deadline(&mut self, id: JobId, place: usize) {
+        let Entry { stage, prediction, .. } = *self.board.at(place);
+        if let Stage::Running { start } = stage {
+            let secret = &mut self.secrets[place];
+            if prediction < secret.runtime && start + prediction < secret.watched {
+                secret.watched = start + prediction;
+                self.deadlines.push(Reverse((secret.watched, id)));
+            }
+        }
+    }
+
+    /// A watched time has come or is taken away; the job's place, if it still counted.
+    fn unwatch(&mut self, id: JobId, time: Time) -> Option<usize> {
+        let place = self.board.place(id)?;
+        let watched = &mut self.secrets[place].watched;
+        (*watched == time).then(|| {
+            *watched = NEVER;
+            place
+        })
+    }
+
+    /// Takes times off the top at which no deadline is missed, so that nobody wakes up for them.
+    fn drop_stale_deadlines(&mut self) {
+        while let Some(&Reverse((time, id))) = self.deadlines.peek()
+            && self.deadline(id) != Some(time)
+        {
+            self.deadlines.pop();
+            if let Some(place) = self.unwatch(id, time) {
+                self.watch_deadline(id, place);
+            }
+        }
+    }
+}
