@@ -2,10 +2,12 @@
 //! criterion can tell apart stand in one group, so that a user with thousands of them is asked about once.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
-use super::sessions::{Match, Twins};
+use super::running::{Running, Standing};
+use super::twins::{Twins, push_tightly};
 use crate::job::JobId;
-use crate::time::Seconds;
+use crate::time::{Seconds, Time};
 
 /// All users' jobs that wait or run. Users and twins are numbered from 0.
 #[derive(Debug, Default)]
@@ -19,29 +21,34 @@ pub struct Live {
 
 #[derive(Debug, Default)]
 pub struct UserJobs {
-    /// In order of arrival.
-    pub running: Vec<Runner>,
+    pub running: Running,
     /// The groups of waiting jobs, none of them empty.
     pub groups: Vec<Group>,
-}
-
-/// A running job.
-#[derive(Clone, Copy, Debug)]
-pub struct Runner {
-    pub id: JobId,
-    pub twins: Twins,
-    /// How it matches though it still runs, if it is late.
-    pub late: Option<Match>,
 }
 
 /// Waiting twins.
 #[derive(Debug)]
 pub struct Group {
-    twins: Twins,
+    pub twins: Twins,
     /// In order of arrival.
     pub jobs: VecDeque<JobId>,
     /// The prediction in force for all of them; none where they may differ.
     pub prediction: Option<Seconds>,
+}
+
+impl Group {
+    /// Where those stand that have these ids.
+    pub fn places(&self, ids: &Range<JobId>) -> Range<usize> {
+        // Mostly all of them.
+        let from =
+            if self.jobs.front() >= Some(&ids.start) { 0 } else { self.jobs.partition_point(|id| *id < ids.start) };
+        let to = if self.jobs.back() < Some(&ids.end) {
+            self.jobs.len()
+        } else {
+            self.jobs.partition_point(|id| *id < ids.end)
+        };
+        from..to
+    }
 }
 
 const NOWHERE: u32 = u32::MAX;
@@ -57,33 +64,26 @@ impl Live {
 
     /// A job arrives and waits, with this prediction.
     pub fn wait(&mut self, id: JobId, user: usize, twins: Twins, prediction: Seconds) {
-        if self.place.len() <= twins.index() {
-            self.place.resize(twins.index() + 1, NOWHERE);
-        }
-        if self.place[twins.index()] == NOWHERE {
-            let jobs = self.spare.pop().unwrap_or_default();
-            let groups = &mut self.of(user).groups;
-            groups.push(Group { twins, jobs, prediction: Some(prediction) });
-            self.place[twins.index()] = groups.len() as u32 - 1;
+        while self.place.len() <= twins.index() {
+            push_tightly(&mut self.place, NOWHERE);
         }
         let at = self.place[twins.index()] as usize;
-        let group = &mut self.of(user).groups[at];
-        group.jobs.push_back(id);
-        group.prediction = group.prediction.filter(|common| *common == prediction);
+        if let Some(group) = self.of(user).groups.get_mut(at) {
+            group.jobs.push_back(id);
+            group.prediction = group.prediction.filter(|common| *common == prediction);
+            return;
+        }
+        let mut jobs = self.spare.pop().unwrap_or_default();
+        jobs.push_back(id);
+        let groups = &mut self.users[user].groups;
+        self.place[twins.index()] = groups.len() as u32;
+        groups.push(Group { twins, jobs, prediction: Some(prediction) });
     }
 
     /// A waiting job starts.
-    pub fn start(&mut self, id: JobId, user: usize, twins: Twins) {
-        self.withdraw(id, user, twins);
-        let running = &mut self.of(user).running;
-        let at = running.partition_point(|other| other.id < id);
-        running.insert(at, Runner { id, twins, late: None });
-    }
-
-    /// A running job, if it is one.
-    pub fn runner(&mut self, id: JobId, user: usize) -> Option<&mut Runner> {
-        let running = &mut self.of(user).running;
-        running.binary_search_by_key(&id, |runner| runner.id).ok().map(|at| &mut running[at])
+    pub fn start(&mut self, id: JobId, user: usize, standing: Standing, now: Time) {
+        self.withdraw(id, user, standing.twins);
+        self.users[user].running.start(id, standing, now);
     }
 
     /// A waiting job waits no longer.
@@ -91,7 +91,9 @@ impl Live {
         let at = self.place[twins.index()] as usize;
         let groups = &mut self.users[user].groups;
         let jobs = &mut groups[at].jobs;
-        if let Ok(place) = jobs.binary_search(&id) {
+        if jobs.front() == Some(&id) {
+            jobs.pop_front();
+        } else if let Ok(place) = jobs.binary_search(&id) {
             jobs.remove(place);
         }
         if jobs.is_empty() {
@@ -101,11 +103,5 @@ impl Live {
                 self.place[moved.twins.index()] = at as u32;
             }
         }
-    }
-
-    /// A running job ends.
-    pub fn end(&mut self, id: JobId, user: usize) -> Option<Runner> {
-        let running = &mut self.of(user).running;
-        running.binary_search_by_key(&id, |runner| runner.id).ok().map(|at| running.remove(at))
     }
 }

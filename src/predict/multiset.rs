@@ -10,213 +10,297 @@ use crate::time::Seconds;
 #[derive(Clone, Debug)]
 pub enum Runtimes {
     /// For the median, the least and the most.
-    Sorted(SortedBlocks),
-    Mean(Box<Sum>),
-    /// By when each was added.
-    Last(BTreeMap<u64, Seconds>),
+    Few(Few),
+    /// In a box because most sets never need one.
+    Many(Box<Many>),
 }
 
-/// Runtimes added up.
-#[derive(Clone, Debug, Default)]
-pub struct Sum {
-    sum: i128,
-    count: usize,
+#[derive(Clone, Debug)]
+pub enum Many {
+    /// Too many for the simple way.
+    Sorted(SortedBlocks),
+    /// For the mean.
+    Sum { sum: i128, count: usize },
+    /// For the last: by when each was added.
+    Last(BTreeMap<u64, Seconds>),
 }
 
 impl Runtimes {
     pub fn new(metric: Metric) -> Self {
         match metric {
-            Metric::Median | Metric::Min | Metric::Max => Runtimes::Sorted(SortedBlocks::default()),
-            Metric::Mean => Runtimes::Mean(Box::default()),
-            Metric::Last => Runtimes::Last(BTreeMap::new()),
+            Metric::Median | Metric::Min | Metric::Max => Runtimes::Few(Few::default()),
+            Metric::Mean => Runtimes::Many(Box::new(Many::Sum { sum: 0, count: 0 })),
+            Metric::Last => Runtimes::Many(Box::new(Many::Last(BTreeMap::new()))),
         }
     }
 
     /// Adds a runtime; `when` orders it among the others, each of which has another.
+    #[inline]
     pub fn add(&mut self, runtime: Seconds, when: u64) {
         match self {
-            Runtimes::Sorted(blocks) => blocks.add(runtime),
-            Runtimes::Mean(all) => {
-                all.sum += i128::from(runtime);
-                all.count += 1;
-            }
-            Runtimes::Last(by_time) => drop(by_time.insert(when, runtime)),
+            Runtimes::Few(few) if few.has_room() => few.add(runtime),
+            _ => self.add_without_room(runtime, when),
         }
     }
 
-    /// Takes out one that was added so.
-    pub fn take(&mut self, runtime: Seconds, when: u64) {
+    #[inline(never)]
+    fn add_without_room(&mut self, runtime: Seconds, when: u64) {
         match self {
-            Runtimes::Sorted(blocks) => blocks.take(runtime),
-            Runtimes::Mean(all) => {
-                all.sum -= i128::from(runtime);
-                all.count -= 1;
+            Runtimes::Few(few) if few.numbers.len() < Few::MOST => {
+                few.make_room();
+                few.add(runtime);
             }
-            Runtimes::Last(by_time) => drop(by_time.remove(&when)),
+            Runtimes::Few(few) => {
+                let mut blocks = SortedBlocks { len: Few::MOST, blocks: vec![few.in_order().to_vec()] };
+                blocks.add(runtime);
+                *self = Runtimes::Many(Box::new(Many::Sorted(blocks)));
+            }
+            Runtimes::Many(many) => many.add(runtime, when),
         }
     }
 
-    /// Takes all out; the room they took is kept for others.
+    /// Takes out one that was added so, and adds another.
+    #[inline]
+    pub fn replace(&mut self, (old, old_when): (Seconds, u64), (new, new_when): (Seconds, u64)) {
+        match self {
+            Runtimes::Few(few) => few.replace(old, new),
+            Runtimes::Many(many) => {
+                many.take(old, old_when);
+                many.add(new, new_when);
+            }
+        }
+    }
+
+    /// Takes all out; the room they took is kept for others if they were few.
     pub fn clear(&mut self) {
         match self {
-            Runtimes::Sorted(blocks) => blocks.clear(),
-            Runtimes::Mean(all) => **all = Sum::default(),
-            Runtimes::Last(by_time) => by_time.clear(),
-        }
-    }
-
-    pub fn len(&self) -> usize {
-        match self {
-            Runtimes::Sorted(blocks) => blocks.len(),
-            Runtimes::Mean(all) => all.count,
-            Runtimes::Last(by_time) => by_time.len(),
+            Runtimes::Few(few) => (few.len, few.ordered) = (0, 0),
+            Runtimes::Many(many) => match **many {
+                Many::Sorted(_) => *self = Runtimes::Few(Few::default()),
+                Many::Sum { ref mut sum, ref mut count } => (*sum, *count) = (0, 0),
+                Many::Last(ref mut by_time) => by_time.clear(),
+            },
         }
     }
 
     /// The metric (the one the set was made for) of all but one, if one is named that was added so; None if there are no
     /// others. Medians of an even number and means are rounded down.
+    #[inline(always)]
     pub fn metric_without(&mut self, metric: Metric, one: Option<(Seconds, u64)>) -> Option<Seconds> {
-        let count = self.len() - usize::from(one.is_some());
-        if count == 0 {
-            return None;
+        match self {
+            // Nearly always.
+            Runtimes::Few(few) => {
+                let all = few.in_order();
+                let place = |runtime| all.partition_point(|&other| other < runtime);
+                by_order(metric, all.len(), one.map(|(runtime, _)| place(runtime)), |nth| all[nth])
+            }
+            Runtimes::Many(many) => many.metric_without(metric, one),
         }
-        Some(match self {
-            Runtimes::Sorted(blocks) => {
-                blocks.put_in_order();
-                // From its place on, the others are one further up.
-                let place = one.map_or(usize::MAX, |(runtime, _)| blocks.place_of(runtime));
-                let nth = |nth: usize| blocks.nth(nth + usize::from(nth >= place));
-                match metric {
-                    Metric::Min => nth(0),
-                    Metric::Max => nth(count - 1),
-                    _ if count % 2 == 1 => nth(count / 2),
-                    _ => (nth(count / 2 - 1) + nth(count / 2)).div_euclid(2),
-                }
-            }
-            Runtimes::Mean(all) => {
-                let sum = all.sum - one.map_or(0, |(runtime, _)| i128::from(runtime));
-                sum.div_euclid(count as i128) as Seconds
-            }
-            Runtimes::Last(by_time) => {
-                let mut latest = by_time.iter().rev().filter(|(when, _)| one.is_none_or(|(_, own)| **when != own));
-                *latest.next().expect("there are others").1
-            }
-        })
     }
 }
 
-/// Numbers in order: one block while they are few, and blocks small enough to be shifted at no cost worth naming from
-/// then on. (A tree would do as well; this is shorter, and faster up to a million.)
-///
-/// There are many more of these sets than are ever asked: a criterion is asked only where the ones before it find
-/// nothing. So whoever comes while they are few waits at the end, out of order, until somebody asks.
-#[derive(Clone, Debug, Default)]
-pub struct SortedBlocks {
-    /// All of them, while there are no blocks; in order up to `ordered`.
-    few: Vec<Seconds>,
-    ordered: u32,
-    /// None is empty; in a box because most sets never have any.
-    #[expect(clippy::box_collection, reason = "sets are many, and small ones count")]
-    blocks: Option<Box<Vec<Vec<Seconds>>>>,
+/// The metric of so many numbers but one, if its place is given, by their order.
+#[inline(always)]
+fn by_order(metric: Metric, count: usize, but: Option<usize>, nth: impl Fn(usize) -> Seconds) -> Option<Seconds> {
+    let count = count - usize::from(but.is_some());
+    if count == 0 {
+        return None;
+    }
+    // From its place on, the others are one further up.
+    let but = but.unwrap_or(usize::MAX);
+    let nth = |at: usize| nth(at + usize::from(at >= but));
+    Some(match metric {
+        Metric::Min => nth(0),
+        Metric::Max => nth(count - 1),
+        _ if count % 2 == 1 => nth(count / 2),
+        _ => (nth(count / 2 - 1) + nth(count / 2)).div_euclid(2),
+    })
 }
 
-impl SortedBlocks {
-    const LARGEST: usize = 512;
+impl Many {
+    fn add(&mut self, runtime: Seconds, when: u64) {
+        match self {
+            Many::Sorted(blocks) => blocks.add(runtime),
+            Many::Sum { sum, count } => (*sum, *count) = (*sum + i128::from(runtime), *count + 1),
+            Many::Last(by_time) => drop(by_time.insert(when, runtime)),
+        }
+    }
+
+    fn take(&mut self, runtime: Seconds, when: u64) {
+        match self {
+            Many::Sorted(blocks) => blocks.take(runtime),
+            Many::Sum { sum, count } => (*sum, *count) = (*sum - i128::from(runtime), *count - 1),
+            Many::Last(by_time) => drop(by_time.remove(&when)),
+        }
+    }
+
+    fn metric_without(&self, metric: Metric, one: Option<(Seconds, u64)>) -> Option<Seconds> {
+        match self {
+            Many::Sorted(blocks) => {
+                let but = one.map(|(runtime, _)| blocks.place_of(runtime));
+                by_order(metric, blocks.len, but, |nth| blocks.nth(nth))
+            }
+            Many::Sum { sum, count } => {
+                let count = count - usize::from(one.is_some());
+                let sum = sum - one.map_or(0, |(runtime, _)| i128::from(runtime));
+                (count > 0).then(|| sum.div_euclid(count as i128) as Seconds)
+            }
+            Many::Last(by_time) => {
+                let mut latest = by_time.iter().rev().filter(|(when, _)| one.is_none_or(|(_, own)| **when != own));
+                latest.next().map(|(_, runtime)| *runtime)
+            }
+        }
+    }
+}
+
+/// Few numbers.
+///
+/// There are many more of these sets than are ever asked: a criterion is asked only where the ones before it find
+/// nothing. So whoever comes waits at the end, out of order, until somebody asks.
+#[derive(Clone, Debug, Default)]
+pub struct Few {
+    /// As many as `len` are in use, the rest is room; in order up to `ordered`. (A vector would keep its length and its
+    /// room in eight bytes each.)
+    numbers: Box<[Seconds]>,
+    len: u32,
+    ordered: u32,
+}
+
+impl Few {
+    const MOST: usize = 512;
     /// So many are put into their places one by one; more are sorted together with all others.
     const MOST_INSERTED: usize = 8;
 
-    fn len(&self) -> usize {
-        self.blocks.as_ref().map_or(self.few.len(), |blocks| blocks.iter().map(Vec::len).sum())
+    #[inline]
+    fn has_room(&self) -> bool {
+        (self.len as usize) < self.numbers.len()
     }
 
+    #[inline]
     fn add(&mut self, value: Seconds) {
-        let Some(blocks) = &mut self.blocks else {
-            self.few.push(value);
-            if self.few.len() > Self::LARGEST {
-                self.put_in_order();
-                let upper = self.few.split_off(Self::LARGEST / 2);
-                self.blocks = Some(Box::new(vec![std::mem::take(&mut self.few), upper]));
-                self.ordered = 0;
-            }
-            return;
-        };
-        let at = block_of(blocks, value);
-        let block = &mut blocks[at];
-        block.insert(block.partition_point(|&other| other < value), value);
-        if block.len() > Self::LARGEST {
-            let upper = block.split_off(Self::LARGEST / 2);
-            blocks.insert(at + 1, upper);
-        }
+        self.numbers[self.len as usize] = value;
+        self.len += 1;
     }
 
-    fn take(&mut self, value: Seconds) {
-        if let Some(blocks) = &mut self.blocks {
-            let at = block_of(blocks, value);
-            if let Ok(place) = blocks[at].binary_search(&value) {
-                blocks[at].remove(place);
-                if blocks[at].is_empty() {
-                    blocks.remove(at);
-                }
-                if blocks.is_empty() {
-                    self.clear();
-                }
-            }
-            return;
-        }
-        let (in_order, others) = self.few.split_at(self.ordered as usize);
-        if let Some(at) = others.iter().rposition(|&other| other == value) {
-            self.few.swap_remove(in_order.len() + at);
-        } else if let Ok(at) = in_order.binary_search(&value) {
-            self.few.remove(at);
+    fn make_room(&mut self) {
+        let len = self.numbers.len();
+        let mut more = Vec::with_capacity((2 * len).max(1));
+        more.extend_from_slice(&self.numbers);
+        more.resize(more.capacity(), 0);
+        self.numbers = more.into_boxed_slice();
+    }
+
+    fn replace(&mut self, old: Seconds, new: Seconds) {
+        let numbers = &mut self.numbers[..self.len as usize];
+        let (in_order, others) = numbers.split_at_mut(self.ordered as usize);
+        if let Some(other) = others.iter_mut().rfind(|other| **other == old) {
+            *other = new;
+        } else if let Ok(at) = in_order.binary_search(&old) {
+            numbers.copy_within(at + 1.., at);
+            numbers[numbers.len() - 1] = new;
             self.ordered -= 1;
         }
     }
 
-    fn clear(&mut self) {
-        self.blocks = None;
-        self.few.clear();
-        self.ordered = 0;
+    /// All of them in order: those who came last are put in their places.
+    #[inline(always)]
+    fn in_order(&mut self) -> &[Seconds] {
+        if self.ordered < self.len && self.len > 1 {
+            self.put_in_order();
+        }
+        &self.numbers[..self.len as usize]
     }
 
-    /// Puts those in their places who came last: before anybody asks.
+    #[inline(never)]
     fn put_in_order(&mut self) {
-        let (from, to) = (self.ordered as usize, self.few.len());
-        if to - from > Self::MOST_INSERTED {
-            self.few.sort_unstable();
-        } else {
-            for at in from..to {
-                let place = self.few[..at].partition_point(|&other| other <= self.few[at]);
-                self.few[place..=at].rotate_right(1);
+        let numbers = &mut self.numbers[..self.len as usize];
+        let ordered = std::mem::replace(&mut self.ordered, self.len) as usize;
+        if numbers.len() - ordered > Self::MOST_INSERTED {
+            return numbers.sort_unstable();
+        }
+        for end in ordered + 1..=numbers.len() {
+            insert_last(&mut numbers[..end]);
+        }
+    }
+}
+
+/// Puts the last number in its place among the others, which are in order.
+fn insert_last(numbers: &mut [Seconds]) {
+    let Some((last, others)) = numbers.split_last_mut() else { return };
+    if others.len() > 16 {
+        let (value, end) = (*last, others.len());
+        let place = others.partition_point(|other| *other <= value);
+        numbers.copy_within(place..end, place + 1);
+        numbers[place] = value;
+        return;
+    }
+    // Among so few it is faster to go past all of them than to guess where to stop.
+    for other in others {
+        (*other, *last) = ((*other).min(*last), (*other).max(*last));
+    }
+}
+
+/// Many numbers in order, in blocks small enough to be shifted at no cost worth naming. (A tree would do as well; this
+/// is shorter, and faster up to a million.)
+#[derive(Clone, Debug, Default)]
+pub struct SortedBlocks {
+    len: usize,
+    /// None is empty.
+    blocks: Vec<Vec<Seconds>>,
+}
+
+impl SortedBlocks {
+    const LARGEST: usize = 512;
+
+    fn add(&mut self, value: Seconds) {
+        self.len += 1;
+        if self.blocks.is_empty() {
+            self.blocks.push(Vec::new());
+        }
+        let at = self.block_of(value);
+        let block = &mut self.blocks[at];
+        block.insert(block.partition_point(|&other| other < value), value);
+        if block.len() > Self::LARGEST {
+            let upper = block.split_off(Self::LARGEST / 2);
+            self.blocks.insert(at + 1, upper);
+        }
+    }
+
+    fn take(&mut self, value: Seconds) {
+        let at = self.block_of(value);
+        let Some(block) = self.blocks.get_mut(at) else { return };
+        if let Ok(place) = block.binary_search(&value) {
+            block.remove(place);
+            self.len -= 1;
+            if block.is_empty() {
+                self.blocks.remove(at);
             }
         }
-        self.ordered = to as u32;
     }
 
     /// How many are less than a number.
     fn place_of(&self, value: Seconds) -> usize {
-        let Some(blocks) = &self.blocks else { return self.few.partition_point(|&other| other < value) };
-        let at = block_of(blocks, value);
-        let before: usize = blocks[..at].iter().map(Vec::len).sum();
-        before + blocks[at].partition_point(|&other| other < value)
+        let at = self.block_of(value);
+        let before: usize = self.blocks[..at].iter().map(Vec::len).sum();
+        before + self.blocks[at].partition_point(|&other| other < value)
     }
 
     fn nth(&self, nth: usize) -> Seconds {
-        let Some(blocks) = &self.blocks else { return self.few[nth] };
         let mut before = 0;
-        for block in blocks.iter() {
+        for block in &self.blocks {
             if nth < before + block.len() {
                 return block[nth - before];
             }
             before += block.len();
         }
-        unreachable!("asked for one of {} as the {nth}th", self.len())
+        unreachable!("asked for one of {} as the {nth}th", self.len)
     }
-}
 
-/// The block in which a number stands or would.
-fn block_of(blocks: &[Vec<Seconds>], value: Seconds) -> usize {
-    let at = blocks.partition_point(|block| block[block.len() - 1] < value);
-    at.min(blocks.len() - 1)
+    /// The block in which a number stands or would.
+    fn block_of(&self, value: Seconds) -> usize {
+        let at = self.blocks.partition_point(|block| block.last().is_some_and(|&largest| largest < value));
+        at.min(self.blocks.len().saturating_sub(1))
+    }
 }
 
 #[cfg(test)]
@@ -234,8 +318,11 @@ mod tests {
             assert_eq!(runtimes.metric_without(metric, None), None);
             for when in 0..6000u64 {
                 if !list.is_empty() && rng.random_ratio(1, 3) {
-                    let (runtime, when) = list.remove(rng.random_range(0..list.len()));
-                    runtimes.take(runtime, when);
+                    let one = rng.random_range(0..list.len());
+                    let new = (rng.random_range(1..500), when);
+                    runtimes.replace(list[one], new);
+                    list.remove(one);
+                    list.push(new);
                 } else {
                     let runtime = rng.random_range(1..500) * rng.random_range(1..500);
                     runtimes.add(runtime, when);

@@ -3,14 +3,17 @@
 use std::ops::Range;
 
 use super::board::{Board, Stage};
+use super::criterion::Criterion;
 use super::deadline;
-use super::live::{Group, Live, Runner};
+use super::live::{Group, Live, UserJobs};
 use super::metric::Metric;
 use super::predictor::Predictor;
-use super::sessions::{Criterion, Match, Search, Sessions, Twins};
+use super::running::{Class, Standing};
+use super::sessions::{Match, Search, Sessions};
+use super::twins::Twins;
 use crate::job::JobId;
 use crate::spec::{Form, Key, Kind, Spec};
-use crate::time::{FOREVER, Seconds};
+use crate::time::{FOREVER, Seconds, Time};
 
 const CRITERIA: Kind = Kind::Text {
     what: "letters of P (processors), E (estimate), X (executable), Q (queue), or *; the best first",
@@ -88,15 +91,20 @@ enum Fallback {
 /// estimate of its own is matched by the one it was given, so that such jobs are alike in E; with `sbh-noest` estimates
 /// matter only if a criterion names E.
 pub struct Sbh {
-    sessions: Sessions,
+    history: History,
     propagate: bool,
-    fallback: Fallback,
     /// Of every job that has arrived.
     twins: Vec<Twins>,
-    /// Jobs in the system by user, and of those that run how they match if they are late (kept for `propagate`).
+    /// Jobs in the system by user (kept for `propagate`).
     live: Live,
     /// Scratch: what one propagation has to write.
     adopted: Vec<(JobId, Seconds)>,
+}
+
+/// What answers for any job.
+struct History {
+    sessions: Sessions,
+    fallback: Fallback,
 }
 
 impl Sbh {
@@ -115,63 +123,82 @@ impl Sbh {
         let search = if spec.text("search") == "dfs" { Search::DepthFirst } else { Search::BreadthFirst };
         let depth = spec.text("sessions").parse().unwrap_or(u64::MAX);
         let metric = Metric::from_word(spec.text("metric"));
+        let sessions = Sessions::new(&criteria, search, depth, spec.duration("think"), metric);
         Sbh {
-            sessions: Sessions::new(criteria, search, depth, spec.duration("think"), metric),
+            history: History { sessions, fallback },
             propagate: spec.switch("propagate"),
-            fallback,
             twins: Vec::new(),
             live: Live::default(),
             adopted: Vec::new(),
         }
     }
 
-    /// What the sessions say of a job; a late one is no match for itself.
-    fn compute(&mut self, id: JobId, late: Option<Match>, board: &Board) -> Seconds {
-        let found = self.sessions.find(self.twins[id.index()], late);
-        found.unwrap_or_else(|| match self.fallback {
-            Fallback::Estimate => board.job(id).estimate,
+    /// Twins of a job that has arrived, and their user.
+    fn twins(&self, id: JobId) -> (Twins, usize) {
+        let twins = self.twins[id.index()];
+        (twins, self.history.sessions.user(twins))
+    }
+
+    /// Predicts a user's jobs in the system anew, all but one that is set aside, in order of arrival.
+    ///
+    /// What matches changes within a propagation only where a late job, which runs, adopts another prediction. So the
+    /// running jobs are gone through one by one, if any may adopt one at all, and at each such place the groups of
+    /// waiting jobs are predicted as far as they arrived before it. Mostly there is no such place, and each group is
+    /// predicted once.
+    fn predict_others(&mut self, user: usize, board: &mut Board) {
+        let Sbh { history, live, adopted, .. } = self;
+        let UserJobs { running, groups } = live.of(user);
+        let mut predicted_to = JobId(0);
+        if history.ask(&mut running.classes, board.now()) {
+            let mut nothing_changed = true;
+            for at in 0..running.runners.len() {
+                let Some(&Class { standing, said, .. }) = running.adopting(at) else { continue };
+                let id = running.runners[at].id;
+                adopted.push((id, said));
+                running.adopt(at);
+                if let Some(late) = standing.as_match() {
+                    history.predict_waiting(groups, predicted_to..id, board, adopted);
+                    predicted_to = id;
+                    history.sessions.change(standing.twins, late, said);
+                    nothing_changed = false;
+                    if !history.ask(&mut running.classes, board.now()) {
+                        break;
+                    }
+                }
+            }
+            if nothing_changed {
+                running.settle();
+            }
+        }
+        if !groups.is_empty() {
+            history.predict_waiting(groups, predicted_to..JobId(u32::MAX), board, adopted);
+        }
+        // As they were adopted: in order of arrival.
+        adopted.sort_unstable_by_key(|(id, _)| *id);
+        for &(id, prediction) in adopted.iter() {
+            board.predict(id, prediction);
+        }
+        adopted.clear();
+    }
+}
+
+impl History {
+    /// The prediction for a job; if it is late, it is no match for itself.
+    fn predict(&mut self, twins: Twins, late: Option<Match>) -> Seconds {
+        self.sessions.find(twins, late).unwrap_or_else(|| match self.fallback {
+            Fallback::Estimate => self.sessions.estimate(twins),
             Fallback::Growth { default, .. } => default,
         })
     }
 
-    /// Predicts a user's jobs in the system anew, all but one, in order of arrival.
-    ///
-    /// What matches changes within a propagation only where a late job, which runs, adopts another prediction. So the
-    /// running jobs are gone through one by one, and at each such place the groups of waiting jobs are predicted as far
-    /// as they arrived before it. Mostly there is no such place, and each group is predicted once.
-    fn predict_others(&mut self, but: JobId, user: usize, board: &mut Board) {
-        let mut live = std::mem::take(self.live.of(user));
-        let mut adopted = std::mem::take(&mut self.adopted);
-        let mut predicted_to = JobId(0);
-        // Jobs of an array are twins and late alike: what was found for one holds for the next, until what matches changes.
-        let mut last: Option<(Twins, Option<Seconds>, Seconds)> = None;
-        for runner in live.running.iter_mut().filter(|runner| runner.id != but) {
-            let Runner { id, twins, late } = *runner;
-            let as_late = late.map(|late| late.runtime);
-            let prediction = match last {
-                Some((asked, asked_as, found)) if asked == twins && asked_as == as_late => found,
-                _ => self.compute(id, late, board),
-            };
-            last = (late.is_none() || self.sessions.orders_only_by_length()).then_some((twins, as_late, prediction));
-            if prediction == board.prediction(id) || prediction <= board.elapsed(id) {
-                continue;
-            }
-            if let Some(old) = late {
-                self.predict_waiting(&mut live.groups, predicted_to..id, board, &mut adopted);
-                predicted_to = id;
-                runner.late = Some(self.sessions.change(twins, old, prediction));
-                last = None;
-            }
-            adopted.push((id, prediction));
+    /// Predicts running jobs anew, and tells whether any of them may adopt that.
+    fn ask(&mut self, classes: &mut [Class], now: Time) -> bool {
+        let mut any = false;
+        for class in classes.iter_mut().filter(|class| class.members > 0) {
+            let said = self.predict(class.standing.twins, class.standing.as_match());
+            any |= class.hear(said, now);
         }
-        self.predict_waiting(&mut live.groups, predicted_to..JobId(u32::MAX), board, &mut adopted);
-        *self.live.of(user) = live;
-        // As they were adopted: in order of arrival.
-        adopted.sort_unstable_by_key(|(id, _)| *id);
-        for (id, prediction) in adopted.drain(..) {
-            board.predict(id, prediction);
-        }
-        self.adopted = adopted;
+        any
     }
 
     /// Predicts those waiting jobs anew that have these ids.
@@ -183,58 +210,53 @@ impl Sbh {
         adopted: &mut Vec<(JobId, Seconds)>,
     ) {
         for group in groups {
-            let from = group.jobs.partition_point(|id| *id < ids.start);
-            let to = group.jobs.partition_point(|id| *id < ids.end);
-            if from == to {
+            let places = group.places(&ids);
+            if places.is_empty() {
                 continue;
             }
-            // Any of them stands for all.
-            let prediction = self.compute(group.jobs[from], None, board);
+            let prediction = self.predict(group.twins, None);
             if group.prediction == Some(prediction) {
                 continue;
             }
             let differs = |id: &JobId| board.prediction(*id) != prediction;
-            adopted.extend(group.jobs.range(from..to).copied().filter(differs).map(|id| (id, prediction)));
-            group.prediction = (to - from == group.jobs.len()).then_some(prediction);
+            group.prediction = (places.len() == group.jobs.len()).then_some(prediction);
+            adopted.extend(group.jobs.range(places).copied().filter(differs).map(|id| (id, prediction)));
         }
     }
 }
 
 impl Predictor for Sbh {
     fn on_arrival(&mut self, id: JobId, board: &mut Board) {
-        let twins = self.sessions.arrive(board.job(id), board.now());
+        let twins = self.history.sessions.arrive(board.job(id), board.now());
         debug_assert_eq!(self.twins.len(), id.index(), "jobs arrive in order");
         self.twins.push(twins);
-        let prediction = self.compute(id, None, board);
+        let prediction = self.history.predict(twins, None);
         board.predict(id, prediction);
         if self.propagate {
-            self.live.wait(id, self.sessions.user(twins), twins, prediction);
+            self.live.wait(id, self.history.sessions.user(twins), twins, prediction);
         }
     }
 
-    fn on_start(&mut self, id: JobId, _: &mut Board) {
+    fn on_start(&mut self, id: JobId, board: &mut Board) {
         if self.propagate {
-            let twins = self.twins[id.index()];
-            self.live.start(id, self.sessions.user(twins), twins);
+            let (twins, user) = self.twins(id);
+            let standing = Standing { twins, prediction: board.prediction(id), late: None };
+            self.live.start(id, user, standing, board.now());
         }
     }
 
     fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {
-        let twins = self.twins[id.index()];
-        let user = self.sessions.user(twins);
-        let runner = if self.propagate { self.live.end(id, user) } else { None };
-        if let Some(late) = runner.and_then(|runner| runner.late) {
-            self.sessions.take(twins, late);
-        }
-        self.sessions.add(twins, runtime);
-        self.sessions.end(twins, board.now());
+        let (twins, user) = self.twins(id);
+        let standing = if self.propagate { self.live.of(user).running.end(id) } else { None };
+        let late = standing.and_then(|standing| standing.as_match());
+        self.history.sessions.end(twins, late, runtime, board.now());
         if self.propagate {
-            self.predict_others(id, user, board);
+            self.predict_others(user, board);
         }
     }
 
     fn on_deadline_missed(&mut self, id: JobId, board: &mut Board) {
-        match self.fallback {
+        match self.history.fallback {
             Fallback::Estimate => deadline::raise_to_estimate(id, board),
             Fallback::Growth { factor, limit, .. } => multiply(id, factor, limit, board),
         }
@@ -242,29 +264,42 @@ impl Predictor for Sbh {
             return;
         }
         debug_assert_ne!(board.stage(id), Stage::Gone);
-        let (twins, prediction) = (self.twins[id.index()], board.prediction(id));
-        let user = self.sessions.user(twins);
-        if let Some(runner) = self.live.runner(id, user) {
-            runner.late = Some(match runner.late {
-                None => self.sessions.add_running(twins, prediction),
-                Some(old) => self.sessions.change(twins, old, prediction),
-            });
-        }
-        self.predict_others(id, user, board);
+        let (twins, user) = self.twins(id);
+        let (running, prediction) = (&mut self.live.of(user).running, board.prediction(id));
+        let at = running.find(id).expect("only running jobs can be late");
+        let sessions = &mut self.history.sessions;
+        let late = match running.set_aside(at).as_match() {
+            None => sessions.add_running(twins, prediction),
+            Some(old) => sessions.change(twins, old, prediction),
+        };
+        self.predict_others(user, board);
+        self.live.of(user).running.put_back(at, Standing { twins, prediction, late: Some(late) });
     }
 
     fn predict_again(&mut self, id: JobId, board: &mut Board) {
-        let user = self.sessions.user(self.twins[id.index()]);
-        let late = self.live.runner(id, user).and_then(|runner| runner.late);
-        let prediction = self.compute(id, late, board);
-        board.predict_if_above_elapsed(id, prediction);
+        let (twins, user) = self.twins(id);
+        let running = &mut self.live.of(user).running;
+        let at = running.find(id);
+        let late = at.and_then(|at| running.standing(at).as_match());
+        let prediction = self.history.predict(twins, late);
+        if prediction <= board.elapsed(id) {
+            return;
+        }
+        board.predict(id, prediction);
+        if let Some(old) = late {
+            self.history.sessions.change(twins, old, prediction);
+        }
+        if let Some(at) = at {
+            let standing = running.set_aside(at);
+            running.put_back(at, Standing { prediction, ..standing });
+        }
     }
 
     fn on_cancellation(&mut self, id: JobId, _: &mut Board) {
-        let twins = self.twins[id.index()];
-        self.sessions.withdraw(twins);
+        let (twins, user) = self.twins(id);
+        self.history.sessions.withdraw(twins);
         if self.propagate {
-            self.live.withdraw(id, self.sessions.user(twins), twins);
+            self.live.withdraw(id, user, twins);
         }
     }
 }
