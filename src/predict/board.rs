@@ -110,24 +110,26 @@ impl Board {
     /// least a second and more than it has run already; a breach is reported by the engine, which then stops.
     /// Predictions beyond [`FOREVER`] are cut there.
     pub fn predict(&mut self, id: JobId, prediction: Seconds) {
-        let place = self.place(id);
-        let elapsed = match place.map_or(Stage::Gone, |place| self.entries[place].stage) {
-            Stage::Waiting => Ok(0),
-            Stage::Running { start } => Ok(self.now - start),
-            Stage::Gone => Err(BreachKind::NotInTheSystem),
+        let Some(place) = self.place(id) else { return self.object(id, prediction, BreachKind::NotInTheSystem) };
+        let entry = &mut self.entries[place];
+        let elapsed = match entry.stage {
+            Stage::Waiting => 0,
+            Stage::Running { start } => self.now - start,
+            Stage::Gone => return self.object(id, prediction, BreachKind::NotInTheSystem),
         };
-        let why = match (elapsed, place) {
-            (Ok(elapsed), Some(place)) if prediction >= 1 && prediction > elapsed => {
-                let new = prediction.min(FOREVER);
-                let old = std::mem::replace(&mut self.entries[place].prediction, new);
-                self.changes.push(Change { job: id, place: place as u32, old, new });
-                return;
-            }
-            (Err(why), _) => why,
-            _ if prediction < 1 => BreachKind::TooShort,
-            (Ok(elapsed), _) => BreachKind::NotAboveElapsed { elapsed },
-        };
-        self.breach.get_or_insert(Breach { job: id, prediction, why });
+        if prediction <= elapsed {
+            let why = if prediction < 1 { BreachKind::TooShort } else { BreachKind::NotAboveElapsed { elapsed } };
+            return self.object(id, prediction, why);
+        }
+        let new = prediction.min(FOREVER);
+        let old = std::mem::replace(&mut entry.prediction, new);
+        self.changes.push(Change { job: id, place: place as u32, old, new });
+    }
+
+    /// The first breach is the one that is reported.
+    #[cold]
+    fn object(&mut self, job: JobId, prediction: Seconds, why: BreachKind) {
+        self.breach.get_or_insert(Breach { job, prediction, why });
     }
 
     /// As [`Board::predict`], but leaves a job alone that has run that long already: the rule of propagation.

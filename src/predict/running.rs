@@ -50,11 +50,11 @@ pub struct Class {
     pub said: Seconds,
     pub adopts_after: Time,
     /// The place of the class that they are in then, once somebody is.
-    heir: usize,
+    heir: u32,
 }
 
-const NOWHERE: usize = usize::MAX;
-const ASIDE: u32 = u32::MAX;
+/// The place of no class.
+const NOWHERE: u32 = u32::MAX;
 
 impl Class {
     /// The present propagation says this of them. Tells whether any may adopt it: nobody does who has it already or has
@@ -92,7 +92,7 @@ impl Running {
     pub fn set_aside(&mut self, at: usize) -> Standing {
         let standing = self.standing(at);
         self.leave(self.runners[at].class);
-        self.runners[at].class = ASIDE;
+        self.runners[at].class = NOWHERE;
         standing
     }
 
@@ -112,16 +112,15 @@ impl Running {
         let Runner { class, start, .. } = self.runners[at];
         let Class { standing, said, heir, .. } = self.classes[class as usize];
         self.leave(class);
-        let heir = match self.classes.get_mut(heir) {
-            Some(known) => {
-                known.join(start);
-                heir as u32
-            }
-            None => self.enter(Standing { prediction: said, ..standing }, start),
-        };
+        if let Some(known) = self.classes.get_mut(heir as usize) {
+            known.join(start);
+            self.runners[at].class = heir;
+            return;
+        }
+        let heir = self.enter(Standing { prediction: said, ..standing }, start);
         self.runners[at].class = heir;
         if let Some(class) = self.classes.get_mut(class as usize) {
-            class.heir = heir as usize;
+            class.heir = heir;
         }
     }
 
@@ -160,7 +159,11 @@ impl Running {
     }
 
     fn leave(&mut self, class: u32) {
-        self.classes[class as usize].members -= 1;
+        let class = &mut self.classes[class as usize];
+        class.members -= 1;
+        if class.members > 0 {
+            return;
+        }
         while self.classes.last().is_some_and(|class| class.members == 0) {
             self.classes.pop();
         }

@@ -76,6 +76,10 @@ impl RunningJobs {
     /// If there is none.
     pub(crate) fn remove(&mut self, end: Time, id: JobId) -> Running {
         let (at, place) = self.place((end, id));
+        self.remove_at(at, place)
+    }
+
+    fn remove_at(&mut self, at: usize, place: usize) -> Running {
         let Block { jobs, procs } = &mut self.blocks[at];
         let job = jobs.remove(place);
         *procs -= i64::from(job.procs);
@@ -93,7 +97,7 @@ impl RunningJobs {
     pub(crate) fn change(&mut self, end: Time, id: JobId, new: Time) {
         let (at, from) = self.place((end, id));
         if self.block_of((new, id)) != Some(at) {
-            let job = self.remove(end, id);
+            let job = self.remove_at(at, from);
             self.insert(Running { end: new, ..job });
             return;
         }
@@ -133,9 +137,12 @@ impl RunningJobs {
 
 /// How many of them stand before this one. First by their ends alone, of which few are equal: that is one comparison a
 /// step, and none that the processor has to guess.
-fn lower_bound(jobs: &[Running], (end, id): Key) -> usize {
-    let from = jobs.partition_point(|job| job.end < end);
-    from + jobs[from..].iter().take_while(|job| job.end == end && job.id < id).count()
+fn lower_bound(jobs: &[Running], wanted: Key) -> usize {
+    let from = jobs.partition_point(|job| job.end < wanted.0);
+    match jobs.get(from) {
+        Some(job) if key(job) < wanted => from + jobs[from..].partition_point(|job| key(job) < wanted),
+        _ => from,
+    }
 }
 
 #[cfg(test)]
