@@ -1,8 +1,9 @@
 //! How fast, beside a floor: `cargo bench`, or `cargo bench -- LOG.swf.gz ...` for logs of your own.
 //!
 //! The floor is a program that reads the log, parses 18 numbers a line and pushes and pops two heap events a job, nothing
-//! else. Every case is a whole run from the log's bytes to its summary, timed against the floor in the same process,
-//! alternately, best of several: machines are noisy, ratios are less so. A digest of each case's result shows a speed-up
+//! else. Every case is a whole run from the log's bytes to its summary, timed against the floor alternately, best of
+//! several: machines are noisy, ratios are less so. Each run has a process of its own, as those of `sim` have: in one that
+//! has had its memory before, whoever needs the least gains the most. A digest of each case's result shows a speed-up
 //! that changes answers, and the bytes a job are the most that was allocated at a time, over the log's own bytes if they
 //! are in memory. `--only=sjbf/ruh,sjbf/sbh` takes some of the cases. `cargo bench -- --instructions` counts
 //! instructions instead, with valgrind where that is installed: the same count every time. Without cargo's `--bench`
@@ -14,7 +15,7 @@ use std::collections::BinaryHeap;
 use std::hint::black_box;
 use std::io::{BufWriter, Read, Write};
 use std::process::{Command, ExitCode};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use peakmem_alloc::{INSTRUMENTED_SYSTEM, PeakMemAlloc, PeakMemAllocTrait};
 use shadowtime::engine::RunRecord;
@@ -85,7 +86,7 @@ fn main() -> ExitCode {
         bench.cases.retain(|case| only.is_none_or(|only| only.split(',').any(|wanted| wanted == *case)));
         match has("--instructions") {
             true => count_instructions(&name, &bench),
-            false => time_against_the_floor(&bench, if full { 7 } else { 1 }),
+            false => time_against_the_floor(&name, &bench, if full { 7 } else { 1 }),
         }
     }
     ExitCode::SUCCESS
@@ -111,28 +112,26 @@ fn generated(jobs: usize, offered_load: f64) -> Source {
     Source::Bytes { name, bytes: bytes.leak() }
 }
 
-fn time_against_the_floor(bench: &Bench, rounds: usize) {
+fn time_against_the_floor(name: &str, bench: &Bench, rounds: usize) {
     let jobs = workload(&bench.source).jobs.len();
     println!("{}: {jobs} jobs, best of {rounds}", bench.source.label());
     println!("{:<24} {:>10} {:>12} {:>9} {:>10}  digest", "case", "ms", "jobs/s", "x floor", "bytes/job");
     for case in &bench.cases {
-        let (mut best_floor, mut best, mut digests) = (Duration::MAX, Duration::MAX, Vec::new());
+        let (mut best_floor, mut best, mut digests) = (f64::MAX, f64::MAX, Vec::new());
         let mut bytes = 0;
         for _ in 0..rounds {
-            ALLOCATED.reset_peak_memory();
-            let (took, digest) = time(|| run(case, &bench.source));
-            bytes = bytes.max(ALLOCATED.get_peak_memory());
-            best = best.min(took);
-            digests.push(digest);
-            best_floor = best_floor.min(time(|| floor(&bench.source)).0);
+            let run = run_apart(case, name);
+            best = best.min(run.seconds);
+            bytes = bytes.max(run.bytes);
+            digests.push(run.digest);
+            best_floor = best_floor.min(run_apart("floor", name).seconds);
         }
         assert!(digests.windows(2).all(|pair| pair[0] == pair[1]), "{case} gives another result each time");
-        let seconds = best.as_secs_f64();
         println!(
             "{case:<24} {:>10.2} {:>12.0} {:>9.2} {:>10}  {:016x}",
-            seconds * 1e3,
-            jobs as f64 / seconds,
-            seconds / best_floor.as_secs_f64(),
+            best * 1e3,
+            jobs as f64 / best,
+            best / best_floor,
             bytes / jobs,
             digests[0]
         );
@@ -140,10 +139,22 @@ fn time_against_the_floor(bench: &Bench, rounds: usize) {
     println!();
 }
 
-fn time(run: impl FnOnce() -> u64) -> (Duration, u64) {
-    let began = Instant::now();
-    let result = black_box(run());
-    (began.elapsed(), result)
+/// What a run in a process of its own has said of itself.
+struct Run {
+    seconds: f64,
+    bytes: usize,
+    digest: u64,
+}
+
+/// Runs a case as `--one CASE --of BENCH`.
+fn run_apart(case: &str, bench: &str) -> Run {
+    let program = std::env::current_exe().unwrap();
+    let output = Command::new(program).args(["--one", case, "--of", bench]).output().unwrap();
+    assert!(output.status.success(), "{case}: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut words = text.split_whitespace();
+    let mut word = || words.next().unwrap_or_default();
+    Run { seconds: word().parse().unwrap(), bytes: word().parse().unwrap(), digest: word().parse().unwrap() }
 }
 
 /// Runs each case alone under valgrind, as `--one CASE --of BENCH`, and subtracts what making the log alone takes.
@@ -175,11 +186,14 @@ fn instructions(case: &str, bench: &str) -> Option<u64> {
 
 fn run_one(case: &str, bench: &str) -> ExitCode {
     let source = bench_of(bench).source;
-    black_box(match case {
+    ALLOCATED.reset_peak_memory();
+    let began = Instant::now();
+    let digest = black_box(match case {
         "nothing" => 0,
         "floor" => floor(&source),
         _ => run(case, &source),
     });
+    println!("{} {} {digest}", began.elapsed().as_secs_f64(), ALLOCATED.get_peak_memory());
     ExitCode::SUCCESS
 }
 

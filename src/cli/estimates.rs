@@ -40,7 +40,7 @@ pub fn execute(args: &EstimatesArgs, quiet: bool) -> anyhow::Result<()> {
     let source = log_or_demo(args.trace.as_deref(), quiet);
     let log = {
         let progress = Progress::counting("reading", "records", None, quiet);
-        let how = ReadOptions { skip_bad_lines: args.skip_bad_lines, keep_text: true };
+        let how = ReadOptions { skip_bad_lines: args.skip_bad_lines, keep_text: true, ..ReadOptions::default() };
         read(&source, how, &mut |records| progress.at(records))?
     };
     if let Some(first) = &log.skipped.first {

@@ -60,6 +60,8 @@ struct Width {
     /// In arrival order, those that have left included, until the tree is full.
     ids: Vec<JobId>,
     count: usize,
+    /// The least length of all: the root of the tree, here at hand.
+    shortest: Seconds,
     /// A tree in an array: the least length below each node, the root at 1, the jobs from `room` on. Whoever has left is
     /// longer than anyone.
     least: Vec<Seconds>,
@@ -120,7 +122,7 @@ impl Widths {
     pub fn take_shortest(&mut self, room: &Room) -> Option<Held> {
         let shortest = |most: i64| {
             let fitting = self.widths.iter().take_while(move |width| width.procs <= most);
-            fitting.map(|width| width.least[1]).min().filter(|&least| least != NOBODY)
+            fitting.map(|width| width.shortest).min().filter(|&least| least != NOBODY)
         };
         // The shortest that fits at all; if that is too long, so are all others, and only the extra processors are left.
         let (least, most) = match shortest(room.free)? {
@@ -163,6 +165,7 @@ impl Width {
         self.procs = procs;
         self.ids.clear();
         self.count = 0;
+        self.shortest = NOBODY;
         self.room = Self::SMALLEST;
         self.least.clear();
         self.least.resize(2 * self.room, NOBODY);
@@ -205,14 +208,15 @@ impl Width {
             let least = self.least[2 * node].min(self.least[2 * node + 1]);
             // What is above a node that stays the same stays the same.
             if std::mem::replace(&mut self.least[node], least) == least {
-                break;
+                return;
             }
         }
+        self.shortest = self.least[1];
     }
 
     /// Who came first of those that are no longer than this, and where that one stands.
     fn earliest(&self, longest: Seconds) -> Option<(JobId, usize)> {
-        if self.least[1] > longest {
+        if self.shortest > longest {
             return None;
         }
         let mut node = 1;

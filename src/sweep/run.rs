@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::experiment::{Options, Setting, simulate};
 use crate::metrics::{Improvement, Summary, summarize};
 use crate::report::{Compared, OutputError, RunLabel, csv_line, summary_row};
-use crate::trace::{Log, Workload, read};
+use crate::trace::{Log, ReadOptions, Workload, read};
 
 use super::grid::{Cell, Cells};
 use super::plan::Keys;
@@ -182,7 +182,7 @@ impl Workers<'_> {
                 // Let go of the old one before the new one is made.
                 *last = None;
                 let log = self.logs.take(cell)?;
-                if Some(&log.digest) != self.keys.digests.get(&cell.trace) {
+                if log.digest.as_ref() != self.keys.digests.get(&cell.trace) {
                     return Err(format!(
                         "{} has changed since the sweep began: --resume begins anew with it",
                         log.name
@@ -263,7 +263,8 @@ impl Shelf {
     fn take(&self, cell: &Cell) -> Result<Arc<Log>, String> {
         let mut log = lock(&self.logs[&log_name(cell)].log);
         log.get_or_insert_with(|| {
-            let read = read(&cell.source(), cell.options.read_options(), &mut |_| ());
+            let how = ReadOptions { digest: true, ..cell.options.read_options() };
+            let read = read(&cell.source(), how, &mut |_| ());
             read.map(Arc::new).map_err(|error| error.to_string())
         })
         .clone()

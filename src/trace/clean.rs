@@ -252,7 +252,7 @@ mod tests {
             records: records.collect(),
             unknown: [0; 18],
             skipped: Skipped::default(),
-            digest: 0,
+            digest: None,
             text: None,
         }
     }

@@ -29,8 +29,8 @@ pub struct Log {
     pub unknown: [u64; 18],
     /// Lines that were skipped because they are faulty, where that was asked for.
     pub skipped: Skipped,
-    /// The fingerprint of its content, unpacked: see [`crate::trace::digest`].
-    pub digest: u128,
+    /// The fingerprint of its content, unpacked, if it was asked for: see [`crate::trace::digest`].
+    pub digest: Option<u128>,
     /// The data lines as written, if they were asked for.
     pub text: Option<LogText>,
 }
@@ -48,6 +48,8 @@ pub struct ReadOptions {
     pub skip_bad_lines: bool,
     /// Keep the data lines as written, to write them again.
     pub keep_text: bool,
+    /// Take the fingerprint of the content.
+    pub digest: bool,
 }
 
 /// The data lines of a log, as written.
@@ -214,10 +216,10 @@ pub fn read(source: &Source, options: ReadOptions, watch: &mut dyn FnMut(usize))
         records: Vec::new(),
         unknown: [0; 18],
         skipped: Skipped::default(),
-        digest: 0,
+        digest: None,
         text: options.keep_text.then(LogText::default),
     };
-    let mut lines = Lines::new(Digesting::new(source.open()?), source.name());
+    let mut lines = Lines::new(Digesting::new(source.open()?, options.digest), source.name());
     while let Some(line) = lines.next_line()? {
         match line {
             // Comments further down are remarks, not the header.

@@ -70,33 +70,35 @@ impl Source {
 
 /// A fingerprint of a log's content, unpacked: the same log has the same, wherever it lies and however it is packed.
 pub fn digest(source: &Source) -> Result<u128, TraceError> {
-    let mut reader = Digesting::new(source.open()?);
+    let mut reader = Digesting::new(source.open()?, true);
     let failed = |error| TraceError::Read { name: source.name(), lines: 0, error };
     io::copy(&mut reader, &mut io::sink()).map_err(failed)?;
-    Ok(reader.digest())
+    Ok(reader.digest().expect("it was asked for"))
 }
 
-/// Takes the fingerprint of what is read through it.
+/// Takes the fingerprint of what is read through it, if that is asked for.
 pub struct Digesting<R> {
     input: R,
-    hasher: twox_hash::xxhash3_128::Hasher,
+    hasher: Option<twox_hash::xxhash3_128::Hasher>,
 }
 
 impl<R: Read> Digesting<R> {
-    pub fn new(input: R) -> Self {
-        Digesting { input, hasher: twox_hash::xxhash3_128::Hasher::new() }
+    pub fn new(input: R, asked_for: bool) -> Self {
+        Digesting { input, hasher: asked_for.then(twox_hash::xxhash3_128::Hasher::new) }
     }
 
     /// The fingerprint so far.
-    pub fn digest(&self) -> u128 {
-        self.hasher.finish_128()
+    pub fn digest(&self) -> Option<u128> {
+        self.hasher.as_ref().map(|hasher| hasher.finish_128())
     }
 }
 
 impl<R: Read> Read for Digesting<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.input.read(buffer)?;
-        self.hasher.write(&buffer[..count]);
+        if let Some(hasher) = &mut self.hasher {
+            hasher.write(&buffer[..count]);
+        }
         Ok(count)
     }
 }

@@ -53,7 +53,7 @@ pub struct Simulation {
     /// How many jobs were handed in.
     handed_in: u32,
     /// When each running job will end, and its place on the board.
-    ends: BinaryHeap<Reverse<(Time, JobId, u32)>>,
+    ends: BinaryHeap<Reverse<End>>,
     /// When to look whether a job has missed its deadline: for each that will if nothing changes, no later than then.
     deadlines: BinaryHeap<Reverse<(Time, JobId)>>,
     pass_due: bool,
@@ -81,6 +81,29 @@ struct Secret {
     told: Seconds,
     /// Whether it is in `untold`.
     untold: bool,
+}
+
+/// When a job ends, then which, then its place on the board: in one number, because the order of many is asked for at
+/// every event, and numbers are compared without a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct End(i128);
+
+impl End {
+    fn new(time: Time, JobId(id): JobId, place: usize) -> End {
+        End(i128::from(time) << 64 | i128::from(id) << 32 | place as i128)
+    }
+
+    fn time(self) -> Time {
+        (self.0 >> 64) as Time
+    }
+
+    fn job(self) -> JobId {
+        JobId((self.0 >> 32) as u32)
+    }
+
+    fn place(self) -> usize {
+        self.0 as u32 as usize
+    }
 }
 
 /// Not in this simulation.
@@ -191,8 +214,8 @@ impl Simulation {
         if let Some(job) = self.upcoming.front() {
             next = job.submission.submit;
         }
-        if let Some(Reverse((end, ..))) = self.ends.peek() {
-            next = next.min(*end);
+        if let Some(Reverse(end)) = self.ends.peek() {
+            next = next.min(end.time());
         }
         if let Some(Reverse((deadline, _))) = self.deadlines.peek() {
             next = next.min(*deadline);
@@ -208,11 +231,11 @@ impl Simulation {
     pub fn settle(&mut self, time: Time) -> Result<(), EngineError> {
         debug_assert!(time >= self.now() && self.next_event().is_none_or(|next| time <= next));
         self.board.set_now(time);
-        while let Some(&Reverse((end, id, place))) = self.ends.peek()
-            && end <= time
+        while let Some(&Reverse(end)) = self.ends.peek()
+            && end.time() <= time
         {
             self.ends.pop();
-            self.terminate(id, place as usize)?;
+            self.terminate(end.job(), end.place())?;
         }
         self.miss_deadlines()?;
         while let Some(&job) = self.upcoming.front()
@@ -309,7 +332,7 @@ impl Simulation {
         let (now, place) = (self.now(), self.place(id));
         self.machine.start(job, now);
         self.board.set_stage(place, Stage::Running { start: now });
-        self.ends.push(Reverse((now + self.secrets[place].runtime, id, place as u32)));
+        self.ends.push(Reverse(End::new(now + self.secrets[place].runtime, id, place)));
         self.watch_deadline(id, place);
         Ok(())
     }
