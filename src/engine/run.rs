@@ -68,7 +68,7 @@ pub fn run(
                 watch(arrived);
             }
         }
-        simulation.advance_to(together[0].submission.submit)?;
+        simulation.run_to(together[0].submission.submit)?;
     }
     simulation.run_to_end()?;
     let (outcomes, history) = simulation.into_outcomes();

@@ -166,6 +166,11 @@ impl Policy for Easy {
         self.seen = view.waiting.iter().next_back().map(|job| job.id).or(self.seen);
     }
 
+    fn minds_predictions(&self, view: &View<'_>) -> bool {
+        // Nobody can be backfilled where nothing is free, or behind whom nobody waits.
+        view.free > 0 && view.waiting.len() > 1
+    }
+
     fn on_prediction(&mut self, job: &Waiting) {
         if self.deep {
             self.widths.change(job);

@@ -106,6 +106,9 @@ impl End {
     }
 }
 
+/// So many changed predictions are told even where the policy does not mind: it must not be a list of all that ever was.
+const MOST_UNTOLD: usize = 1 << 14;
+
 /// Not in this simulation.
 const NEVER: Time = Time::MAX;
 
@@ -176,9 +179,17 @@ impl Simulation {
 
     /// Handles every instant up to and including `time`, and sets the clock there.
     pub fn advance_to(&mut self, time: Time) -> Result<(), EngineError> {
+        self.run_to(time)?;
+        self.tell_machine();
+        Ok(())
+    }
+
+    /// The same, where nobody is going to look. Most predictions that change do so again, or their jobs end, before any of
+    /// them matters to the policy: until then the machine is not told.
+    pub(super) fn run_to(&mut self, time: Time) -> Result<(), EngineError> {
         while let Some(next) = self.next_event().filter(|&next| next <= time) {
-            self.settle(next)?;
-            self.pass()?;
+            self.settle_untold(next)?;
+            self.pass_untold()?;
         }
         if time > self.now() {
             self.board.set_now(time);
@@ -189,8 +200,8 @@ impl Simulation {
     /// Handles everything that is still to come from the jobs submitted so far.
     pub fn run_to_end(&mut self) -> Result<(), EngineError> {
         while let Some(next) = self.next_event() {
-            self.settle(next)?;
-            self.pass()?;
+            self.settle_untold(next)?;
+            self.pass_untold()?;
         }
         match self.machine.waiting.first() {
             None => Ok(()),
@@ -229,6 +240,12 @@ impl Simulation {
     /// Moves the clock to `time`, no later than [`Simulation::next_event`], and handles terminations, missed deadlines
     /// and arrivals of that instant, but no pass.
     pub fn settle(&mut self, time: Time) -> Result<(), EngineError> {
+        self.settle_untold(time)?;
+        self.tell_machine();
+        Ok(())
+    }
+
+    fn settle_untold(&mut self, time: Time) -> Result<(), EngineError> {
         debug_assert!(time >= self.now() && self.next_event().is_none_or(|next| time <= next));
         self.board.set_now(time);
         while let Some(&Reverse(end)) = self.ends.peek()
@@ -244,7 +261,6 @@ impl Simulation {
             self.upcoming.pop_front();
             self.arrive(job)?;
         }
-        self.tell_machine();
         self.set_alarm();
         self.pass_due |= self.wakes_at <= time;
         Ok(())
@@ -252,9 +268,18 @@ impl Simulation {
 
     /// The scheduling pass of the present instant, if one is due. Returns the jobs that it started.
     pub fn pass(&mut self) -> Result<&[JobId], EngineError> {
+        self.pass_untold()?;
+        self.tell_machine();
+        Ok(&self.started)
+    }
+
+    fn pass_untold(&mut self) -> Result<(), EngineError> {
         self.started.clear();
         if !std::mem::take(&mut self.pass_due) {
-            return Ok(&self.started);
+            return Ok(());
+        }
+        if self.untold.len() >= MOST_UNTOLD || self.policy.value.minds_predictions(&self.view()) {
+            self.tell_machine();
         }
         let mut started = std::mem::take(&mut self.started);
         self.policy.value.pass(&self.machine.view(self.board.now()), &mut started);
@@ -266,7 +291,6 @@ impl Simulation {
             self.predictor.value.on_start(id, &mut self.board);
             self.absorb(Event::Start, id)?;
         }
-        self.tell_machine();
         // Backfilled is whoever leaves a job waiting that arrived earlier.
         let still_waiting = self.machine.waiting.first().map(|job| job.id);
         for &id in &started {
@@ -279,7 +303,7 @@ impl Simulation {
         }
         self.started = started;
         self.set_alarm();
-        Ok(&self.started)
+        Ok(())
     }
 
     /// Asks the policy when it wants to be woken: after whatever may have changed its mind.
@@ -359,8 +383,11 @@ impl Simulation {
                 // Who arrives is mostly predicted once.
                 secret.told = new;
                 self.machine.predict_waiting(job, old, new);
-            } else if !std::mem::replace(&mut secret.untold, true) {
-                self.untold.push(job);
+            } else {
+                if !std::mem::replace(&mut secret.untold, true) {
+                    self.untold.push(job);
+                }
+                self.watch_deadline(job, place);
             }
         }
         self.board.forget_changes();
@@ -384,6 +411,7 @@ impl Simulation {
         }
     }
 
+    #[inline(never)]
     fn tell_news(&mut self) {
         let mut untold = std::mem::take(&mut self.untold);
         for id in untold.drain(..) {
@@ -404,7 +432,6 @@ impl Simulation {
                 }
                 Stage::Running { start } => {
                     self.machine.predict_running(id, start, old, new);
-                    self.watch_deadline(id, place);
                 }
                 Stage::Gone => {}
             }
