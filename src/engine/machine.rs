@@ -1,7 +1,7 @@
 //! The machine: who waits, who runs, what is free, in the orders that policies want to see.
 
 use crate::job::JobId;
-use crate::schedule::{Queue, Running, RunningJobs, View, Waiting};
+use crate::schedule::{Move, Queue, Running, RunningJobs, View, Waiting};
 use crate::time::{Seconds, Time};
 
 #[derive(Clone, Debug)]
@@ -10,6 +10,7 @@ pub(super) struct Machine {
     pub free: i64,
     pub waiting: Queue,
     pub running: RunningJobs,
+    moves: Vec<Move>,
     /// Since the last pass nothing has happened but arrivals.
     pub quiet: bool,
     inflate: f64,
@@ -22,6 +23,7 @@ impl Machine {
             free: i64::from(procs),
             waiting: Queue::default(),
             running: RunningJobs::default(),
+            moves: Vec::new(),
             quiet: false,
             inflate,
         }
@@ -64,9 +66,15 @@ impl Machine {
         self.running.insert(Running { id: job.id, procs: job.procs, end: now + job.length });
     }
 
+    /// A running job is predicted anew; it moves when all who do are known.
     pub fn predict_running(&mut self, id: JobId, start: Time, old: Seconds, new: Seconds) {
         self.quiet = false;
-        self.running.change(start + self.length(old), id, start + self.length(new));
+        self.moves.push(Move { id, from: start + self.length(old), to: start + self.length(new) });
+    }
+
+    /// They are known.
+    pub fn move_running(&mut self) {
+        self.running.change(&mut self.moves);
     }
 
     /// A running job ends.

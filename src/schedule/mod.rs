@@ -18,4 +18,5 @@ pub use fcfs::Fcfs;
 pub use policy::{Policy, Running, View, Waiting};
 pub use queue::Queue;
 pub use replay::Replay;
+pub(crate) use running::Move;
 pub use running::RunningJobs;

@@ -10,6 +10,18 @@ pub struct RunningJobs {
     /// None is empty. One, unless there are many jobs: shifting half of a block costs next to nothing, shifting thousands
     /// of jobs at every start and end does not.
     blocks: Vec<Block>,
+    count: usize,
+    /// Scratch: those who move, and the others.
+    moved: Vec<Running>,
+    stayed: Vec<Running>,
+}
+
+/// A job is predicted to end at another time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Move {
+    pub id: JobId,
+    pub from: Time,
+    pub to: Time,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -28,6 +40,9 @@ fn key(job: &Running) -> Key {
 
 impl RunningJobs {
     const LARGEST: usize = 256;
+    /// Where so many move, and one in so many of all, all are put in order again.
+    const MANY: usize = 32;
+    const FEW: usize = 16;
 
     pub fn iter(&self) -> impl Iterator<Item = &Running> + Clone {
         self.blocks.iter().flat_map(|block| &block.jobs)
@@ -55,6 +70,7 @@ impl RunningJobs {
     }
 
     pub(crate) fn insert(&mut self, job: Running) {
+        self.count += 1;
         let Some(at) = self.block_of(key(&job)) else {
             self.blocks.push(Block { procs: i64::from(job.procs), jobs: vec![job] });
             return;
@@ -80,6 +96,7 @@ impl RunningJobs {
     }
 
     fn remove_at(&mut self, at: usize, place: usize) -> Running {
+        self.count -= 1;
         let Block { jobs, procs } = &mut self.blocks[at];
         let job = jobs.remove(place);
         *procs -= i64::from(job.procs);
@@ -90,11 +107,47 @@ impl RunningJobs {
         job
     }
 
-    /// The job that was predicted to end at one time is predicted to end at another.
+    /// Jobs are predicted to end at other times; no two moves are of one job. The list is empty afterwards.
     ///
     /// # Panics
-    /// If there is no such job.
-    pub(crate) fn change(&mut self, end: Time, id: JobId, new: Time) {
+    /// If a job is not where it moves from.
+    pub(crate) fn change(&mut self, moves: &mut Vec<Move>) {
+        if moves.len() < Self::MANY || moves.len() * Self::FEW < self.count {
+            moves.drain(..).for_each(|job| self.change_one(job));
+        } else {
+            self.change_many(moves);
+        }
+    }
+
+    fn change_many(&mut self, moves: &mut Vec<Move>) {
+        let RunningJobs { blocks, moved, stayed, .. } = self;
+        moves.sort_unstable_by_key(|job| (job.from, job.id));
+        let mut leavers = moves.drain(..).peekable();
+        for job in blocks.iter().flat_map(|block| &block.jobs) {
+            match leavers.next_if(|leaver| (leaver.from, leaver.id) == key(job)) {
+                Some(leaver) => moved.push(Running { end: leaver.to, ..*job }),
+                None => stayed.push(*job),
+            }
+        }
+        assert!(leavers.next().is_none(), "a running job stands at its predicted end");
+        moved.sort_unstable_by_key(key);
+        let (mut stayers, mut movers) = (stayed.drain(..).peekable(), moved.drain(..).peekable());
+        let mut all = std::iter::from_fn(|| match (stayers.peek(), movers.peek()) {
+            (Some(stayer), Some(mover)) if key(stayer) < key(mover) => stayers.next(),
+            (_, Some(_)) => movers.next(),
+            _ => stayers.next(),
+        });
+        // With room for others to come.
+        let size = if self.count <= Self::LARGEST { Self::LARGEST } else { Self::LARGEST * 3 / 4 };
+        blocks.resize_with(self.count.div_ceil(size), Block::default);
+        for Block { jobs, procs } in blocks {
+            jobs.clear();
+            jobs.extend(all.by_ref().take(size));
+            *procs = jobs.iter().map(|job| i64::from(job.procs)).sum();
+        }
+    }
+
+    fn change_one(&mut self, Move { id, from: end, to: new }: Move) {
         let (at, from) = self.place((end, id));
         if self.block_of((new, id)) != Some(at) {
             let job = self.remove_at(at, from);
@@ -165,10 +218,17 @@ mod tests {
                     assert_eq!(running.remove(job.end, job.id), job);
                 }
                 draw if draw % 2 == 0 && !plain.is_empty() => {
-                    let at = rng.random_range(0..plain.len());
-                    let new = rng.random_range(0..3000);
-                    running.change(plain[at].end, plain[at].id, new);
-                    plain[at].end = new;
+                    // One, or a few, or very many of them.
+                    let count = [1, 1, 20, plain.len()][rng.random_range(0..4)].min(plain.len());
+                    let from = rng.random_range(0..=plain.len() - count);
+                    let mut moves: Vec<Move> = Vec::new();
+                    for job in &mut plain[from..from + count] {
+                        let to = rng.random_range(0..3000);
+                        moves.push(Move { id: job.id, from: job.end, to });
+                        job.end = to;
+                    }
+                    running.change(&mut moves);
+                    assert!(moves.is_empty());
                 }
                 _ => {
                     let (procs, end) = (rng.random_range(1..100), rng.random_range(0..3000));

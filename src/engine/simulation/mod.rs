@@ -430,12 +430,11 @@ impl Simulation {
                         self.policy.value.on_prediction(job);
                     }
                 }
-                Stage::Running { start } => {
-                    self.machine.predict_running(id, start, old, new);
-                }
+                Stage::Running { start } => self.machine.predict_running(id, start, old, new),
                 Stage::Gone => {}
             }
         }
+        self.machine.move_running();
         self.untold = untold;
     }
 
