@@ -2,8 +2,8 @@
 //!
 //! The floor is a program that reads the log, parses 18 numbers a line and pushes and pops two heap events a job, nothing
 //! else. Every case is a whole run from the log's bytes to its summary, timed against the floor alternately, best of
-//! several: machines are noisy, ratios are less so. Each run has a process of its own, as those of `sim` have: in one that
-//! has had its memory before, whoever needs the least gains the most. A digest of each case's result shows a speed-up
+//! several: machines are noisy, ratios are less so. Each run has a process of its own, as those of `sim` have: a second run
+//! in one process finds memory that the first has paid for. A digest of each case's result shows a speed-up
 //! that changes answers, and the bytes a job are the most that was allocated at a time, over the log's own bytes if they
 //! are in memory. `--only=sjbf/ruh,sjbf/sbh` takes some of the cases. `cargo bench -- --instructions` counts
 //! instructions instead, with valgrind where that is installed: the same count every time. Without cargo's `--bench`

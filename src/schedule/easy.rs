@@ -106,6 +106,7 @@ impl Easy {
     /// Scans a part of the queue. Whether there is room for a job is anyone's guess, the processor's too, and a wrong guess
     /// costs more than all else here: hence no branch for each job, only for those that there is room for.
     fn scan(&mut self, view: &View<'_>, head: &Waiting, part: &[Waiting], mut free: i64, starts: &mut Vec<JobId>) {
+        // Without a reservation only the width is known.
         let room = Room { free, extra: 0, longest: 0 };
         if !part.iter().fold(false, |any, job| any | room.is_wide_enough(job)) {
             return;

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::{NEVER, Simulation};
+use super::{Due, NEVER, Simulation};
 use crate::engine::error::EngineError;
 use crate::engine::recorder::Event;
 use crate::job::JobId;
@@ -14,12 +14,12 @@ impl Simulation {
     pub(super) fn miss_deadlines(&mut self) -> Result<(), EngineError> {
         let mut late = std::mem::take(&mut self.late);
         late.clear();
-        while let Some(&Reverse((deadline, id))) = self.deadlines.peek()
-            && deadline <= self.now()
+        while let Some(&Reverse(due)) = self.deadlines.peek()
+            && due.time() <= self.now()
         {
             self.deadlines.pop();
-            if self.unwatch(id, deadline).is_some() {
-                late.push(id);
+            if self.unwatch(due).is_some() {
+                late.push(due.job());
             }
         }
         late.sort_unstable();
@@ -60,16 +60,16 @@ impl Simulation {
             let secret = &mut self.secrets[place];
             if prediction < secret.runtime && start + prediction < secret.watched {
                 secret.watched = start + prediction;
-                self.deadlines.push(Reverse((secret.watched, id)));
+                self.deadlines.push(Reverse(Due::new(secret.watched, id, place)));
             }
         }
     }
 
     /// A watched time has come or is taken away; the job's place, if it still counted.
-    fn unwatch(&mut self, id: JobId, time: Time) -> Option<usize> {
-        let place = self.board.place(id)?;
+    fn unwatch(&mut self, due: Due) -> Option<usize> {
+        let place = self.board.place(due.job())?;
         let watched = &mut self.secrets[place].watched;
-        (*watched == time).then(|| {
+        (*watched == due.time()).then(|| {
             *watched = NEVER;
             place
         })
@@ -77,12 +77,12 @@ impl Simulation {
 
     /// Takes times off the top at which no deadline is missed, so that nobody wakes up for them.
     fn drop_stale_deadlines(&mut self) {
-        while let Some(&Reverse((time, id))) = self.deadlines.peek()
-            && self.deadline(id) != Some(time)
+        while let Some(&Reverse(due)) = self.deadlines.peek()
+            && self.deadline(due.job()) != Some(due.time())
         {
             self.deadlines.pop();
-            if let Some(place) = self.unwatch(id, time) {
-                self.watch_deadline(id, place);
+            if let Some(place) = self.unwatch(due) {
+                self.watch_deadline(due.job(), place);
             }
         }
     }

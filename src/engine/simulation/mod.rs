@@ -53,9 +53,9 @@ pub struct Simulation {
     /// How many jobs were handed in.
     handed_in: u32,
     /// When each running job will end, and its place on the board.
-    ends: BinaryHeap<Reverse<End>>,
+    ends: BinaryHeap<Reverse<Due>>,
     /// When to look whether a job has missed its deadline: for each that will if nothing changes, no later than then.
-    deadlines: BinaryHeap<Reverse<(Time, JobId)>>,
+    deadlines: BinaryHeap<Reverse<Due>>,
     pass_due: bool,
     /// When the policy wants to be woken.
     wakes_at: Time,
@@ -76,21 +76,21 @@ struct Secret {
     /// The earliest of its times in `deadlines` that still counts. Predictions change much oftener than they are missed,
     /// so that a deadline that moves away is looked at again only when its old time has come.
     watched: Time,
-    /// The prediction that the machine and the policy know of, 0 if none. At one instant predictions may change over and
-    /// over; who schedules is told the last of them.
+    /// The prediction that the machine and the policy know of, 0 if none. Predictions may change over and over before they
+    /// matter; who schedules is told the last of them.
     told: Seconds,
     /// Whether it is in `untold`.
     untold: bool,
 }
 
-/// When a job ends, then which, then its place on the board: in one number, because the order of many is asked for at
-/// every event, and numbers are compared without a branch.
+/// When something happens to a job, then to which, then its place on the board: in one number, because the order of many
+/// is asked for at every event, and numbers are compared without a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct End(i128);
+struct Due(i128);
 
-impl End {
-    fn new(time: Time, JobId(id): JobId, place: usize) -> End {
-        End(i128::from(time) << 64 | i128::from(id) << 32 | place as i128)
+impl Due {
+    fn new(time: Time, JobId(id): JobId, place: usize) -> Due {
+        Due(i128::from(time) << 64 | i128::from(id) << 32 | place as i128)
     }
 
     fn time(self) -> Time {
@@ -228,8 +228,8 @@ impl Simulation {
         if let Some(Reverse(end)) = self.ends.peek() {
             next = next.min(end.time());
         }
-        if let Some(Reverse((deadline, _))) = self.deadlines.peek() {
-            next = next.min(*deadline);
+        if let Some(Reverse(deadline)) = self.deadlines.peek() {
+            next = next.min(deadline.time());
         }
         if self.wakes_at > now {
             next = next.min(self.wakes_at);
@@ -356,7 +356,7 @@ impl Simulation {
         let (now, place) = (self.now(), self.place(id));
         self.machine.start(job, now);
         self.board.set_stage(place, Stage::Running { start: now });
-        self.ends.push(Reverse(End::new(now + self.secrets[place].runtime, id, place)));
+        self.ends.push(Reverse(Due::new(now + self.secrets[place].runtime, id, place)));
         self.watch_deadline(id, place);
         Ok(())
     }
@@ -403,7 +403,7 @@ impl Simulation {
         }
     }
 
-    /// Tells the machine and the policy of the predictions that have changed, if any, and puts down deadlines.
+    /// Tells the machine and the policy of the predictions that have changed, if any.
     #[inline]
     fn tell_machine(&mut self) {
         if !self.untold.is_empty() {
