@@ -2,12 +2,11 @@
 
 use clap::Args;
 
-use super::log_or_demo;
+use super::log::{log_or_demo, read_log};
 use super::notes::{made_by, tell_what_estimates_lack};
-use super::progress::Progress;
 use crate::model::{EstimateModel, replace_estimates};
 use crate::report::{Output, grouped, write_with_estimates};
-use crate::trace::{Cleaning, ReadOptions, TraceError, clean, read};
+use crate::trace::{Cleaning, ReadOptions, TraceError, clean};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -38,11 +37,8 @@ pub fn execute(args: &EstimatesArgs, quiet: bool) -> anyhow::Result<()> {
     let EstimatesArgs { model, seed, .. } = args;
     let out = Output::create(&args.out)?;
     let source = log_or_demo(args.trace.as_deref(), quiet);
-    let log = {
-        let progress = Progress::counting("reading", "records", None, quiet);
-        let how = ReadOptions { skip_bad_lines: args.skip_bad_lines, keep_text: true, ..ReadOptions::default() };
-        read(&source, how, &mut |records| progress.at(records))?
-    };
+    let how = ReadOptions { skip_bad_lines: args.skip_bad_lines, keep_text: true, ..ReadOptions::default() };
+    let log = read_log(&source, how, quiet)?;
     if let Some(first) = &log.skipped.first {
         let count = grouped(log.skipped.count);
         eprintln!("warning: {}: {count} faulty lines skipped, the first of them {first}", log.name);

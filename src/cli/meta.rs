@@ -8,10 +8,10 @@ use std::time::Instant;
 use clap::{ArgMatches, Args};
 
 use super::failure::UsageError;
-use super::notes::tell_what_changed;
+use super::log::read_workload;
 use super::options;
 use super::progress::Progress;
-use super::{Format, available_threads, print_summary};
+use super::{Format, available_threads, print_summary, refuse_twice};
 use crate::experiment::{Options, Section};
 use crate::meta::{
     Grid, GridFile, GridRecord, GridSummary, Policy, SCENARIO_DAYS, Scenario, Site, SiteText, placed_jobs, policy_row,
@@ -22,7 +22,7 @@ use crate::parallel;
 use crate::report::{Cell, Output, OutputError, PlacedRow, grouped, write_csv, write_json_list, write_placed_jobs};
 use crate::spec::{SpecError, split_list};
 use crate::time::humane;
-use crate::trace::{Source, read};
+use crate::trace::Source;
 use crate::{predict, schedule};
 
 #[derive(Debug, Args)]
@@ -157,9 +157,7 @@ fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Res
         return Err(UsageError(format!("there is no site: {how}")).into());
     }
     let paths: Vec<&String> = [&args.jobs_out, &args.sites_out].into_iter().flatten().collect();
-    if paths.len() == 2 && paths[0] == paths[1] {
-        return Err(UsageError(format!("two outputs cannot both go to '{}'", paths[0])).into());
-    }
+    refuse_twice(&paths)?;
     let open = |path: &Option<String>| path.as_deref().map(Output::create).transpose();
     let (jobs_out, sites_out) = (open(&args.jobs_out)?, open(&args.sites_out)?);
     let grid =
@@ -209,13 +207,7 @@ fn jobs<'a>(
 fn read_site(text: &SiteText, everywhere: &Options, quiet: bool) -> anyhow::Result<Site> {
     // What is measured is said of the whole stream.
     let options = Options { measure: Measure::default(), ..text.options(everywhere) };
-    let mut log = {
-        let progress = Progress::counting("reading", "records", None, quiet);
-        read(&Source::from_argument(&text.log), options.read_options(), &mut |records| progress.at(records))?
-    };
-    let workload = options.clean_out(&mut log)?;
-    tell_what_changed(&log, &workload.cleaning, quiet);
-    let workload = options.shape(workload)?;
+    let workload = read_workload(&Source::from_argument(&text.log), &options, quiet)?;
     Ok(Site { name: text.name.clone(), workload, setting: options.setting() }.from_time_zero())
 }
 

@@ -5,6 +5,7 @@ mod failure;
 mod generate;
 mod interrupt;
 mod list;
+mod log;
 mod malleable;
 mod meta;
 mod notes;
@@ -23,7 +24,7 @@ use clap::{ArgMatches, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::experiment::Section;
 use crate::report::{Output, OutputError};
-use crate::trace::{Source, demo};
+use failure::UsageError;
 
 pub use failure::{exit_code, is_closed_pipe};
 
@@ -118,12 +119,12 @@ fn command() -> clap::Command {
         .mut_subcommand("wait", |command| options::add(command, &[Log, Estimates, Shape]))
 }
 
-/// The log that was asked for, or the embedded one, which is told.
-fn log_or_demo(trace: Option<&str>, quiet: bool) -> Source {
-    if trace.is_none() && !quiet {
-        eprintln!("note: no --trace was given: this is the log embedded in the program (see --help)");
+/// No two outputs may go to one place.
+fn refuse_twice(paths: &[&String]) -> Result<(), UsageError> {
+    match paths.iter().enumerate().find(|(at, path)| paths[..*at].contains(path)) {
+        None => Ok(()),
+        Some((_, twice)) => Err(UsageError(format!("two outputs cannot both go to '{twice}'"))),
     }
-    trace.map_or_else(demo, Source::from_argument)
 }
 
 /// Prints a summary: on standard output, unless rows were asked for there, which then have it for themselves.

@@ -7,17 +7,17 @@ use clap::{ArgMatches, Args, ValueEnum};
 
 use super::failure::UsageError;
 use super::interrupt::{self, Interrupted};
-use super::notes::tell_what_changed;
+use super::log::{log_or_demo, read_workload};
 use super::options;
 use super::progress::Progress;
-use super::{Format, available_threads, log_or_demo, print_summary};
+use super::{Format, available_threads, print_summary};
 use crate::experiment::Options;
 use crate::predict::template_file;
 use crate::predict::templates::Template;
 use crate::report::{Cell, Output, Table, grouped, write_csv, write_json_list};
 use crate::search::{Found, Genetic, Judge, Limits, RIVALS, Rival, Space, Step, genetic, greedy, rivals};
 use crate::time::{humane, parse_duration};
-use crate::trace::{Workload, read};
+use crate::trace::Workload;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -128,7 +128,7 @@ pub fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::
     }
     let outputs = args.outputs()?;
     let options = options::read(matches);
-    let workload = read_workload(args, options.clone(), quiet)?;
+    let workload = read_waits(args, options.clone(), quiet)?;
     let jobs = workload.jobs.len();
     let trained = args.train.map(|share| 0..(jobs as f64 * share) as usize);
     if trained.as_ref().is_some_and(|trained| trained.is_empty()) {
@@ -174,16 +174,9 @@ pub fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::
 }
 
 /// The log's jobs with the waits they had.
-fn read_workload(args: &SearchArgs, mut options: Options, quiet: bool) -> anyhow::Result<Workload> {
+fn read_waits(args: &SearchArgs, mut options: Options, quiet: bool) -> anyhow::Result<Workload> {
     options.scheduler = crate::schedule::catalog::parse("replay")?;
-    let source = log_or_demo(args.trace.as_deref(), quiet);
-    let mut log = {
-        let progress = Progress::counting("reading", "records", None, quiet);
-        read(&source, options.read_options(), &mut |records| progress.at(records))?
-    };
-    let workload = options.clean_out(&mut log)?;
-    tell_what_changed(&log, &workload.cleaning, quiet);
-    Ok(options.shape(workload)?)
+    Ok(read_workload(&log_or_demo(args.trace.as_deref(), quiet), &options, quiet)?)
 }
 
 fn search(

@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use clap::{ArgMatches, Args};
 
-use super::failure::UsageError;
+use super::log::{log_or_demo, read_log};
 use super::notes::{made_by, tell_what_changed};
 use super::options;
 use super::progress::Progress;
 use super::replications;
-use super::{Format, available_threads, log_or_demo, print_summary};
+use super::{Format, available_threads, print_summary, refuse_twice};
 use crate::engine::{EngineError, RunRecord};
 use crate::experiment::{Setting, simulate};
 use crate::metrics::{Improvement, JobMetrics, Measure, PredictionRow, summarize};
@@ -18,7 +18,7 @@ use crate::report::{
     Baseline, Compared, Output, OutputError, RunLabel, grouped, summary_row, write_csv, write_jobs, write_json,
     write_predictions, write_schedule, write_summary,
 };
-use crate::trace::{Log, ReadOptions, Workload, read};
+use crate::trace::{Log, ReadOptions, Workload};
 
 /// What the embedded log is compared with if nothing else is asked for: plain EASY.
 const PLAIN_EASY: &str = "easy/estimate";
@@ -65,10 +65,7 @@ struct Outputs {
 impl SimulateArgs {
     fn outputs(&self) -> anyhow::Result<Outputs> {
         let paths: Vec<_> = [&self.jobs_out, &self.swf_out, &self.predictions_out].into_iter().flatten().collect();
-        if let Some(twice) = paths.iter().enumerate().find_map(|(at, path)| paths[..at].contains(path).then_some(path))
-        {
-            return Err(UsageError(format!("two outputs cannot both go to '{twice}'")).into());
-        }
+        refuse_twice(&paths)?;
         let open = |path: &Option<String>| path.as_deref().map(Output::create).transpose();
         Ok(Outputs {
             jobs: open(&self.jobs_out)?,
@@ -87,11 +84,8 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
     let outputs = args.outputs()?;
     let source = log_or_demo(args.trace.as_deref(), quiet);
     let began = Instant::now();
-    let mut log = {
-        let progress = Progress::counting("reading", "records", None, quiet);
-        let how = ReadOptions { keep_text: outputs.swf.is_some(), ..options.read_options() };
-        read(&source, how, &mut |records| progress.at(records))?
-    };
+    let how = ReadOptions { keep_text: outputs.swf.is_some(), ..options.read_options() };
+    let mut log = read_log(&source, how, quiet)?;
     let workload = options.clean_out(&mut log)?;
     tell_what_changed(&log, &workload.cleaning, quiet);
     let threads = args.threads.map_or_else(available_threads, |threads| threads as usize);

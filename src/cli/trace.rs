@@ -4,10 +4,11 @@ use clap::{ArgMatches, Args, Subcommand};
 
 use super::Format;
 use super::failure::UsageError;
+use super::log::read_log;
 use super::options;
 use super::progress::Progress;
 use crate::report::{Output, survey_row, write_csv, write_findings, write_json, write_survey};
-use crate::trace::{Source, demo, read, survey, validate};
+use crate::trace::{Source, demo, survey, validate};
 
 #[derive(Debug, Args)]
 pub struct TraceArgs {
@@ -51,10 +52,7 @@ pub fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
         TraceCommand::Info(args) => {
             let matches = matches.subcommand_matches("trace").and_then(|trace| trace.subcommand_matches("info"));
             let options = options::read(matches.expect("this is `trace info`"));
-            let progress = Progress::counting("reading", "records", None, quiet);
-            let source = source(args.file.as_ref());
-            let log = read(&source, options.read_options(), &mut |records| progress.at(records))?;
-            drop(progress);
+            let log = read_log(&source(args.file.as_ref()), options.read_options(), quiet)?;
             let survey = survey(&log, &options.cleaning)?;
             Output::stdout().fill(|out| match Format::or_default(args.format) {
                 Format::Table => write_survey(out, &survey),

@@ -6,16 +6,16 @@ use std::time::Instant;
 use clap::{ArgMatches, Args};
 
 use super::failure::UsageError;
-use super::notes::tell_what_changed;
+use super::log::{log_or_demo, read_workload};
 use super::options;
 use super::progress::Progress;
-use super::{Format, available_threads, log_or_demo, print_summary};
+use super::{Format, available_threads, print_summary, refuse_twice};
 use crate::experiment::{Options, simulate};
 use crate::job::{Job, JobId, Submission};
 use crate::report::{Output, grouped, percent, write_csv, write_json, write_json_list};
 use crate::spec::{Spec, split_list};
 use crate::time::{Seconds, Time, humane, parse_duration};
-use crate::trace::{Workload, read};
+use crate::trace::Workload;
 use crate::wait::{
     Answer, Evaluation, Learning, Method, Phase, Plan, Schedule, answer, answer_cells, calibration_cells,
     confusion_cells, evaluate, figures_cells, job_cells, write_answer, write_tables,
@@ -132,10 +132,7 @@ impl WaitArgs {
     fn outputs(&self) -> anyhow::Result<Outputs> {
         let paths: Vec<_> =
             [&self.jobs_out, &self.confusion_out, &self.calibration_out].into_iter().flatten().collect();
-        if let Some(twice) = paths.iter().enumerate().find_map(|(at, path)| paths[..at].contains(path).then_some(path))
-        {
-            return Err(UsageError(format!("two outputs cannot both go to '{twice}'")).into());
-        }
+        refuse_twice(&paths)?;
         let open = |path: &Option<String>| path.as_deref().map(Output::create).transpose();
         Ok(Outputs {
             jobs: open(&self.jobs_out)?,
@@ -173,13 +170,7 @@ pub fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
 /// The log's jobs, and when each started: in the log, or in a simulation of it.
 fn read_schedule(args: &WaitArgs, options: &Options, quiet: bool) -> anyhow::Result<(Workload, Vec<Time>)> {
     let source = log_or_demo(args.trace.as_deref(), quiet);
-    let mut log = {
-        let progress = Progress::counting("reading", "records", None, quiet);
-        read(&source, options.read_options(), &mut |records| progress.at(records))?
-    };
-    let workload = options.clean_out(&mut log)?;
-    tell_what_changed(&log, &workload.cleaning, quiet);
-    let workload = options.shape(workload)?;
+    let workload = read_workload(&source, options, quiet)?;
     let setting = options.setting();
     if setting.is_replay() {
         let start = |job: &Job| job.submission.submit + job.recorded_wait.get().unwrap_or(0);
