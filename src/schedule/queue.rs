@@ -13,6 +13,8 @@ pub struct Queue {
     /// All places before this one are empty.
     first: usize,
     count: usize,
+    /// Where the one stands that was predicted last.
+    predicted: usize,
 }
 
 impl Queue {
@@ -74,6 +76,10 @@ impl Queue {
             self.first = 0;
             return Some(job);
         }
+        // Most who come leave soon, so that empty places are mostly the last.
+        while self.places.last().is_some_and(|job| job.procs == 0) {
+            self.places.pop();
+        }
         if self.places.len() > Self::FEW + 2 * self.count {
             self.places.retain(|job| job.procs > 0);
             self.first = 0;
@@ -86,7 +92,11 @@ impl Queue {
 
     /// A job's prediction changes; the job as it is then, if it waits.
     pub(crate) fn predict(&mut self, id: JobId, prediction: Seconds, length: Seconds) -> Option<&Waiting> {
-        let at = self.place(id)?;
+        // Where many are, they are jobs of one user that came one after the other.
+        let next = self.predicted + 1;
+        let at =
+            if self.places.get(next).is_some_and(|job| job.id == id && job.procs > 0) { next } else { self.place(id)? };
+        self.predicted = at;
         let job = &mut self.places[at];
         (job.prediction, job.length) = (prediction, length);
         Some(job)

@@ -66,6 +66,8 @@ struct Width {
     /// longer than anyone.
     least: Vec<Seconds>,
     room: usize,
+    /// Where the one stands whose length changed last.
+    changed: usize,
 }
 
 const NOBODY: Seconds = Seconds::MAX;
@@ -100,10 +102,7 @@ impl Widths {
     /// A job has another length.
     pub fn change(&mut self, job: &Waiting) {
         if let Ok(at) = self.place(i64::from(job.procs)) {
-            let width = &mut self.widths[at];
-            if let Some(place) = width.find(job.id) {
-                width.put(place, job.length);
-            }
+            self.widths[at].change(job.id, job.length);
         }
     }
 
@@ -192,6 +191,16 @@ impl Width {
         self.least.resize(2 * self.room, NOBODY);
         for node in (1..self.room).rev() {
             self.least[node] = self.least[2 * node].min(self.least[2 * node + 1]);
+        }
+    }
+
+    fn change(&mut self, id: JobId, length: Seconds) {
+        // Where many change, they are jobs of one user that came one after the other.
+        let next = self.changed + 1;
+        let is_next = self.ids.get(next) == Some(&id) && self.least[self.room + next] != NOBODY;
+        if let Some(place) = if is_next { Some(next) } else { self.find(id) } {
+            self.changed = place;
+            self.put(place, length);
         }
     }
 
