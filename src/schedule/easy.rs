@@ -106,9 +106,7 @@ impl Easy {
     /// Scans a part of the queue. Whether there is room for a job is anyone's guess, the processor's too, and a wrong guess
     /// costs more than all else here: hence no branch for each job, only for those that there is room for.
     fn scan(&mut self, view: &View<'_>, head: &Waiting, part: &[Waiting], mut free: i64, starts: &mut Vec<JobId>) {
-        // Without a reservation only the width is known.
-        let room = Room { free, extra: 0, longest: 0 };
-        if !part.iter().fold(false, |any, job| any | room.is_wide_enough(job)) {
+        if !any_is_narrow_enough(part, free) {
             return;
         }
         let reservation = self.reservation.get_or_insert_with(|| reserve(view, &self.started, free, head));
@@ -168,8 +166,14 @@ impl Policy for Easy {
     }
 
     fn minds_predictions(&self, view: &View<'_>) -> bool {
-        // Nobody can be backfilled where nothing is free, or behind whom nobody waits.
-        view.free > 0 && view.waiting.len() > 1
+        // Nobody can be backfilled where nothing is free, or behind whom nobody waits; nor where all are too wide, which the
+        // index knows, but for those who came since.
+        let free = view.free;
+        let all_are_too_wide = || {
+            self.widths.narrowest().is_none_or(|procs| procs > free)
+                && !any_is_narrow_enough(view.waiting.places_after(self.seen), free)
+        };
+        free > 0 && view.waiting.len() > 1 && !(self.deep && all_are_too_wide())
     }
 
     fn on_prediction(&mut self, job: &Waiting) {
@@ -183,6 +187,13 @@ impl Policy for Easy {
             self.widths.remove(job);
         }
     }
+}
+
+/// Whether anybody in a part of the queue fits so many processors, whatever the length. Without a branch for each, see
+/// [`Easy::scan`].
+fn any_is_narrow_enough(part: &[Waiting], free: i64) -> bool {
+    let room = Room { free, extra: 0, longest: 0 };
+    part.iter().fold(false, |any, job| any | room.is_wide_enough(job))
 }
 
 /// The one reservation: when the head is sure to fit, and how many processors will be left over then.

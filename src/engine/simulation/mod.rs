@@ -278,8 +278,10 @@ impl Simulation {
         if !std::mem::take(&mut self.pass_due) {
             return Ok(());
         }
-        if self.untold.len() >= MOST_UNTOLD || self.policy.value.minds_predictions(&self.view()) {
-            self.tell_machine();
+        if !self.untold.is_empty()
+            && (self.untold.len() >= MOST_UNTOLD || self.policy.value.minds_predictions(&self.view()))
+        {
+            self.tell_news();
         }
         let mut started = std::mem::take(&mut self.started);
         self.policy.value.pass(&self.machine.view(self.board.now()), &mut started);
