@@ -27,10 +27,10 @@ pub struct Register {
     criteria: Vec<Key>,
     /// What any of them compares, and the user and the estimate.
     any: Key,
-    /// By twins: what they agree in, their user, and for each criterion their category.
+    /// By twins: what they agree in.
     keys: Vec<Key>,
-    users: Vec<u32>,
-    categories: Vec<u32>,
+    /// By twins: their user, and for each criterion their category; all in a row because they are asked for together.
+    rows: Vec<u32>,
     /// By category: some twins of it.
     some: Vec<Twins>,
     known_users: FxHashMap<i32, u32>,
@@ -68,8 +68,7 @@ impl Register {
             criteria: criteria.iter().map(Key::mask).collect(),
             any: Key::mask(&Criterion { procs, estimate: true, executable, queue }),
             keys: Vec::new(),
-            users: Vec::new(),
-            categories: Vec::new(),
+            rows: Vec::new(),
             some: Vec::new(),
             known_users: FxHashMap::default(),
             known_twins: Table::default(),
@@ -79,7 +78,7 @@ impl Register {
 
     /// Users by the order in which they first came.
     pub fn user(&self, twins: Twins) -> usize {
-        self.users[twins.index()] as usize
+        self.rows[twins.index() * (1 + self.criteria.len())] as usize
     }
 
     pub fn estimate(&self, twins: Twins) -> Seconds {
@@ -88,8 +87,8 @@ impl Register {
 
     /// The categories that twins are in, one for each criterion.
     pub fn categories(&self, twins: Twins) -> &[u32] {
-        let criteria = self.criteria.len();
-        &self.categories[twins.index() * criteria..][..criteria]
+        let length = 1 + self.criteria.len();
+        &self.rows[twins.index() * length..][1..length]
     }
 
     pub fn count_users(&self) -> usize {
@@ -117,7 +116,7 @@ impl Register {
         push_tightly(&mut self.keys, key);
         self.known_twins.insert(slot, twins.0, |twins| self.keys[twins as usize]);
         let newcomer = self.known_users.len() as u32;
-        push_tightly(&mut self.users, *self.known_users.entry(user).or_insert(newcomer));
+        push_tightly(&mut self.rows, *self.known_users.entry(user).or_insert(newcomer));
         for (&criterion, known) in self.criteria.iter().zip(&mut self.known_categories) {
             let key_of = |some: &[Twins], category: u32| self.keys[some[category as usize].index()].masked(criterion);
             let found = known.find(&key.masked(criterion), |category| key_of(&self.some, category));
@@ -127,7 +126,7 @@ impl Register {
                 known.insert(slot, category, |category| key_of(&self.some, category));
                 category
             });
-            push_tightly(&mut self.categories, category);
+            push_tightly(&mut self.rows, category);
         }
         twins
     }
