@@ -1,19 +1,19 @@
-//! Jobs in the system by user, for predictors that predict them anew whenever one of them ends. Waiting jobs that no
-//! criterion can tell apart stand in one group, so that a user with thousands of them is asked about once.
+//! Jobs in the system by user, for predictors that predict them anew whenever one of them ends. Jobs that no criterion can
+//! tell apart stand in one group until they are late, so that a user with thousands of them is asked about once.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::running::{Running, Standing};
+use super::late::{Late, Standing};
 use super::twins::{Twins, push_tightly};
 use crate::job::JobId;
-use crate::time::{Seconds, Time};
+use crate::time::Seconds;
 
 /// All users' jobs that wait or run. Users and twins are numbered from 0.
 #[derive(Debug, Default)]
 pub struct Live {
     users: Vec<UserJobs>,
-    /// By twins: where among their user's groups they stand, if any waits.
+    /// By twins: where among their user's groups they stand, if there are any.
     place: Vec<u32>,
     /// Room for groups to come.
     spare: Vec<VecDeque<JobId>>,
@@ -21,19 +21,20 @@ pub struct Live {
 
 #[derive(Debug, Default)]
 pub struct UserJobs {
-    pub running: Running,
-    /// The groups of waiting jobs, none of them empty.
+    pub late: Late,
+    /// The groups of all others, none of them empty.
     pub groups: Vec<Group>,
 }
 
-/// Waiting twins.
+/// Twins that wait or run and are not late.
 #[derive(Debug)]
 pub struct Group {
     pub twins: Twins,
     /// In order of arrival.
     pub jobs: VecDeque<JobId>,
-    /// The prediction in force for all of them; none where they may differ.
-    pub prediction: Option<Seconds>,
+    /// What was last said of all of them; none where it may differ. It is in force for all but those who had run that long
+    /// when it was said.
+    pub said: Option<Seconds>,
 }
 
 impl Group {
@@ -49,6 +50,11 @@ impl Group {
         };
         from..to
     }
+
+    /// This was said of one of them alone.
+    fn hear_of_one(&mut self, said: Seconds) {
+        self.said = self.said.filter(|common| *common == said);
+    }
 }
 
 const NOWHERE: u32 = u32::MAX;
@@ -62,32 +68,40 @@ impl Live {
         &mut self.users[user]
     }
 
-    /// A job arrives and waits, with this prediction.
-    pub fn wait(&mut self, id: JobId, user: usize, twins: Twins, prediction: Seconds) {
+    /// A job arrives, and this is said of it.
+    pub fn arrive(&mut self, id: JobId, user: usize, twins: Twins, said: Seconds) {
         while self.place.len() <= twins.index() {
             push_tightly(&mut self.place, NOWHERE);
         }
         let at = self.place[twins.index()] as usize;
         if let Some(group) = self.of(user).groups.get_mut(at) {
             group.jobs.push_back(id);
-            group.prediction = group.prediction.filter(|common| *common == prediction);
+            group.hear_of_one(said);
             return;
         }
         let mut jobs = self.spare.pop().unwrap_or_default();
         jobs.push_back(id);
         let groups = &mut self.users[user].groups;
         self.place[twins.index()] = groups.len() as u32;
-        groups.push(Group { twins, jobs, prediction: Some(prediction) });
+        groups.push(Group { twins, jobs, said: Some(said) });
     }
 
-    /// A waiting job starts.
-    pub fn start(&mut self, id: JobId, user: usize, standing: Standing, now: Time) {
-        self.withdraw(id, user, standing.twins);
-        self.users[user].running.start(id, standing, now);
+    /// This is said of a job that is not late, and of it alone.
+    pub fn say(&mut self, user: usize, twins: Twins, said: Seconds) {
+        self.users[user].groups[self.place[twins.index()] as usize].hear_of_one(said);
     }
 
-    /// A waiting job waits no longer.
-    pub fn withdraw(&mut self, id: JobId, user: usize, twins: Twins) {
+    /// A job ends or is withdrawn. How it stood, if it was late.
+    pub fn end(&mut self, id: JobId, user: usize, twins: Twins) -> Option<Standing> {
+        let late = self.users[user].late.end(id);
+        if late.is_none() {
+            self.leave_group(id, user, twins);
+        }
+        late
+    }
+
+    /// A job is late from now on, or no longer there.
+    pub fn leave_group(&mut self, id: JobId, user: usize, twins: Twins) {
         let at = self.place[twins.index()] as usize;
         let groups = &mut self.users[user].groups;
         let jobs = &mut groups[at].jobs;

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::board::{Board, Stage};
+use super::board::Board;
 use super::criterion::Criterion;
 use super::deadline;
+use super::late::{Class, Standing};
 use super::live::{Group, Live, UserJobs};
 use super::metric::Metric;
 use super::predictor::Predictor;
-use super::running::{Class, Standing};
 use super::sessions::{Match, Search, Sessions};
 use super::twins::Twins;
 use crate::job::JobId;
@@ -141,38 +141,33 @@ impl Sbh {
 
     /// Predicts a user's jobs in the system anew, all but one that is set aside, in order of arrival.
     ///
-    /// What matches changes within a propagation only where a late job, which runs, adopts another prediction. So the
-    /// running jobs are gone through one by one, if any may adopt one at all, and at each such place the groups of
-    /// waiting jobs are predicted as far as they arrived before it. Mostly there is no such place, and each group is
-    /// predicted once.
+    /// What matches changes within a propagation only where a late job adopts another prediction. So the late jobs are
+    /// gone through one by one, if any may adopt one at all, and at each such place the groups of all others are
+    /// predicted as far as they arrived before it. Mostly there is no such place, and each group is predicted once.
     fn predict_others(&mut self, user: usize, board: &mut Board) {
         let Sbh { history, live, adopted, .. } = self;
-        let UserJobs { running, groups } = live.of(user);
+        let UserJobs { late, groups } = live.of(user);
         let mut predicted_to = JobId(0);
-        if history.ask(&mut running.classes, board.now()) {
-            let mut nothing_changed = true;
-            for at in 0..running.runners.len() {
-                let Some(&Class { standing, said, .. }) = running.adopting(at) else { continue };
-                let id = running.runners[at].id;
+        if history.ask(&mut late.classes, board.now()) {
+            let mut nobody_adopted = true;
+            for at in 0..late.jobs.len() {
+                let Some(&Class { standing, said, .. }) = late.adopting(at) else { continue };
+                let id = late.jobs[at].id;
                 adopted.push((id, said));
-                running.adopt(at);
-                if let Some(late) = standing.as_match() {
-                    history.predict_waiting(groups, predicted_to..id, board, adopted);
-                    predicted_to = id;
-                    history.sessions.change(standing.twins, late, said);
-                    nothing_changed = false;
-                    if !history.ask(&mut running.classes, board.now()) {
-                        break;
-                    }
+                late.adopt(at);
+                nobody_adopted = false;
+                history.predict_groups(groups, predicted_to..id, board, adopted);
+                predicted_to = id;
+                history.sessions.change(standing.twins, standing.as_match(), said);
+                if !history.ask(&mut late.classes, board.now()) {
+                    break;
                 }
             }
-            if nothing_changed {
-                running.settle();
+            if nobody_adopted {
+                late.settle();
             }
         }
-        if !groups.is_empty() {
-            history.predict_waiting(groups, predicted_to..JobId(u32::MAX), board, adopted);
-        }
+        history.predict_groups(groups, predicted_to..JobId(u32::MAX), board, adopted);
         // As they were adopted: in order of arrival.
         adopted.sort_unstable_by_key(|(id, _)| *id);
         for &(id, prediction) in adopted.iter() {
@@ -191,18 +186,18 @@ impl History {
         })
     }
 
-    /// Predicts running jobs anew, and tells whether any of them may adopt that.
+    /// Predicts late jobs anew, and tells whether any of them may adopt that.
     fn ask(&mut self, classes: &mut [Class], now: Time) -> bool {
         let mut any = false;
         for class in classes.iter_mut().filter(|class| class.members > 0) {
-            let said = self.predict(class.standing.twins, class.standing.as_match());
+            let said = self.predict(class.standing.twins, Some(class.standing.as_match()));
             any |= class.hear(said, now);
         }
         any
     }
 
-    /// Predicts those waiting jobs anew that have these ids.
-    fn predict_waiting(
+    /// Predicts those jobs anew, none of them late, that have these ids.
+    fn predict_groups(
         &mut self,
         groups: &mut [Group],
         ids: Range<JobId>,
@@ -215,12 +210,13 @@ impl History {
                 continue;
             }
             let prediction = self.predict(group.twins, None);
-            if group.prediction == Some(prediction) {
+            // Who had run that long when it was said has still.
+            if group.said == Some(prediction) {
                 continue;
             }
-            let differs = |id: &JobId| board.prediction(*id) != prediction;
-            group.prediction = (places.len() == group.jobs.len()).then_some(prediction);
-            adopted.extend(group.jobs.range(places).copied().filter(differs).map(|id| (id, prediction)));
+            group.said = (places.len() == group.jobs.len()).then_some(prediction);
+            let adopts = |id: &JobId| board.prediction(*id) != prediction && board.elapsed(*id) < prediction;
+            adopted.extend(group.jobs.range(places).copied().filter(adopts).map(|id| (id, prediction)));
         }
     }
 }
@@ -233,23 +229,14 @@ impl Predictor for Sbh {
         let prediction = self.history.predict(twins, None);
         board.predict(id, prediction);
         if self.propagate {
-            self.live.wait(id, self.history.sessions.user(twins), twins, prediction);
-        }
-    }
-
-    fn on_start(&mut self, id: JobId, board: &mut Board) {
-        if self.propagate {
-            let (twins, user) = self.twins(id);
-            let standing = Standing { twins, prediction: board.prediction(id), late: None };
-            self.live.start(id, user, standing, board.now());
+            self.live.arrive(id, self.history.sessions.user(twins), twins, prediction);
         }
     }
 
     fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {
         let (twins, user) = self.twins(id);
-        let standing = if self.propagate { self.live.of(user).running.end(id) } else { None };
-        let late = standing.and_then(|standing| standing.as_match());
-        self.history.sessions.end(twins, late, runtime, board.now());
+        let late = if self.propagate { self.live.end(id, user, twins) } else { None };
+        self.history.sessions.end(twins, late.map(|standing| standing.as_match()), runtime, board.now());
         if self.propagate {
             self.predict_others(user, board);
         }
@@ -263,35 +250,38 @@ impl Predictor for Sbh {
         if !self.propagate {
             return;
         }
-        debug_assert_ne!(board.stage(id), Stage::Gone);
         let (twins, user) = self.twins(id);
-        let (running, prediction) = (&mut self.live.of(user).running, board.prediction(id));
-        let at = running.find(id).expect("only running jobs can be late");
-        let sessions = &mut self.history.sessions;
-        let late = match running.set_aside(at).as_match() {
-            None => sessions.add_running(twins, prediction),
-            Some(old) => sessions.change(twins, old, prediction),
-        };
-        self.predict_others(user, board);
-        self.live.of(user).running.put_back(at, Standing { twins, prediction, late: Some(late) });
+        let (late, prediction) = (&mut self.live.of(user).late, board.prediction(id));
+        if let Some(at) = late.find(id) {
+            let old = late.set_aside(at);
+            self.history.sessions.change(twins, old.as_match(), prediction);
+            self.predict_others(user, board);
+            self.live.of(user).late.put_back(at, Standing { prediction, ..old });
+        } else {
+            self.live.leave_group(id, user, twins);
+            let when = self.history.sessions.add_running(twins, prediction);
+            self.predict_others(user, board);
+            let start = board.now() - board.elapsed(id);
+            self.live.of(user).late.add(id, Standing { twins, prediction, when }, start);
+        }
     }
 
     fn predict_again(&mut self, id: JobId, board: &mut Board) {
         let (twins, user) = self.twins(id);
-        let running = &mut self.live.of(user).running;
-        let at = running.find(id);
-        let late = at.and_then(|at| running.standing(at).as_match());
-        let prediction = self.history.predict(twins, late);
+        let late = &mut self.live.of(user).late;
+        let at = late.find(id);
+        let itself = at.map(|at| late.standing(at).as_match());
+        let prediction = self.history.predict(twins, itself);
         if prediction <= board.elapsed(id) {
             return;
         }
         board.predict(id, prediction);
-        if let Some(old) = late {
-            self.history.sessions.change(twins, old, prediction);
-        }
         if let Some(at) = at {
-            let standing = running.set_aside(at);
-            running.put_back(at, Standing { prediction, ..standing });
+            let old = late.set_aside(at);
+            self.history.sessions.change(twins, old.as_match(), prediction);
+            late.put_back(at, Standing { prediction, ..old });
+        } else if self.propagate {
+            self.live.say(user, twins, prediction);
         }
     }
 
@@ -299,7 +289,7 @@ impl Predictor for Sbh {
         let (twins, user) = self.twins(id);
         self.history.sessions.withdraw(twins);
         if self.propagate {
-            self.live.withdraw(id, user, twins);
+            self.live.end(id, user, twins);
         }
     }
 }

@@ -146,9 +146,8 @@ impl Sessions {
     }
 
     /// It matches with another runtime, as if it had done so since it began to match.
-    pub fn change(&mut self, twins: Twins, old: Match, runtime: Seconds) -> When {
+    pub fn change(&mut self, twins: Twins, old: Match, runtime: Seconds) {
         self.replace(twins, old, Match { runtime, ..old });
-        old.when
     }
 
     /// What the sessions say of a job; `itself` is how it matches, if it does, for it is no match for itself.

@@ -1,5 +1,6 @@
-//! One user's running jobs, for predictors that predict them anew whenever one of them ends. Jobs of which everything
-//! but their start is the same are in one class, so that a user with thousands of them is asked about once.
+//! One user's late jobs, those that run on though their prediction has run out, for predictors by which such a job matches
+//! others. Late jobs of which everything but their start is the same are in one class, so that a user with thousands of
+//! them is asked about once.
 
 use super::sessions::{Match, When};
 use super::twins::Twins;
@@ -7,48 +8,48 @@ use crate::job::JobId;
 use crate::time::{Seconds, Time};
 
 #[derive(Debug, Default)]
-pub struct Running {
+pub struct Late {
     /// In order of arrival.
-    pub runners: Vec<Runner>,
+    pub jobs: Vec<LateJob>,
     /// One that nobody is in any more may become another.
     pub classes: Vec<Class>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Runner {
+pub struct LateJob {
     pub id: JobId,
     /// The place of its class, if it is in one.
     class: u32,
-    pub start: Time,
+    start: Time,
 }
 
-/// All that a predictor asks about a running job but its start.
+/// All that a predictor asks about a late job but its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     pub twins: Twins,
     /// The prediction in force.
     pub prediction: Seconds,
-    /// If it is late, when it is thought to end: it matches with its prediction though it still runs.
-    pub late: Option<When>,
+    /// When it is thought to end.
+    pub when: When,
 }
 
 impl Standing {
-    /// How it matches, if it is late.
-    pub fn as_match(&self) -> Option<Match> {
-        self.late.map(|when| Match { runtime: self.prediction, when })
+    /// How it matches: with its prediction though it still runs.
+    pub fn as_match(&self) -> Match {
+        Match { runtime: self.prediction, when: self.when }
     }
 }
 
-/// The running jobs of one standing.
+/// The late jobs of one standing.
 #[derive(Debug)]
 pub struct Class {
     pub standing: Standing,
     pub members: u32,
     /// None of them started later.
-    pub latest_start: Time,
+    latest_start: Time,
     /// What the present propagation says of them; whoever started after this instant adopts it.
     pub said: Seconds,
-    pub adopts_after: Time,
+    adopts_after: Time,
     /// The place of the class that they are in then, once somebody is.
     heir: u32,
 }
@@ -72,63 +73,64 @@ impl Class {
     }
 }
 
-impl Running {
-    /// Where a job stands among the runners, if it runs.
+impl Late {
+    /// Where a job stands among them, if it is late.
     pub fn find(&self, id: JobId) -> Option<usize> {
-        self.runners.binary_search_by_key(&id, |runner| runner.id).ok()
+        self.jobs.binary_search_by_key(&id, |job| job.id).ok()
     }
 
-    pub fn start(&mut self, id: JobId, standing: Standing, now: Time) {
-        let class = self.enter(standing, now);
-        let at = self.runners.partition_point(|other| other.id < id);
-        self.runners.insert(at, Runner { id, class, start: now });
+    /// A job that has run from then on is late.
+    pub fn add(&mut self, id: JobId, standing: Standing, start: Time) {
+        let class = self.enter(standing, start);
+        let at = self.jobs.partition_point(|other| other.id < id);
+        self.jobs.insert(at, LateJob { id, class, start });
     }
 
     pub fn standing(&self, at: usize) -> Standing {
-        self.classes[self.runners[at].class as usize].standing
+        self.classes[self.jobs[at].class as usize].standing
     }
 
-    /// Takes a runner out of its class until it gets another standing. Returns the one it had.
+    /// Takes a job out of its class until it gets another standing. Returns the one it had.
     pub fn set_aside(&mut self, at: usize) -> Standing {
         let standing = self.standing(at);
-        self.leave(self.runners[at].class);
-        self.runners[at].class = NOWHERE;
+        self.leave(self.jobs[at].class);
+        self.jobs[at].class = NOWHERE;
         standing
     }
 
-    /// A runner that was set aside has this standing now.
+    /// A job that was set aside has this standing now.
     pub fn put_back(&mut self, at: usize, standing: Standing) {
-        self.runners[at].class = self.enter(standing, self.runners[at].start);
+        self.jobs[at].class = self.enter(standing, self.jobs[at].start);
     }
 
-    /// The class of a runner if it is one that adopts what was said of it.
+    /// The class of a job if it is one that adopts what was said of it.
     pub fn adopting(&self, at: usize) -> Option<&Class> {
-        let runner = self.runners[at];
-        self.classes.get(runner.class as usize).filter(|class| runner.start > class.adopts_after)
+        let job = self.jobs[at];
+        self.classes.get(job.class as usize).filter(|class| job.start > class.adopts_after)
     }
 
-    /// A runner adopts what was said of its class.
+    /// A job adopts what was said of its class.
     pub fn adopt(&mut self, at: usize) {
-        let Runner { class, start, .. } = self.runners[at];
+        let LateJob { class, start, .. } = self.jobs[at];
         let Class { standing, said, heir, .. } = self.classes[class as usize];
         self.leave(class);
         if let Some(known) = self.classes.get_mut(heir as usize) {
             known.join(start);
-            self.runners[at].class = heir;
+            self.jobs[at].class = heir;
             return;
         }
         let heir = self.enter(Standing { prediction: said, ..standing }, start);
-        self.runners[at].class = heir;
+        self.jobs[at].class = heir;
         if let Some(class) = self.classes.get_mut(class as usize) {
             class.heir = heir;
         }
     }
 
-    /// A job ends; the standing it had.
+    /// A job ends; the standing it had, if it was late.
     pub fn end(&mut self, id: JobId) -> Option<Standing> {
         let at = self.find(id)?;
         let standing = self.set_aside(at);
-        self.runners.remove(at);
+        self.jobs.remove(at);
         Some(standing)
     }
 
