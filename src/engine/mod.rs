@@ -2,6 +2,7 @@
 //!
 //! [`Simulation`] is one machine that can be stepped; [`run`] drives a whole workload through one.
 
+mod agenda;
 mod error;
 mod machine;
 mod recorder;

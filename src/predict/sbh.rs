@@ -215,7 +215,7 @@ impl History {
                 continue;
             }
             group.said = (places.len() == group.jobs.len()).then_some(prediction);
-            let adopts = |id: &JobId| board.prediction(*id) != prediction && board.elapsed(*id) < prediction;
+            let adopts = |id: &JobId| board.may_adopt(*id, prediction);
             adopted.extend(group.jobs.range(places).copied().filter(adopts).map(|id| (id, prediction)));
         }
     }

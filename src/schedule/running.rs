@@ -39,7 +39,7 @@ fn key(job: &Running) -> Key {
 }
 
 impl RunningJobs {
-    const LARGEST: usize = 256;
+    const LARGEST: usize = 128;
     /// Where so many move, and one in so many of all, all are put in order again.
     const MANY: usize = 32;
     const FEW: usize = 16;

@@ -1,8 +1,7 @@
 //! Missed deadlines: running jobs whose predictions run out, found without looking at all of them.
 
-use std::cmp::Reverse;
-
-use super::{Due, NEVER, Simulation};
+use super::Simulation;
+use crate::engine::agenda::{Due, NEVER};
 use crate::engine::error::EngineError;
 use crate::engine::recorder::Event;
 use crate::job::JobId;
@@ -14,10 +13,7 @@ impl Simulation {
     pub(super) fn miss_deadlines(&mut self) -> Result<(), EngineError> {
         let mut late = std::mem::take(&mut self.late);
         late.clear();
-        while let Some(&Reverse(due)) = self.deadlines.peek()
-            && due.time() <= self.now()
-        {
-            self.deadlines.pop();
+        while let Some(due) = self.deadlines.take_by(self.now()) {
             if self.unwatch(due).is_some() {
                 late.push(due.job());
             }
@@ -60,7 +56,7 @@ impl Simulation {
             let secret = &mut self.secrets[place];
             if prediction < secret.runtime && start + prediction < secret.watched {
                 secret.watched = start + prediction;
-                self.deadlines.push(Reverse(Due::new(secret.watched, id, place)));
+                self.deadlines.put(Due::new(secret.watched, id, place));
             }
         }
     }
@@ -77,10 +73,10 @@ impl Simulation {
 
     /// Takes times off the top at which no deadline is missed, so that nobody wakes up for them.
     fn drop_stale_deadlines(&mut self) {
-        while let Some(&Reverse(due)) = self.deadlines.peek()
+        while let Some(due) = self.deadlines.first()
             && self.deadline(due.job()) != Some(due.time())
         {
-            self.deadlines.pop();
+            self.deadlines.take();
             if let Some(place) = self.unwatch(due) {
                 self.watch_deadline(due.job(), place);
             }

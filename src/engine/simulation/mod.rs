@@ -1,8 +1,8 @@
 //! A simulation: a machine, its queue, its predictor and its policy, and a clock that only this file moves.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
+use super::agenda::{Agenda, Due, NEVER};
 use super::error::EngineError;
 use super::machine::Machine;
 use super::recorder::{Event, LastPrediction, Outcome, PredictionMade, Recorder};
@@ -53,9 +53,9 @@ pub struct Simulation {
     /// How many jobs were handed in.
     handed_in: u32,
     /// When each running job will end, and its place on the board.
-    ends: BinaryHeap<Reverse<Due>>,
+    ends: Agenda,
     /// When to look whether a job has missed its deadline: for each that will if nothing changes, no later than then.
-    deadlines: BinaryHeap<Reverse<Due>>,
+    deadlines: Agenda,
     pass_due: bool,
     /// When the policy wants to be woken.
     wakes_at: Time,
@@ -83,34 +83,8 @@ struct Secret {
     untold: bool,
 }
 
-/// When something happens to a job, then to which, then its place on the board: in one number, because the order of many
-/// is asked for at every event, and numbers are compared without a branch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Due(i128);
-
-impl Due {
-    fn new(time: Time, JobId(id): JobId, place: usize) -> Due {
-        Due(i128::from(time) << 64 | i128::from(id) << 32 | place as i128)
-    }
-
-    fn time(self) -> Time {
-        (self.0 >> 64) as Time
-    }
-
-    fn job(self) -> JobId {
-        JobId((self.0 >> 32) as u32)
-    }
-
-    fn place(self) -> usize {
-        self.0 as u32 as usize
-    }
-}
-
 /// So many changed predictions are told even where the policy does not mind: it must not be a list of all that ever was.
 const MOST_UNTOLD: usize = 1 << 14;
-
-/// Not in this simulation.
-const NEVER: Time = Time::MAX;
 
 impl Simulation {
     /// An empty machine of `procs` processors, its clock before everything.
@@ -126,8 +100,8 @@ impl Simulation {
             secrets: Vec::new(),
             upcoming: VecDeque::new(),
             handed_in: 0,
-            ends: BinaryHeap::new(),
-            deadlines: BinaryHeap::new(),
+            ends: Agenda::default(),
+            deadlines: Agenda::default(),
             pass_due: false,
             wakes_at: NEVER,
             recorder: Recorder::new(options.keep_history),
@@ -220,17 +194,8 @@ impl Simulation {
         if self.pass_due {
             return Some(now);
         }
-        // Asked at every step, hence without ado.
-        let mut next = NEVER;
-        if let Some(job) = self.upcoming.front() {
-            next = job.submission.submit;
-        }
-        if let Some(Reverse(end)) = self.ends.peek() {
-            next = next.min(end.time());
-        }
-        if let Some(Reverse(deadline)) = self.deadlines.peek() {
-            next = next.min(deadline.time());
-        }
+        let arrival = self.upcoming.front().map_or(NEVER, |job| job.submission.submit);
+        let mut next = arrival.min(self.ends.next()).min(self.deadlines.next());
         if self.wakes_at > now {
             next = next.min(self.wakes_at);
         }
@@ -248,10 +213,7 @@ impl Simulation {
     fn settle_untold(&mut self, time: Time) -> Result<(), EngineError> {
         debug_assert!(time >= self.now() && self.next_event().is_none_or(|next| time <= next));
         self.board.set_now(time);
-        while let Some(&Reverse(end)) = self.ends.peek()
-            && end.time() <= time
-        {
-            self.ends.pop();
+        while let Some(end) = self.ends.take_by(time) {
             self.terminate(end.job(), end.place())?;
         }
         self.miss_deadlines()?;
@@ -358,7 +320,7 @@ impl Simulation {
         let (now, place) = (self.now(), self.place(id));
         self.machine.start(job, now);
         self.board.set_stage(place, Stage::Running { start: now });
-        self.ends.push(Reverse(Due::new(now + self.secrets[place].runtime, id, place)));
+        self.ends.put(Due::new(now + self.secrets[place].runtime, id, place));
         self.watch_deadline(id, place);
         Ok(())
     }
