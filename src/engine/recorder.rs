@@ -91,7 +91,8 @@ pub(super) struct Recorder {
     pub outcomes: Vec<Outcome>,
     /// By a job's place on the board.
     drafts: Vec<Draft>,
-    /// All predictions in the order they were made, if they were asked for.
+    /// All predictions, if they were asked for: event by event, at each the job's own first, then others in order of
+    /// arrival.
     pub history: Option<Vec<PredictionMade>>,
 }
 
@@ -121,6 +122,18 @@ impl Recorder {
         }
         if old > 0 {
             self.drafts[place].weigh(old, runtime, made.time);
+        }
+    }
+
+    /// How many predictions are kept so far.
+    pub fn history_len(&self) -> usize {
+        self.history.as_ref().map_or(0, Vec::len)
+    }
+
+    /// All predictions of an event have been made: those from this one on.
+    pub fn order_history(&mut self, from: usize) {
+        if let Some(history) = &mut self.history {
+            history[from..].sort_by_key(|made| (made.job != made.cause, made.job));
         }
     }
 

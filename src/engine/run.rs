@@ -16,7 +16,8 @@ const WATCH_EVERY: usize = 1 << 13;
 #[derive(Clone, Debug)]
 pub struct RunRecord {
     pub outcomes: Vec<Outcome>,
-    /// Every prediction in the order they were made, if they were asked for.
+    /// Every prediction, if they were asked for: event by event, at each the job's own first, then others in order of
+    /// arrival.
     pub history: Option<Vec<PredictionMade>>,
 }
 

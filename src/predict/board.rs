@@ -132,16 +132,13 @@ impl Board {
         self.breach.get_or_insert(Breach { job, prediction, why });
     }
 
-    /// Whether a job in the system has another prediction and may have this one: it has not run that long.
-    pub(super) fn may_adopt(&self, id: JobId, prediction: Seconds) -> bool {
-        let Entry { stage, prediction: old, .. } = *self.entry(id);
-        let elapsed = if let Stage::Running { start } = stage { self.now - start } else { 0 };
-        old != prediction && elapsed < prediction
-    }
-
     /// As [`Board::predict`], but leaves a job alone that has run that long already: the rule of propagation.
     pub fn predict_if_above_elapsed(&mut self, id: JobId, prediction: Seconds) {
-        if prediction > self.elapsed(id) {
+        let Some(place) = self.place(id) else { return };
+        let Entry { stage, prediction: old, .. } = self.entries[place];
+        let has_run_so_long = matches!(stage, Stage::Running { start } if self.now - start >= prediction);
+        // Mostly many are asked to adopt one prediction, and have it already.
+        if !has_run_so_long && old != prediction {
             self.predict(id, prediction);
         }
     }

@@ -97,8 +97,6 @@ pub struct Sbh {
     twins: Vec<Twins>,
     /// Jobs in the system by user (kept for `propagate`).
     live: Live,
-    /// Scratch: what one propagation has to write.
-    adopted: Vec<(JobId, Seconds)>,
 }
 
 /// What answers for any job.
@@ -129,7 +127,6 @@ impl Sbh {
             propagate: spec.switch("propagate"),
             twins: Vec::new(),
             live: Live::default(),
-            adopted: Vec::new(),
         }
     }
 
@@ -145,7 +142,7 @@ impl Sbh {
     /// gone through one by one, if any may adopt one at all, and at each such place the groups of all others are
     /// predicted as far as they arrived before it. Mostly there is no such place, and each group is predicted once.
     fn predict_others(&mut self, user: usize, board: &mut Board) {
-        let Sbh { history, live, adopted, .. } = self;
+        let Sbh { history, live, .. } = self;
         let UserJobs { late, groups } = live.of(user);
         let mut predicted_to = JobId(0);
         if history.ask(&mut late.classes, board.now()) {
@@ -153,10 +150,10 @@ impl Sbh {
             for at in 0..late.jobs.len() {
                 let Some(&Class { standing, said, .. }) = late.adopting(at) else { continue };
                 let id = late.jobs[at].id;
-                adopted.push((id, said));
+                board.predict(id, said);
                 late.adopt(at);
                 nobody_adopted = false;
-                history.predict_groups(groups, predicted_to..id, board, adopted);
+                history.predict_groups(groups, predicted_to..id, board);
                 predicted_to = id;
                 history.sessions.change(standing.twins, standing.as_match(), said);
                 if !history.ask(&mut late.classes, board.now()) {
@@ -167,13 +164,7 @@ impl Sbh {
                 late.settle();
             }
         }
-        history.predict_groups(groups, predicted_to..JobId(u32::MAX), board, adopted);
-        // As they were adopted: in order of arrival.
-        adopted.sort_unstable_by_key(|(id, _)| *id);
-        for &(id, prediction) in adopted.iter() {
-            board.predict(id, prediction);
-        }
-        adopted.clear();
+        history.predict_groups(groups, predicted_to..JobId(u32::MAX), board);
     }
 }
 
@@ -197,13 +188,7 @@ impl History {
     }
 
     /// Predicts those jobs anew, none of them late, that have these ids.
-    fn predict_groups(
-        &mut self,
-        groups: &mut [Group],
-        ids: Range<JobId>,
-        board: &Board,
-        adopted: &mut Vec<(JobId, Seconds)>,
-    ) {
+    fn predict_groups(&mut self, groups: &mut [Group], ids: Range<JobId>, board: &mut Board) {
         for group in groups {
             let places = group.places(&ids);
             if places.is_empty() {
@@ -215,8 +200,7 @@ impl History {
                 continue;
             }
             group.said = (places.len() == group.jobs.len()).then_some(prediction);
-            let adopts = |id: &JobId| board.may_adopt(*id, prediction);
-            adopted.extend(group.jobs.range(places).copied().filter(adopts).map(|id| (id, prediction)));
+            group.jobs.range(places).for_each(|&id| board.predict_if_above_elapsed(id, prediction));
         }
     }
 }

@@ -332,6 +332,7 @@ impl Simulation {
     }
 
     fn absorb_news(&mut self, event: Event, cause: JobId) -> Result<(), EngineError> {
+        let first_made = self.recorder.history_len();
         let mut at = 0;
         while let Some(Change { job, place, old, new }) = self.board.change(at) {
             at += 1;
@@ -354,6 +355,7 @@ impl Simulation {
                 self.watch_deadline(job, place);
             }
         }
+        self.recorder.order_history(first_made);
         self.board.forget_changes();
         match self.board.breach() {
             None => Ok(()),
