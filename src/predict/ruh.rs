@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use super::board::{Board, Stage};
+use super::board::Board;
 use super::metric::Metric;
 use super::predictor::Predictor;
 use crate::job::JobId;
@@ -79,21 +79,35 @@ impl Ruh {
 
     /// What the user's history says of a job now.
     fn compute(&mut self, id: JobId, board: &Board) -> Seconds {
-        let job = board.job(id);
-        let Some(user) = self.users.get(&job.user) else { return job.estimate };
+        let said = self.recent_metric(board.job(id).user, id, board);
+        self.prediction(said, id, board)
+    }
+
+    /// What is predicted of a job of which its user's history says this.
+    fn prediction(&self, said: Option<Seconds>, id: JobId, board: &Board) -> Seconds {
+        let estimate = board.job(id).estimate;
+        match said {
+            None => estimate,
+            Some(said) if self.cap => said.min(estimate),
+            Some(said) => said,
+        }
+    }
+
+    /// The metric of the user's last jobs but for the one in question; none while there are too few.
+    fn recent_metric(&mut self, user: i32, id: JobId, board: &Board) -> Option<Seconds> {
+        let user = self.users.get(&user)?;
         // The list is the terminated jobs followed by the other running ones; its last `window` are wanted.
         let others = || user.running.iter().filter(|&&other| other != id);
         let running = others().count();
         let from_running = running.min(self.window);
         let from_terminated = self.window - from_running;
         if user.terminated.len() < from_terminated {
-            return job.estimate;
+            return None;
         }
         self.recent.clear();
         self.recent.extend(user.terminated.range(user.terminated.len() - from_terminated..));
         self.recent.extend(others().skip(running - from_running).map(|&other| board.prediction(other)));
-        let prediction = self.metric.of(&mut self.recent);
-        if self.cap { prediction.min(job.estimate) } else { prediction }
+        Some(self.metric.of(&mut self.recent))
     }
 }
 
@@ -123,13 +137,16 @@ impl Predictor for Ruh {
             return;
         }
         user.live.retain(|&other| other != id);
-        let live = std::mem::take(&mut user.live);
+        let (live, user) = (std::mem::take(&mut user.live), board.job(id).user);
+        // The same of all, unless running jobs count, which do not count for themselves.
+        let mut said = self.recent_metric(user, id, board);
         for &other in &live {
-            debug_assert_ne!(board.stage(other), Stage::Gone);
-            let prediction = self.compute(other, board);
-            board.predict_if_above_elapsed(other, prediction);
+            if self.running {
+                said = self.recent_metric(user, other, board);
+            }
+            board.predict_if_above_elapsed(other, self.prediction(said, other, board));
         }
-        self.users.entry(board.job(id).user).or_default().live = live;
+        self.users.entry(user).or_default().live = live;
     }
 
     fn predict_again(&mut self, id: JobId, board: &mut Board) {
