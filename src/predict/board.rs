@@ -134,11 +134,12 @@ impl Board {
 
     /// As [`Board::predict`], but leaves a job alone that has run that long already: the rule of propagation.
     pub fn predict_if_above_elapsed(&mut self, id: JobId, prediction: Seconds) {
-        let Some(place) = self.place(id) else { return };
-        let Entry { stage, prediction: old, .. } = self.entries[place];
-        let has_run_so_long = matches!(stage, Stage::Running { start } if self.now - start >= prediction);
-        // Mostly many are asked to adopt one prediction, and have it already.
-        if !has_run_so_long && old != prediction {
+        // Where many are to have one prediction, many have it already.
+        let is_left_alone = |entry: &Entry| {
+            let elapsed = if let Stage::Running { start } = entry.stage { self.now - start } else { 0 };
+            prediction <= elapsed || prediction == entry.prediction
+        };
+        if !self.place(id).is_some_and(|place| is_left_alone(&self.entries[place])) {
             self.predict(id, prediction);
         }
     }
@@ -248,10 +249,12 @@ mod tests {
         let (mut gone, mut never_heard_of) = (board.clone(), board.clone());
         gone.set_stage(0, Stage::Gone);
         for (board, id) in [(&mut gone, id), (&mut never_heard_of, JobId(7))] {
-            board.predict(id, 5);
+            board.predict_if_above_elapsed(id, 5);
             assert_eq!(board.breach().map(|breach| breach.why), Some(BreachKind::NotInTheSystem));
         }
         board.predict(id, FOREVER * 2);
+        assert_eq!((board.prediction(id), board.breach()), (FOREVER, None));
+        board.predict_if_above_elapsed(id, 0);
         assert_eq!((board.prediction(id), board.breach()), (FOREVER, None));
         board.predict(id, 0);
         assert_eq!(board.breach().map(|breach| breach.why), Some(BreachKind::TooShort));
