@@ -10,6 +10,7 @@ pub(super) struct Machine {
     pub free: i64,
     pub waiting: Queue,
     pub running: RunningJobs,
+    /// Running jobs that have been predicted anew and do not stand where they should yet.
     moves: Vec<Move>,
     /// Since the last pass nothing has happened but arrivals.
     pub quiet: bool,

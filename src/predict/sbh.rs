@@ -136,7 +136,7 @@ impl Sbh {
         (twins, self.history.sessions.user(twins))
     }
 
-    /// Predicts a user's jobs in the system anew, all but one that is set aside, in order of arrival.
+    /// Predicts a user's jobs in the system anew, all but one that is set aside, as if one by one in order of arrival.
     ///
     /// What matches changes within a propagation only where a late job adopts another prediction. So the late jobs are
     /// gone through one by one, if any may adopt one at all, and at each such place the groups of all others are

@@ -224,6 +224,21 @@ fn predictions_are_told_with_their_causes() {
     assert!(rows.is_sorted_by_key(|row| row[1].parse::<i64>().unwrap()));
 }
 
+/// Event by event the job's own first, then others in order of arrival: whatever the order a predictor wrote them in.
+#[test]
+fn predictions_of_one_event_are_in_order() {
+    for predictor in ["sbh", "ruh:propagate=on"] {
+        let csv = sim(&["-q", "--predictions-out", "-", "--predictor", predictor]).out;
+        let rows: Vec<Vec<&str>> = csv.lines().skip(1).map(|line| line.split(',').collect()).collect();
+        let mut longest = 0;
+        for event in rows.chunk_by(|a, b| a[1] == b[1] && a[3..] == b[3..]) {
+            assert!(event.is_sorted_by_key(|row| (row[0] != row[4], row[0].parse::<u32>().unwrap())), "{event:?}");
+            longest = longest.max(event.len());
+        }
+        assert!(longest > 5, "{predictor} propagates");
+    }
+}
+
 #[test]
 fn shaping_and_measuring_change_what_they_say() {
     let jobs = |options: &[&str]| {
