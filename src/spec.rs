@@ -230,11 +230,37 @@ pub fn split_list(text: &str) -> Result<Vec<String>, SpecError> {
     Ok(items)
 }
 
-/// Splits at the commas that stand outside parentheses, and outside the braces in which a sweep has alternatives.
+/// A text in double quotes, in which nothing has a meaning but the quotes and backslashes that are written with a
+/// backslash before them.
+pub fn quote(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// What [`quote`] was given; None if the text is not in quotes from end to end.
+pub fn unquote(text: &str) -> Option<String> {
+    let inside = text.strip_prefix('"')?.strip_suffix('"')?;
+    let (mut plain, mut rest) = (String::new(), inside.chars());
+    while let Some(c) = rest.next() {
+        match c {
+            '\\' => plain.push(rest.next()?),
+            '"' => return None,
+            c => plain.push(c),
+        }
+    }
+    Some(plain)
+}
+
+/// Splits at the commas that stand outside parentheses, outside double quotes, and outside the braces in which a sweep
+/// has alternatives.
 fn split_at_commas(text: &str) -> Result<Vec<&str>, String> {
     let (mut pieces, mut depth, mut braces, mut from) = (Vec::new(), 0usize, 0usize, 0);
+    let (mut is_quoted, mut is_escaped) = (false, false);
     for (at, c) in text.char_indices() {
         match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' if is_quoted => is_escaped = true,
+            '"' => is_quoted = !is_quoted,
+            _ if is_quoted => {}
             '(' => depth += 1,
             ')' if depth == 0 => return Err(format!("a ')' without its '(' at '{}'", &text[at..])),
             ')' => depth -= 1,
@@ -249,6 +275,9 @@ fn split_at_commas(text: &str) -> Result<Vec<&str>, String> {
     }
     if depth > 0 {
         return Err("a '(' without its ')'".to_string());
+    }
+    if is_quoted {
+        return Err("a '\"' without the one that ends it".to_string());
     }
     pieces.push(&text[from..]);
     Ok(pieces)
@@ -344,5 +373,11 @@ mod tests {
         assert_eq!(split_list("rich:set=(a,b),cap=on,plain").unwrap(), ["rich:set=(a,b),cap=on", "plain"]);
         assert_eq!(split_list("plain,rich:cap=on").unwrap(), ["plain", "rich:cap=on"]);
         assert!(split_list("rich:set=(a").is_err());
+        assert_eq!(split_list(r#"a,"b,c{\",)",d"#).unwrap(), ["a", r#""b,c{\",)""#, "d"]);
+        assert!(split_list(r#"a,"b"#).is_err() && split_list(r#""b\""#).is_err());
+        for text in ["", "plain", r#"a "b" \ {c}"#] {
+            assert_eq!(unquote(&quote(text)).as_deref(), Some(text));
+        }
+        assert!(unquote("a").is_none() && unquote(r#""a"b""#).is_none() && unquote("\"").is_none());
     }
 }

@@ -94,7 +94,7 @@ fn parse_predictor(text: &str) -> Result<String, SpecError> {
 }
 
 pub fn execute(args: &MetaArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
-    let options = options::read(matches);
+    let options = options::read(matches)?;
     match &args.scenario {
         Some(text) => execute_scenarios(args, text, &options, matches, quiet),
         None => execute_sites(args, &options, quiet),

@@ -5,7 +5,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 
-use crate::experiment::{OPTIONS, OptionForm, Options, Section};
+use crate::experiment::{OPTIONS, OptionForm, Options, Section, refuse_overruled};
+use crate::spec::SpecError;
 
 /// Adds the options of these sections to a command.
 pub fn add(command: Command, sections: &[Section]) -> Command {
@@ -31,8 +32,13 @@ pub fn argument(option: &'static OptionForm) -> Arg {
     }
 }
 
-/// What the arguments say.
-pub fn read(matches: &ArgMatches) -> Options {
+/// What the arguments say. Options that overrule each other are an error.
+pub fn read(matches: &ArgMatches) -> Result<Options, SpecError> {
+    let is_none = |name: &str| matches.get_one::<String>(name).is_some_and(|text| text == "none");
+    refuse_overruled(|name| {
+        let known = matches.try_contains_id(name).is_ok();
+        known && is_given(matches, name) && !is_none(name)
+    })?;
     let mut options = Options::default();
     for option in OPTIONS {
         // A command may have only some of them.
@@ -40,7 +46,13 @@ pub fn read(matches: &ArgMatches) -> Options {
             option.set(&mut options, text).expect("the value was checked when it was read");
         }
     }
-    options
+    Ok(options)
+}
+
+/// The seeds that were written although nothing is drawn from them, with their values.
+pub fn idle_seeds(matches: &ArgMatches, options: &Options) -> Vec<(&'static str, String)> {
+    let idle = |option: &&OptionForm| options.is_idle_seed(option.name) && is_given(matches, option.name);
+    OPTIONS.iter().filter(idle).map(|option| (option.name, option.get(options))).collect()
 }
 
 /// Whether an option was really written.

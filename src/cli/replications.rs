@@ -28,7 +28,11 @@ pub fn execute(
     let names = rows[0].iter().map(|(name, _)| name.to_string()).collect();
     let texts = rows.iter().map(|row| row.iter().map(|(_, cell)| cell.text()).collect()).collect();
     let same = ["trace", "scheduler", "predictor"].map(str::to_string);
-    let groups = Results { names, rows: texts }.group_by(&same)?;
+    let mut groups = Results { names, rows: texts, runs: Vec::new() }.group_by(&same)?;
+    if format != Format::Table {
+        // What all replications share; the table's reader has just written it.
+        groups.iter_mut().for_each(|group| group.push(("options".to_string(), Cell::Text(options.in_row()))));
+    }
     Output::stdout().fill(|out| match format {
         Format::Table => write_groups(out, &groups, same.len()),
         Format::Csv => write_csv(out, &groups, header),
@@ -52,5 +56,5 @@ fn replication(options: &Options, workload: &Workload, number: u32) -> anyhow::R
         None => None,
         Some(base) => Some(Compared { baseline: base.pair(), improvement: Improvement::over(&run(base)?, &summary) }),
     };
-    Ok(summary_row(&RunLabel::of(&workload, &setting), &summary, compared.as_ref()))
+    Ok(summary_row(&RunLabel::of(&workload, &options), &summary, compared.as_ref()))
 }

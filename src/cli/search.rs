@@ -127,7 +127,7 @@ pub fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::
         return Err(UsageError(format!("an elite of {} leaves no room for children", args.elite)).into());
     }
     let outputs = args.outputs()?;
-    let options = options::read(matches);
+    let options = options::read(matches)?;
     let workload = read_waits(args, options.clone(), quiet)?;
     let jobs = workload.jobs.len();
     let trained = args.train.map(|share| 0..(jobs as f64 * share) as usize);

@@ -12,7 +12,7 @@ use super::progress::Progress;
 use super::replications;
 use super::{Format, available_threads, print_summary, refuse_twice};
 use crate::engine::{EngineError, RunRecord};
-use crate::experiment::{Setting, simulate};
+use crate::experiment::{Setting, simulate, what_draws};
 use crate::metrics::{Improvement, JobMetrics, Measure, PredictionRow, summarize};
 use crate::report::{
     Baseline, Compared, Output, OutputError, RunLabel, grouped, summary_row, write_csv, write_jobs, write_json,
@@ -77,7 +77,10 @@ impl SimulateArgs {
 }
 
 pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
-    let mut options = options::read(matches);
+    let mut options = options::read(matches)?;
+    for (seed, value) in options::idle_seeds(matches, &options) {
+        eprintln!("warning: --{seed} {value} has no effect without {}", what_draws(seed));
+    }
     if args.trace.is_none() && !options::is_given(matches, "baseline") {
         options.baseline = Some(Setting::parse_pair(PLAIN_EASY)?);
     }
@@ -96,6 +99,7 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
     let workload = options.shape(workload)?;
     let (reading, measure) = (began.elapsed(), options.measure);
 
+    let label = RunLabel::of(&workload, &options);
     let mut setting = options.setting();
     setting.engine.keep_history = outputs.predictions.is_some();
     let baseline = options.baseline;
@@ -113,7 +117,6 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
     let stdout_taken = outputs.stdout_taken;
     let estimates = options.estimates.map(|model| made_by(&model, options.estimates_seed));
     write_details(outputs, &log, &workload, &setting, estimates.as_deref(), &record, &measure)?;
-    let label = RunLabel::of(&workload, &setting);
     let compared = baseline
         .as_ref()
         .map(|base| Compared { baseline: base.name.clone(), improvement: Improvement::over(&base.summary, &summary) });

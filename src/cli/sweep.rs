@@ -10,10 +10,11 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Subcommand};
 use super::failure::UsageError;
 use super::progress::Progress as Bar;
 use super::{Format, available_threads, options};
-use crate::experiment::OPTIONS;
+use crate::experiment::{OPTIONS, what_draws};
 use crate::report::{Cell, Output, Table, for_people, grouped, write_csv, write_groups, write_json_list};
 use crate::sweep::{
-    Failure, Grid, Keys, Progress, Results, Shard, Store, Submitted, Sweep, active_job, run, submit, write_results,
+    Beginning, Failure, Grid, Keys, Progress, REPLICATIONS, Results, Shard, Store, Submitted, Sweep, Written,
+    active_job, run, submit, write_results,
 };
 use crate::time::humane;
 
@@ -27,9 +28,12 @@ pub struct SweepArgs {
     /// The sweep's folder; its results.csv is the result
     #[arg(long, value_name = "DIR", required_unless_present = "dry_run", help_heading = "Sweep")]
     out: Option<PathBuf>,
-    /// Go on with the sweep that is in the folder: only what is missing is computed
+    /// Go on with the sweep that is in the folder: only what is missing is computed. Without lists, its grid is the folder's
     #[arg(long, help_heading = "Sweep")]
     resume: bool,
+    /// Resume with the lists given here in place of the folder's; what is finished is kept and used where it fits
+    #[arg(long, help_heading = "Sweep")]
+    change_grid: bool,
     /// Run each cell on the log as it is and on N - 1 slightly shaken ones (submissions moved by up to 30 s), and print
     /// means with 95% intervals: the same as --replication 0..N-1 with --group-by everything else
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Sweep")]
@@ -84,7 +88,7 @@ list changing fastest. A log is parsed once and shared by all threads.
 Examples:
   sim sweep --trace KTH.swf,CTC.swf --scheduler easy,sjbf --predictor estimate,ruh --out study
   sim sweep --predictor 'ruh:window={1|2|3},cap={on|off}' --load 0.8..1.2:0.1 --out study --group-by predictor
-  sim sweep study.toml --out study --resume
+  sim sweep --out study --resume                      goes on where it stopped
   sim sweep study.toml --out study --slurm='--partition=short --time=30' --shards 32
   sim sweep status study";
 
@@ -107,19 +111,44 @@ pub fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
         Some(SweepCommand::Status(folder)) => return status(&Sweep::open(&folder.folder)?),
         None => {}
     }
-    let grid = Grid::new(&lists(args, matches)?)?;
-    let Some(folder) = args.out.as_deref().filter(|_| !args.dry_run) else { return dry_run(&grid, quiet) };
-    let resume = args.resume || args.shard.is_some() || args.slurm.is_some();
-    let sweep = Sweep::begin(folder, grid, resume)?;
+    let lists = lists(args, matches)?;
+    let given = match lists.is_empty() {
+        // Without lists a new sweep is one run of the embedded log, and an old one goes on.
+        true if args.is_resuming() => None,
+        _ => Some(Grid::new(&lists)?),
+    };
+    if let Some(grid) = &given {
+        // Before anything is begun.
+        grid.check_groups(&args.group_by)?;
+        for seed in grid.idle_seeds() {
+            eprintln!("warning: --{} has no effect without {}", seed.name, what_draws(&seed.name));
+        }
+    }
+    let Some(folder) = args.out.as_deref().filter(|_| !args.dry_run) else {
+        return dry_run(&given.unwrap_or(Grid::new(&[])?), quiet);
+    };
+    let how = match args.is_resuming() {
+        _ if args.change_grid => Beginning::ChangeGrid,
+        true => Beginning::Resume,
+        false => Beginning::New,
+    };
+    let sweep = Sweep::begin(folder, given, how)?;
+    sweep.grid.check_groups(&args.group_by)?;
     let threads = args.threads.map_or_else(available_threads, |threads| threads as usize);
-    let keys = Keys::of(&sweep.grid, threads);
     let store = Store::open(folder)?;
+    let keys = Keys::of(&sweep.grid, &store, threads);
     if store.damaged > 0 && !quiet {
         eprintln!("note: {} lines of finished cells were cut short: those are computed again", store.damaged);
     }
     match &args.slurm {
         Some(sbatch_options) => on_cluster(&sweep, &keys, &store, args.shards as usize, sbatch_options, quiet),
         None => here(args, &sweep, &keys, &store, threads, quiet),
+    }
+}
+
+impl SweepArgs {
+    fn is_resuming(&self) -> bool {
+        self.resume || self.change_grid || self.shard.is_some() || self.slurm.is_some()
     }
 }
 
@@ -147,15 +176,16 @@ fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<(String, 
         }
     }
     if let Some(replications) = args.replications {
-        lists.push(("replication".to_string(), vec![format!("0..{}", replications - 1)]));
+        lists.retain(|(name, _)| name != REPLICATIONS);
+        lists.push((REPLICATIONS.to_string(), vec![replications.to_string()]));
     }
     Ok(lists)
 }
 
 /// The columns to group by: those asked for, or with replications all that were swept but them.
 fn groups(args: &SweepArgs, grid: &Grid) -> Vec<String> {
-    match args.replications {
-        Some(_) if args.group_by.is_empty() => {
+    match grid.is_averaged() {
+        true if args.group_by.is_empty() => {
             let always = ["trace", "scheduler", "predictor"].map(str::to_string);
             let swept = grid.added_columns().map(|(_, name)| name.to_string()).filter(|name| name != "replication");
             always.into_iter().chain(swept).collect()
@@ -211,11 +241,23 @@ fn here(
         };
     }
     let store = Store::open(&sweep.folder)?;
-    let file = write_results(sweep, keys, &store, report.failures.is_empty())?;
-    print_results(args, &groups(args, &sweep.grid), &file)?;
-    match report.failures.len() {
-        0 => Ok(()),
-        failures => anyhow::bail!("{failures} of {} cells failed; the others are in {file}", report.cells),
+    let written = write_results(sweep, keys, &store)?;
+    print_results(args, &groups(args, &sweep.grid), &written)?;
+    let file = written.file.display();
+    match Progress::of(sweep, keys, &store) {
+        progress if progress.is_complete() => Ok(()),
+        progress if progress.missing.is_empty() => {
+            anyhow::bail!("{} of {} cells failed; the others are in {file}", progress.failed.len(), progress.cells)
+        }
+        progress => {
+            tell_missing(&sweep.grid, &progress.missing);
+            let (missing, cells) = (progress.cells - progress.done, progress.cells);
+            anyhow::bail!(
+                "{missing} of {cells} cells are missing, although they were computed: their parts have vanished from {}; \
+                 the others are in {file}, and --resume computes them again",
+                sweep.folder.join("parts").display()
+            )
+        }
     }
 }
 
@@ -231,10 +273,15 @@ fn tell(what: &str, grid: &Grid, cells: &[Failure]) {
     }
 }
 
-fn print_results(args: &SweepArgs, group_by: &[String], file: &str) -> anyhow::Result<()> {
+fn tell_missing(grid: &Grid, cells: &[usize]) {
+    let missing = cells.iter().map(|&cell| Failure { cell, message: "not computed yet".to_string() });
+    tell("missing", grid, &missing.collect::<Vec<_>>());
+}
+
+fn print_results(args: &SweepArgs, group_by: &[String], written: &Written) -> anyhow::Result<()> {
     let format = Format::or_default(args.format);
     if format == Format::Csv && group_by.is_empty() {
-        let mut rows = BufReader::new(File::open(file)?);
+        let mut rows = BufReader::new(File::open(&written.file)?);
         let mut header = String::new();
         rows.read_line(&mut header)?;
         Output::stdout().fill(|out| {
@@ -243,7 +290,7 @@ fn print_results(args: &SweepArgs, group_by: &[String], file: &str) -> anyhow::R
         })?;
         return Ok(());
     }
-    let table = Results::read(file)?;
+    let table = Results::read(written)?;
     if !group_by.is_empty() {
         let groups = table.group_by(group_by)?;
         Output::stdout().fill(|out| match format {
@@ -254,7 +301,7 @@ fn print_results(args: &SweepArgs, group_by: &[String], file: &str) -> anyhow::R
         return Ok(());
     }
     Output::stdout().fill(|out| match format {
-        Format::Table => write_rows(out, &table, file),
+        Format::Table => write_rows(out, &table, &written.file.display().to_string()),
         Format::Csv => unreachable!("handed on as it is"),
         Format::Json => {
             let cell = |text: &String| match text.parse::<f64>() {
@@ -272,7 +319,7 @@ fn print_results(args: &SweepArgs, group_by: &[String], file: &str) -> anyhow::R
 /// The columns people want to see first, and not more rows than they want to.
 fn write_rows(out: &mut dyn Write, table: &Results, file: &str) -> io::Result<()> {
     const SHOWN: usize = 50;
-    const HIDDEN: [&str; 16] = [
+    const HIDDEN: [&str; 17] = [
         "procs",
         "jobs",
         "dropped",
@@ -289,6 +336,7 @@ fn write_rows(out: &mut dyn Write, table: &Results, file: &str) -> io::Result<()
         "answered",
         "inside_pct",
         "baseline",
+        "options",
     ];
     let shown: Vec<usize> = (0..table.names.len()).filter(|&at| !HIDDEN.contains(&table.names[at].as_str())).collect();
     let mut people = Table::with_left(3);
@@ -304,20 +352,19 @@ fn write_rows(out: &mut dyn Write, table: &Results, file: &str) -> io::Result<()
 }
 
 fn merge(sweep: &Sweep, quiet: bool) -> anyhow::Result<()> {
-    let keys = Keys::of(&sweep.grid, available_threads());
     let store = Store::open(&sweep.folder)?;
+    let keys = Keys::recorded(&sweep.grid, &store);
     let progress = Progress::of(sweep, &keys, &store);
-    let file = write_results(sweep, &keys, &store, progress.is_complete())?;
+    let written = write_results(sweep, &keys, &store)?;
+    let file = written.file.display();
     if progress.is_complete() {
         if !quiet {
             eprintln!("note: {} cells in {file}", grouped(progress.cells as u64));
         }
         return Ok(());
     }
-    let failures = progress.failed.iter().map(|(cell, message)| Failure { cell: *cell, message: message.clone() });
-    let missing = progress.missing.iter().map(|&cell| Failure { cell, message: "not computed yet".to_string() });
-    tell("failed", &sweep.grid, &failures.collect::<Vec<_>>());
-    tell("missing", &sweep.grid, &missing.collect::<Vec<_>>());
+    tell("failed", &sweep.grid, &progress.failed);
+    tell_missing(&sweep.grid, &progress.missing);
     anyhow::bail!(
         "{} of {} cells are missing, {} of them failed; the others are in {file}",
         progress.cells - progress.done,
@@ -328,7 +375,7 @@ fn merge(sweep: &Sweep, quiet: bool) -> anyhow::Result<()> {
 
 fn status(sweep: &Sweep) -> anyhow::Result<()> {
     let store = Store::open(&sweep.folder)?;
-    let progress = Progress::of(sweep, &Keys::of(&sweep.grid, available_threads()), &store);
+    let progress = Progress::of(sweep, &Keys::recorded(&sweep.grid, &store), &store);
     // Without Slurm there is nothing to tell of it.
     let job = active_job(sweep).ok().flatten();
     Output::stdout().fill(|out| {
@@ -361,10 +408,10 @@ fn on_cluster(
 ) -> anyhow::Result<()> {
     let progress = Progress::of(sweep, keys, store);
     let mut missing = progress.missing.clone();
-    missing.extend(progress.failed.iter().map(|(cell, _)| *cell));
+    missing.extend(progress.failed.iter().map(|failure| failure.cell));
     if missing.is_empty() {
-        let file = write_results(sweep, keys, store, true)?;
-        Output::stdout().fill(|out| writeln!(out, "all {} cells are done: {file}", progress.cells))?;
+        let file = write_results(sweep, keys, store)?.file;
+        Output::stdout().fill(|out| writeln!(out, "all {} cells are done: {}", progress.cells, file.display()))?;
         return Ok(());
     }
     let program = std::env::current_exe().unwrap_or_else(|_| Path::new("sim").to_path_buf());

@@ -51,7 +51,7 @@ pub fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
     match &args.command {
         TraceCommand::Info(args) => {
             let matches = matches.subcommand_matches("trace").and_then(|trace| trace.subcommand_matches("info"));
-            let options = options::read(matches.expect("this is `trace info`"));
+            let options = options::read(matches.expect("this is `trace info`"))?;
             let log = read_log(&source(args.file.as_ref()), options.read_options(), quiet)?;
             let survey = survey(&log, &options.cleaning)?;
             Output::stdout().fill(|out| match Format::or_default(args.format) {

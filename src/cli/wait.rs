@@ -154,7 +154,7 @@ pub fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
     let methods = split_list(&args.method)?.iter().map(|text| Method::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let outputs = args.outputs()?;
     let options =
-        Options { scheduler: args.scheduler.clone(), predictor: args.predictor.clone(), ..options::read(matches) };
+        Options { scheduler: args.scheduler.clone(), predictor: args.predictor.clone(), ..options::read(matches)? };
     let (workload, starts) = read_schedule(args, &options, quiet)?;
     let learning =
         Learning { history: args.history as usize, first: 0, every: args.retrain as usize, seed: options.shaping.seed };

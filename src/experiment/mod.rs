@@ -8,5 +8,5 @@ mod prepare;
 mod run;
 mod values;
 
-pub use options::{OPTIONS, OptionForm, Options, Section};
+pub use options::{OPTIONS, OptionForm, Options, Section, refuse_overruled, what_draws};
 pub use run::{Setting, simulate};

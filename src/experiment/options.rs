@@ -6,7 +6,7 @@ use crate::metrics::{Measure, Portion};
 use crate::model::EstimateModel;
 use crate::predict;
 use crate::schedule;
-use crate::spec::Spec;
+use crate::spec::{Spec, SpecError};
 use crate::time::{Seconds, parse_duration, print_duration};
 use crate::trace::{Cleaning, ReadOptions, Shaping};
 
@@ -301,6 +301,33 @@ pub const OPTIONS: &[OptionForm] = &[
     },
 ];
 
+/// Pairs of options of which the first would overrule the second, and why.
+const OVERRULING: [(&str, &str, &str); 3] = [
+    ("replication", "shake", REPLICATION),
+    ("replication", "seed", REPLICATION),
+    ("estimates", "missing-estimate", "with --estimates every job has an estimate of the model"),
+];
+const REPLICATION: &str = "--replication I means --shake 30s --seed I";
+
+/// Refuses options of which one would silently overrule another. `is_given` tells whether an option was written, and not
+/// as `none`.
+pub fn refuse_overruled(is_given: impl Fn(&str) -> bool) -> Result<(), SpecError> {
+    match OVERRULING.iter().find(|(first, second, _)| is_given(first) && is_given(second)) {
+        None => Ok(()),
+        Some((first, second, why)) => {
+            Err(SpecError(format!("--{second} has no effect beside --{first}: {why}; leave one of them out")))
+        }
+    }
+}
+
+/// Without what a seed has no effect.
+pub fn what_draws(seed: &str) -> &'static str {
+    match seed {
+        "estimates-seed" => "a random model in --estimates",
+        _ => "--shake",
+    }
+}
+
 /// How far a replication moves submissions at most: too little for anyone to notice, enough to show what is chance.
 const SHAKE: Seconds = 30;
 
@@ -337,6 +364,24 @@ impl Options {
         OPTIONS.iter().filter(differs).map(|option| (option, option.get(self)))
     }
 
+    /// What a row of results says of its run beside the columns that options of their own have: the options that differ
+    /// from the defaults and change the result, `name=value` each.
+    pub fn in_row(&self) -> String {
+        const COLUMNS: [&str; 4] = ["scheduler", "predictor", "baseline", "procs"];
+        let matters = |name: &str| !COLUMNS.contains(&name) && !self.is_idle_seed(name);
+        let given = self.given().filter(|(option, _)| matters(option.name));
+        given.map(|(option, value)| format!("{}={value}", option.name)).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether this option is a seed from which nothing is drawn.
+    pub fn is_idle_seed(&self, name: &str) -> bool {
+        match name {
+            "seed" => self.shaping.shake == 0,
+            "estimates-seed" => !self.estimates.as_ref().is_some_and(EstimateModel::is_random),
+            _ => false,
+        }
+    }
+
     /// What identifies a run on a given log: every option that changes its result, defaults filled in.
     pub fn canonical(&self) -> String {
         let mut text = String::new();
@@ -345,9 +390,7 @@ impl Options {
                 "scheduler" => self.scheduler.in_full(),
                 "predictor" => self.predictor.in_full(),
                 "baseline" => self.baseline.as_ref().map_or("none".to_string(), Setting::in_full),
-                // Where nothing is drawn the seed changes nothing.
-                "seed" if self.shaping.shake == 0 => continue,
-                "estimates-seed" if !self.estimates.as_ref().is_some_and(EstimateModel::is_random) => continue,
+                seed if self.is_idle_seed(seed) => continue,
                 // Not written down where it is not given, so that sweeps from before there was such an option go on.
                 "estimates" => match &self.estimates {
                     None => continue,
@@ -432,6 +475,14 @@ mod tests {
     }
 
     #[test]
+    fn options_that_overrule_each_other_are_refused() {
+        let refused = |given: &[&str]| refuse_overruled(|name| given.contains(&name)).err().map(|error| error.0);
+        assert_eq!(refused(&["shake", "seed", "estimates", "load"]), None);
+        assert!(refused(&["seed", "replication"]).unwrap().starts_with("--seed has no effect beside --replication"));
+        assert!(refused(&["replication", "shake"]).is_some() && refused(&["missing-estimate", "estimates"]).is_some());
+    }
+
+    #[test]
     fn what_changes_a_result_changes_what_identifies_it() {
         let with = |pairs: &[(&str, &str)]| {
             let mut options = Options::default();
@@ -446,6 +497,15 @@ mod tests {
         assert_ne!(with(&[("predictor", "ruh:window=4")]), plain);
         assert_ne!(with(&[("baseline", "easy/estimate")]), plain);
         assert_ne!(with(&[("shake", "30"), ("seed", "1")]), with(&[("shake", "30"), ("seed", "2")]));
+        // A row says what differs from the defaults and matters, but for what has a column of its own.
+        let in_row = |pairs: &[(&str, &str)]| {
+            let mut options = Options::default();
+            pairs.iter().for_each(|(name, value)| OptionForm::find(name).unwrap().set(&mut options, value).unwrap());
+            options.in_row()
+        };
+        assert_eq!(in_row(&[("predictor", "sbh"), ("procs", "7"), ("seed", "5"), ("load", "1.0")]), "");
+        assert_eq!(in_row(&[("replication", "3"), ("first", "10")]), "first=10 shake=30s seed=3");
+        assert_eq!(in_row(&[("estimates", "x2"), ("estimates-seed", "3")]), "estimates=x2");
         // The seed of estimates matters where a model draws.
         let seeds = |model| ["1", "2"].map(|seed| with(&[("estimates", model), ("estimates-seed", seed)]));
         let [[none, same], [f, other], [x2, again]] = ["none", "f", "x2"].map(seeds);

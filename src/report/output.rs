@@ -84,6 +84,30 @@ impl Output {
             .map_err(|error| OutputError { name: self.name.clone(), error })
     }
 
+    /// The same for a file that must be new. False if the file is there by now: it is left as it is.
+    pub fn fill_new(mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<bool, OutputError> {
+        let written = write(self.writer()).and_then(|()| self.writer().flush());
+        let linked = written.and_then(|()| match &self.target {
+            Target::File { writer, temporary, path } => {
+                writer.get_ref().sync_all()?;
+                match fs::hard_link(temporary, path) {
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+                    // Not every file system has links: the moment between the two steps is then a risk.
+                    Err(_) if path.exists() => Ok(false),
+                    Err(_) => fs::rename(temporary, path).map(|()| true),
+                    Ok(()) => Ok(true),
+                }
+            }
+            Target::Stdout(_) | Target::Stream(_) => Ok(true),
+        });
+        linked.map_err(|error| OutputError { name: self.name.clone(), error })
+    }
+
+    /// Whether a file's name is that of an output under way, or of one whose process was killed.
+    pub fn is_temporary(name: &std::ffi::OsStr) -> bool {
+        name.to_str().is_some_and(|name| name.starts_with('.') && name.ends_with(".tmp"))
+    }
+
     fn writer(&mut self) -> &mut dyn Write {
         match &mut self.target {
             Target::Stdout(writer) => writer,

@@ -1,6 +1,6 @@
 //! The summary of a run as named cells: the one source of the CSV, the JSON and their column order.
 
-use crate::experiment::Setting;
+use crate::experiment::Options;
 use crate::metrics::{Improvement, Summary};
 use crate::trace::Workload;
 
@@ -13,16 +13,19 @@ pub struct RunLabel {
     pub predictor: String,
     /// Records of the log that became no job.
     pub dropped: u64,
+    /// The options that differ from the defaults and have no column of their own, see [`Options::in_row`].
+    pub options: String,
 }
 
 impl RunLabel {
-    pub fn of(workload: &Workload, setting: &Setting) -> RunLabel {
+    pub fn of(workload: &Workload, options: &Options) -> RunLabel {
         RunLabel {
             trace: workload.label.clone(),
             procs: workload.procs,
-            scheduler: setting.scheduler.to_string(),
-            predictor: setting.predictor.to_string(),
+            scheduler: options.scheduler.to_string(),
+            predictor: options.predictor.to_string(),
             dropped: workload.cleaning.dropped(),
+            options: options.in_row(),
         }
     }
 }
@@ -120,6 +123,8 @@ pub fn summary_row(label: &RunLabel, summary: &Summary, compared: Option<&Compar
             ("ra_improvement_pct", Cell::real(improvement.ra)),
         ]);
     }
+    // Last, so that no two settings have rows with the same labels.
+    row.push(("options", text(&label.options)));
     row
 }
 

@@ -22,10 +22,13 @@ pub fn write_summary(
 ) -> io::Result<()> {
     let jobs = grouped(run.jobs as u64);
     write!(out, "{}: {} processors, {jobs} jobs", label.trace, grouped(u64::from(label.procs)))?;
-    match label.dropped {
-        0 => writeln!(out, "\n")?,
-        dropped => writeln!(out, " ({} records dropped)\n", grouped(dropped))?,
+    if label.dropped > 0 {
+        write!(out, " ({} records dropped)", grouped(label.dropped))?;
     }
+    if !label.options.is_empty() {
+        write!(out, "; {}", label.options)?;
+    }
+    writeln!(out, "\n")?;
     let name = format!("{}/{}", label.scheduler, label.predictor);
     let mut table = Table::default();
     match baseline {

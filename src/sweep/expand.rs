@@ -1,6 +1,6 @@
 //! The lists of a sweep as they are written: commas, ranges and braces.
 
-use crate::spec::split_list;
+use crate::spec::{quote, split_list, unquote};
 
 /// The options whose values can be a range.
 const NUMERIC: [&str; 8] = ["procs", "estimates-seed", "first", "repeat", "load", "seed", "replication", "inflate"];
@@ -9,7 +9,8 @@ const NUMERIC: [&str; 8] = ["procs", "estimates-seed", "first", "repeat", "load"
 const MOST: usize = 1_000_000;
 
 /// The values that a text stands for, in order: `easy,sjbf`, `0.8..1.2:0.1`, `1..10`, `ruh:window={2|3},cap={on|off}`.
-/// A comma begins a new value unless `key=` follows it; braces hold alternatives, the last of them changing fastest.
+/// A comma begins a new value unless `key=` follows it; braces hold alternatives, the last of them changing fastest. A
+/// value in double quotes is taken as it is.
 ///
 /// ```
 /// use shadowtime::sweep::expand;
@@ -22,6 +23,10 @@ pub fn expand(option: &str, text: &str) -> Result<Vec<String>, String> {
         if item.is_empty() {
             return Err(format!("'{text}' has an empty value"));
         }
+        if let Some(value) = unquote(&item) {
+            values.push(value);
+            continue;
+        }
         match parse_range(&item).filter(|_| NUMERIC.contains(&option)) {
             Some(range) => values.extend(range?),
             None => values.extend(expand_braces(&item)?),
@@ -31,6 +36,14 @@ pub fn expand(option: &str, text: &str) -> Result<Vec<String>, String> {
         }
     }
     Ok(values)
+}
+
+/// A value written so that [`expand`] gives it back, whatever is in it.
+pub fn literal(option: &str, value: &str) -> String {
+    match expand(option, value) {
+        Ok(values) if values == [value] => value.to_string(),
+        _ => quote(value),
+    }
 }
 
 /// `from..to` or `from..to:step`, both ends included; None if it is not written like one.
@@ -154,6 +167,15 @@ mod tests {
         assert_eq!(values("predictor", "{ruh{|:cap=on}|perfect}"), ["ruh", "ruh:cap=on", "perfect"]);
         assert_eq!(values("predictor", "ruh:{window=2,cap=on|window=3},metric=mean,perfect").len(), 3);
         assert_eq!(values("trace", "logs/{KTH|CTC}.swf"), ["logs/KTH.swf", "logs/CTC.swf"]);
+    }
+
+    #[test]
+    fn a_quoted_value_is_taken_as_it_is() {
+        assert_eq!(values("trace", r#"a,"b,{c}",d"#), ["a", "b,{c}", "d"]);
+        for value in ["plain.swf", "a,b.swf", "{x}.swf", "a}b", "\"q\"", "a\\,b", "x(1", "", "line\nend,"] {
+            assert_eq!(values("trace", &literal("trace", value)), [value]);
+        }
+        assert_eq!(literal("predictor", "ruh:window=2,cap=on"), "ruh:window=2,cap=on");
     }
 
     #[test]

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::experiment::{OPTIONS, OptionForm, Options};
+use crate::experiment::{OPTIONS, OptionForm, Options, refuse_overruled, what_draws};
 use crate::spec::SpecError;
-use crate::trace::{Source, demo};
+use crate::trace::{Source, demo, labels};
 
-use super::expand::expand;
+use super::expand::{expand, literal};
 
 /// An option (or `trace`) and the values it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,47 @@ pub struct Axis {
 pub struct Grid {
     axes: Vec<Axis>,
     cells: usize,
+    /// Whether it was asked for replications to be averaged over, not for their rows.
+    averaged: bool,
+}
+
+impl Axis {
+    /// Its values, or the first of many.
+    fn shortly(&self) -> String {
+        const SHOWN: usize = 6;
+        let first = self.values.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+        match self.values.len() {
+            count if count > SHOWN => format!("{first}, ... ({count} values)"),
+            _ => first,
+        }
+    }
+}
+
+/// The labels of the logs of a grid's cells.
+#[derive(Debug)]
+pub struct Labels {
+    labels: Vec<String>,
+    stride: usize,
+}
+
+impl Labels {
+    pub fn of(&self, cell: usize) -> &str {
+        &self.labels[cell / self.stride % self.labels.len()]
+    }
+}
+
+/// How a file or the command line asks for replications that are averaged over.
+pub const REPLICATIONS: &str = "replications";
+
+/// The list that a number of replications stands for.
+fn replications(texts: &[String]) -> Result<Axis, String> {
+    let number = match texts {
+        [one] => one.parse::<u32>().ok().filter(|number| (2..=100_000).contains(number)),
+        _ => None,
+    };
+    let number = number.ok_or_else(|| format!("{REPLICATIONS}: write one whole number from 2 to 100000"))?;
+    let values = (0..number).map(|replication| replication.to_string()).collect();
+    Ok(Axis { name: "replication".to_string(), values })
 }
 
 /// One run of a grid.
@@ -62,10 +103,14 @@ const MOST_CELLS: usize = 10_000_000;
 impl Grid {
     /// Reads the lists, in the order in which they count. The texts of one option are one list.
     pub fn new(lists: &[(String, Vec<String>)]) -> Result<Grid, SpecError> {
-        let mut axes = Vec::new();
+        let (mut axes, mut averaged): (Vec<Axis>, bool) = (Vec::new(), false);
         let mut cells: usize = 1;
         for (name, texts) in lists {
-            let axis = Axis { name: name.clone(), values: read_values(name, texts).map_err(SpecError)? };
+            let axis = match name == REPLICATIONS {
+                true => replications(texts).map_err(SpecError)?,
+                false => Axis { name: name.clone(), values: read_values(name, texts).map_err(SpecError)? },
+            };
+            averaged |= name == REPLICATIONS;
             cells = cells.checked_mul(axis.values.len()).filter(|&cells| cells <= MOST_CELLS).ok_or_else(|| {
                 SpecError(format!("the grid has more than {MOST_CELLS} cells: '{name}' alone {}", axis.values.len()))
             })?;
@@ -75,7 +120,87 @@ impl Grid {
         if let Some(twice) = axes.iter().find(|axis| !names.insert(&axis.name)) {
             return Err(SpecError(format!("'{}' stands twice in the grid", twice.name)));
         }
-        Ok(Grid { axes, cells })
+        let grid = Grid { axes, cells, averaged };
+        refuse_overruled(|name| grid.axis(name).is_some_and(|axis| axis.values.iter().any(|value| value != "none")))?;
+        if let Some(Axis { name, values }) = grid.idle_seeds().find(|seed| seed.values.len() > 1) {
+            let (count, draws) = (values.len(), what_draws(name));
+            return Err(SpecError(format!(
+                "{name}: a list of {count} gives equal rows: it has no effect without {draws}"
+            )));
+        }
+        Ok(grid)
+    }
+
+    /// The seeds from which no cell draws anything.
+    pub fn idle_seeds(&self) -> impl Iterator<Item = &Axis> {
+        let draws = |seed: &str, axis: &Axis| {
+            axis.values.iter().any(|value| {
+                let mut options = Options::default();
+                let set = OptionForm::find(&axis.name).map(|option| option.set(&mut options, value));
+                matches!(set, Some(Ok(()))) && !options.is_idle_seed(seed)
+            })
+        };
+        let is_idle = move |seed: &&Axis| {
+            matches!(seed.name.as_str(), "seed" | "estimates-seed")
+                && !self.axes.iter().any(|axis| draws(&seed.name, axis))
+        };
+        self.axes.iter().filter(is_idle)
+    }
+
+    fn axis(&self, name: &str) -> Option<&Axis> {
+        self.axes.iter().find(|axis| axis.name == name)
+    }
+
+    /// Whether its replications are to be averaged over.
+    pub fn is_averaged(&self) -> bool {
+        self.averaged
+    }
+
+    /// Whether the cells are the same in the same order.
+    pub fn is_same(&self, other: &Grid) -> bool {
+        self.axes == other.axes
+    }
+
+    /// In which lists another grid differs from this one, which is a folder's.
+    pub fn differences(&self, other: &Grid) -> String {
+        let names: BTreeSet<&str> =
+            [self, other].into_iter().flat_map(|grid| &grid.axes).map(|axis| &*axis.name).collect();
+        let mut texts = Vec::new();
+        for name in names {
+            match (self.axis(name), other.axis(name)) {
+                (Some(here), Some(given)) if here == given => {}
+                (Some(here), Some(given)) => {
+                    texts.push(format!("{name} is {} there and {} here", here.shortly(), given.shortly()));
+                }
+                (Some(here), None) => texts.push(format!("{name} is {} there and not given here", here.shortly())),
+                (None, Some(given)) => texts.push(format!("{name} is {} here and not given there", given.shortly())),
+                (None, None) => {}
+            }
+        }
+        if texts.is_empty() && !self.is_same(other) {
+            texts.push("its lists are in another order".to_string());
+        }
+        texts.join("; ")
+    }
+
+    /// The same grid with the whole paths of its logs, so that it does not depend on the working folder.
+    pub fn with_absolute_paths(mut self) -> std::io::Result<Grid> {
+        for axis in self.axes.iter_mut().filter(|axis| axis.name == "trace") {
+            for value in &mut axis.values {
+                *value = std::path::absolute(&*value)?.to_string_lossy().into_owned();
+            }
+        }
+        Ok(self)
+    }
+
+    /// The label of each cell's log in results: [`labels`] of all logs, one for each value of the list of traces.
+    pub fn labels(&self) -> Labels {
+        let at = self.axes.iter().position(|axis| axis.name == "trace");
+        let logs = at.map_or(vec![None], |at| self.axes[at].values.iter().cloned().map(Some).collect());
+        // How many cells follow each other with the same log.
+        let stride =
+            at.map_or(self.cells.max(1), |at| self.axes[at + 1..].iter().map(|axis| axis.values.len()).product());
+        Labels { labels: labels(&logs), stride }
     }
 
     /// Reads a TOML file: a line an option, its value a text, a number, true or false, or a list of those.
@@ -104,7 +229,11 @@ impl Grid {
     /// The grid as a TOML file that [`Grid::from_toml`] reads.
     pub fn to_toml(&self) -> String {
         let line = |axis: &Axis| {
-            let values: Vec<_> = axis.values.iter().map(|value| toml::Value::String(value.clone())).collect();
+            if self.averaged && axis.name == "replication" {
+                return format!("{REPLICATIONS} = {}\n", axis.values.len());
+            }
+            let values: Vec<_> =
+                axis.values.iter().map(|value| toml::Value::String(literal(&axis.name, value))).collect();
             format!("{} = {}\n", axis.name, toml::Value::Array(values))
         };
         self.axes.iter().map(line).collect()

@@ -13,9 +13,9 @@ mod slurm;
 mod store;
 
 pub use expand::expand;
-pub use grid::{Axis, Cell, Cells, Grid};
-pub use plan::{Keys, RESULTS_REVISION, Sweep, SweepError};
-pub use results::{Progress, Results, write_results};
+pub use grid::{Axis, Cell, Cells, Grid, Labels, REPLICATIONS};
+pub use plan::{Beginning, Keys, RESULTS_REVISION, Sweep, SweepError};
+pub use results::{Progress, Results, Written, row_with_label, write_results};
 pub use run::{Failure, RunReport, Shard, run};
 pub use slurm::{SlurmError, Submitted, active_job, submit};
-pub use store::{CellKey, PartWriter, Store};
+pub use store::{CellKey, LogState, PartWriter, Store};

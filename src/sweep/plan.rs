@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use twox_hash::XxHash3_128;
@@ -13,21 +14,30 @@ use crate::spec::SpecError;
 use crate::trace::{Source, demo, digest};
 
 use super::grid::{Cells, Grid};
-use super::store::CellKey;
+use super::store::{CellKey, LogState, Store};
 
 /// Raised whenever any result of the main command changes, so that a sweep never mixes results of two meanings.
-pub const RESULTS_REVISION: u32 = 2;
+pub const RESULTS_REVISION: u32 = 3;
 
-/// A sweep that cannot be begun or gone on with.
+/// A sweep that cannot be begun or resumed.
 #[derive(Debug)]
 pub enum SweepError {
-    /// The folder has files in it, and nobody said that they are to be used.
+    /// The folder is not empty and `--resume` was not given.
     NotEmpty {
         folder: PathBuf,
     },
-    /// The folder has files in it, but is none of a sweep.
+    /// The folder has files in it that are not those of a sweep.
     NotASweep {
         folder: PathBuf,
+    },
+    /// There is nothing to resume and no grid was given.
+    NoGrid {
+        folder: PathBuf,
+    },
+    /// The grid that was given is not the folder's.
+    OtherGrid {
+        folder: PathBuf,
+        differences: String,
     },
     BadGrid {
         file: PathBuf,
@@ -44,12 +54,34 @@ impl fmt::Display for SweepError {
             SweepError::NotASweep { folder } => {
                 write!(f, "{} is not the folder of a sweep: it has no grid.toml", folder.display())
             }
-            SweepError::BadGrid { file, error } => write!(f, "{}: {error}", file.display()),
+            SweepError::NoGrid { folder } => {
+                write!(f, "there is no sweep in {} to resume: give the lists of a grid", folder.display())
+            }
+            SweepError::OtherGrid { folder, differences } => write!(
+                f,
+                "the sweep in {} has another grid: {differences}; leave the lists out to resume it as it is, or use \
+                 --change-grid to replace its grid (finished cells are kept)",
+                folder.display()
+            ),
+            SweepError::BadGrid { file, error } => {
+                write!(f, "{}: {error}; --change-grid with the lists of a grid replaces it", file.display())
+            }
         }
     }
 }
 
 impl std::error::Error for SweepError {}
+
+/// What is done with a folder that may have a sweep in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beginning {
+    /// The folder must be new or empty.
+    New,
+    /// The sweep that is there goes on, if there is one. Its grid is that of the folder.
+    Resume,
+    /// The same with a grid that replaces the folder's. A finished cell is one whatever grid it was computed for.
+    ChangeGrid,
+}
 
 /// A grid and the folder where its results are kept.
 #[derive(Debug)]
@@ -59,36 +91,70 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Begins a sweep in a new or empty folder, or goes on with the one that is there, whose grid may be another now:
-    /// a cell is a cell, whatever grid it was computed for.
-    pub fn begin(folder: &Path, grid: Grid, resume: bool) -> anyhow::Result<Sweep> {
+    /// Begins a sweep, or resumes the one that is in the folder. Several processes may do so at once, and each may be
+    /// killed at any moment: `grid.toml` appears whole, and whoever comes second reads it.
+    pub fn begin(folder: &Path, given: Option<Grid>, how: Beginning) -> anyhow::Result<Sweep> {
         let failed = |error| OutputError { name: folder.display().to_string(), error };
         fs::create_dir_all(folder).map_err(failed)?;
-        let empty = fs::read_dir(folder).map_err(failed)?.next().is_none();
-        if !empty && !resume {
-            return Err(SweepError::NotEmpty { folder: folder.to_path_buf() }.into());
-        }
+        // The folder may be used from any working folder.
+        let given = given.map(Grid::with_absolute_paths).transpose().map_err(failed)?;
         let file = folder.join("grid.toml");
-        if !empty && !file.exists() {
-            return Err(SweepError::NotASweep { folder: folder.to_path_buf() }.into());
-        }
-        // Left alone where it says the same: another process may be reading it.
-        let text = grid.to_toml();
-        if fs::read_to_string(&file).ok().as_deref() != Some(&text) {
-            Output::create(&file.to_string_lossy())?.fill(|out| out.write_all(text.as_bytes()))?;
-        }
+        let grid = match Sweep::read_grid(&file)? {
+            None => {
+                if !holds_nothing_foreign(folder, how).map_err(failed)? {
+                    let folder = folder.to_path_buf();
+                    return Err(match how {
+                        Beginning::New => SweepError::NotEmpty { folder },
+                        _ => SweepError::NotASweep { folder },
+                    }
+                    .into());
+                }
+                let grid = given.ok_or_else(|| SweepError::NoGrid { folder: folder.to_path_buf() })?;
+                let text = grid.to_toml();
+                let is_first =
+                    Output::create(&file.to_string_lossy())?.fill_new(|out| out.write_all(text.as_bytes()))?;
+                if !is_first {
+                    return Sweep::begin(folder, Some(grid), how);
+                }
+                grid
+            }
+            Some(_) if how == Beginning::New => {
+                return Err(SweepError::NotEmpty { folder: folder.to_path_buf() }.into());
+            }
+            Some(there) => match (given, there) {
+                (None, there) => there?,
+                (Some(given), Ok(there)) if given.is_same(&there) => given,
+                (Some(given), _) if how == Beginning::ChangeGrid => {
+                    let text = given.to_toml();
+                    Output::create(&file.to_string_lossy())?.fill(|out| out.write_all(text.as_bytes()))?;
+                    given
+                }
+                (Some(given), there) => {
+                    let differences = there?.differences(&given);
+                    return Err(SweepError::OtherGrid { folder: folder.to_path_buf(), differences }.into());
+                }
+            },
+        };
         Ok(Sweep { folder: folder.to_path_buf(), grid })
     }
 
     /// The sweep that is in a folder.
     pub fn open(folder: &Path) -> anyhow::Result<Sweep> {
-        let file = folder.join("grid.toml");
-        let Ok(text) = fs::read_to_string(&file) else {
-            return Err(SweepError::NotASweep { folder: folder.to_path_buf() }.into());
+        match Sweep::read_grid(&folder.join("grid.toml")) {
+            Ok(Some(grid)) => Ok(Sweep { folder: folder.to_path_buf(), grid: grid? }),
+            Ok(None) | Err(_) => Err(SweepError::NotASweep { folder: folder.to_path_buf() }.into()),
+        }
+    }
+
+    /// The grid of a folder, if it has one.
+    fn read_grid(file: &Path) -> Result<Option<Result<Grid, SweepError>>, OutputError> {
+        let text = match fs::read_to_string(file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(OutputError { name: file.display().to_string(), error }),
         };
         let grid = Grid::from_toml(&text).and_then(|lists| Grid::new(&lists));
-        let grid = grid.map_err(|error| SweepError::BadGrid { file, error })?;
-        Ok(Sweep { folder: folder.to_path_buf(), grid })
+        Ok(Some(grid.map_err(|error| SweepError::BadGrid { file: file.to_path_buf(), error })))
     }
 
     pub fn results_file(&self) -> PathBuf {
@@ -96,50 +162,83 @@ impl Sweep {
     }
 }
 
+/// Whether a folder without a grid can become that of a sweep. A process that was killed at once leaves a temporary file
+/// at most; one that runs at the same time has one, too. Finished parts without their grid can be resumed.
+fn holds_nothing_foreign(folder: &Path, how: Beginning) -> io::Result<bool> {
+    const OURS: [&str; 4] = ["parts", "slurm", "results.csv", "results.partial.csv"];
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        // The grid itself: another process has just written it.
+        let passes = Output::is_temporary(&name) || name == "grid.toml";
+        if !passes && (how == Beginning::New || !OURS.iter().any(|ours| name == *ours)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// What identifies cells.
 #[derive(Debug)]
 pub struct Keys {
-    /// None for a cell whose log cannot be read.
+    /// None for a cell whose log cannot be read, or of whose log nothing is known.
     pub keys: Vec<Option<CellKey>>,
-    /// The fingerprints of the logs that can.
-    pub digests: BTreeMap<Option<String>, u128>,
-    /// Why not.
-    pub errors: BTreeMap<Option<String>, String>,
+    /// What is known of the logs.
+    pub logs: BTreeMap<Option<String>, LogState>,
 }
 
 impl Keys {
-    /// Works out what identifies each cell. That takes reading every log once.
-    pub fn of(cells: &dyn Cells, threads: usize) -> Keys {
-        let logs: BTreeSet<Option<String>> = (0..cells.count()).map(|at| cells.cell(at).trace).collect();
-        let digests = digest_all(&logs.into_iter().collect::<Vec<_>>(), threads);
+    /// Works out what identifies each cell. That takes reading every log once. A log that cannot be read now is taken as
+    /// it was: its finished cells stay finished.
+    pub fn of(cells: &dyn Cells, store: &Store, threads: usize) -> Keys {
+        let logs: Vec<Option<String>> = logs(cells).into_iter().collect();
+        let now_or_then = |log: &Option<String>| {
+            let then = || log.as_deref().and_then(|name| store.log(name)?.as_ref().ok().copied());
+            state(log).or_else(|error| then().ok_or(error))
+        };
+        let states = parallel::map(&logs, threads, now_or_then, |_| ());
+        Keys::with(cells, logs.into_iter().zip(states).collect())
+    }
+
+    /// The same by what the parts of a sweep have recorded of its logs, which are not read.
+    pub fn recorded(cells: &dyn Cells, store: &Store) -> Keys {
+        let known = |log: Option<String>| match &log {
+            None => Some((None, state(&None))),
+            Some(name) => store.log(name).map(|state| (log.clone(), state.clone())),
+        };
+        Keys::with(cells, logs(cells).into_iter().filter_map(known).collect())
+    }
+
+    fn with(cells: &dyn Cells, logs: BTreeMap<Option<String>, LogState>) -> Keys {
         let key = |at: usize| {
             let cell = cells.cell(at);
-            let (label, digest) = digests[&cell.trace].as_ref().ok()?;
+            let digest = logs.get(&cell.trace)?.as_ref().ok()?;
+            // Not the log's label, which depends on the other logs of a grid: it is added when results are written.
             let text = format!(
-                "shadowtime {} revision {RESULTS_REVISION}\nlog {digest:032x} {label}\n{}",
+                "shadowtime {} revision {RESULTS_REVISION}\nlog {digest:032x}\n{}",
                 env!("CARGO_PKG_VERSION"),
                 cell.options.canonical()
             );
             Some(XxHash3_128::oneshot(text.as_bytes()))
         };
-        let keys = (0..cells.count()).map(key).collect();
-        let mut all = Keys { keys, digests: BTreeMap::new(), errors: BTreeMap::new() };
-        for (trace, digest) in digests {
-            match digest {
-                Ok((_, digest)) => drop(all.digests.insert(trace, digest)),
-                Err(error) => drop(all.errors.insert(trace, error)),
-            }
-        }
-        all
+        Keys { keys: (0..cells.count()).map(key).collect(), logs }
+    }
+
+    /// Why a cell's log cannot be read, if that is known.
+    pub fn error(&self, trace: &Option<String>) -> Option<&str> {
+        self.logs.get(trace)?.as_ref().err().map(String::as_str)
+    }
+
+    /// The fingerprint of a log.
+    pub fn digest(&self, trace: &Option<String>) -> Option<u128> {
+        self.logs.get(trace)?.as_ref().ok().copied()
     }
 }
 
-type Digest = Result<(String, u128), String>;
+fn logs(cells: &dyn Cells) -> BTreeSet<Option<String>> {
+    (0..cells.count()).map(|at| cells.cell(at).trace).collect()
+}
 
-fn digest_all(logs: &[Option<String>], threads: usize) -> BTreeMap<Option<String>, Digest> {
-    let digest = |log: &Option<String>| {
-        let source = log.as_deref().map_or_else(demo, Source::from_argument);
-        digest(&source).map(|digest| (source.label(), digest)).map_err(|error| error.to_string())
-    };
-    logs.iter().cloned().zip(parallel::map(logs, threads, digest, |_| ())).collect()
+fn state(log: &Option<String>) -> LogState {
+    let source = log.as_deref().map_or_else(demo, Source::from_argument);
+    digest(&source).map_err(|error| error.to_string())
 }

@@ -1,14 +1,18 @@
 //! From finished cells to `results.csv`, and to means over groups of its rows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
+use std::path::PathBuf;
 
 use crate::report::{Cell, Output, OutputError, csv_cell, summary_columns};
 use crate::spec::SpecError;
 use crate::stats::mean_and_half_width;
 
+use super::grid::Grid;
 use super::plan::{Keys, Sweep};
-use super::store::Store;
+use super::run::Failure;
+use super::store::{CellKey, Store};
 
 /// How far a sweep is, in cells of its grid.
 #[derive(Debug, Default)]
@@ -16,7 +20,7 @@ pub struct Progress {
     pub cells: usize,
     pub done: usize,
     /// Tried in vain, or with a log that cannot be read: where and why.
-    pub failed: Vec<(usize, String)>,
+    pub failed: Vec<Failure>,
     /// Not tried yet.
     pub missing: Vec<usize>,
 }
@@ -25,13 +29,17 @@ impl Progress {
     pub fn of(sweep: &Sweep, keys: &Keys, store: &Store) -> Progress {
         let mut progress = Progress { cells: sweep.grid.len(), ..Progress::default() };
         for (cell, key) in keys.keys.iter().enumerate() {
-            match key {
-                None => progress.failed.push((cell, keys.errors[&sweep.grid.cell(cell).trace].clone())),
-                Some(key) if store.is_done(*key) => progress.done += 1,
-                Some(key) => match store.failure(*key) {
-                    Some(message) => progress.failed.push((cell, message.to_string())),
-                    None => progress.missing.push(cell),
-                },
+            let failure = match key {
+                Some(key) if store.is_done(*key) => {
+                    progress.done += 1;
+                    continue;
+                }
+                Some(key) => store.failure(*key).map(str::to_string),
+                None => keys.error(&sweep.grid.cell(cell).trace).map(str::to_string),
+            };
+            match failure {
+                Some(message) => progress.failed.push(Failure { cell, message }),
+                None => progress.missing.push(cell),
             }
         }
         progress
@@ -42,43 +50,55 @@ impl Progress {
     }
 }
 
-/// Writes the rows that are there, in the grid's order: `results.csv` if all are, else `results.partial.csv`. Returns
-/// the file's name.
-pub fn write_results(sweep: &Sweep, keys: &Keys, store: &Store, complete: bool) -> Result<String, OutputError> {
+/// A file of results.
+#[derive(Debug)]
+pub struct Written {
+    pub file: PathBuf,
+    /// What was run for each row.
+    pub runs: Vec<CellKey>,
+}
+
+/// Writes the rows that are there, in the grid's order: `results.csv` if all are, else `results.partial.csv`. A finished
+/// `results.csv` is only ever replaced by another.
+pub fn write_results(sweep: &Sweep, keys: &Keys, store: &Store) -> Result<Written, OutputError> {
+    let is_done = |key: &Option<CellKey>| key.is_some_and(|key| store.is_done(key));
+    let complete = keys.keys.iter().all(is_done);
     let (whole, partial) = (sweep.results_file(), sweep.folder.join("results.partial.csv"));
     let file = if complete { &whole } else { &partial };
-    let name = file.to_string_lossy().into_owned();
-    let compared = sweep.grid.axes().iter().any(|axis| axis.name == "baseline" && axis.values != ["none"]);
     let mut unread = None;
-    Output::create(&name)?
+    Output::create(&file.to_string_lossy())?
         .fill(|out| {
-            let added: Vec<_> = sweep.grid.added_columns().collect();
-            let names = summary_columns(compared).into_iter().chain(added.iter().map(|(_, name)| *name));
-            writeln!(out, "{}", names.collect::<Vec<_>>().join(","))?;
+            writeln!(out, "{}", sweep.grid.columns().join(","))?;
+            let (labels, added): (_, Vec<_>) = (sweep.grid.labels(), sweep.grid.added_columns().collect());
             for (cell, key) in keys.keys.iter().enumerate() {
-                let Some(key) = key else { continue };
-                let row = match store.row(*key) {
-                    Ok(row) => row,
+                let row = match key.map(|key| store.row(key)).transpose() {
+                    Ok(row) => row.flatten(),
                     Err(error) => {
                         unread = Some(error);
-                        return Err(std::io::ErrorKind::Other.into());
+                        return Err(io::ErrorKind::Other.into());
                     }
                 };
-                if let Some(mut row) = row {
+                if let Some(row) = row {
+                    write!(out, "{}", row_with_label(labels.of(cell), &row))?;
                     let values = sweep.grid.values(cell);
-                    for (axis, _) in &added {
-                        row.push(',');
-                        row.push_str(&csv_cell(values[*axis]));
-                    }
-                    writeln!(out, "{row}")?;
+                    added.iter().try_for_each(|(axis, _)| write!(out, ",{}", csv_cell(values[*axis])))?;
+                    writeln!(out)?;
                 }
             }
             Ok(())
         })
         .map_err(|error| unread.unwrap_or(error))?;
-    // The other one is out of date, or was never there.
-    let _ = fs::remove_file(if complete { &partial } else { &whole });
-    Ok(name)
+    if complete {
+        // What was there before the last cells were.
+        let _ = fs::remove_file(&partial);
+    }
+    let runs = keys.keys.iter().filter(|key| is_done(key)).flatten().copied().collect();
+    Ok(Written { file: file.clone(), runs })
+}
+
+/// A row of a store with the label of its log, which is the first column.
+pub fn row_with_label(label: &str, row: &str) -> String {
+    format!("{},{row}", csv_cell(label))
 }
 
 /// The metrics of which groups have means.
@@ -99,15 +119,41 @@ const METRICS: [&str; 9] = [
 pub struct Results {
     pub names: Vec<String>,
     pub rows: Vec<Vec<String>>,
+    /// What was run for each row, where that is known: in a group, rows of one run count once.
+    pub runs: Vec<CellKey>,
+}
+
+/// The columns of these names among others; an error if one is not there.
+fn find_columns(names: &[String], wanted: &[String]) -> Result<Vec<usize>, SpecError> {
+    let find = |name: &String| {
+        names.iter().position(|other| other == name).ok_or_else(|| {
+            SpecError(format!("there is no column '{name}' to group by; there are {}", names.join(", ")))
+        })
+    };
+    wanted.iter().map(find).collect()
+}
+
+impl Grid {
+    /// The columns of its results.
+    pub fn columns(&self) -> Vec<String> {
+        let compared = self.axes().iter().any(|axis| axis.name == "baseline" && axis.values != ["none"]);
+        let added = self.added_columns().map(|(_, name)| name);
+        summary_columns(compared).into_iter().chain(added).map(str::to_string).collect()
+    }
+
+    /// Whether its results can be grouped by these columns.
+    pub fn check_groups(&self, columns: &[String]) -> Result<(), SpecError> {
+        find_columns(&self.columns(), columns).map(|_| ())
+    }
 }
 
 impl Results {
     /// Reads a file of results.
-    pub fn read(path: &str) -> anyhow::Result<Results> {
-        let mut reader = csv::Reader::from_path(path)?;
+    pub fn read(Written { file, runs }: &Written) -> anyhow::Result<Results> {
+        let mut reader = csv::Reader::from_path(file)?;
         let names = reader.headers()?.iter().map(str::to_string).collect();
         let rows = reader.records().map(|row| Ok(row?.iter().map(str::to_string).collect()));
-        Ok(Results { names, rows: rows.collect::<Result<_, csv::Error>>()? })
+        Ok(Results { names, rows: rows.collect::<Result<_, csv::Error>>()?, runs: runs.clone() })
     }
 
     fn column(&self, name: &str) -> Option<usize> {
@@ -117,18 +163,15 @@ impl Results {
     /// Means over the rows that agree in these columns, each with the half-width of its 95% interval, groups in the order
     /// of their first row. The rows of a group are taken as independent: a group of one has no interval.
     pub fn group_by(&self, columns: &[String]) -> Result<Vec<Vec<(String, Cell)>>, SpecError> {
-        let by: Vec<usize> = columns
-            .iter()
-            .map(|name| {
-                self.column(name).ok_or_else(|| {
-                    SpecError(format!("there is no column '{name}' to group by; there are {}", self.names.join(", ")))
-                })
-            })
-            .collect::<Result<_, _>>()?;
+        let by = find_columns(&self.names, columns)?;
         let mut groups: BTreeMap<Vec<&str>, Vec<&Vec<String>>> = BTreeMap::new();
-        let mut order = Vec::new();
-        for row in &self.rows {
+        let (mut order, mut seen) = (Vec::new(), BTreeSet::new());
+        for (at, row) in self.rows.iter().enumerate() {
             let group: Vec<_> = by.iter().map(|&column| row[column].as_str()).collect();
+            // Equal rows are no evidence: seeds that a run does not draw from would make its interval 0.
+            if self.runs.get(at).is_some_and(|run| !seen.insert((group.clone(), *run))) {
+                continue;
+            }
             let rows = groups.entry(group.clone()).or_default();
             if rows.is_empty() {
                 order.push(group);
@@ -162,7 +205,8 @@ mod tests {
         let row = |cells: [&str; 3]| cells.map(str::to_string).to_vec();
         let table = Results {
             names: row(["trace", "predictor", "wait_mean"]),
-            rows: vec![row(["a", "z", "1"]), row(["a", "b", "5"]), row(["c", "z", "3"])],
+            rows: vec![row(["a", "z", "1"]), row(["a", "b", "5"]), row(["c", "z", "3"]), row(["c", "z", "3"])],
+            runs: vec![1, 2, 3, 3],
         };
         let groups = table.group_by(&["predictor".to_string()]).unwrap();
         let texts: Vec<Vec<String>> =

@@ -14,7 +14,7 @@ use crate::trace::{Log, ReadOptions, Workload, read};
 
 use super::grid::{Cell, Cells};
 use super::plan::Keys;
-use super::store::{PartWriter, Store};
+use super::store::{LogState, PartWriter, Store};
 
 /// A part of a sweep: every N-th cell, from the I-th on (counted from 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub fn run(
         report.cells += 1;
         match keys.keys[cell] {
             None => {
-                let message = keys.errors[&cells.cell(cell).trace].clone();
+                let message = keys.error(&cells.cell(cell).trace).unwrap_or("its log is not known").to_string();
                 report.failures.push(Failure { cell, message });
             }
             Some(key) if store.is_done(key) => report.reused += 1,
@@ -91,15 +91,24 @@ pub fn run(
             Some(_) => report.equal += 1,
         }
     }
-    if pending.is_empty() {
+    let news: Vec<(&String, &LogState)> = keys
+        .logs
+        .iter()
+        .filter_map(|(log, state)| Some((log.as_ref()?, state)))
+        .filter(|(log, state)| store.log(log) != Some(state))
+        .collect();
+    if pending.is_empty() && news.is_empty() {
         return Ok(report);
     }
+    let mut part = store.new_part()?;
+    // First, so that whoever finds the cells below can tell which logs they are of.
+    news.into_iter().try_for_each(|(log, state)| part.log(log, state))?;
     let workers = Workers {
         cells,
         keys,
         logs: Shelf::new(cells, &pending),
         baselines: Mutex::new(FxHashMap::default()),
-        part: Mutex::new(store.new_part()?),
+        part: Mutex::new(part),
         next: AtomicUsize::new(0),
         finished: AtomicUsize::new(0),
         stop: AtomicBool::new(false),
@@ -172,7 +181,7 @@ impl Workers<'_> {
         Ok(())
     }
 
-    /// Runs a cell as the main command would; its row of CSV.
+    /// Runs a cell as the main command would; its row of CSV without the label of its log.
     fn compute(&self, cell: &Cell, last: &mut LastWorkload) -> Result<String, String> {
         let options = &cell.options;
         let name = format!("{:?}\n{}", cell.trace, options.workload_key());
@@ -182,7 +191,7 @@ impl Workers<'_> {
                 // Let go of the old one before the new one is made.
                 *last = None;
                 let log = self.logs.take(cell)?;
-                if log.digest.as_ref() != self.keys.digests.get(&cell.trace) {
+                if log.digest != self.keys.digest(&cell.trace) {
                     return Err(format!(
                         "{} has changed since the sweep began: --resume begins anew with it",
                         log.name
@@ -204,8 +213,9 @@ impl Workers<'_> {
                 Some(Compared { baseline: baseline.pair(), improvement: Improvement::over(&base, &summary) })
             }
         };
-        let label = RunLabel::of(&workload, &setting);
-        Ok(csv_line(&summary_row(&label, &summary, compared.as_ref())))
+        let row = summary_row(&RunLabel::of(&workload, options), &summary, compared.as_ref());
+        // The label depends on the other logs of the grid: it is added when results are written.
+        Ok(csv_line(&row[1..]))
     }
 
     fn baseline(

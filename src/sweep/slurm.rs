@@ -80,9 +80,8 @@ pub fn submit(
     let tasks = print_tasks(&tasks);
 
     let shard = format!(
-        "exec {} sweep {} --out {} --shard $SLURM_ARRAY_TASK_ID/{shards} --threads ${{SLURM_CPUS_PER_TASK:-1}} --quiet",
+        "exec {} sweep --out {} --shard $SLURM_ARRAY_TASK_ID/{shards} --threads ${{SLURM_CPUS_PER_TASK:-1}} --quiet",
         word(program),
-        word(&folder.join("grid.toml")),
         word(&folder)
     );
     let array = sbatch(
@@ -133,7 +132,13 @@ fn sbatch(own: &[String], options: &[String], script: &str) -> Result<String, Sl
     let mut command = Command::new("sbatch");
     let out = call("sbatch", command.arg("--parsable").args(own).args(options).args(["--wrap", script]))?;
     // `12`, or `12;cluster`.
-    Ok(out.trim().split(';').next().unwrap_or_default().to_string())
+    match out.trim().split(';').next() {
+        Some(job) if !job.is_empty() && job.bytes().all(|b| b.is_ascii_digit()) => Ok(job.to_string()),
+        _ => Err(SlurmError::Refused {
+            program: "sbatch",
+            message: format!("it printed '{}' where the number of the submitted job was expected", out.trim()),
+        }),
+    }
 }
 
 fn call(program: &'static str, command: &mut Command) -> Result<String, SlurmError> {

@@ -1,9 +1,12 @@
 //! The folder of a sweep: its grid, and the finished cells in parts that only ever grow.
 //!
-//! `grid.toml` is the grid; `parts/0001.part`, `parts/0002.part`, ... are what one process each has finished, a line a
+//! `grid.toml` is the grid; `parts/0001.part`, `parts/0002.part`, ... are what one process each has finished, one line per
 //! cell, flushed at once; `results.csv` is written when every cell is there. A line carries a checksum, so that one cut
-//! short by a crash is as if it had never been written.
+//! short by a crash is as if it had never been written. A part also says which content each log had, so that finished
+//! cells are found without reading the logs again.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -25,9 +28,14 @@ pub struct Store {
     parts: Vec<PathBuf>,
     done: FxHashMap<CellKey, Place>,
     failed: FxHashMap<CellKey, String>,
+    /// What was last recorded of each log.
+    logs: BTreeMap<String, LogState>,
     /// Lines that were cut short or damaged.
     pub damaged: usize,
 }
+
+/// The fingerprint of a log's content, or why it could not be read.
+pub type LogState = Result<u128, String>;
 
 /// Where a finished cell's row stands: which part, from which byte, how long.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +57,7 @@ impl Store {
             parts: Vec::new(),
             done: FxHashMap::default(),
             failed: FxHashMap::default(),
+            logs: BTreeMap::new(),
             damaged: 0,
         };
         let parts = folder.join("parts");
@@ -56,10 +65,15 @@ impl Store {
             let paths: Result<Vec<_>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
             store.parts = paths.map_err(|error| failed(&parts, error))?;
             store.parts.retain(|path| path.extension().is_some_and(|extension| extension == "part"));
-            store.parts.sort();
+            // In the order in which they were begun: what is recorded of a log last is what holds.
+            store.parts.sort_by_key(|path| (part_number(path), path.clone()));
         }
         for part in 0..store.parts.len() {
-            store.read_part(part).map_err(|error| failed(&store.parts[part], error))?;
+            match store.read_part(part) {
+                // Deleted since the folder was listed: its cells are missing, which is told.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                read => read.map_err(|error| failed(&store.parts[part], error))?,
+            }
         }
         Ok(store)
     }
@@ -74,13 +88,12 @@ impl Store {
                 return Ok(());
             }
             match read_line(&line) {
-                Some(Line { key, failure: None, row }) => {
+                Some(Line::Done { key, row }) => {
                     let place = Place { part: part as u32, from: from + row.start as u64, length: row.len() as u32 };
                     self.done.insert(key, place);
                 }
-                Some(Line { key, failure: Some(message), .. }) => {
-                    self.failed.insert(key, message);
-                }
+                Some(Line::Failed { key, message }) => drop(self.failed.insert(key, message)),
+                Some(Line::Log { log, state }) => drop(self.logs.insert(log, state)),
                 None => self.damaged += 1,
             }
             from += length as u64;
@@ -96,7 +109,12 @@ impl Store {
         self.failed.get(&key).filter(|_| !self.is_done(key)).map(String::as_str)
     }
 
-    /// The row of a finished cell.
+    /// What was last recorded of a log.
+    pub fn log(&self, log: &str) -> Option<&LogState> {
+        self.logs.get(log)
+    }
+
+    /// The row of a finished cell, without the label of its log.
     pub fn row(&self, key: CellKey) -> Result<Option<String>, OutputError> {
         let Some(place) = self.done.get(&key) else { return Ok(None) };
         let path = &self.parts[place.part as usize];
@@ -105,7 +123,7 @@ impl Store {
             file.seek(SeekFrom::Start(place.from))?;
             let mut row = vec![0; place.length as usize];
             file.read_exact(&mut row)?;
-            String::from_utf8(row).map_err(io::Error::other)
+            String::from_utf8(row).map(|row| unescape(&row)).map_err(io::Error::other)
         };
         read().map(Some).map_err(|error| failed(path, error))
     }
@@ -114,7 +132,7 @@ impl Store {
     pub fn new_part(&self) -> Result<PartWriter, OutputError> {
         let folder = self.folder.join("parts");
         fs::create_dir_all(&folder).map_err(|error| failed(&folder, error))?;
-        for number in self.parts.len() + 1.. {
+        for number in self.parts.iter().map(|path| part_number(path)).max().unwrap_or(0) + 1.. {
             let path = folder.join(format!("{number:04}.part"));
             // Another process may be looking for a name too; the file system decides who has it.
             match OpenOptions::new().write(true).create_new(true).open(&path) {
@@ -125,6 +143,11 @@ impl Store {
         }
         unreachable!("there are more numbers than files")
     }
+}
+
+/// The number in a part's name; 0 for a name that is not ours.
+fn part_number(path: &Path) -> u64 {
+    path.file_stem().and_then(|stem| stem.to_str()?.parse().ok()).unwrap_or(0)
 }
 
 /// Appends finished cells. Each is handed to the system at once, so that it survives the process, and to the disk at
@@ -138,11 +161,19 @@ pub struct PartWriter {
 
 impl PartWriter {
     pub fn done(&mut self, key: CellKey, row: &str) -> Result<(), OutputError> {
-        self.append(&format!("ok {key:032x} {row}"))
+        self.append(&format!("ok {key:032x} {}", escape(row)))
     }
 
     pub fn failed(&mut self, key: CellKey, message: &str) -> Result<(), OutputError> {
-        self.append(&format!("failed {key:032x} {}", message.replace(['\n', '\r'], " ")))
+        self.append(&format!("failed {key:032x} {}", escape(message)))
+    }
+
+    /// Records which content a log has, or why it cannot be read.
+    pub fn log(&mut self, log: &str, state: &LogState) -> Result<(), OutputError> {
+        self.append(&match state {
+            Ok(digest) => format!("log {digest:032x} {}", escape(log)),
+            Err(message) => format!("unread {}\t{}", escape(log), escape(message)),
+        })
     }
 
     pub fn sync(&mut self) -> Result<(), OutputError> {
@@ -158,11 +189,21 @@ impl PartWriter {
     }
 }
 
-struct Line {
-    key: CellKey,
-    failure: Option<String>,
-    /// Where in the line the row stands.
-    row: std::ops::Range<usize>,
+/// A line of a part.
+enum Line {
+    Done {
+        key: CellKey,
+        /// Where in the line the row stands, escaped.
+        row: std::ops::Range<usize>,
+    },
+    Failed {
+        key: CellKey,
+        message: String,
+    },
+    Log {
+        log: String,
+        state: LogState,
+    },
 }
 
 /// Reads a line as [`PartWriter`] writes it; None if it is not whole.
@@ -173,14 +214,45 @@ fn read_line(line: &[u8]) -> Option<Line> {
         return None;
     }
     let (kind, rest) = text.split_once(' ')?;
-    let (key, row) = rest.split_once(' ')?;
+    if kind == "unread" {
+        let (log, message) = rest.split_once('\t')?;
+        return Some(Line::Log { log: unescape(log), state: Err(unescape(message)) });
+    }
+    let (key, rest) = rest.split_once(' ')?;
     let key = u128::from_str_radix(key, 16).ok()?;
-    let failure = match kind {
-        "ok" => None,
-        "failed" => Some(row.to_string()),
-        _ => return None,
-    };
-    Some(Line { key, failure, row: line.len() - row.len()..line.len() })
+    match kind {
+        "ok" => Some(Line::Done { key, row: line.len() - rest.len()..line.len() }),
+        "failed" => Some(Line::Failed { key, message: unescape(rest) }),
+        "log" => Some(Line::Log { log: unescape(rest), state: Ok(key) }),
+        _ => None,
+    }
+}
+
+/// A text without line ends and tabs: a line of a part is one line, whatever the names of logs are.
+fn escape(text: &str) -> Cow<'_, str> {
+    match text.contains(['\\', '\n', '\r', '\t']) {
+        false => Cow::Borrowed(text),
+        true => Cow::Owned(text.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t")),
+    }
+}
+
+/// What [`escape`] was given.
+fn unescape(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        plain.push(match c {
+            '\\' => match rest.next() {
+                Some('n') => '\n',
+                Some('r') => '\r',
+                Some('t') => '\t',
+                Some(other) => other,
+                None => '\\',
+            },
+            other => other,
+        });
+    }
+    plain
 }
 
 #[cfg(test)]
@@ -194,16 +266,25 @@ mod tests {
         let mut part = store.new_part().unwrap();
         part.done(1, "a,b").unwrap();
         part.failed(2, "no\nluck").unwrap();
-        part.done(3, "\"c,d\",").unwrap();
+        part.done(3, "\"c,\nd\",\\n").unwrap();
+        part.log("a\tlog\n.swf", &Ok(7)).unwrap();
+        part.log("b", &Ok(8)).unwrap();
         // Killed while writing; and the same cell finished by another process, which succeeds where this one failed.
         part.file.write_all(b"0123456789abcdef ok 00000000").unwrap();
         let mut other = store.new_part().unwrap();
         other.done(2, "e").unwrap();
+        // Numbers of parts only ever grow, past gaps and past four digits.
+        fs::write(folder.path().join("parts/9999.part"), "").unwrap();
+        let mut last = Store::open(folder.path()).unwrap().new_part().unwrap();
+        last.log("b", &Err("not\tthere".into())).unwrap();
+        assert!(last.path.ends_with("10000.part"));
 
         let store = Store::open(folder.path()).unwrap();
-        assert_eq!((store.parts.len(), store.damaged), (2, 1));
+        assert_eq!((store.parts.len(), store.damaged), (4, 1));
         let rows: Vec<_> = (1..5).map(|key| store.row(key).unwrap()).collect();
-        assert_eq!(rows, [Some("a,b".into()), Some("e".into()), Some("\"c,d\",".into()), None]);
+        assert_eq!(rows, [Some("a,b".into()), Some("e".into()), Some("\"c,\nd\",\\n".into()), None]);
+        assert_eq!(store.log("a\tlog\n.swf"), Some(&Ok(7)));
+        assert_eq!((store.log("b"), store.log("c")), (Some(&Err("not\tthere".into())), None));
         assert_eq!((store.failure(2), store.is_done(2)), (None, true));
     }
 

@@ -7,6 +7,7 @@ mod clean;
 mod demo;
 mod error;
 mod header;
+mod labels;
 mod number;
 mod read;
 mod record;
@@ -21,6 +22,7 @@ pub use clean::{Cleaning, MissingEstimate, Overrun, ProcsField, clean, clean_out
 pub use demo::{demo, demo_workload};
 pub use error::{FIELD_NAMES, FaultKind, LineFault, TraceError};
 pub use header::Header;
+pub use labels::labels;
 pub use read::{Log, LogText, ReadOptions, Skipped, read};
 pub use record::{Fields, Record, field_texts};
 pub use shape::{Shaping, shape};

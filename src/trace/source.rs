@@ -103,7 +103,8 @@ impl<R: Read> Read for Digesting<R> {
     }
 }
 
-fn label(path: &Path) -> String {
+/// A file's name without its folders and endings.
+pub fn label(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
     name.strip_suffix(".swf").unwrap_or(name).to_string()

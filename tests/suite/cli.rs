@@ -12,6 +12,11 @@ use crate::support::{demo_text, sim, sim_fed, sim_ok};
 const COLUMNS: &str = "trace,procs,scheduler,predictor,jobs,dropped,wait_mean,bsld_mean,ai_mean,ra_mean,backfilled,misses,\
     utilization,makespan,wait_p50,wait_p95,wait_max,bsld_p50,bsld_p95,mae,mae_pct,answered,inside_pct";
 
+/// The columns of a run that is compared with nothing.
+fn all_columns() -> String {
+    format!("{COLUMNS},options")
+}
+
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     packer.write_all(bytes).unwrap();
@@ -40,13 +45,59 @@ fn without_arguments_it_simulates_the_embedded_log_and_says_so() {
 #[test]
 fn columns_are_those_promised_and_the_baseline_is_the_users_choice() {
     let csv = sim_ok(&["--baseline", "none"]);
-    assert_eq!(csv.lines().next(), Some(COLUMNS));
+    assert_eq!(csv.lines().next(), Some(&*all_columns()));
     let compared = sim_ok(&["--scheduler", "easy", "--predictor", "estimate", "--baseline", "easy/estimate"]);
-    assert!(compared.trim_end().ends_with(",easy/estimate,0.000000,0.000000,0.000000,0.000000"), "{compared}");
+    assert!(compared.trim_end().ends_with(",easy/estimate,0.000000,0.000000,0.000000,0.000000,"), "{compared}");
     // A perfect baseline has an inaccuracy of 0, over which nothing can be said to improve.
     let compared = sim_ok(&["--baseline", "sjbf/perfect"]);
-    let last: Vec<_> = compared.trim_end().rsplit(',').take(2).collect();
-    assert_eq!(last[1], "", "{compared}");
+    let last: Vec<_> = compared.trim_end().rsplit(',').take(3).collect();
+    assert_eq!(last[2], "", "{compared}");
+}
+
+/// No two settings print the same row labels.
+#[test]
+fn a_row_says_what_was_run() {
+    let options = |args: &[&str]| {
+        let csv = sim_ok(&[&["--baseline", "none", "--first", "100"], args].concat());
+        let (names, row) = csv.trim_end().split_once('\n').unwrap();
+        assert!(names.ends_with(",options"), "{names}");
+        row.rsplit(',').next().unwrap().to_string()
+    };
+    assert_eq!(options(&[]), "first=100");
+    assert_eq!(options(&["--load", "1.10", "--overrun", "kill"]), "overrun=kill first=100 load=1.1");
+    assert_eq!(options(&["--replication", "3"]), "first=100 shake=30s seed=3");
+    assert_eq!(options(&["--procs", "200", "--predictor", "sbh", "--seed", "9"]), "first=100");
+    let table = sim_ok(&["--format", "table", "--load", "1.1"]);
+    assert!(table.starts_with("demo: 128 processors, 5,000 jobs; load=1.1\n"), "{table}");
+    let csv = sim_ok(&["--first", "100", "--load", "1.1", "--replications", "2"]);
+    assert!(csv.lines().next().unwrap().ends_with(",options"), "{csv}");
+    assert!(csv.trim_end().ends_with(",first=100 load=1.1"), "{csv}");
+}
+
+#[test]
+fn options_that_overrule_each_other_are_an_error_and_an_idle_seed_is_a_warning() {
+    for (args, message) in [
+        (&["--replication", "3", "--shake", "100s"][..], "--shake has no effect beside --replication"),
+        (&["--replication", "3", "--seed", "4"], "--seed has no effect beside --replication"),
+        (
+            &["--estimates", "tsafrir", "--missing-estimate", "drop"],
+            "--missing-estimate has no effect beside --estimates",
+        ),
+        (&["search", "--replication", "3", "--shake", "100s"], "--shake has no effect beside --replication"),
+    ] {
+        let ran = sim(args);
+        assert!(ran.code == 2 && ran.out.is_empty() && ran.err.contains(message), "{args:?}: {}", ran.err);
+    }
+    assert_eq!(sim(&["--estimates", "none", "--missing-estimate", "drop"]).code, 0);
+    for (args, message) in [
+        (&["-q", "--seed", "5"][..], "warning: --seed 5 has no effect without --shake"),
+        (&["-q", "--estimates-seed", "5"], "warning: --estimates-seed 5 has no effect without a random model"),
+    ] {
+        let ran = sim(args);
+        assert!(ran.code == 0 && ran.err.contains(message), "{args:?}: {}", ran.err);
+    }
+    assert_eq!(sim(&["-q", "--seed", "5", "--shake", "10s"]).err, "");
+    assert_eq!(sim(&["-q"]).err, "");
 }
 
 #[test]
@@ -208,7 +259,8 @@ fn a_shaped_schedule_reads_back_too() {
     let shape = ["--first", "300", "--repeat", "3", "--load", "1.5", "--procs", "90", "--overrun", "kill"];
     let simulated = sim_ok(&[&["--swf-out", text(&path), "--no-header", "--baseline", "none"], &shape[..]].concat());
     let replayed = sim_ok(&["--trace", text(&path), "--scheduler", "replay", "--no-header"]);
-    let numbers = |csv: &str| csv.split(',').skip(6).map(str::to_string).collect::<Vec<_>>();
+    // From the mean wait on, but for the options.
+    let numbers = |csv: &str| csv.split(',').map(str::to_string).collect::<Vec<_>>()[6..23].to_vec();
     assert_eq!(numbers(&simulated), numbers(&replayed));
     assert!(replayed.starts_with("schedule,90,"), "the header says what the machine was: {replayed}");
 }

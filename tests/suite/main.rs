@@ -25,4 +25,6 @@ mod slow_predictors;
 mod slurm;
 mod support;
 mod sweep;
+#[cfg(unix)]
+mod trials;
 mod wait;

@@ -57,7 +57,7 @@ fn rows_stand_in_the_grids_order_and_are_those_of_the_main_command() {
     let text = folder.read("a/results.csv");
     assert_eq!(ran.out, text, "what is printed is what is kept");
     let mut lines = text.lines();
-    assert!(lines.next().unwrap().ends_with(",mae_pct,answered,inside_pct,load,first"));
+    assert!(lines.next().unwrap().ends_with(",mae_pct,answered,inside_pct,options,load,first"));
     let dry = sim(&[&["sweep", "--dry-run"], &GRID[..]].concat());
     assert!(dry.err.contains("24 cells: 2 scheduler x 4 predictor x 3 load x 1 first"), "{}", dry.err);
     assert_eq!(dry.out.lines().count(), 24);
@@ -127,17 +127,16 @@ fn a_second_run_reuses_everything_and_a_larger_grid_what_it_can() {
     assert!(again.err.contains("24 cells: 24 reused, 0 computed"), "{}", again.err);
     assert_eq!(folder.read("a/results.csv"), before);
     let larger = GRID.map(|word| if word == "0.9..1.1:0.1" { "0.9..1.2:0.1" } else { word });
-    let again = sweep(&larger, &out, &["--resume"]);
+    let again = sweep(&larger, &out, &["--change-grid"]);
     assert!(again.err.contains("32 cells: 24 reused, 8 computed"), "{}", again.err);
 }
 
 #[test]
 fn equal_cells_run_once() {
     let folder = Folder::new();
-    // Nothing is random without --shake: the seeds make no difference.
-    let ran = sweep(&["--predictor", "ruh,ruh:window=3,perfect", "--seed", "1..4"], &folder.text("a"), &[]);
-    assert!(ran.err.contains("12 cells: 0 reused, 2 computed, 10 equal to others"), "{}", ran.err);
-    assert_eq!(ran.out.lines().count(), 13);
+    let ran = sweep(&["--predictor", "ruh,ruh:window=3,perfect", "--load", "1,1.0"], &folder.text("a"), &[]);
+    assert!(ran.err.contains("6 cells: 0 reused, 2 computed, 4 equal to others"), "{}", ran.err);
+    assert_eq!(ran.out.lines().count(), 7);
     let ran = sweep(&["--shake", "30s", "--seed", "1..4", "--first", "500"], &folder.text("b"), &[]);
     assert!(ran.err.contains("4 cells: 0 reused, 4 computed"), "{}", ran.err);
     let rows: std::collections::BTreeSet<_> = ran.out.lines().skip(1).map(|row| row.split(',').nth(6)).collect();
@@ -218,11 +217,11 @@ fn a_changed_log_is_computed_again_and_a_packed_one_is_not() {
     // The same log, packed: nothing to do.
     let packed = folder.text("log.swf.gz");
     fs::write(&packed, include_bytes!("../../traces/demo.swf.gz")).unwrap();
-    let ran = sweep(&["--trace", &packed, "--predictor", "estimate,ruh"], &out, &["--resume"]);
+    let ran = sweep(&["--trace", &packed, "--predictor", "estimate,ruh"], &out, &["--change-grid"]);
     assert!(ran.err.contains("2 reused, 0 computed"), "{}", ran.err);
     // One job less.
     fs::write(&log, &text[..text.trim_end().rfind('\n').unwrap() + 1]).unwrap();
-    let ran = sweep(&grid, &out, &["--resume"]);
+    let ran = sweep(&grid, &out, &["--change-grid"]);
     assert!(ran.err.contains("0 reused, 2 computed"), "{}", ran.err);
     assert_ne!(folder.read("a/results.csv"), before);
 }
@@ -250,8 +249,10 @@ fn a_failing_cell_does_not_stop_the_others() {
     let status = sim_ok(&["sweep", "status", &out]);
     assert_eq!(status, "6 cells: 2 done, 4 failed, 0 missing\n");
     // Mended, it goes on.
-    fs::write(&bad, demo_text()).unwrap();
-    fs::write(&gone, demo_text()).unwrap();
+    // (Logs of other contents: equal ones would be computed once.)
+    let text = String::from_utf8(demo_text()).unwrap();
+    fs::write(&bad, text.replace("MaxProcs: 128", "MaxProcs: 129")).unwrap();
+    fs::write(&gone, text.replace("MaxProcs: 128", "MaxProcs: 130")).unwrap();
     let ran = sweep(&grid, &out, &["--resume"]);
     assert!(ran.code == 0 && ran.err.contains("2 reused, 4 computed, 0 failed"), "{}", ran.err);
     assert_eq!(folder.read("a/results.csv").lines().count(), 7);
@@ -272,6 +273,7 @@ fn shards_merge_to_the_whole() {
     assert_eq!(early.code, 1);
     assert!(early.err.contains("8 of 24 cells are missing, 0 of them failed"), "{}", early.err);
     assert!(early.err.contains("not computed yet"), "{}", early.err);
+    assert!(!folder.path("parts/results.csv").exists());
     assert_eq!(sim_ok(&["sweep", "status", &out]), "24 cells: 16 done, 0 failed, 8 missing\n");
     assert_eq!(sweep(&GRID, &out, &["--shard", "2/3"]).code, 0);
     assert_eq!(sim(&["sweep", "merge", &out]).code, 0);
@@ -331,7 +333,10 @@ fn the_main_command_has_the_replications_of_a_sweep() {
     let swept = sweep(&options, &folder.text("a"), &["--group-by", "trace,scheduler,predictor", "--format", "csv"]);
     assert_eq!(swept.code, 0, "{}", swept.err);
     for threads in ["1", "2"] {
-        assert_eq!(sim_ok(&[&options[..], &["--threads", threads]].concat()), swept.out);
+        let alone = sim_ok(&[&options[..], &["--threads", threads]].concat());
+        let rows = alone.replace(",options\n", "\n").replace(",first=1000\n", "\n");
+        assert_eq!(rows, swept.out);
+        assert_ne!(rows, alone, "the row says what was run");
     }
 }
 
@@ -346,7 +351,18 @@ fn bad_sweeps() {
         (&["--trace", "-"], "standard input"),
         (&["--baseline", "easy/estimate,sjbf/ruh"], "a sweep has one baseline"),
         (&["no/such/file.toml"], "cannot read no/such/file.toml"),
-        (&["--seed", "1..1000000", "--load", "0.1..2:0.1"], "more than 10000000 cells"),
+        (&["--shake", "9s", "--seed", "1..1000000", "--load", "0.1..2:0.1"], "more than 10000000 cells"),
+        // Options of which one would overrule the other: the rows would say what was not run.
+        (&["--shake", "10s,60s", "--replication", "1..2"], "--shake has no effect beside --replication"),
+        (&["--seed", "1..3", "--replication", "1..2"], "--seed has no effect beside --replication"),
+        (&["--shake", "10s,60s", "--replications", "3"], "--shake has no effect beside --replication"),
+        (&["--replication", "1..2", "--replications", "3"], "'replication' stands twice in the grid"),
+        (&["--estimates", "f", "--missing-estimate", "drop,runtime"], "--missing-estimate has no effect beside"),
+        // Equal rows are no replications.
+        (&["--seed", "1..3"], "seed: a list of 3 gives equal rows: it has no effect without --shake"),
+        (&["--estimates", "x2", "--estimates-seed", "1..3"], "has no effect without a random model in --estimates"),
+        // Found before the first cell runs, not after the last.
+        (&["--load", "1,2", "--group-by", "colour"], "there is no column 'colour' to group by"),
     ] {
         let ran = sweep(grid, &out, &[]);
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{grid:?}: {}", ran.err);
@@ -357,6 +373,8 @@ fn bad_sweeps() {
     fs::write(folder.path("file"), "x").unwrap();
     let ran = sweep(&["--load", "1"], &folder.text("."), &["--resume"]);
     assert!(ran.code == 2 && ran.err.contains("is not the folder of a sweep"), "{}", ran.err);
+    let ran = sweep(&[], &folder.text("new"), &["--resume"]);
+    assert!(ran.code == 2 && ran.err.contains("there is no sweep in"), "{}", ran.err);
     let ran = sim(&["sweep", "status", &folder.text("file")]);
     assert!(ran.code == 2 && ran.err.contains("is not the folder of a sweep"), "{}", ran.err);
     fs::write(folder.path("bad.toml"), "colour = 1\n").unwrap();
@@ -365,5 +383,237 @@ fn bad_sweeps() {
     for shard in ["0/2", "3/2", "x"] {
         let ran = sweep(&["--load", "1"], &out, &["--shard", shard]);
         assert!(ran.code == 2 && ran.err.contains("is not a shard such as 3/8"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn a_resume_without_lists_goes_on_with_the_folders_grid() {
+    let folder = Folder::new();
+    let out = folder.text("a");
+    assert_eq!(sweep(&GRID, &out, &[]).code, 0);
+    let (results, grid) = (folder.read("a/results.csv"), folder.read("a/grid.toml"));
+    let ran = sweep(&[], &out, &["--resume"]);
+    assert!(ran.code == 0 && ran.err.contains("24 cells: 24 reused, 0 computed"), "{}", ran.err);
+    assert_eq!((folder.read("a/results.csv"), folder.read("a/grid.toml")), (results.clone(), grid.clone()));
+    // So does a shard.
+    let ran = sweep(&[], &out, &["--shard", "2/3"]);
+    assert!(ran.code == 0 && ran.err.contains("8 cells: 8 reused, 0 computed"), "{}", ran.err);
+    // Another grid is refused, with what differs.
+    let other = GRID.map(|word| if word == "2000" { "1000" } else { word });
+    let ran = sweep(&other[..6], &out, &["--resume"]);
+    assert!(ran.code == 2 && ran.err.contains("first is 2000 there and not given here"), "{}", ran.err);
+    let ran = sweep(&other, &out, &["--resume"]);
+    assert!(ran.code == 2 && ran.err.contains("first is 2000 there and 1000 here"), "{}", ran.err);
+    assert!(ran.err.contains("--change-grid"), "{}", ran.err);
+    let swapped = [&GRID[2..], &GRID[..2]].concat();
+    let ran = sweep(&swapped, &out, &["--resume"]);
+    assert!(ran.code == 2 && ran.err.contains("its lists are in another order"), "{}", ran.err);
+    assert_eq!((folder.read("a/results.csv"), folder.read("a/grid.toml")), (results.clone(), grid));
+    // Unless that is asked for; nothing that was finished is lost by it.
+    let ran = sweep(&other, &out, &["--change-grid"]);
+    assert!(ran.code == 0 && ran.err.contains("24 cells: 0 reused, 24 computed"), "{}", ran.err);
+    let ran = sweep(&GRID, &out, &["--change-grid"]);
+    assert!(ran.code == 0 && ran.err.contains("24 cells: 24 reused, 0 computed"), "{}", ran.err);
+    assert_eq!(folder.read("a/results.csv"), results);
+}
+
+#[test]
+fn resumed_replications_are_printed_as_they_were() {
+    let folder = Folder::new();
+    let (out, grid) = (folder.text("a"), ["--predictor", "estimate,ruh", "--first", "300", "--replications", "3"]);
+    let first = sweep(&grid, &out, &[]);
+    assert!(first.code == 0 && first.out.starts_with("trace,scheduler,predictor,first,rows,"), "{}", first.err);
+    assert_eq!(sweep(&[], &out, &["--resume"]).out, first.out);
+    // In a file as well.
+    fs::write(folder.path("study.toml"), "predictor = \"estimate,ruh\"\nfirst = 300\nreplications = 3\n").unwrap();
+    assert_eq!(sweep(&[&folder.text("study.toml")], &folder.text("b"), &[]).out, first.out);
+}
+
+/// Two machines are never averaged as one because their logs have one name.
+#[test]
+fn logs_of_one_name_are_told_apart() {
+    let folder = Folder::new();
+    let text = String::from_utf8(demo_text()).unwrap();
+    for (name, log) in [("aa", text.clone()), ("bb", text.replace("MaxProcs: 128", "MaxProcs: 200"))] {
+        fs::create_dir(folder.path(name)).unwrap();
+        fs::write(folder.path(&format!("{name}/log.swf")), log).unwrap();
+    }
+    let traces = format!("{},{}", folder.text("aa/log.swf"), folder.text("bb/log.swf"));
+    let grid = ["--trace", &traces, "--first", "300"];
+    let ran = sweep(&grid, &folder.text("a"), &["--replications", "3"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let groups: Vec<_> = ran.out.lines().skip(1).map(|row| row.split(',').next().unwrap()).collect();
+    assert_eq!(groups, ["aa/log", "bb/log"]);
+    let ran = sweep(&grid, &folder.text("b"), &["--load", "1,1.1", "--group-by", "trace"]);
+    assert!(ran.out.lines().skip(1).all(|row| row.split(',').nth(1) == Some("2")), "{}", ran.out);
+    // A log that comes later changes the label, not what is finished.
+    let one = ["--trace", &folder.text("aa/log.swf"), "--first", "300"];
+    assert!(sweep(&one, &folder.text("c"), &[]).out.contains("\nlog,128,"));
+    let both = sweep(&grid, &folder.text("c"), &["--change-grid"]);
+    assert!(both.err.contains("2 cells: 1 reused, 1 computed") && both.out.contains("\naa/log,128,"), "{}", both.out);
+}
+
+/// Whatever a log is called, its rows are there.
+#[cfg(unix)]
+#[test]
+fn logs_with_odd_names() {
+    let folder = Folder::new();
+    let names =
+        ["line\nend.swf", "{a|b}.swf", "a}b.swf", "1..3.swf", "x,y.swf", "\"quoted\".swf", "tab\t\\.swf", "a b'c.swf"];
+    for name in names {
+        fs::write(folder.path(name), demo_text()).unwrap();
+    }
+    let mut grid = vec!["--first".to_string(), "100".to_string()];
+    grid.extend(names.iter().flat_map(|name| ["--trace".to_string(), folder.text(name)]));
+    let grid: Vec<&str> = grid.iter().map(String::as_str).collect();
+    let ran = sweep(&grid, &folder.text("a"), &[]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let rows = csv_rows(&folder.read("a/results.csv"));
+    assert_eq!(rows.len(), names.len());
+    assert!(rows.iter().all(|row| row.len() == rows[0].len() && row[1] == "128"), "{rows:?}");
+    // The folder's grid names the same logs.
+    let again = sweep(&[], &folder.text("a"), &["--resume"]);
+    assert!(again.code == 0 && again.err.contains("8 cells: 8 reused, 0 computed"), "{}", again.err);
+    fs::remove_file(folder.path("a/results.csv")).unwrap();
+    assert_eq!(sim(&["sweep", "merge", &folder.text("a")]).code, 0);
+    assert_eq!(csv_rows(&folder.read("a/results.csv")), rows);
+    // As a file of lists the folder's grid says the same.
+    let copied = sweep(&[&folder.text("a/grid.toml")], &folder.text("b"), &[]);
+    assert_eq!((copied.code, csv_rows(&copied.out)), (0, rows), "{}", copied.err);
+}
+
+/// The rows of a CSV without its header.
+fn csv_rows(text: &str) -> Vec<Vec<String>> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    reader.records().map(|row| row.unwrap().iter().map(str::to_string).collect()).collect()
+}
+
+#[test]
+fn a_part_that_vanishes_during_a_run_is_missed() {
+    let folder = Folder::new();
+    let out = folder.text("a");
+    let grid =
+        ["--scheduler", "easy,sjbf,conservative", "--predictor", "ruh:window={1|2|3|4|5|6|7|8}", "--load", "1,1.1"];
+    let child = Command::new(env!("CARGO_BIN_EXE_sim"))
+        .args([&["sweep"], &grid[..], &["--out", &out]].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (part, since) = (folder.path("a/parts/0001.part"), Instant::now());
+    while fs::remove_file(&part).is_err() {
+        assert!(since.elapsed() < Duration::from_secs(60), "there is no part");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let ended = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.code() == Some(1) && err.contains("48 of 48 cells are missing"), "{err}");
+    assert!(!folder.path("a/results.csv").exists());
+    assert!(sweep(&[], &out, &["--resume"]).err.contains("48 cells: 0 reused, 48 computed"));
+}
+
+/// Finished parts are all that is needed: not the logs, not the working folder in which the sweep began.
+#[test]
+fn any_working_folder_will_do() {
+    let folder = Folder::new();
+    let run_in = |place: &str, args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sim"));
+        let ran = command.current_dir(folder.path(place)).args(args).output().unwrap();
+        (ran.status.code(), String::from_utf8_lossy(&ran.stderr).into_owned())
+    };
+    fs::write(folder.path("log.swf"), demo_text()).unwrap();
+    fs::create_dir(folder.path("elsewhere")).unwrap();
+    let begun = run_in(".", &["sweep", "--trace", "log.swf", "--load", "1,1.1", "--first", "300", "--out", "a"]);
+    assert_eq!(begun.0, Some(0), "{}", begun.1);
+    let results = folder.read("a/results.csv");
+    for args in [&["sweep", "merge", "../a"][..], &["sweep", "--out", "../a", "--resume"]] {
+        let (code, err) = run_in("elsewhere", args);
+        assert_eq!((code, folder.read("a/results.csv")), (Some(0), results.clone()), "{err}");
+        assert!(!folder.path("a/results.partial.csv").exists());
+    }
+    // The log is gone: what is finished stays so.
+    fs::remove_file(folder.path("log.swf")).unwrap();
+    fs::remove_file(folder.path("a/results.csv")).unwrap();
+    for args in [&["sweep", "merge", "../a"][..], &["sweep", "--out", "../a", "--resume"]] {
+        let (code, err) = run_in("elsewhere", args);
+        assert_eq!((code, folder.read("a/results.csv")), (Some(0), results.clone()), "{err}");
+    }
+    // A result that is whole is not taken away by one that is not.
+    let larger = ["--trace", &folder.text("log.swf"), "--load", "1,1.1,1.2", "--first", "300"];
+    let ran = sweep(&larger, &folder.text("a"), &["--change-grid"]);
+    assert!(ran.code == 1 && ran.err.contains("1 of 3 cells failed"), "{}", ran.err);
+    assert_eq!(folder.read("a/results.csv"), results);
+    assert_eq!(folder.read("a/results.partial.csv").lines().count(), 3);
+    assert_eq!(sim_ok(&["sweep", "status", &folder.text("a")]), "3 cells: 2 done, 1 failed, 0 missing\n");
+}
+
+/// What was recorded last of a log is what a merge goes by, also where nothing had to be computed.
+#[test]
+fn a_log_that_changes_back_is_not_mixed_up() {
+    let folder = Folder::new();
+    let (log, out) = (folder.text("log.swf"), folder.text("a"));
+    let (one, two) = (demo_text(), String::from_utf8(demo_text()).unwrap().replace("MaxProcs: 128", "MaxProcs: 200"));
+    let run = |content: &[u8]| {
+        fs::write(&log, content).unwrap();
+        let ran = sweep(&["--trace", &log, "--first", "300"], &out, &["--resume"]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        folder.read("a/results.csv")
+    };
+    let first = run(&one);
+    assert_ne!(run(two.as_bytes()), first);
+    assert_eq!(run(&one), first);
+    assert_eq!(sim(&["sweep", "merge", &out]).code, 0);
+    assert_eq!(folder.read("a/results.csv"), first);
+}
+
+#[test]
+fn equal_runs_count_once_in_a_group() {
+    let folder = Folder::new();
+    let grid = ["--shake", "0s,30s", "--seed", "1..3", "--first", "300"];
+    let ran = sweep(&grid, &folder.text("a"), &["--group-by", "shake"]);
+    let rows = csv_rows(&ran.out);
+    assert_eq!((rows[0][1].as_str(), rows[0][3].as_str()), ("1", ""), "three equal rows have no interval: {}", ran.out);
+    assert!(rows[1][1] == "3" && rows[1][3].parse::<f64>().unwrap() > 0.0, "{}", ran.out);
+}
+
+/// Whoever is killed at once leaves a folder in which a sweep can begin or go on.
+#[test]
+fn a_folder_with_nothing_but_a_temporary_file_is_empty() {
+    let folder = Folder::new();
+    for (name, more) in [("a", &[][..]), ("b", &["--resume"]), ("c", &["--shard", "1/1"])] {
+        fs::create_dir(folder.path(name)).unwrap();
+        fs::write(folder.path(&format!("{name}/.grid.toml.1.tmp")), "lo").unwrap();
+        let ran = sweep(&["--first", "100"], &folder.text(name), more);
+        assert_eq!(ran.code, 0, "{name}: {}", ran.err);
+    }
+    // Parts whose grid is lost can be used with a grid that is given.
+    fs::remove_file(folder.path("b/grid.toml")).unwrap();
+    let ran = sweep(&["--first", "100"], &folder.text("b"), &["--resume"]);
+    assert!(ran.code == 0 && ran.err.contains("1 cells: 1 reused"), "{}", ran.err);
+}
+
+#[test]
+fn shards_started_at_once_in_a_new_folder_all_work() {
+    let folder = Folder::new();
+    assert_eq!(sweep(&GRID, &folder.text("whole"), &[]).code, 0);
+    for round in 0..10 {
+        let out = folder.text(&format!("at-once-{round}"));
+        let start = |shard: usize| {
+            Command::new(env!("CARGO_BIN_EXE_sim"))
+                .args(
+                    [&["sweep"], &GRID[..], &["--out", &out, "--shard", &format!("{shard}/8"), "--threads", "1"]]
+                        .concat(),
+                )
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        };
+        let children: Vec<_> = (1..=8).map(start).collect();
+        for child in children {
+            let ended = child.wait_with_output().unwrap();
+            assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+        }
+        assert_eq!(sim(&["sweep", "merge", &out]).code, 0);
+        assert_eq!(results(Path::new(&out)), folder.read("whole/results.csv"));
     }
 }

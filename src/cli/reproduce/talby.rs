@@ -9,7 +9,7 @@ use super::Common;
 use crate::cli::progress::Progress;
 use crate::report::{Output, csv_cell, grouped, summary_columns};
 use crate::reproduce::{FoundLog, Talby, talby_logs};
-use crate::sweep::{Cell, Keys, Shard, Store, run};
+use crate::sweep::{Cell, Keys, Shard, Store, row_with_label, run};
 use crate::time::humane;
 use crate::trace::{Workload, read};
 
@@ -52,8 +52,8 @@ fn rows(cells: &Vec<Cell>, out: Option<PathBuf>, threads: usize, quiet: bool) ->
     let kept = out.is_some();
     let folder = out.unwrap_or_else(|| std::env::temp_dir().join(format!("shadowtime-{}", std::process::id())));
     let began = std::time::Instant::now();
-    let keys = Keys::of(cells, threads);
     let store = Store::open(&folder)?;
+    let keys = Keys::of(cells, &store, threads);
     let report = {
         let progress = Progress::counting("simulating", "runs", Some(cells.len()), quiet);
         run(cells, &keys, &store, Shard::WHOLE, threads, &|done, all| progress.at_of(done, all))?
@@ -64,8 +64,11 @@ fn rows(cells: &Vec<Cell>, out: Option<PathBuf>, threads: usize, quiet: bool) ->
         eprintln!("note: {count} runs: {reused} reused, {computed} computed, in {time}");
     }
     let store = Store::open(&folder)?;
-    let row = |key: &Option<u128>| Ok(key.map(|key| store.row(key)).transpose()?.flatten());
-    let rows: anyhow::Result<Vec<Option<String>>> = keys.keys.iter().map(row).collect();
+    let row = |(cell, key): (&Cell, &Option<u128>)| {
+        let row = key.map(|key| store.row(key)).transpose()?.flatten();
+        Ok(row.map(|row| row_with_label(&cell.source().label(), &row)))
+    };
+    let rows: anyhow::Result<Vec<Option<String>>> = cells.iter().zip(&keys.keys).map(row).collect();
     if !kept {
         let _ = std::fs::remove_dir_all(&folder);
     }
@@ -73,7 +76,14 @@ fn rows(cells: &Vec<Cell>, out: Option<PathBuf>, threads: usize, quiet: bool) ->
         let again = cells[failure.cell].command();
         anyhow::bail!("{} runs failed, the first: {}\n  again: {again}", report.failures.len(), failure.message);
     }
-    Ok(rows?.into_iter().flatten().collect())
+    let rows: Vec<String> = rows?.into_iter().flatten().collect();
+    anyhow::ensure!(
+        rows.len() == cells.len(),
+        "{} finished runs vanished from {}",
+        cells.len() - rows.len(),
+        folder.display()
+    );
+    Ok(rows)
 }
 
 /// Every run with the command that repeats it.
