@@ -453,3 +453,23 @@ fn without_slurm_the_option_says_what_is_missing() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("sbatch"), "{said}");
 }
+
+/// A site's own `sbatch` may print nothing: then nothing is known of a job, and nothing may be said of one.
+#[test]
+fn an_sbatch_that_names_no_job_is_an_error() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let sbatch = folder.path().join("sbatch");
+    for said in ["", "Submitted, thank you"] {
+        fs::write(&sbatch, format!("#!/bin/sh\necho '{said}'\n")).unwrap();
+        fs::set_permissions(&sbatch, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut command = Command::new(SIM);
+        command.args(["sweep", "--load", "1,2", "--slurm", "--out"]).arg(folder.path().join("out"));
+        let output = command.env("PATH", format!("{}:/bin:/usr/bin", folder.path().display())).output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(1) && output.stdout.is_empty(), "{error}");
+        let expected = format!("sbatch failed: it printed '{said}' where the number of the submitted job was expected");
+        assert!(error.contains(&expected), "{error}");
+        assert!(!folder.path().join("out/slurm/jobs").exists(), "no job is remembered");
+    }
+}
