@@ -33,7 +33,7 @@
 //!
 //! | floor | room | what lives there |
 //! |---|---|---|
-//! | 0 | [`time`], [`job`], [`spec`], [`stats`], [`rng`], [`parallel`] | the vocabulary: durations, what is submitted and what is true of a job, `name:key=value` texts, medians, one seed to many streams, many threads to one order |
+//! | 0 | [`time`], [`job`], [`spec`], [`settings_file`], [`text`], [`stats`], [`rng`], [`parallel`] | the vocabulary: durations, what is submitted and what is true of a job, `name:key=value` texts, settings in TOML with their lines, text that is safe to print, medians, one seed to many streams, many threads to one order |
 //! | 1 | [`trace`] | SWF in and out, compressed input, named cleaning rules with counts, shaping, the embedded log |
 //! | 2 | [`model`] | makes workloads and estimates, one file a model: the catalog of estimate models, the day's cycle, users laid over jobs, loads that are met, and what models share: speedup, lifetimes |
 //! | 3 | [`predict`] | the four-event interface, the board predictors write on, one file a predictor, the catalog of them all |
@@ -82,9 +82,11 @@ pub mod reproduce;
 pub mod rng;
 pub mod schedule;
 pub mod search;
+pub mod settings_file;
 pub mod spec;
 pub mod stats;
 pub mod sweep;
+pub mod text;
 pub mod time;
 pub mod trace;
 pub mod wait;

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The rooms, lowest first; rooms of one floor do not use each other. (`time` lies below the rest of the vocabulary,
-/// which is written in seconds.)
+/// The rooms, lowest first; rooms of one floor do not use each other. (`time` and `text` lie below the rest of the
+/// vocabulary, which is written in seconds and prints what it read.)
 const FLOORS: [&[&str]; 14] = [
-    &["time"],
-    &["job", "spec", "stats", "rng", "parallel"],
+    &["time", "text"],
+    &["job", "spec", "settings_file", "stats", "rng", "parallel"],
     &["trace"],
     &["model"],
     &["predict", "schedule"],

@@ -1,0 +1,234 @@
+//! Files of settings: read up to a limit, and TOML whose entries know their lines.
+//!
+//! A mistake in such a file is reported with its line, whether the file is not TOML at all or says something that makes no
+//! sense. For the second kind a caller asks each [`Entry`] and each [`Item`] for its line. The parser itself refuses deep
+//! nesting.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use toml::de::{DeTable, DeValue};
+
+use crate::text::shortened;
+
+const MIB: usize = 1 << 20;
+
+/// The most bytes that a file of templates may have, and a file of sites.
+pub const MOST_OF_TEMPLATES: usize = MIB;
+pub const MOST_OF_SITES: usize = MIB;
+/// The most bytes that the grid of a sweep may have: it can list many logs.
+pub const MOST_OF_GRID: usize = 64 * MIB;
+
+/// Reads a file of text that has at most so many bytes. The error names the file. No more than the limit is ever read, so
+/// that a device without an end, such as `/dev/zero`, is refused too.
+pub fn read_text(path: &Path, most: usize) -> Result<String, String> {
+    let name = path.display();
+    let failed = |error| format!("cannot read {name}: {error}");
+    let mut bytes = Vec::new();
+    File::open(path).map_err(failed)?.take(most as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() > most {
+        return Err(format!("{name} is longer than {} MiB, the limit for such a file", most / MIB));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|&&b| b == b'\n').count();
+        format!("{name}: line {line}: not UTF-8 text")
+    })
+}
+
+/// What is wrong with a file of settings, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingsError {
+    /// Counted from 1.
+    pub line: usize,
+    pub why: String,
+}
+
+impl fmt::Display for SettingsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.why)
+    }
+}
+
+impl std::error::Error for SettingsError {}
+
+/// A key with its value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    pub key: String,
+    /// The line of the key, counted from 1.
+    pub line: usize,
+    pub value: Value,
+}
+
+/// A value in a list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    /// The line where it begins, counted from 1.
+    pub line: usize,
+    pub value: Value,
+}
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    Text(String),
+    /// As it is printed: `1_000` is `1000`, `0x10` is `16`, `1.50` is `1.5`.
+    Number(String),
+    Switch(bool),
+    Date(String),
+    List(Vec<Item>),
+    Table(Vec<Entry>),
+}
+
+impl Value {
+    /// The value as it would stand after an option: none for a date, a list or a table.
+    pub fn option_text(&self) -> Option<String> {
+        match self {
+            Value::Text(text) | Value::Number(text) => Some(text.clone()),
+            Value::Switch(on) => Some(if *on { "on" } else { "off" }.to_string()),
+            Value::Date(_) | Value::List(_) | Value::Table(_) => None,
+        }
+    }
+
+    /// What kind of value it is, for messages.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Value::Text(_) => "text",
+            Value::Number(_) => "number",
+            Value::Switch(_) => "true or false",
+            Value::Date(_) => "date",
+            Value::List(_) => "list",
+            Value::Table(_) => "table",
+        }
+    }
+}
+
+/// Reads TOML; the entries are in the order of the file.
+pub fn parse(text: &str) -> Result<Vec<Entry>, SettingsError> {
+    let lines = LineNumbers::new(text);
+    let table = DeTable::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        let (line, read) = lines.at(at);
+        let why = error.message().trim_end().replace('\n', ", ");
+        SettingsError { line, why: format!("not TOML: {why}: '{}'", shortened(read)) }
+    })?;
+    entries(table.get_ref(), &lines)
+}
+
+fn entries(table: &DeTable<'_>, lines: &LineNumbers<'_>) -> Result<Vec<Entry>, SettingsError> {
+    let entry = |(key, value): (&toml::Spanned<std::borrow::Cow<'_, str>>, &toml::Spanned<DeValue<'_>>)| {
+        let line = lines.at(key.span().start).0;
+        Ok(Entry { key: key.get_ref().to_string(), line, value: read_value(value, lines)? })
+    };
+    table.iter().map(entry).collect()
+}
+
+fn read_value(value: &toml::Spanned<DeValue<'_>>, lines: &LineNumbers<'_>) -> Result<Value, SettingsError> {
+    let line = lines.at(value.span().start).0;
+    let too_large = |text: &str| SettingsError { line, why: format!("too large a number: {}", shortened(text)) };
+    Ok(match value.get_ref() {
+        DeValue::String(text) => Value::Text(text.to_string()),
+        DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
+            Ok(number) => Value::Number(number.to_string()),
+            Err(_) => return Err(too_large(number.as_str())),
+        },
+        DeValue::Float(number) => match number.as_str().parse::<f64>() {
+            Ok(value) if value.is_finite() || number.as_str().contains(['n', 'N']) => Value::Number(value.to_string()),
+            _ => return Err(too_large(number.as_str())),
+        },
+        DeValue::Boolean(on) => Value::Switch(*on),
+        DeValue::Datetime(date) => Value::Date(date.to_string()),
+        DeValue::Array(items) => {
+            let item =
+                |item| Ok(Item { line: lines.at(toml::Spanned::span(item).start).0, value: read_value(item, lines)? });
+            Value::List(items.iter().map(item).collect::<Result<_, _>>()?)
+        }
+        DeValue::Table(table) => Value::Table(entries(table, lines)?),
+    })
+}
+
+/// From bytes to lines.
+struct LineNumbers<'a> {
+    text: &'a str,
+    /// Where lines begin.
+    starts: Vec<usize>,
+}
+
+impl<'a> LineNumbers<'a> {
+    fn new(text: &'a str) -> Self {
+        LineNumbers { text, starts: std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect() }
+    }
+
+    /// The line in which a byte is, counted from 1, and what is written there.
+    fn at(&self, byte: usize) -> (usize, &'a str) {
+        let line = self.starts.partition_point(|&start| start <= byte);
+        (line, self.text[self.starts[line - 1]..].lines().next().unwrap_or(""))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_know_their_lines() {
+        let text = "# a comment\nload = [\n  0.80,\n  \"1..2\", # more\n]\n\n[[site]]\nname = 'A'\nprocs = 0x10\n\n[[site]]\n\
+                    strict = true\nday = 2020-01-01\n";
+        let entries = parse(text).unwrap();
+        let lines: Vec<_> = entries.iter().map(|entry| (entry.key.as_str(), entry.line)).collect();
+        assert_eq!(lines, [("load", 2), ("site", 7)]);
+        let item = |line, value| Item { line, value };
+        let numbers = vec![item(3, Value::Number("0.8".into())), item(4, Value::Text("1..2".into()))];
+        assert_eq!(entries[0].value, Value::List(numbers));
+        let entry = |key: &str, line, value| Entry { key: key.to_string(), line, value };
+        let first = vec![entry("name", 8, Value::Text("A".into())), entry("procs", 9, Value::Number("16".into()))];
+        let second = vec![entry("strict", 12, Value::Switch(true)), entry("day", 13, Value::Date("2020-01-01".into()))];
+        assert_eq!(entries[1].value, Value::List(vec![item(7, Value::Table(first)), item(11, Value::Table(second))]));
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        for (text, line, why) in [
+            ("\n\nload 5\n", 3, "'load 5'"),
+            ("a = 1\na = 2", 2, "duplicate key"),
+            ("a = 99999999999999999999", 1, "too large a number"),
+            ("\na = 1e999", 2, "too large a number"),
+            ("a = [\n1,\n2", 3, "not TOML"),
+            ("= 3", 1, "not TOML"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.line == line && error.why.contains(why), "{text}: {error}");
+        }
+        assert_eq!(parse("").unwrap(), []);
+    }
+
+    #[test]
+    fn deep_nesting_is_an_error_at_once() {
+        for text in [
+            format!("a = {}", "[".repeat(20_000)),
+            format!("a = {}{}", "[".repeat(20_000), "]".repeat(20_000)),
+            format!("a = {}1{}", "{a=".repeat(20_000), "}".repeat(20_000)),
+            format!("a = {}", "[{a=".repeat(20_000)),
+            format!("a{} = 1", ".a".repeat(20_000)),
+            format!("[a{}]", ".a".repeat(20_000)),
+        ] {
+            let error = parse(&text).unwrap_err().to_string();
+            assert!(error.len() < 400, "{error}");
+        }
+    }
+
+    #[test]
+    fn files_are_read_up_to_their_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, vec![b'#'; MIB]).unwrap();
+        assert_eq!(read_text(&path, MIB).unwrap().len(), MIB);
+        std::fs::write(&path, vec![b'#'; MIB + 1]).unwrap();
+        assert!(read_text(&path, MIB).unwrap_err().ends_with("file is longer than 1 MiB, the limit for such a file"));
+        std::fs::write(&path, b"a\nb\n\xff").unwrap();
+        assert!(read_text(&path, MIB).unwrap_err().ends_with("file: line 3: not UTF-8 text"));
+        assert!(read_text(folder.path(), MIB).unwrap_err().starts_with("cannot read "));
+    }
+}

@@ -1,0 +1,113 @@
+//! Text from outside (names of files, headers of logs) as it may be printed.
+//!
+//! A header can hold anything: escapes that move a terminal's cursor, marks that turn the direction of what follows, or
+//! a formula that a spreadsheet would run. [`printable`] is for people, [`csv_text`] for cells of CSV.
+
+use std::borrow::Cow;
+
+/// The text with its control characters and marks of direction written out, such as `\u{1b}` or `\n`: it is one line, and
+/// what is shown is what is there.
+///
+/// ```
+/// use shadowtime::text::printable;
+/// assert_eq!(printable("KTH SP2"), "KTH SP2");
+/// assert_eq!(printable("red: \u{1b}[31m"), "red: \\u{1b}[31m");
+/// ```
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_unprintable) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match is_unprintable(c) {
+            true => shown.extend(c.escape_default()),
+            false => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Control characters, and the characters by which Unicode changes the direction of text.
+fn is_unprintable(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A text for a cell of CSV, before quoting: printable, and with an apostrophe before what a spreadsheet would take for a
+/// formula. Numbers stay as they are.
+///
+/// ```
+/// use shadowtime::text::csv_text;
+/// assert_eq!(csv_text("=HYPERLINK(1)"), "'=HYPERLINK(1)");
+/// assert_eq!(csv_text("-12.5"), "-12.5");
+/// ```
+pub fn csv_text(text: &str) -> Cow<'_, str> {
+    let shown = printable(text);
+    match text.starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_number(text) {
+        true => Cow::Owned(format!("'{shown}")),
+        false => shown,
+    }
+}
+
+/// Digits, not words such as `-inf`, which a spreadsheet would look up.
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')) && text.parse::<f64>().is_ok()
+}
+
+/// The beginning of a text, for a message: printable, and at most about a line long.
+pub fn shortened(text: &str) -> Cow<'_, str> {
+    const MOST: usize = 100;
+    match text.char_indices().nth(MOST) {
+        None => printable(text),
+        Some((end, _)) => Cow::Owned(format!("{}...", printable(&text[..end]))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_controls_a_terminal_is_left() {
+        for (text, shown) in [
+            ("", ""),
+            ("Zürich (R1), 64 CPUs", "Zürich (R1), 64 CPUs"),
+            ("\u{1b}]0;title\u{7}", "\\u{1b}]0;title\\u{7}"),
+            ("a\nb\r\tc\0", "a\\nb\\r\\tc\\u{0}"),
+            ("\u{9b}31m\u{7f}", "\\u{9b}31m\\u{7f}"),
+            ("abc\u{202e}fws.\u{2066}\u{200f}", "abc\\u{202e}fws.\\u{2066}\\u{200f}"),
+        ] {
+            assert_eq!(printable(text), shown);
+            assert_eq!(printable(shown), shown);
+        }
+    }
+
+    #[test]
+    fn formulas_are_text_and_numbers_are_numbers() {
+        for (text, cell) in [
+            ("=1+1", "'=1+1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
+            ("-", "'-"),
+            ("-inf", "'-inf"),
+            ("-1+2", "'-1+2"),
+            ("\t=1", "'\\t=1"),
+            ("\r=1", "'\\r=1"),
+            ("a\nb", "a\\nb"),
+            ("-5", "-5"),
+            ("+1.5e-3", "+1.5e-3"),
+            ("easy++", "easy++"),
+            ("a=b", "a=b"),
+        ] {
+            assert_eq!(csv_text(text), cell);
+        }
+        // What was written so can be read and written again.
+        assert_eq!(csv_text("'=1+1"), "'=1+1");
+    }
+
+    #[test]
+    fn long_texts_are_cut() {
+        assert_eq!(shortened("short"), "short");
+        assert_eq!(shortened(&"ü".repeat(101)), format!("{}...", "ü".repeat(100)));
+    }
+}
