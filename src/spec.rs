@@ -223,7 +223,10 @@ pub fn split_list(text: &str) -> Result<Vec<String>, SpecError> {
             !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
         });
         match items.last_mut() {
-            Some(item) if is_key => *item = format!("{item},{piece}"),
+            Some(item) if is_key => {
+                item.push(',');
+                item.push_str(piece);
+            }
             _ => items.push(piece.to_string()),
         }
     }

@@ -23,7 +23,7 @@ use crate::report::{Cell, Output, OutputError, PlacedRow, grouped, write_csv, wr
 use crate::spec::{SpecError, split_list};
 use crate::time::humane;
 use crate::trace::Source;
-use crate::{predict, schedule};
+use crate::{predict, schedule, settings_file};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -144,10 +144,8 @@ fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Res
     let file = match &args.file {
         None => GridFile::default(),
         Some(path) => {
-            let name = path.display();
-            let text =
-                std::fs::read_to_string(path).map_err(|error| UsageError(format!("cannot read {name}: {error}")))?;
-            GridFile::parse(&text).map_err(|error| UsageError(format!("{name}: {error}")))?
+            let text = settings_file::read_text(path, settings_file::MOST_OF_SITES).map_err(UsageError)?;
+            GridFile::parse(&text).map_err(|error| UsageError(format!("{}: {error}", path.display())))?
         }
     };
     let policies = args.policies(file.policies.as_deref())?;

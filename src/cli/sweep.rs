@@ -157,8 +157,8 @@ fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<(String, 
     let mut lists = match &args.file {
         None => Vec::new(),
         Some(file) => {
-            let text = std::fs::read_to_string(file)
-                .map_err(|error| UsageError(format!("cannot read {}: {error}", file.display())))?;
+            let most = crate::settings_file::MOST_OF_GRID;
+            let text = crate::settings_file::read_text(file, most).map_err(UsageError)?;
             Grid::from_toml(&text).map_err(|error| UsageError(format!("{}: {error}", file.display())))?
         }
     };

@@ -14,6 +14,7 @@ use crate::experiment::{Options, simulate};
 use crate::job::{Job, JobId, Submission};
 use crate::report::{Output, grouped, percent, write_csv, write_json, write_json_list};
 use crate::spec::{Spec, split_list};
+use crate::text::printable;
 use crate::time::{Seconds, Time, humane, parse_duration};
 use crate::trace::Workload;
 use crate::wait::{
@@ -102,8 +103,13 @@ fn parse_predictor(text: &str) -> Result<Spec, String> {
 /// A job in words: `procs=64,estimate=2h,user=5`.
 fn parse_question(text: &str) -> Result<Submission, String> {
     let mut job = Submission::new(0, 0, 0);
+    let mut given = Vec::new();
     for piece in text.split(',') {
         let (key, value) = piece.split_once('=').ok_or_else(|| format!("'{piece}' is not key=value"))?;
+        if given.contains(&key) {
+            return Err(format!("the key '{key}' is given twice"));
+        }
+        given.push(key);
         let name = || value.parse::<i32>().map_err(|_| format!("{key}: '{value}' is not one of the log's numbers"));
         match key {
             "procs" => job.procs = value.parse().map_err(|_| format!("procs: '{value}' is not a whole number"))?,
@@ -278,7 +284,7 @@ fn write_heading(
     let slow = evaluation.jobs.iter().filter(|job| job.wait > crate::time::HOUR).count();
     let share = percent(slow as f64 / evaluation.jobs.len() as f64);
     let (count, first) = (grouped(evaluation.jobs.len() as u64), grouped(first as u64 + 1));
-    let (label, procs) = (&workload.label, grouped(u64::from(schedule.procs)));
+    let (label, procs) = (printable(&workload.label), grouped(u64::from(schedule.procs)));
     writeln!(out, "{label}: {procs} processors, waits of {scheduler}")?;
     writeln!(out, "{count} jobs predicted from job {first} on; {share} of them are slow: they waited over an hour\n")
 }

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use super::policies::Policy;
 use crate::experiment::{OPTIONS, OptionForm, Options, Section};
-use crate::spec::SpecError;
+use crate::settings_file::{self, Entry, Item, Value};
+use crate::spec::{SpecError, split_list};
 
 /// A site before its log is read: its name, its log, and what is done with the log there, by the names of the main
 /// command's options.
@@ -94,51 +96,61 @@ pub struct GridFile {
 }
 
 impl GridFile {
-    /// Reads TOML: an array of tables `[[site]]` with `name`, `log` and any keys of a site, and maybe `policy`.
+    /// Reads TOML: an array of tables `[[site]]` with `name`, `log` and any keys of a site, and maybe `policy`. An error
+    /// names its line.
     pub fn parse(text: &str) -> Result<GridFile, SpecError> {
-        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| SpecError(error.to_string()))?;
         let mut file = GridFile::default();
-        for (key, value) in table {
+        for Entry { key, line, value } in settings_file::parse(text).map_err(|error| SpecError(error.to_string()))? {
+            let wrong = |line: usize, why: String| SpecError(format!("line {line}: {why}"));
             match (key.as_str(), value) {
-                ("policy", toml::Value::String(text)) => file.policies = Some(text),
-                ("policy", toml::Value::Array(list)) => {
-                    let words: Option<Vec<_>> = list.iter().map(toml::Value::as_str).collect();
-                    let words = words.ok_or_else(|| SpecError("policy: a list of texts".to_string()))?;
-                    file.policies = Some(words.join(","));
+                ("policy", Value::Text(text)) => file.policies = Some(text),
+                ("policy", Value::List(list)) => {
+                    let word = |item: Item| match item.value {
+                        Value::Text(word) => Ok(word),
+                        other => Err(wrong(item.line, format!("policy: a list of texts, not a {}", other.kind()))),
+                    };
+                    file.policies = Some(list.into_iter().map(word).collect::<Result<Vec<_>, _>>()?.join(","));
                 }
-                ("site", toml::Value::Array(sites)) => {
-                    for (at, site) in sites.iter().enumerate() {
-                        let wrong = |why| SpecError(format!("site {}: {why}", at + 1));
-                        let table = site.as_table().ok_or_else(|| wrong("not a table [[site]]".to_string()))?;
-                        file.sites.push(read_site(table).map_err(wrong)?);
+                ("site", Value::List(sites)) => {
+                    for (Item { line, value }, number) in sites.into_iter().zip(1..) {
+                        let Value::Table(table) = value else {
+                            return Err(wrong(line, format!("site {number}: not a table [[site]]")));
+                        };
+                        let site = read_site(&table, line);
+                        file.sites.push(site.map_err(|(line, why)| wrong(line, format!("site {number}: {why}")))?);
                     }
                 }
                 ("policy" | "site", _) => {
                     let form = "a grid has tables [[site]] with name and log, and maybe policy = \"static,redundant\"";
-                    return Err(SpecError(format!("'{key}' is not written so: {form}")));
+                    return Err(wrong(line, format!("'{key}' is not written so: {form}")));
                 }
-                _ => return Err(SpecError(format!("unknown key '{key}': a grid has policy and tables [[site]]"))),
+                _ => return Err(wrong(line, format!("unknown key '{key}': a grid has policy and tables [[site]]"))),
+            }
+            if let Some(policies) = file.policies.as_ref().filter(|_| key == "policy") {
+                check_policies(policies).map_err(|error| wrong(line, format!("policy: {error}")))?;
             }
         }
         Ok(file)
     }
 }
 
-fn read_site(table: &toml::Table) -> Result<SiteText, String> {
-    let text = |value: &toml::Value| match value {
-        toml::Value::String(text) => Ok(text.clone()),
-        toml::Value::Integer(number) => Ok(number.to_string()),
-        toml::Value::Float(number) => Ok(number.to_string()),
-        toml::Value::Boolean(switch) => Ok(if *switch { "on" } else { "off" }.to_string()),
-        other => Err(format!("{other} is neither a text nor a number")),
+fn check_policies(list: &str) -> Result<(), SpecError> {
+    split_list(list)?.iter().try_for_each(|text| Policy::parse(text).map(|_| ()))
+}
+
+/// Reads the table of a site that begins on this line. An error has its line.
+fn read_site(table: &[Entry], line: usize) -> Result<SiteText, (usize, String)> {
+    let text = |entry: &Entry| {
+        let wrong = || (entry.line, format!("{}: a {} is neither a text nor a number", entry.key, entry.value.kind()));
+        entry.value.option_text().ok_or_else(wrong)
     };
-    let required = |key: &str| match table.get(key) {
-        Some(value) => text(value),
-        None => Err(format!("'{key}' is missing")),
+    let required = |key: &str| match table.iter().find(|entry| entry.key == key) {
+        Some(entry) => text(entry),
+        None => Err((line, format!("'{key}' is missing"))),
     };
     let mut site = SiteText { name: required("name")?, log: required("log")?, keys: Vec::new() };
-    for (key, value) in table.iter().filter(|(key, _)| !matches!(key.as_str(), "name" | "log")) {
-        site.set(key, text(value)?)?;
+    for entry in table.iter().filter(|entry| !matches!(entry.key.as_str(), "name" | "log")) {
+        site.set(&entry.key, text(entry)?).map_err(|why| (entry.line, why))?;
     }
     Ok(site)
 }
@@ -195,13 +207,16 @@ mod tests {
         assert_eq!(file.sites[0], SiteText { name: "A".into(), log: "a.swf".into(), keys });
         assert_eq!((file.sites[1].log.as_str(), file.sites[1].keys.len()), ("b:c.swf", 1));
         for (text, message) in [
-            ("sites = 3", "unknown key 'sites'"),
-            ("site = 3", "tables [[site]]"),
-            ("[[site]]\nname = \"A\"", "site 1: 'log' is missing"),
-            ("[[site]]\nname = \"A\"\nlog = \"a\"\ncores = 3", "site 1: no key 'cores'"),
-            ("[[site]]\nname = \"A\"\nlog = \"a\"\nprocs = []", "neither a text nor a number"),
-            ("policy = [1]", "policy: a list of texts"),
-            ("= 3", "TOML"),
+            ("\nsites = 3", "line 2: unknown key 'sites'"),
+            ("site = 3", "line 1: 'site' is not written so: a grid has tables [[site]]"),
+            ("site = [\n3]", "line 2: site 1: not a table [[site]]"),
+            ("\n[[site]]\nname = \"A\"", "line 2: site 1: 'log' is missing"),
+            ("[[site]]\nname = \"A\"\nlog = \"a\"\ncores = 3", "line 4: site 1: no key 'cores'"),
+            ("[[site]]\nname = \"A\"\nlog = \"a\"\nprocs = 0", "line 4: site 1: procs: '0' is not"),
+            ("[[site]]\nname = \"A\"\nlog = \"a\"\nprocs = []", "line 4: site 1: procs: a list is neither a text"),
+            ("policy = [\n1]", "line 2: policy: a list of texts"),
+            ("policy = \"static,random\"", "line 1: policy: unknown policy 'random'"),
+            ("\n= 3", "line 2: not TOML"),
         ] {
             let error = GridFile::parse(text).unwrap_err().to_string();
             assert!(error.contains(message), "{text}: {error}");

@@ -10,13 +10,18 @@
 //! A line is a template or several joined by `;`, or another key of the predictor, which holds unless the spec says
 //! otherwise.
 
+use std::path::Path;
+
 use super::templates::Template;
+use crate::settings_file;
 use crate::spec::SpecError;
+use crate::text::printable;
 
 /// The text of a file of templates, predicting at start, under so many lines of comment.
 pub fn template_file(comments: &[String], templates: &[Template]) -> String {
     let mut text = String::new();
-    comments.iter().for_each(|comment| text.push_str(&format!("# {comment}\n")));
+    // The name of a log may have line ends in it.
+    comments.iter().for_each(|comment| text.push_str(&format!("# {}\n", printable(comment))));
     text.push_str("at=start\n");
     templates.iter().for_each(|template| text.push_str(&format!("{template}\n")));
     text
@@ -30,8 +35,8 @@ pub fn with_file_read(spec: &str) -> Result<String, SpecError> {
         return Ok(spec.to_string());
     };
     let (file, after) = rest.split_once(',').map_or((rest, ""), |(file, after)| (file, after));
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| SpecError(format!("cannot read the templates in '{file}': {error}")))?;
+    let wrong = |why: String| SpecError(format!("templates: {why}"));
+    let text = settings_file::read_text(Path::new(file), settings_file::MOST_OF_TEMPLATES).map_err(wrong)?;
     let (mut templates, mut others) = (Vec::new(), String::new());
     for (number, line) in (1..).zip(text.lines().map(str::trim)) {
         let wrong = |why: String| SpecError(format!("{file}, line {number}: {why}"));
@@ -63,7 +68,7 @@ mod tests {
     fn a_file_stands_for_what_is_in_it() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         let set = Template::parse_set("(u,e,n=4,rel);(u);()").unwrap();
-        file.write_all(template_file(&["found by hand".to_string()], &set).as_bytes()).unwrap();
+        file.write_all(template_file(&["found by hand\nin a strange log".to_string()], &set).as_bytes()).unwrap();
         let path = file.path().to_str().unwrap();
         let read = |spec: &str| with_file_read(&spec.replace('@', &format!("@{path}"))).unwrap();
         let templates = "templates=(u,e,n=4,rel);(u);()";
@@ -85,6 +90,6 @@ mod tests {
         assert!(error("# nothing\n").contains("there is no template in"));
         assert!(error("(u)\n\n(x)\n").contains(", line 3: 'x' is nothing a template knows"));
         let none = with_file_read("smith:templates=@/no/such/file").unwrap_err().to_string();
-        assert!(none.starts_with("cannot read the templates in '/no/such/file': "), "{none}");
+        assert!(none.starts_with("templates: cannot read /no/such/file: "), "{none}");
     }
 }

@@ -92,7 +92,9 @@ impl Template {
 fn parse(text: &str, from: usize, to: usize) -> Result<Template, String> {
     let wrong = |at: usize, why: String| Err(format!("{why}; {KNOWN}\n  {text}\n  {}^", " ".repeat(columns(text, at))));
     let piece = &text[from..to];
-    let (open, close) = (from + piece.len() - piece.trim_start().len(), from + piece.trim_end().len());
+    let open = from + piece.len() - piece.trim_start().len();
+    // Nothing but blanks ends where it begins.
+    let close = (from + piece.trim_end().len()).max(open);
     if !text[open..close].starts_with('(') {
         return wrong(open, "a template begins with '('".to_string());
     }
@@ -181,6 +183,9 @@ mod tests {
             ("", "begins with '('", 0),
             ("u,e", "begins with '('", 0),
             ("(u);", "begins with '('", 4),
+            ("(u); ", "begins with '('", 5),
+            ("(u); ;(g)", "begins with '('", 5),
+            (" ", "begins with '('", 1),
             ("(u", "ends with ')'", 2),
             ("(", "ends with ')'", 1),
             ("(u,x)", "'x' is nothing a template knows", 3),

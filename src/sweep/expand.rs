@@ -1,12 +1,17 @@
 //! The lists of a sweep as they are written: commas, ranges and braces.
 
 use crate::spec::{quote, split_list, unquote};
+use crate::text::shortened;
 
 /// The options whose values can be a range.
 const NUMERIC: [&str; 8] = ["procs", "estimates-seed", "first", "repeat", "load", "seed", "replication", "inflate"];
 
-/// At most so many values come of one text.
+/// At most so many values, and so many bytes of them, come of one text.
 const MOST: usize = 1_000_000;
+const MOST_BYTES: u64 = 64 << 20;
+
+/// How deep braces may be nested.
+const DEEPEST: usize = 32;
 
 /// The values that a text stands for, in order: `easy,sjbf`, `0.8..1.2:0.1`, `1..10`, `ruh:window={2|3},cap={on|off}`.
 /// A comma begins a new value unless `key=` follows it; braces hold alternatives, the last of them changing fastest. A
@@ -18,22 +23,19 @@ const MOST: usize = 1_000_000;
 /// assert_eq!(expand("predictor", "perfect,ruh:window={2|3},cap=on").unwrap(), ["perfect", "ruh:window=2,cap=on", "ruh:window=3,cap=on"]);
 /// ```
 pub fn expand(option: &str, text: &str) -> Result<Vec<String>, String> {
-    let mut values = Vec::new();
+    let (mut values, mut bytes) = (Vec::new(), 0);
     for item in split_list(text).map_err(|error| error.to_string())? {
         if item.is_empty() {
             return Err(format!("'{text}' has an empty value"));
         }
-        if let Some(value) = unquote(&item) {
-            values.push(value);
-            continue;
-        }
-        match parse_range(&item).filter(|_| NUMERIC.contains(&option)) {
-            Some(range) => values.extend(range?),
-            None => values.extend(expand_braces(&item)?),
-        }
-        if values.len() > MOST {
-            return Err(format!("'{text}' stands for more than {MOST} values"));
-        }
+        let more = match (unquote(&item), parse_range(&item).filter(|_| NUMERIC.contains(&option))) {
+            (Some(value), _) => vec![value],
+            (None, Some(range)) => range?,
+            (None, None) => expand_braces(&item)?,
+        };
+        bytes += more.iter().map(|value| value.len() as u64).sum::<u64>();
+        values.extend(more);
+        check_size(text, Size { values: values.len() as u64, bytes })?;
     }
     Ok(values)
 }
@@ -94,43 +96,116 @@ fn print_units(value: i64, decimals: usize) -> String {
     }
 }
 
-/// Every choice of alternatives.
+/// Every choice of alternatives. They are counted before any is made.
 fn expand_braces(text: &str) -> Result<Vec<String>, String> {
-    let Some(open) = text.find('{') else {
-        return match text.contains('}') {
-            true => Err(format!("'{text}' has a '}}' without its '{{'")),
-            false => Ok(vec![text.to_string()]),
-        };
+    let pieces = Pieces { text, at: 0 }.read(0).map_err(|why| format!("'{}' {why}", shortened(text)))?;
+    check_size(text, Size::of_sequence(&pieces))?;
+    Ok(make(&pieces))
+}
+
+fn check_size(text: &str, size: Size) -> Result<(), String> {
+    let limit = match size {
+        Size { values, .. } if values > MOST as u64 => format!("{MOST} values"),
+        Size { bytes, .. } if bytes > MOST_BYTES => format!("{MOST_BYTES} bytes"),
+        _ => return Ok(()),
     };
-    let (mut depth, mut from, mut alternatives, mut close) = (0, open + 1, Vec::new(), None);
-    for (at, c) in text.char_indices().skip_while(|(at, _)| *at < open) {
-        match c {
-            '{' => depth += 1,
-            '}' if depth == 1 => {
-                alternatives.push(&text[from..at]);
-                close = Some(at);
-                break;
+    Err(format!("'{}' stands for more than {limit}", shortened(text)))
+}
+
+/// A part of a text: as it is, or alternatives, each of which is a sequence of such parts.
+enum Piece<'a> {
+    Plain(&'a str),
+    Choice(Vec<Vec<Piece<'a>>>),
+}
+
+/// Reads a text with braces from its beginning to its end.
+struct Pieces<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Pieces<'a> {
+    /// Reads up to the end of the text or, inside braces, up to the `|` or `}` that ends an alternative.
+    fn read(&mut self, depth: usize) -> Result<Vec<Piece<'a>>, String> {
+        let mut pieces = Vec::new();
+        loop {
+            let rest = &self.text[self.at..];
+            let ends = if depth == 0 { &['{', '}'][..] } else { &['{', '}', '|'] };
+            let length = rest.find(ends).unwrap_or(rest.len());
+            if length > 0 {
+                pieces.push(Piece::Plain(&rest[..length]));
             }
-            '}' => depth -= 1,
-            '|' if depth == 1 => {
-                alternatives.push(&text[from..at]);
-                from = at + 1;
+            self.at += length;
+            match rest[length..].chars().next() {
+                Some('{') => pieces.push(Piece::Choice(self.read_choice(depth + 1)?)),
+                Some(_) if depth == 0 => return Err("has a '}' without its '{'".to_string()),
+                None if depth > 0 => return Err("has a '{' without its '}'".to_string()),
+                _ => return Ok(pieces),
             }
-            _ => {}
         }
     }
-    let close = close.ok_or_else(|| format!("'{text}' has a '{{' without its '}}'"))?;
-    let behind = expand_braces(&text[close + 1..])?;
-    let mut values = Vec::new();
-    for alternative in alternatives {
-        for inner in expand_braces(alternative)? {
-            values.extend(behind.iter().map(|rest| format!("{}{inner}{rest}", &text[..open])));
-            if values.len() > MOST {
-                return Err(format!("'{text}' stands for more than {MOST} values"));
+
+    /// Reads the alternatives from a `{` to its `}`.
+    fn read_choice(&mut self, depth: usize) -> Result<Vec<Vec<Piece<'a>>>, String> {
+        if depth > DEEPEST {
+            return Err(format!("has braces nested more than {DEEPEST} deep"));
+        }
+        let mut alternatives = Vec::new();
+        loop {
+            // Behind the '{' or the '|'.
+            self.at += 1;
+            alternatives.push(self.read(depth)?);
+            if self.text[self.at..].starts_with('}') {
+                self.at += 1;
+                return Ok(alternatives);
             }
         }
     }
-    Ok(values)
+}
+
+/// How many values there are, and how long they are together. Too many of either saturate.
+#[derive(Clone, Copy)]
+struct Size {
+    values: u64,
+    bytes: u64,
+}
+
+impl Size {
+    fn of_sequence(pieces: &[Piece<'_>]) -> Size {
+        pieces.iter().map(Size::of_piece).fold(Size { values: 1, bytes: 0 }, |all, next| Size {
+            values: all.values.saturating_mul(next.values),
+            bytes: all.bytes.saturating_mul(next.values).saturating_add(next.bytes.saturating_mul(all.values)),
+        })
+    }
+
+    fn of_piece(piece: &Piece<'_>) -> Size {
+        match piece {
+            Piece::Plain(text) => Size { values: 1, bytes: text.len() as u64 },
+            Piece::Choice(alternatives) => alternatives.iter().map(|pieces| Size::of_sequence(pieces)).fold(
+                Size { values: 0, bytes: 0 },
+                |all, next| Size {
+                    values: all.values.saturating_add(next.values),
+                    bytes: all.bytes.saturating_add(next.bytes),
+                },
+            ),
+        }
+    }
+}
+
+/// The values of a sequence, the last choice changing fastest.
+fn make(pieces: &[Piece<'_>]) -> Vec<String> {
+    let mut values = vec![String::new()];
+    for piece in pieces {
+        match piece {
+            Piece::Plain(text) => values.iter_mut().for_each(|value| value.push_str(text)),
+            Piece::Choice(alternatives) => {
+                let endings: Vec<String> = alternatives.iter().flat_map(|pieces| make(pieces)).collect();
+                let with_endings = |value: &String| endings.iter().map(|ending| format!("{value}{ending}")).collect();
+                values = values.iter().flat_map::<Vec<String>, _>(with_endings).collect();
+            }
+        }
+    }
+    values
 }
 
 #[cfg(test)]
@@ -167,6 +242,10 @@ mod tests {
         assert_eq!(values("predictor", "{ruh{|:cap=on}|perfect}"), ["ruh", "ruh:cap=on", "perfect"]);
         assert_eq!(values("predictor", "ruh:{window=2,cap=on|window=3},metric=mean,perfect").len(), 3);
         assert_eq!(values("trace", "logs/{KTH|CTC}.swf"), ["logs/KTH.swf", "logs/CTC.swf"]);
+        assert_eq!(values("trace", "a|b{c{d|e}f|}{}"), ["a|bcdf", "a|bcef", "a|b"]);
+        // Along the text there is no limit.
+        assert_eq!(values("trace", &"{a}".repeat(20_000)), ["a".repeat(20_000)]);
+        assert_eq!(values("trace", &format!("{}x{}", "{".repeat(32), "}".repeat(32))), ["x"]);
     }
 
     #[test]
@@ -188,6 +267,15 @@ mod tests {
             ("seed", "1..99999999", "more than 1000000 values"),
             ("predictor", "ruh:window={1|2", "without its '}'"),
             ("predictor", "ruh:window=1|2}", "without its '{'"),
+            ("predictor", "a}{b|c}", "without its '{'"),
+            ("predictor", "{a|{b|c}", "without its '}'"),
+            ("predictor", &"{0|1}".repeat(20), "more than 1000000 values"),
+            ("predictor", &"{0|1}".repeat(20_000), "more than 1000000 values"),
+            ("predictor", &format!("{}{}", "{0|1}".repeat(19), "x".repeat(1000)), "more than 67108864 bytes"),
+            ("predictor", &"{".repeat(20_000), "nested more than 32 deep"),
+            ("predictor", &format!("{}{}", "{".repeat(20_000), "}".repeat(20_000)), "nested more than 32 deep"),
+            ("predictor", &"{".repeat(32), "without its '}'"),
+            ("predictor", &"}".repeat(20_000), "without its '{'"),
         ] {
             let error = expand(option, text).unwrap_err();
             assert!(error.contains(message), "{text}: {error}");

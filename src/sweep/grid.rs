@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::experiment::{OPTIONS, OptionForm, Options, refuse_overruled, what_draws};
+use crate::settings_file::{self, Entry, Value};
 use crate::spec::SpecError;
 use crate::trace::{Source, demo, labels};
 
@@ -203,27 +204,22 @@ impl Grid {
         Labels { labels: labels(&logs), stride }
     }
 
-    /// Reads a TOML file: a line an option, its value a text, a number, true or false, or a list of those.
+    /// Reads a TOML file: a line an option, its value a text, a number, true or false, or a list of those. An error names
+    /// its line.
     pub fn from_toml(text: &str) -> Result<Vec<(String, Vec<String>)>, SpecError> {
-        let table: toml::Table = text.parse().map_err(|error| SpecError(format!("not a sweep: {error}")))?;
-        let scalar = |name: &str, value: &toml::Value| match value {
-            toml::Value::String(text) => Ok(text.clone()),
-            toml::Value::Integer(number) => Ok(number.to_string()),
-            toml::Value::Float(number) => Ok(number.to_string()),
-            toml::Value::Boolean(true) => Ok("on".to_string()),
-            toml::Value::Boolean(false) => Ok("off".to_string()),
-            other => Err(SpecError(format!("'{name}' cannot be a {}", other.type_str()))),
+        let entries = settings_file::parse(text).map_err(|error| SpecError(format!("not a sweep: {error}")))?;
+        let scalar = |name: &str, line: usize, value: Value| {
+            let wrong = || SpecError(format!("line {line}: '{name}' cannot be a {}", value.kind()));
+            value.option_text().ok_or_else(wrong)
         };
-        table
-            .iter()
-            .map(|(name, value)| {
-                let texts = match value {
-                    toml::Value::Array(values) => values.iter().map(|value| scalar(name, value)).collect(),
-                    value => scalar(name, value).map(|text| vec![text]),
-                };
-                Ok((name.clone(), texts?))
-            })
-            .collect()
+        let read = |Entry { key, line, value }: Entry| {
+            let texts = match value {
+                Value::List(items) => items.into_iter().map(|item| scalar(&key, item.line, item.value)).collect(),
+                value => scalar(&key, line, value).map(|text| vec![text]),
+            };
+            texts.map(|texts| (key, texts))
+        };
+        entries.into_iter().map(read).collect()
     }
 
     /// The grid as a TOML file that [`Grid::from_toml`] reads.
@@ -408,8 +404,14 @@ mod tests {
         let grid = Grid::new(&lists).unwrap();
         let names: Vec<_> = grid.axes().iter().map(|axis| axis.name.as_str()).collect();
         assert_eq!((names, grid.len()), (vec!["load", "seed", "pass-on-miss"], 8));
-        assert!(Grid::from_toml("load = { a = 1 }").is_err());
-        assert!(Grid::from_toml("load 5").is_err());
+        for (text, message) in [
+            ("\nload = { a = 1 }", "line 2: 'load' cannot be a table"),
+            ("load = [1,\n[2]]", "line 2: 'load' cannot be a list"),
+            ("seed = 1\n\nload 5", "not a sweep: line 3: not TOML: "),
+        ] {
+            let error = Grid::from_toml(text).unwrap_err().to_string();
+            assert!(error.starts_with(message), "{text}: {error}");
+        }
     }
 
     #[test]

@@ -179,6 +179,8 @@ fn specs_that_mean_nothing() {
     assert_bad_usage(&["--predictor", "sbh-noest:factor=1"], "'1' is not a number above 1");
     assert_bad_usage(&["--predictor", "constant:seconds=0"], "a duration of at least 1s");
     assert_bad_usage(&["--predictor", "perfect:x=1"], "perfect takes no keys");
+    assert_bad_usage(&["--predictor", "smith:templates=(u); "], "a template begins with '('");
+    assert_bad_usage(&["--predictor", "smith:templates=(u); ;(g)"], "\n  (u); ;(g)\n       ^");
     assert_bad_usage(&["--scheduler", "easy:"], "nothing follows the colon");
     assert_bad_usage(&["--baseline", "easy"], "not SCHEDULER/PREDICTOR, such as easy/estimate");
     assert_bad_usage(&["--baseline", "easy/guess"], "unknown predictor 'guess'");

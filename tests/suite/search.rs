@@ -192,7 +192,7 @@ fn bad_searches() {
     }
     for (spec, message) in [
         ("smith:templates=(u,z)", "'z' is nothing a template knows"),
-        ("smith:templates=@/no/such/file", "cannot read the templates in '/no/such/file'"),
+        ("smith:templates=@/no/such/file", "templates: cannot read /no/such/file: "),
         ("smith:confidence=100", "not a percentage above 0 and below 100"),
         ("smith:at=end", "not one of arrival, start"),
         ("gibbons:data=abs", "not one of act, rel"),

@@ -336,6 +336,7 @@ fn bad_questions_are_refused() {
         (&["--ask", "procs=0,estimate=1h"], "at least procs=1 and estimate=1s"),
         (&["--ask", "procs=4"], "at least procs=1 and estimate=1s"),
         (&["--ask", "procs=4,estimate=1h,color=red"], "no key 'color'"),
+        (&["--ask", "procs=4,procs=8,estimate=2h"], "the key 'procs' is given twice"),
         (&["--ask", "procs=4000,estimate=1h"], "4000 processors are more than the machine's 128"),
         (&["--at", "999999"], "no job 999999"),
         (&["--at", "1"], "no job has started before this one"),
