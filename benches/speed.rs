@@ -109,7 +109,7 @@ fn generated(jobs: usize, offered_load: f64) -> Source {
     write_header(&mut bytes, &header).unwrap();
     records.iter().for_each(|record| write_record(&mut bytes, record).unwrap());
     let name = if offered_load > 1.0 { "generated, saturated" } else { "generated" };
-    Source::Bytes { name, bytes: bytes.leak() }
+    Source::Bytes { name, bytes: std::borrow::Cow::Borrowed(bytes.leak()) }
 }
 
 fn time_against_the_floor(name: &str, bench: &Bench, rounds: usize) {

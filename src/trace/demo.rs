@@ -1,5 +1,7 @@
 //! The log embedded in the binary.
 
+use std::borrow::Cow;
+
 use super::clean::{Cleaning, clean};
 use super::read::{ReadOptions, read};
 use super::source::Source;
@@ -7,7 +9,7 @@ use super::workload::Workload;
 
 /// A small log made by the project itself, so that there is something to simulate on a bare machine.
 pub fn demo() -> Source {
-    Source::Bytes { name: "demo", bytes: include_bytes!("../../traces/demo.swf.gz") }
+    Source::Bytes { name: "demo", bytes: Cow::Borrowed(include_bytes!("../../traces/demo.swf.gz")) }
 }
 
 /// The workload of the embedded log, by the usual rules.

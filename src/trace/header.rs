@@ -1,15 +1,50 @@
 //! The comment lines at the head of a log, and the fields written there as `; Name: value`.
 
-/// A log's header, kept as it was written, byte for byte.
+/// The room for lines with a field, and for other comments, in bytes. Headers of real logs have a few thousand bytes; a
+/// file of comments only must not fill the memory.
+const ROOM_FOR_FIELDS: usize = 1 << 20;
+const ROOM_FOR_COMMENTS: usize = 1 << 16;
+
+/// The fields that are asked for: the first of each name is kept even where there is no room.
+const NEEDED: [&str; 6] = ["MaxProcs", "MaxNodes", "MaxJobs", "UnixStartTime", "Computer", "Installation"];
+
+/// A log's header, kept as it was written, byte for byte, if it is not larger than a header can be.
 #[derive(Clone, Debug, Default)]
 pub struct Header {
     lines: Vec<Vec<u8>>,
+    fields_size: usize,
+    comments_size: usize,
+    /// Which of the needed fields have a value.
+    found: [bool; NEEDED.len()],
 }
 
 impl Header {
     /// Adds a comment line (with its semicolon, without its line end).
     pub fn push(&mut self, line: &[u8]) {
         self.lines.push(line.to_vec());
+    }
+
+    /// Adds a comment line of a log that is read, if there is still room for it or it is needed.
+    pub fn push_if_room(&mut self, line: &[u8]) {
+        let size = line.len() + size_of::<Vec<u8>>();
+        let needed = match memchr::memchr(b':', line) {
+            None => {
+                self.comments_size = self.comments_size.saturating_add(size);
+                if self.comments_size <= ROOM_FOR_COMMENTS {
+                    self.push(line);
+                }
+                return;
+            }
+            Some(_) if self.found == [true; NEEDED.len()] => None,
+            Some(_) => field(line).and_then(|(name, value)| {
+                NEEDED.iter().position(|needed| needed.eq_ignore_ascii_case(&name)).filter(|_| !value.is_empty())
+            }),
+        };
+        let is_first = needed.is_some_and(|at| !std::mem::replace(&mut self.found[at], true));
+        self.fields_size = self.fields_size.saturating_add(size);
+        if is_first || self.fields_size <= ROOM_FOR_FIELDS {
+            self.push(line);
+        }
     }
 
     pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
@@ -46,7 +81,7 @@ impl Header {
         let mut lines: Vec<_> = self.lines.iter().filter(|line| !is_procs(line)).cloned().collect();
         let at = self.lines.iter().position(is_procs).unwrap_or(lines.len());
         lines.insert(at, format!("; MaxProcs: {procs}").into_bytes());
-        Header { lines }
+        Header { lines, ..*self }
     }
 }
 
@@ -82,6 +117,33 @@ mod tests {
         assert_eq!(header.get("note").as_deref(), Some("a: b"));
         assert_eq!(header.get("Computer").as_deref(), Some("caf\u{fffd}"));
         assert_eq!(header.get("Installation"), None);
+    }
+
+    #[test]
+    fn a_header_takes_no_more_room_than_headers_need() {
+        let mut header = Header::default();
+        let mut all = Vec::new();
+        let mut read = |line: String| {
+            header.push_if_room(line.as_bytes());
+            all.push(line);
+        };
+        read("; Version: 2.2".to_string());
+        read(";".to_string());
+        (0..100_000).for_each(|at| read(format!("; comment {at}")));
+        read("; Note: behind all comments".to_string());
+        (0..100_000).for_each(|at| read(format!("; Note: {at}")));
+        read("; MaxProcs:".to_string());
+        read("; maxprocs: 12".to_string());
+        (0..100_000).for_each(|at| read(format!("; MaxProcs: {at}")));
+        let kept: Vec<_> = header.lines().map(|line| String::from_utf8(line.to_vec()).unwrap()).collect();
+        // A short header is there as it was written, and what is kept of a long one is in the order of the file.
+        assert_eq!(kept[..100], all[..100]);
+        let mut rest = all.iter();
+        assert!(kept.iter().all(|line| rest.any(|other| other == line)));
+        assert!(kept.contains(&"; Note: behind all comments".to_string()));
+        assert_eq!(header.procs(), Some(12));
+        let size: usize = header.lines().map(|line| line.len() + size_of::<Vec<u8>>()).sum();
+        assert!(size <= ROOM_FOR_FIELDS + ROOM_FOR_COMMENTS + 100, "{size}");
     }
 
     #[test]

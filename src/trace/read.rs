@@ -223,7 +223,7 @@ pub fn read(source: &Source, options: ReadOptions, watch: &mut dyn FnMut(usize))
     while let Some(line) = lines.next_line()? {
         match line {
             // Comments further down are remarks, not the header.
-            Line::Comment(text) if log.records.is_empty() => log.header.push(text),
+            Line::Comment(text) if log.records.is_empty() => log.header.push_if_room(text),
             Line::Comment(_) => {}
             Line::Record { fields, record, text } => {
                 for (unknown, &value) in log.unknown.iter_mut().zip(fields) {

@@ -1,5 +1,6 @@
 //! Where a log comes from: a file, standard input, or the binary itself; plain, gzip or zstd, told by content.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ pub enum Source {
     /// Bytes that are at hand, under the name by which errors call them.
     Bytes {
         name: &'static str,
-        bytes: &'static [u8],
+        bytes: Cow<'static, [u8]>,
     },
 }
 
@@ -62,7 +63,7 @@ impl Source {
                 Box::new(file)
             }
             Source::Stdin => Box::new(io::stdin().lock()),
-            Source::Bytes { bytes, .. } => Box::new(*bytes),
+            Source::Bytes { bytes, .. } => Box::new(Cursor::new(bytes.clone())),
         };
         unpack(packed).map_err(failed)
     }

@@ -1,6 +1,6 @@
 //! Is this a sound SWF log? Every fault with its place, and everything that a user of the log should know.
 
-use std::collections::HashSet;
+use std::collections::BTreeMap;
 
 use super::error::{LineFault, TraceError};
 use super::header::Header;
@@ -10,6 +10,9 @@ use super::source::Source;
 
 /// How many faulty lines are kept to be shown; all are counted.
 const FAULTS_SHOWN: usize = 20;
+
+/// How many runs of consecutive job numbers are kept, some megabytes of them. Logs of real machines have far fewer.
+const MOST_RUNS: usize = 100_000;
 
 /// What was found in a log.
 #[derive(Clone, Debug, Default)]
@@ -57,14 +60,40 @@ impl Tally {
     }
 }
 
-/// Reads a log to its end, whatever its lines are.
+/// A set of job numbers, kept as runs of consecutive ones: most logs are one run.
+#[derive(Default)]
+struct JobNumbers {
+    /// The first and the last number of each run.
+    runs: BTreeMap<i64, i64>,
+}
+
+impl JobNumbers {
+    /// Adds a number; whether it is new.
+    fn insert(&mut self, number: i64) -> bool {
+        let before = self.runs.range(..=number).next_back().map(|(&first, &last)| (first, last));
+        if before.is_some_and(|(_, last)| number <= last) {
+            return false;
+        }
+        // The runs that end just before it and begin just behind it become one with it.
+        let first = before.filter(|&(_, last)| last + 1 == number).map_or(number, |(first, _)| first);
+        let behind = number.checked_add(1).and_then(|next| self.runs.remove(&next));
+        self.runs.insert(first, behind.unwrap_or(number));
+        true
+    }
+
+    fn is_full(&self) -> bool {
+        self.runs.len() >= MOST_RUNS
+    }
+}
+
+/// Reads a log to its end, whatever its lines are. Keeps no more than it reports: memory does not grow with the log.
 pub fn validate(source: &Source, watch: &mut dyn FnMut(usize)) -> Result<Findings, TraceError> {
     let mut findings = Findings::default();
     let mut header = Header::default();
     let (mut backwards, mut repeated, mut insane, mut wide) =
         (Tally::default(), Tally::default(), Tally::default(), Tally::default());
     let (mut overruns, mut no_estimate, mut zero) = (Tally::default(), Tally::default(), Tally::default());
-    let mut numbers: HashSet<i64> = HashSet::new();
+    let (mut numbers, mut unchecked) = (JobNumbers::default(), Tally::default());
     let mut latest_submit = i64::MIN;
     let mut procs = None;
     let mut lines = Lines::new(source.open()?, source.name());
@@ -72,8 +101,7 @@ pub fn validate(source: &Source, watch: &mut dyn FnMut(usize)) -> Result<Finding
         match line {
             Line::Comment(text) => {
                 if findings.records == 0 {
-                    header.push(text);
-                    procs = header.procs();
+                    header.push_if_room(text);
                 }
             }
             Line::Fault(fault) => {
@@ -84,13 +112,19 @@ pub fn validate(source: &Source, watch: &mut dyn FnMut(usize)) -> Result<Finding
             }
             Line::Record { record, .. } => {
                 let at = lines.number();
+                if findings.records == 0 {
+                    procs = header.procs();
+                }
                 findings.records += 1;
                 let wants = if record.requested > 0 { record.requested } else { record.allocated };
                 insane.note(is_insane(&record), at);
                 wide.note(procs.is_some_and(|procs| i64::from(wants) > i64::from(procs)), at);
                 backwards.note(record.submit < latest_submit, at);
                 latest_submit = latest_submit.max(record.submit);
-                repeated.note(!numbers.insert(record.number), at);
+                match numbers.is_full() {
+                    true => unchecked.note(true, at),
+                    false => repeated.note(!numbers.insert(record.number), at),
+                }
                 zero.note(record.runtime == 0, at);
                 no_estimate.note(record.estimate <= 0, at);
                 overruns.note(record.estimate > 0 && record.runtime > record.estimate, at);
@@ -100,13 +134,14 @@ pub fn validate(source: &Source, watch: &mut dyn FnMut(usize)) -> Result<Finding
             }
         }
     }
-    findings.no_machine = procs.is_none();
+    findings.no_machine = header.procs().is_none();
     let width = format!("wider than the machine's {} processors: dropped", procs.unwrap_or(0));
     let remarks = [
         (insane, "not sane (no processors, or a negative run or submit time): dropped"),
         (wide, width.as_str()),
         (backwards, "submitted earlier than a line before: sorted"),
         (repeated, "with a job number that an earlier line has"),
+        (unchecked, "with a job number that was not compared: the numbers before have too many gaps"),
         (zero, "with a run time of 0: simulated as 1 second"),
         (no_estimate, "without an estimate: filled in (--missing-estimate)"),
         (overruns, "running longer than estimated (--overrun)"),
@@ -128,4 +163,29 @@ pub fn validate(source: &Source, watch: &mut dyn FnMut(usize)) -> Result<Finding
 
 fn is_insane(record: &Record) -> bool {
     record.requested.max(record.allocated) <= 0 || record.runtime < 0 || record.submit < 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::stream;
+    use rand::RngExt;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn runs_of_numbers_are_the_set_of_them() {
+        let mut rng = stream(1, "job numbers");
+        for span in [5, 40, 1000] {
+            let (mut numbers, mut set) = (JobNumbers::default(), BTreeSet::new());
+            for _ in 0..500 {
+                let number = rng.random_range(-span..span);
+                assert_eq!(numbers.insert(number), set.insert(number), "{number}");
+            }
+            let runs = set.iter().filter(|&&number| !set.contains(&(number - 1))).count();
+            assert_eq!(numbers.runs.len(), runs);
+        }
+        let mut numbers = JobNumbers::default();
+        let extremes = [i64::MAX, i64::MIN, i64::MAX - 1, i64::MIN + 1, i64::MAX, i64::MIN];
+        assert_eq!(extremes.map(|number| numbers.insert(number)), [true, true, true, true, false, false]);
+    }
 }
