@@ -16,6 +16,7 @@ use crate::predict::template_file;
 use crate::predict::templates::Template;
 use crate::report::{Cell, Output, Table, grouped, write_csv, write_json_list};
 use crate::search::{Found, Genetic, Judge, Limits, RIVALS, Rival, Space, Step, genetic, greedy, rivals};
+use crate::text::printable;
 use crate::time::{humane, parse_duration};
 use crate::trace::Workload;
 
@@ -258,7 +259,8 @@ fn step_cells(step: &Step) -> Vec<(&'static str, Cell)> {
 fn write_comparison(out: &mut dyn Write, workload: &Workload, found: &Found, rivals: &[Rival]) -> io::Result<()> {
     let score = &rivals[0].score;
     let runtime = format!("{:.2}", score.mean_runtime_minutes());
-    writeln!(out, "{}: {} jobs judged, mean runtime {runtime} minutes", workload.label, grouped(score.jobs as u64))?;
+    let label = printable(&workload.label);
+    writeln!(out, "{label}: {} jobs judged, mean runtime {runtime} minutes", grouped(score.jobs as u64))?;
     writeln!(out, "\nbest templates")?;
     found.templates.iter().try_for_each(|template| writeln!(out, "  {template}"))?;
     writeln!(out)?;

@@ -1,33 +1,47 @@
 //! Rows for programs: CSV and JSON.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::row::Cell;
+use crate::text::csv_text;
 
 /// Writes a header line, if wanted, and one line a row. All rows have the columns of the first.
 pub fn write_csv<N: AsRef<str>>(out: &mut dyn Write, rows: &[Vec<(N, Cell)>], header: bool) -> io::Result<()> {
     let mut csv = CsvLines::new(out);
     if let Some(first) = rows.first().filter(|_| header) {
-        csv.line(first.iter().map(|(name, _)| name.as_ref()))?;
+        csv.line(first.iter().map(|(name, _)| csv_text(name.as_ref()).into_owned()))?;
     }
     for row in rows {
-        csv.line(row.iter().map(|(_, cell)| cell.text()))?;
+        csv.line(row.iter().map(|(_, cell)| safe_text(cell).into_owned()))?;
     }
     csv.finish()
 }
 
 /// One row as a line of CSV, without its end.
 pub fn csv_line<N>(row: &[(N, Cell)]) -> String {
-    row.iter().map(|(_, cell)| csv_cell(&cell.text())).collect::<Vec<_>>().join(",")
+    row.iter().map(|(_, cell)| quoted(&safe_text(cell)).into_owned()).collect::<Vec<_>>().join(",")
 }
 
-/// A text as it stands in CSV: in quotes if it must.
+/// A text as it stands in CSV: on one line, no formula, in quotes if it must be.
 pub fn csv_cell(text: &str) -> String {
+    quoted(&csv_text(text)).into_owned()
+}
+
+/// What a cell holds, before quoting. Only text can come from outside.
+fn safe_text(cell: &Cell) -> Cow<'_, str> {
+    match cell {
+        Cell::Text(text) => csv_text(text),
+        number => Cow::Owned(number.text()),
+    }
+}
+
+fn quoted(text: &str) -> Cow<'_, str> {
     match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_string(),
+        true => Cow::Owned(format!("\"{}\"", text.replace('"', "\"\""))),
+        false => Cow::Borrowed(text),
     }
 }
 
@@ -115,6 +129,21 @@ mod tests {
         // Both ways of writing a line agree.
         assert_eq!(String::from_utf8(out).unwrap(), format!("{0}\n{0}\n", csv_line(&row())));
         assert_eq!(csv_cell("say \"a,b\""), "\"say \"\"a,b\"\"\"");
+    }
+
+    #[test]
+    fn text_from_outside_is_one_cell_and_no_formula() {
+        let row = vec![
+            ("=name", Cell::Text("=1+1,\u{1b}[31m\n2".into())),
+            ("gain", Cell::Real(-0.5)),
+            ("change", Cell::Number(-2.5)),
+            ("load", Cell::Text("-1.5".into())),
+        ];
+        let mut out = Vec::new();
+        write_csv(&mut out, std::slice::from_ref(&row), true).unwrap();
+        let line = "\"'=1+1,\\u{1b}[31m\\n2\",-0.500000,-2.5,-1.5";
+        assert_eq!(String::from_utf8(out).unwrap(), format!("'=name,gain,change,load\n{line}\n"));
+        assert_eq!(csv_line(&row), line);
     }
 
     #[test]

@@ -18,7 +18,7 @@ impl NumberLine {
         self.text.push(b',');
     }
 
-    /// A word without commas or quotes.
+    /// A word that can stand in CSV as it is.
     pub fn word(&mut self, word: &str) {
         self.text.extend_from_slice(word.as_bytes());
         self.text.push(b',');

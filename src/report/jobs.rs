@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::data::csv_cell;
 use super::digits::NumberLine;
 use crate::metrics::{JobMetrics, PredictionRow};
 
@@ -19,7 +20,7 @@ pub fn write_jobs(out: &mut dyn Write, jobs: impl Iterator<Item = JobMetrics>) -
     Ok(())
 }
 
-/// A job of a grid: under which policy, whence, where. Names have no commas or quotes.
+/// A job of a grid: under which policy, whence, where.
 #[derive(Clone, Copy, Debug)]
 pub struct PlacedRow<'a> {
     pub policy: &'a str,
@@ -33,9 +34,9 @@ pub fn write_placed_jobs<'a>(out: &mut dyn Write, rows: impl Iterator<Item = Pla
     writeln!(out, "policy,origin,site,{JOB_COLUMNS}")?;
     let mut line = NumberLine::default();
     for row in rows {
-        line.word(row.policy);
-        line.word(row.origin);
-        line.word(row.site);
+        line.word(&csv_cell(row.policy));
+        line.word(&csv_cell(row.origin));
+        line.word(&csv_cell(row.site));
         push_job(&mut line, &row.job);
         line.end(out)?;
     }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::row::RunLabel;
 use super::table::{Table, grouped, percent};
 use crate::metrics::{Improvement, Summary};
+use crate::text::printable;
 use crate::time::humane;
 
 /// A baseline: its name, `scheduler/predictor`, and its figures.
@@ -21,7 +22,7 @@ pub fn write_summary(
     baseline: Option<&Baseline>,
 ) -> io::Result<()> {
     let jobs = grouped(run.jobs as u64);
-    write!(out, "{}: {} processors, {jobs} jobs", label.trace, grouped(u64::from(label.procs)))?;
+    write!(out, "{}: {} processors, {jobs} jobs", printable(&label.trace), grouped(u64::from(label.procs)))?;
     if label.dropped > 0 {
         write!(out, " ({} records dropped)", grouped(label.dropped))?;
     }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::row::Cell;
 use super::table::{Table, grouped, percent};
+use crate::text::printable;
 use crate::time::{date, humane};
 use crate::trace::{CleaningReport, FIELD_NAMES, Findings, Survey};
 
@@ -35,7 +36,7 @@ pub fn write_survey(out: &mut dyn Write, survey: &Survey) -> io::Result<()> {
     let unknown = || "-".to_string();
     let count = |number: usize| grouped(number as u64);
     let day = |time: i64| survey.unix_start.map_or(String::new(), |start| format!("  {}", date(start + time)));
-    let mut line = |name: &str, value: String| writeln!(out, "{name:<18} {value}");
+    let mut line = |name: &str, value: String| writeln!(out, "{name:<18} {}", printable(&value));
     line("log", survey.label.clone())?;
     line("computer", survey.computer.clone().unwrap_or_else(unknown))?;
     line("installation", survey.installation.clone().unwrap_or_else(unknown))?;
@@ -161,6 +162,7 @@ pub fn survey_row(survey: &Survey) -> Vec<(&'static str, Cell)> {
 
 /// What validation found, for people.
 pub fn write_findings(out: &mut dyn Write, name: &str, findings: &Findings) -> io::Result<()> {
+    let name = printable(name);
     for fault in &findings.faults {
         writeln!(out, "{name}:{fault}")?;
     }

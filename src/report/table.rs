@@ -1,6 +1,9 @@
 //! Tables for people: aligned columns, numbers to the right.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
+
+use crate::text::printable;
 
 /// Lines of cells. The first columns are aligned to the left, all others to the right.
 #[derive(Clone, Debug)]
@@ -29,10 +32,16 @@ impl Table {
     }
 
     pub fn line<const N: usize>(&mut self, cells: [&str; N]) {
-        self.lines.push(cells.map(str::to_string).to_vec());
+        self.push(cells.map(str::to_string).to_vec());
     }
 
-    pub fn push(&mut self, cells: Vec<String>) {
+    /// Adds a line. Cells may hold text from outside: it is made printable.
+    pub fn push(&mut self, mut cells: Vec<String>) {
+        for cell in &mut cells {
+            if let Cow::Owned(shown) = printable(cell) {
+                *cell = shown;
+            }
+        }
         self.lines.push(cells);
     }
 
@@ -89,6 +98,16 @@ mod tests {
         let mut out = Vec::new();
         table.write(&mut out).unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "         a  long\nname  12.5     x\nn\n");
+    }
+
+    #[test]
+    fn text_from_outside_cannot_control_the_terminal() {
+        let mut table = Table::default();
+        table.line(["a\u{1b}[2J", "\u{202e}1"]);
+        table.push(vec!["b\nc".to_string(), "2".to_string()]);
+        let mut out = Vec::new();
+        table.write(&mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "a\\u{1b}[2J  \\u{202e}1\nb\\nc                2\n");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::figures::{CalibrationBin, Figures, Share};
 use super::method::Method;
 use super::walk::Schedule;
 use crate::report::{Cell, Table, grouped, percent};
+use crate::text::printable;
 use crate::time::{Seconds, humane};
 
 /// A line of results: named cells.
@@ -189,7 +190,7 @@ pub fn write_answer(
         format!("{} {word}{end}", grouped(count as u64))
     };
     let procs = plural(job.procs as usize, "processor");
-    writeln!(out, "{name}: {procs} for {}", humane(job.estimate as f64))?;
+    writeln!(out, "{}: {procs} for {}", printable(name), humane(job.estimate as f64))?;
     let (waiting, running) = (plural(answer.waiting, "job"), plural(answer.running, "job"));
     let (occupied, all) = (grouped(answer.occupied.max(0) as u64), grouped(u64::from(schedule.procs)));
     writeln!(out, "{waiting} waiting, {running} running on {occupied} of {all} processors\n")?;

@@ -14,6 +14,7 @@ mod model_downey;
 mod model_lublin;
 mod model_users;
 mod oracle;
+mod outside;
 mod plain;
 mod random;
 mod reference;
