@@ -12,8 +12,9 @@ use super::progress::Progress as Bar;
 use super::{Format, available_threads, options};
 use crate::experiment::{OPTIONS, what_draws};
 use crate::report::{Cell, Output, Table, for_people, grouped, write_csv, write_groups, write_json_list};
+use crate::settings_file::{MOST_OF_GRID, read_text};
 use crate::sweep::{
-    Beginning, Failure, Grid, Keys, Progress, REPLICATIONS, Results, Shard, Store, Submitted, Sweep, Written,
+    Beginning, Failure, Grid, Keys, List, Progress, REPLICATIONS, Results, Shard, Store, Submitted, Sweep, Written,
     active_job, run, submit, write_results,
 };
 use crate::time::humane;
@@ -153,31 +154,28 @@ impl SweepArgs {
 }
 
 /// The lists of the file and of the options, in the order given. A list that stands in both is that of the options.
-fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<(String, Vec<String>)>> {
+fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<List>> {
     let mut lists = match &args.file {
         None => Vec::new(),
-        Some(file) => {
-            let most = crate::settings_file::MOST_OF_GRID;
-            let text = crate::settings_file::read_text(file, most).map_err(UsageError)?;
-            Grid::from_toml(&text).map_err(|error| UsageError(format!("{}: {error}", file.display())))?
+        Some(path) => {
+            let (file, text) = (path.display().to_string(), read_text(path, MOST_OF_GRID).map_err(UsageError)?);
+            let lists = Grid::from_toml(&text).map_err(|error| UsageError(format!("{file}: {error}")))?;
+            lists.into_iter().map(|list| list.in_file(&file)).collect()
         }
     };
-    let mut given: Vec<(usize, String, Vec<String>)> = Vec::new();
+    let mut given: Vec<(usize, List)> = Vec::new();
     for name in ["trace"].into_iter().chain(OPTIONS.iter().map(|option| option.name)) {
         if let (Some(texts), Some(mut places)) = (matches.get_many::<String>(name), matches.indices_of(name)) {
-            given.push((places.next().unwrap_or(0), name.to_string(), texts.cloned().collect()));
+            given.push((places.next().unwrap_or(0), List::new(name, texts.cloned())));
         }
     }
-    given.sort();
-    for (_, name, texts) in given {
-        match lists.iter_mut().find(|(other, _)| *other == name) {
-            Some((_, old)) => *old = texts,
-            None => lists.push((name, texts)),
+    given.sort_by_key(|(place, _)| *place);
+    let replications = args.replications.map(|number| List::new(REPLICATIONS, [number.to_string()]));
+    for list in given.into_iter().map(|(_, list)| list).chain(replications) {
+        match lists.iter_mut().find(|other| other.name == list.name) {
+            Some(other) => *other = list,
+            None => lists.push(list),
         }
-    }
-    if let Some(replications) = args.replications {
-        lists.retain(|(name, _)| name != REPLICATIONS);
-        lists.push((REPLICATIONS.to_string(), vec![replications.to_string()]));
     }
     Ok(lists)
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::policies::Policy;
-use crate::experiment::{OPTIONS, OptionForm, Options, Section};
+use crate::experiment::{OPTIONS, OptionForm, Options, Section, refuse_overruled};
 use crate::settings_file::{self, Entry, Item, Value};
 use crate::spec::{SpecError, split_list};
 
@@ -64,7 +64,8 @@ impl SiteText {
         }
         form.check(&value).map_err(|why| format!("{key}: {why}"))?;
         self.keys.push((form.name, value));
-        Ok(())
+        let is_given = |name: &str| self.keys.iter().any(|(key, value)| *key == name && value != "none");
+        refuse_overruled(is_given).map_err(|error| error.to_string())
     }
 
     /// What is done with the log: as everywhere, but for what the site has for itself.
@@ -186,6 +187,7 @@ mod tests {
             ("A=log.swf:warmup=1%", "no key 'warmup'"),
             ("A=log.swf:procs=0", "procs: '0' is not"),
             ("A=log.swf:procs=4:procs=5", "'procs' is given twice"),
+            ("A=log.swf:replication=3:shake=9s", "--shake has no effect beside --replication"),
             ("A=log.swf:predictor=oracle", "unknown predictor 'oracle'"),
             ("A=log.swf:predictor=ruh:procs=5", "no key 'procs'"),
         ] {

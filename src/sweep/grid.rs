@@ -16,6 +16,34 @@ pub struct Axis {
     pub values: Vec<String>,
 }
 
+/// A list of a grid as it is written: an option (or `trace`) and texts that [`expand`] reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct List {
+    pub name: String,
+    pub texts: Vec<Text>,
+}
+
+/// A text of a list, and where it stands, for errors: `study.toml: line 3: `, or nothing for one of the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    pub text: String,
+    pub place: String,
+}
+
+impl List {
+    /// A list that stands in no file.
+    pub fn new(name: &str, texts: impl IntoIterator<Item = String>) -> List {
+        let texts = texts.into_iter().map(|text| Text { text, place: String::new() }).collect();
+        List { name: name.to_string(), texts }
+    }
+
+    /// The same list in a file of this name.
+    pub fn in_file(mut self, file: &str) -> List {
+        self.texts.iter_mut().for_each(|text| text.place = format!("{file}: {}", text.place));
+        self
+    }
+}
+
 /// The product of lists: the last list changes fastest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
@@ -54,12 +82,13 @@ impl Labels {
 pub const REPLICATIONS: &str = "replications";
 
 /// The list that a number of replications stands for.
-fn replications(texts: &[String]) -> Result<Axis, String> {
-    let number = match texts {
-        [one] => one.parse::<u32>().ok().filter(|number| (2..=100_000).contains(number)),
+fn replications(list: &List) -> Result<Axis, String> {
+    let number = match &list.texts[..] {
+        [one] => one.text.parse::<u32>().ok().filter(|number| (2..=100_000).contains(number)),
         _ => None,
     };
-    let number = number.ok_or_else(|| format!("{REPLICATIONS}: write one whole number from 2 to 100000"))?;
+    let place = list.texts.first().map_or("", |first| &first.place);
+    let number = number.ok_or_else(|| format!("{place}{REPLICATIONS}: write one whole number from 2 to 100000"))?;
     let values = (0..number).map(|replication| replication.to_string()).collect();
     Ok(Axis { name: "replication".to_string(), values })
 }
@@ -103,13 +132,13 @@ const MOST_CELLS: usize = 10_000_000;
 
 impl Grid {
     /// Reads the lists, in the order in which they count. The texts of one option are one list.
-    pub fn new(lists: &[(String, Vec<String>)]) -> Result<Grid, SpecError> {
+    pub fn new(lists: &[List]) -> Result<Grid, SpecError> {
         let (mut axes, mut averaged): (Vec<Axis>, bool) = (Vec::new(), false);
         let mut cells: usize = 1;
-        for (name, texts) in lists {
+        for list @ List { name, .. } in lists {
             let axis = match name == REPLICATIONS {
-                true => replications(texts).map_err(SpecError)?,
-                false => Axis { name: name.clone(), values: read_values(name, texts).map_err(SpecError)? },
+                true => replications(list).map_err(SpecError)?,
+                false => Axis { name: name.clone(), values: read_values(list).map_err(SpecError)? },
             };
             averaged |= name == REPLICATIONS;
             cells = cells.checked_mul(axis.values.len()).filter(|&cells| cells <= MOST_CELLS).ok_or_else(|| {
@@ -206,18 +235,18 @@ impl Grid {
 
     /// Reads a TOML file: a line an option, its value a text, a number, true or false, or a list of those. An error names
     /// its line.
-    pub fn from_toml(text: &str) -> Result<Vec<(String, Vec<String>)>, SpecError> {
+    pub fn from_toml(text: &str) -> Result<Vec<List>, SpecError> {
         let entries = settings_file::parse(text).map_err(|error| SpecError(format!("not a sweep: {error}")))?;
         let scalar = |name: &str, line: usize, value: Value| {
             let wrong = || SpecError(format!("line {line}: '{name}' cannot be a {}", value.kind()));
-            value.option_text().ok_or_else(wrong)
+            Ok(Text { text: value.option_text().ok_or_else(wrong)?, place: format!("line {line}: ") })
         };
         let read = |Entry { key, line, value }: Entry| {
             let texts = match value {
                 Value::List(items) => items.into_iter().map(|item| scalar(&key, item.line, item.value)).collect(),
                 value => scalar(&key, line, value).map(|text| vec![text]),
             };
-            texts.map(|texts| (key, texts))
+            texts.map(|texts| List { name: key, texts })
         };
         entries.into_iter().map(read).collect()
     }
@@ -320,41 +349,46 @@ pub fn quoted(text: &str) -> String {
     }
 }
 
-fn read_values(name: &str, texts: &[String]) -> Result<Vec<String>, String> {
-    let mut values = Vec::new();
-    for text in texts {
-        // A file may have commas in its name.
-        match name == "trace" && std::path::Path::new(text).exists() {
-            true => values.push(text.clone()),
-            false => values.extend(expand(name, text).map_err(|why| format!("{name}: {why}"))?),
-        }
+/// Reads what a list says: its values as they are printed, so that equal values look equal.
+fn read_values(list: &List) -> Result<Vec<String>, String> {
+    let (name, mut values) = (list.name.as_str(), Vec::new());
+    for Text { text, place } in &list.texts {
+        values.extend(read_text(name, text).map_err(|why| format!("{place}{name}: {why}"))?);
     }
-    if values.is_empty() {
-        return Err(format!("{name}: no value is given"));
+    let place = list.texts.first().map_or("", |first| &first.place);
+    match (name, values.len()) {
+        (_, 0) => Err(format!("{place}{name}: no value is given")),
+        ("baseline", 2..) => Err(format!("{place}baseline: a sweep has one baseline")),
+        _ => Ok(values),
     }
-    match (name, OptionForm::find(name)) {
-        ("trace", _) if values.iter().any(|value| value == "-") => {
-            Err("trace: a sweep reads its logs more than once, which standard input cannot be".to_string())
-        }
-        ("trace", _) => Ok(values),
-        ("baseline", Some(_)) if values.len() > 1 => Err("baseline: a sweep has one baseline".to_string()),
-        (_, Some(option)) => {
-            // As they are printed, so that equal values look equal.
-            let canonical = |value: &String| {
-                let mut options = Options::default();
-                option.set(&mut options, value).map_err(|why| format!("{name}: {why}"))?;
-                Ok(match option.get(&options) {
-                    unset if unset.is_empty() => value.clone(),
-                    printed => printed,
-                })
-            };
-            values.iter().map(canonical).collect()
-        }
-        (_, None) => {
+}
+
+fn read_text(name: &str, text: &str) -> Result<Vec<String>, String> {
+    // A file may have commas in its name.
+    let values = match name == "trace" && std::path::Path::new(text).exists() {
+        true => vec![text.to_string()],
+        false => expand(name, text)?,
+    };
+    match OptionForm::find(name) {
+        None if name != "trace" => {
             let names: Vec<_> = OPTIONS.iter().map(|option| option.name).collect();
-            Err(format!("'{name}' is not an option that can be swept: those are trace, {}", names.join(", ")))
+            Err(format!("this is not an option that can be swept: those are trace, {}", names.join(", ")))
         }
+        None if values.iter().any(|value| value == "-") => {
+            Err("a sweep reads its logs more than once, which standard input cannot be".to_string())
+        }
+        None => Ok(values),
+        Some(option) => values.iter().map(|value| canonical(option, value)).collect(),
     }
+}
+
+fn canonical(option: &OptionForm, value: &str) -> Result<String, String> {
+    let mut options = Options::default();
+    option.set(&mut options, value)?;
+    Ok(match option.get(&options) {
+        unset if unset.is_empty() => value.to_string(),
+        printed => printed,
+    })
 }
 
 #[cfg(test)]
@@ -362,8 +396,8 @@ mod tests {
     use super::*;
 
     fn grid(lists: &[(&str, &[&str])]) -> Result<Grid, String> {
-        let owned = |texts: &[&str]| texts.iter().map(|text| text.to_string()).collect();
-        let lists: Vec<_> = lists.iter().map(|(name, texts)| (name.to_string(), owned(texts))).collect();
+        let list = |(name, texts): &(&str, &[&str])| List::new(name, texts.iter().map(|text| text.to_string()));
+        let lists: Vec<_> = lists.iter().map(list).collect();
         Grid::new(&lists).map_err(|error| error.to_string())
     }
 
@@ -417,7 +451,10 @@ mod tests {
     #[test]
     fn what_is_no_grid() {
         for (lists, message) in [
-            (&[("color", &["red"][..])][..], "'color' is not an option that can be swept: those are trace, scheduler"),
+            (
+                &[("color", &["red"][..])][..],
+                "color: this is not an option that can be swept: those are trace, scheduler",
+            ),
             (&[("predictor", &["rhu"])], "predictor: unknown predictor 'rhu'"),
             (&[("load", &["0..1:0.5"])], "load: '0' is not a number from 0.001 to 1000"),
             (&[("baseline", &["easy/estimate", "sjbf/perfect"])], "one baseline"),

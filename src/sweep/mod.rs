@@ -13,7 +13,7 @@ mod slurm;
 mod store;
 
 pub use expand::expand;
-pub use grid::{Axis, Cell, Cells, Grid, Labels, REPLICATIONS};
+pub use grid::{Axis, Cell, Cells, Grid, Labels, List, REPLICATIONS, Text};
 pub use plan::{Beginning, Keys, RESULTS_REVISION, Sweep, SweepError};
 pub use results::{Progress, Results, Written, row_with_label, write_results};
 pub use run::{Failure, RunReport, Shard, run};

@@ -10,6 +10,7 @@ use twox_hash::XxHash3_128;
 
 use crate::parallel;
 use crate::report::{Output, OutputError};
+use crate::settings_file;
 use crate::spec::SpecError;
 use crate::trace::{Source, demo, digest};
 
@@ -148,12 +149,13 @@ impl Sweep {
 
     /// The grid of a folder, if it has one.
     fn read_grid(file: &Path) -> Result<Option<Result<Grid, SweepError>>, OutputError> {
-        let text = match fs::read_to_string(file) {
-            Ok(text) => text,
+        match fs::symlink_metadata(file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(OutputError { name: file.display().to_string(), error }),
-        };
-        let grid = Grid::from_toml(&text).and_then(|lists| Grid::new(&lists));
+            Ok(_) => {}
+        }
+        let text = settings_file::read_text(file, settings_file::MOST_OF_GRID).map_err(SpecError);
+        let grid = text.and_then(|text| Grid::new(&Grid::from_toml(&text)?));
         Ok(Some(grid.map_err(|error| SweepError::BadGrid { file: file.to_path_buf(), error })))
     }
 

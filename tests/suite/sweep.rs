@@ -379,7 +379,16 @@ fn bad_sweeps() {
     assert!(ran.code == 2 && ran.err.contains("is not the folder of a sweep"), "{}", ran.err);
     fs::write(folder.path("bad.toml"), "colour = 1\n").unwrap();
     let ran = sweep(&[&folder.text("bad.toml")], &out, &[]);
-    assert!(ran.code == 2 && ran.err.contains("'colour' is not an option that can be swept"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("bad.toml: line 1: colour: this is not an option"), "{}", ran.err);
+    fs::write(folder.path("bad.toml"), "load = 1\n\npredictor = [\n  \"ruh\",\n  \"rhu\",\n]\n").unwrap();
+    let ran = sweep(&[&folder.text("bad.toml")], &out, &[]);
+    assert!(ran.code == 2 && ran.err.contains("bad.toml: line 5: predictor: unknown predictor 'rhu'"), "{}", ran.err);
+    // The folder's own grid, damaged.
+    assert_eq!(sweep(&["--first", "10"], &out, &[]).code, 0);
+    fs::write(folder.path("a/grid.toml"), "first = 10\nload = [1\n").unwrap();
+    let ran = sweep(&[], &out, &["--resume"]);
+    assert!(ran.code == 2 && ran.err.contains("a/grid.toml: not a sweep: line 2"), "{}", ran.err);
+    assert_eq!(sweep(&["--first", "10"], &out, &["--change-grid"]).code, 0);
     for shard in ["0/2", "3/2", "x"] {
         let ran = sweep(&["--load", "1"], &out, &["--shard", shard]);
         assert!(ran.code == 2 && ran.err.contains("is not a shard such as 3/8"), "{}", ran.err);
