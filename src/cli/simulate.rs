@@ -14,6 +14,7 @@ use super::{Format, available_threads, print_summary, refuse_twice};
 use crate::engine::{EngineError, RunRecord};
 use crate::experiment::{Setting, simulate, what_draws};
 use crate::metrics::{Improvement, JobMetrics, Measure, PredictionRow, summarize};
+use crate::parallel;
 use crate::report::{
     Baseline, Compared, Output, OutputError, RunLabel, grouped, summary_row, write_csv, write_jobs, write_json,
     write_predictions, write_schedule, write_summary,
@@ -147,16 +148,10 @@ fn simulate_both(
             progress.at(done.fetch_add(step, Ordering::Relaxed) + step);
         })
     };
-    match baseline {
-        None => Ok((run(setting)?, None)),
-        Some(baseline) if threads == 1 => Ok((run(setting)?, Some(run(baseline)?))),
-        Some(baseline) => std::thread::scope(|scope| {
-            let beside = scope.spawn(|| run(baseline));
-            let record = run(setting)?;
-            let other = beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            Ok((record, Some(other?)))
-        }),
-    }
+    let settings: Vec<&Setting> = [Some(setting), baseline].into_iter().flatten().collect();
+    let mut records = parallel::map(&settings, threads, |setting| run(setting), |_| ()).into_iter();
+    let record = records.next().expect("the setting was run")?;
+    Ok((record, records.next().transpose()?))
 }
 
 fn write_details(

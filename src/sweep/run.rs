@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::experiment::{Options, Setting, simulate};
 use crate::metrics::{Improvement, Summary, summarize};
+use crate::parallel;
 use crate::report::{Compared, OutputError, RunLabel, csv_line, summary_row};
 use crate::trace::{Log, ReadOptions, Workload, read};
 
@@ -115,14 +116,7 @@ pub fn run(
         failures: Mutex::new(Vec::new()),
         pending,
     };
-    let results: Vec<Result<(), OutputError>> = std::thread::scope(|scope| {
-        let threads = threads.min(workers.pending.len());
-        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(|| workers.work(watch))).collect();
-        let join = |handle: std::thread::ScopedJoinHandle<'_, _>| {
-            handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        handles.into_iter().map(join).collect()
-    });
+    let results = parallel::on_threads(threads.min(workers.pending.len()), || workers.work(watch));
     results.into_iter().collect::<Result<Vec<()>, _>>()?;
     lock(&workers.part).sync()?;
     let failures = workers.failures.into_inner().unwrap_or_default();

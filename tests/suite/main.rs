@@ -4,6 +4,7 @@ mod archive;
 mod bad_input;
 mod cli;
 mod estimates;
+mod faults;
 mod formulas;
 mod golden;
 mod invariants;
