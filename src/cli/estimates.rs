@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::log::{log_or_demo, read_log};
 use super::notes::{made_by, tell_what_estimates_lack};
+use super::stderr::{note, warning};
 use crate::model::{EstimateModel, replace_estimates};
 use crate::report::{Output, grouped, write_with_estimates};
 use crate::trace::{Cleaning, ReadOptions, TraceError, clean};
@@ -41,7 +42,7 @@ pub fn execute(args: &EstimatesArgs, quiet: bool) -> anyhow::Result<()> {
     let log = read_log(&source, how, quiet)?;
     if let Some(first) = &log.skipped.first {
         let count = grouped(log.skipped.count);
-        eprintln!("warning: {}: {count} faulty lines skipped, the first of them {first}", log.name);
+        warning(format_args!("{}: {count} faulty lines skipped, the first of them {first}", log.name));
     }
     // The jobs are those that a machine without bounds would run: a job's width has nothing to do with its estimate.
     let mut jobs = clean(&log, &Cleaning { procs: Some(u32::MAX), ..Cleaning::default() })?;
@@ -56,11 +57,11 @@ pub fn execute(args: &EstimatesArgs, quiet: bool) -> anyhow::Result<()> {
     out.fill(|out| write_with_estimates(out, &log.header, text, &maker, &estimates))?;
     if !quiet {
         let name = &log.name;
-        eprintln!("note: {name}: {} jobs have estimates made by {maker}", grouped(replaced.jobs));
-        eprintln!("note: {name}: jobs whose estimate is the one they had: {}", grouped(replaced.unchanged));
+        note(format_args!("{name}: {} jobs have estimates made by {maker}", grouped(replaced.jobs)));
+        note(format_args!("{name}: jobs whose estimate is the one they had: {}", grouped(replaced.unchanged)));
         let others = log.records.len() as u64 - replaced.jobs;
         if others > 0 {
-            eprintln!("note: {name}: records that are no jobs, and stay as they are: {}", grouped(others));
+            note(format_args!("{name}: records that are no jobs, and stay as they are: {}", grouped(others)));
         }
     }
     tell_what_estimates_lack(&log.name, replaced.cut, replaced.short, quiet);

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::failure::UsageError;
 use super::progress::Progress;
+use super::stderr::note;
 use crate::model::{
     Downey, EstimateModel, LoadMeter, Lublin, LublinClass, ModelJob, Origin, Sample, Sessions, generate_sessions,
     header, meet_load,
@@ -186,7 +187,11 @@ fn execute_sessions(args: &SessionsArgs, quiet: bool) -> anyhow::Result<()> {
         records.iter().try_for_each(|record| write_record(out, record))
     })?;
     if !quiet {
-        eprintln!("note: {} jobs on {} processors, seed {seed}", grouped(u64::from(jobs)), grouped(u64::from(procs)));
+        note(format_args!(
+            "{} jobs on {} processors, seed {seed}",
+            grouped(u64::from(jobs)),
+            grouped(u64::from(procs))
+        ));
     }
     Ok(())
 }
@@ -251,9 +256,9 @@ fn execute_stream<Jobs: Iterator<Item = ModelJob>>(
     if !quiet {
         let (jobs, load) = (grouped(jobs as u64), writer.load.load(procs));
         let load = if load.is_finite() { format!("offered load {load:.4}, ") } else { String::new() };
-        eprintln!("note: {jobs} jobs on {} processors, {load}seed {seed}", grouped(u64::from(procs)));
+        note(format_args!("{jobs} jobs on {} processors, {load}seed {seed}", grouped(u64::from(procs))));
         if writer.short > 0 {
-            eprintln!("note: {} jobs run longer than the estimate they got", grouped(writer.short));
+            note(format_args!("{} jobs run longer than the estimate they got", grouped(writer.short)));
         }
     }
     Ok(())

@@ -2,13 +2,14 @@
 
 use super::notes::tell_what_changed;
 use super::progress::Progress;
+use super::stderr::note;
 use crate::experiment::Options;
 use crate::trace::{Log, ReadOptions, Source, TraceError, Workload, demo, read};
 
 /// The log that was asked for, or the embedded one, which is told.
 pub fn log_or_demo(trace: Option<&str>, quiet: bool) -> Source {
     if trace.is_none() && !quiet {
-        eprintln!("note: no --trace was given: this is the log embedded in the program (see --help)");
+        note("no --trace was given: this is the log embedded in the program (see --help)");
     }
     trace.map_or_else(demo, Source::from_argument)
 }

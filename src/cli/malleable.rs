@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::failure::UsageError;
 use super::progress::Progress;
+use super::stderr::note;
 use super::{Format, available_threads, print_summary};
 use crate::malleable::{
     Case, MalleableJob, MalleableWorkload, Outcome, Row, Strategy, View, most_runs, run_cases, run_workloads,
@@ -162,7 +163,7 @@ pub fn execute(args: &MalleableArgs, quiet: bool) -> anyhow::Result<()> {
         }
     };
     if !quiet {
-        eprintln!("note: done in {}", humane(began.elapsed().as_secs_f64()));
+        note(format_args!("done in {}", humane(began.elapsed().as_secs_f64())));
     }
     let cells: Vec<_> = rows.iter().map(|row| row.cells(args.view.is_none(), args.details)).collect();
     let write = |out: &mut dyn Write| match Format::or_default(args.format) {

@@ -11,6 +11,7 @@ use super::failure::UsageError;
 use super::log::read_workload;
 use super::options;
 use super::progress::Progress;
+use super::stderr::note;
 use super::{Format, available_threads, print_summary, refuse_twice};
 use crate::experiment::{Options, Section};
 use crate::meta::{
@@ -257,7 +258,7 @@ fn execute_scenarios(
     };
     let summaries = summaries.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
     if !quiet {
-        eprintln!("note: {} runs in {}", cells.len(), humane(began.elapsed().as_secs_f64()));
+        note(format_args!("{} runs in {}", cells.len(), humane(began.elapsed().as_secs_f64())));
     }
     let named: Vec<(String, Vec<GridSummary>)> =
         scenarios.iter().map(Scenario::to_string).zip(summaries.chunks(all.len()).map(<[_]>::to_vec)).collect();
@@ -312,5 +313,5 @@ fn tell_cost(what: &str, costs: &[Cost], threads: usize, quiet: bool) {
     let longest = costs.iter().map(|cost| cost.seconds).fold(0.0, f64::max);
     let (runs, jobs) = (grouped(costs.len() as u64), grouped(jobs as u64));
     let time = humane((all / threads as f64).max(longest).max(1.0).round());
-    eprintln!("note: {what}: {runs} runs, {jobs} jobs in all, about {time} on {threads} threads");
+    note(format_args!("{what}: {runs} runs, {jobs} jobs in all, about {time} on {threads} threads"));
 }

@@ -15,6 +15,7 @@ mod replications;
 mod reproduce;
 mod search;
 mod simulate;
+mod stderr;
 mod sweep;
 mod trace;
 mod wait;
@@ -27,6 +28,7 @@ use crate::report::{Output, OutputError};
 use failure::UsageError;
 
 pub use failure::{exit_code, is_closed_pipe};
+pub use stderr::error as print_error;
 
 /// How long would jobs wait under this scheduler, with this way of predicting runtimes?
 ///

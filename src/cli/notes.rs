@@ -1,5 +1,6 @@
 //! What is told on standard error beside the results.
 
+use super::stderr::{note, warning};
 use crate::model::EstimateModel;
 use crate::report::{dropped_in_words, grouped, percent};
 use crate::time::humane;
@@ -9,10 +10,10 @@ use crate::trace::{CleaningReport, Log};
 pub fn tell_what_changed(log: &Log, cleaning: &CleaningReport, quiet: bool) {
     if let Some(first) = &log.skipped.first {
         let count = grouped(log.skipped.count);
-        eprintln!("warning: {}: {count} faulty lines skipped, the first of them {first}", log.name);
+        warning(format_args!("{}: {count} faulty lines skipped, the first of them {first}", log.name));
     }
     if let Some(dropped) = dropped_in_words(cleaning).filter(|_| !quiet) {
-        eprintln!("note: {}: {dropped}", log.name);
+        note(format_args!("{}: {dropped}", log.name));
     }
     if cleaning.filled > 0 {
         let share = cleaning.filled as f64 / cleaning.jobs() as f64;
@@ -28,18 +29,18 @@ pub fn tell_what_changed(log: &Log, cleaning: &CleaningReport, quiet: bool) {
         );
         // Over 1% the estimates are more ours than the users'.
         if share > 0.01 {
-            eprintln!("warning: {text}");
+            warning(text);
         } else if !quiet {
-            eprintln!("note: {text}");
+            note(text);
         }
     }
     if cleaning.modelled > 0 && !quiet {
-        eprintln!("note: {}: the estimates of all {} jobs are the model's", log.name, grouped(cleaning.modelled));
+        note(format_args!("{}: the estimates of all {} jobs are the model's", log.name, grouped(cleaning.modelled)));
     }
     tell_what_estimates_lack(&log.name, cleaning.modelled_cut, cleaning.modelled_short, quiet);
     if cleaning.out_of_order > 0 {
         let count = grouped(cleaning.out_of_order);
-        eprintln!("warning: {}: {count} jobs were submitted before the job above them: sorted", log.name);
+        warning(format_args!("{}: {count} jobs were submitted before the job above them: sorted", log.name));
     }
 }
 
@@ -51,9 +52,9 @@ pub fn made_by(model: &EstimateModel, seed: u64) -> String {
 /// Tells for how many jobs a model's estimates are too short.
 pub fn tell_what_estimates_lack(name: &str, cut: u64, short: u64, quiet: bool) {
     if cut > 0 && !quiet {
-        eprintln!("note: {name}: runtimes over the longest estimate, counted as that long: {}", grouped(cut));
+        note(format_args!("{name}: runtimes over the longest estimate, counted as that long: {}", grouped(cut)));
     }
     if short > 0 && !quiet {
-        eprintln!("note: {name}: jobs for which no estimate was as long as they run: {}", grouped(short));
+        note(format_args!("{name}: jobs for which no estimate was as long as they run: {}", grouped(short)));
     }
 }

@@ -1,10 +1,9 @@
 //! The options of an experiment as command-line arguments.
 
-use clap::builder::TypedValueParser;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 
+use super::stderr::visible;
 use crate::experiment::{OPTIONS, OptionForm, Options, Section, refuse_overruled};
 use crate::spec::SpecError;
 
@@ -13,7 +12,7 @@ pub fn add(command: Command, sections: &[Section]) -> Command {
     let default = Options::default();
     let wanted = OPTIONS.iter().filter(|option| sections.contains(&option.section));
     command.args(wanted.zip(1..).map(|(option, order)| {
-        let argument = argument(option).value_parser(Checked(option)).display_order(order);
+        let argument = argument(option).value_parser(checked(option)).display_order(order);
         match option.get(&default) {
             unset if unset.is_empty() => argument,
             off if option.is_switch() => argument.default_value(off).hide_default_value(true),
@@ -60,20 +59,8 @@ pub fn is_given(matches: &ArgMatches, name: &str) -> bool {
     matches.value_source(name) == Some(ValueSource::CommandLine)
 }
 
-/// Checks a value where clap reads it, so that the error names the option as clap's own errors do.
-#[derive(Clone, Copy)]
-struct Checked(&'static OptionForm);
-
-impl TypedValueParser for Checked {
-    type Value = String;
-
-    fn parse_ref(&self, command: &Command, _: Option<&Arg>, value: &std::ffi::OsStr) -> Result<String, clap::Error> {
-        let text = value.to_string_lossy().into_owned();
-        self.0.check(&text).map(|()| text).map_err(|why| {
-            let text = format!("--{}: {why}", self.0.name);
-            let mut error = clap::Error::raw(ErrorKind::ValueValidation, text).with_cmd(command);
-            error.insert(ContextKind::InvalidArg, ContextValue::String(format!("--{}", self.0.name)));
-            error
-        })
-    }
+/// Checks a value where clap reads it, so that the error names the option as clap's own errors do. The reason may quote
+/// a file.
+fn checked(option: &'static OptionForm) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static {
+    move |text| option.check(text).map(|()| text.to_string()).map_err(|why| visible(&why).into_owned())
 }

@@ -10,6 +10,7 @@ use super::interrupt::{self, Interrupted};
 use super::log::{log_or_demo, read_workload};
 use super::options;
 use super::progress::Progress;
+use super::stderr::note;
 use super::{Format, available_threads, print_summary};
 use crate::experiment::Options;
 use crate::predict::template_file;
@@ -147,7 +148,7 @@ pub fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::
     if !quiet {
         let sets = found.steps.last().map_or(0, |step| step.evaluations);
         let time = humane(began.elapsed().as_secs_f64());
-        eprintln!("note: {} sets of {} judged in {time}, seed {seed}", grouped(sets), space.describe());
+        note(format_args!("{} sets of {} judged in {time}, seed {seed}", grouped(sets), space.describe()));
     }
     let counted = trained.as_ref().map_or(0..jobs, |trained| trained.end..jobs);
     let rivals = {

@@ -10,6 +10,7 @@ use super::notes::{made_by, tell_what_changed};
 use super::options;
 use super::progress::Progress;
 use super::replications;
+use super::stderr::{note, warning};
 use super::{Format, available_threads, print_summary, refuse_twice};
 use crate::engine::{EngineError, RunRecord};
 use crate::experiment::{Setting, simulate, what_draws};
@@ -80,7 +81,7 @@ impl SimulateArgs {
 pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     let mut options = options::read(matches)?;
     for (seed, value) in options::idle_seeds(matches, &options) {
-        eprintln!("warning: --{seed} {value} has no effect without {}", what_draws(seed));
+        warning(format_args!("--{seed} {value} has no effect without {}", what_draws(seed)));
     }
     if args.trace.is_none() && !options::is_given(matches, "baseline") {
         options.baseline = Some(Setting::parse_pair(PLAIN_EASY)?);
@@ -112,7 +113,7 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
     if !quiet {
         let (jobs, total) = (grouped(workload.jobs.len() as u64), began.elapsed());
         let simulating = (total - reading).as_secs_f64();
-        eprintln!("note: {jobs} jobs read in {:.3} s, simulated in {simulating:.3} s", reading.as_secs_f64());
+        note(format_args!("{jobs} jobs read in {:.3} s, simulated in {simulating:.3} s", reading.as_secs_f64()));
     }
 
     let stdout_taken = outputs.stdout_taken;

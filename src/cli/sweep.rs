@@ -8,7 +8,9 @@ use anyhow::Context;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Subcommand};
 
 use super::failure::UsageError;
+use super::interrupt;
 use super::progress::Progress as Bar;
+use super::stderr::{self, note, warning};
 use super::{Format, available_threads, options};
 use crate::experiment::{OPTIONS, what_draws};
 use crate::report::{Cell, Output, Table, for_people, grouped, write_csv, write_groups, write_json_list};
@@ -122,7 +124,7 @@ pub fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
         // Before anything is begun.
         grid.check_groups(&args.group_by)?;
         for seed in grid.idle_seeds() {
-            eprintln!("warning: --{} has no effect without {}", seed.name, what_draws(&seed.name));
+            warning(format_args!("--{} has no effect without {}", seed.name, what_draws(&seed.name)));
         }
     }
     let Some(folder) = args.out.as_deref().filter(|_| !args.dry_run) else {
@@ -139,7 +141,7 @@ pub fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
     let store = Store::open(folder)?;
     let keys = Keys::of(&sweep.grid, &store, threads);
     if store.damaged > 0 && !quiet {
-        eprintln!("note: {} lines of finished cells were cut short: those are computed again", store.damaged);
+        note(format_args!("{} lines of finished cells were cut short: those are computed again", store.damaged));
     }
     match &args.slurm {
         Some(sbatch_options) => on_cluster(&sweep, &keys, &store, args.shards as usize, sbatch_options, quiet),
@@ -196,7 +198,7 @@ fn dry_run(grid: &Grid, quiet: bool) -> anyhow::Result<()> {
     Output::stdout().fill(|out| (0..grid.len()).try_for_each(|cell| writeln!(out, "{}", grid.cell(cell).command())))?;
     if !quiet {
         let axes: Vec<_> = grid.axes().iter().map(|axis| format!("{} {}", axis.values.len(), axis.name)).collect();
-        eprintln!("note: {} cells: {}", grouped(grid.len() as u64), axes.join(" x "));
+        note(format_args!("{} cells: {}", grouped(grid.len() as u64), axes.join(" x ")));
     }
     Ok(())
 }
@@ -211,14 +213,16 @@ fn here(
     quiet: bool,
 ) -> anyhow::Result<()> {
     let began = std::time::Instant::now();
+    let folder = sweep.folder.display();
+    interrupt::say(format!("what is finished is kept in {folder}; the same command with --resume goes on"));
     let report = {
         let bar = Bar::counting("sweeping", "cells", None, quiet);
         run(&sweep.grid, keys, store, args.shard.unwrap_or(Shard::WHOLE), threads, &|done, all| bar.at_of(done, all))
             .context("the sweep stopped; what is finished is kept, and --resume goes on when this is mended")?
     };
     if !quiet {
-        eprintln!(
-            "note: {} cells: {} reused, {} computed{}, {} failed, in {}",
+        note(format_args!(
+            "{} cells: {} reused, {} computed{}, {} failed, in {}",
             grouped(report.cells as u64),
             grouped(report.reused as u64),
             grouped(report.computed as u64),
@@ -229,7 +233,7 @@ fn here(
             },
             grouped(report.failures.len() as u64),
             humane(began.elapsed().as_secs_f64())
-        );
+        ));
     }
     tell("failed", &sweep.grid, &report.failures);
     if let Some(shard) = args.shard.filter(|&shard| shard != Shard::WHOLE) {
@@ -264,10 +268,10 @@ fn tell(what: &str, grid: &Grid, cells: &[Failure]) {
     /// More than this nobody reads, and the others are likely to have the same reason.
     const SHOWN: usize = 20;
     for failure in cells.iter().take(SHOWN) {
-        eprintln!("{what}: {}\n  again: {}", failure.message, grid.cell(failure.cell).command());
+        stderr::line(format_args!("{what}: {}\n  again: {}", failure.message, grid.cell(failure.cell).command()));
     }
     if cells.len() > SHOWN {
-        eprintln!("{what}: and {} cells more", grouped((cells.len() - SHOWN) as u64));
+        stderr::line(format_args!("{what}: and {} cells more", grouped((cells.len() - SHOWN) as u64)));
     }
 }
 
@@ -357,7 +361,7 @@ fn merge(sweep: &Sweep, quiet: bool) -> anyhow::Result<()> {
     let file = written.file.display();
     if progress.is_complete() {
         if !quiet {
-            eprintln!("note: {} cells in {file}", grouped(progress.cells as u64));
+            note(format_args!("{} cells in {file}", grouped(progress.cells as u64)));
         }
         return Ok(());
     }
@@ -418,7 +422,7 @@ fn on_cluster(
     Output::stdout().fill(|out| writeln!(out, "array job {array}, tasks {tasks}\nmerge job {merge}"))?;
     if !quiet {
         let (cells, folder) = (grouped(missing.len() as u64), sweep.folder.display());
-        eprintln!("note: {cells} cells submitted; `sim sweep status {folder}` tells how far they are");
+        note(format_args!("{cells} cells submitted; `sim sweep status {folder}` tells how far they are"));
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use super::failure::UsageError;
 use super::log::{log_or_demo, read_workload};
 use super::options;
 use super::progress::Progress;
+use super::stderr::note;
 use super::{Format, available_threads, print_summary, refuse_twice};
 use crate::experiment::{Options, simulate};
 use crate::job::{Job, JobId, Submission};
@@ -210,7 +211,7 @@ fn evaluate_all(
     let evaluation = run(schedule, methods, &plan, quiet)?;
     if !quiet {
         let (count, time) = (grouped(evaluation.jobs.len() as u64), humane(began.elapsed().as_secs_f64()));
-        eprintln!("note: {count} jobs predicted in {time}, probabilities learned {} times", evaluation.learned);
+        note(format_args!("{count} jobs predicted in {time}, probabilities learned {} times", evaluation.learned));
     }
     let figures = evaluation.figures();
     if let Some(out) = outputs.jobs {
@@ -250,7 +251,7 @@ fn first_predicted(args: &WaitArgs, jobs: usize, quiet: bool) -> anyhow::Result<
         None => {
             if !quiet {
                 let (jobs, begin) = (grouped(jobs as u64), grouped(jobs as u64 / 2 + 1));
-                eprintln!("note: the log has only {jobs} jobs: predicted from job {begin} on (see --begin)");
+                note(format_args!("the log has only {jobs} jobs: predicted from job {begin} on (see --begin)"));
             }
             jobs / 2
         }

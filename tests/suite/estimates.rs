@@ -198,8 +198,11 @@ fn what_cannot_be_made_says_what_can() {
         (&["estimates", "--model", "phi"], "the estimate models are f, feit, x2, shuffle, tsafrir"),
         (&["estimates", "--model", "f", "--seed=-1"], "invalid value '-1'"),
         (&["estimates", "--model", "f", "--trace", "/nowhere.swf"], "cannot open /nowhere.swf"),
-        (&["--estimates", "f:f=x"], "--estimates: estimate model 'f:f=x': f: 'x' is not a number from 0 to 1000000"),
-        (&["--estimates-seed", "1.5"], "--estimates-seed: '1.5' is not a whole number"),
+        (
+            &["--estimates", "f:f=x"],
+            "'--estimates <MODEL>': estimate model 'f:f=x': f: 'x' is not a number from 0 to 1000000",
+        ),
+        (&["--estimates-seed", "1.5"], "'--estimates-seed <S>': '1.5' is not a whole number"),
         (&["--estimates", "f", "estimates", "--model", "f"], "'--estimates' belongs to the main command"),
         (&["trace", "info", "--estimates", "f"], "unexpected argument '--estimates'"),
     ] {

@@ -6,9 +6,10 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
-use crate::support::{Ran, sim, sim_ok};
+use crate::support::{Ran, demo_text, sim, sim_ok};
 
 const SIM: &str = env!("CARGO_BIN_EXE_sim");
 
@@ -28,6 +29,164 @@ fn ran(output: Output) -> Ran {
 
 fn skipped(test: &str, why: &str) {
     let _ = writeln!(std::io::stderr(), "skipped: {test} ({why})");
+}
+
+/// The names in a folder, in order.
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let since = Instant::now();
+    while !is_so() {
+        assert!(since.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn send(signal: &str, child: &Child) {
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+}
+
+/// Standard errors that cannot be written: a full disk and a pipe whose reader is gone.
+fn broken_stderrs() -> Vec<Stdio> {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").ok();
+    [Some(writer.into()), full.map(Stdio::from)].into_iter().flatten().collect()
+}
+
+#[test]
+fn results_and_exit_codes_do_not_depend_on_standard_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let bad = folder.path().join("bad.swf");
+    fs::write(&bad, "; MaxProcs: 4\n1 5 0 5 1 1 1 1 9 1 1 1 1 1 1 1 1 1\n2 x\n3 2 0 5 9 1 1 9 9 1 1 1 1 1 1 1 1 1\n")
+        .unwrap();
+    let bad = bad.to_str().unwrap();
+    for (args, code) in [
+        (&[][..], 0),
+        (&["--trace", bad, "--skip-bad-lines"], 0),
+        (&["trace", "validate", bad], 2),
+        (&["--trace", "/no/such/log"], 2),
+        (&["--jobs-out", "/no/such/folder/x"], 1),
+        (&["--predictor", "rhu"], 2),
+        (&["--no-such-option"], 2),
+        (&["estimates", "--model", "f", "--trace", bad, "--skip-bad-lines"], 0),
+        (&["generate", "lublin", "--jobs", "10"], 0),
+        (&["malleable", "--days", "1"], 0),
+        (&["wait", "--method", "qbets"], 0),
+        (&["sweep", "--predictor", "estimate,ruh", "--dry-run"], 0),
+    ] {
+        let expected = sim(args);
+        assert_eq!(expected.code, code, "{args:?}: {}", expected.err);
+        for stderr in broken_stderrs() {
+            let got = ran(Command::new(SIM).args(args).stdin(Stdio::null()).stderr(stderr).output().unwrap());
+            assert_eq!((got.code, got.out), (expected.code, expected.out.clone()), "{args:?}");
+        }
+    }
+}
+
+#[test]
+fn a_sweep_ends_with_its_results_whatever_standard_error_is() {
+    for stderr in broken_stderrs() {
+        let folder = tempfile::tempdir().unwrap();
+        let args = ["sweep", "--predictor", "estimate,ruh", "--first", "300", "--out", "study"];
+        let output = Command::new(SIM).args(args).current_dir(folder.path()).stderr(stderr).output().unwrap();
+        let results = fs::read_to_string(folder.path().join("study/results.csv")).unwrap_or_default();
+        assert_eq!((output.status.code(), results.lines().count()), (Some(0), 3));
+    }
+}
+
+/// With rows on standard output the summary is a result on standard error: there a failure is one.
+#[test]
+fn a_summary_that_cannot_be_written_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    if Path::new("/dev/full").exists() {
+        let ran = shell(folder.path(), r#""$SIM" -q --first 50 --jobs-out - 2>/dev/full"#);
+        assert_eq!((ran.code, ran.out.lines().count()), (1, 51));
+    }
+}
+
+#[test]
+fn names_and_texts_of_files_cannot_steer_a_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "a\u{1b}[2J\u{202e}b.swf";
+    fs::write(folder.path().join(name), "; MaxProcs: 4\n1 5 0 5 1 1 1 1 9 1 1 1 1 1 1 1 1 1\n2 x\n").unwrap();
+    fs::write(folder.path().join("t"), "(u,\u{1b}[2J)\n").unwrap();
+    for (args, code) in [
+        (&["--trace", name, "--skip-bad-lines"][..], 0),
+        (&["--trace", name], 2),
+        (&["--trace", "none\u{1b}[2J\u{202e}"], 2),
+        (&["--predictor", "smith:templates=@t"], 2),
+    ] {
+        let ran = ran(Command::new(SIM).args(args).current_dir(folder.path()).output().unwrap());
+        assert_eq!(ran.code, code, "{}", ran.err);
+        assert!(!ran.err.contains(['\u{1b}', '\u{202e}']) && ran.err.contains(r"\u{1b}[2J"), "{:?}", ran.err);
+    }
+}
+
+/// The program with its output opened, waiting for a log on standard input.
+fn waiting_for_a_log(folder: &Path, before: &str) -> Child {
+    fs::write(folder.join("jobs.csv"), "old").unwrap();
+    let script = format!(r#"{before} exec "$SIM" -q --trace - --jobs-out jobs.csv"#);
+    let mut command = Command::new("sh");
+    command.args(["-c", &script]).env("SIM", SIM).current_dir(folder);
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("no temporary file appeared", || names(folder).len() == 2);
+    child
+}
+
+#[test]
+fn every_request_to_end_leaves_no_half_written_file() {
+    for signal in ["-TERM", "-HUP", "-INT"] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = waiting_for_a_log(folder.path(), "");
+        let stdin = child.stdin.take();
+        send(signal, &child);
+        let ran = ran(child.wait_with_output().unwrap());
+        drop(stdin);
+        assert_eq!(ran.code, 130, "{signal}");
+        assert!(ran.err.starts_with("interrupted: the files being written were removed"), "{}", ran.err);
+        assert_eq!(names(folder.path()), ["jobs.csv"]);
+        assert_eq!(fs::read_to_string(folder.path().join("jobs.csv")).unwrap(), "old");
+    }
+}
+
+/// `nohup sim ...`, and background jobs of scripts.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_that_was_ignored_stays_ignored() {
+    for (name, signal) in [("HUP", "-HUP"), ("INT", "-INT")] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = waiting_for_a_log(folder.path(), &format!("trap '' {name};"));
+        send(signal, &child);
+        child.stdin.take().unwrap().write_all(&demo_text()).unwrap();
+        let ran = ran(child.wait_with_output().unwrap());
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{name}");
+        assert_eq!(fs::read_to_string(folder.path().join("jobs.csv")).unwrap().lines().count(), 5001);
+    }
+}
+
+#[test]
+fn an_interrupted_sweep_says_how_to_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    // More cells than are computed in any time that this test may take.
+    let child = Command::new(SIM)
+        .args(["-q", "sweep", "--load", "0.5..1.5:0.0001", "--threads", "1", "--out", "study"])
+        .current_dir(folder.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let part = folder.path().join("study/parts/0001.part");
+    wait_until("no cell was finished", || fs::metadata(&part).is_ok_and(|part| part.len() > 0));
+    send("-INT", &child);
+    let ran = ran(child.wait_with_output().unwrap());
+    assert_eq!(ran.code, 130, "{}", ran.err);
+    assert_eq!(ran.err, "interrupted: what is finished is kept in study; the same command with --resume goes on\n");
 }
 
 /// More threads than the limit has room for: their stacks alone take 200 MB.
@@ -69,5 +228,14 @@ fn where_no_thread_can_be_started_it_runs_on_one() {
         let ran = run(args).unwrap();
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{args:?}");
         assert_eq!(ran.out, sim(args).out);
+    }
+}
+
+#[test]
+fn errors_of_options_end_with_a_newline() {
+    for args in [["--predictor", "rhu"], ["--scheduler", "esay"], ["--load", "x"], ["--estimates", "z"]] {
+        let ran = sim(&args);
+        let start = format!("error: invalid value '{}' for '{} <", args[1], args[0]);
+        assert!(ran.code == 2 && ran.err.starts_with(&start) && ran.err.ends_with("'--help'.\n"), "{}", ran.err);
     }
 }

@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::Printing;
 use crate::cli::progress::Progress;
+use crate::cli::stderr::note;
 use crate::report::grouped;
 use crate::reproduce::Downey;
 use crate::time::humane;
@@ -28,7 +29,7 @@ pub struct DowneyArgs {
 
 pub fn execute(args: &DowneyArgs, quiet: bool) -> anyhow::Result<()> {
     if let (Some(logs), false) = (&args.logs, quiet) {
-        eprintln!("note: this study has no logs: {} is not looked into", logs.display());
+        note(format_args!("this study has no logs: {} is not looked into", logs.display()));
     }
     let (replications, days) = (u64::from(args.replications), args.days);
     let study = Downey { replications, days, threads: args.printing.threads() };
@@ -39,7 +40,7 @@ pub fn execute(args: &DowneyArgs, quiet: bool) -> anyhow::Result<()> {
     };
     if !quiet {
         let (count, time) = (grouped(study.steps() as u64), humane(began.elapsed().as_secs_f64()));
-        eprintln!("note: {count} workloads in {time}");
+        note(format_args!("{count} workloads in {time}"));
     }
     args.printing.print("downey", &figures, false)
 }

@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::{Common, as_recorded};
 use crate::cli::progress::Progress;
+use crate::cli::stderr::note;
 use crate::meta::SCENARIO_DAYS;
 use crate::report::grouped;
 use crate::reproduce::{KumarMeta, kumar_meta_logs};
@@ -34,7 +35,7 @@ pub fn execute(args: &KumarMetaArgs, quiet: bool) -> anyhow::Result<()> {
         // A quarter of a millisecond a question on a slow core; all else is little beside it.
         let time = humane(questions as f64 * 250e-6 / threads as f64);
         let (runs, jobs, questions) = (grouped(study.steps() as u64), grouped(jobs as u64), grouped(questions as u64));
-        eprintln!("note: {runs} runs, {jobs} jobs, up to {questions} questions to histories: about {time} at most");
+        note(format_args!("{runs} runs, {jobs} jobs, up to {questions} questions to histories: about {time} at most"));
     }
     let figures = {
         let progress = Progress::counting("simulating", "runs", Some(study.steps()), quiet);

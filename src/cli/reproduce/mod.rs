@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::failure::UsageError;
+use super::stderr::{self, note, warning};
 use super::{Format, available_threads, print_summary};
 use crate::experiment::Options;
 use crate::report::{write_csv, write_json_list};
@@ -121,13 +122,13 @@ impl Common {
         let failed = |error| UsageError(format!("cannot look into {}: {error}", self.logs.display()));
         let (logs, missing) = find_logs(&self.logs, names).map_err(failed)?;
         for name in &missing {
-            eprintln!("warning: no log {}*.swf in {}: left out", name.prefix, self.logs.display());
+            warning(format_args!("no log {}*.swf in {}: left out", name.prefix, self.logs.display()));
         }
         if logs.is_empty() {
             return Err(UsageError(format!("none of the study's logs is in {}", self.logs.display())).into());
         }
         if !quiet {
-            logs.iter().for_each(|log| eprintln!("note: {} is {}", log.name.short, log.file.display()));
+            logs.iter().for_each(|log| note(format_args!("{} is {}", log.name.short, log.file.display())));
         }
         Ok(logs)
     }
@@ -135,7 +136,7 @@ impl Common {
     /// The figures, and whom the logs are owed to.
     fn print(&self, study: &str, figures: &[Figure], logs: &[FoundLog], stdout_taken: bool) -> anyhow::Result<()> {
         self.printing.print(study, figures, stdout_taken)?;
-        eprintln!("{}", acknowledgements(logs));
+        stderr::line(acknowledgements(logs));
         Ok(())
     }
 }

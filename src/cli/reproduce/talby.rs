@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::Common;
 use crate::cli::progress::Progress;
+use crate::cli::stderr::note;
 use crate::report::{Output, csv_cell, grouped, summary_columns};
 use crate::reproduce::{FoundLog, Talby, talby_logs};
 use crate::sweep::{Cell, Keys, Shard, Store, row_with_label, run};
@@ -61,7 +62,7 @@ fn rows(cells: &Vec<Cell>, out: Option<PathBuf>, threads: usize, quiet: bool) ->
     if !quiet {
         let (count, time) = (grouped(cells.len() as u64), humane(began.elapsed().as_secs_f64()));
         let (reused, computed) = (grouped(report.reused as u64), grouped(report.computed as u64));
-        eprintln!("note: {count} runs: {reused} reused, {computed} computed, in {time}");
+        note(format_args!("{count} runs: {reused} reused, {computed} computed, in {time}"));
     }
     let store = Store::open(&folder)?;
     let row = |(cell, key): (&Cell, &Option<u128>)| {
