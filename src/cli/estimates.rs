@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::log::{log_or_demo, read_log};
 use super::notes::{made_by, tell_what_estimates_lack};
+use super::places::{given, refuse_collisions};
 use super::stderr::{note, warning};
 use crate::model::{EstimateModel, replace_estimates};
 use crate::report::{Output, grouped, write_with_estimates};
@@ -36,6 +37,7 @@ pub struct EstimatesArgs {
 
 pub fn execute(args: &EstimatesArgs, quiet: bool) -> anyhow::Result<()> {
     let EstimatesArgs { model, seed, .. } = args;
+    refuse_collisions(&[("--out", &args.out)], &given([("--trace", &args.trace)]), false)?;
     let out = Output::create(&args.out)?;
     let source = log_or_demo(args.trace.as_deref(), quiet);
     let how = ReadOptions { skip_bad_lines: args.skip_bad_lines, keep_text: true, ..ReadOptions::default() };

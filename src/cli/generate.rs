@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::failure::UsageError;
+use super::places::refuse_collisions;
 use super::progress::Progress;
 use super::stderr::note;
 use crate::model::{
@@ -180,6 +181,7 @@ pub fn execute(args: &GenerateArgs, quiet: bool) -> anyhow::Result<()> {
 fn execute_sessions(args: &SessionsArgs, quiet: bool) -> anyhow::Result<()> {
     let SessionsArgs { size: SizeArgs { jobs, procs }, users, offered_load, place: PlaceArgs { seed, ref out } } =
         *args;
+    refuse_collisions(&[("--out", out)], &[], false)?;
     let out = Output::create(out)?;
     let (header, records) = generate_sessions(&Sessions { jobs: jobs as usize, procs, users, offered_load, seed });
     out.fill(|out| {
@@ -217,6 +219,7 @@ fn execute_stream<Jobs: Iterator<Item = ModelJob>>(
     let PlaceArgs { seed, ref out } = args.place;
     let estimates = args.estimates.as_ref().map(|model| model.for_runtimes_up_to(about.longest_runtime));
     let jobs = jobs as usize;
+    refuse_collisions(&[("--out", out)], &[], false)?;
     let out = Output::create(out)?;
     let gap_factor = match offered_load {
         None => 1.0,

@@ -6,6 +6,7 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 
 use super::failure::UsageError;
+use super::places::{given, refuse_collisions};
 use super::progress::Progress;
 use super::stderr::note;
 use super::{Format, available_threads, print_summary};
@@ -130,13 +131,10 @@ impl MalleableArgs {
 
 pub fn execute(args: &MalleableArgs, quiet: bool) -> anyhow::Result<()> {
     let cases = args.cases()?;
-    if args.jobs_out.is_some() && args.jobs_out == args.scatter_out {
-        return Err(UsageError("--jobs-out and --scatter-out cannot both go to the same place".to_string()).into());
-    }
+    let outputs = given([("--jobs-out", &args.jobs_out), ("--scatter-out", &args.scatter_out)]);
+    let stdout_taken = refuse_collisions(&outputs, &[], true)?;
     let jobs_out = args.jobs_out.as_deref().map(Output::create).transpose()?;
     let scatter_out = args.scatter_out.as_deref().map(Output::create).transpose()?;
-    let stdout_taken =
-        [&args.jobs_out, &args.scatter_out].iter().any(|out| out.as_deref().is_some_and(Output::is_stdout));
     let threads = args.threads.map_or_else(available_threads, |threads| threads as usize);
     let began = Instant::now();
     let rows = match args.seeds {

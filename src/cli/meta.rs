@@ -10,9 +10,10 @@ use clap::{ArgMatches, Args};
 use super::failure::UsageError;
 use super::log::read_workload;
 use super::options;
+use super::places::{given, refuse_collisions};
 use super::progress::Progress;
 use super::stderr::note;
-use super::{Format, available_threads, print_summary, refuse_twice};
+use super::{Format, available_threads, print_summary};
 use crate::experiment::{Options, Section};
 use crate::meta::{
     Grid, GridFile, GridRecord, GridSummary, Policy, SCENARIO_DAYS, Scenario, Site, SiteText, placed_jobs, policy_row,
@@ -155,8 +156,10 @@ fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Res
         let how = "give sites, --site NAME=LOG each, or a file of them, or --scenario (see --help)";
         return Err(UsageError(format!("there is no site: {how}")).into());
     }
-    let paths: Vec<&String> = [&args.jobs_out, &args.sites_out].into_iter().flatten().collect();
-    refuse_twice(&paths)?;
+    let outputs = given([("--jobs-out", &args.jobs_out), ("--sites-out", &args.sites_out)]);
+    let logs = sites.iter().map(|site| ("--site", site.log.as_str()));
+    let inputs: Vec<_> = logs.chain(args.file.iter().filter_map(|file| Some(("FILE", file.to_str()?)))).collect();
+    let stdout_taken = refuse_collisions(&outputs, &inputs, true)?;
     let open = |path: &Option<String>| path.as_deref().map(Output::create).transpose();
     let (jobs_out, sites_out) = (open(&args.jobs_out)?, open(&args.sites_out)?);
     let grid =
@@ -182,7 +185,6 @@ fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Res
         out.fill(|out| write_placed_jobs(out, jobs(&grid, &names, &records, &options.measure)))?;
     }
     let rows: Vec<_> = shown.iter().map(|run| policy_row(home, run)).collect();
-    let stdout_taken = paths.iter().any(|path| Output::is_stdout(path));
     Ok(args.print(&rows, &|out| write_policies(out, home, shown), stdout_taken)?)
 }
 

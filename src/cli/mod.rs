@@ -10,6 +10,7 @@ mod malleable;
 mod meta;
 mod notes;
 mod options;
+mod places;
 mod progress;
 mod replications;
 mod reproduce;
@@ -25,7 +26,6 @@ use clap::{ArgMatches, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::experiment::Section;
 use crate::report::{Output, OutputError};
-use failure::UsageError;
 
 pub use failure::{exit_code, is_closed_pipe};
 pub use stderr::error as print_error;
@@ -121,14 +121,6 @@ fn command() -> clap::Command {
         .mut_subcommand("wait", |command| options::add(command, &[Log, Estimates, Shape]))
 }
 
-/// No two outputs may go to one place.
-fn refuse_twice(paths: &[&String]) -> Result<(), UsageError> {
-    match paths.iter().enumerate().find(|(at, path)| paths[..*at].contains(path)) {
-        None => Ok(()),
-        Some((_, twice)) => Err(UsageError(format!("two outputs cannot both go to '{twice}'"))),
-    }
-}
-
 /// Prints a summary: on standard output, unless rows were asked for there, which then have it for themselves.
 fn print_summary(
     stdout_taken: bool,
@@ -141,6 +133,12 @@ fn print_summary(
     }
 }
 
+/// Prints help or the version. clap would do it, but would not say if it cannot be written.
+fn print_help(help: &clap::Error) -> Result<(), OutputError> {
+    // Nothing is written through the output, but it knows whether there is one, and flushes it.
+    Output::stdout().fill(|_| help.print())
+}
+
 fn available_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
@@ -148,7 +146,11 @@ fn available_threads() -> usize {
 /// Runs the program on these arguments, its own name first.
 pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> anyhow::Result<()> {
     interrupt::watch();
-    let matches = command().get_matches_from(arguments);
+    let matches = match command().try_get_matches_from(arguments) {
+        Ok(matches) => matches,
+        Err(error) if error.use_stderr() => error.exit(),
+        Err(help) => return Ok(print_help(&help)?),
+    };
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     if let Some(name) = matches.subcommand_name() {
         refuse_options_of_the_main_command(&matches, name);

@@ -9,6 +9,7 @@ use super::failure::UsageError;
 use super::interrupt::{self, Interrupted};
 use super::log::{log_or_demo, read_workload};
 use super::options;
+use super::places::{given, refuse_collisions};
 use super::progress::Progress;
 use super::stderr::note;
 use super::{Format, available_threads, print_summary};
@@ -112,12 +113,9 @@ impl SearchArgs {
     fn outputs(&self) -> anyhow::Result<Outputs> {
         let beside = self.out.as_ref().filter(|out| !Output::is_stdout(out)).map(|out| format!("{out}.history.csv"));
         let history = self.history_out.clone().or(beside);
-        if self.out.is_some() && self.out == history {
-            return Err(UsageError("--out and --history-out cannot both go to the same place".to_string()).into());
-        }
-        let is_stdout = |path: &Option<String>| path.as_deref().is_some_and(Output::is_stdout);
+        let outputs = given([("--out", &self.out), ("--history-out", &history)]);
         Ok(Outputs {
-            stdout_taken: is_stdout(&self.out) || is_stdout(&history),
+            stdout_taken: refuse_collisions(&outputs, &given([("--trace", &self.trace)]), true)?,
             templates: self.out.as_deref().map(Output::create).transpose()?,
             history: history.as_deref().map(Output::create).transpose()?,
         })

@@ -8,10 +8,11 @@ use clap::{ArgMatches, Args};
 use super::log::{log_or_demo, read_log};
 use super::notes::{made_by, tell_what_changed};
 use super::options;
+use super::places::{given, refuse_collisions};
 use super::progress::Progress;
 use super::replications;
 use super::stderr::{note, warning};
-use super::{Format, available_threads, print_summary, refuse_twice};
+use super::{Format, available_threads, print_summary};
 use crate::engine::{EngineError, RunRecord};
 use crate::experiment::{Setting, simulate, what_draws};
 use crate::metrics::{Improvement, JobMetrics, Measure, PredictionRow, summarize};
@@ -65,15 +66,21 @@ struct Outputs {
 }
 
 impl SimulateArgs {
-    fn outputs(&self) -> anyhow::Result<Outputs> {
-        let paths: Vec<_> = [&self.jobs_out, &self.swf_out, &self.predictions_out].into_iter().flatten().collect();
-        refuse_twice(&paths)?;
+    fn outputs(&self, matches: &ArgMatches) -> anyhow::Result<Outputs> {
+        let (jobs, swf, predictions) = (&self.jobs_out, &self.swf_out, &self.predictions_out);
+        let outputs = given([("--jobs-out", jobs), ("--swf-out", swf), ("--predictions-out", predictions)]);
+        let mut inputs = given([("--trace", &self.trace)]);
+        for (option, name) in [("--predictor", "predictor"), ("--baseline", "baseline")] {
+            let spec = matches.get_one::<String>(name).and_then(|spec| spec.split_once("templates=@"));
+            inputs.extend(spec.and_then(|(_, rest)| Some((option, rest.split(',').next()?))));
+        }
+        let stdout_taken = refuse_collisions(&outputs, &inputs, true)?;
         let open = |path: &Option<String>| path.as_deref().map(Output::create).transpose();
         Ok(Outputs {
             jobs: open(&self.jobs_out)?,
             swf: open(&self.swf_out)?,
             predictions: open(&self.predictions_out)?,
-            stdout_taken: paths.iter().any(|path| Output::is_stdout(path)),
+            stdout_taken,
         })
     }
 }
@@ -86,7 +93,7 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
     if args.trace.is_none() && !options::is_given(matches, "baseline") {
         options.baseline = Some(Setting::parse_pair(PLAIN_EASY)?);
     }
-    let outputs = args.outputs()?;
+    let outputs = args.outputs(matches)?;
     let source = log_or_demo(args.trace.as_deref(), quiet);
     let began = Instant::now();
     let how = ReadOptions { keep_text: outputs.swf.is_some(), ..options.read_options() };

@@ -6,6 +6,7 @@ use super::Format;
 use super::failure::UsageError;
 use super::log::read_log;
 use super::options;
+use super::places::{given, refuse_collisions};
 use super::progress::Progress;
 use crate::report::{Output, survey_row, write_csv, write_findings, write_json, write_survey};
 use crate::trace::{Source, demo, survey, validate};
@@ -52,6 +53,7 @@ pub fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
         TraceCommand::Info(args) => {
             let matches = matches.subcommand_matches("trace").and_then(|trace| trace.subcommand_matches("info"));
             let options = options::read(matches.expect("this is `trace info`"))?;
+            refuse_collisions(&[], &given([("FILE", &args.file)]), true)?;
             let log = read_log(&source(args.file.as_ref()), options.read_options(), quiet)?;
             let survey = survey(&log, &options.cleaning)?;
             Output::stdout().fill(|out| match Format::or_default(args.format) {
@@ -62,6 +64,7 @@ pub fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
             Ok(())
         }
         TraceCommand::Validate(args) => {
+            refuse_collisions(&[], &given([("FILE", &args.file)]), true)?;
             let source = source(args.file.as_ref());
             let progress = Progress::counting("reading", "records", None, quiet);
             let findings = validate(&source, &mut |records| progress.at(records))?;

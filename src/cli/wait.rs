@@ -8,9 +8,10 @@ use clap::{ArgMatches, Args};
 use super::failure::UsageError;
 use super::log::{log_or_demo, read_workload};
 use super::options;
+use super::places::{given, refuse_collisions};
 use super::progress::Progress;
 use super::stderr::note;
-use super::{Format, available_threads, print_summary, refuse_twice};
+use super::{Format, available_threads, print_summary};
 use crate::experiment::{Options, simulate};
 use crate::job::{Job, JobId, Submission};
 use crate::report::{Output, grouped, percent, write_csv, write_json, write_json_list};
@@ -137,15 +138,15 @@ struct Outputs {
 
 impl WaitArgs {
     fn outputs(&self) -> anyhow::Result<Outputs> {
-        let paths: Vec<_> =
-            [&self.jobs_out, &self.confusion_out, &self.calibration_out].into_iter().flatten().collect();
-        refuse_twice(&paths)?;
+        let (jobs, confusion, calibration) = (&self.jobs_out, &self.confusion_out, &self.calibration_out);
+        let outputs = given([("--jobs-out", jobs), ("--confusion-out", confusion), ("--calibration-out", calibration)]);
+        let stdout_taken = refuse_collisions(&outputs, &given([("--trace", &self.trace)]), true)?;
         let open = |path: &Option<String>| path.as_deref().map(Output::create).transpose();
         Ok(Outputs {
             jobs: open(&self.jobs_out)?,
             confusion: open(&self.confusion_out)?,
             calibration: open(&self.calibration_out)?,
-            stdout_taken: paths.iter().any(|path| Output::is_stdout(path)),
+            stdout_taken,
         })
     }
 

@@ -2,12 +2,20 @@
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Temporary files that are being written, to be removed if the program is interrupted.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Whether standard output was closed when the program was started.
+static STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// The name by which errors call standard output.
+const STDOUT: &str = "standard output";
 
 /// An output that could not be written.
 #[derive(Debug)]
@@ -21,7 +29,7 @@ impl fmt::Display for OutputError {
         write!(f, "cannot write {}: {}", self.name, self.error)?;
         match self.error.kind() {
             io::ErrorKind::NotFound => write!(f, " (the folder must exist)"),
-            io::ErrorKind::StorageFull => write!(f, "; what stood there before is untouched"),
+            io::ErrorKind::FileTooLarge => write!(f, " (`ulimit -f` is the largest size of a file)"),
             _ => Ok(()),
         }
     }
@@ -51,14 +59,15 @@ enum Target {
 impl Output {
     /// Whether this means standard output.
     pub fn is_stdout(argument: &str) -> bool {
-        matches!(argument, "-" | "/dev/stdout")
+        matches!(argument, "-" | "/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1")
     }
 
     /// Opens an output: `-` is standard output. A file is written under a temporary name beside it, so that a place
     /// that cannot be written is known before any work is done.
     pub fn create(argument: &str) -> Result<Output, OutputError> {
         if Output::is_stdout(argument) {
-            return Ok(Output::stdout());
+            let stdout = Output::stdout();
+            return check_stdout().map(|()| stdout).map_err(|error| OutputError { name: STDOUT.to_string(), error });
         }
         let failed = |error| OutputError { name: argument.to_string(), error };
         let target = match fs::metadata(argument) {
@@ -66,22 +75,22 @@ impl Output {
             Ok(there) if !there.is_file() => {
                 Target::Stream(BufWriter::new(OpenOptions::new().write(true).open(argument).map_err(failed)?))
             }
-            // Through a link to the file itself, so that the link stays one.
-            Ok(_) => Target::file(&fs::canonicalize(argument).map_err(failed)?).map_err(failed)?,
-            Err(_) => Target::file(Path::new(argument)).map_err(failed)?,
+            _ => Target::file(&written_path(argument).map_err(failed)?).map_err(failed)?,
         };
         Ok(Output { name: argument.to_string(), target })
     }
 
     pub fn stdout() -> Output {
-        Output { name: "standard output".to_string(), target: Target::Stdout(BufWriter::new(io::stdout())) }
+        Output { name: STDOUT.to_string(), target: Target::Stdout(BufWriter::new(io::stdout())) }
     }
 
     /// Writes all that `write` writes, and makes it appear.
     pub fn fill(mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
-        write(self.writer())
-            .and_then(|()| self.finish())
-            .map_err(|error| OutputError { name: self.name.clone(), error })
+        let checked = if let Target::Stdout(_) = self.target { check_stdout() } else { Ok(()) };
+        checked.and_then(|()| write(self.writer())).and_then(|()| self.finish()).map_err(|error| {
+            let error = if let Target::File { .. } = self.target { with_old_content(error) } else { error };
+            OutputError { name: self.name.clone(), error }
+        })
     }
 
     /// The same for a file that must be new. False if the file is there by now: it is left as it is.
@@ -134,13 +143,8 @@ impl Output {
 
 impl Target {
     fn file(path: &Path) -> io::Result<Target> {
-        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-        let mut hidden = std::ffi::OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".{}.tmp", std::process::id()));
-        let temporary = path.with_file_name(hidden);
         let mut unfinished = unfinished();
-        let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+        let (file, temporary) = create_temporary(path)?;
         unfinished.push(temporary.clone());
         Ok(Target::File { writer: BufWriter::with_capacity(1 << 16, file), temporary, path: path.to_path_buf() })
     }
@@ -156,6 +160,61 @@ impl Drop for Target {
                 let _ = fs::remove_file(temporary);
             }
         }
+    }
+}
+
+/// Creates a file beside the one at `path`. Its name is random, because a process that was killed leaves its file, and in
+/// containers every process may have the same id. It is short, because the name at `path` may have the greatest length.
+fn create_temporary(path: &Path) -> io::Result<(File, PathBuf)> {
+    let mut tries = 0..100;
+    loop {
+        let random = RandomState::new().build_hasher().finish();
+        let temporary = path.with_file_name(format!(".shadowtime-{random:016x}.tmp"));
+        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries.next().is_some() => {}
+            created => return created.map(|file| (file, temporary)),
+        }
+    }
+}
+
+/// The file that an output to this path writes. It is found through links, so that a link stays a link, also where the
+/// file does not exist yet.
+pub fn written_path(argument: &str) -> io::Result<PathBuf> {
+    match fs::canonicalize(argument) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        found => return found,
+    }
+    let mut path = PathBuf::from(argument);
+    // The links to a file that does not exist have an end: the system has followed them already.
+    while let Ok(target) = fs::read_link(&path) {
+        path = path.parent().unwrap_or(Path::new("")).join(target);
+    }
+    match path.file_name() {
+        Some(_) if !argument.ends_with('/') => Ok(path),
+        _ => Err(io::ErrorKind::IsADirectory.into()),
+    }
+}
+
+/// Says of a write to a file that found no room that the old file is still there.
+fn with_old_content(error: io::Error) -> io::Error {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    match error.kind() {
+        kind @ (StorageFull | QuotaExceeded | FileTooLarge) => {
+            io::Error::new(kind, format!("{error}; what stood there before is untouched"))
+        }
+        _ => error,
+    }
+}
+
+/// Makes every output to standard output fail from now on: it was closed when the program was started.
+pub fn refuse_stdout() {
+    STDOUT_CLOSED.store(true, Ordering::Relaxed);
+}
+
+fn check_stdout() -> io::Result<()> {
+    match STDOUT_CLOSED.load(Ordering::Relaxed) {
+        true => Err(io::Error::other("it is closed; `> /dev/null` if the result is not wanted")),
+        false => Ok(()),
     }
 }
 

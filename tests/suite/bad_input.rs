@@ -249,7 +249,7 @@ fn outputs_that_cannot_be_written() {
         assert_eq!((ran.code, ran.out.as_str()), (1, ""));
         assert!(ran.err.contains("the folder must exist"), "{}", ran.err);
     }
-    assert_bad_usage(&["--jobs-out", "x", "--swf-out", "x"], "two outputs cannot both go to 'x'");
+    assert_bad_usage(&["--jobs-out", "x", "--swf-out", "x"], "--jobs-out 'x' and --swf-out 'x' go to the same place");
     assert!(!Path::new("x").exists());
 }
 

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -189,6 +189,66 @@ fn an_interrupted_sweep_says_how_to_go_on() {
     assert_eq!(ran.err, "interrupted: what is finished is kept in study; the same command with --resume goes on\n");
 }
 
+#[test]
+fn a_limit_on_the_size_of_files_is_an_error_that_names_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("jobs.csv"), "old").unwrap();
+    let ran = shell(folder.path(), r#"ulimit -f 8; exec "$SIM" -q --jobs-out jobs.csv"#);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
+    assert!(ran.err.starts_with("error: cannot write jobs.csv: File too large"), "{}", ran.err);
+    assert!(ran.err.contains("what stood there before is untouched"), "{}", ran.err);
+    assert_eq!(names(folder.path()), ["jobs.csv"]);
+    assert_eq!(fs::read_to_string(folder.path().join("jobs.csv")).unwrap(), "old");
+    let ran = shell(folder.path(), r#"ulimit -f 8; exec "$SIM" -q --jobs-out - > other.csv"#);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(ran.err.starts_with("error: cannot write standard output: File too large"), "{}", ran.err);
+}
+
+/// On a file system of its own, which goes with the process that made it.
+#[test]
+fn a_full_file_system_leaves_the_old_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let mount = "mount -t tmpfs -o size=64k none .";
+    let run = |script: &str| {
+        let inside = format!("{mount} && cd \"$PWD\" && {script}");
+        let args = ["--mount", "--map-root-user", "sh", "-c", &inside];
+        Command::new("unshare").args(args).env("SIM", SIM).current_dir(folder.path()).output().map(ran)
+    };
+    if !run("true").is_ok_and(|tried| tried.code == 0) {
+        return skipped("a_full_file_system_leaves_the_old_file", "no file system can be mounted here");
+    }
+    let script = r#"printf old > jobs.csv; "$SIM" -q --jobs-out jobs.csv; echo $?; cat jobs.csv; echo; ls -A"#;
+    let ran = run(script).unwrap();
+    assert_eq!(ran.out, "1\nold\njobs.csv\n", "{}", ran.err);
+    let message = "error: cannot write jobs.csv: No space left on device";
+    assert!(ran.err.starts_with(message) && ran.err.contains("what stood there before is untouched"), "{}", ran.err);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_standard_output_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    for (script, code) in [
+        (r#""$SIM" -q >&-"#, 1),
+        (r#""$SIM" -q --jobs-out - >&-"#, 1),
+        (r#""$SIM" list predictors >&-"#, 1),
+        (r#""$SIM" --help >&-"#, 1),
+        (r#""$SIM" --version >&-"#, 1),
+        (r#""$SIM" --help > /dev/full"#, 1),
+        (r#""$SIM" -q > /dev/null"#, 0),
+        (r#""$SIM" -q <> /dev/null >&0"#, 0),
+        (r#""$SIM" --version > /dev/null"#, 0),
+        (r#""$SIM" -q generate sessions --jobs 10 --out log.swf >&-"#, 0),
+        (r#""$SIM" -q <&- | grep -q demo"#, 0),
+        (r#""$SIM" -q 2>&- | grep -q demo"#, 0),
+    ] {
+        let ran = shell(folder.path(), script);
+        let expected = if code == 0 { "" } else { "error: cannot write standard output: " };
+        assert_eq!(ran.code, code, "{script}: {}", ran.err);
+        assert!(ran.err.starts_with(expected) && ran.err.is_empty() == expected.is_empty(), "{script}: {}", ran.err);
+    }
+}
+
 /// More threads than the limit has room for: their stacks alone take 200 MB.
 #[cfg(target_os = "linux")]
 #[test]
@@ -228,6 +288,106 @@ fn where_no_thread_can_be_started_it_runs_on_one() {
         let ran = run(args).unwrap();
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{args:?}");
         assert_eq!(ran.out, sim(args).out);
+    }
+}
+
+/// The temporary files of processes that were killed. In a container every process may have the same id.
+#[test]
+fn a_leftover_temporary_file_blocks_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let ran = shell(folder.path(), r#"touch .jobs.csv.$$.tmp; exec "$SIM" -q --first 50 --jobs-out jobs.csv"#);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert_eq!(fs::read_to_string(folder.path().join("jobs.csv")).unwrap().lines().count(), 51);
+}
+
+#[test]
+fn a_name_may_be_as_long_as_the_system_allows() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = format!("{}.csv", "j".repeat(251));
+    let ran = shell(folder.path(), &format!(r#""$SIM" -q --first 50 --jobs-out {name}"#));
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert_eq!(names(folder.path()), [name]);
+}
+
+#[test]
+fn a_link_to_a_file_that_does_not_exist_yet_stays_a_link() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("data")).unwrap();
+    symlink("data/second", folder.path().join("first")).unwrap();
+    symlink("jobs.csv", folder.path().join("data/second")).unwrap();
+    let ran = shell(folder.path(), r#""$SIM" -q --first 50 --jobs-out first"#);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert!(fs::symlink_metadata(folder.path().join("first")).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(folder.path().join("data/jobs.csv")).unwrap().lines().count(), 51);
+    assert_eq!(names(&folder.path().join("data")), ["jobs.csv", "second"]);
+}
+
+#[test]
+fn an_output_never_replaces_an_input_or_another_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = sim_ok(&["generate", "sessions", "--jobs", "50"]);
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("log.swf"), &log).unwrap();
+    fs::write(path("KTH-SP2-1996-2.swf"), &log).unwrap();
+    fs::write(path("sites.toml"), "[[site]]\nname = \"A\"\nlog = \"log.swf\"\n").unwrap();
+    fs::write(path("templates"), "(u)\n").unwrap();
+    fs::hard_link(path("log.swf"), path("hard.swf")).unwrap();
+    symlink("log.swf", path("link.swf")).unwrap();
+    symlink("new.csv", path("dangling")).unwrap();
+    let before = names(folder.path());
+    for arguments in [
+        "--trace log.swf --jobs-out log.swf",
+        "--trace log.swf --swf-out ./log.swf",
+        "--trace log.swf --predictions-out link.swf",
+        "--trace link.swf --jobs-out hard.swf",
+        "--trace - --jobs-out log.swf < log.swf",
+        "--trace log.swf >> log.swf",
+        "--trace log.swf --predictor smith:templates=@templates,at=start --jobs-out templates",
+        "estimates --trace log.swf --model f --out log.swf",
+        "search --trace log.swf --out hard.swf",
+        "search --trace log.swf --out new --history-out log.swf",
+        "wait --trace log.swf --confusion-out log.swf",
+        "meta --site A=log.swf --site B=hard.swf:procs=9 --jobs-out link.swf",
+        "meta sites.toml --sites-out sites.toml",
+        "reproduce talby --logs . --replications 1 --cells-out KTH-SP2-1996-2.swf",
+        "trace info log.swf >> log.swf",
+        "trace validate log.swf >> log.swf",
+    ] {
+        let ran = shell(folder.path(), &format!(r#""$SIM" -q {arguments}"#));
+        assert_eq!(ran.code, 2, "{arguments}: {}", ran.err);
+        assert!(ran.err.contains(" would replace what "), "{arguments}: {}", ran.err);
+    }
+    for arguments in [
+        "--jobs-out new.csv --swf-out ./new.csv",
+        "--jobs-out new.csv --swf-out dangling",
+        "--jobs-out - --swf-out /dev/stdout",
+        "--jobs-out /dev/stdout --predictions-out /dev/fd/1",
+        "--jobs-out - --predictions-out /proc/self/fd/1",
+        "--jobs-out x > x",
+        "--jobs-out x 2> x",
+        "wait --jobs-out new.csv --calibration-out ./new.csv",
+        "search --out new.csv --history-out ./new.csv",
+        "malleable --jobs-out new.csv --scatter-out ./new.csv",
+        "meta --site A=log.swf --jobs-out new.csv --sites-out ./new.csv",
+        "generate sessions --out x 2> x",
+    ] {
+        let ran = shell(folder.path(), &format!(r#""$SIM" -q {arguments}"#));
+        assert_eq!(ran.code, 2, "{arguments}: {}", ran.err);
+        let said = fs::read_to_string(path("x")).unwrap_or_default() + &ran.err;
+        assert!(said.contains(" go to the same place: "), "{arguments}: {said}");
+        let _ = fs::remove_file(path("x"));
+    }
+    assert_eq!(names(folder.path()), before);
+    assert_eq!(fs::read_to_string(path("log.swf")).unwrap(), log);
+    for arguments in [
+        "--jobs-out /dev/null --swf-out /dev/null > /dev/null 2> /dev/null",
+        "--jobs-out - > a 2>&1",
+        "--trace log.swf --jobs-out b --swf-out c > d 2> e",
+        "--trace - --jobs-out b < log.swf",
+        "--jobs-out b --trace log.swf | cat",
+    ] {
+        let ran = shell(folder.path(), &format!(r#""$SIM" -q {arguments}"#));
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{arguments}");
     }
 }
 

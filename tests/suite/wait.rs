@@ -345,7 +345,7 @@ fn bad_questions_are_refused() {
         (&["--begin", "6000"], "--begin leaves none of the log's 5,000 jobs"),
         (&["--first", "1"], "--begin leaves none of the log's 1 jobs"),
         (&["--history", "0"], "0 is not in 1.."),
-        (&["--jobs-out", "-", "--confusion-out", "-"], "two outputs cannot both go to '-'"),
+        (&["--jobs-out", "-", "--confusion-out", "-"], "--jobs-out '-' and --confusion-out '-' go to the same place"),
         (&["--trace", "no/such/log"], "cannot open no/such/log"),
     ] {
         let ran = sim(&[&["wait"], arguments].concat());

@@ -25,7 +25,7 @@ pub struct KumarWaitArgs {
 }
 
 pub fn execute(args: &KumarWaitArgs, quiet: bool) -> anyhow::Result<()> {
-    let logs = args.common.find(&kumar_wait_logs(), quiet)?;
+    let logs = args.common.find(&kumar_wait_logs(), &[], quiet)?;
     let workloads = replayed(&logs)?;
     let first = args.begin as usize - 1;
     if let Some((log, workload)) = workloads.iter().find(|(_, workload)| workload.jobs.len() <= first) {

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::failure::UsageError;
+use super::places::{Named, refuse_collisions};
 use super::stderr::{self, note, warning};
 use super::{Format, available_threads, print_summary};
 use crate::experiment::Options;
@@ -117,8 +118,8 @@ pub fn execute(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<()> {
 }
 
 impl Common {
-    /// The logs of a study that are there; those that are not are named.
-    fn find(&self, names: &[LogName], quiet: bool) -> anyhow::Result<Vec<FoundLog>> {
+    /// The logs of a study that are there; those that are not are named. None of them may be an output.
+    fn find(&self, names: &[LogName], outputs: &[Named], quiet: bool) -> anyhow::Result<Vec<FoundLog>> {
         let failed = |error| UsageError(format!("cannot look into {}: {error}", self.logs.display()));
         let (logs, missing) = find_logs(&self.logs, names).map_err(failed)?;
         for name in &missing {
@@ -127,6 +128,8 @@ impl Common {
         if logs.is_empty() {
             return Err(UsageError(format!("none of the study's logs is in {}", self.logs.display())).into());
         }
+        let inputs: Vec<_> = logs.iter().filter_map(|log| Some(("--logs", log.file.to_str()?))).collect();
+        refuse_collisions(outputs, &inputs, true)?;
         if !quiet {
             logs.iter().for_each(|log| note(format_args!("{} is {}", log.name.short, log.file.display())));
         }

@@ -17,7 +17,7 @@ pub struct SmithArgs {
 }
 
 pub fn execute(args: &SmithArgs, quiet: bool) -> anyhow::Result<()> {
-    let logs = args.common.find(&smith_logs(), quiet)?;
+    let logs = args.common.find(&smith_logs(), &[], quiet)?;
     let workloads = replayed(&logs)?;
     let study =
         Smith { logs: &workloads, replications: u64::from(args.replications), threads: args.common.printing.threads() };

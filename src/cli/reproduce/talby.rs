@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Common;
+use crate::cli::places::given;
 use crate::cli::progress::Progress;
 use crate::cli::stderr::note;
 use crate::report::{Output, csv_cell, grouped, summary_columns};
@@ -32,7 +33,7 @@ pub struct TalbyArgs {
 }
 
 pub fn execute(args: &TalbyArgs, quiet: bool) -> anyhow::Result<()> {
-    let logs = args.common.find(&talby_logs(), quiet)?;
+    let logs = args.common.find(&talby_logs(), &given([("--cells-out", &args.cells_out)]), quiet)?;
     let cells_out = args.cells_out.as_deref().map(Output::create).transpose()?;
     let threads = args.common.printing.threads();
     let study = Talby::new(logs.clone(), args.replications as usize);

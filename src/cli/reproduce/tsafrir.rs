@@ -16,7 +16,7 @@ pub struct TsafrirArgs {
 }
 
 pub fn execute(args: &TsafrirArgs, quiet: bool) -> anyhow::Result<()> {
-    let found = args.common.find(&tsafrir_logs(), quiet)?;
+    let found = args.common.find(&tsafrir_logs(), &[], quiet)?;
     let study = Tsafrir::new(&as_recorded(&found)?, args.seeds, args.common.printing.threads())?;
     let figures = {
         let progress = Progress::counting("simulating", "runs", Some(study.steps()), quiet);
