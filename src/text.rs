@@ -14,12 +14,21 @@ use std::borrow::Cow;
 /// assert_eq!(printable("red: \u{1b}[31m"), "red: \\u{1b}[31m");
 /// ```
 pub fn printable(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_unprintable) {
+    written_out(text, is_unprintable)
+}
+
+/// The same for a text of several lines: newlines and tabs stay.
+pub fn printable_lines(text: &str) -> Cow<'_, str> {
+    written_out(text, |c| is_unprintable(c) && !matches!(c, '\n' | '\t'))
+}
+
+fn written_out(text: &str, is_hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_hidden) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        match is_unprintable(c) {
+        match is_hidden(c) {
             true => shown.extend(c.escape_default()),
             false => shown.push(c),
         }
@@ -80,6 +89,7 @@ mod tests {
             assert_eq!(printable(text), shown);
             assert_eq!(printable(shown), shown);
         }
+        assert_eq!(printable_lines("a\n\tb\r\u{1b}[2J"), "a\n\tb\\r\\u{1b}[2J");
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 
-use super::stderr::visible;
 use crate::experiment::{OPTIONS, OptionForm, Options, Section, refuse_overruled};
 use crate::spec::SpecError;
+use crate::text::printable_lines;
 
 /// Adds the options of these sections to a command.
 pub fn add(command: Command, sections: &[Section]) -> Command {
@@ -62,5 +62,5 @@ pub fn is_given(matches: &ArgMatches, name: &str) -> bool {
 /// Checks a value where clap reads it, so that the error names the option as clap's own errors do. The reason may quote
 /// a file.
 fn checked(option: &'static OptionForm) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static {
-    move |text| option.check(text).map(|()| text.to_string()).map_err(|why| visible(&why).into_owned())
+    move |text| option.check(text).map(|()| text.to_string()).map_err(|why| printable_lines(&why).into_owned())
 }

@@ -9,6 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Subcommand};
 
 use super::failure::UsageError;
 use super::interrupt;
+use super::places::refuse_collisions;
 use super::progress::Progress as Bar;
 use super::stderr::{self, note, warning};
 use super::{Format, available_threads, options};
@@ -137,6 +138,8 @@ pub fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
     };
     let sweep = Sweep::begin(folder, given, how)?;
     sweep.grid.check_groups(&args.group_by)?;
+    let logs = sweep.grid.axes().iter().filter(|axis| axis.name == "trace").flat_map(|axis| &axis.values);
+    refuse_collisions(&[], &logs.map(|log| ("--trace", log.as_str())).collect::<Vec<_>>(), true)?;
     let threads = args.threads.map_or_else(available_threads, |threads| threads as usize);
     let store = Store::open(folder)?;
     let keys = Keys::of(&sweep.grid, &store, threads);

@@ -16,7 +16,7 @@ pub use data::{csv_cell, csv_line, write_csv, write_json, write_json_list};
 pub use groups::{for_people, write_groups};
 pub use jobs::{PlacedRow, write_jobs, write_placed_jobs, write_predictions};
 pub use listing::write_forms;
-pub use output::{Output, OutputError, abandon_unfinished, refuse_stdout, written_path};
+pub use output::{Output, OutputError, abandon_unfinished, refuse_stdout, temporary_folder, written_path};
 pub use row::{Cell, Compared, RunLabel, summary_columns, summary_row};
 pub use schedule::{write_schedule, write_with_estimates};
 pub use summary::{Baseline, write_summary};

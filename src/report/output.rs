@@ -166,13 +166,31 @@ impl Drop for Target {
 /// Creates a file beside the one at `path`. Its name is random, because a process that was killed leaves its file, and in
 /// containers every process may have the same id. It is short, because the name at `path` may have the greatest length.
 fn create_temporary(path: &Path) -> io::Result<(File, PathBuf)> {
+    under_a_new_name(|name| {
+        let temporary = path.with_file_name(format!(".{name}.tmp"));
+        let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+        Ok((file, temporary))
+    })
+}
+
+/// Creates a folder in this one, for what is needed only while the program runs.
+pub fn temporary_folder(parent: &Path) -> Result<PathBuf, OutputError> {
+    let folder = under_a_new_name(|name| {
+        let folder = parent.join(name);
+        fs::create_dir(&folder)?;
+        Ok(folder)
+    });
+    folder.map_err(|error| OutputError { name: parent.display().to_string(), error })
+}
+
+/// Creates something under a random name, and under another if that one is taken.
+fn under_a_new_name<T>(create: impl Fn(&str) -> io::Result<T>) -> io::Result<T> {
     let mut tries = 0..100;
     loop {
         let random = RandomState::new().build_hasher().finish();
-        let temporary = path.with_file_name(format!(".shadowtime-{random:016x}.tmp"));
-        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+        match create(&format!("shadowtime-{random:016x}")) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries.next().is_some() => {}
-            created => return created.map(|file| (file, temporary)),
+            created => return created,
         }
     }
 }

@@ -9,7 +9,7 @@ use super::Common;
 use crate::cli::places::given;
 use crate::cli::progress::Progress;
 use crate::cli::stderr::note;
-use crate::report::{Output, csv_cell, grouped, summary_columns};
+use crate::report::{Output, csv_cell, grouped, summary_columns, temporary_folder};
 use crate::reproduce::{FoundLog, Talby, talby_logs};
 use crate::sweep::{Cell, Keys, Shard, Store, row_with_label, run};
 use crate::time::humane;
@@ -52,7 +52,7 @@ pub fn execute(args: &TalbyArgs, quiet: bool) -> anyhow::Result<()> {
 fn rows(cells: &Vec<Cell>, out: Option<PathBuf>, threads: usize, quiet: bool) -> anyhow::Result<Vec<String>> {
     // Without a folder to keep, one that is gone when all is done.
     let kept = out.is_some();
-    let folder = out.unwrap_or_else(|| std::env::temp_dir().join(format!("shadowtime-{}", std::process::id())));
+    let folder = out.map_or_else(|| temporary_folder(&std::env::temp_dir()), Ok)?;
     let began = std::time::Instant::now();
     let store = Store::open(&folder)?;
     let keys = Keys::of(cells, &store, threads);
