@@ -6,6 +6,7 @@ mod cli;
 mod estimates;
 mod faults;
 mod formulas;
+mod fuzz;
 mod golden;
 mod invariants;
 mod layers;
