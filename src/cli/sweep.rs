@@ -129,7 +129,12 @@ pub fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
         }
     }
     let Some(folder) = args.out.as_deref().filter(|_| !args.dry_run) else {
-        return dry_run(&given.unwrap_or(Grid::new(&[])?), quiet);
+        let grid = match (given, &args.out) {
+            (Some(grid), _) => grid,
+            (None, Some(folder)) => Sweep::open(folder)?.grid,
+            (None, None) => Grid::new(&[])?,
+        };
+        return dry_run(&grid, quiet);
     };
     let how = match args.is_resuming() {
         _ if args.change_grid => Beginning::ChangeGrid,

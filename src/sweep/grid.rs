@@ -421,6 +421,7 @@ mod tests {
             ("trace", &["x's.swf", "b c"]),
             ("predictor", &["ruh:window={2|3},cap=on", "perfect"]),
             ("pass-on-miss", &["on,off"]),
+            ("shake", &["9s"]),
             ("seed", &["1..3"]),
         ])
         .unwrap();
@@ -428,7 +429,7 @@ mod tests {
         assert_eq!(Grid::new(&lists).unwrap(), before);
         assert_eq!(
             before.cell(0).command(),
-            "sim --trace 'x'\\''s.swf' --predictor ruh:window=2,cap=on --seed 1 --pass-on-miss=on --format csv"
+            "sim --trace 'x'\\''s.swf' --predictor ruh:window=2,cap=on --shake 9s --seed 1 --pass-on-miss=on --format csv"
         );
     }
 

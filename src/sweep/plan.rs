@@ -96,6 +96,9 @@ impl Sweep {
     /// killed at any moment: `grid.toml` appears whole, and whoever comes second reads it.
     pub fn begin(folder: &Path, given: Option<Grid>, how: Beginning) -> anyhow::Result<Sweep> {
         let failed = |error| OutputError { name: folder.display().to_string(), error };
+        if given.is_none() && !folder.exists() {
+            return Err(SweepError::NoGrid { folder: folder.to_path_buf() }.into());
+        }
         fs::create_dir_all(folder).map_err(failed)?;
         // The folder may be used from any working folder.
         let given = given.map(Grid::with_absolute_paths).transpose().map_err(failed)?;

@@ -375,6 +375,7 @@ fn bad_sweeps() {
     assert!(ran.code == 2 && ran.err.contains("is not the folder of a sweep"), "{}", ran.err);
     let ran = sweep(&[], &folder.text("new"), &["--resume"]);
     assert!(ran.code == 2 && ran.err.contains("there is no sweep in"), "{}", ran.err);
+    assert!(!folder.path("new").exists());
     let ran = sim(&["sweep", "status", &folder.text("file")]);
     assert!(ran.code == 2 && ran.err.contains("is not the folder of a sweep"), "{}", ran.err);
     fs::write(folder.path("bad.toml"), "colour = 1\n").unwrap();
@@ -404,6 +405,8 @@ fn a_resume_without_lists_goes_on_with_the_folders_grid() {
     let ran = sweep(&[], &out, &["--resume"]);
     assert!(ran.code == 0 && ran.err.contains("24 cells: 24 reused, 0 computed"), "{}", ran.err);
     assert_eq!((folder.read("a/results.csv"), folder.read("a/grid.toml")), (results.clone(), grid.clone()));
+    let listed = sweep(&[], &out, &["--resume", "--dry-run"]);
+    assert_eq!(listed.out.lines().count(), 24, "{}", listed.err);
     // So does a shard.
     let ran = sweep(&[], &out, &["--shard", "2/3"]);
     assert!(ran.code == 0 && ran.err.contains("8 cells: 8 reused, 0 computed"), "{}", ran.err);
