@@ -171,7 +171,7 @@ pub const OPTIONS: &[OptionForm] = &[
     OptionForm {
         name: "estimates",
         value: "MODEL",
-        about: "Replace the estimates by those of a model, or `none`: see `sim list estimates`; --missing-estimate then does not matter",
+        about: "Replace the estimates by those of a model, or `none`: see `sim list estimates`; not together with --missing-estimate",
         section: Section::Estimates,
         set: |options, text| match text {
             "none" => spec(&mut options.estimates, Ok(None)),

@@ -81,8 +81,14 @@ fn a_log_with_made_estimates_runs_like_the_option() {
         let run = ["--format", "csv", "--scheduler", "easy", "--predictor", "estimate", "--baseline", "none"];
         let file = sim_ok(&[&run[..], &["--trace", made.to_str().unwrap()]].concat());
         let option = sim_ok(&[&run[..], &["--estimates", model, "--estimates-seed", "5"]].concat());
-        assert_eq!(file, option, "{model}");
-        assert_ne!(option, sim_ok(&run), "{model}");
+        // But for the last column, which says what was asked for.
+        let figures = |csv: &str| {
+            let mut reader = csv::Reader::from_reader(csv.as_bytes());
+            let row = reader.records().next().unwrap().unwrap();
+            row.iter().take(row.len() - 1).map(str::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(figures(&file), figures(&option), "{model}");
+        assert_ne!(figures(&option), figures(&sim_ok(&run)), "{model}");
     }
     // And the schedule that is written has the estimates it was made with.
     let args = ["--estimates", "shuffle", "--swf-out", "-"];
@@ -114,8 +120,8 @@ fn the_new_estimates_are_what_other_rules_see() {
     // As recorded; the longest estimate stands in.
     assert_eq!(estimates_and_runtimes(&log, &[]), [(60, 90), (60, 150), (60, 30)]);
     assert_eq!(estimates_and_runtimes(&log, &["--overrun", "kill"]), [(60, 60), (60, 60), (60, 30)]);
-    // Nothing is ended at an estimate that is gone, and nothing dropped for want of one.
-    let x2 = ["--estimates", "x2", "--overrun", "kill", "--missing-estimate", "drop"];
+    // Nothing is ended at an estimate that is gone.
+    let x2 = ["--estimates", "x2", "--overrun", "kill"];
     assert_eq!(estimates_and_runtimes(&log, &x2), [(120, 90), (150, 150), (120, 30)]);
     // What is ended is ended at the new one.
     let shuffle = ["--estimates", "shuffle", "--overrun", "kill"];
