@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use shadowtime::experiment::{Setting, simulate};
-//! use shadowtime::metrics::{Improvement, Measure, summarize};
+//! use shadowtime::metrics::{Measure, columns, summarize};
 //! use shadowtime::trace::{Cleaning, ReadOptions, Shaping, clean, demo, read, shape};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -22,7 +22,7 @@
 //!     Ok(summarize(&workload, &record, &Measure::default()))
 //! };
 //! let (easy, perfect) = (run("easy/estimate")?, run("sjbf/perfect")?);
-//! assert!(Improvement::over(&easy, &perfect).wait.unwrap() > 0.0);
+//! assert!(columns::WAIT_MEAN.improvement(&easy, &perfect).unwrap() > 0.0);
 //! # Ok(())
 //! # }
 //! ```
@@ -39,7 +39,7 @@
 //! | 3 | [`predict`] | the four-event interface, the board predictors write on, one file a predictor, the catalog of them all |
 //! | 3 | [`schedule`] | the policy interface, the waiting queue and its index by width, the running jobs, one file a policy, the catalog of them all |
 //! | 4 | [`engine`] | events and their total order, the machine, the recorder; the only place that changes state |
-//! | 5 | [`metrics`] | from the record of a run to numbers, and improvement over a baseline |
+//! | 5 | [`metrics`] | from the record of a run to numbers: summaries, the table of columns, improvement over a baseline, means over groups with their intervals |
 //! | 6 | [`experiment`] | one workload under one scheduler with one predictor, and the table of all options that change its result |
 //! | 7 | [`report`] | tables, CSV, JSON, SWF, and files that appear whole; knows nothing of the engine |
 //! | 8 | [`search`] | the search for good templates, and a set of them beside other predictors |
@@ -61,7 +61,7 @@
 //! - A new way to deal jobs out among sites: `meta/policies.rs`; what happens when, `meta/clock.rs`.
 //! - A new estimate model: a file in `model/estimates/` and an entry in `model/estimates/catalog.rs`.
 //! - Which records are dropped or changed: `trace/clean.rs`.
-//! - A column of the summary: `metrics/summary.rs`, then `report/row.rs` and `report/summary.rs`.
+//! - A column of the summary: `metrics/summary.rs`, then `metrics/columns.rs`, and `metrics/row.rs`, which keeps it.
 //! - An option that changes results: its line in `experiment/options.rs`; any other: the file of its command in `cli/`.
 //! - Any result at all: raise [`sweep::RESULTS_REVISION`], so that no sweep mixes old results with new ones.
 

@@ -63,6 +63,33 @@ fn is_number(text: &str) -> bool {
     text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')) && text.parse::<f64>().is_ok()
 }
 
+/// A text without line ends and tabs, so that it can be a field of a line of a file. [`unescape_line`] reads it back.
+pub fn escape_line(text: &str) -> Cow<'_, str> {
+    match text.contains(['\\', '\n', '\r', '\t']) {
+        false => Cow::Borrowed(text),
+        true => Cow::Owned(text.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t")),
+    }
+}
+
+/// What [`escape_line`] was given.
+pub fn unescape_line(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        plain.push(match c {
+            '\\' => match rest.next() {
+                Some('n') => '\n',
+                Some('r') => '\r',
+                Some('t') => '\t',
+                Some(other) => other,
+                None => '\\',
+            },
+            other => other,
+        });
+    }
+    plain
+}
+
 /// The beginning of a text, for a message: printable, and at most about a line long.
 pub fn shortened(text: &str) -> Cow<'_, str> {
     const MOST: usize = 100;

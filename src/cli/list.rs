@@ -1,4 +1,5 @@
-//! `sim list`: what can stand after `--predictor`, `--scheduler`, `--estimates`, `--strategy` and `--policy`.
+//! `sim list`: what can stand after `--predictor`, `--scheduler`, `--estimates`, `--strategy` and `--policy`, and the
+//! columns of results.
 
 use clap::{Args, ValueEnum};
 
@@ -6,7 +7,7 @@ use crate::malleable::Strategy;
 use crate::meta;
 use crate::model::estimates;
 use crate::predict;
-use crate::report::{Output, write_forms};
+use crate::report::{Output, write_columns, write_forms};
 use crate::schedule;
 
 #[derive(Debug, Args)]
@@ -25,6 +26,8 @@ enum What {
     Strategies,
     /// Of `sim meta`
     Policies,
+    /// Of results
+    Columns,
 }
 
 pub fn execute(args: &ListArgs) -> anyhow::Result<()> {
@@ -34,6 +37,7 @@ pub fn execute(args: &ListArgs) -> anyhow::Result<()> {
         What::Estimates => estimates::catalog::forms(),
         What::Strategies => Strategy::forms(),
         What::Policies => meta::policy_forms(),
+        What::Columns => return Ok(Output::stdout().fill(|out| write_columns(out))?),
     };
     Ok(Output::stdout().fill(|out| write_forms(out, &forms))?)
 }

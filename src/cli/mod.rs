@@ -69,7 +69,8 @@ enum Command {
     Sweep(sweep::SweepArgs),
     /// Look into a log: what is in it, is it sound
     Trace(trace::TraceArgs),
-    /// Print the predictors, schedulers, estimate models, strategies or policies there are, with their keys and defaults
+    /// Print the predictors, schedulers, estimate models, strategies or policies there are, with their keys and defaults, or
+    /// the columns of results
     List(list::ListArgs),
     /// Compute the tables of a paper again, published and measured side by side
     Reproduce(reproduce::ReproduceArgs),

@@ -3,10 +3,9 @@
 use super::Format;
 use super::progress::Progress;
 use crate::experiment::{OptionForm, Options, simulate};
-use crate::metrics::{Improvement, summarize};
+use crate::metrics::{Baseline, Groups, RunRow, summarize};
 use crate::parallel;
-use crate::report::{Cell, Compared, Output, RunLabel, summary_row, write_csv, write_groups, write_json};
-use crate::sweep::Results;
+use crate::report::{Cell, Output, group_cells, write_csv, write_groups, write_json};
 use crate::trace::Workload;
 
 /// Runs cleaned, unshaped jobs so many times and prints the means with their intervals.
@@ -25,24 +24,26 @@ pub fn execute(
     let rows = parallel::map(&numbers, threads, row, |done| progress.at(done));
     drop(progress);
     let rows = rows.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
-    let names = rows[0].iter().map(|(name, _)| name.to_string()).collect();
-    let texts = rows.iter().map(|row| row.iter().map(|(_, cell)| cell.text()).collect()).collect();
-    let same = ["trace", "scheduler", "predictor"].map(str::to_string);
-    let mut groups = Results { names, rows: texts, runs: Vec::new() }.group_by(&same)?;
-    if format != Format::Table {
-        // What all replications share; the table's reader has just written it.
-        groups.iter_mut().for_each(|group| group.push(("options".to_string(), Cell::Text(options.in_row()))));
+    // They are one group: they agree in all of these.
+    let names = ["trace", "scheduler", "predictor"].map(str::to_string);
+    let mut groups = Groups::new(options.baseline.is_some());
+    for row in &rows {
+        let label = &row.label;
+        groups.add(vec![label.trace.clone(), label.scheduler.clone(), label.predictor.clone()], None, row);
     }
+    let groups = groups.means();
+    // Who reads the table has just written the options.
+    let options = ("options".to_string(), Cell::Text(options.in_row()));
+    let cells = [group_cells(&names, &groups[0]), vec![options]].concat();
     Output::stdout().fill(|out| match format {
-        Format::Table => write_groups(out, &groups, same.len()),
-        Format::Csv => write_csv(out, &groups, header),
-        // They agree in all three, so there is one group.
-        Format::Json => write_json(out, &groups[0]),
+        Format::Table => write_groups(out, &names, &groups),
+        Format::Csv => write_csv(out, std::slice::from_ref(&cells), header),
+        Format::Json => write_json(out, &cells),
     })?;
     Ok(())
 }
 
-fn replication(options: &Options, workload: &Workload, number: u32) -> anyhow::Result<Vec<(&'static str, Cell)>> {
+fn replication(options: &Options, workload: &Workload, number: u32) -> anyhow::Result<RunRow> {
     let mut options = options.clone();
     let form = OptionForm::find("replication").expect("an option of ours");
     form.set(&mut options, &number.to_string()).map_err(anyhow::Error::msg)?;
@@ -52,9 +53,9 @@ fn replication(options: &Options, workload: &Workload, number: u32) -> anyhow::R
     };
     let setting = options.setting();
     let summary = run(&setting)?;
-    let compared = match &options.baseline {
+    let baseline = match &options.baseline {
         None => None,
-        Some(base) => Some(Compared { baseline: base.pair(), improvement: Improvement::over(&run(base)?, &summary) }),
+        Some(base) => Some(Baseline { name: base.pair(), summary: run(base)? }),
     };
-    Ok(summary_row(&RunLabel::of(&workload, &options), &summary, compared.as_ref()))
+    Ok(RunRow { label: options.label(&workload), summary, baseline })
 }

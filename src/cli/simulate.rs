@@ -15,11 +15,10 @@ use super::stderr::{note, warning};
 use super::{Format, available_threads, print_summary};
 use crate::engine::{EngineError, RunRecord};
 use crate::experiment::{Setting, simulate, what_draws};
-use crate::metrics::{Improvement, JobMetrics, Measure, PredictionRow, summarize};
+use crate::metrics::{Baseline, JobMetrics, Measure, PredictionRow, RunRow, summarize};
 use crate::parallel;
 use crate::report::{
-    Baseline, Compared, Output, OutputError, RunLabel, grouped, summary_row, write_csv, write_jobs, write_json,
-    write_predictions, write_schedule, write_summary,
+    Output, OutputError, grouped, write_csv, write_jobs, write_json, write_predictions, write_schedule, write_summary,
 };
 use crate::trace::{Log, ReadOptions, Workload};
 
@@ -108,7 +107,7 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
     let workload = options.shape(workload)?;
     let (reading, measure) = (began.elapsed(), options.measure);
 
-    let label = RunLabel::of(&workload, &options);
+    let label = options.label(&workload);
     let mut setting = options.setting();
     setting.engine.keep_history = outputs.predictions.is_some();
     let baseline = options.baseline;
@@ -126,14 +125,11 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
     let stdout_taken = outputs.stdout_taken;
     let estimates = options.estimates.map(|model| made_by(&model, options.estimates_seed));
     write_details(outputs, &log, &workload, &setting, estimates.as_deref(), &record, &measure)?;
-    let compared = baseline
-        .as_ref()
-        .map(|base| Compared { baseline: base.name.clone(), improvement: Improvement::over(&base.summary, &summary) });
-    let row = summary_row(&label, &summary, compared.as_ref());
+    let row = RunRow { label, summary, baseline };
     let write = |out: &mut dyn std::io::Write| match Format::or_default(args.format) {
-        Format::Table => write_summary(out, &label, &summary, baseline.as_ref()),
-        Format::Csv => write_csv(out, std::slice::from_ref(&row), !args.no_header),
-        Format::Json => write_json(out, &row),
+        Format::Table => write_summary(out, &row),
+        Format::Csv => write_csv(out, &[row.cells()], !args.no_header),
+        Format::Json => write_json(out, &row.cells()),
     };
     Ok(print_summary(stdout_taken, write)?)
 }

@@ -10,15 +10,16 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Subcommand};
 use super::failure::UsageError;
 use super::interrupt;
 use super::places::refuse_collisions;
-use super::progress::Progress as Bar;
+use super::progress::Progress;
 use super::stderr::{self, note, warning};
 use super::{Format, available_threads, options};
 use crate::experiment::{OPTIONS, what_draws};
-use crate::report::{Cell, Output, Table, for_people, grouped, write_csv, write_groups, write_json_list};
+use crate::metrics::{Groups, RunRow};
+use crate::report::{Cell, Output, group_cells, grouped, write_csv, write_groups, write_json_list, write_runs};
 use crate::settings_file::{MOST_OF_GRID, read_text};
 use crate::sweep::{
-    Beginning, Failure, Grid, Keys, List, Progress, REPLICATIONS, Results, Shard, Store, Submitted, Sweep, Written,
-    active_job, run, submit, write_results,
+    Beginning, Failure, FinishedRow, Grid, Keys, List, REPLICATIONS, ResultColumn, Shard, Store, Submitted, Sweep,
+    SweepProgress, active_job, finished_rows, run, submit, write_results,
 };
 use crate::time::humane;
 
@@ -123,7 +124,7 @@ pub fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
     };
     if let Some(grid) = &given {
         // Before anything is begun.
-        grid.check_groups(&args.group_by)?;
+        grid.columns_named(&args.group_by)?;
         for seed in grid.idle_seeds() {
             warning(format_args!("--{} has no effect without {}", seed.name, what_draws(&seed.name)));
         }
@@ -142,7 +143,7 @@ pub fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
         false => Beginning::New,
     };
     let sweep = Sweep::begin(folder, given, how)?;
-    sweep.grid.check_groups(&args.group_by)?;
+    sweep.grid.columns_named(&args.group_by)?;
     let logs = sweep.grid.axes().iter().filter(|axis| axis.name == "trace").flat_map(|axis| &axis.values);
     refuse_collisions(&[], &logs.map(|log| ("--trace", log.as_str())).collect::<Vec<_>>(), true)?;
     let threads = args.threads.map_or_else(available_threads, |threads| threads as usize);
@@ -224,9 +225,11 @@ fn here(
     let folder = sweep.folder.display();
     interrupt::say(format!("what is finished is kept in {folder}; the same command with --resume goes on"));
     let report = {
-        let bar = Bar::counting("sweeping", "cells", None, quiet);
-        run(&sweep.grid, keys, store, args.shard.unwrap_or(Shard::WHOLE), threads, &|done, all| bar.at_of(done, all))
-            .context("the sweep stopped; what is finished is kept, and --resume goes on when this is mended")?
+        let progress = Progress::counting("sweeping", "cells", None, quiet);
+        run(&sweep.grid, keys, store, args.shard.unwrap_or(Shard::WHOLE), threads, &|done, all| {
+            progress.at_of(done, all)
+        })
+        .context("the sweep stopped; what is finished is kept, and --resume goes on when this is mended")?
     };
     if !quiet {
         note(format_args!(
@@ -251,10 +254,10 @@ fn here(
         };
     }
     let store = Store::open(&sweep.folder)?;
-    let written = write_results(sweep, keys, &store)?;
-    print_results(args, &groups(args, &sweep.grid), &written)?;
-    let file = written.file.display();
-    match Progress::of(sweep, keys, &store) {
+    let file = write_results(sweep, keys, &store)?;
+    print_results(args, sweep, keys, &store, &file)?;
+    let file = file.display();
+    match SweepProgress::of(sweep, keys, &store) {
         progress if progress.is_complete() => Ok(()),
         progress if progress.missing.is_empty() => {
             anyhow::bail!("{} of {} cells failed; the others are in {file}", progress.failed.len(), progress.cells)
@@ -288,85 +291,88 @@ fn tell_missing(grid: &Grid, cells: &[usize]) {
     tell("missing", grid, &missing.collect::<Vec<_>>());
 }
 
-fn print_results(args: &SweepArgs, group_by: &[String], written: &Written) -> anyhow::Result<()> {
+fn print_results(args: &SweepArgs, sweep: &Sweep, keys: &Keys, store: &Store, file: &Path) -> anyhow::Result<()> {
     let format = Format::or_default(args.format);
-    if format == Format::Csv && group_by.is_empty() {
-        let mut rows = BufReader::new(File::open(&written.file)?);
-        let mut header = String::new();
-        rows.read_line(&mut header)?;
-        Output::stdout().fill(|out| {
-            out.write_all(if args.no_header { b"" } else { header.as_bytes() })?;
-            io::copy(&mut rows, out).map(|_| ())
-        })?;
-        return Ok(());
-    }
-    let table = Results::read(written)?;
-    if !group_by.is_empty() {
-        let groups = table.group_by(group_by)?;
-        Output::stdout().fill(|out| match format {
-            Format::Table => write_groups(out, &groups, group_by.len()),
-            Format::Csv => write_csv(out, &groups, !args.no_header),
-            Format::Json => write_json_list(out, &groups),
-        })?;
-        return Ok(());
-    }
-    Output::stdout().fill(|out| match format {
-        Format::Table => write_rows(out, &table, &written.file.display().to_string()),
-        Format::Csv => unreachable!("handed on as it is"),
-        Format::Json => {
-            let cell = |text: &String| match text.parse::<f64>() {
-                _ if text.is_empty() => Cell::None,
-                Ok(number) => Cell::Number(number),
-                Err(_) => Cell::Text(text.clone()),
-            };
-            let row = |row: &Vec<String>| table.names.iter().cloned().zip(row.iter().map(cell)).collect();
-            write_json_list(out, &table.rows.iter().map(row).collect::<Vec<Vec<_>>>())
+    let names = groups(args, &sweep.grid);
+    if !names.is_empty() {
+        let columns = sweep.grid.columns_named(&names)?;
+        let mut groups = Groups::new(sweep.grid.has_baseline());
+        for row in finished_rows(sweep, keys, store) {
+            let row = row?;
+            groups.add(columns.iter().map(|column| column.cell(&row).text()).collect(), Some(row.key), &row.run);
         }
-    })?;
+        let groups = groups.means();
+        let cells = || groups.iter().map(|group| group_cells(&names, group)).collect::<Vec<_>>();
+        Output::stdout().fill(|out| match format {
+            Format::Table => write_groups(out, &names, &groups),
+            Format::Csv => write_csv(out, &cells(), !args.no_header),
+            Format::Json => write_json_list(out, &cells()),
+        })?;
+        return Ok(());
+    }
+    match format {
+        Format::Csv => {
+            // As it is: it may be larger than memory.
+            let mut rows = BufReader::new(File::open(file)?);
+            let mut header = String::new();
+            rows.read_line(&mut header)?;
+            Output::stdout().fill(|out| {
+                out.write_all(if args.no_header { b"" } else { header.as_bytes() })?;
+                io::copy(&mut rows, out).map(|_| ())
+            })?;
+        }
+        Format::Table => {
+            const SHOWN: usize = 50;
+            let rows = finished_rows(sweep, keys, store).take(SHOWN).collect::<Result<Vec<_>, _>>()?;
+            let all = keys.keys.iter().filter(|key| key.is_some_and(|key| store.is_done(key))).count();
+            Output::stdout().fill(|out| {
+                write_rows(out, &sweep.grid, &rows)?;
+                match all.saturating_sub(SHOWN) {
+                    0 => writeln!(out, "\nall columns: {}", file.display()),
+                    more => writeln!(out, "\nand {} rows more; all columns: {}", grouped(more as u64), file.display()),
+                }
+            })?;
+        }
+        Format::Json => {
+            let columns = sweep.grid.columns();
+            let cells = |row: FinishedRow<'_>| -> Vec<(String, Cell)> {
+                columns.iter().map(|column| (column.name().to_string(), json_cell(column, &row))).collect()
+            };
+            let rows = finished_rows(sweep, keys, store).map(|row| row.map(cells)).collect::<Result<Vec<_>, _>>()?;
+            Output::stdout().fill(|out| write_json_list(out, &rows))?;
+        }
+    }
     Ok(())
 }
 
-/// The columns people want to see first, and not more rows than they want to.
-fn write_rows(out: &mut dyn Write, table: &Results, file: &str) -> io::Result<()> {
-    const SHOWN: usize = 50;
-    const HIDDEN: [&str; 17] = [
-        "procs",
-        "jobs",
-        "dropped",
-        "backfilled",
-        "misses",
-        "makespan",
-        "wait_p50",
-        "wait_p95",
-        "wait_max",
-        "bsld_p50",
-        "bsld_p95",
-        "mae",
-        "mae_pct",
-        "answered",
-        "inside_pct",
-        "baseline",
-        "options",
-    ];
-    let shown: Vec<usize> = (0..table.names.len()).filter(|&at| !HIDDEN.contains(&table.names[at].as_str())).collect();
-    let mut people = Table::with_left(3);
-    people.push(shown.iter().map(|&at| table.names[at].replace("_improvement_pct", " gain")).collect());
-    for row in table.rows.iter().take(SHOWN) {
-        people.push(shown.iter().map(|&at| for_people(&table.names[at], &row[at])).collect());
+/// A cell of the results in JSON. The value of an option is a number if it reads as one, any other empty text is null, and
+/// all numbers are written with a decimal point.
+fn json_cell(column: &ResultColumn<'_>, row: &FinishedRow<'_>) -> Cell {
+    match (column, column.cell(row)) {
+        (_, Cell::Text(text)) if text.is_empty() => Cell::None,
+        (ResultColumn::Swept { .. }, Cell::Text(text)) => {
+            let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+            number.map_or(Cell::Text(text), Cell::Number)
+        }
+        (_, Cell::Count(count)) => Cell::Number(count as f64),
+        (_, cell) => cell,
     }
-    people.write(out)?;
-    match table.rows.len().saturating_sub(SHOWN) {
-        0 => writeln!(out, "\nall columns: {file}"),
-        more => writeln!(out, "\nand {} rows more; all columns: {file}", grouped(more as u64)),
-    }
+}
+
+/// The columns that people want to see first.
+fn write_rows(out: &mut dyn Write, grid: &Grid, rows: &[FinishedRow<'_>]) -> io::Result<()> {
+    let (axes, names): (Vec<usize>, Vec<&str>) = grid.added_columns().unzip();
+    let added = |row: &FinishedRow<'_>| axes.iter().map(|&axis| row.values[axis].to_string()).collect();
+    let rows: Vec<(&RunRow, Vec<String>)> = rows.iter().map(|row| (&row.run, added(row))).collect();
+    write_runs(out, grid.has_baseline(), &names, &rows)
 }
 
 fn merge(sweep: &Sweep, quiet: bool) -> anyhow::Result<()> {
     let store = Store::open(&sweep.folder)?;
     let keys = Keys::recorded(&sweep.grid, &store);
-    let progress = Progress::of(sweep, &keys, &store);
-    let written = write_results(sweep, &keys, &store)?;
-    let file = written.file.display();
+    let progress = SweepProgress::of(sweep, &keys, &store);
+    let file = write_results(sweep, &keys, &store)?;
+    let file = file.display();
     if progress.is_complete() {
         if !quiet {
             note(format_args!("{} cells in {file}", grouped(progress.cells as u64)));
@@ -385,7 +391,7 @@ fn merge(sweep: &Sweep, quiet: bool) -> anyhow::Result<()> {
 
 fn status(sweep: &Sweep) -> anyhow::Result<()> {
     let store = Store::open(&sweep.folder)?;
-    let progress = Progress::of(sweep, &Keys::recorded(&sweep.grid, &store), &store);
+    let progress = SweepProgress::of(sweep, &Keys::recorded(&sweep.grid, &store), &store);
     // Without Slurm there is nothing to tell of it.
     let job = active_job(sweep).ok().flatten();
     Output::stdout().fill(|out| {
@@ -416,11 +422,11 @@ fn on_cluster(
     sbatch_options: &str,
     quiet: bool,
 ) -> anyhow::Result<()> {
-    let progress = Progress::of(sweep, keys, store);
+    let progress = SweepProgress::of(sweep, keys, store);
     let mut missing = progress.missing.clone();
     missing.extend(progress.failed.iter().map(|failure| failure.cell));
     if missing.is_empty() {
-        let file = write_results(sweep, keys, store)?.file;
+        let file = write_results(sweep, keys, store)?;
         Output::stdout().fill(|out| writeln!(out, "all {} cells are done: {}", progress.cells, file.display()))?;
         return Ok(());
     }

@@ -2,13 +2,13 @@
 //! run, and how a run is written down to be repeated.
 
 use crate::engine::EngineOptions;
-use crate::metrics::{Measure, Portion};
+use crate::metrics::{Measure, Portion, RunLabel};
 use crate::model::EstimateModel;
 use crate::predict;
 use crate::schedule;
 use crate::spec::{Spec, SpecError};
 use crate::time::{Seconds, parse_duration, print_duration};
-use crate::trace::{Cleaning, ReadOptions, Shaping};
+use crate::trace::{Cleaning, ReadOptions, Shaping, Workload};
 
 use super::run::Setting;
 use super::values::{
@@ -362,6 +362,18 @@ impl Options {
         let default = Options::default();
         let differs = move |option: &&OptionForm| option.get(self) != option.get(&default);
         OPTIONS.iter().filter(differs).map(|option| (option, option.get(self)))
+    }
+
+    /// What a row of results says of a run of these options on this workload.
+    pub fn label(&self, workload: &Workload) -> RunLabel {
+        RunLabel {
+            trace: workload.label.clone(),
+            procs: workload.procs,
+            scheduler: self.scheduler.to_string(),
+            predictor: self.predictor.to_string(),
+            dropped: workload.cleaning.dropped(),
+            options: self.in_row(),
+        }
     }
 
     /// What a row of results says of its run beside the columns that options of their own have: the options that differ

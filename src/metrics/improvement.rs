@@ -1,49 +1,34 @@
-//! How much better a run is than a baseline, in percent.
+//! How much better a figure is than that of a baseline, in percent.
 
-use super::summary::Summary;
-
-/// Improvements over a baseline; positive is better. None where the baseline is 0, or a metric is not defined.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Improvement {
-    pub wait: Option<f64>,
-    pub bsld: Option<f64>,
-    pub ai: Option<f64>,
-    pub ra: Option<f64>,
+/// Which way a figure is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    Lower,
+    Higher,
 }
 
-impl Improvement {
-    pub fn over(base: &Summary, run: &Summary) -> Improvement {
-        Improvement {
-            wait: lower_is_better(base.wait_mean, run.wait_mean),
-            bsld: lower_is_better(base.bsld_mean, run.bsld_mean),
-            ai: lower_is_better(base.ai_mean, run.ai_mean),
-            ra: higher_is_better(base.ra_mean, run.ra_mean),
-        }
+impl Better {
+    /// The improvement over a baseline in percent; positive is better. Not finite where the baseline is 0 or one of the
+    /// two is not defined.
+    pub fn percent(self, base: f64, run: f64) -> f64 {
+        let gain = match self {
+            Better::Lower => base - run,
+            Better::Higher => run - base,
+        };
+        gain / base * 100.0
     }
-}
-
-fn lower_is_better(base: f64, run: f64) -> Option<f64> {
-    defined((base - run) / base * 100.0)
-}
-
-fn higher_is_better(base: f64, run: f64) -> Option<f64> {
-    defined((run - base) / base * 100.0)
-}
-
-fn defined(percent: f64) -> Option<f64> {
-    percent.is_finite().then_some(percent)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::Better::{Higher, Lower};
 
     #[test]
     fn better_is_positive() {
-        assert_eq!(lower_is_better(200.0, 150.0), Some(25.0));
-        assert_eq!(lower_is_better(200.0, 300.0), Some(-50.0));
-        assert_eq!(higher_is_better(0.25, 0.5), Some(100.0));
-        assert_eq!(lower_is_better(0.0, 1.0), None);
-        assert_eq!(lower_is_better(0.0, 0.0), None);
+        assert_eq!(Lower.percent(200.0, 150.0), 25.0);
+        assert_eq!(Lower.percent(200.0, 300.0), -50.0);
+        assert_eq!(Higher.percent(0.25, 0.5), 100.0);
+        assert!(!Lower.percent(0.0, 1.0).is_finite());
+        assert!(Lower.percent(0.0, 0.0).is_nan());
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::row::Cell;
+use crate::metrics::Cell;
 use crate::text::csv_text;
 
 /// Writes a header line, if wanted, and one line a row. All rows have the columns of the first.

@@ -1,43 +1,41 @@
-//! Means over groups of runs, each with its interval, for people.
+//! Means over groups of runs, each with its interval.
 
 use std::io::{self, Write};
 
-use super::row::Cell;
+use super::runs::heading;
+use super::shown::shown_cell;
 use super::table::Table;
-use crate::time::humane;
+use crate::metrics::{Cell, Group, GroupMean};
 
-/// Writes groups: first what they agree in (so many cells) and their number of rows, then pairs of a mean and the
-/// half-width of its 95% interval.
-pub fn write_groups(out: &mut dyn Write, groups: &[Vec<(String, Cell)>], agree: usize) -> io::Result<()> {
-    let mut people = Table::with_left(agree);
-    let is_interval = |name: &str| name.ends_with("_ci95");
-    if let Some(first) = groups.first() {
-        let names = first.iter().filter(|(name, _)| !is_interval(name));
-        people.push(names.map(|(name, _)| name.replace("_improvement_pct", " gain")).collect());
-    }
-    for group in groups {
-        let mut cells: Vec<String> = group[..agree + 1].iter().map(|(_, cell)| cell.text()).collect();
-        for pair in group[agree + 1..].chunks(2) {
-            let mean = for_people(&pair[0].0, &pair[0].1.text());
-            cells.push(match pair[1].1.text() {
-                none if none.is_empty() => mean,
-                half => format!("{mean} +- {}", for_people(&pair[0].0, &half)),
-            });
-        }
-        people.push(cells);
-    }
-    people.write(out)
+/// A group for programs: what its runs agree in, under these names, how many there are, and each mean with the half-width
+/// of its interval.
+pub fn group_cells(names: &[String], group: &Group) -> Vec<(String, Cell)> {
+    let labels = names.iter().cloned().zip(group.labels.iter().cloned().map(Cell::Text));
+    let rows = ("rows".to_string(), Cell::Count(group.rows as u64));
+    let pair = |mean: &GroupMean| {
+        let name = mean.column.name;
+        [(name.to_string(), mean.cell()), (format!("{name}_ci95"), mean.half_width_cell())]
+    };
+    labels.chain([rows]).chain(group.means.iter().flat_map(pair)).collect()
 }
 
-/// A number of a column as people read it.
-pub fn for_people(column: &str, text: &str) -> String {
-    let Ok(number) = text.parse::<f64>() else { return text.to_string() };
-    match column {
-        "wait_mean" | "ai_mean" => humane(number),
-        "bsld_mean" => format!("{number:.2}"),
-        "ra_mean" | "utilization" => format!("{:.1}%", number * 100.0),
-        gain if gain.ends_with("_improvement_pct") && number.abs() < 0.05 => "0.0%".to_string(),
-        gain if gain.ends_with("_improvement_pct") => format!("{number:.1}%"),
-        _ => text.to_string(),
+/// The groups for people.
+pub fn write_groups(out: &mut dyn Write, names: &[String], groups: &[Group]) -> io::Result<()> {
+    let mut people = Table::with_left(names.len());
+    if let Some(first) = groups.first() {
+        let means = first.means.iter().map(|mean| heading(mean.column));
+        people.push(names.iter().cloned().chain(["rows".to_string()]).chain(means).collect());
     }
+    let mean = |mean: &GroupMean| {
+        let show = |cell: Cell| shown_cell(mean.column.shown, &cell);
+        match show(mean.half_width_cell()) {
+            none if none.is_empty() => show(mean.cell()),
+            half => format!("{} +- {half}", show(mean.cell())),
+        }
+    };
+    for group in groups {
+        let rows = [group.rows.to_string()];
+        people.push(group.labels.iter().cloned().chain(rows).chain(group.means.iter().map(mean)).collect());
+    }
+    people.write(out)
 }

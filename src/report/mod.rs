@@ -6,19 +6,22 @@ mod groups;
 mod jobs;
 mod listing;
 mod output;
-mod row;
+mod runs;
 mod schedule;
+mod shown;
 mod summary;
 mod survey;
 mod table;
 
 pub use data::{csv_cell, csv_line, write_csv, write_json, write_json_list};
-pub use groups::{for_people, write_groups};
+pub use groups::{group_cells, write_groups};
 pub use jobs::{PlacedRow, write_jobs, write_placed_jobs, write_predictions};
-pub use listing::write_forms;
+pub use listing::{write_columns, write_forms};
 pub use output::{Output, OutputError, abandon_unfinished, refuse_stdout, temporary_folder, written_path};
-pub use row::{Cell, Compared, RunLabel, summary_columns, summary_row};
+pub use runs::write_runs;
 pub use schedule::{write_schedule, write_with_estimates};
-pub use summary::{Baseline, write_summary};
+pub use summary::write_summary;
 pub use survey::{dropped_in_words, survey_row, write_findings, write_survey};
 pub use table::{Table, grouped, percent};
+
+pub use crate::metrics::Cell;

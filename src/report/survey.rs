@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::row::Cell;
 use super::table::{Table, grouped, percent};
+use crate::metrics::Cell;
 use crate::text::printable;
 use crate::time::{date, humane};
 use crate::trace::{CleaningReport, FIELD_NAMES, Findings, Survey};

@@ -3,8 +3,10 @@
 
 use crate::engine::EngineError;
 use crate::experiment::{OptionForm, Options, Setting, simulate};
+use crate::metrics::columns::{AI_MEAN, BACKFILLED, BSLD_MEAN, RA_MEAN, WAIT_MEAN};
+use crate::metrics::{Better, Column, RunRow, Shown};
 use crate::stats::mean_and_half_width;
-use crate::sweep::Cell;
+use crate::sweep::GridCell;
 use crate::trace::Workload;
 
 use super::figure::Figure;
@@ -36,34 +38,12 @@ const UNBALANCED: &str = "sjbf/sbh-noest:growth=unbalanced";
 const CONSTANT: &str = "sjbf/constant";
 
 /// The paper's four metrics and what they are called in its tables.
-const METRICS: [(Metric, &str); 4] = [
-    (Metric::Wait, "wait time"),
-    (Metric::Slowdown, "bounded slowdown"),
-    (Metric::Inaccuracy, "absolute inaccuracy"),
-    (Metric::Accuracy, "relative accuracy"),
+static METRICS: [(&Column, &str); 4] = [
+    (&WAIT_MEAN, "wait time"),
+    (&BSLD_MEAN, "bounded slowdown"),
+    (&AI_MEAN, "absolute inaccuracy"),
+    (&RA_MEAN, "relative accuracy"),
 ];
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Metric {
-    Wait,
-    Slowdown,
-    Inaccuracy,
-    Accuracy,
-    Backfilled,
-}
-
-impl Metric {
-    /// Its column in a summary.
-    fn column(self) -> usize {
-        match self {
-            Metric::Wait => 6,
-            Metric::Slowdown => 7,
-            Metric::Inaccuracy => 8,
-            Metric::Accuracy => 9,
-            Metric::Backfilled => 10,
-        }
-    }
-}
 
 /// A case of a session-based predictor.
 fn sbh(criteria: &str, search: &str, sessions: &str, propagate: &str) -> String {
@@ -86,7 +66,7 @@ impl Talby {
     }
 
     /// Every run of the study, to be handed to the runner of sweeps; then [`Talby::figures`] wants their rows.
-    pub fn cells(&self) -> Vec<Cell> {
+    pub fn cells(&self) -> Vec<GridCell> {
         let mut cells = Vec::new();
         for replication in 0..self.replications {
             for (log, procs) in &self.logs {
@@ -96,10 +76,9 @@ impl Talby {
         cells
     }
 
-    /// The figures, given the rows of all cells (as CSV, in order) and the logs' workloads.
-    pub fn figures(&self, rows: &[String], workloads: &[Workload]) -> Result<Vec<Figure>, EngineError> {
-        let numbers: Vec<Vec<f64>> = rows.iter().map(|row| columns(row)).collect();
-        let study = Measured { study: self, numbers };
+    /// The figures, given the rows of all cells, in order, and the logs' workloads.
+    pub fn figures(&self, rows: &[RunRow], workloads: &[Workload]) -> Result<Vec<Figure>, EngineError> {
+        let study = Measured { study: self, rows };
         let mut figures = study.accuracy_histogram(workloads);
         figures.extend(study.figures_by_log());
         figures.extend(study.tables());
@@ -148,7 +127,7 @@ fn cases() -> Vec<String> {
     cases
 }
 
-fn cell(log: &FoundLog, procs: u32, case: &str, replication: usize) -> Cell {
+fn cell(log: &FoundLog, procs: u32, case: &str, replication: usize) -> GridCell {
     let mut options = Options::default();
     let mut set = |name: &str, value: &str| {
         let option = OptionForm::find(name).expect("an option of the main command");
@@ -161,19 +140,12 @@ fn cell(log: &FoundLog, procs: u32, case: &str, replication: usize) -> Cell {
     set("inflate", inflate);
     set("procs", &procs.to_string());
     set("replication", &replication.to_string());
-    Cell { trace: Some(log.file.to_string_lossy().into_owned()), options }
-}
-
-/// The numbers of a row of CSV by column; what is no number is NaN.
-fn columns(row: &str) -> Vec<f64> {
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(row.as_bytes());
-    let record = reader.records().next().and_then(Result::ok).unwrap_or_default();
-    record.iter().map(|text| text.parse().unwrap_or(f64::NAN)).collect()
+    GridCell { trace: Some(log.file.to_string_lossy().into_owned()), options }
 }
 
 struct Measured<'a> {
     study: &'a Talby,
-    numbers: Vec<Vec<f64>>,
+    rows: &'a [RunRow],
 }
 
 /// One replication on all logs.
@@ -184,27 +156,28 @@ struct Replication<'a> {
 }
 
 impl Replication<'_> {
-    fn value(self, log: usize, case: &str, metric: Metric) -> f64 {
+    /// A figure of a run as it is printed, so that whoever repeats the run alone computes the same; NaN if it is not defined.
+    fn value(self, log: usize, case: &str, metric: &Column) -> f64 {
         let study = self.measured.study;
         let case = study.cases.iter().position(|other| other == case).unwrap_or_else(|| panic!("no case {case}"));
         let row = (self.at * study.logs.len() + log) * study.cases.len() + case;
-        self.measured.numbers[row].get(metric.column()).copied().unwrap_or(f64::NAN)
+        metric.cell(&self.measured.rows[row]).printed().unwrap_or(f64::NAN)
     }
 
     /// The improvement over a base on one log, in percent.
-    fn gain(self, log: usize, case: &str, base: &str, metric: Metric) -> f64 {
+    fn gain(self, log: usize, case: &str, base: &str, metric: &Column) -> f64 {
         let (value, base) = (self.value(log, case, metric), self.value(log, base, metric));
-        let higher_is_better = matches!(metric, Metric::Accuracy | Metric::Backfilled);
-        (if higher_is_better { value - base } else { base - value }) / base * 100.0
+        // The paper counts more backfilled jobs as a gain.
+        metric.better.unwrap_or(Better::Higher).percent(base, value)
     }
 
     /// The plain mean of the improvements on all logs.
-    fn mean_gain(self, case: &str, base: &str, metric: Metric) -> f64 {
+    fn mean_gain(self, case: &str, base: &str, metric: &Column) -> f64 {
         mean((0..self.measured.study.logs.len()).map(|log| self.gain(log, case, base, metric)))
     }
 
     /// The improvements of many pairs of cases on all logs.
-    fn gains(self, pairs: &[(String, String)], metric: Metric) -> Vec<f64> {
+    fn gains(self, pairs: &[(String, String)], metric: &Column) -> Vec<f64> {
         let logs = 0..self.measured.study.logs.len();
         logs.flat_map(|log| pairs.iter().map(move |(case, base)| self.gain(log, case, base, metric))).collect()
     }
@@ -264,7 +237,7 @@ impl Measured<'_> {
         let mut line = |table: &str, row: &str, case: &str, base: &str, published: [&str; 4], notes: [&str; 4]| {
             for (((metric, column), published), note) in METRICS.iter().zip(published).zip(notes) {
                 figures.push(self.figure((table, row, column), published, Claim::None, note, |replication| {
-                    replication.mean_gain(case, base, *metric)
+                    replication.mean_gain(case, base, metric)
                 }));
             }
         };
@@ -308,10 +281,10 @@ impl Measured<'_> {
         let best = unlimited("PE/P/E/*");
         let more_accurate = unlimited("E/P/X");
         let positive = Claim::Gain;
-        claim("SBH [PE,P,E,*] over EASY", "wait time", "24", positive, "", &|r| r.mean_gain(&best, EASY, Metric::Wait));
+        claim("SBH [PE,P,E,*] over EASY", "wait time", "24", positive, "", &|r| r.mean_gain(&best, EASY, &WAIT_MEAN));
         for (case, name) in [(&best, "[PE,P,E,*]"), (&more_accurate, "[E,P,X]")] {
             let row = format!("SBH {name} over EASY");
-            claim(&row, "absolute inaccuracy", "47-53", positive, "", &|r| r.mean_gain(case, EASY, Metric::Inaccuracy));
+            claim(&row, "absolute inaccuracy", "47-53", positive, "", &|r| r.mean_gain(case, EASY, &AI_MEAN));
         }
 
         // With one criterion the two searches are one.
@@ -321,22 +294,20 @@ impl Measured<'_> {
         });
         let cases = "of the cases with more than one criterion";
         claim("DFS better than BFS", "share of cases", ">90", Claim::Above(90.0), cases, &|r| {
-            share_above_zero(&r.gains(&dfs, Metric::Wait))
+            share_above_zero(&r.gains(&dfs, &WAIT_MEAN))
         });
-        claim("DFS over BFS", "wait time", "5", positive, "", &|r| mean(r.gains(&dfs, Metric::Wait)));
-        claim("DFS over BFS", "absolute inaccuracy", "17", positive, "", &|r| mean(r.gains(&dfs, Metric::Inaccuracy)));
+        claim("DFS over BFS", "wait time", "5", positive, "", &|r| mean(r.gains(&dfs, &WAIT_MEAN)));
+        claim("DFS over BFS", "absolute inaccuracy", "17", positive, "", &|r| mean(r.gains(&dfs, &AI_MEAN)));
 
         let propagation = pairs(|criteria, search, sessions, propagate| {
             let on = propagate == "on";
             on.then(|| (sbh(criteria, search, sessions, "on"), sbh(criteria, search, sessions, "off")))
         });
         claim("propagation better", "share of cases", "75", Claim::Above(50.0), "judged as more than half", &|r| {
-            share_above_zero(&r.gains(&propagation, Metric::Wait))
+            share_above_zero(&r.gains(&propagation, &WAIT_MEAN))
         });
-        claim("propagation", "wait time", "10", positive, "", &|r| mean(r.gains(&propagation, Metric::Wait)));
-        claim("propagation", "absolute inaccuracy", "6", positive, "", &|r| {
-            mean(r.gains(&propagation, Metric::Inaccuracy))
-        });
+        claim("propagation", "wait time", "10", positive, "", &|r| mean(r.gains(&propagation, &WAIT_MEAN)));
+        claim("propagation", "absolute inaccuracy", "6", positive, "", &|r| mean(r.gains(&propagation, &AI_MEAN)));
 
         for limit in ["10", "30"] {
             let limited = pairs(|criteria, search, sessions, propagate| {
@@ -345,31 +316,31 @@ impl Measured<'_> {
             });
             let row = format!("at most {limit} sessions back");
             let published = if limit == "30" { "-3 - -2" } else { "<0" };
-            claim(&row, "wait time", published, Claim::Below(0.0), "", &|r| mean(r.gains(&limited, Metric::Wait)));
+            claim(&row, "wait time", published, Claim::Below(0.0), "", &|r| mean(r.gains(&limited, &WAIT_MEAN)));
         }
         for criteria in ["*", "PEX/*"] {
             let case = unlimited(criteria);
             let row = format!("[{}] over RUH", criteria.replace('/', ","));
-            claim(&row, "wait time", "<0", Claim::Below(0.0), "", &|r| r.mean_gain(&case, RUH, Metric::Wait));
+            claim(&row, "wait time", "<0", Claim::Below(0.0), "", &|r| r.mean_gain(&case, RUH, &WAIT_MEAN));
         }
         let logs = self.study.logs.len();
         let better =
-            |r: Replication<'_>| (0..logs).filter(|&log| r.gain(log, UNBALANCED, BALANCED, Metric::Wait) > 0.0).count();
+            |r: Replication<'_>| (0..logs).filter(|&log| r.gain(log, UNBALANCED, BALANCED, &WAIT_MEAN) > 0.0).count();
         let of = format!("logs of {logs}, not percent");
         claim("unbalanced better than balanced", "logs", "3", Claim::None, &of, &|r| better(r) as f64);
         for think in ["5m", "1h", "4h"] {
             let case = format!("sjbf/sbh:think={think}");
             let row = format!("think time of {think} over 20m");
             let note = "no consistent effect is claimed";
-            claim(&row, "wait time", "", Claim::None, note, &|r| r.mean_gain(&case, &best, Metric::Wait));
+            claim(&row, "wait time", "", Claim::None, note, &|r| r.mean_gain(&case, &best, &WAIT_MEAN));
         }
         for seconds in ["60", "600", "3600"] {
             let case = format!("sjbf/constant:seconds={seconds}");
             let row = format!("constant of {seconds} s over 1 s");
-            claim(&row, "wait time", "<0", Claim::Below(0.0), "", &|r| r.mean_gain(&case, CONSTANT, Metric::Wait));
+            claim(&row, "wait time", "<0", Claim::Below(0.0), "", &|r| r.mean_gain(&case, CONSTANT, &WAIT_MEAN));
         }
         claim("constant of 1 s over EASY", "jobs backfilled", "22", positive, "", &|r| {
-            r.mean_gain(CONSTANT, EASY, Metric::Backfilled)
+            r.mean_gain(CONSTANT, EASY, &BACKFILLED)
         });
         figures
     }
@@ -377,26 +348,26 @@ impl Measured<'_> {
     /// The lines of Figures 3 to 5: pictures in the paper, so that there is nothing to compare with.
     fn figures_by_log(&self) -> Vec<Figure> {
         let mut figures = Vec::new();
-        let mut add = |table: &str, row: &str, case: &str, metrics: &[(Metric, &str)]| {
+        let mut add = |table: &str, row: &str, case: &str, metrics: &[(&Column, &str)]| {
             for (log, (found, _)) in self.study.logs.iter().enumerate() {
                 for (metric, column) in metrics {
-                    let unit = match metric {
-                        Metric::Wait | Metric::Inaccuracy => 60.0,
-                        Metric::Accuracy => 0.01,
+                    let unit = match metric.shown {
+                        Shown::Duration => 60.0,
+                        Shown::Fraction => 0.01,
                         _ => 1.0,
                     };
                     let row = format!("{}, {row}", found.name.short);
                     figures.push(self.figure((table, &row, column), "", Claim::None, "figure", |r| {
-                        r.value(log, case, *metric) / unit
+                        r.value(log, case, metric) / unit
                     }));
                 }
             }
         };
         let units = [
-            (Metric::Wait, "wait, minutes"),
-            (Metric::Slowdown, "bounded slowdown"),
-            (Metric::Inaccuracy, "inaccuracy, minutes"),
-            (Metric::Accuracy, "accuracy, percent"),
+            (&WAIT_MEAN, "wait, minutes"),
+            (&BSLD_MEAN, "bounded slowdown"),
+            (&AI_MEAN, "inaccuracy, minutes"),
+            (&RA_MEAN, "accuracy, percent"),
         ];
         for (row, case) in [
             ("user estimates", EASY),

@@ -95,7 +95,7 @@ fn replications(list: &List) -> Result<Axis, String> {
 
 /// One run of a grid.
 #[derive(Clone, Debug)]
-pub struct Cell {
+pub struct GridCell {
     /// None for the embedded log.
     pub trace: Option<String>,
     pub options: Options,
@@ -104,7 +104,7 @@ pub struct Cell {
 /// Cells to be run, in order: a grid, or a plain list.
 pub trait Cells: Sync {
     fn count(&self) -> usize;
-    fn cell(&self, at: usize) -> Cell;
+    fn cell(&self, at: usize) -> GridCell;
 }
 
 impl Cells for Grid {
@@ -112,17 +112,17 @@ impl Cells for Grid {
         self.len()
     }
 
-    fn cell(&self, at: usize) -> Cell {
+    fn cell(&self, at: usize) -> GridCell {
         Grid::cell(self, at)
     }
 }
 
-impl Cells for Vec<Cell> {
+impl Cells for Vec<GridCell> {
     fn count(&self) -> usize {
         self.len()
     }
 
-    fn cell(&self, at: usize) -> Cell {
+    fn cell(&self, at: usize) -> GridCell {
         self[at].clone()
     }
 }
@@ -293,8 +293,8 @@ impl Grid {
         values
     }
 
-    pub fn cell(&self, cell: usize) -> Cell {
-        let mut made = Cell { trace: None, options: Options::default() };
+    pub fn cell(&self, cell: usize) -> GridCell {
+        let mut made = GridCell { trace: None, options: Options::default() };
         for (axis, value) in self.axes.iter().zip(self.values(cell)) {
             match OptionForm::find(&axis.name) {
                 None => made.trace = Some(value.to_string()),
@@ -311,7 +311,7 @@ impl Grid {
     }
 }
 
-impl Cell {
+impl GridCell {
     pub fn source(&self) -> Source {
         self.trace.as_deref().map_or_else(demo, Source::from_argument)
     }

@@ -1,7 +1,7 @@
 //! Sweeps: a grid of experiments on every core, resumable, and on a cluster.
 //!
 //! [`Grid`] is the product of lists of options, [`Sweep`] a grid with the folder of its results, [`Store`] what is done
-//! already, [`run()`] computes what is missing, and [`write_results`] joins the rows in the grid's order. Nothing but the
+//! already, [`run()`] computes what is missing, and [`finished_rows`] has the rows in the grid's order. Nothing but the
 //! folder is needed to go on, to merge or to report.
 
 mod expand;
@@ -13,9 +13,9 @@ mod slurm;
 mod store;
 
 pub use expand::expand;
-pub use grid::{Axis, Cell, Cells, Grid, Labels, List, REPLICATIONS, Text};
+pub use grid::{Axis, Cells, Grid, GridCell, Labels, List, REPLICATIONS, Text};
 pub use plan::{Beginning, Keys, RESULTS_REVISION, Sweep, SweepError};
-pub use results::{Progress, Results, Written, row_with_label, write_results};
+pub use results::{FinishedRow, ResultColumn, SweepProgress, finished_rows, write_results};
 pub use run::{Failure, RunReport, Shard, run};
 pub use slurm::{SlurmError, Submitted, active_job, submit};
 pub use store::{CellKey, LogState, PartWriter, Store};

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use twox_hash::XxHash3_128;
 
+use crate::metrics::LINE_FORMAT;
 use crate::parallel;
 use crate::report::{Output, OutputError};
 use crate::settings_file;
@@ -218,8 +219,9 @@ impl Keys {
             let cell = cells.cell(at);
             let digest = logs.get(&cell.trace)?.as_ref().ok()?;
             // Not the log's label, which depends on the other logs of a grid: it is added when results are written.
+            // With the format of rows, so that a row is only ever read by the code that it was written for.
             let text = format!(
-                "shadowtime {} revision {RESULTS_REVISION}\nlog {digest:032x}\n{}",
+                "shadowtime {} revision {RESULTS_REVISION} rows {LINE_FORMAT}\nlog {digest:032x}\n{}",
                 env!("CARGO_PKG_VERSION"),
                 cell.options.canonical()
             );
@@ -246,4 +248,23 @@ fn logs(cells: &dyn Cells) -> BTreeSet<Option<String>> {
 fn state(log: &Option<String>) -> LogState {
     let source = log.as_deref().map_or_else(demo, Source::from_argument);
     digest(&source).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Options;
+    use crate::sweep::GridCell;
+
+    /// Version 0.1.0 wrote rows as CSV under this key: they must not be found.
+    #[test]
+    fn the_key_of_a_cell_depends_on_the_format_of_rows() {
+        let cells = vec![GridCell { trace: None, options: Options::default() }];
+        let key = Keys::with(&cells, BTreeMap::from([(None, Ok(7))])).keys[0].unwrap();
+        let (version, options) = (env!("CARGO_PKG_VERSION"), Options::default().canonical());
+        let rest = format!("\nlog {:032x}\n{options}", 7);
+        let of = |begin: String| XxHash3_128::oneshot(format!("{begin}{rest}").as_bytes());
+        assert_ne!(key, of(format!("shadowtime {version} revision {RESULTS_REVISION}")));
+        assert_eq!(key, of(format!("shadowtime {version} revision {RESULTS_REVISION} rows {LINE_FORMAT}")));
+    }
 }

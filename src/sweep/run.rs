@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use rustc_hash::FxHashMap;
 
 use crate::experiment::{Options, Setting, simulate};
-use crate::metrics::{Improvement, Summary, summarize};
+use crate::metrics::{Baseline, RunRow, Summary, summarize};
 use crate::parallel;
-use crate::report::{Compared, OutputError, RunLabel, csv_line, summary_row};
+use crate::report::OutputError;
 use crate::trace::{Log, ReadOptions, Workload, read};
 
-use super::grid::{Cell, Cells};
+use super::grid::{Cells, GridCell};
 use super::plan::Keys;
 use super::store::{LogState, PartWriter, Store};
 
@@ -175,8 +175,9 @@ impl Workers<'_> {
         Ok(())
     }
 
-    /// Runs a cell as the main command would; its row of CSV without the label of its log.
-    fn compute(&self, cell: &Cell, last: &mut LastWorkload) -> Result<String, String> {
+    /// Runs a cell as the main command would. The label of its log depends on the other logs of the grid: it is set when
+    /// results are read.
+    fn compute(&self, cell: &GridCell, last: &mut LastWorkload) -> Result<RunRow, String> {
         let options = &cell.options;
         let name = format!("{:?}\n{}", cell.trace, options.workload_key());
         let workload = match last {
@@ -200,16 +201,14 @@ impl Workers<'_> {
         };
         let setting = options.setting();
         let summary = summary_of(&workload, &setting, options)?;
-        let compared = match &options.baseline {
+        let baseline = match &options.baseline {
             None => None,
             Some(baseline) => {
-                let base = self.baseline(&name, baseline, options, &workload)?;
-                Some(Compared { baseline: baseline.pair(), improvement: Improvement::over(&base, &summary) })
+                let summary = self.baseline(&name, baseline, options, &workload)?;
+                Some(Baseline { name: baseline.pair(), summary })
             }
         };
-        let row = summary_row(&RunLabel::of(&workload, options), &summary, compared.as_ref());
-        // The label depends on the other logs of the grid: it is added when results are written.
-        Ok(csv_line(&row[1..]))
+        Ok(RunRow { label: options.label(&workload), summary, baseline })
     }
 
     fn baseline(
@@ -264,7 +263,7 @@ impl Shelf {
         Shelf { logs }
     }
 
-    fn take(&self, cell: &Cell) -> Result<Arc<Log>, String> {
+    fn take(&self, cell: &GridCell) -> Result<Arc<Log>, String> {
         let mut log = lock(&self.logs[&log_name(cell)].log);
         log.get_or_insert_with(|| {
             let how = ReadOptions { digest: true, ..cell.options.read_options() };
@@ -274,7 +273,7 @@ impl Shelf {
         .clone()
     }
 
-    fn put_back(&self, cell: &Cell) {
+    fn put_back(&self, cell: &GridCell) {
         let slot = &self.logs[&log_name(cell)];
         if slot.left.fetch_sub(1, Ordering::Relaxed) == 1 {
             *lock(&slot.log) = None;
@@ -282,7 +281,7 @@ impl Shelf {
     }
 }
 
-fn log_name(cell: &Cell) -> LogName {
+fn log_name(cell: &GridCell) -> LogName {
     (cell.trace.clone(), cell.options.skip_bad_lines)
 }
 

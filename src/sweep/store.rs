@@ -5,7 +5,6 @@
 //! short by a crash is as if it had never been written. A part also says which content each log had, so that finished
 //! cells are found without reading the logs again.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
@@ -16,7 +15,9 @@ use std::time::{Duration, Instant};
 use rustc_hash::FxHashMap;
 use twox_hash::XxHash3_64;
 
+use crate::metrics::RunRow;
 use crate::report::OutputError;
+use crate::text::{escape_line, shortened, unescape_line};
 
 /// What identifies a finished cell: its options, its log's content, and the version of what computed it.
 pub type CellKey = u128;
@@ -115,15 +116,19 @@ impl Store {
     }
 
     /// The row of a finished cell, without the label of its log.
-    pub fn row(&self, key: CellKey) -> Result<Option<String>, OutputError> {
+    pub fn row(&self, key: CellKey) -> Result<Option<RunRow>, OutputError> {
         let Some(place) = self.done.get(&key) else { return Ok(None) };
         let path = &self.parts[place.part as usize];
         let read = || {
             let mut file = File::open(path)?;
             file.seek(SeekFrom::Start(place.from))?;
-            let mut row = vec![0; place.length as usize];
-            file.read_exact(&mut row)?;
-            String::from_utf8(row).map(|row| unescape(&row)).map_err(io::Error::other)
+            let mut line = vec![0; place.length as usize];
+            file.read_exact(&mut line)?;
+            let line = String::from_utf8(line).map_err(io::Error::other)?;
+            RunRow::from_line(&line).map_err(|why| {
+                let what = format!("'{}' is not the row of a finished cell: {why}", shortened(&line));
+                io::Error::other(format!("{what}; without this file, --resume computes its cells again"))
+            })
         };
         read().map(Some).map_err(|error| failed(path, error))
     }
@@ -160,19 +165,19 @@ pub struct PartWriter {
 }
 
 impl PartWriter {
-    pub fn done(&mut self, key: CellKey, row: &str) -> Result<(), OutputError> {
-        self.append(&format!("ok {key:032x} {}", escape(row)))
+    pub fn done(&mut self, key: CellKey, row: &RunRow) -> Result<(), OutputError> {
+        self.append(&format!("ok {key:032x} {}", row.to_line()))
     }
 
     pub fn failed(&mut self, key: CellKey, message: &str) -> Result<(), OutputError> {
-        self.append(&format!("failed {key:032x} {}", escape(message)))
+        self.append(&format!("failed {key:032x} {}", escape_line(message)))
     }
 
     /// Records which content a log has, or why it cannot be read.
     pub fn log(&mut self, log: &str, state: &LogState) -> Result<(), OutputError> {
         self.append(&match state {
-            Ok(digest) => format!("log {digest:032x} {}", escape(log)),
-            Err(message) => format!("unread {}\t{}", escape(log), escape(message)),
+            Ok(digest) => format!("log {digest:032x} {}", escape_line(log)),
+            Err(message) => format!("unread {}\t{}", escape_line(log), escape_line(message)),
         })
     }
 
@@ -193,7 +198,7 @@ impl PartWriter {
 enum Line {
     Done {
         key: CellKey,
-        /// Where in the line the row stands, escaped.
+        /// Where in the line the row stands, as [`RunRow::to_line`] writes it.
         row: std::ops::Range<usize>,
     },
     Failed {
@@ -216,63 +221,42 @@ fn read_line(line: &[u8]) -> Option<Line> {
     let (kind, rest) = text.split_once(' ')?;
     if kind == "unread" {
         let (log, message) = rest.split_once('\t')?;
-        return Some(Line::Log { log: unescape(log), state: Err(unescape(message)) });
+        return Some(Line::Log { log: unescape_line(log), state: Err(unescape_line(message)) });
     }
     let (key, rest) = rest.split_once(' ')?;
     let key = u128::from_str_radix(key, 16).ok()?;
     match kind {
         "ok" => Some(Line::Done { key, row: line.len() - rest.len()..line.len() }),
-        "failed" => Some(Line::Failed { key, message: unescape(rest) }),
-        "log" => Some(Line::Log { log: unescape(rest), state: Ok(key) }),
+        "failed" => Some(Line::Failed { key, message: unescape_line(rest) }),
+        "log" => Some(Line::Log { log: unescape_line(rest), state: Ok(key) }),
         _ => None,
     }
-}
-
-/// A text without line ends and tabs: a line of a part is one line, whatever the names of logs are.
-fn escape(text: &str) -> Cow<'_, str> {
-    match text.contains(['\\', '\n', '\r', '\t']) {
-        false => Cow::Borrowed(text),
-        true => Cow::Owned(text.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t")),
-    }
-}
-
-/// What [`escape`] was given.
-fn unescape(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text.chars();
-    while let Some(c) = rest.next() {
-        plain.push(match c {
-            '\\' => match rest.next() {
-                Some('n') => '\n',
-                Some('r') => '\r',
-                Some('t') => '\t',
-                Some(other) => other,
-                None => '\\',
-            },
-            other => other,
-        });
-    }
-    plain
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metrics::RunLabel;
+
+    fn row(predictor: &str) -> RunRow {
+        let label = RunLabel { predictor: predictor.to_string(), ..RunLabel::default() };
+        RunRow { label, ..RunRow::default() }
+    }
 
     #[test]
     fn what_was_written_is_read_and_what_was_cut_short_is_not() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
         let mut part = store.new_part().unwrap();
-        part.done(1, "a,b").unwrap();
+        part.done(1, &row("a")).unwrap();
         part.failed(2, "no\nluck").unwrap();
-        part.done(3, "\"c,\nd\",\\n").unwrap();
+        part.done(3, &row("c,\nd\t\\n")).unwrap();
         part.log("a\tlog\n.swf", &Ok(7)).unwrap();
         part.log("b", &Ok(8)).unwrap();
         // Killed while writing; and the same cell finished by another process, which succeeds where this one failed.
         part.file.write_all(b"0123456789abcdef ok 00000000").unwrap();
         let mut other = store.new_part().unwrap();
-        other.done(2, "e").unwrap();
+        other.done(2, &row("e")).unwrap();
         // Numbers of parts only ever grow, past gaps and past four digits.
         fs::write(folder.path().join("parts/9999.part"), "").unwrap();
         let mut last = Store::open(folder.path()).unwrap().new_part().unwrap();
@@ -282,7 +266,7 @@ mod tests {
         let store = Store::open(folder.path()).unwrap();
         assert_eq!((store.parts.len(), store.damaged), (4, 1));
         let rows: Vec<_> = (1..5).map(|key| store.row(key).unwrap()).collect();
-        assert_eq!(rows, [Some("a,b".into()), Some("e".into()), Some("\"c,\nd\",\\n".into()), None]);
+        assert_eq!(rows, [Some(row("a")), Some(row("e")), Some(row("c,\nd\t\\n")), None]);
         assert_eq!(store.log("a\tlog\n.swf"), Some(&Ok(7)));
         assert_eq!((store.log("b"), store.log("c")), (Some(&Err("not\tthere".into())), None));
         assert_eq!((store.failure(2), store.is_done(2)), (None, true));
@@ -292,12 +276,26 @@ mod tests {
     fn a_flipped_bit_is_noticed() {
         let folder = tempfile::tempdir().unwrap();
         let mut part = Store::open(folder.path()).unwrap().new_part().unwrap();
-        part.done(7, "1.000,2.000").unwrap();
+        part.done(7, &row("ruh")).unwrap();
         let mut bytes = fs::read(&part.path).unwrap();
         let last = bytes.len() - 2;
         bytes[last] ^= 1;
         fs::write(&part.path, bytes).unwrap();
         let store = Store::open(folder.path()).unwrap();
         assert_eq!((store.is_done(7), store.damaged), (false, 1));
+    }
+
+    /// Keys keep rows of another format apart. If one were found all the same, it must not be taken for a row.
+    #[test]
+    fn a_row_of_another_format_is_an_error_that_names_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut part = Store::open(folder.path()).unwrap().new_part().unwrap();
+        part.append(&format!("ok {:032x} 128,easy,ruh,7,0,1.000,2.000", 7)).unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        assert_eq!((store.is_done(7), store.damaged), (true, 0));
+        let error = store.row(7).unwrap_err().to_string();
+        for text in ["0001.part", "'128,easy,ruh,7,0,1.000,2.000'", "--resume"] {
+            assert!(error.contains(text), "{error}");
+        }
     }
 }

@@ -18,7 +18,7 @@ use rand_chacha::ChaCha8Rng;
 use shadowtime::experiment::{OPTIONS, OptionForm, Options, simulate};
 use shadowtime::malleable::Strategy;
 use shadowtime::meta::{GridFile, Policy, SiteText};
-use shadowtime::metrics::summarize;
+use shadowtime::metrics::{RunLabel, RunRow, Summary, summarize};
 use shadowtime::model::EstimateModel;
 use shadowtime::predict::templates::Template;
 use shadowtime::rng::stream;
@@ -505,11 +505,16 @@ fn grid_files(case: &mut Case<'_>) -> bool {
     true
 }
 
+fn part_row() -> RunRow {
+    let label = RunLabel { procs: 100, scheduler: "easy,x\ty".to_string(), ..RunLabel::default() };
+    RunRow { label, summary: Summary { wait_mean: 0.1, ..Summary::default() }, baseline: None }
+}
+
 fn part_seeds() -> Vec<Vec<u8>> {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path()).unwrap();
     let mut part = store.new_part().unwrap();
-    (0..4).for_each(|key| part.done(key, "kth,100,\"easy,x\",7").unwrap());
+    (0..4).for_each(|key| part.done(key, &part_row()).unwrap());
     part.failed(4, "no luck").unwrap();
     let files = std::fs::read_dir(folder.path().join("parts")).unwrap();
     files.map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect()
@@ -524,7 +529,7 @@ fn parts(case: &mut Case<'_>) -> bool {
     for key in 0..6 {
         let row = store.row(key).unwrap();
         assert_eq!(row.is_some(), store.is_done(key));
-        assert!(row.is_none_or(|row| row == "kth,100,\"easy,x\",7"));
+        assert!(row.is_none_or(|row| row == part_row()));
         assert!(store.failure(key).is_none_or(|why| key == 4 && why == "no luck"));
     }
     store.damaged == 0

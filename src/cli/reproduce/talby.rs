@@ -9,9 +9,10 @@ use super::Common;
 use crate::cli::places::given;
 use crate::cli::progress::Progress;
 use crate::cli::stderr::note;
-use crate::report::{Output, csv_cell, grouped, summary_columns, temporary_folder};
+use crate::metrics::RunRow;
+use crate::report::{Cell, Output, grouped, temporary_folder, write_csv};
 use crate::reproduce::{FoundLog, Talby, talby_logs};
-use crate::sweep::{Cell, Keys, Shard, Store, row_with_label, run};
+use crate::sweep::{GridCell, Keys, Shard, Store, run};
 use crate::time::humane;
 use crate::trace::{Workload, read};
 
@@ -49,7 +50,7 @@ pub fn execute(args: &TalbyArgs, quiet: bool) -> anyhow::Result<()> {
 }
 
 /// Runs all cells on the runner of sweeps; their rows, in order.
-fn rows(cells: &Vec<Cell>, out: Option<PathBuf>, threads: usize, quiet: bool) -> anyhow::Result<Vec<String>> {
+fn rows(cells: &Vec<GridCell>, out: Option<PathBuf>, threads: usize, quiet: bool) -> anyhow::Result<Vec<RunRow>> {
     // Without a folder to keep, one that is gone when all is done.
     let kept = out.is_some();
     let folder = out.map_or_else(|| temporary_folder(&std::env::temp_dir()), Ok)?;
@@ -66,11 +67,12 @@ fn rows(cells: &Vec<Cell>, out: Option<PathBuf>, threads: usize, quiet: bool) ->
         note(format_args!("{count} runs: {reused} reused, {computed} computed, in {time}"));
     }
     let store = Store::open(&folder)?;
-    let row = |(cell, key): (&Cell, &Option<u128>)| {
-        let row = key.map(|key| store.row(key)).transpose()?.flatten();
-        Ok(row.map(|row| row_with_label(&cell.source().label(), &row)))
+    let row = |(cell, key): (&GridCell, &Option<u128>)| {
+        let mut row = key.map(|key| store.row(key)).transpose()?.flatten();
+        row.iter_mut().for_each(|row| row.label.trace = cell.source().label());
+        Ok(row)
     };
-    let rows: anyhow::Result<Vec<Option<String>>> = cells.iter().zip(&keys.keys).map(row).collect();
+    let rows: anyhow::Result<Vec<Option<RunRow>>> = cells.iter().zip(&keys.keys).map(row).collect();
     if !kept {
         let _ = std::fs::remove_dir_all(&folder);
     }
@@ -78,7 +80,7 @@ fn rows(cells: &Vec<Cell>, out: Option<PathBuf>, threads: usize, quiet: bool) ->
         let again = cells[failure.cell].command();
         anyhow::bail!("{} runs failed, the first: {}\n  again: {again}", report.failures.len(), failure.message);
     }
-    let rows: Vec<String> = rows?.into_iter().flatten().collect();
+    let rows: Vec<RunRow> = rows?.into_iter().flatten().collect();
     anyhow::ensure!(
         rows.len() == cells.len(),
         "{} finished runs vanished from {}",
@@ -89,16 +91,14 @@ fn rows(cells: &Vec<Cell>, out: Option<PathBuf>, threads: usize, quiet: bool) ->
 }
 
 /// Every run with the command that repeats it.
-fn write_cells(out: &mut dyn Write, cells: &[Cell], rows: &[String]) -> io::Result<()> {
-    writeln!(out, "command,{}", summary_columns(false).join(","))?;
-    for (cell, row) in cells.iter().zip(rows) {
-        writeln!(out, "{},{row}", csv_cell(&cell.command()))?;
-    }
-    Ok(())
+fn write_cells(out: &mut dyn Write, cells: &[GridCell], rows: &[RunRow]) -> io::Result<()> {
+    let with_command =
+        |(cell, row): (&GridCell, &RunRow)| [vec![("command", Cell::Text(cell.command()))], row.cells()].concat();
+    write_csv(out, &cells.iter().zip(rows).map(with_command).collect::<Vec<_>>(), true)
 }
 
 /// The jobs of each log, as the study's runs have them.
-fn workloads(logs: &[FoundLog], cells: &[Cell]) -> anyhow::Result<Vec<Workload>> {
+fn workloads(logs: &[FoundLog], cells: &[GridCell]) -> anyhow::Result<Vec<Workload>> {
     let workload = |log: &FoundLog| {
         let file = log.file.to_string_lossy();
         let cell = cells.iter().find(|cell| cell.trace.as_deref() == Some(&*file)).expect("every log has cells");

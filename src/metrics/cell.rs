@@ -1,0 +1,72 @@
+//! A value of a table of results, with the number of its decimals.
+
+/// A value with its way of being written for programs. People see it through [`super::Shown`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    Text(String),
+    Count(u64),
+    /// Three decimals.
+    Seconds(f64),
+    /// Six decimals: fractions, slowdowns, percents.
+    Real(f64),
+    /// As it is.
+    Number(f64),
+    /// Not defined: nothing in CSV, null in JSON.
+    None,
+}
+
+impl Cell {
+    /// As it stands in CSV.
+    pub fn text(&self) -> String {
+        match self {
+            Cell::Text(text) => text.clone(),
+            Cell::Count(count) => count.to_string(),
+            Cell::Seconds(value) if value.is_finite() => format!("{value:.3}"),
+            Cell::Real(value) if value.is_finite() => plain_zero(format!("{value:.6}")),
+            Cell::Number(value) => value.to_string(),
+            Cell::Seconds(_) | Cell::Real(_) | Cell::None => String::new(),
+        }
+    }
+
+    /// The number as it is printed, with its decimals and no more; None for a text and for what is not defined.
+    ///
+    /// Tables, means over groups and figures of papers are computed from these numbers, so that whoever computes them from
+    /// a printed file gets the same digits.
+    pub fn printed(&self) -> Option<f64> {
+        match self {
+            Cell::Text(_) => None,
+            number => number.text().parse().ok(),
+        }
+    }
+}
+
+/// A tiny negative number rounds to -0.000000, which is not what anyone wants to read.
+fn plain_zero(text: String) -> String {
+    match text.strip_prefix('-') {
+        Some(rest) if rest.bytes().all(|b| matches!(b, b'0' | b'.')) => rest.to_string(),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_have_fixed_decimals() {
+        assert_eq!(Cell::Seconds(12.0).text(), "12.000");
+        assert_eq!(Cell::Real(0.1234567).text(), "0.123457");
+        assert_eq!(Cell::Real(-0.00000001).text(), "0.000000");
+        assert_eq!(Cell::Real(-0.5).text(), "-0.500000");
+        assert_eq!(Cell::Real(f64::NAN).text(), "");
+        assert_eq!(Cell::None.text(), "");
+    }
+
+    #[test]
+    fn printed_numbers_have_no_more_digits_than_their_text() {
+        assert_eq!(Cell::Seconds(1.0 / 3.0).printed(), Some(0.333));
+        assert_eq!(Cell::Count(7).printed(), Some(7.0));
+        assert_eq!(Cell::Real(f64::NAN).printed(), None);
+        assert_eq!(Cell::Text("7".to_string()).printed(), None);
+    }
+}

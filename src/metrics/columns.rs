@@ -1,0 +1,388 @@
+//! The columns of results: the one table from which CSV, JSON, tables for people, means over groups, improvements over a
+//! baseline and the list of columns in the documentation are made.
+
+use super::cell::Cell;
+use super::improvement::Better;
+use super::row::{RunLabel, RunRow};
+use super::summary::Summary;
+
+/// A column of results.
+#[derive(Debug)]
+pub struct Column {
+    pub name: &'static str,
+    /// What it means, in one line, with its unit.
+    pub about: &'static str,
+    pub shown: Shown,
+    /// Which way it is better; None for what is neither good nor bad by itself.
+    pub better: Option<Better>,
+    /// Whether tables of many runs show it. Of the numbers among these, groups of runs have means and intervals.
+    pub is_main: bool,
+    pub source: Source,
+}
+
+/// Where the value of a column comes from, and with that of which kind it is.
+#[derive(Clone, Copy, Debug)]
+pub enum Source {
+    /// A text or a number that says what was run.
+    Label(fn(&RunLabel) -> Cell),
+    Count(fn(&Summary) -> Option<u64>),
+    /// Printed with three decimals. NaN where it is not defined, as in the next.
+    Seconds(fn(&Summary) -> f64),
+    /// A fraction, a slowdown or percent: printed with six decimals.
+    Real(fn(&Summary) -> f64),
+    /// The name of the baseline.
+    BaselineName,
+    /// The improvement of a column over the baseline, in percent.
+    Improvement(&'static Column),
+}
+
+/// How people see a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// As it is printed for programs.
+    AsPrinted,
+    /// A number of seconds as a length of time, `1h 05m`.
+    Duration,
+    /// A number of seconds in minutes, as studies of prediction print errors.
+    Minutes,
+    /// With two decimals.
+    Slowdown,
+    /// A fraction as percent.
+    Fraction,
+    /// A number that is percent already.
+    Percent,
+    /// An improvement in percent, which may be below 0.
+    Improvement,
+    /// A count with its thousands apart.
+    Count,
+    /// The same, with its share of the measured jobs.
+    ShareOfJobs,
+}
+
+const LABEL: Column =
+    Column { name: "", about: "", shown: Shown::AsPrinted, better: None, is_main: false, source: Source::BaselineName };
+const WAIT: Column = Column { shown: Shown::Duration, better: Some(Better::Lower), ..LABEL };
+const SLOWDOWN: Column = Column { shown: Shown::Slowdown, better: Some(Better::Lower), ..LABEL };
+const IMPROVEMENT: Column = Column { shown: Shown::Improvement, better: Some(Better::Higher), is_main: true, ..LABEL };
+
+static TRACE: Column = Column {
+    name: "trace",
+    about: "the label of the log",
+    is_main: true,
+    source: Source::Label(|run| Cell::Text(run.trace.clone())),
+    ..LABEL
+};
+static PROCS: Column = Column {
+    name: "procs",
+    about: "processors of the machine",
+    source: Source::Label(|run| Cell::Count(run.procs.into())),
+    ..LABEL
+};
+static SCHEDULER: Column = Column {
+    name: "scheduler",
+    about: "the scheduler, with the keys that are not the defaults",
+    is_main: true,
+    source: Source::Label(|run| Cell::Text(run.scheduler.clone())),
+    ..LABEL
+};
+static PREDICTOR: Column = Column {
+    name: "predictor",
+    about: "the predictor of runtimes, likewise",
+    is_main: true,
+    source: Source::Label(|run| Cell::Text(run.predictor.clone())),
+    ..LABEL
+};
+static JOBS: Column = Column {
+    name: "jobs",
+    about: "measured jobs",
+    shown: Shown::Count,
+    source: Source::Count(|run| Some(run.jobs as u64)),
+    ..LABEL
+};
+static DROPPED: Column = Column {
+    name: "dropped",
+    about: "records of the log that became no job",
+    source: Source::Label(|run| Cell::Count(run.dropped)),
+    ..LABEL
+};
+pub static WAIT_MEAN: Column = Column {
+    name: "wait_mean",
+    about: "seconds from submission to start, mean",
+    is_main: true,
+    source: Source::Seconds(|run| run.wait_mean),
+    ..WAIT
+};
+pub static BSLD_MEAN: Column = Column {
+    name: "bsld_mean",
+    about: "bounded slowdown, max(1, (wait + runtime) / max(runtime, 10 s)), mean",
+    is_main: true,
+    source: Source::Real(|run| run.bsld_mean),
+    ..SLOWDOWN
+};
+pub static AI_MEAN: Column = Column {
+    name: "ai_mean",
+    about: "absolute inaccuracy in seconds, |runtime - prediction| weighted by how long each prediction held, mean",
+    shown: Shown::Duration,
+    better: Some(Better::Lower),
+    is_main: true,
+    source: Source::Seconds(|run| run.ai_mean),
+};
+pub static RA_MEAN: Column = Column {
+    name: "ra_mean",
+    about: "relative accuracy, a fraction: the smaller of runtime and prediction over the larger, weighted likewise, mean",
+    shown: Shown::Fraction,
+    better: Some(Better::Higher),
+    is_main: true,
+    source: Source::Real(|run| run.ra_mean),
+};
+pub static BACKFILLED: Column = Column {
+    name: "backfilled",
+    about: "jobs that started before a job that had waited longer",
+    shown: Shown::ShareOfJobs,
+    source: Source::Count(|run| Some(run.backfilled as u64)),
+    ..LABEL
+};
+pub static MISSES: Column = Column {
+    name: "misses",
+    about: "missed deadlines: how often a job ran longer than predicted",
+    shown: Shown::Count,
+    source: Source::Count(|run| Some(run.misses)),
+    ..LABEL
+};
+pub static UTILIZATION: Column = Column {
+    name: "utilization",
+    about: "share of the machine that was used in the whole simulation, a fraction",
+    shown: Shown::Fraction,
+    better: Some(Better::Higher),
+    is_main: true,
+    source: Source::Real(|run| run.utilization),
+};
+pub static MAKESPAN: Column = Column {
+    name: "makespan",
+    about: "seconds from the first submission to the last end of the whole simulation",
+    shown: Shown::Duration,
+    better: Some(Better::Lower),
+    source: Source::Seconds(|run| run.makespan as f64),
+    ..LABEL
+};
+pub static WAIT_P50: Column = Column {
+    name: "wait_p50",
+    about: "median wait in seconds; percentiles are nearest-rank",
+    source: Source::Seconds(|run| run.wait_p50),
+    ..WAIT
+};
+pub static WAIT_P95: Column = Column {
+    name: "wait_p95",
+    about: "wait in seconds that 95% of the jobs do not exceed",
+    source: Source::Seconds(|run| run.wait_p95),
+    ..WAIT
+};
+pub static WAIT_MAX: Column =
+    Column { name: "wait_max", about: "longest wait in seconds", source: Source::Seconds(|run| run.wait_max), ..WAIT };
+pub static BSLD_P50: Column =
+    Column { name: "bsld_p50", about: "median bounded slowdown", source: Source::Real(|run| run.bsld_p50), ..SLOWDOWN };
+pub static BSLD_P95: Column = Column {
+    name: "bsld_p95",
+    about: "bounded slowdown that 95% of the jobs do not exceed",
+    source: Source::Real(|run| run.bsld_p95),
+    ..SLOWDOWN
+};
+pub static MAE: Column = Column {
+    name: "mae",
+    about: "mean error of the prediction in force at the start, in seconds",
+    shown: Shown::Minutes,
+    better: Some(Better::Lower),
+    source: Source::Seconds(|run| run.mae),
+    ..LABEL
+};
+pub static MAE_PCT: Column = Column {
+    name: "mae_pct",
+    about: "the same in percent of the mean runtime",
+    shown: Shown::Percent,
+    better: Some(Better::Lower),
+    source: Source::Real(|run| run.mae_pct),
+    ..LABEL
+};
+pub static ANSWERED: Column = Column {
+    name: "answered",
+    about: "jobs whose prediction at the start had a confidence interval; empty without any",
+    shown: Shown::ShareOfJobs,
+    source: Source::Count(|run| run.inside_pct.map(|_| run.answered as u64)),
+    ..LABEL
+};
+pub static INSIDE_PCT: Column = Column {
+    name: "inside_pct",
+    about: "how many of them ended within it, in percent",
+    shown: Shown::Percent,
+    source: Source::Real(|run| run.inside_pct.unwrap_or(f64::NAN)),
+    ..LABEL
+};
+static BASELINE: Column = Column {
+    name: "baseline",
+    about: "what the run is compared with, scheduler/predictor",
+    source: Source::BaselineName,
+    ..LABEL
+};
+static WAIT_IMPROVEMENT: Column = Column {
+    name: "wait_improvement_pct",
+    about: "improvement of wait_mean over the baseline in percent",
+    source: Source::Improvement(&WAIT_MEAN),
+    ..IMPROVEMENT
+};
+static BSLD_IMPROVEMENT: Column = Column {
+    name: "bsld_improvement_pct",
+    about: "improvement of bsld_mean over the baseline in percent",
+    source: Source::Improvement(&BSLD_MEAN),
+    ..IMPROVEMENT
+};
+static AI_IMPROVEMENT: Column = Column {
+    name: "ai_improvement_pct",
+    about: "improvement of ai_mean over the baseline in percent",
+    source: Source::Improvement(&AI_MEAN),
+    ..IMPROVEMENT
+};
+static RA_IMPROVEMENT: Column = Column {
+    name: "ra_improvement_pct",
+    about: "improvement of ra_mean over the baseline in percent",
+    source: Source::Improvement(&RA_MEAN),
+    ..IMPROVEMENT
+};
+static OPTIONS: Column = Column {
+    name: "options",
+    about: "what else was asked for and changes the result, as in first=1000 load=1.1",
+    source: Source::Label(|run| Cell::Text(run.options.clone())),
+    ..LABEL
+};
+
+/// All columns, in the order in which they are printed.
+pub static COLUMNS: [&Column; 29] = [
+    &TRACE,
+    &PROCS,
+    &SCHEDULER,
+    &PREDICTOR,
+    &JOBS,
+    &DROPPED,
+    &WAIT_MEAN,
+    &BSLD_MEAN,
+    &AI_MEAN,
+    &RA_MEAN,
+    &BACKFILLED,
+    &MISSES,
+    &UTILIZATION,
+    &MAKESPAN,
+    &WAIT_P50,
+    &WAIT_P95,
+    &WAIT_MAX,
+    &BSLD_P50,
+    &BSLD_P95,
+    &MAE,
+    &MAE_PCT,
+    &ANSWERED,
+    &INSIDE_PCT,
+    &BASELINE,
+    &WAIT_IMPROVEMENT,
+    &BSLD_IMPROVEMENT,
+    &AI_IMPROVEMENT,
+    &RA_IMPROVEMENT,
+    // Last, so that no two settings have rows with the same labels.
+    &OPTIONS,
+];
+
+/// The columns that results have: all, or without a baseline those that need none.
+pub fn columns(with_baseline: bool) -> impl Iterator<Item = &'static Column> {
+    COLUMNS.into_iter().filter(move |column| with_baseline || !column.needs_baseline())
+}
+
+impl Column {
+    /// Whether it says something of a comparison.
+    pub fn needs_baseline(&self) -> bool {
+        matches!(self.source, Source::BaselineName | Source::Improvement(_))
+    }
+
+    /// Whether it is a figure that groups of runs have the mean of.
+    pub fn has_mean(&self) -> bool {
+        self.is_main && !matches!(self.source, Source::Label(_))
+    }
+
+    /// Its improvement over a baseline, if results have a column for that.
+    pub fn improvement_column(&self) -> Option<&'static Column> {
+        let is_it = |column: &&&Column| matches!(column.source, Source::Improvement(of) if of.name == self.name);
+        COLUMNS.iter().find(is_it).copied()
+    }
+
+    /// Its value in a row.
+    pub fn cell(&self, row: &RunRow) -> Cell {
+        let RunRow { label, summary, baseline } = row;
+        match self.source {
+            Source::Label(cell) => cell(label),
+            Source::Count(count) => count(summary).map_or(Cell::None, Cell::Count),
+            Source::Seconds(seconds) => Cell::Seconds(seconds(summary)),
+            Source::Real(number) => Cell::Real(number(summary)),
+            Source::BaselineName => baseline.as_ref().map_or(Cell::None, |base| Cell::Text(base.name.clone())),
+            Source::Improvement(of) => {
+                let percent = baseline.as_ref().and_then(|base| of.improvement(&base.summary, summary));
+                percent.map_or(Cell::None, Cell::Real)
+            }
+        }
+    }
+
+    /// Its value with all digits, if it is a number that a run alone has.
+    pub fn figure(&self, summary: &Summary) -> Option<f64> {
+        match self.source {
+            Source::Count(count) => count(summary).map(|count| count as f64),
+            Source::Seconds(number) | Source::Real(number) => Some(number(summary)),
+            Source::Label(_) | Source::BaselineName | Source::Improvement(_) => None,
+        }
+        .filter(|number| number.is_finite())
+    }
+
+    /// By how many percent a run is better than a baseline. None for what is neither good nor bad, where the baseline is 0,
+    /// and where the figure is not defined.
+    pub fn improvement(&self, base: &Summary, run: &Summary) -> Option<f64> {
+        let percent = self.better?.percent(self.figure(base)?, self.figure(run)?);
+        percent.is_finite().then_some(percent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::Baseline;
+
+    #[test]
+    fn improvements_are_those_of_the_figures_whose_names_they_have() {
+        let base = Summary { wait_mean: 200.0, bsld_mean: 4.0, ai_mean: 10.0, ra_mean: 0.25, ..Summary::default() };
+        let run = Summary { wait_mean: 150.0, bsld_mean: 5.0, ai_mean: 0.0, ra_mean: 0.5, ..Summary::default() };
+        let baseline = Some(Baseline { name: "easy/estimate".to_string(), summary: base });
+        let row = RunRow { label: RunLabel::default(), summary: run, baseline };
+        let improvements = COLUMNS.iter().filter(|column| matches!(column.source, Source::Improvement(_)));
+        let cells: Vec<_> = improvements.map(|column| (column.name, column.cell(&row).text())).collect();
+        let expected = [
+            ("wait_improvement_pct", "25.000000"),
+            ("bsld_improvement_pct", "-25.000000"),
+            ("ai_improvement_pct", "100.000000"),
+            ("ra_improvement_pct", "100.000000"),
+        ];
+        assert_eq!(cells, expected.map(|(name, text)| (name, text.to_string())));
+        assert_eq!(WAIT_MEAN.improvement(&Summary::default(), &run), None, "over a baseline of 0");
+        assert_eq!(BACKFILLED.improvement(&base, &run), None, "neither good nor bad");
+        for column in COLUMNS {
+            if let Source::Improvement(of) = column.source {
+                assert!(of.better.is_some() && column.about.contains(of.name), "{}", column.name);
+                assert_eq!(of.improvement_column().map(|found| found.name), Some(column.name));
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_columns_of_a_comparison_are_optional() {
+        let mut names: Vec<_> = COLUMNS.iter().map(|column| column.name).collect();
+        let (all, alone) = (names.len(), columns(false).count());
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!((names.len(), all - alone), (all, 5));
+        let row = RunRow::default();
+        assert_eq!(row.cells().len(), alone);
+        assert!(row.cells().iter().all(|(name, _)| !name.contains("improvement") && *name != "baseline"));
+    }
+}

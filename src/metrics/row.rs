@@ -1,0 +1,277 @@
+//! The result of a run: what was run, its figures, and those of its baseline.
+//!
+//! [`RunRow::to_line`] and [`RunRow::from_line`] keep it as a line of text, for files that a later process reads.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use super::cell::Cell;
+use super::columns::columns;
+use super::summary::Summary;
+use crate::text::{escape_line, unescape_line};
+
+/// What was run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunLabel {
+    /// The label of the log.
+    pub trace: String,
+    pub procs: u32,
+    pub scheduler: String,
+    pub predictor: String,
+    /// Records of the log that became no job.
+    pub dropped: u64,
+    /// The options that differ from the defaults and have no column of their own, `name=value` each.
+    pub options: String,
+}
+
+/// What a run is compared with.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Baseline {
+    /// `scheduler/predictor`.
+    pub name: String,
+    pub summary: Summary,
+}
+
+/// The result of a run. [`super::COLUMNS`] says what is printed of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunRow {
+    pub label: RunLabel,
+    pub summary: Summary,
+    pub baseline: Option<Baseline>,
+}
+
+/// The format of [`RunRow::to_line`]. Raised whenever a line of the same row changes, so that no line is read by another
+/// version of [`RunRow::from_line`] than the one it was written for.
+pub const LINE_FORMAT: u32 = 2;
+
+impl RunRow {
+    /// The columns of a run, in order; those of a comparison only if it has a baseline.
+    pub fn cells(&self) -> Vec<(&'static str, Cell)> {
+        columns(self.baseline.is_some()).map(|column| (column.name, column.cell(self))).collect()
+    }
+
+    /// The row as a line without line ends, for [`RunRow::from_line`]: fields with tabs between them.
+    ///
+    /// Numbers have all their digits, so that a row that was read is the row that was written, and a later change of the
+    /// printed decimals does not need the runs again. The label of the log is left out: it depends on the other logs that
+    /// results are printed with.
+    pub fn to_line(&self) -> String {
+        // Taken apart field by field: a new field is an error here until it is written.
+        let RunLabel { trace: _, procs, scheduler, predictor, dropped, options } = &self.label;
+        let mut fields = vec![
+            procs.to_string(),
+            escape_line(scheduler).into_owned(),
+            escape_line(predictor).into_owned(),
+            dropped.to_string(),
+            escape_line(options).into_owned(),
+        ];
+        fields.extend(summary_fields(&self.summary));
+        if let Some(Baseline { name, summary }) = &self.baseline {
+            fields.push(escape_line(name).into_owned());
+            fields.extend(summary_fields(summary));
+        }
+        fields.join("\t")
+    }
+
+    /// Reads what [`RunRow::to_line`] has written. The error says which field is wrong.
+    pub fn from_line(line: &str) -> Result<RunRow, String> {
+        let mut fields = Fields { rest: line.split('\t').peekable(), read: 0 };
+        let label = RunLabel {
+            trace: String::new(),
+            procs: fields.number()?,
+            scheduler: fields.text()?,
+            predictor: fields.text()?,
+            dropped: fields.number()?,
+            options: fields.text()?,
+        };
+        let summary = read_summary(&mut fields)?;
+        let baseline = match fields.rest.peek() {
+            None => None,
+            Some(_) => Some(Baseline { name: fields.text()?, summary: read_summary(&mut fields)? }),
+        };
+        match fields.rest.next() {
+            None => Ok(RunRow { label, summary, baseline }),
+            Some(more) => Err(format!("there is more after field {}: '{more}'", fields.read)),
+        }
+    }
+}
+
+fn summary_fields(summary: &Summary) -> [String; 18] {
+    let Summary {
+        jobs,
+        wait_mean,
+        bsld_mean,
+        ai_mean,
+        ra_mean,
+        backfilled,
+        misses,
+        utilization,
+        makespan,
+        wait_p50,
+        wait_p95,
+        wait_max,
+        bsld_p50,
+        bsld_p95,
+        mae,
+        mae_pct,
+        answered,
+        inside_pct,
+    } = summary;
+    let number = |number: &dyn Display| number.to_string();
+    [
+        number(jobs),
+        number(wait_mean),
+        number(bsld_mean),
+        number(ai_mean),
+        number(ra_mean),
+        number(backfilled),
+        number(misses),
+        number(utilization),
+        number(makespan),
+        number(wait_p50),
+        number(wait_p95),
+        number(wait_max),
+        number(bsld_p50),
+        number(bsld_p95),
+        number(mae),
+        number(mae_pct),
+        number(answered),
+        inside_pct.map_or(String::new(), |inside| number(&inside)),
+    ]
+}
+
+/// Fields are evaluated in the order in which they are written here, which is that of [`summary_fields`].
+fn read_summary(fields: &mut Fields<'_>) -> Result<Summary, String> {
+    Ok(Summary {
+        jobs: fields.number()?,
+        wait_mean: fields.number()?,
+        bsld_mean: fields.number()?,
+        ai_mean: fields.number()?,
+        ra_mean: fields.number()?,
+        backfilled: fields.number()?,
+        misses: fields.number()?,
+        utilization: fields.number()?,
+        makespan: fields.number()?,
+        wait_p50: fields.number()?,
+        wait_p95: fields.number()?,
+        wait_max: fields.number()?,
+        bsld_p50: fields.number()?,
+        bsld_p95: fields.number()?,
+        mae: fields.number()?,
+        mae_pct: fields.number()?,
+        answered: fields.number()?,
+        inside_pct: fields.number_if_any()?,
+    })
+}
+
+struct Fields<'a> {
+    rest: std::iter::Peekable<std::str::Split<'a, char>>,
+    /// How many fields were read.
+    read: usize,
+}
+
+impl<'a> Fields<'a> {
+    fn next(&mut self) -> Result<&'a str, String> {
+        self.read += 1;
+        self.rest.next().ok_or_else(|| format!("it ends before field {}", self.read))
+    }
+
+    fn text(&mut self) -> Result<String, String> {
+        self.next().map(unescape_line)
+    }
+
+    fn number<T: FromStr>(&mut self) -> Result<T, String> {
+        let field = self.next()?;
+        field.parse().map_err(|_| format!("field {} is '{field}', which is not a number of its kind", self.read))
+    }
+
+    fn number_if_any(&mut self) -> Result<Option<f64>, String> {
+        match self.rest.peek() {
+            Some(&"") => self.next().map(|_| None),
+            _ => self.number().map(Some),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(from: f64) -> Summary {
+        Summary {
+            jobs: 7,
+            wait_mean: from / 3.0,
+            bsld_mean: from / 7.0,
+            ai_mean: 1e-9 * from,
+            ra_mean: 0.1 + 0.2,
+            backfilled: 3,
+            misses: u64::MAX,
+            utilization: f64::NAN,
+            makespan: i64::MAX,
+            wait_p50: 1.0,
+            wait_p95: 2.0,
+            wait_max: 1e300,
+            bsld_p50: 4.0,
+            bsld_p95: 5.0,
+            mae: 6.0,
+            mae_pct: f64::INFINITY,
+            answered: 2,
+            inside_pct: None,
+        }
+    }
+
+    fn row() -> RunRow {
+        let label = RunLabel {
+            trace: String::new(),
+            procs: 128,
+            scheduler: "easy".to_string(),
+            predictor: "smith:templates=@a\tb\\t\nc".to_string(),
+            dropped: 9,
+            options: String::new(),
+        };
+        RunRow { label, summary: summary(1.0), baseline: None }
+    }
+
+    #[test]
+    fn a_row_that_was_read_is_the_row_that_was_written() {
+        let alone = row();
+        let name = "sjbf/ruh".to_string();
+        let with_interval = Summary { inside_pct: Some(200.0 / 3.0), ..summary(2.0) };
+        let compared = RunRow { baseline: Some(Baseline { name, summary: with_interval }), ..row() };
+        for row in [alone, compared] {
+            let line = row.to_line();
+            assert!(!line.contains(['\n', '\r']), "{line}");
+            let read = RunRow::from_line(&line).unwrap();
+            // Not the rows themselves: NaN is not equal to NaN.
+            assert_eq!(format!("{read:?}"), format!("{row:?}"));
+        }
+    }
+
+    /// Lines of finished sweeps are read by later versions: another line for the same row needs another LINE_FORMAT.
+    #[test]
+    fn the_format_of_a_line_has_its_number() {
+        let plain = RunLabel { scheduler: "easy".to_string(), predictor: "ruh".to_string(), ..RunLabel::default() };
+        let row = RunRow { label: plain, summary: Summary { wait_mean: 0.1, ..summary(1.0) }, baseline: None };
+        let line = "0 easy ruh 0  7 0.1 0.14285714285714285 0.000000001 0.30000000000000004 3 18446744073709551615 NaN \
+                    9223372036854775807 1 2 1e300 4 5 6 inf 2 ";
+        let line = line.replace(' ', "\t").replace("1e300", &1e300.to_string());
+        assert_eq!((LINE_FORMAT, row.to_line()), (2, line));
+    }
+
+    #[test]
+    fn what_is_no_row_is_an_error() {
+        let line = row().to_line();
+        for (line, why) in [
+            (line.replacen("128", "x", 1), "field 1 is 'x', which is not a number of its kind"),
+            (line.replacen('7', "7.5", 1), "field 6 is '7.5', which is not a number of its kind"),
+            (line.rsplit_once('\t').unwrap().0.to_string(), "it ends before field 23"),
+            (format!("{line}\teasy/estimate"), "it ends before field 25"),
+            (format!("{line}\teasy/estimate\t{}\tx", summary_fields(&summary(1.0)).join("\t")), "after field 42: 'x'"),
+            // A row of CSV, as parts of sweeps held them in format 1.
+            ("128,easy,ruh,7,9,0.333".to_string(), "field 1 is '128,easy,ruh,7,9,0.333'"),
+        ] {
+            let error = RunRow::from_line(&line).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+}

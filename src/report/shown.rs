@@ -1,0 +1,67 @@
+//! Numbers of results as people read them.
+
+use super::table::{grouped, percent};
+use crate::metrics::{Cell, Shown};
+use crate::time::humane;
+
+/// A cell as it stands in a table: its number as people read it, a text as it is, nothing for what is not defined.
+pub fn shown_cell(how: Shown, cell: &Cell) -> String {
+    match cell.printed() {
+        Some(number) if how != Shown::AsPrinted => shown(how, number),
+        _ => cell.text(),
+    }
+}
+
+/// A number in its unit. What is not defined is a dash. A count does not show its share: that takes the number of jobs.
+pub fn shown(how: Shown, number: f64) -> String {
+    match how {
+        _ if !number.is_finite() => "-".to_string(),
+        Shown::AsPrinted => number.to_string(),
+        Shown::Duration => humane(number),
+        Shown::Minutes => format!("{:.2} min", number / 60.0),
+        Shown::Slowdown => format!("{number:.2}"),
+        Shown::Fraction => percent(number),
+        Shown::Percent => percent(number / 100.0),
+        // No sign for what rounds to nothing.
+        Shown::Improvement if number.abs() < 0.05 => "0.0%".to_string(),
+        Shown::Improvement => format!("{number:.1}%"),
+        Shown::Count | Shown::ShareOfJobs => grouped(number as u64),
+    }
+}
+
+/// A count with its share of all.
+pub fn with_share(part: u64, all: u64) -> String {
+    format!("{} ({})", grouped(part), percent(part as f64 / all as f64))
+}
+
+/// A change in percent, with its sign, but none for what rounds to nothing.
+pub fn signed_percent(percent: f64) -> String {
+    if percent.abs() < 0.05 { "0.0%".to_string() } else { format!("{percent:+.1}%") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_their_units() {
+        for (how, number, text) in [
+            (Shown::Duration, 3900.0, "1h 05m"),
+            (Shown::Minutes, 90.0, "1.50 min"),
+            (Shown::Slowdown, 2.345, "2.35"),
+            (Shown::Fraction, 0.6994, "69.9%"),
+            (Shown::Percent, 66.66, "66.7%"),
+            (Shown::Improvement, -0.04, "0.0%"),
+            (Shown::Improvement, -12.34, "-12.3%"),
+            (Shown::Count, 28476.0, "28,476"),
+            (Shown::Slowdown, f64::NAN, "-"),
+        ] {
+            assert_eq!(shown(how, number), text);
+        }
+        assert_eq!(shown_cell(Shown::Duration, &Cell::Seconds(59.9996)), "1m 00s");
+        assert_eq!(shown_cell(Shown::AsPrinted, &Cell::Seconds(1.0)), "1.000");
+        assert_eq!(shown_cell(Shown::Duration, &Cell::None), "");
+        assert_eq!(with_share(1500, 2000), "1,500 (75.0%)");
+        assert_eq!([signed_percent(3.12), signed_percent(-0.01), signed_percent(-5.0)], ["+3.1%", "0.0%", "-5.0%"]);
+    }
+}
