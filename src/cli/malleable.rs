@@ -6,15 +6,14 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 
 use super::failure::UsageError;
-use super::places::{given, refuse_collisions};
+use super::output_options::{OutputFiles, OutputOptions};
 use super::progress::Progress;
 use super::stderr::note;
-use super::{Format, available_threads, print_summary};
 use crate::malleable::{
     Case, MalleableJob, MalleableWorkload, Outcome, Row, Strategy, View, most_runs, run_cases, run_workloads,
     write_allocations, write_pairs, write_tables,
 };
-use crate::report::{Output, grouped, write_csv, write_json_list};
+use crate::report::grouped;
 use crate::spec::split_list;
 use crate::time::humane;
 
@@ -68,12 +67,8 @@ pub struct MalleableArgs {
     /// More columns in CSV and JSON: medians, losses, lifetimes, the line through predicted and actual queue times
     #[arg(long, help_heading = "Output")]
     details: bool,
-    /// Threads to use; results do not depend on it [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Output")]
-    threads: Option<u32>,
-    /// How to print the summary [default: table on a terminal, csv otherwise]
-    #[arg(long, value_enum, help_heading = "Output")]
-    format: Option<Format>,
+    #[command(flatten)]
+    output: OutputOptions,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -131,11 +126,9 @@ impl MalleableArgs {
 
 pub fn execute(args: &MalleableArgs, quiet: bool) -> anyhow::Result<()> {
     let cases = args.cases()?;
-    let outputs = given([("--jobs-out", &args.jobs_out), ("--scatter-out", &args.scatter_out)]);
-    let stdout_taken = refuse_collisions(&outputs, &[], true)?;
-    let jobs_out = args.jobs_out.as_deref().map(Output::create).transpose()?;
-    let scatter_out = args.scatter_out.as_deref().map(Output::create).transpose()?;
-    let threads = args.threads.map_or_else(available_threads, |threads| threads as usize);
+    let outputs = [("--jobs-out", &args.jobs_out), ("--scatter-out", &args.scatter_out)];
+    let OutputFiles { files: [jobs_out, scatter_out], stdout_taken } = OutputFiles::open(outputs, &[])?;
+    let threads = args.output.threads();
     let began = Instant::now();
     let rows = match args.seeds {
         Some(seeds) => many(args, &cases, seeds, threads, quiet)?,
@@ -164,15 +157,10 @@ pub fn execute(args: &MalleableArgs, quiet: bool) -> anyhow::Result<()> {
         note(format_args!("done in {}", humane(began.elapsed().as_secs_f64())));
     }
     let cells: Vec<_> = rows.iter().map(|row| row.cells(args.view.is_none(), args.details)).collect();
-    let write = |out: &mut dyn Write| match Format::or_default(args.format) {
-        Format::Table => {
-            write_heading(out, args, &rows)?;
-            write_tables(out, &rows)
-        }
-        Format::Csv => write_csv(out, &cells, true),
-        Format::Json => write_json_list(out, &cells),
-    };
-    Ok(print_summary(stdout_taken, write)?)
+    Ok(args.output.print.print_rows(stdout_taken, &cells, |out| {
+        write_heading(out, args, &rows)?;
+        write_tables(out, &rows)
+    })?)
 }
 
 fn bad(error: crate::malleable::WorkloadError) -> UsageError {

@@ -1,6 +1,5 @@
 //! `sim meta`: one stream of jobs, many sites.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -10,10 +9,9 @@ use clap::{ArgMatches, Args};
 use super::failure::UsageError;
 use super::log::read_workload;
 use super::options;
-use super::places::{given, refuse_collisions};
+use super::output_options::{OutputFiles, OutputOptions};
 use super::progress::Progress;
 use super::stderr::note;
-use super::{Format, available_threads, print_summary};
 use crate::experiment::{Options, Section};
 use crate::meta::{
     Grid, GridFile, GridRecord, GridSummary, Policy, SCENARIO_DAYS, Scenario, Site, SiteText, placed_jobs, policy_row,
@@ -21,7 +19,7 @@ use crate::meta::{
 };
 use crate::metrics::Measure;
 use crate::parallel;
-use crate::report::{Cell, Output, OutputError, PlacedRow, grouped, write_csv, write_json_list, write_placed_jobs};
+use crate::report::{Cell, PlacedRow, grouped, write_csv, write_placed_jobs};
 use crate::spec::{SpecError, split_list};
 use crate::time::humane;
 use crate::trace::Source;
@@ -76,15 +74,8 @@ pub struct MetaArgs {
     /// Write a CSV with a line for each policy and job: whence it came and where it ran; - likewise
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     jobs_out: Option<String>,
-    /// Threads to use; results do not depend on it [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Output")]
-    threads: Option<u32>,
-    /// How to print the summary [default: table on a terminal, csv otherwise]
-    #[arg(long, value_enum, help_heading = "Output")]
-    format: Option<Format>,
-    /// CSV without its line of column names
-    #[arg(long, help_heading = "Output")]
-    no_header: bool,
+    #[command(flatten)]
+    output: OutputOptions,
 }
 
 fn parse_scheduler(text: &str) -> Result<String, SpecError> {
@@ -104,10 +95,6 @@ pub fn execute(args: &MetaArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
 }
 
 impl MetaArgs {
-    fn threads(&self) -> usize {
-        self.threads.map_or_else(available_threads, |threads| threads as usize)
-    }
-
     fn policies(&self, file: Option<&str>) -> anyhow::Result<Vec<Policy>> {
         let default = "static,least-loaded,k-distributed,redundant,least-predicted";
         let list = split_list(self.policy.as_deref().or(file).unwrap_or(default))?;
@@ -116,20 +103,6 @@ impl MetaArgs {
             Some((_, twice)) => Err(UsageError(format!("the policy {twice} is given twice")).into()),
             None => Ok(policies),
         }
-    }
-
-    fn print(
-        &self,
-        rows: &[Vec<(String, Cell)>],
-        table: &dyn Fn(&mut dyn Write) -> std::io::Result<()>,
-        stdout_taken: bool,
-    ) -> Result<(), OutputError> {
-        let write = |out: &mut dyn Write| match Format::or_default(self.format) {
-            Format::Table => table(out),
-            Format::Csv => write_csv(out, rows, !self.no_header),
-            Format::Json => write_json_list(out, rows),
-        };
-        print_summary(stdout_taken, write)
     }
 }
 
@@ -156,12 +129,10 @@ fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Res
         let how = "give sites, --site NAME=LOG each, or a file of them, or --scenario (see --help)";
         return Err(UsageError(format!("there is no site: {how}")).into());
     }
-    let outputs = given([("--jobs-out", &args.jobs_out), ("--sites-out", &args.sites_out)]);
+    let outputs = [("--jobs-out", &args.jobs_out), ("--sites-out", &args.sites_out)];
     let logs = sites.iter().map(|site| ("--site", site.log.as_str()));
     let inputs: Vec<_> = logs.chain(args.file.iter().filter_map(|file| Some(("FILE", file.to_str()?)))).collect();
-    let stdout_taken = refuse_collisions(&outputs, &inputs, true)?;
-    let open = |path: &Option<String>| path.as_deref().map(Output::create).transpose();
-    let (jobs_out, sites_out) = (open(&args.jobs_out)?, open(&args.sites_out)?);
+    let OutputFiles { files: [jobs_out, sites_out], stdout_taken } = OutputFiles::open(outputs, &inputs)?;
     let grid =
         Grid::new(sites.into_iter().map(|site| read_site(site, options, quiet)).collect::<anyhow::Result<_>>()?)?;
     if options.measure.jobs(grid.arrivals.len()).is_empty() {
@@ -170,8 +141,8 @@ fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Res
     }
     let all = with_static(&policies);
     let cost: Vec<Cost> = all.iter().map(|policy| Cost::of(policy, grid.machines.len(), grid.arrivals.len())).collect();
-    tell_cost(&format!("{} sites", grid.machines.len()), &cost, args.threads(), quiet);
-    let records = run_all(&grid, &all, args.threads(), quiet)?;
+    tell_cost(&format!("{} sites", grid.machines.len()), &cost, args.output.threads(), quiet);
+    let records = run_all(&grid, &all, args.output.threads(), quiet)?;
     let summarize = |(policy, record)| summarize_grid(&grid, policy, record, &options.measure);
     let summaries: Vec<GridSummary> = all.iter().zip(&records).map(summarize).collect();
     let home = summaries.iter().find(|run| run.policy == "static").expect("static was run");
@@ -185,7 +156,7 @@ fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Res
         out.fill(|out| write_placed_jobs(out, jobs(&grid, &names, &records, &options.measure)))?;
     }
     let rows: Vec<_> = shown.iter().map(|run| policy_row(home, run)).collect();
-    Ok(args.print(&rows, &|out| write_policies(out, home, shown), stdout_taken)?)
+    Ok(args.output.print.print_rows(stdout_taken, &rows, |out| write_policies(out, home, shown))?)
 }
 
 fn jobs<'a>(
@@ -246,7 +217,7 @@ fn execute_scenarios(
         scenarios.iter().flat_map(|&scenario| all.iter().map(move |policy| (scenario, policy))).collect();
     let cost: Vec<Cost> =
         cells.iter().map(|(scenario, policy)| Cost::of(policy, 4, scenario.jobs(args.days))).collect();
-    tell_cost(&format!("{} scenarios", scenarios.len()), &cost, args.threads(), quiet);
+    tell_cost(&format!("{} scenarios", scenarios.len()), &cost, args.output.threads(), quiet);
     let (setting, seed) = (options.setting(), options.shaping.seed);
     let began = Instant::now();
     let summaries = {
@@ -256,7 +227,7 @@ fn execute_scenarios(
             let record = run(&grid, policy, &mut |_| ())?;
             Ok(summarize_grid(&grid, policy, &record, &options.measure))
         };
-        parallel::map(&cells, args.threads(), one, |done| progress.at(done))
+        parallel::map(&cells, args.output.threads(), one, |done| progress.at(done))
     };
     let summaries = summaries.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
     if !quiet {
@@ -272,7 +243,7 @@ fn execute_scenarios(
     };
     let rows: Vec<_> = named.iter().flat_map(row).collect();
     let shown: Vec<_> = named.iter().map(|(name, runs)| (name.clone(), runs[..policies.len()].to_vec())).collect();
-    Ok(args.print(&rows, &|out| write_scenarios(out, &shown), false)?)
+    Ok(args.output.print.print_rows(false, &rows, |out| write_scenarios(out, &shown))?)
 }
 
 /// A scenario has no log: what is done with logs would be done with nothing.

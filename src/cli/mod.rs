@@ -10,6 +10,7 @@ mod malleable;
 mod meta;
 mod notes;
 mod options;
+mod output_options;
 mod places;
 mod progress;
 mod replications;
@@ -22,10 +23,12 @@ mod trace;
 mod wait;
 
 use clap::error::ErrorKind;
-use clap::{ArgMatches, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, FromArgMatches, Parser, Subcommand};
 
 use crate::experiment::Section;
 use crate::report::{Output, OutputError};
+
+use output_options::printing;
 
 pub use failure::{exit_code, is_closed_pipe};
 pub use stderr::error as print_error;
@@ -88,60 +91,26 @@ enum Command {
     Malleable(malleable::MalleableArgs),
 }
 
-/// How a result is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Aligned, with units, for people
-    Table,
-    /// One line a run, for programs
-    Csv,
-    /// One object a run
-    Json,
-}
-
-impl Format {
-    /// What was asked for; else a table on a terminal and CSV anywhere else.
-    fn or_default(format: Option<Format>) -> Format {
-        use std::io::IsTerminal;
-        format.unwrap_or(if std::io::stdout().is_terminal() { Format::Table } else { Format::Csv })
-    }
-}
-
 /// The command line, with the options of experiments where they belong.
 fn command() -> clap::Command {
     use Section::{Engine, Estimates, Log, Metrics, Run, Shape};
-    let info = |command| options::add(command, &[Log]);
+    let info = |command| options::add(printing(command, "it"), &[Log]);
     let trace = |command: clap::Command| command.mut_subcommand("info", info);
     // Before the others, so that help shows them first.
     let experiment = options::add(clap::Command::new("sim"), &[Run, Log, Estimates, Shape, Engine, Metrics]);
     <Cli as clap::Args>::augment_args(experiment)
         .mut_subcommand("trace", trace)
-        .mut_subcommand("sweep", sweep::with_lists)
+        .mut_subcommand("sweep", |command| printing(sweep::with_lists(command), "the results"))
+        .mut_subcommand("reproduce", |command| command.mut_subcommands(|study| printing(study, "the figures")))
         .mut_subcommand("meta", |command| options::add(command, &[Log, Estimates, Shape, Engine, Metrics]))
-        .mut_subcommand("search", |command| options::add(command, &[Log, Estimates, Shape]))
-        .mut_subcommand("wait", |command| options::add(command, &[Log, Estimates, Shape]))
-}
-
-/// Prints a summary: on standard output, unless rows were asked for there, which then have it for themselves.
-fn print_summary(
-    stdout_taken: bool,
-    write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
-) -> Result<(), OutputError> {
-    match stdout_taken {
-        true => write(&mut std::io::stderr().lock())
-            .map_err(|error| OutputError { name: "standard error".to_string(), error }),
-        false => Output::stdout().fill(write),
-    }
+        .mut_subcommand("search", |command| options::add(printing(command, "the comparison"), &[Log, Estimates, Shape]))
+        .mut_subcommand("wait", |command| options::add(printing(command, "the figures"), &[Log, Estimates, Shape]))
 }
 
 /// Prints help or the version. clap would do it, but would not say if it cannot be written.
 fn print_help(help: &clap::Error) -> Result<(), OutputError> {
     // Nothing is written through the output, but it knows whether there is one, and flushes it.
     Output::stdout().fill(|_| help.print())
-}
-
-fn available_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Runs the program on these arguments, its own name first.

@@ -1,11 +1,12 @@
 //! `--replications`: the main command on the log as it is and on slightly shaken ones, so that chance shows.
 
-use super::Format;
+use super::output_options::OutputOptions;
 use super::progress::Progress;
 use crate::experiment::{OptionForm, Options, simulate};
+use crate::metrics::columns::{OPTIONS, SETTING};
 use crate::metrics::{Baseline, Groups, RunRow, summarize};
 use crate::parallel;
-use crate::report::{Cell, Output, group_cells, write_csv, write_groups, write_json};
+use crate::report::{Cell, group_cells, write_groups};
 use crate::trace::Workload;
 
 /// Runs cleaned, unshaped jobs so many times and prints the means with their intervals.
@@ -13,34 +14,26 @@ pub fn execute(
     options: &Options,
     workload: &Workload,
     replications: u32,
-    threads: usize,
-    format: Format,
-    header: bool,
+    output: &OutputOptions,
     quiet: bool,
 ) -> anyhow::Result<()> {
     let progress = Progress::counting("simulating", "replications", Some(replications as usize), quiet);
     let numbers: Vec<u32> = (0..replications).collect();
     let row = |number: &u32| replication(options, workload, *number);
-    let rows = parallel::map(&numbers, threads, row, |done| progress.at(done));
+    let rows = parallel::map(&numbers, output.threads(), row, |done| progress.at(done));
     drop(progress);
     let rows = rows.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
     // They are one group: they agree in all of these.
-    let names = ["trace", "scheduler", "predictor"].map(str::to_string);
+    let names = SETTING.map(|column| column.name.to_string());
     let mut groups = Groups::new(options.baseline.is_some());
     for row in &rows {
-        let label = &row.label;
-        groups.add(vec![label.trace.clone(), label.scheduler.clone(), label.predictor.clone()], None, row);
+        groups.add(SETTING.iter().map(|column| column.cell(row).text()).collect(), None, row);
     }
     let groups = groups.means();
     // Who reads the table has just written the options.
-    let options = ("options".to_string(), Cell::Text(options.in_row()));
+    let options = (OPTIONS.name.to_string(), Cell::Text(options.in_row()));
     let cells = [group_cells(&names, &groups[0]), vec![options]].concat();
-    Output::stdout().fill(|out| match format {
-        Format::Table => write_groups(out, &names, &groups),
-        Format::Csv => write_csv(out, std::slice::from_ref(&cells), header),
-        Format::Json => write_json(out, &cells),
-    })?;
-    Ok(())
+    Ok(output.print.print_row(false, &cells, |out| write_groups(out, &names, &groups))?)
 }
 
 fn replication(options: &Options, workload: &Workload, number: u32) -> anyhow::Result<RunRow> {

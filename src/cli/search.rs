@@ -9,14 +9,14 @@ use super::failure::UsageError;
 use super::interrupt::{self, Interrupted};
 use super::log::{log_or_demo, read_workload};
 use super::options;
-use super::places::{given, refuse_collisions};
+use super::output_options::{OutputFiles, OutputOptions};
+use super::places::given;
 use super::progress::Progress;
 use super::stderr::note;
-use super::{Format, available_threads, print_summary};
 use crate::experiment::Options;
 use crate::predict::template_file;
 use crate::predict::templates::Template;
-use crate::report::{Cell, Output, Table, grouped, write_csv, write_json_list};
+use crate::report::{Cell, Output, Table, grouped, write_csv};
 use crate::search::{Found, Genetic, Judge, Limits, RIVALS, Rival, Space, Step, genetic, greedy, rivals};
 use crate::text::printable;
 use crate::time::{humane, parse_duration};
@@ -72,12 +72,8 @@ pub struct SearchArgs {
     /// A CSV with every step of the search [default: FILE.history.csv beside --out FILE]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     history_out: Option<String>,
-    /// Threads to use; results do not depend on it [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Output")]
-    threads: Option<u32>,
-    /// How to print the comparison [default: table on a terminal, csv otherwise]
-    #[arg(long, value_enum, help_heading = "Output")]
-    format: Option<Format>,
+    #[command(flatten)]
+    output: OutputOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -102,23 +98,13 @@ fn parse_probability(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Where results go beside the comparison. Opened before any work is done.
-struct Outputs {
-    templates: Option<Output>,
-    history: Option<Output>,
-    stdout_taken: bool,
-}
-
 impl SearchArgs {
-    fn outputs(&self) -> anyhow::Result<Outputs> {
+    /// Where the templates and the steps of the search go.
+    fn outputs(&self) -> anyhow::Result<OutputFiles<2>> {
         let beside = self.out.as_ref().filter(|out| !Output::is_stdout(out)).map(|out| format!("{out}.history.csv"));
         let history = self.history_out.clone().or(beside);
-        let outputs = given([("--out", &self.out), ("--history-out", &history)]);
-        Ok(Outputs {
-            stdout_taken: refuse_collisions(&outputs, &given([("--trace", &self.trace)]), true)?,
-            templates: self.out.as_deref().map(Output::create).transpose()?,
-            history: history.as_deref().map(Output::create).transpose()?,
-        })
+        let outputs = [("--out", &self.out), ("--history-out", &history)];
+        OutputFiles::open(outputs, &given([("--trace", &self.trace)]))
     }
 }
 
@@ -126,7 +112,7 @@ pub fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::
     if args.elite >= args.population {
         return Err(UsageError(format!("an elite of {} leaves no room for children", args.elite)).into());
     }
-    let outputs = args.outputs()?;
+    let OutputFiles { files: [templates_out, history_out], stdout_taken } = args.outputs()?;
     let options = options::read(matches)?;
     let workload = read_waits(args, options.clone(), quiet)?;
     let jobs = workload.jobs.len();
@@ -139,7 +125,7 @@ pub fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::
     let estimates = workload.cleaning.filled < workload.cleaning.jobs();
     let space = Space::of(&workload.jobs[known.clone()], estimates, args.histories);
     let judge = Judge::new(&workload.jobs[known.clone()], known);
-    let threads = args.threads.map_or_else(available_threads, |threads| threads as usize);
+    let threads = args.output.threads();
     let began = Instant::now();
     let seed = options.shaping.seed;
     let found = search(args, &judge, &space, seed, threads, quiet)?;
@@ -155,21 +141,16 @@ pub fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::
         let progress = Progress::counting("comparing", "predictors", Some(predictors.len()), quiet);
         rivals(&workload, &predictors, counted, trained, threads, |done| progress.at(done))?
     };
-    if let Some(out) = outputs.templates {
+    if let Some(out) = templates_out {
         let comments = comments(args, &workload, &found, seed);
         out.fill(|out| out.write_all(template_file(&comments, &found.templates).as_bytes()))?;
     }
-    if let Some(out) = outputs.history {
+    if let Some(out) = history_out {
         let rows: Vec<_> = found.steps.iter().map(step_cells).collect();
         out.fill(|out| write_csv(out, &rows, true))?;
     }
     let rows: Vec<_> = rivals.iter().map(Rival::cells).collect();
-    let write = |out: &mut dyn Write| match Format::or_default(args.format) {
-        Format::Table => write_comparison(out, &workload, &found, &rivals),
-        Format::Csv => write_csv(out, &rows, true),
-        Format::Json => write_json_list(out, &rows),
-    };
-    print_summary(outputs.stdout_taken, write)?;
+    args.output.print.print_rows(stdout_taken, &rows, |out| write_comparison(out, &workload, &found, &rivals))?;
     if interrupt::stop_asked() { Err(Interrupted.into()) } else { Ok(()) }
 }
 

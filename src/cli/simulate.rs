@@ -8,18 +8,16 @@ use clap::{ArgMatches, Args};
 use super::log::{log_or_demo, read_log};
 use super::notes::{made_by, tell_what_changed};
 use super::options;
-use super::places::{given, refuse_collisions};
+use super::output_options::{OutputFiles, OutputOptions};
+use super::places::given;
 use super::progress::Progress;
 use super::replications;
 use super::stderr::{note, warning};
-use super::{Format, available_threads, print_summary};
 use crate::engine::{EngineError, RunRecord};
 use crate::experiment::{Setting, simulate, what_draws};
 use crate::metrics::{Baseline, JobMetrics, Measure, PredictionRow, RunRow, summarize};
 use crate::parallel;
-use crate::report::{
-    Output, OutputError, grouped, write_csv, write_jobs, write_json, write_predictions, write_schedule, write_summary,
-};
+use crate::report::{Output, OutputError, grouped, write_jobs, write_predictions, write_schedule, write_summary};
 use crate::trace::{Log, ReadOptions, Workload};
 
 /// What the embedded log is compared with if nothing else is asked for: plain EASY.
@@ -34,16 +32,9 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Output")]
     #[arg(conflicts_with_all = ["replication", "shake", "seed", "jobs_out", "swf_out", "predictions_out"])]
     replications: Option<u32>,
-    /// Threads to use; results do not depend on it [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Output")]
-    threads: Option<u32>,
+    #[command(flatten)]
+    output: OutputOptions,
 
-    /// How to print the summary [default: table on a terminal, csv otherwise]
-    #[arg(long, value_enum, help_heading = "Output")]
-    format: Option<Format>,
-    /// CSV without its line of column names
-    #[arg(long, help_heading = "Output")]
-    no_header: bool,
     /// Write a CSV with one line a job; - for standard output (the summary then goes to standard error)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     jobs_out: Option<String>,
@@ -55,32 +46,25 @@ pub struct SimulateArgs {
     predictions_out: Option<String>,
 }
 
-/// Where results beside the summary go. Opened before any work is done.
-struct Outputs {
+/// Where results beside the summary go.
+struct Details {
     jobs: Option<Output>,
     swf: Option<Output>,
     predictions: Option<Output>,
-    /// One of them goes to standard output, so the summary must not.
-    stdout_taken: bool,
 }
 
 impl SimulateArgs {
-    fn outputs(&self, matches: &ArgMatches) -> anyhow::Result<Outputs> {
+    /// Opens the outputs; whether one of them takes standard output for itself.
+    fn details(&self, matches: &ArgMatches) -> anyhow::Result<(Details, bool)> {
         let (jobs, swf, predictions) = (&self.jobs_out, &self.swf_out, &self.predictions_out);
-        let outputs = given([("--jobs-out", jobs), ("--swf-out", swf), ("--predictions-out", predictions)]);
+        let outputs = [("--jobs-out", jobs), ("--swf-out", swf), ("--predictions-out", predictions)];
         let mut inputs = given([("--trace", &self.trace)]);
         for (option, name) in [("--predictor", "predictor"), ("--baseline", "baseline")] {
             let spec = matches.get_one::<String>(name).and_then(|spec| spec.split_once("templates=@"));
             inputs.extend(spec.and_then(|(_, rest)| Some((option, rest.split(',').next()?))));
         }
-        let stdout_taken = refuse_collisions(&outputs, &inputs, true)?;
-        let open = |path: &Option<String>| path.as_deref().map(Output::create).transpose();
-        Ok(Outputs {
-            jobs: open(&self.jobs_out)?,
-            swf: open(&self.swf_out)?,
-            predictions: open(&self.predictions_out)?,
-            stdout_taken,
-        })
+        let OutputFiles { files: [jobs, swf, predictions], stdout_taken } = OutputFiles::open(outputs, &inputs)?;
+        Ok((Details { jobs, swf, predictions }, stdout_taken))
     }
 }
 
@@ -92,24 +76,23 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
     if args.trace.is_none() && !options::is_given(matches, "baseline") {
         options.baseline = Some(Setting::parse_pair(PLAIN_EASY)?);
     }
-    let outputs = args.outputs(matches)?;
+    let (details, stdout_taken) = args.details(matches)?;
     let source = log_or_demo(args.trace.as_deref(), quiet);
     let began = Instant::now();
-    let how = ReadOptions { keep_text: outputs.swf.is_some(), ..options.read_options() };
+    let how = ReadOptions { keep_text: details.swf.is_some(), ..options.read_options() };
     let mut log = read_log(&source, how, quiet)?;
     let workload = options.clean_out(&mut log)?;
     tell_what_changed(&log, &workload.cleaning, quiet);
-    let threads = args.threads.map_or_else(available_threads, |threads| threads as usize);
+    let threads = args.output.threads();
     if let Some(replications) = args.replications {
-        let format = Format::or_default(args.format);
-        return replications::execute(&options, &workload, replications, threads, format, !args.no_header, quiet);
+        return replications::execute(&options, &workload, replications, &args.output, quiet);
     }
     let workload = options.shape(workload)?;
     let (reading, measure) = (began.elapsed(), options.measure);
 
     let label = options.label(&workload);
     let mut setting = options.setting();
-    setting.engine.keep_history = outputs.predictions.is_some();
+    setting.engine.keep_history = details.predictions.is_some();
     let baseline = options.baseline;
     let (record, base_record) = simulate_both(&workload, &setting, baseline.as_ref(), threads, quiet)?;
     let summary = summarize(&workload, &record, &measure);
@@ -122,16 +105,10 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
         note(format_args!("{jobs} jobs read in {:.3} s, simulated in {simulating:.3} s", reading.as_secs_f64()));
     }
 
-    let stdout_taken = outputs.stdout_taken;
     let estimates = options.estimates.map(|model| made_by(&model, options.estimates_seed));
-    write_details(outputs, &log, &workload, &setting, estimates.as_deref(), &record, &measure)?;
+    write_details(details, &log, &workload, &setting, estimates.as_deref(), &record, &measure)?;
     let row = RunRow { label, summary, baseline };
-    let write = |out: &mut dyn std::io::Write| match Format::or_default(args.format) {
-        Format::Table => write_summary(out, &row),
-        Format::Csv => write_csv(out, &[row.cells()], !args.no_header),
-        Format::Json => write_json(out, &row.cells()),
-    };
-    Ok(print_summary(stdout_taken, write)?)
+    Ok(args.output.print.print_row(stdout_taken, &row.cells(), |out| write_summary(out, &row))?)
 }
 
 /// Runs the setting and its baseline, side by side if there are threads for both.
@@ -159,7 +136,7 @@ fn simulate_both(
 }
 
 fn write_details(
-    outputs: Outputs,
+    details: Details,
     log: &Log,
     workload: &Workload,
     setting: &Setting,
@@ -168,13 +145,13 @@ fn write_details(
     measure: &Measure,
 ) -> Result<(), OutputError> {
     let jobs = || record.finished(&workload.jobs).map(|job| JobMetrics::of(&job, measure.bsld_threshold));
-    if let Some(out) = outputs.jobs {
+    if let Some(out) = details.jobs {
         out.fill(|out| write_jobs(out, jobs()))?;
     }
-    if let Some((out, text)) = outputs.swf.zip(log.text.as_ref()) {
+    if let Some((out, text)) = details.swf.zip(log.text.as_ref()) {
         out.fill(|out| write_schedule(out, &log.header, text, workload.procs, &setting.pair(), estimates, jobs()))?;
     }
-    if let Some((out, history)) = outputs.predictions.zip(record.history.as_ref()) {
+    if let Some((out, history)) = details.predictions.zip(record.history.as_ref()) {
         let rows = history.iter().map(|made| PredictionRow::of(made, &workload.jobs));
         out.fill(|out| write_predictions(out, rows))?;
     }

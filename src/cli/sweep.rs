@@ -9,13 +9,15 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Subcommand};
 
 use super::failure::UsageError;
 use super::interrupt;
+use super::options;
+use super::output_options::{Format, OutputOptions};
 use super::places::refuse_collisions;
 use super::progress::Progress;
 use super::stderr::{self, note, warning};
-use super::{Format, available_threads, options};
 use crate::experiment::{OPTIONS, what_draws};
+use crate::metrics::columns::SETTING;
 use crate::metrics::{Groups, RunRow};
-use crate::report::{Cell, Output, group_cells, grouped, write_csv, write_groups, write_json_list, write_runs};
+use crate::report::{Cell, Output, group_cells, grouped, write_groups, write_json_list, write_runs};
 use crate::settings_file::{MOST_OF_GRID, read_text};
 use crate::sweep::{
     Beginning, Failure, FinishedRow, Grid, Keys, List, REPLICATIONS, ResultColumn, Shard, Store, Submitted, Sweep,
@@ -46,9 +48,6 @@ pub struct SweepArgs {
     /// Print the cells, each as the command that runs it alone, and their number; run nothing
     #[arg(long, help_heading = "Sweep")]
     dry_run: bool,
-    /// Threads to use; results do not depend on it [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Sweep")]
-    threads: Option<u32>,
     /// Run only every N-th cell, from the I-th on; implies --resume
     #[arg(long, value_name = "I/N", value_parser = Shard::parse, help_heading = "Cluster")]
     shard: Option<Shard>,
@@ -63,12 +62,8 @@ pub struct SweepArgs {
     /// Print means over the rows that agree in these columns, with 95% intervals: scheduler,predictor
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Output")]
     group_by: Vec<String>,
-    /// How to print the results [default: table on a terminal, csv otherwise]
-    #[arg(long, value_enum, help_heading = "Output")]
-    format: Option<Format>,
-    /// CSV without its line of column names
-    #[arg(long, help_heading = "Output")]
-    no_header: bool,
+    #[command(flatten)]
+    output: OutputOptions,
 }
 
 #[derive(Debug, Subcommand)]
@@ -102,12 +97,13 @@ pub fn with_lists(command: Command) -> Command {
     let trace = Arg::new("trace").long("trace").value_name("FILE").help("Logs; without any, the embedded one");
     let lists = [trace].into_iter().chain(OPTIONS.iter().map(options::argument));
     let about = command.get_about().cloned().unwrap_or_default();
-    let command = Command::new("sweep").about(about).after_help(HELP);
+    let command = Command::new("sweep").after_help(HELP);
     // A list of switches needs its values written: --pass-on-miss=on,off.
     let command = command.args(
         lists.zip(0..).map(|(list, order)| list.action(ArgAction::Append).display_order(order).help_heading("Grid")),
     );
-    SweepArgs::augment_args(command)
+    // Set last: clap takes the comment on a flattened struct for what the command is about.
+    SweepArgs::augment_args(command).about(about)
 }
 
 pub fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
@@ -146,7 +142,7 @@ pub fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
     sweep.grid.columns_named(&args.group_by)?;
     let logs = sweep.grid.axes().iter().filter(|axis| axis.name == "trace").flat_map(|axis| &axis.values);
     refuse_collisions(&[], &logs.map(|log| ("--trace", log.as_str())).collect::<Vec<_>>(), true)?;
-    let threads = args.threads.map_or_else(available_threads, |threads| threads as usize);
+    let threads = args.output.threads();
     let store = Store::open(folder)?;
     let keys = Keys::of(&sweep.grid, &store, threads);
     if store.damaged > 0 && !quiet {
@@ -195,7 +191,7 @@ fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<List>> {
 fn groups(args: &SweepArgs, grid: &Grid) -> Vec<String> {
     match grid.is_averaged() {
         true if args.group_by.is_empty() => {
-            let always = ["trace", "scheduler", "predictor"].map(str::to_string);
+            let always = SETTING.map(|column| column.name.to_string());
             let swept = grid.added_columns().map(|(_, name)| name.to_string()).filter(|name| name != "replication");
             always.into_iter().chain(swept).collect()
         }
@@ -292,7 +288,7 @@ fn tell_missing(grid: &Grid, cells: &[usize]) {
 }
 
 fn print_results(args: &SweepArgs, sweep: &Sweep, keys: &Keys, store: &Store, file: &Path) -> anyhow::Result<()> {
-    let format = Format::or_default(args.format);
+    let print = &args.output.print;
     let names = groups(args, &sweep.grid);
     if !names.is_empty() {
         let columns = sweep.grid.columns_named(&names)?;
@@ -302,22 +298,17 @@ fn print_results(args: &SweepArgs, sweep: &Sweep, keys: &Keys, store: &Store, fi
             groups.add(columns.iter().map(|column| column.cell(&row).text()).collect(), Some(row.key), &row.run);
         }
         let groups = groups.means();
-        let cells = || groups.iter().map(|group| group_cells(&names, group)).collect::<Vec<_>>();
-        Output::stdout().fill(|out| match format {
-            Format::Table => write_groups(out, &names, &groups),
-            Format::Csv => write_csv(out, &cells(), !args.no_header),
-            Format::Json => write_json_list(out, &cells()),
-        })?;
-        return Ok(());
+        let cells: Vec<_> = groups.iter().map(|group| group_cells(&names, group)).collect();
+        return Ok(print.print_rows(false, &cells, |out| write_groups(out, &names, &groups))?);
     }
-    match format {
+    match print.format() {
         Format::Csv => {
             // As it is: it may be larger than memory.
             let mut rows = BufReader::new(File::open(file)?);
             let mut header = String::new();
             rows.read_line(&mut header)?;
             Output::stdout().fill(|out| {
-                out.write_all(if args.no_header { b"" } else { header.as_bytes() })?;
+                out.write_all(if print.header() { header.as_bytes() } else { b"" })?;
                 io::copy(&mut rows, out).map(|_| ())
             })?;
         }

@@ -2,13 +2,13 @@
 
 use clap::{ArgMatches, Args, Subcommand};
 
-use super::Format;
 use super::failure::UsageError;
 use super::log::read_log;
 use super::options;
+use super::output_options::PrintOptions;
 use super::places::{given, refuse_collisions};
 use super::progress::Progress;
-use crate::report::{Output, survey_row, write_csv, write_findings, write_json, write_survey};
+use crate::report::{Output, survey_row, write_findings, write_survey};
 use crate::trace::{Source, demo, survey, validate};
 
 #[derive(Debug, Args)]
@@ -33,9 +33,8 @@ enum TraceCommand {
 struct InfoArgs {
     /// The log, plain, .gz or .zst; - for standard input [default: the embedded log]
     file: Option<String>,
-    /// How to print it [default: table on a terminal, csv otherwise]
-    #[arg(long, value_enum)]
-    format: Option<Format>,
+    #[command(flatten)]
+    print: PrintOptions,
 }
 
 #[derive(Debug, Args)]
@@ -56,12 +55,7 @@ pub fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
             refuse_collisions(&[], &given([("FILE", &args.file)]), true)?;
             let log = read_log(&source(args.file.as_ref()), options.read_options(), quiet)?;
             let survey = survey(&log, &options.cleaning)?;
-            Output::stdout().fill(|out| match Format::or_default(args.format) {
-                Format::Table => write_survey(out, &survey),
-                Format::Csv => write_csv(out, &[survey_row(&survey)], true),
-                Format::Json => write_json(out, &survey_row(&survey)),
-            })?;
-            Ok(())
+            Ok(args.print.print_row(false, &survey_row(&survey), |out| write_survey(out, &survey))?)
         }
         TraceCommand::Validate(args) => {
             refuse_collisions(&[], &given([("FILE", &args.file)]), true)?;

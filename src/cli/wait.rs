@@ -8,13 +8,13 @@ use clap::{ArgMatches, Args};
 use super::failure::UsageError;
 use super::log::{log_or_demo, read_workload};
 use super::options;
-use super::places::{given, refuse_collisions};
+use super::output_options::{OutputFiles, OutputOptions};
+use super::places::given;
 use super::progress::Progress;
 use super::stderr::note;
-use super::{Format, available_threads, print_summary};
 use crate::experiment::{Options, simulate};
 use crate::job::{Job, JobId, Submission};
-use crate::report::{Output, grouped, percent, write_csv, write_json, write_json_list};
+use crate::report::{Output, grouped, percent, write_csv};
 use crate::spec::{Spec, split_list};
 use crate::text::printable;
 use crate::time::{Seconds, Time, humane, parse_duration};
@@ -83,12 +83,8 @@ pub struct WaitArgs {
     /// Write a CSV with the probabilities of ranges against what happened; - likewise
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     calibration_out: Option<String>,
-    /// Threads to use; results do not depend on it [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Output")]
-    threads: Option<u32>,
-    /// How to print the figures [default: table on a terminal, csv otherwise]
-    #[arg(long, value_enum, help_heading = "Output")]
-    format: Option<Format>,
+    #[command(flatten)]
+    output: OutputOptions,
 }
 
 /// What makes no sense for a single job.
@@ -128,30 +124,12 @@ fn parse_question(text: &str) -> Result<Submission, String> {
     }
 }
 
-/// Where details go. Opened before any work is done.
-struct Outputs {
-    jobs: Option<Output>,
-    confusion: Option<Output>,
-    calibration: Option<Output>,
-    stdout_taken: bool,
-}
-
 impl WaitArgs {
-    fn outputs(&self) -> anyhow::Result<Outputs> {
+    /// Where jobs, confusion matrices and the calibration go.
+    fn outputs(&self) -> anyhow::Result<OutputFiles<3>> {
         let (jobs, confusion, calibration) = (&self.jobs_out, &self.confusion_out, &self.calibration_out);
-        let outputs = given([("--jobs-out", jobs), ("--confusion-out", confusion), ("--calibration-out", calibration)]);
-        let stdout_taken = refuse_collisions(&outputs, &given([("--trace", &self.trace)]), true)?;
-        let open = |path: &Option<String>| path.as_deref().map(Output::create).transpose();
-        Ok(Outputs {
-            jobs: open(&self.jobs_out)?,
-            confusion: open(&self.confusion_out)?,
-            calibration: open(&self.calibration_out)?,
-            stdout_taken,
-        })
-    }
-
-    fn threads(&self) -> usize {
-        self.threads.map_or_else(available_threads, |threads| threads as usize)
+        let outputs = [("--jobs-out", jobs), ("--confusion-out", confusion), ("--calibration-out", calibration)];
+        OutputFiles::open(outputs, &given([("--trace", &self.trace)]))
     }
 }
 
@@ -197,7 +175,7 @@ fn evaluate_all(
     schedule: &Schedule<'_>,
     methods: &[Method],
     learning: Learning,
-    outputs: Outputs,
+    OutputFiles { files: [jobs_out, confusion_out, calibration_out], stdout_taken }: OutputFiles<3>,
     quiet: bool,
 ) -> anyhow::Result<()> {
     let jobs = workload.jobs.len();
@@ -205,7 +183,7 @@ fn evaluate_all(
         learning: Learning { first: first_predicted(args, jobs, quiet)?, ..learning },
         most: args.most as usize,
         regression_every: args.regression_every as usize,
-        threads: args.threads(),
+        threads: args.output.threads(),
         ..Plan::default()
     };
     let began = Instant::now();
@@ -215,7 +193,7 @@ fn evaluate_all(
         note(format_args!("{count} jobs predicted in {time}, probabilities learned {} times", evaluation.learned));
     }
     let figures = evaluation.figures();
-    if let Some(out) = outputs.jobs {
+    if let Some(out) = jobs_out {
         let rows = (0..evaluation.jobs.len()).flat_map(|at| {
             let evaluation = &evaluation;
             (0..methods.len()).filter_map(move |method| job_cells(evaluation, schedule, at, method))
@@ -223,25 +201,20 @@ fn evaluate_all(
         let rows: Vec<_> = rows.collect();
         out.fill(|out| write_csv(out, &rows, true))?;
     }
-    if let Some(out) = outputs.confusion {
+    if let Some(out) = confusion_out {
         let rows: Vec<_> = figures.iter().flat_map(confusion_cells).collect();
         out.fill(|out| write_csv(out, &rows, true))?;
     }
-    if let Some(out) = outputs.calibration {
+    if let Some(out) = calibration_out {
         let rows: Vec<_> = evaluation.calibration().iter().map(calibration_cells).collect();
         out.fill(|out| write_csv(out, &rows, true))?;
     }
     let scheduler = args.scheduler.to_string();
     let rows: Vec<_> = figures.iter().map(|one| figures_cells(one, &workload.label, &scheduler)).collect();
-    let write = |out: &mut dyn Write| match Format::or_default(args.format) {
-        Format::Table => {
-            write_heading(out, workload, schedule, &evaluation, &scheduler, plan.learning.first)?;
-            write_tables(out, &evaluation, &figures)
-        }
-        Format::Csv => write_csv(out, &rows, true),
-        Format::Json => write_json_list(out, &rows),
-    };
-    Ok(print_summary(outputs.stdout_taken, write)?)
+    Ok(args.output.print.print_rows(stdout_taken, &rows, |out| {
+        write_heading(out, workload, schedule, &evaluation, &scheduler, plan.learning.first)?;
+        write_tables(out, &evaluation, &figures)
+    })?)
 }
 
 /// How many jobs come before the first that is predicted.
@@ -326,7 +299,7 @@ fn answer_one(
     };
     let schedule = Schedule { jobs: &workload.jobs, starts: &starts, procs: workload.procs };
     let id = JobId(id as u32);
-    let Some(answer) = answer(&schedule, id, methods, learning, args.threads())? else {
+    let Some(answer) = answer(&schedule, id, methods, learning, args.output.threads())? else {
         return Err(UsageError("no job has started before this one: nothing to predict from".to_string()).into());
     };
     let actual = number.map(|_| schedule.wait(id));
@@ -342,10 +315,5 @@ fn print_answer(
     actual: Option<Seconds>,
 ) -> anyhow::Result<()> {
     let row = answer_cells(answer, number, actual);
-    Output::stdout().fill(|out| match Format::or_default(args.format) {
-        Format::Table => write_answer(out, answer, name, schedule, actual),
-        Format::Csv => write_csv(out, std::slice::from_ref(&row), true),
-        Format::Json => write_json(out, &row),
-    })?;
-    Ok(())
+    Ok(args.output.print.print_row(false, &row, |out| write_answer(out, answer, name, schedule, actual))?)
 }

@@ -2,7 +2,7 @@
 //! run, and how a run is written down to be repeated.
 
 use crate::engine::EngineOptions;
-use crate::metrics::{Measure, Portion, RunLabel};
+use crate::metrics::{Column, Measure, Portion, RunLabel};
 use crate::model::EstimateModel;
 use crate::predict;
 use crate::schedule;
@@ -379,8 +379,7 @@ impl Options {
     /// What a row of results says of its run beside the columns that options of their own have: the options that differ
     /// from the defaults and change the result, `name=value` each.
     pub fn in_row(&self) -> String {
-        const COLUMNS: [&str; 4] = ["scheduler", "predictor", "baseline", "procs"];
-        let matters = |name: &str| !COLUMNS.contains(&name) && !self.is_idle_seed(name);
+        let matters = |name: &str| !Column::exists(name) && !self.is_idle_seed(name);
         let given = self.given().filter(|(option, _)| matters(option.name));
         given.map(|(option, value)| format!("{}={value}", option.name)).collect::<Vec<_>>().join(" ")
     }

@@ -3,13 +3,15 @@
 /// A value with its way of being written for programs. People see it through [`super::Shown`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
+    /// As it is.
     Text(String),
+    /// A whole number.
     Count(u64),
     /// Three decimals.
     Seconds(f64),
     /// Six decimals: fractions, slowdowns, percents.
     Real(f64),
-    /// As it is.
+    /// With as many decimals as it has.
     Number(f64),
     /// Not defined: nothing in CSV, null in JSON.
     None,

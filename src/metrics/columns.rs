@@ -9,14 +9,17 @@ use super::summary::Summary;
 /// A column of results.
 #[derive(Debug)]
 pub struct Column {
+    /// As it stands in CSV and JSON.
     pub name: &'static str,
     /// What it means, in one line, with its unit.
     pub about: &'static str,
+    /// How people see it.
     pub shown: Shown,
     /// Which way it is better; None for what is neither good nor bad by itself.
     pub better: Option<Better>,
     /// Whether tables of many runs show it. Of the numbers among these, groups of runs have means and intervals.
     pub is_main: bool,
+    /// Where it comes from.
     pub source: Source,
 }
 
@@ -25,6 +28,7 @@ pub struct Column {
 pub enum Source {
     /// A text or a number that says what was run.
     Label(fn(&RunLabel) -> Cell),
+    /// A whole number; None where it is not defined.
     Count(fn(&Summary) -> Option<u64>),
     /// Printed with three decimals. NaN where it is not defined, as in the next.
     Seconds(fn(&Summary) -> f64),
@@ -59,13 +63,15 @@ pub enum Shown {
     ShareOfJobs,
 }
 
+/// What columns are unless they say otherwise. Each has a name, a meaning and a source of its own.
 const LABEL: Column =
     Column { name: "", about: "", shown: Shown::AsPrinted, better: None, is_main: false, source: Source::BaselineName };
 const WAIT: Column = Column { shown: Shown::Duration, better: Some(Better::Lower), ..LABEL };
 const SLOWDOWN: Column = Column { shown: Shown::Slowdown, better: Some(Better::Lower), ..LABEL };
 const IMPROVEMENT: Column = Column { shown: Shown::Improvement, better: Some(Better::Higher), is_main: true, ..LABEL };
 
-static TRACE: Column = Column {
+/// The column `trace`.
+pub static TRACE: Column = Column {
     name: "trace",
     about: "the label of the log",
     is_main: true,
@@ -78,14 +84,16 @@ static PROCS: Column = Column {
     source: Source::Label(|run| Cell::Count(run.procs.into())),
     ..LABEL
 };
-static SCHEDULER: Column = Column {
+/// The column `scheduler`.
+pub static SCHEDULER: Column = Column {
     name: "scheduler",
     about: "the scheduler, with the keys that are not the defaults",
     is_main: true,
     source: Source::Label(|run| Cell::Text(run.scheduler.clone())),
     ..LABEL
 };
-static PREDICTOR: Column = Column {
+/// The column `predictor`.
+pub static PREDICTOR: Column = Column {
     name: "predictor",
     about: "the predictor of runtimes, likewise",
     is_main: true,
@@ -105,6 +113,7 @@ static DROPPED: Column = Column {
     source: Source::Label(|run| Cell::Count(run.dropped)),
     ..LABEL
 };
+/// The column `wait_mean`.
 pub static WAIT_MEAN: Column = Column {
     name: "wait_mean",
     about: "seconds from submission to start, mean",
@@ -112,6 +121,7 @@ pub static WAIT_MEAN: Column = Column {
     source: Source::Seconds(|run| run.wait_mean),
     ..WAIT
 };
+/// The column `bsld_mean`.
 pub static BSLD_MEAN: Column = Column {
     name: "bsld_mean",
     about: "bounded slowdown, max(1, (wait + runtime) / max(runtime, 10 s)), mean",
@@ -119,6 +129,7 @@ pub static BSLD_MEAN: Column = Column {
     source: Source::Real(|run| run.bsld_mean),
     ..SLOWDOWN
 };
+/// The column `ai_mean`.
 pub static AI_MEAN: Column = Column {
     name: "ai_mean",
     about: "absolute inaccuracy in seconds, |runtime - prediction| weighted by how long each prediction held, mean",
@@ -127,6 +138,7 @@ pub static AI_MEAN: Column = Column {
     is_main: true,
     source: Source::Seconds(|run| run.ai_mean),
 };
+/// The column `ra_mean`.
 pub static RA_MEAN: Column = Column {
     name: "ra_mean",
     about: "relative accuracy, a fraction: the smaller of runtime and prediction over the larger, weighted likewise, mean",
@@ -135,6 +147,7 @@ pub static RA_MEAN: Column = Column {
     is_main: true,
     source: Source::Real(|run| run.ra_mean),
 };
+/// The column `backfilled`.
 pub static BACKFILLED: Column = Column {
     name: "backfilled",
     about: "jobs that started before a job that had waited longer",
@@ -142,6 +155,7 @@ pub static BACKFILLED: Column = Column {
     source: Source::Count(|run| Some(run.backfilled as u64)),
     ..LABEL
 };
+/// The column `misses`.
 pub static MISSES: Column = Column {
     name: "misses",
     about: "missed deadlines: how often a job ran longer than predicted",
@@ -149,6 +163,7 @@ pub static MISSES: Column = Column {
     source: Source::Count(|run| Some(run.misses)),
     ..LABEL
 };
+/// The column `utilization`.
 pub static UTILIZATION: Column = Column {
     name: "utilization",
     about: "share of the machine that was used in the whole simulation, a fraction",
@@ -157,6 +172,7 @@ pub static UTILIZATION: Column = Column {
     is_main: true,
     source: Source::Real(|run| run.utilization),
 };
+/// The column `makespan`.
 pub static MAKESPAN: Column = Column {
     name: "makespan",
     about: "seconds from the first submission to the last end of the whole simulation",
@@ -165,28 +181,34 @@ pub static MAKESPAN: Column = Column {
     source: Source::Seconds(|run| run.makespan as f64),
     ..LABEL
 };
+/// The column `wait_p50`.
 pub static WAIT_P50: Column = Column {
     name: "wait_p50",
     about: "median wait in seconds; percentiles are nearest-rank",
     source: Source::Seconds(|run| run.wait_p50),
     ..WAIT
 };
+/// The column `wait_p95`.
 pub static WAIT_P95: Column = Column {
     name: "wait_p95",
     about: "wait in seconds that 95% of the jobs do not exceed",
     source: Source::Seconds(|run| run.wait_p95),
     ..WAIT
 };
+/// The column `wait_max`.
 pub static WAIT_MAX: Column =
     Column { name: "wait_max", about: "longest wait in seconds", source: Source::Seconds(|run| run.wait_max), ..WAIT };
+/// The column `bsld_p50`.
 pub static BSLD_P50: Column =
     Column { name: "bsld_p50", about: "median bounded slowdown", source: Source::Real(|run| run.bsld_p50), ..SLOWDOWN };
+/// The column `bsld_p95`.
 pub static BSLD_P95: Column = Column {
     name: "bsld_p95",
     about: "bounded slowdown that 95% of the jobs do not exceed",
     source: Source::Real(|run| run.bsld_p95),
     ..SLOWDOWN
 };
+/// The column `mae`.
 pub static MAE: Column = Column {
     name: "mae",
     about: "mean error of the prediction in force at the start, in seconds",
@@ -195,6 +217,7 @@ pub static MAE: Column = Column {
     source: Source::Seconds(|run| run.mae),
     ..LABEL
 };
+/// The column `mae_pct`.
 pub static MAE_PCT: Column = Column {
     name: "mae_pct",
     about: "the same in percent of the mean runtime",
@@ -203,6 +226,7 @@ pub static MAE_PCT: Column = Column {
     source: Source::Real(|run| run.mae_pct),
     ..LABEL
 };
+/// The column `answered`.
 pub static ANSWERED: Column = Column {
     name: "answered",
     about: "jobs whose prediction at the start had a confidence interval; empty without any",
@@ -210,6 +234,7 @@ pub static ANSWERED: Column = Column {
     source: Source::Count(|run| run.inside_pct.map(|_| run.answered as u64)),
     ..LABEL
 };
+/// The column `inside_pct`.
 pub static INSIDE_PCT: Column = Column {
     name: "inside_pct",
     about: "how many of them ended within it, in percent",
@@ -247,12 +272,16 @@ static RA_IMPROVEMENT: Column = Column {
     source: Source::Improvement(&RA_MEAN),
     ..IMPROVEMENT
 };
-static OPTIONS: Column = Column {
+/// The column `options`.
+pub static OPTIONS: Column = Column {
     name: "options",
     about: "what else was asked for and changes the result, as in first=1000 load=1.1",
     source: Source::Label(|run| Cell::Text(run.options.clone())),
     ..LABEL
 };
+
+/// What tells runs apart that differ in nothing but chance.
+pub static SETTING: [&Column; 3] = [&TRACE, &SCHEDULER, &PREDICTOR];
 
 /// All columns, in the order in which they are printed.
 pub static COLUMNS: [&Column; 29] = [
@@ -294,6 +323,11 @@ pub fn columns(with_baseline: bool) -> impl Iterator<Item = &'static Column> {
 }
 
 impl Column {
+    /// Whether results have a column of this name. An option with such a name needs no other place in a row.
+    pub fn exists(name: &str) -> bool {
+        COLUMNS.iter().any(|column| column.name == name)
+    }
+
     /// Whether it says something of a comparison.
     pub fn needs_baseline(&self) -> bool {
         matches!(self.source, Source::BaselineName | Source::Improvement(_))

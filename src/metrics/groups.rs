@@ -21,6 +21,7 @@ pub struct Group {
 /// The mean of a figure over a group.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupMean {
+    /// The figure.
     pub column: &'static Column,
     /// NaN where no run of the group has the figure.
     pub mean: f64,
@@ -29,10 +30,12 @@ pub struct GroupMean {
 }
 
 impl GroupMean {
+    /// The mean for programs.
     pub fn cell(&self) -> Cell {
         Cell::Real(self.mean)
     }
 
+    /// The half-width for programs.
     pub fn half_width_cell(&self) -> Cell {
         self.half_width.map_or(Cell::None, Cell::Real)
     }

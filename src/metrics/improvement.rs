@@ -3,7 +3,9 @@
 /// Which way a figure is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
+    /// A wait, a slowdown, an error.
     Lower,
+    /// An accuracy.
     Higher,
 }
 

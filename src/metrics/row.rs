@@ -15,8 +15,11 @@ use crate::text::{escape_line, unescape_line};
 pub struct RunLabel {
     /// The label of the log.
     pub trace: String,
+    /// Processors of the machine.
     pub procs: u32,
+    /// The scheduler's spec.
     pub scheduler: String,
+    /// The predictor's spec.
     pub predictor: String,
     /// Records of the log that became no job.
     pub dropped: u64,
@@ -29,14 +32,18 @@ pub struct RunLabel {
 pub struct Baseline {
     /// `scheduler/predictor`.
     pub name: String,
+    /// Its figures.
     pub summary: Summary,
 }
 
 /// The result of a run. [`super::COLUMNS`] says what is printed of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunRow {
+    /// What was run.
     pub label: RunLabel,
+    /// Its figures.
     pub summary: Summary,
+    /// What it is compared with, if anything.
     pub baseline: Option<Baseline>,
 }
 

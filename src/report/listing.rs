@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use crate::metrics::{Better, COLUMNS};
 use crate::spec::Form;
 
+/// Forms with their keys and defaults.
 pub fn write_forms(out: &mut dyn Write, forms: &[&Form]) -> io::Result<()> {
     let names = forms.iter().map(|form| form.name.len()).max().unwrap_or(0);
     for form in forms {

@@ -5,11 +5,14 @@ use std::io::{self, Write};
 use super::shown::shown_cell;
 use super::table::Table;
 use crate::metrics::columns::columns;
-use crate::metrics::{Column, RunRow};
+use crate::metrics::{Column, RunRow, Source};
 
 /// The name of a column over a table.
 pub(super) fn heading(column: &Column) -> String {
-    column.name.replace("_improvement_pct", " gain")
+    match column.source {
+        Source::Improvement(of) => format!("{} gain", of.name.trim_end_matches("_mean")),
+        _ => column.name.to_string(),
+    }
 }
 
 /// Writes the main columns of runs, and behind them others of the caller's own, such as what a sweep varies.

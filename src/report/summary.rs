@@ -32,6 +32,7 @@ static LINES: [(&str, &Column); 17] = [
     ("makespan", &MAKESPAN),
 ];
 
+/// Writes a line for each figure of a run, beside those of its baseline and with the improvement.
 pub fn write_summary(out: &mut dyn Write, row: &RunRow) -> io::Result<()> {
     let RunRow { label, summary: run, baseline } = row;
     let jobs = grouped(run.jobs as u64);

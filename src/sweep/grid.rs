@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::experiment::{OPTIONS, OptionForm, Options, refuse_overruled, what_draws};
+use crate::metrics::Column;
 use crate::settings_file::{self, Entry, Value};
 use crate::spec::SpecError;
 use crate::trace::{Source, demo, labels};
@@ -306,8 +307,7 @@ impl Grid {
 
     /// The options that have no column of their own in a summary, so that a sweep adds one.
     pub fn added_columns(&self) -> impl Iterator<Item = (usize, &str)> {
-        const THERE: [&str; 5] = ["trace", "scheduler", "predictor", "procs", "baseline"];
-        self.axes.iter().map(|axis| axis.name.as_str()).enumerate().filter(|(_, name)| !THERE.contains(name))
+        self.axes.iter().map(|axis| axis.name.as_str()).enumerate().filter(|(_, name)| !Column::exists(name))
     }
 }
 

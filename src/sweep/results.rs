@@ -17,7 +17,9 @@ use super::store::{CellKey, Store};
 /// How far a sweep is, in cells of its grid.
 #[derive(Debug, Default)]
 pub struct SweepProgress {
+    /// Cells of the grid.
     pub cells: usize,
+    /// Finished ones.
     pub done: usize,
     /// Tried in vain, or with a log that cannot be read: where and why.
     pub failed: Vec<Failure>,
@@ -26,6 +28,7 @@ pub struct SweepProgress {
 }
 
 impl SweepProgress {
+    /// How far a sweep is by what is known of its cells.
     pub fn of(sweep: &Sweep, keys: &Keys, store: &Store) -> SweepProgress {
         let mut progress = SweepProgress { cells: sweep.grid.len(), ..SweepProgress::default() };
         for (cell, key) in keys.keys.iter().enumerate() {
@@ -45,6 +48,7 @@ impl SweepProgress {
         progress
     }
 
+    /// Whether all cells are done.
     pub fn is_complete(&self) -> bool {
         self.done == self.cells
     }
@@ -56,10 +60,16 @@ pub enum ResultColumn<'a> {
     /// One that every run has.
     Run(&'static Column),
     /// The values of a list of the grid: where it stands among the lists, and its name.
-    Swept { axis: usize, name: &'a str },
+    Swept {
+        /// Counted from 0.
+        axis: usize,
+        /// The option, which is the column's name.
+        name: &'a str,
+    },
 }
 
 impl ResultColumn<'_> {
+    /// As it stands in CSV and JSON.
     pub fn name(&self) -> &str {
         match self {
             ResultColumn::Run(column) => column.name,
@@ -106,6 +116,7 @@ impl Grid {
 pub struct FinishedRow<'a> {
     /// What was run.
     pub key: CellKey,
+    /// Its labels and figures.
     pub run: RunRow,
     /// The values of the cell, one for each list of the grid.
     pub values: Vec<&'a str>,

@@ -513,3 +513,59 @@ fn an_interrupt_leaves_no_half_written_file() {
     assert!(String::from_utf8_lossy(&ended.stderr).contains("interrupted"));
     assert_eq!((files(), fs::read_to_string(&path).unwrap().as_str()), (1, "old"));
 }
+
+/// The list of columns is made from the table that results are made from, and the documentation names them all.
+#[test]
+fn every_column_is_listed_and_documented() {
+    let list = sim_ok(&["list", "columns"]);
+    let listed: Vec<&str> = list.lines().map(|line| line.split_whitespace().next().unwrap()).collect();
+    let csv = sim_ok(&["--first", "50"]);
+    assert_eq!(listed, csv.lines().next().unwrap().split(',').collect::<Vec<_>>());
+    assert!(list.lines().all(|line| line.split_whitespace().count() > 2), "each with its meaning:\n{list}");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut documentation = fs::read_to_string(root.join("README.md")).unwrap();
+    // Pages of `sim help` stand in files or folders of this name.
+    let mut pages: Vec<_> = fs::read_dir(root.join("src/cli")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    pages.retain(|path| path.file_name().unwrap().to_string_lossy().starts_with("help"));
+    while let Some(page) = pages.pop() {
+        match page.is_dir() {
+            true => pages.extend(fs::read_dir(page).unwrap().map(|entry| entry.unwrap().path())),
+            false => documentation += &fs::read_to_string(page).unwrap(),
+        }
+    }
+    let words: Vec<&str> = documentation.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    for column in listed {
+        assert!(words.contains(&column), "the documentation does not mention the column {column}");
+    }
+}
+
+/// Whatever prints CSV can leave out its header, and takes the same formats.
+#[test]
+fn every_command_with_results_has_the_same_output_options() {
+    for command in [
+        "--first 50",
+        "search --method greedy --evaluations 40 --first 200",
+        "wait --method ibl --first 400",
+        "wait --method ibl --first 400 --ask procs=4,estimate=1h",
+        "malleable --days 1 --strategy avg --view system",
+        "reproduce downey --days 1 --replications 1",
+        "trace info",
+    ] {
+        let run = |more: &[&str]| sim_ok(&[&command.split(' ').collect::<Vec<_>>(), more].concat());
+        let whole = run(&["--format", "csv"]);
+        let (header, rows) = whole.split_once('\n').unwrap();
+        assert!(header.contains(',') && !rows.is_empty(), "{command}");
+        assert_eq!(run(&["--format", "csv", "--no-header"]), rows, "{command}");
+    }
+    assert!(
+        sim_ok(&["sweep", "--help"]).starts_with("Run a grid of settings"),
+        "what the options say is not about sweeps"
+    );
+    for command in ["search", "wait", "meta", "malleable", "sweep", "reproduce talby", "reproduce downey"] {
+        let help = sim_ok(&[&command.split(' ').collect::<Vec<_>>()[..], &["--help"]].concat());
+        let output = help.split("\nOutput:\n").nth(1).unwrap_or_else(|| panic!("{command} has no section Output"));
+        for option in ["--threads <N>", "--format <FORMAT>", "--no-header"] {
+            assert!(output.contains(option), "{command} has no {option} among its output options");
+        }
+    }
+}

@@ -109,6 +109,24 @@ fn the_map_of_the_house_is_true() {
     }
 }
 
+/// Names of columns of results stand in one table: whoever needs a column takes it from there. (Other names are options
+/// too, or columns of other results, which cannot be told apart here.)
+#[test]
+fn columns_of_results_are_named_in_one_place() {
+    let names = ["ai_mean", "ra_mean", "mae", "mae_pct", "backfilled", "misses", "wait_improvement_pct"];
+    for (path, text) in sources() {
+        let is_table = path == Path::new("metrics/columns.rs");
+        for name in names {
+            let named = without_tests(&text).contains(&format!("\"{name}\""));
+            assert_eq!(named, is_table, "{path:?} and the column {name}");
+        }
+        assert!(
+            is_table || !without_tests(&text).contains("_improvement_pct"),
+            "{path:?} names columns of improvement"
+        );
+    }
+}
+
 #[test]
 fn nothing_unfinished_and_nothing_printed_from_below() {
     for (path, text) in sources() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{Ran, demo_text, sim, sim_ok};
+use crate::support::{Ran, assert_golden, demo_text, sim, sim_ok};
 
 /// A grid of 24 cells on the embedded log.
 const GRID: [&str; 8] = [
@@ -304,6 +304,41 @@ fn groups_have_means_and_intervals() {
     assert_eq!((json.as_array().unwrap().len(), &json[1]["load"]), (24, &1.0.into()));
     let error = sweep(&GRID, &folder.text("a"), &["--resume", "--group-by", "color"]);
     assert!(error.code == 2 && error.err.contains("no column 'color' to group by"), "{}", error.err);
+}
+
+/// Results of sweeps in every format, with groups and without: their digits are those of the printed numbers.
+#[test]
+fn golden_results_in_every_format() {
+    let folder = Folder::new();
+    let out = folder.text("a");
+    let grid = "--predictor estimate,ruh:window={2|3} --baseline easy/estimate --shake 30s --seed 1,2 --first 300";
+    assert_eq!(sweep(&grid.split(' ').collect::<Vec<_>>(), &out, &[]).code, 0);
+    let mut text = String::new();
+    for by in [&[][..], &["--group-by", "predictor"], &["--group-by", "seed,procs,baseline"]] {
+        for format in ["csv", "json", "table"] {
+            let ran = sim_ok(&[&["sweep", "--out", &out, "--resume", "--format", format], by].concat());
+            text += &format!("{}{format}\n{}\n", by.join(" "), ran.replace(&out, "DIR"));
+        }
+    }
+    for format in ["csv", "json", "table"] {
+        text += &sim_ok(&["--first", "300", "--replications", "3", "--format", format]);
+    }
+    assert_golden("sweep.txt", &text);
+}
+
+/// What was swept may be a number, but the name of a log is a text, as in the JSON of the main command.
+#[test]
+fn a_log_whose_name_is_a_number_keeps_its_name() {
+    let folder = Folder::new();
+    let log = folder.text("7.swf");
+    fs::write(&log, demo_text()).unwrap();
+    let options = ["--trace", &log, "--first", "100", "--load", "1.5"];
+    let ran = sweep(&options, &folder.text("a"), &["--format", "json"]);
+    let swept: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((&swept[0]["trace"], &swept[0]["load"]), (&"7".into(), &1.5.into()));
+    let alone: serde_json::Value =
+        serde_json::from_str(&sim_ok(&[&options[..], &["--format", "json"]].concat())).unwrap();
+    assert_eq!(alone["trace"], swept[0]["trace"]);
 }
 
 #[test]

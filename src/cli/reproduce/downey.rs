@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Printing;
+use super::print_figures;
+use crate::cli::output_options::OutputOptions;
 use crate::cli::progress::Progress;
 use crate::cli::stderr::note;
 use crate::report::grouped;
@@ -17,7 +18,7 @@ pub struct DowneyArgs {
     #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
     #[command(flatten)]
-    printing: Printing,
+    output: OutputOptions,
     /// Days of each workload
     #[arg(long, value_name = "N", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     days: u32,
@@ -32,7 +33,7 @@ pub fn execute(args: &DowneyArgs, quiet: bool) -> anyhow::Result<()> {
         note(format_args!("this study has no logs: {} is not looked into", logs.display()));
     }
     let (replications, days) = (u64::from(args.replications), args.days);
-    let study = Downey { replications, days, threads: args.printing.threads() };
+    let study = Downey { replications, days, threads: args.output.threads() };
     let began = std::time::Instant::now();
     let figures = {
         let progress = Progress::counting("simulating", "workloads", Some(study.steps()), quiet);
@@ -42,5 +43,5 @@ pub fn execute(args: &DowneyArgs, quiet: bool) -> anyhow::Result<()> {
         let (count, time) = (grouped(study.steps() as u64), humane(began.elapsed().as_secs_f64()));
         note(format_args!("{count} workloads in {time}"));
     }
-    args.printing.print("downey", &figures, false)
+    print_figures(&args.output, "downey", &figures, false)
 }

@@ -28,7 +28,7 @@ pub struct KumarMetaArgs {
 
 pub fn execute(args: &KumarMetaArgs, quiet: bool) -> anyhow::Result<()> {
     let found = args.common.find(&kumar_meta_logs(), &[], quiet)?;
-    let threads = args.common.printing.threads();
+    let threads = args.common.output.threads();
     let study = KumarMeta::new(&as_recorded(&found)?, args.full, args.days, args.replications, threads)?;
     if !quiet {
         let (jobs, questions) = study.cost();

@@ -36,7 +36,7 @@ pub fn execute(args: &KumarWaitArgs, quiet: bool) -> anyhow::Result<()> {
         learning: Learning { first, ..Learning::default() },
         most: args.most as usize,
         regression_every: args.regression_every as usize,
-        threads: args.common.printing.threads(),
+        threads: args.common.output.threads(),
         ..Plan::default()
     };
     let figures = {

@@ -7,17 +7,15 @@ mod smith;
 mod talby;
 mod tsafrir;
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
 use super::failure::UsageError;
+use super::output_options::OutputOptions;
 use super::places::{Named, refuse_collisions};
 use super::stderr::{self, note, warning};
-use super::{Format, available_threads, print_summary};
 use crate::experiment::Options;
-use crate::report::{write_csv, write_json_list};
 use crate::reproduce::{Figure, FoundLog, LogName, acknowledgements, find_logs, write_figures};
 use crate::schedule::catalog;
 use crate::trace::{Log, ReadOptions, Source, Workload, read};
@@ -91,18 +89,7 @@ struct Common {
     #[arg(long, value_name = "DIR")]
     logs: PathBuf,
     #[command(flatten)]
-    printing: Printing,
-}
-
-/// What every study takes.
-#[derive(Debug, Args)]
-struct Printing {
-    /// Threads to use; results do not depend on it [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    threads: Option<u32>,
-    /// How to print the figures [default: table on a terminal, csv otherwise]
-    #[arg(long, value_enum)]
-    format: Option<Format>,
+    output: OutputOptions,
 }
 
 pub fn execute(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<()> {
@@ -138,26 +125,15 @@ impl Common {
 
     /// The figures, and whom the logs are owed to.
     fn print(&self, study: &str, figures: &[Figure], logs: &[FoundLog], stdout_taken: bool) -> anyhow::Result<()> {
-        self.printing.print(study, figures, stdout_taken)?;
+        print_figures(&self.output, study, figures, stdout_taken)?;
         stderr::line(acknowledgements(logs));
         Ok(())
     }
 }
 
-impl Printing {
-    fn threads(&self) -> usize {
-        self.threads.map_or_else(available_threads, |threads| threads as usize)
-    }
-
-    fn print(&self, study: &str, figures: &[Figure], stdout_taken: bool) -> anyhow::Result<()> {
-        let cells: Vec<_> = figures.iter().map(|figure| figure.cells(study)).collect();
-        let write = |out: &mut dyn Write| match Format::or_default(self.format) {
-            Format::Table => write_figures(out, figures),
-            Format::Csv => write_csv(out, &cells, true),
-            Format::Json => write_json_list(out, &cells),
-        };
-        Ok(print_summary(stdout_taken, write)?)
-    }
+fn print_figures(output: &OutputOptions, study: &str, figures: &[Figure], stdout_taken: bool) -> anyhow::Result<()> {
+    let cells: Vec<_> = figures.iter().map(|figure| figure.cells(study)).collect();
+    Ok(output.print.print_rows(stdout_taken, &cells, |out| write_figures(out, figures))?)
 }
 
 /// Logs with all their records.

@@ -20,7 +20,7 @@ pub fn execute(args: &SmithArgs, quiet: bool) -> anyhow::Result<()> {
     let logs = args.common.find(&smith_logs(), &[], quiet)?;
     let workloads = replayed(&logs)?;
     let study =
-        Smith { logs: &workloads, replications: u64::from(args.replications), threads: args.common.printing.threads() };
+        Smith { logs: &workloads, replications: u64::from(args.replications), threads: args.common.output.threads() };
     let figures = {
         let progress = Progress::counting("searching", "searches", Some(study.steps()), quiet);
         let done = std::cell::Cell::new(0);

@@ -36,7 +36,7 @@ pub struct TalbyArgs {
 pub fn execute(args: &TalbyArgs, quiet: bool) -> anyhow::Result<()> {
     let logs = args.common.find(&talby_logs(), &given([("--cells-out", &args.cells_out)]), quiet)?;
     let cells_out = args.cells_out.as_deref().map(Output::create).transpose()?;
-    let threads = args.common.printing.threads();
+    let threads = args.common.output.threads();
     let study = Talby::new(logs.clone(), args.replications as usize);
     let cells = study.cells();
     let rows = rows(&cells, args.out.clone(), threads, quiet)?;

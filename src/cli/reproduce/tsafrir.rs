@@ -17,7 +17,7 @@ pub struct TsafrirArgs {
 
 pub fn execute(args: &TsafrirArgs, quiet: bool) -> anyhow::Result<()> {
     let found = args.common.find(&tsafrir_logs(), &[], quiet)?;
-    let study = Tsafrir::new(&as_recorded(&found)?, args.seeds, args.common.printing.threads())?;
+    let study = Tsafrir::new(&as_recorded(&found)?, args.seeds, args.common.output.threads())?;
     let figures = {
         let progress = Progress::counting("simulating", "runs", Some(study.steps()), quiet);
         study.figures(|done| progress.at(done)).map_err(anyhow::Error::msg)?

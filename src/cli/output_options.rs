@@ -1,0 +1,124 @@
+//! The options that all commands with results have: threads, the format, the header of CSV; and the files that a command
+//! writes beside what it prints.
+
+use std::io::{self, Write};
+
+use clap::{Args, Command, ValueEnum};
+
+use super::places::{Named, given, refuse_collisions};
+use crate::report::{Cell, Output, OutputError, write_csv, write_json, write_json_list};
+
+/// How a result is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Aligned, with units, for people
+    Table,
+    /// One line a run, for programs
+    Csv,
+    /// One object a run
+    Json,
+}
+
+/// The options of a command that computes in threads and prints a result.
+#[derive(Debug, Args)]
+pub struct OutputOptions {
+    /// Threads to use; results do not depend on it [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Output")]
+    threads: Option<u32>,
+    #[command(flatten)]
+    pub print: PrintOptions,
+}
+
+/// The options of a command that prints a result.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct PrintOptions {
+    /// How to print the summary [default: table on a terminal, csv otherwise]
+    #[arg(long, value_enum, help_heading = "Output")]
+    format: Option<Format>,
+    /// CSV without its line of column names
+    #[arg(long, help_heading = "Output")]
+    no_header: bool,
+}
+
+/// The same command, whose help says that `--format` is for printing `what` instead of the summary.
+pub fn printing(command: Command, what: &str) -> Command {
+    let help = format!("How to print {what} [default: table on a terminal, csv otherwise]");
+    command.mut_arg("format", |format| format.help(help))
+}
+
+impl OutputOptions {
+    pub fn threads(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.threads.map_or_else(all, |threads| threads as usize)
+    }
+}
+
+impl PrintOptions {
+    /// What was asked for; else a table on a terminal and CSV anywhere else.
+    pub fn format(&self) -> Format {
+        use std::io::IsTerminal;
+        self.format.unwrap_or(if io::stdout().is_terminal() { Format::Table } else { Format::Csv })
+    }
+
+    /// Whether CSV has its line of column names.
+    pub fn header(&self) -> bool {
+        !self.no_header
+    }
+
+    /// Prints rows: `table` writes them for people, and JSON is a list of objects. They go to standard output, unless that
+    /// is taken by one of the command's files.
+    pub fn print_rows<N: AsRef<str>>(
+        &self,
+        stdout_taken: bool,
+        rows: &[Vec<(N, Cell)>],
+        table: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), OutputError> {
+        print(stdout_taken, |out| match self.format() {
+            Format::Table => table(out),
+            Format::Csv => write_csv(out, rows, self.header()),
+            Format::Json => write_json_list(out, rows),
+        })
+    }
+
+    /// The same for the one row that a command has, which in JSON is an object and no list.
+    pub fn print_row<N: AsRef<str> + Clone>(
+        &self,
+        stdout_taken: bool,
+        row: &[(N, Cell)],
+        table: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), OutputError> {
+        print(stdout_taken, |out| match self.format() {
+            Format::Table => table(out),
+            Format::Csv => write_csv(out, &[row.to_vec()], self.header()),
+            Format::Json => write_json(out, row),
+        })
+    }
+}
+
+fn print(stdout_taken: bool, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
+    match stdout_taken {
+        true => {
+            write(&mut io::stderr().lock()).map_err(|error| OutputError { name: "standard error".to_string(), error })
+        }
+        false => Output::stdout().fill(write),
+    }
+}
+
+/// The files that a command writes beside what it prints. Opened before any work is done.
+pub struct OutputFiles<const N: usize> {
+    pub files: [Option<Output>; N],
+    /// One of them is standard output, so the result must not go there.
+    pub stdout_taken: bool,
+}
+
+impl<const N: usize> OutputFiles<N> {
+    /// Opens those that were given, each by its option, unless one would replace another or what the command reads.
+    pub fn open(outputs: [(&str, &Option<String>); N], inputs: &[Named]) -> anyhow::Result<OutputFiles<N>> {
+        let stdout_taken = refuse_collisions(&given(outputs), inputs, true)?;
+        let mut files = [const { None }; N];
+        for (file, (_, name)) in files.iter_mut().zip(outputs) {
+            *file = name.as_deref().map(Output::create).transpose()?;
+        }
+        Ok(OutputFiles { files, stdout_taken })
+    }
+}
