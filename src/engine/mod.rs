@@ -1,17 +1,20 @@
-//! The engine: events and their total order, the machine, the recorder. The only place that changes state.
+//! The engine: events and their total order, the machine, observers. The only place that changes state.
 //!
-//! [`Simulation`] is one machine that can be stepped; [`run`] drives a whole workload through one.
+//! [`Simulation`] is one machine that can be stepped; [`run`] drives a whole workload through one. An [`Observer`] sees
+//! everything that happens, in the one order there is.
 
 mod agenda;
 mod error;
 mod machine;
+mod observer;
 mod recorder;
 mod run;
 mod setup;
 mod simulation;
 
 pub use error::EngineError;
+pub use observer::{Arrival, Cancellation, End, Miss, Observer, Placed, PredictionChange, Start};
 pub use recorder::{Event, Outcome, PredictionMade};
-pub use run::{Finished, RunRecord, run};
+pub use run::{Finished, RunRecord, run, run_observed};
 pub use setup::{EngineOptions, Named};
 pub use simulation::Simulation;

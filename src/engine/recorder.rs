@@ -1,5 +1,6 @@
 //! The recorder watches: starts, misses, and how wrong the predictions were while they held.
 
+use super::observer::{Arrival, Cancellation, End, Observer, Placed, PredictionChange, Start};
 use crate::job::JobId;
 use crate::time::{IfKnown, Seconds, Time};
 
@@ -106,25 +107,6 @@ impl Recorder {
         self.outcomes.push(Outcome::UNKNOWN);
     }
 
-    /// A job arrives and has this place on the board.
-    pub fn begin(&mut self, place: usize, now: Time) {
-        let draft = Draft { outcome: Outcome::UNKNOWN, since: now, ai_seconds: 0, ai_carried: 0 };
-        match self.drafts.get_mut(place) {
-            Some(free) => *free = draft,
-            None => self.drafts.push(draft),
-        }
-    }
-
-    /// A prediction replaces another (0: there was none), which held until now.
-    pub fn predicted(&mut self, place: usize, made: PredictionMade, old: Seconds, runtime: Seconds) {
-        if let Some(history) = &mut self.history {
-            history.push(made);
-        }
-        if old > 0 {
-            self.drafts[place].weigh(old, runtime, made.time);
-        }
-    }
-
     /// How many predictions are kept so far.
     pub fn history_len(&self) -> usize {
         self.history.as_ref().map_or(0, Vec::len)
@@ -137,37 +119,6 @@ impl Recorder {
         }
     }
 
-    /// The predictor has said all it has to say of an arriving job.
-    pub fn arrived(&mut self, place: usize, prediction: Seconds) {
-        self.drafts[place].outcome.prediction = prediction;
-    }
-
-    /// The same of a job that starts.
-    pub fn started(&mut self, place: usize, now: Time, prediction: Seconds, backfilled: bool, inside: Option<bool>) {
-        let outcome = &mut self.drafts[place].outcome;
-        outcome.start = Some(now).into();
-        outcome.prediction_at_start = prediction;
-        outcome.backfilled = backfilled;
-        outcome.inside = inside;
-    }
-
-    /// A job that had this place on the board has ended.
-    pub fn ended(&mut self, id: JobId, place: usize, last: LastPrediction, runtime: Seconds, now: Time) {
-        let draft = &mut self.drafts[place];
-        draft.weigh(last.prediction, runtime, now);
-        let ai_seconds = match draft.ai_carried {
-            0 => draft.ai_seconds as f64,
-            carried => float_of(carried + i128::from(draft.ai_seconds)),
-        };
-        let LastPrediction { prediction: prediction_last, misses } = last;
-        self.outcomes[id.index()] = Outcome { ai_seconds, prediction_last, misses, ..draft.outcome };
-    }
-
-    /// A job that had this place on the board was cancelled.
-    pub fn cancelled(&mut self, id: JobId, place: usize) {
-        self.outcomes[id.index()] = Outcome { ra_seconds: 0.0, ..self.drafts[place].outcome };
-    }
-
     /// What has become of a job so far; of one in the system, which has this place on the board, without its accuracy.
     pub fn outcome(&self, id: JobId, place: Option<usize>) -> Outcome {
         match place {
@@ -177,18 +128,60 @@ impl Recorder {
     }
 }
 
+impl Observer for Recorder {
+    fn on_arrival(&mut self, arrival: &Arrival<'_>) {
+        let draft = Draft { outcome: Outcome::UNKNOWN, since: arrival.time, ai_seconds: 0, ai_carried: 0 };
+        match self.drafts.get_mut(arrival.job.place) {
+            Some(free) => *free = draft,
+            None => self.drafts.push(draft),
+        }
+    }
+
+    fn on_prediction(&mut self, change: &PredictionChange) {
+        let PredictionChange { place, made, old, runtime } = *change;
+        if let Some(history) = &mut self.history {
+            history.push(made);
+        }
+        let draft = &mut self.drafts[place];
+        if old > 0 {
+            draft.weigh(old, runtime, made.time);
+        }
+        // The last that is said of an arriving job is what is said of it.
+        if made.event == Event::Arrival && made.job == made.cause {
+            draft.outcome.prediction = made.prediction;
+        }
+    }
+
+    fn on_start(&mut self, start: &Start<'_>) {
+        let outcome = &mut self.drafts[start.job.place].outcome;
+        outcome.start = Some(start.time).into();
+        outcome.prediction_at_start = start.prediction;
+        outcome.backfilled = start.backfilled;
+        outcome.inside = start.inside;
+    }
+
+    fn on_end(&mut self, end: &End<'_>) {
+        let draft = &mut self.drafts[end.job.place];
+        draft.weigh(end.prediction, end.runtime, end.time);
+        let ai_seconds = match draft.ai_carried {
+            0 => draft.ai_seconds as f64,
+            carried => float_of(carried + i128::from(draft.ai_seconds)),
+        };
+        let (prediction_last, misses) = (end.prediction, end.misses);
+        self.outcomes[end.job.id.index()] = Outcome { ai_seconds, prediction_last, misses, ..draft.outcome };
+    }
+
+    fn on_cancellation(&mut self, cancellation: &Cancellation<'_>) {
+        let Placed { id, place } = cancellation.job;
+        self.outcomes[id.index()] = Outcome { ra_seconds: 0.0, ..self.drafts[place].outcome };
+    }
+}
+
 /// Apart, because the compiler would otherwise make all sums floats in this way, which is much the slower.
 #[cold]
 #[inline(never)]
 fn float_of(sum: i128) -> f64 {
     sum as f64
-}
-
-/// The prediction in force at the end, and how often it had been missed.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct LastPrediction {
-    pub prediction: Seconds,
-    pub misses: u32,
 }
 
 impl Draft {
@@ -211,6 +204,7 @@ impl Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::Submission;
     use crate::time::FOREVER;
 
     /// Errors of 2,000 years held for 2,000 years go over 64 bits, and are added up to the last second all the same.
@@ -218,15 +212,17 @@ mod tests {
     fn inaccuracy_is_exact_however_large() {
         let mut recorder = Recorder::new(false);
         recorder.announce();
-        recorder.begin(0, 0);
+        let (submission, job) = (Submission::new(0, 1, 1), Placed { id: JobId(0), place: 0 });
+        recorder.on_arrival(&Arrival { time: 0, job, submission: &submission });
         let mut sum = 0i128;
         for held in 1..=3 {
             let now = held * FOREVER;
             let made = PredictionMade { job: JobId(0), time: now, prediction: 1, event: Event::Miss, cause: JobId(0) };
-            recorder.predicted(0, made, FOREVER, held);
+            recorder.on_prediction(&PredictionChange { place: 0, made, old: FOREVER, runtime: held });
             sum += i128::from(FOREVER - held) * i128::from(FOREVER);
         }
-        recorder.ended(JobId(0), 0, LastPrediction { prediction: 9, misses: 0 }, 2, 3 * FOREVER + 1);
+        let time = 3 * FOREVER + 1;
+        recorder.on_end(&End { time, job, submission: &submission, runtime: 2, prediction: 9, misses: 0 });
         assert!(sum > i128::from(i64::MAX));
         assert_eq!(recorder.outcomes[0].ai_seconds, (sum + 7) as f64);
     }

@@ -1,6 +1,7 @@
 //! A whole workload, from its first submission to its last end.
 
 use super::error::EngineError;
+use super::observer::Observer;
 use super::recorder::{Outcome, PredictionMade};
 use super::setup::{EngineOptions, Named};
 use super::simulation::Simulation;
@@ -9,8 +10,8 @@ use crate::predict::Predictor;
 use crate::schedule::Policy;
 use crate::time::{Seconds, Time};
 
-/// How often the watcher hears of progress, in jobs.
-const WATCH_EVERY: usize = 1 << 13;
+/// How many jobs arrive between two calls of `progress`.
+const PROGRESS_EVERY: usize = 1 << 13;
 
 /// What a simulation made of a workload: one outcome a job, in workload order.
 #[derive(Clone, Debug)]
@@ -49,24 +50,38 @@ impl RunRecord {
     }
 }
 
-/// Runs jobs, in order of submission, to the end of the last. The watcher is told now and then how many have arrived.
+/// Runs jobs, in order of submission, to the end of the last. `progress` is called from time to time with the number of
+/// jobs that have arrived.
 pub fn run(
     procs: u32,
     jobs: &[Job],
     policy: Named<dyn Policy>,
     predictor: Named<dyn Predictor>,
     options: EngineOptions,
-    watch: &mut dyn FnMut(usize),
+    progress: &mut dyn FnMut(usize),
 ) -> Result<RunRecord, EngineError> {
-    let mut simulation = Simulation::new(procs, policy, predictor, options);
+    run_observed(procs, jobs, policy, predictor, options, (), progress)
+}
+
+/// The same with an observer beside the recorder.
+pub fn run_observed(
+    procs: u32,
+    jobs: &[Job],
+    policy: Named<dyn Policy>,
+    predictor: Named<dyn Predictor>,
+    options: EngineOptions,
+    observer: impl Observer,
+    progress: &mut dyn FnMut(usize),
+) -> Result<RunRecord, EngineError> {
+    let mut simulation = Simulation::observed(procs, policy, predictor, options, observer);
     simulation.expect(jobs.len());
     let mut arrived = 0;
     for together in jobs.chunk_by(|a, b| a.submission.submit == b.submission.submit) {
         for job in together {
             simulation.submit(job)?;
             arrived += 1;
-            if arrived % WATCH_EVERY == 0 {
-                watch(arrived);
+            if arrived % PROGRESS_EVERY == 0 {
+                progress(arrived);
             }
         }
         simulation.run_to(together[0].submission.submit)?;

@@ -1,6 +1,6 @@
 //! A scheduler with a predictor, and a run of them.
 
-use crate::engine::{self, EngineError, EngineOptions, Named, RunRecord};
+use crate::engine::{self, EngineError, EngineOptions, Named, Observer, RunRecord};
 use crate::predict;
 use crate::schedule;
 use crate::spec::{Spec, SpecError};
@@ -42,13 +42,33 @@ impl Setting {
         format!("{}/{}", self.scheduler.in_full(), self.predictor.in_full())
     }
 
+    /// Simulates a workload with an observer beside the recorder.
+    pub fn run(
+        &self,
+        workload: &Workload,
+        observer: impl Observer,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<RunRecord, EngineError> {
+        let policy = schedule::catalog::build(&self.scheduler, &workload.jobs);
+        let predictor = predict::catalog::build(&self.predictor);
+        engine::run_observed(
+            workload.procs,
+            &workload.jobs,
+            Named { name: self.scheduler.to_string(), value: policy },
+            Named { name: self.predictor.to_string(), value: predictor },
+            self.engine,
+            observer,
+            progress,
+        )
+    }
+
     /// Whether it replays the log's own schedule, which asks more of the log: its waits.
     pub fn is_replay(&self) -> bool {
         schedule::catalog::is_replay(&self.scheduler)
     }
 }
 
-/// Simulates a workload. The watcher is told now and then how many jobs have arrived.
+/// Simulates a workload. `progress` is called from time to time with the number of jobs that have arrived.
 ///
 /// ```
 /// use shadowtime::experiment::{Setting, simulate};
@@ -63,16 +83,7 @@ impl Setting {
 pub fn simulate(
     workload: &Workload,
     setting: &Setting,
-    watch: &mut dyn FnMut(usize),
+    progress: &mut dyn FnMut(usize),
 ) -> Result<RunRecord, EngineError> {
-    let policy = schedule::catalog::build(&setting.scheduler, &workload.jobs);
-    let predictor = predict::catalog::build(&setting.predictor, &workload.jobs);
-    engine::run(
-        workload.procs,
-        &workload.jobs,
-        Named { name: setting.scheduler.to_string(), value: policy },
-        Named { name: setting.predictor.to_string(), value: predictor },
-        setting.engine,
-        watch,
-    )
+    setting.run(workload, (), progress)
 }

@@ -131,12 +131,10 @@ impl Clock<'_> {
             for &id in &started {
                 any = true;
                 let at = self.sites[site].arrival(id);
-                let job = &self.arrivals[at].job;
-                self.sites[site].note_start(id, job);
                 self.ran[at] = Queued { site, id };
                 for copy in std::mem::take(&mut self.copies[at]) {
                     if copy.site != site {
-                        self.sites[copy.site].cancel(copy.id, job)?;
+                        self.sites[copy.site].cancel(copy.id)?;
                         self.cancelled += 1;
                     }
                 }

@@ -1,65 +1,75 @@
-//! A site while time goes on: its simulation, its load, and whoever watches it.
-
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::sync::mpsc::{Receiver, Sender, channel};
+//! A site while time goes on: its simulation, and what policies may know of it.
 
 use super::grid::Machine;
 use super::load::{Load, LoadMeter};
 use super::policies::SiteView;
 use super::waits::SiteWaits;
-use crate::engine::{EngineError, Named, Outcome, Simulation};
+use crate::engine::{Arrival, Cancellation, End, EngineError, Named, Observer, Outcome, Simulation, Start};
 use crate::job::{Job, JobId, Submission};
-use crate::predict::{self, Board, Predictor};
+use crate::predict;
 use crate::schedule;
-use crate::time::{Seconds, Time};
+use crate::time::Time;
 
 pub(super) struct Live {
     procs: u32,
-    simulation: Simulation,
-    /// Tells an oracle the runtimes of the jobs that are handed in.
-    truth: Option<Sender<Seconds>>,
+    simulation: Simulation<SiteObservers>,
     /// Which job of the stream each job handed in is.
     arrivals: Vec<u32>,
-    load: LoadMeter,
     now: Time,
-    starts: usize,
-    watcher: Option<Watcher>,
 }
 
-/// Whoever watches, and the ends that are still to be told.
-struct Watcher {
-    waits: Box<dyn SiteWaits>,
-    ends: BinaryHeap<Reverse<(Time, JobId)>>,
+/// Who observes a site.
+struct SiteObservers {
+    load: LoadMeter,
+    starts: usize,
+    waits: Option<Box<dyn SiteWaits>>,
+}
+
+impl Observer for SiteObservers {
+    fn on_arrival(&mut self, arrival: &Arrival<'_>) {
+        self.load.on_arrival(arrival);
+        if let Some(waits) = &mut self.waits {
+            waits.on_arrival(arrival);
+        }
+    }
+
+    fn on_start(&mut self, start: &Start<'_>) {
+        self.starts += 1;
+        self.load.on_start(start);
+        if let Some(waits) = &mut self.waits {
+            waits.on_start(start);
+        }
+    }
+
+    fn on_end(&mut self, end: &End<'_>) {
+        self.load.on_end(end);
+        if let Some(waits) = &mut self.waits {
+            waits.on_end(end);
+        }
+    }
+
+    fn on_cancellation(&mut self, cancellation: &Cancellation<'_>) {
+        self.load.on_cancellation(cancellation);
+        if let Some(waits) = &mut self.waits {
+            waits.on_cancellation(cancellation);
+        }
+    }
 }
 
 impl Live {
     pub fn new(machine: &Machine, waits: Option<Box<dyn SiteWaits>>) -> Live {
         let Machine { procs, setting, .. } = machine;
-        // Which jobs will come is not known: a policy or a predictor that wants to know is not built from them.
-        let (predictor, truth): (Box<dyn Predictor>, _) = if predict::catalog::is_oracle(&setting.predictor) {
-            let (truth, told) = channel();
-            (Box::new(Told(told)), Some(truth))
-        } else {
-            (predict::catalog::build(&setting.predictor, &[]), None)
-        };
+        // Which jobs will come is not known: a policy that wants to know is not built from them.
         let policy = schedule::catalog::build(&setting.scheduler, &[]);
-        let simulation = Simulation::new(
+        let predictor = predict::catalog::build(&setting.predictor);
+        let simulation = Simulation::observed(
             *procs,
             Named { name: setting.scheduler.to_string(), value: policy },
             Named { name: setting.predictor.to_string(), value: predictor },
             setting.engine,
+            SiteObservers { load: LoadMeter::default(), starts: 0, waits },
         );
-        Live {
-            procs: *procs,
-            simulation,
-            truth,
-            arrivals: Vec::new(),
-            load: LoadMeter::default(),
-            now: Time::MIN,
-            starts: 0,
-            watcher: waits.map(|waits| Watcher { waits, ends: BinaryHeap::new() }),
-        }
+        Live { procs: *procs, simulation, arrivals: Vec::new(), now: Time::MIN }
     }
 
     pub fn next_event(&self) -> Option<Time> {
@@ -69,34 +79,20 @@ impl Live {
     /// Time goes on to `now`, no later than the next event of any site: ends and missed deadlines of that instant.
     pub fn settle(&mut self, now: Time) -> Result<(), EngineError> {
         self.now = now;
-        self.load.advance_to(now);
         if self.simulation.next_event() == Some(now) {
             self.simulation.settle(now)?;
         }
-        if let Some(Watcher { waits, ends }) = &mut self.watcher {
-            while let Some(&Reverse((end, id))) = ends.peek()
-                && end <= now
-            {
-                ends.pop();
-                waits.on_end(id, end);
-            }
+        if let Some(waits) = &mut self.simulation.observer_mut().waits {
+            waits.advance_to(now);
         }
         Ok(())
     }
 
     /// A job of the stream joins the queue now.
     pub fn hand_in(&mut self, job: &Job, arrival: usize) -> Result<JobId, EngineError> {
-        if let Some(truth) = &self.truth {
-            // The oracle lives as long as the simulation, which is ours.
-            let _ = truth.send(job.runtime);
-        }
         let id = self.simulation.submit(job)?;
         self.simulation.settle(self.now)?;
         self.arrivals.push(arrival as u32);
-        self.load.queue(&job.submission);
-        if let Some(watcher) = &mut self.watcher {
-            watcher.waits.on_arrival(id, &job.submission, self.now);
-        }
         Ok(id)
     }
 
@@ -107,29 +103,13 @@ impl Live {
         Ok(())
     }
 
-    /// A job has started here.
-    pub fn note_start(&mut self, id: JobId, job: &Job) {
-        self.starts += 1;
-        self.load.unqueue(&job.submission);
-        self.load.start(&job.submission, job.runtime, self.now);
-        if let Some(Watcher { waits, ends }) = &mut self.watcher {
-            waits.on_start(id, self.now);
-            ends.push(Reverse((self.now + job.runtime, id)));
-        }
-    }
-
     /// Withdraws a waiting job: it has started elsewhere.
-    pub fn cancel(&mut self, id: JobId, job: &Job) -> Result<(), EngineError> {
+    pub fn cancel(&mut self, id: JobId) -> Result<(), EngineError> {
         // The clock of a site to which nothing has happened may stand behind.
         if self.simulation.now() < self.now {
             self.simulation.settle(self.now)?;
         }
-        self.simulation.cancel(id)?;
-        self.load.unqueue(&job.submission);
-        if let Some(watcher) = &mut self.watcher {
-            watcher.waits.on_cancellation(id);
-        }
-        Ok(())
+        self.simulation.cancel(id)
     }
 
     /// Which job of the stream this is.
@@ -161,29 +141,20 @@ impl SiteView for Live {
     }
 
     fn load(&self) -> Load {
-        let work = self.load.work(self.now);
+        let work = self.simulation.observer().load.work(self.now);
         debug_assert_eq!(work, self.work_counted());
         Load { work, procs: self.procs }
     }
 
     fn starts(&self) -> usize {
-        self.starts
+        self.simulation.observer().starts
     }
 
     fn is_quick(&self, job: &Submission) -> bool {
-        self.watcher.as_ref().is_some_and(|watcher| watcher.waits.is_quick(job, self.now))
+        self.simulation.observer().waits.as_ref().is_some_and(|waits| waits.is_quick(job, self.now))
     }
 
     fn expected_wait(&self, job: &Submission) -> Option<f64> {
-        self.watcher.as_ref()?.waits.expected_wait(job, self.now)
-    }
-}
-
-/// Perfect for jobs that are dealt out as time goes on: told each runtime before the job arrives.
-struct Told(Receiver<Seconds>);
-
-impl Predictor for Told {
-    fn on_arrival(&mut self, id: JobId, board: &mut Board) {
-        board.predict(id, self.0.try_recv().expect("the runtime was told before"));
+        self.simulation.observer().waits.as_ref()?.expected_wait(job, self.now)
     }
 }

@@ -1,10 +1,10 @@
 //! How loaded a site is: the work that waits and the work that is left of what runs, over the machine.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::cmp::Ordering;
 
-use crate::job::Submission;
-use crate::time::{Seconds, Time};
+use crate::engine::{Arrival, Cancellation, End, Observer, Start};
+use crate::job::{JobId, Submission};
+use crate::time::Time;
 
 /// Processor-seconds over processors, exactly.
 ///
@@ -45,49 +45,46 @@ impl PartialEq for Load {
 
 impl Eq for Load {}
 
-/// Keeps the work of a site as jobs come and go, at the cost of a heap operation a job.
+/// Keeps the work of a site as jobs come and go.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LoadMeter {
     queued: i128,
-    /// Of the running jobs that have not reached their estimate: the sum of procs x (start + estimate), and of procs.
-    due: i128,
-    procs: i128,
-    /// When each of those has nothing left: at its end or at its estimate, whichever comes first.
-    leaving: BinaryHeap<Reverse<(Time, u32, Time)>>,
+    running: Vec<RunningWork>,
+}
+
+/// A running job: its processors, and when its estimate is over.
+#[derive(Clone, Copy, Debug)]
+struct RunningWork {
+    id: JobId,
+    procs: u32,
+    estimated_end: Time,
 }
 
 impl LoadMeter {
-    pub fn queue(&mut self, job: &Submission) {
-        self.queued += demand(job);
-    }
-
-    /// A job leaves the queue, whatever for.
-    pub fn unqueue(&mut self, job: &Submission) {
-        self.queued -= demand(job);
-    }
-
-    pub fn start(&mut self, job: &Submission, runtime: Seconds, now: Time) {
-        let due = now + job.estimate;
-        self.due += i128::from(job.procs) * i128::from(due);
-        self.procs += i128::from(job.procs);
-        self.leaving.push(Reverse((now + runtime.min(job.estimate), job.procs, due)));
-    }
-
-    /// Time goes on.
-    pub fn advance_to(&mut self, now: Time) {
-        while let Some(&Reverse((leaves, procs, due))) = self.leaving.peek()
-            && leaves <= now
-        {
-            self.leaving.pop();
-            self.due -= i128::from(procs) * i128::from(due);
-            self.procs -= i128::from(procs);
-        }
-    }
-
-    /// Processor-seconds at the present time, which must have been told.
+    /// Processor-seconds that are left at this time.
     pub fn work(&self, now: Time) -> i128 {
-        debug_assert!(self.leaving.peek().is_none_or(|Reverse((leaves, ..))| *leaves > now));
-        self.queued + self.due - i128::from(now) * self.procs
+        let left = |job: &RunningWork| i128::from(job.procs) * i128::from((job.estimated_end - now).max(0));
+        self.queued + self.running.iter().map(left).sum::<i128>()
+    }
+}
+
+impl Observer for LoadMeter {
+    fn on_arrival(&mut self, arrival: &Arrival<'_>) {
+        self.queued += demand(arrival.submission);
+    }
+
+    fn on_start(&mut self, start: &Start<'_>) {
+        let Submission { procs, estimate, .. } = *start.submission;
+        self.queued -= demand(start.submission);
+        self.running.push(RunningWork { id: start.job.id, procs, estimated_end: start.time + estimate });
+    }
+
+    fn on_end(&mut self, end: &End<'_>) {
+        self.running.retain(|job| job.id != end.job.id);
+    }
+
+    fn on_cancellation(&mut self, cancellation: &Cancellation<'_>) {
+        self.queued -= demand(cancellation.submission);
     }
 }
 
@@ -98,6 +95,7 @@ fn demand(job: &Submission) -> i128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Placed;
 
     #[test]
     fn loads_are_compared_exactly() {
@@ -111,17 +109,27 @@ mod tests {
     #[test]
     fn work_runs_down_and_is_never_negative() {
         let mut meter = LoadMeter::default();
-        let job = |procs, estimate| Submission::new(0, procs, estimate);
-        meter.queue(&job(4, 100));
-        meter.queue(&job(2, 50));
+        let submission = |procs, estimate| Submission::new(0, procs, estimate);
+        let (long, short, gone) = (submission(4, 100), submission(2, 50), submission(8, 10));
+        let placed = |id| Placed { id: JobId(id), place: id as usize };
+        for (id, submission) in [(0, &long), (1, &short), (2, &gone)] {
+            meter.on_arrival(&Arrival { time: 0, job: placed(id), submission });
+        }
+        assert_eq!(meter.work(0), 580);
+        meter.on_cancellation(&Cancellation { time: 0, job: placed(2), submission: &gone });
         assert_eq!(meter.work(0), 500);
         // The first runs for 300 s, beyond its estimate; the second ends after 20.
-        meter.unqueue(&job(4, 100));
-        meter.start(&job(4, 100), 300, 0);
-        meter.unqueue(&job(2, 50));
-        meter.start(&job(2, 50), 20, 10);
-        for (now, work) in [(10, 4 * 90 + 2 * 50), (29, 4 * 71 + 2 * 31), (30, 4 * 70), (99, 4), (200, 0)] {
-            meter.advance_to(now);
+        let start = |id, time, submission, runtime| {
+            let (prediction, backfilled, inside) = (1, false, None);
+            Start { time, job: placed(id), submission, runtime, prediction, backfilled, inside }
+        };
+        meter.on_start(&start(0, 0, &long, 300));
+        meter.on_start(&start(1, 10, &short, 20));
+        for (now, work) in [(10, 4 * 90 + 2 * 50), (29, 4 * 71 + 2 * 31)] {
+            assert_eq!(meter.work(now), work);
+        }
+        meter.on_end(&End { time: 30, job: placed(1), submission: &short, runtime: 20, prediction: 1, misses: 0 });
+        for (now, work) in [(30, 4 * 70), (99, 4), (200, 0)] {
             assert_eq!(meter.work(now), work);
         }
     }

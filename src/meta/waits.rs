@@ -2,19 +2,15 @@
 
 use super::grid::Machine;
 use super::policies::LEAST_STARTS;
-use crate::job::{JobId, Submission};
+use crate::engine::{Arrival, Cancellation, End, Observer, Start};
+use crate::job::Submission;
 use crate::time::Time;
-use crate::wait::{Learning, WaitPredictor, quick_starter};
+use crate::wait::{Learning, SiteOrder, WaitPredictor, quick_starter};
 
-/// Somebody who watches one site and can be asked about a job before it is sent there.
-///
-/// Told in the order in which things happen; at one instant ends, then arrivals (asked about before they are told), then
-/// starts and cancellations. Ids are the site's own, counted from 0. Asking changes nothing.
-pub trait SiteWaits: Send {
-    fn on_arrival(&mut self, id: JobId, job: &Submission, now: Time);
-    fn on_start(&mut self, id: JobId, now: Time);
-    fn on_end(&mut self, id: JobId, now: Time);
-    fn on_cancellation(&mut self, id: JobId);
+/// Observes one site, and can be asked about a job before it is sent there. Asking changes nothing.
+pub trait SiteWaits: Observer + Send {
+    /// Time goes on to this instant. Nothing has happened at it yet but ends.
+    fn advance_to(&mut self, _now: Time) {}
     /// Whether a job is predicted to start soon.
     fn is_quick(&self, job: &Submission, now: Time) -> bool;
     /// How long it is expected to wait, in seconds; none if nothing is known yet.
@@ -24,7 +20,7 @@ pub trait SiteWaits: Send {
 /// A site's history asked as Kumar and Vadhiyar do: quick starters, and two ranges with their probabilities.
 pub(super) struct ByHistory {
     procs: u32,
-    predictor: WaitPredictor,
+    predictor: SiteOrder<WaitPredictor>,
 }
 
 impl ByHistory {
@@ -32,32 +28,41 @@ impl ByHistory {
         // Probabilities are learned when they may first be asked for, and then as often as in the paper: every 5,000 jobs
         // that come to the site.
         let learning = Learning { first: LEAST_STARTS, ..Learning::default() };
-        ByHistory { procs: machine.procs, predictor: WaitPredictor::new(machine.procs, learning, 1) }
+        let predictor = WaitPredictor::new(machine.procs, learning, 1);
+        ByHistory { procs: machine.procs, predictor: SiteOrder::new(predictor) }
+    }
+}
+
+impl Observer for ByHistory {
+    fn on_arrival(&mut self, arrival: &Arrival<'_>) {
+        self.predictor.on_arrival(arrival);
+    }
+
+    fn on_start(&mut self, start: &Start<'_>) {
+        self.predictor.on_start(start);
+    }
+
+    fn on_end(&mut self, end: &End<'_>) {
+        self.predictor.on_end(end);
+    }
+
+    fn on_cancellation(&mut self, cancellation: &Cancellation<'_>) {
+        self.predictor.on_cancellation(cancellation);
     }
 }
 
 impl SiteWaits for ByHistory {
-    fn on_arrival(&mut self, id: JobId, job: &Submission, now: Time) {
-        self.predictor.on_arrival(id, job, now);
-    }
-
-    fn on_start(&mut self, id: JobId, now: Time) {
-        self.predictor.on_start(id, now);
-    }
-
-    fn on_end(&mut self, id: JobId, now: Time) {
-        self.predictor.on_end(id, now);
-    }
-
-    fn on_cancellation(&mut self, id: JobId) {
-        self.predictor.on_cancellation(id);
+    fn advance_to(&mut self, now: Time) {
+        self.predictor.advance_to(now);
     }
 
     fn is_quick(&self, job: &Submission, _: Time) -> bool {
-        quick_starter(job, self.predictor.state().occupied(), self.procs, &self.predictor.window())
+        let (predictor, _) = self.predictor.handler();
+        quick_starter(job, predictor.state().occupied(), self.procs, &predictor.window())
     }
 
     fn expected_wait(&self, job: &Submission, now: Time) -> Option<f64> {
-        self.predictor.predict(job, now).map(|prediction| prediction.expected_wait())
+        let (predictor, ahead) = self.predictor.handler();
+        predictor.predict_behind(job, ahead, now).map(|prediction| prediction.expected_wait())
     }
 }

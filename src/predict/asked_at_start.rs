@@ -1,7 +1,7 @@
 //! Any predictor, asked once more when a job starts: so are rivals compared that the log's own schedule is replayed for.
 
 use super::board::Board;
-use super::predictor::Predictor;
+use super::predictor::{Oracle, Predictor};
 use crate::job::JobId;
 use crate::time::Seconds;
 
@@ -27,6 +27,10 @@ impl Predictor for AskedAtStart {
 
     fn on_cancellation(&mut self, id: JobId, board: &mut Board) {
         self.0.on_cancellation(id, board);
+    }
+
+    fn as_oracle(&mut self) -> Option<&mut dyn Oracle> {
+        self.0.as_oracle()
     }
 
     fn interval(&self, id: JobId) -> Option<f64> {

@@ -10,31 +10,23 @@ use super::ruh::{self, Ruh};
 use super::sbh::{self, Sbh};
 use super::smith::{self, Smith};
 use super::template_file::with_file_read;
-use crate::job::Job;
 use crate::spec::{Form, Spec, SpecError};
 
-/// How a predictor is built.
-enum Build {
-    /// From its spec alone: what it will know, it learns from events.
-    FromSpec(fn(&Spec) -> Box<dyn Predictor>),
-    /// From the truth as well: an oracle, which no real machine could have.
-    FromTruth(fn(&Spec, &[Job]) -> Box<dyn Predictor>),
-}
-
-use Build::{FromSpec, FromTruth};
+/// How a predictor is built from its spec: what it will know, it learns from events.
+type Build = fn(&Spec) -> Box<dyn Predictor>;
 
 /// A new predictor is one line here.
 const CATALOG: &[(&Form, Build)] = &[
-    (&perfect::FORM, FromTruth(|_, jobs| Box::new(Perfect::new(jobs)))),
-    (&constant::FORM, FromSpec(|spec| Box::new(Constant::new(spec)))),
-    (&estimate::FORM, FromSpec(|_| Box::new(Estimate))),
-    (&ruh::FORM, FromSpec(|spec| Box::new(Ruh::new(spec)))),
-    (&ruh::EASY_PLUS_PLUS, FromSpec(|_| Box::new(Ruh::easy_plus_plus()))),
-    (&sbh::SBH, FromSpec(|spec| Box::new(Sbh::new(spec)))),
-    (&sbh::SBH_NOEST, FromSpec(|spec| Box::new(Sbh::without_estimates(spec)))),
-    (&smith::FORM, FromSpec(|spec| Box::new(Smith::new(spec)))),
-    (&gibbons::FORM, FromSpec(|spec| Box::new(Gibbons::new(spec)))),
-    (&downey::FORM, FromSpec(|spec| Box::new(Downey::new(spec)))),
+    (&perfect::FORM, |_| Box::new(Perfect)),
+    (&constant::FORM, |spec| Box::new(Constant::new(spec))),
+    (&estimate::FORM, |_| Box::new(Estimate)),
+    (&ruh::FORM, |spec| Box::new(Ruh::new(spec))),
+    (&ruh::EASY_PLUS_PLUS, |_| Box::new(Ruh::easy_plus_plus())),
+    (&sbh::SBH, |spec| Box::new(Sbh::new(spec))),
+    (&sbh::SBH_NOEST, |spec| Box::new(Sbh::without_estimates(spec))),
+    (&smith::FORM, |spec| Box::new(Smith::new(spec))),
+    (&gibbons::FORM, |spec| Box::new(Gibbons::new(spec))),
+    (&downey::FORM, |spec| Box::new(Downey::new(spec))),
 ];
 
 /// What may be written for a predictor, in the catalog's order.
@@ -47,19 +39,15 @@ pub fn parse(text: &str) -> Result<Spec, SpecError> {
     Spec::parse(&with_file_read(text)?, "predictor", &forms())
 }
 
-/// Builds the predictor of a spec that [`parse`] gave, for these jobs.
-pub fn build(spec: &Spec, jobs: &[Job]) -> Box<dyn Predictor> {
+/// Builds the predictor of a spec that [`parse`] gave.
+pub fn build(spec: &Spec) -> Box<dyn Predictor> {
     let entry = CATALOG.iter().find(|(form, _)| form.name == spec.name());
-    match &entry.expect("a spec of a predictor").1 {
-        FromSpec(build) => build(spec),
-        FromTruth(build) => build(spec, jobs),
-    }
+    entry.expect("a spec of a predictor").1(spec)
 }
 
-/// Whether a predictor is given the runtimes when it is built: whoever does not know yet which jobs will come cannot build
-/// it.
+/// Whether a predictor is told the runtimes of jobs that arrive, as none of a real machine could be.
 pub fn is_oracle(spec: &Spec) -> bool {
-    CATALOG.iter().any(|(form, build)| form.name == spec.name() && matches!(build, FromTruth(_)))
+    build(spec).as_oracle().is_some()
 }
 
 #[cfg(test)]
@@ -74,7 +62,7 @@ mod tests {
                 let spec = parse(&text).unwrap_or_else(|error| panic!("{error}"));
                 assert_eq!(spec.to_string(), form.name, "{text}");
             }
-            build(&parse(form.name).unwrap(), &[]);
+            build(&parse(form.name).unwrap());
         }
     }
 

@@ -30,5 +30,5 @@ mod twins;
 pub use asked_at_start::AskedAtStart;
 pub use board::{Board, Breach, BreachKind, Stage};
 pub(crate) use board::{Change, Entry};
-pub use predictor::Predictor;
+pub use predictor::{Oracle, Predictor};
 pub use template_file::template_file;

@@ -37,6 +37,12 @@ pub trait Predictor: Send {
     /// job queued at several machines is withdrawn from all but one. By default nothing changes.
     fn on_cancellation(&mut self, _id: JobId, _board: &mut Board) {}
 
+    /// This predictor as an oracle, if it is one: the engine then tells it the runtime of each job that arrives, instead of
+    /// calling [`Predictor::on_arrival`].
+    fn as_oracle(&mut self) -> Option<&mut dyn Oracle> {
+        None
+    }
+
     /// Predict a job in the system anew, as if it were asked about only now. By default what was said at the arrival
     /// holds, which is right for predictors that learn nothing.
     fn predict_again(&mut self, _id: JobId, _board: &mut Board) {}
@@ -46,4 +52,11 @@ pub trait Predictor: Send {
     fn interval(&self, _id: JobId) -> Option<f64> {
         None
     }
+}
+
+/// A predictor that knows the truth, as none of a real machine could. It is another trait, so that no other predictor can
+/// come by a runtime before its job has ended.
+pub trait Oracle {
+    /// A job arrives that will run for `runtime` seconds: predict it.
+    fn on_arrival_knowing(&mut self, id: JobId, runtime: Seconds, board: &mut Board);
 }

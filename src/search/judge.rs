@@ -9,9 +9,13 @@ use std::sync::{Arc, Mutex};
 use rustc_hash::FxHashMap;
 
 use super::categories::Categories;
+use crate::engine::{self, End, Named, Observer, Start};
+use crate::experiment::Setting;
 use crate::job::Job;
+use crate::predict;
 use crate::predict::category::{Category, Confidence, data_point, whole_seconds};
 use crate::predict::templates::{Data, Template};
+use crate::schedule;
 use crate::time::Seconds;
 
 /// The confidence of intervals in the search, in percent: the paper's.
@@ -82,11 +86,33 @@ pub struct Judge<'a> {
     tracks: Mutex<Tracks>,
 }
 
-/// What happens in the log, in the engine's order: at one instant jobs end before others start.
+/// What happens in the log.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Start(u32),
     End(u32),
+}
+
+/// Notes the starts and ends of a simulation.
+struct Events(Vec<Event>);
+
+impl Observer for Events {
+    fn on_start(&mut self, start: &Start<'_>) {
+        self.0.push(Event::Start(start.job.id.0));
+    }
+
+    fn on_end(&mut self, end: &End<'_>) {
+        self.0.push(Event::End(end.job.id.0));
+    }
+}
+
+/// Runs the log's own schedule. The size of the machine and what is predicted do not matter to it.
+fn replay(jobs: &[Job], observer: &mut Events) {
+    let setting = Setting::parse("replay", "estimate").expect("a setting of ours");
+    let policy = Named { name: "replay".to_string(), value: schedule::catalog::build(&setting.scheduler, jobs) };
+    let predictor = Named { name: "estimate".to_string(), value: predict::catalog::build(&setting.predictor) };
+    engine::run_observed(1, jobs, policy, predictor, setting.engine, observer, &mut |_| ())
+        .expect("a log in order of submission can be replayed");
 }
 
 /// What a template says of each job: the prediction, and its interval, which is infinite where it says nothing.
@@ -129,22 +155,9 @@ impl Tracks {
 impl<'a> Judge<'a> {
     /// The jobs must know how long they waited. All of them make history; those in `counted` are judged.
     pub fn new(jobs: &'a [Job], counted: Range<usize>) -> Judge<'a> {
-        let start = |job: &Job| job.submission.submit + job.recorded_wait.get().unwrap_or(0);
-        let by = |time: &dyn Fn(&Job) -> i64| {
-            let mut order: Vec<u32> = (0..jobs.len() as u32).collect();
-            order.sort_by_key(|&at| time(&jobs[at as usize]));
-            order
-        };
-        let mut ends = by(&|job| start(job) + job.runtime).into_iter().peekable();
-        let mut events = Vec::with_capacity(2 * jobs.len());
-        for at in by(&start) {
-            let now = start(&jobs[at as usize]);
-            let ended = |end: &u32| start(&jobs[*end as usize]) + jobs[*end as usize].runtime <= now;
-            while let Some(end) = ends.next_if(ended) {
-                events.push(Event::End(end));
-            }
-            events.push(Event::Start(at));
-        }
+        let mut events = Events(Vec::with_capacity(2 * jobs.len()));
+        replay(jobs, &mut events);
+        let Events(events) = events;
         let points = |data| jobs.iter().map(|job| data_point(data, job.runtime, job.submission.estimate)).collect();
         Judge {
             jobs,

@@ -3,7 +3,7 @@
 use super::evaluate::{Phase, Plan, evaluate};
 use super::method::Method;
 use super::predictor::{Learning, WaitPrediction, WaitPredictor};
-use super::walk::{Happening, Schedule, happenings};
+use super::schedule::{Schedule, SiteHandler};
 use crate::engine::EngineError;
 use crate::job::{JobId, Submission};
 use crate::stats::median;
@@ -52,14 +52,7 @@ pub fn answer(
 ) -> Result<Option<Answer>, EngineError> {
     let never = Learning { first: usize::MAX, ..learning };
     let mut site = WaitPredictor::new(schedule.procs, never, threads);
-    for (now, other, happening) in happenings(schedule) {
-        match happening {
-            Happening::Arrival if other == id => break,
-            Happening::Arrival => site.on_arrival(other, &schedule.jobs[other.index()].submission, now),
-            Happening::Start => site.on_start(other, now),
-            Happening::End => site.on_end(other, now),
-        }
-    }
+    schedule.replay(id.index() + 1, &mut Until { site: &mut site, id, reached: false })?;
     site.learn();
     let job = schedule.jobs[id.index()].submission;
     let Some((prediction, neighbours)) = site.predict_with_neighbours(&job, job.submit) else { return Ok(None) };
@@ -93,4 +86,32 @@ pub fn answer(
         nearest: nearest.collect(),
         others: others.into_iter().map(|(method, points)| (method.name(), points[0])).collect(),
     }))
+}
+
+/// Tells a site what happens until a job arrives.
+struct Until<'a> {
+    site: &'a mut WaitPredictor,
+    id: JobId,
+    reached: bool,
+}
+
+impl SiteHandler for Until<'_> {
+    fn on_arrival(&mut self, id: JobId, job: &Submission, now: Time) {
+        self.reached |= id == self.id;
+        if !self.reached {
+            self.site.on_arrival(id, job, now);
+        }
+    }
+
+    fn on_start(&mut self, id: JobId, now: Time) {
+        if !self.reached {
+            self.site.on_start(id, now);
+        }
+    }
+
+    fn on_end(&mut self, id: JobId, _runtime: Seconds, now: Time) {
+        if !self.reached {
+            self.site.on_end(id, now);
+        }
+    }
 }

@@ -16,14 +16,14 @@ use super::ibl;
 use super::method::{Method, Way};
 use super::predictor::{Learning, Situation};
 use super::qbets::Qbets;
+use super::schedule::{Schedule, SiteHandler};
 use super::state::SiteState;
 use super::svm::{Classifier, Lesson};
-use super::walk::{Happening, Schedule, happenings};
 use crate::engine::EngineError;
-use crate::job::JobId;
+use crate::job::{JobId, Submission};
 use crate::malleable;
 use crate::parallel;
-use crate::time::Seconds;
+use crate::time::{Seconds, Time};
 
 /// Jobs that one thread predicts before it looks for more.
 const SHARE: usize = 64;
@@ -118,7 +118,7 @@ pub fn evaluate(
     plan: &Plan,
     watch: &(dyn Fn(Phase, usize, usize) + Sync),
 ) -> Result<Evaluation, EngineError> {
-    let mut notes = walk(schedule, methods, plan);
+    let mut notes = walk(schedule, methods, plan)?;
     let wanted = plan.predicted(schedule.jobs.len());
     let simulated = methods.iter().map(|method| match &method.way {
         Way::Simulate(setting) => {
@@ -166,73 +166,93 @@ pub fn evaluate(
     Ok(Evaluation { jobs, points, regression_every, learned: classifiers.len() })
 }
 
-fn walk(schedule: &Schedule<'_>, methods: &[Method], plan: &Plan) -> Notes {
+/// Replays the schedule and notes what was known when.
+fn walk(schedule: &Schedule<'_>, methods: &[Method], plan: &Plan) -> Result<Notes, EngineError> {
     let wanted = plan.predicted(schedule.jobs.len());
-    let mut qbets: Vec<Qbets> = methods
-        .iter()
-        .filter_map(|method| match method.way {
-            Way::Qbets { quantile, confidence } => Some(Qbets::new(quantile, confidence, plan.learning.history)),
-            _ => None,
-        })
-        .collect();
-    let mut said: Vec<Vec<Option<Seconds>>> = vec![Vec::with_capacity(schedule.jobs.len()); qbets.len()];
-    let mut arrived: Vec<Features> = Vec::with_capacity(schedule.jobs.len());
-    let ways = methods.iter().filter_map(|method| match method.way {
+    let qbets = methods.iter().filter_map(|method| match method.way {
+        Way::Qbets { quantile, confidence } => Some(Qbets::new(quantile, confidence, plan.learning.history)),
+        _ => None,
+    });
+    let qbets: Vec<(Qbets, Vec<Option<Seconds>>)> = qbets.map(|qbets| (qbets, Vec::new())).collect();
+    let downey = methods.iter().filter_map(|method| match method.way {
         Way::Downey(method) => Some((method, Vec::with_capacity(wanted.len()))),
         _ => None,
     });
-    let mut downey: Vec<(malleable::Method, Vec<Option<f64>>)> = ways.collect();
-    let mut queue_times = QueueTimes::default();
-    let mut notes = Notes {
+    let notes = Notes {
         history: History::of_all(),
         targets: Vec::new(),
         lessons: Vec::new(),
         bounds: Vec::new(),
         queue_times: Vec::new(),
     };
-    let mut state = SiteState::default();
-    for (now, id, happening) in happenings(schedule) {
-        let job = &schedule.jobs[id.index()].submission;
-        match happening {
-            Happening::End => {
-                state.end(id);
-                if !downey.is_empty() {
-                    queue_times.observe(schedule.jobs[id.index()].runtime);
-                }
-            }
-            Happening::Start => {
-                state.start(id, now);
-                let features = arrived[id.index()];
-                notes.history.push(&Arrived { id, job: *job, features }, schedule.wait(id));
-                for (qbets, said) in qbets.iter_mut().zip(&said) {
-                    qbets.observe(job.procs, schedule.wait(id), said[id.index()]);
-                }
-            }
-            Happening::Arrival => {
-                let features = features(job, &state, now);
-                arrived.push(features);
-                said.iter_mut().zip(&qbets).for_each(|(said, qbets)| said.push(qbets.bound(job.procs)));
-                if wanted.contains(&id.index()) {
-                    let (known, lessons) = (notes.history.len(), notes.lessons.len());
-                    notes.targets.push(Target { id, features, known, lessons });
-                    for (method, said) in &mut downey {
-                        said.push(queue_times.predict(*method, job, &state, schedule.procs, now));
-                    }
-                }
-                state.arrive(id, job);
-                if plan.probabilities && id.index() + 1 < wanted.end && plan.learning.is_due(id.index() + 1) {
-                    notes.lessons.push(notes.history.len());
-                }
+    let mut taker = NoteTaker {
+        schedule,
+        plan,
+        wanted: wanted.clone(),
+        notes,
+        state: SiteState::default(),
+        arrived: Vec::with_capacity(schedule.jobs.len()),
+        qbets,
+        downey: downey.collect(),
+        queue_times: QueueTimes::default(),
+    };
+    schedule.replay(wanted.end, &mut taker)?;
+    let NoteTaker { mut notes, qbets, downey, .. } = taker;
+    notes.queue_times = downey.into_iter().map(|(_, said)| said).collect();
+    notes.bounds = qbets.into_iter().map(|(_, said)| said[wanted.clone()].to_vec()).collect();
+    Ok(notes)
+}
+
+/// Takes the notes of an evaluation while a schedule is replayed.
+struct NoteTaker<'a> {
+    schedule: &'a Schedule<'a>,
+    plan: &'a Plan,
+    wanted: Range<usize>,
+    notes: Notes,
+    state: SiteState,
+    /// The features of each job that has arrived.
+    arrived: Vec<Features>,
+    /// Each method of QBETS with its bounds for all jobs that have arrived.
+    qbets: Vec<(Qbets, Vec<Option<Seconds>>)>,
+    /// Each method of Downey's with its answers for the targets.
+    downey: Vec<(malleable::Method, Vec<Option<f64>>)>,
+    queue_times: QueueTimes,
+}
+
+impl SiteHandler for NoteTaker<'_> {
+    fn on_arrival(&mut self, id: JobId, job: &Submission, now: Time) {
+        let features = features(job, &self.state, now);
+        self.arrived.push(features);
+        self.qbets.iter_mut().for_each(|(qbets, said)| said.push(qbets.bound(job.procs)));
+        if self.wanted.contains(&id.index()) {
+            let (known, lessons) = (self.notes.history.len(), self.notes.lessons.len());
+            self.notes.targets.push(Target { id, features, known, lessons });
+            for (method, said) in &mut self.downey {
+                said.push(self.queue_times.predict(*method, job, &self.state, self.schedule.procs, now));
             }
         }
-        // What comes later is nobody's concern.
-        if notes.targets.len() == wanted.len() {
-            break;
+        self.state.arrive(id, job);
+        let arrivals = id.index() + 1;
+        if self.plan.probabilities && arrivals < self.wanted.end && self.plan.learning.is_due(arrivals) {
+            self.notes.lessons.push(self.notes.history.len());
         }
     }
-    notes.queue_times = downey.into_iter().map(|(_, said)| said).collect();
-    notes.bounds = said.into_iter().map(|said| said[wanted.start..].to_vec()).collect();
-    notes
+
+    fn on_start(&mut self, id: JobId, now: Time) {
+        self.state.start(id, now);
+        let (job, wait) = (self.schedule.jobs[id.index()].submission, self.schedule.wait(id));
+        self.notes.history.push(&Arrived { id, job, features: self.arrived[id.index()] }, wait);
+        for (qbets, said) in &mut self.qbets {
+            qbets.observe(job.procs, wait, said[id.index()]);
+        }
+    }
+
+    fn on_end(&mut self, id: JobId, runtime: Seconds, _now: Time) {
+        self.state.end(id);
+        if !self.downey.is_empty() {
+            self.queue_times.observe(runtime);
+        }
+    }
 }
 
 /// Learns all that is to be learned, pairs of classes side by side.

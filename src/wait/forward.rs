@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::walk::Schedule;
+use super::schedule::Schedule;
 use crate::engine::{EngineError, EngineOptions, Named, Simulation};
 use crate::experiment::Setting;
 use crate::job::{Job, JobId, Submission};
@@ -20,12 +20,10 @@ pub fn forward_waits(
     watch: &dyn Fn(usize),
 ) -> Result<Vec<Seconds>, EngineError> {
     // What really happened, with the predictor watching: its predictions are those it would have had then.
-    let jobs: Vec<Job> = (0..schedule.jobs.len() as u32)
-        .map(|id| Job { recorded_wait: Some(schedule.wait(JobId(id))).into(), ..schedule.jobs[id as usize] })
-        .collect();
+    let jobs = schedule.with_waits();
     let replay = schedule::catalog::parse("replay").expect("a scheduler of ours");
     let policy = Named { name: "replay".to_string(), value: schedule::catalog::build(&replay, &jobs) };
-    let predictor = predict::catalog::build(&setting.predictor, &jobs);
+    let predictor = predict::catalog::build(&setting.predictor);
     let predictor = Named { name: setting.predictor.to_string(), value: predictor };
     let mut past = Simulation::new(schedule.procs, policy, predictor, EngineOptions::default());
     let mut waits = Vec::with_capacity(wanted.len());
@@ -73,7 +71,7 @@ fn forward_wait(past: &Simulation, target: JobId, procs: u32, setting: &Setting)
     let perfect = predict::catalog::parse("perfect").expect("a predictor of ours");
     let policy = schedule::catalog::build(&setting.scheduler, &jobs);
     let policy = Named { name: setting.scheduler.to_string(), value: policy };
-    let predictor = Named { name: "perfect".to_string(), value: predict::catalog::build(&perfect, &jobs) };
+    let predictor = Named { name: "perfect".to_string(), value: predict::catalog::build(&perfect) };
     let mut future = Simulation::new(procs, policy, predictor, setting.engine);
     let (running, waiting) = jobs.split_at(running);
     for job in running {

@@ -112,8 +112,8 @@ fn parse_share(text: &str) -> Result<String, String> {
 fn parse_predictor(text: &str) -> Result<String, String> {
     let spec = crate::predict::catalog::parse(bare(text)).map_err(|error| error.to_string())?;
     // An oracle would know how long jobs will run.
-    if spec.name() == "perfect" {
-        return Err("perfect knows what nobody can know: how long the jobs of the queue will run".to_string());
+    if crate::predict::catalog::is_oracle(&spec) {
+        return Err(format!("{spec} knows what nobody can know: how long the jobs of the queue will run"));
     }
     let text = spec.to_string();
     Ok(if text.contains(',') { format!("({text})") } else { text })

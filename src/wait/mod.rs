@@ -17,10 +17,10 @@ mod qbets;
 mod quick;
 mod regression;
 mod scale;
+mod schedule;
 mod state;
 mod svm;
 mod tables;
-mod walk;
 
 pub use answer::{Answer, SimilarJob, answer};
 pub use classes::{CLASSES, PerClass, WaitClass, normalized};
@@ -36,9 +36,9 @@ pub use predictor::{Learning, WaitPrediction, WaitPredictor};
 pub use qbets::{Qbets, rank};
 pub use quick::{is_quick, quick_starter};
 pub use regression::Regression;
+pub use schedule::{Schedule, SiteHandler, SiteOrder};
 pub use state::{Present, SiteState};
 pub use svm::{Classifier, Lesson};
 pub use tables::{
     answer_cells, calibration_cells, confusion_cells, figures_cells, job_cells, write_answer, write_tables,
 };
-pub use walk::{Happening, Schedule, happenings};

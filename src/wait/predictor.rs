@@ -1,14 +1,17 @@
 //! The predictor of waits as a site would run it: told what happens, asked whenever someone wants to know.
 
+use std::borrow::Cow;
+
 use super::classes::{CLASSES, PerClass, WaitClass, normalized};
 use super::features::{Features, OCCUPIED, features};
 use super::history::{Arrived, History, Window};
 use super::knn::{Neighbours, neighbours};
 use super::quick::quick_starter;
+use super::schedule::SiteHandler;
 use super::state::SiteState;
 use super::svm::Classifier;
 use crate::job::{JobId, Submission};
-use crate::time::Time;
+use crate::time::{Seconds, Time};
 
 /// What a predictor of waits remembers, and when it learns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +110,25 @@ impl Situation<'_> {
     }
 }
 
+/// Told by [`super::SiteOrder`], it hears of a simulation in the order in which waits are predicted.
+impl SiteHandler for WaitPredictor {
+    fn on_arrival(&mut self, id: JobId, job: &Submission, now: Time) {
+        WaitPredictor::on_arrival(self, id, job, now);
+    }
+
+    fn on_start(&mut self, id: JobId, now: Time) {
+        WaitPredictor::on_start(self, id, now);
+    }
+
+    fn on_end(&mut self, id: JobId, _runtime: Seconds, now: Time) {
+        WaitPredictor::on_end(self, id, now);
+    }
+
+    fn on_cancellation(&mut self, id: JobId) {
+        WaitPredictor::on_cancellation(self, id);
+    }
+}
+
 /// Predicts waits at one site by similar jobs, a support vector machine and quick starters.
 ///
 /// It is told of arrivals, starts and ends as they happen, and learns from nothing else: what it says of a job depends on
@@ -198,12 +220,28 @@ impl WaitPredictor {
 
     /// What is to be expected of a job that arrives now; none without a history.
     pub fn predict(&self, job: &Submission, now: Time) -> Option<WaitPrediction> {
-        self.predict_with_neighbours(job, now).map(|(prediction, _)| prediction)
+        self.predict_behind(job, &[], now)
+    }
+
+    /// The same of a job that arrives behind others, of which it has not been told yet.
+    pub fn predict_behind(
+        &self,
+        job: &Submission,
+        ahead: &[(JobId, Submission)],
+        now: Time,
+    ) -> Option<WaitPrediction> {
+        let mut state = Cow::Borrowed(&self.state);
+        ahead.iter().for_each(|(id, other)| state.to_mut().arrive(*id, other));
+        self.predict_at(job, &state, now).map(|(prediction, _)| prediction)
     }
 
     /// The same with the similar jobs, by their places in [`WaitPredictor::window`].
     pub fn predict_with_neighbours(&self, job: &Submission, now: Time) -> Option<(WaitPrediction, Neighbours)> {
-        let (features, window) = (features(job, &self.state, now), self.window());
+        self.predict_at(job, &self.state, now)
+    }
+
+    fn predict_at(&self, job: &Submission, state: &SiteState, now: Time) -> Option<(WaitPrediction, Neighbours)> {
+        let (features, window) = (features(job, state, now), self.window());
         let classifier = self.classifier.as_ref();
         Situation { job, features: &features, window: &window, procs: self.procs, classifier }.predict()
     }

@@ -7,7 +7,7 @@ use super::classes::WaitClass;
 use super::evaluate::Evaluation;
 use super::figures::{CalibrationBin, Figures, Share};
 use super::method::Method;
-use super::walk::Schedule;
+use super::schedule::Schedule;
 use crate::report::{Cell, Table, grouped, percent};
 use crate::text::printable;
 use crate::time::{Seconds, humane};

@@ -398,7 +398,7 @@ fn assert_text_reads_back<T>(
 fn predictors(case: &mut Case<'_>) -> bool {
     let spec = predict::catalog::parse(&case.text());
     if let Ok(spec) = &spec {
-        predict::catalog::build(spec, &[]);
+        predict::catalog::build(spec);
     }
     assert_prints_back(spec, predict::catalog::parse)
 }

@@ -68,7 +68,7 @@ fn record(workload: &Workload, setting: &Setting) -> RunRecord {
 /// Runs a workload instant by instant; after each, `look` sees the machine and the jobs just started.
 fn step(workload: &Workload, setting: &Setting, mut look: impl FnMut(&Simulation, &[JobId])) -> RunRecord {
     let policy = schedule::catalog::build(&setting.scheduler, &workload.jobs);
-    let predictor = predict::catalog::build(&setting.predictor, &workload.jobs);
+    let predictor = predict::catalog::build(&setting.predictor);
     let policy = Named { name: setting.scheduler.to_string(), value: policy };
     let predictor = Named { name: setting.predictor.to_string(), value: predictor };
     let mut simulation = Simulation::new(workload.procs, policy, predictor, setting.engine);

@@ -23,6 +23,7 @@ mod reference;
 mod reproduce;
 mod schedules;
 mod search;
+mod site_events;
 mod slow_predictors;
 #[cfg(unix)]
 mod slurm;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use shadowtime::engine::{Arrival, Cancellation, End, Observer, Start};
 use shadowtime::experiment::{Setting, simulate};
 use shadowtime::job::{Job, JobId, Submission};
 use shadowtime::meta::{Grid, GridRecord, LEAST_STARTS, Policy, Site, SiteWaits, run, run_with};
@@ -254,23 +255,25 @@ impl Stub {
     }
 }
 
+impl Observer for Stub {
+    fn on_arrival(&mut self, arrival: &Arrival<'_>) {
+        self.note(arrival.time, "arrival", arrival.job.id);
+    }
+
+    fn on_start(&mut self, start: &Start<'_>) {
+        self.note(start.time, "start", start.job.id);
+    }
+
+    fn on_end(&mut self, end: &End<'_>) {
+        self.note(end.time, "end", end.job.id);
+    }
+
+    fn on_cancellation(&mut self, cancellation: &Cancellation<'_>) {
+        self.note(cancellation.time, "cancellation", cancellation.job.id);
+    }
+}
+
 impl SiteWaits for Stub {
-    fn on_arrival(&mut self, id: JobId, _: &Submission, now: Time) {
-        self.note(now, "arrival", id);
-    }
-
-    fn on_start(&mut self, id: JobId, now: Time) {
-        self.note(now, "start", id);
-    }
-
-    fn on_end(&mut self, id: JobId, now: Time) {
-        self.note(now, "end", id);
-    }
-
-    fn on_cancellation(&mut self, id: JobId) {
-        self.note(-1, "cancellation", id);
-    }
-
     fn is_quick(&self, _: &Submission, _: Time) -> bool {
         false
     }

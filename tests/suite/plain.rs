@@ -65,7 +65,7 @@ fn run(workload: &Workload, policy: Box<dyn Policy>, predictor: &str, inflate: f
     let spec = predict::catalog::parse(predictor).unwrap();
     let options = EngineOptions { inflate, ..EngineOptions::default() };
     let policy = Named { name: "easy".to_string(), value: policy };
-    let predictor = Named { name: predictor.to_string(), value: predict::catalog::build(&spec, &workload.jobs) };
+    let predictor = Named { name: predictor.to_string(), value: predict::catalog::build(&spec) };
     engine::run(workload.procs, &workload.jobs, policy, predictor, options, &mut |_| ()).unwrap().outcomes
 }
 

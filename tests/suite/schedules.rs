@@ -1243,7 +1243,7 @@ mod simulation {
     /// An empty machine; the jobs are those that predictors and policies may be told of when they are built.
     fn machine(procs: u32, scheduler: &str, predictor: &str, jobs: &[Job], options: EngineOptions) -> Simulation {
         let policy = schedule::catalog::build(&schedule::catalog::parse(scheduler).unwrap(), jobs);
-        let oracle = predict::catalog::build(&predict::catalog::parse(predictor).unwrap(), jobs);
+        let oracle = predict::catalog::build(&predict::catalog::parse(predictor).unwrap());
         Simulation::new(procs, named(scheduler, policy), named(predictor, oracle), options)
     }
 
@@ -1614,7 +1614,7 @@ mod simulation {
 
     /// Runs jobs on four processors with a policy of our own, called "rash".
     fn run_under(policy: impl Policy + 'static, jobs: &[Job]) -> Result<(), EngineError> {
-        let estimate = predict::catalog::build(&predict::catalog::parse("estimate").unwrap(), jobs);
+        let estimate = predict::catalog::build(&predict::catalog::parse("estimate").unwrap());
         let mut simulation =
             Simulation::new(4, named("rash", Box::new(policy)), named("estimate", estimate), EngineOptions::default());
         for job in &workload(4, jobs).jobs {

@@ -679,8 +679,8 @@ fn run_predictor(workload: &Workload, scheduler: &str, name: &str, predictor: Bo
     engine::run(workload.procs, &workload.jobs, policy, predictor, options, &mut |_| ()).unwrap().outcomes
 }
 
-fn library(workload: &Workload, spec: &str) -> Box<dyn Predictor> {
-    predict::catalog::build(&predict::catalog::parse(spec).unwrap(), &workload.jobs)
+fn library(spec: &str) -> Box<dyn Predictor> {
+    predict::catalog::build(&predict::catalog::parse(spec).unwrap())
 }
 
 /// What is compared of a job's outcome.
@@ -767,7 +767,7 @@ fn agree(workload: &Workload, spec: &str, reference: impl Fn() -> Box<dyn Refere
     for scheduler in ["sjbf", "easy", "replay"] {
         let report = Arc::new(Mutex::new(Report::default()));
         let watched =
-            Watched { library: library(workload, spec), reference: reference(), arrived: 0, report: report.clone() };
+            Watched { library: library(spec), reference: reference(), arrived: 0, report: report.clone() };
         let found = run_predictor(workload, scheduler, spec, Box::new(watched));
         let report = report.lock().unwrap();
         prop_assert!(report.differences.is_empty(), "{spec}, {scheduler}: {}", report.differences.join("\n"));

@@ -3,8 +3,9 @@
 
 use shadowtime::experiment::{Setting, simulate};
 use shadowtime::job::{Job, JobId, Submission};
-use shadowtime::wait::{Evaluation, Happening, Learning, Method, Plan, Schedule, WaitPredictor, evaluate, happenings};
+use shadowtime::wait::{Evaluation, Learning, Method, Plan, Schedule, WaitPredictor, evaluate};
 
+use crate::site_events::{Happening, happenings};
 use crate::support::{job_of, sim, sim_ok, workload};
 
 /// Plain pseudo-random numbers.

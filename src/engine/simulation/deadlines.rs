@@ -3,12 +3,13 @@
 use super::Simulation;
 use crate::engine::agenda::{Due, NEVER};
 use crate::engine::error::EngineError;
+use crate::engine::observer::{Miss, Observer, Placed};
 use crate::engine::recorder::Event;
 use crate::job::JobId;
 use crate::predict::{Entry, Stage};
 use crate::time::Time;
 
-impl Simulation {
+impl<O: Observer> Simulation<O> {
     /// The missed deadlines of the present instant: the second of what happens at one.
     pub(super) fn miss_deadlines(&mut self) -> Result<(), EngineError> {
         let mut late = std::mem::take(&mut self.late);
@@ -27,7 +28,10 @@ impl Simulation {
                 }
                 continue;
             }
-            self.board.count_miss(self.place(id));
+            let place = self.place(id);
+            self.board.count_miss(place);
+            let (time, Entry { prediction, misses, .. }) = (self.board.now(), *self.board.at(place));
+            self.observers.on_miss(&Miss { time, job: Placed { id, place }, prediction, misses });
             self.pass_due |= self.options.pass_on_miss;
             self.predictor.value.on_deadline_missed(id, &mut self.board);
             self.absorb(Event::Miss, id)?;

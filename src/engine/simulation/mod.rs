@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use super::agenda::{Agenda, Due, NEVER};
 use super::error::EngineError;
 use super::machine::Machine;
-use super::recorder::{Event, LastPrediction, Outcome, PredictionMade, Recorder};
+use super::observer::{Arrival, Cancellation, End, Observer, Placed, PredictionChange, Start};
+use super::recorder::{Event, Outcome, PredictionMade, Recorder};
 use super::setup::{EngineOptions, Named};
 use crate::job::{Job, JobId};
 use crate::predict::{Board, Change, Entry, Predictor, Stage};
@@ -39,7 +40,12 @@ mod deadlines;
 /// [`Simulation::advance_to`] is [`Simulation::settle`] (1 to 3) and [`Simulation::pass`] (4) for each instant up to the
 /// one given. Whoever steps several simulations together calls the two: settle all, then pass over all, cancelling in
 /// between, until nothing starts.
-pub struct Simulation {
+///
+/// # Observers
+///
+/// Whoever wants to know what happens is an [`Observer`]: the recorder, whose outcomes can be asked for, and one more, of
+/// type `O` (two make one as a pair).
+pub struct Simulation<O: Observer = ()> {
     predictor: Named<dyn Predictor>,
     policy: Named<dyn Policy>,
     options: EngineOptions,
@@ -59,7 +65,7 @@ pub struct Simulation {
     pass_due: bool,
     /// When the policy wants to be woken.
     wakes_at: Time,
-    recorder: Recorder,
+    observers: (Recorder, O),
     /// The jobs that the last pass started.
     started: Vec<JobId>,
     /// Scratch: the jobs whose deadlines have come.
@@ -87,8 +93,21 @@ struct Secret {
 const MOST_UNTOLD: usize = 1 << 14;
 
 impl Simulation {
-    /// An empty machine of `procs` processors, its clock before everything.
+    /// An empty machine of `procs` processors, its clock before everything. Only the recorder observes it.
     pub fn new(procs: u32, policy: Named<dyn Policy>, predictor: Named<dyn Predictor>, options: EngineOptions) -> Self {
+        Simulation::observed(procs, policy, predictor, options, ())
+    }
+}
+
+impl<O: Observer> Simulation<O> {
+    /// The same with one more observer.
+    pub fn observed(
+        procs: u32,
+        policy: Named<dyn Policy>,
+        predictor: Named<dyn Predictor>,
+        options: EngineOptions,
+        observer: O,
+    ) -> Self {
         let mut board = Board::default();
         board.set_now(Time::MIN);
         Simulation {
@@ -104,7 +123,7 @@ impl Simulation {
             deadlines: Agenda::default(),
             pass_due: false,
             wakes_at: NEVER,
-            recorder: Recorder::new(options.keep_history),
+            observers: (Recorder::new(options.keep_history), observer),
             started: Vec::new(),
             late: Vec::new(),
             untold: Vec::new(),
@@ -113,7 +132,7 @@ impl Simulation {
 
     /// So many jobs will be handed in: what is kept of each gets its room at once.
     pub fn expect(&mut self, jobs: usize) {
-        self.recorder.outcomes.reserve_exact(jobs);
+        self.observers.0.outcomes.reserve_exact(jobs);
         self.board.expect(jobs);
     }
 
@@ -131,7 +150,7 @@ impl Simulation {
         let id = JobId(self.handed_in);
         self.handed_in += 1;
         self.upcoming.push_back(*job);
-        self.recorder.announce();
+        self.observers.0.announce();
         Ok(id)
     }
 
@@ -141,7 +160,8 @@ impl Simulation {
         let place = self.place(id);
         self.policy.value.on_cancellation(&job);
         self.board.set_stage(place, Stage::Gone);
-        self.recorder.cancelled(id, place);
+        let (time, submission) = (self.board.now(), &self.board.at(place).job);
+        self.observers.on_cancellation(&Cancellation { time, job: Placed { id, place }, submission });
         self.pass_due = true;
         self.predictor.value.on_cancellation(id, &mut self.board);
         self.absorb(Event::Cancellation, id)?;
@@ -260,10 +280,11 @@ impl Simulation {
         for &id in &started {
             let backfilled = still_waiting.is_some_and(|head| head < id);
             let place = self.place(id);
-            let prediction = self.board.at(place).prediction;
-            let error = (self.secrets[place].runtime - prediction).abs() as f64;
+            let (Entry { job, prediction, .. }, runtime) = (self.board.at(place), self.secrets[place].runtime);
+            let (prediction, error) = (*prediction, (runtime - prediction).abs() as f64);
             let inside = self.predictor.value.interval(id).map(|interval| error <= interval);
-            self.recorder.started(place, self.now(), prediction, backfilled, inside);
+            let (time, submission, job) = (self.board.now(), job, Placed { id, place });
+            self.observers.on_start(&Start { time, job, submission, runtime, prediction, backfilled, inside });
         }
         self.started = started;
         self.set_alarm();
@@ -276,12 +297,14 @@ impl Simulation {
     }
 
     fn terminate(&mut self, id: JobId, place: usize) -> Result<(), EngineError> {
-        let Entry { stage, prediction, misses, .. } = *self.board.at(place);
-        let Stage::Running { start } = stage else { unreachable!("only running jobs end") };
-        let (last, Secret { runtime, told, .. }) = (LastPrediction { prediction, misses }, self.secrets[place]);
+        let Entry { job: submission, stage, prediction, misses } = self.board.at(place);
+        let &Stage::Running { start } = stage else { unreachable!("only running jobs end") };
+        let Secret { runtime, told, .. } = self.secrets[place];
+        let (prediction, misses) = (*prediction, *misses);
+        let (time, job) = (self.board.now(), Placed { id, place });
+        self.observers.on_end(&End { time, job, submission, runtime, prediction, misses });
         self.machine.release(id, start, told);
         self.board.set_stage(place, Stage::Gone);
-        self.recorder.ended(id, place, last, runtime, self.now());
         self.pass_due = true;
         self.predictor.value.on_termination(id, runtime, &mut self.board);
         self.absorb(Event::Termination, id)?;
@@ -297,18 +320,19 @@ impl Simulation {
             Some(free) => *free = secret,
             None => self.secrets.push(secret),
         }
-        self.recorder.begin(place, submission.submit);
+        let (time, job) = (self.board.now(), Placed { id, place });
+        self.observers.on_arrival(&Arrival { time, job, submission: &submission });
         self.machine.enqueue(id, submission.procs);
         self.policy.value.on_arrival(id, &submission);
         self.pass_due = true;
-        self.predictor.value.on_arrival(id, &mut self.board);
+        match self.predictor.value.as_oracle() {
+            None => self.predictor.value.on_arrival(id, &mut self.board),
+            Some(oracle) => oracle.on_arrival_knowing(id, runtime, &mut self.board),
+        }
         self.absorb(Event::Arrival, id)?;
         match self.board.at(place).prediction {
             0 => Err(self.no_prediction(id, "arrival")),
-            prediction => {
-                self.recorder.arrived(place, prediction);
-                Ok(())
-            }
+            _ => Ok(()),
         }
     }
 
@@ -332,7 +356,7 @@ impl Simulation {
     }
 
     fn absorb_news(&mut self, event: Event, cause: JobId) -> Result<(), EngineError> {
-        let first_made = self.recorder.history_len();
+        let first_made = self.observers.0.history_len();
         let mut at = 0;
         while let Some(Change { job, place, old, new }) = self.board.change(at) {
             at += 1;
@@ -343,7 +367,7 @@ impl Simulation {
             let made = PredictionMade { job, time, prediction: new, event, cause };
             let place = place as usize;
             let secret = &mut self.secrets[place];
-            self.recorder.predicted(place, made, old, secret.runtime);
+            self.observers.on_prediction(&PredictionChange { place, made, old, runtime: secret.runtime });
             if old == 0 {
                 // Who arrives is mostly predicted once.
                 secret.told = new;
@@ -355,7 +379,7 @@ impl Simulation {
                 self.watch_deadline(job, place);
             }
         }
-        self.recorder.order_history(first_made);
+        self.observers.0.order_history(first_made);
         self.board.forget_changes();
         match self.board.breach() {
             None => Ok(()),
@@ -428,7 +452,7 @@ impl Simulation {
 }
 
 /// Looking without changing.
-impl Simulation {
+impl<O: Observer> Simulation<O> {
     pub fn now(&self) -> Time {
         self.board.now()
     }
@@ -445,11 +469,20 @@ impl Simulation {
 
     /// What has become of a job so far.
     pub fn outcome(&self, id: JobId) -> Outcome {
-        self.recorder.outcome(id, self.board.place(id))
+        self.observers.0.outcome(id, self.board.place(id))
     }
 
     /// What became of all jobs, in the order they were handed in, and all predictions made, if they were kept.
     pub fn into_outcomes(self) -> (Vec<Outcome>, Option<Vec<PredictionMade>>) {
-        (self.recorder.outcomes, self.recorder.history)
+        (self.observers.0.outcomes, self.observers.0.history)
+    }
+
+    /// Whoever observes beside the recorder.
+    pub fn observer(&self) -> &O {
+        &self.observers.1
+    }
+
+    pub fn observer_mut(&mut self) -> &mut O {
+        &mut self.observers.1
     }
 }

@@ -1,0 +1,209 @@
+//! A schedule as the events that a site would have seen, in the order in which waits are predicted.
+
+use crate::engine::{Arrival, Cancellation, End, EngineError, EngineOptions, Named, Observer, Simulation, Start};
+use crate::job::{Job, JobId, Submission};
+use crate::predict;
+use crate::schedule;
+use crate::time::{Seconds, Time};
+
+/// Jobs, when each started, and the machine they ran on: a log's own schedule or a simulated one.
+#[derive(Clone, Debug)]
+pub struct Schedule<'a> {
+    pub jobs: &'a [Job],
+    /// One for each job.
+    pub starts: &'a [Time],
+    pub procs: u32,
+}
+
+impl Schedule<'_> {
+    pub fn wait(&self, id: JobId) -> Seconds {
+        self.starts[id.index()] - self.jobs[id.index()].submission.submit
+    }
+
+    /// Its jobs with these waits as their recorded ones, so that the scheduler `replay` repeats it.
+    pub(super) fn with_waits(&self) -> Vec<Job> {
+        let waits = (0..self.jobs.len() as u32).map(|id| self.wait(JobId(id)));
+        self.jobs.iter().zip(waits).map(|(job, wait)| Job { recorded_wait: Some(wait).into(), ..*job }).collect()
+    }
+
+    /// Replays the schedule for a site's handler, up to and including the instant at which the last of these jobs arrives.
+    pub(super) fn replay(&self, jobs: usize, handler: &mut dyn SiteHandler) -> Result<(), EngineError> {
+        let all = self.with_waits();
+        let replay = schedule::catalog::parse("replay").expect("a scheduler of ours");
+        let policy = Named { name: replay.to_string(), value: schedule::catalog::build(&replay, &all) };
+        // What is predicted of runtimes does not matter to a replay.
+        let estimate = predict::catalog::parse("estimate").expect("a predictor of ours");
+        let predictor = Named { name: estimate.to_string(), value: predict::catalog::build(&estimate) };
+        let order = SiteOrder::new(handler);
+        let mut simulation = Simulation::observed(self.procs, policy, predictor, EngineOptions::default(), order);
+        for together in all[..jobs].chunk_by(|a, b| a.submission.submit == b.submission.submit) {
+            together.iter().try_for_each(|job| simulation.submit(job).map(|_| ()))?;
+            simulation.advance_to(together[0].submission.submit)?;
+        }
+        simulation.observer_mut().finish();
+        Ok(())
+    }
+}
+
+/// What happens at a site, for those who predict waits there.
+pub trait SiteHandler {
+    /// A job joins the queue.
+    fn on_arrival(&mut self, id: JobId, job: &Submission, now: Time);
+    /// A waiting job starts.
+    fn on_start(&mut self, id: JobId, now: Time);
+    /// A running job has ended.
+    fn on_end(&mut self, id: JobId, runtime: Seconds, now: Time);
+    /// A waiting job is withdrawn.
+    fn on_cancellation(&mut self, _id: JobId) {}
+}
+
+/// Observes a simulation for a [`SiteHandler`], whose events of one instant have another order: ends, then starts of jobs
+/// that arrived earlier, then arrivals, all in workload order; a job that starts when it arrives starts before the next
+/// arrives. So an arriving job finds what is left after the instant's ends and starts, which is when its features are
+/// taken, however the engine came to decide them.
+///
+/// Arrivals and starts are held back until the instant is over: an event of a later one comes, or [`SiteOrder::advance_to`]
+/// says so.
+#[derive(Clone, Debug)]
+pub struct SiteOrder<H> {
+    handler: H,
+    /// The present instant, and what was held back of it.
+    now: Time,
+    arrivals: Vec<(JobId, Submission)>,
+    starts: Vec<JobId>,
+}
+
+impl<H: SiteHandler> SiteOrder<H> {
+    pub fn new(handler: H) -> Self {
+        SiteOrder { handler, now: Time::MIN, arrivals: Vec::new(), starts: Vec::new() }
+    }
+
+    /// Whoever handles the events, and the jobs that have arrived at the present instant, of which it does not know yet.
+    pub fn handler(&self) -> (&H, &[(JobId, Submission)]) {
+        (&self.handler, &self.arrivals)
+    }
+
+    /// Time goes on: all instants before `now` are over.
+    pub fn advance_to(&mut self, now: Time) {
+        if now > self.now {
+            self.finish();
+            self.now = now;
+        }
+    }
+
+    /// The present instant is over.
+    pub fn finish(&mut self) {
+        self.starts.sort_unstable();
+        let arrived = |id: &JobId| self.arrivals.iter().any(|(other, _)| other == id);
+        for &id in self.starts.iter().filter(|id| !arrived(id)) {
+            self.handler.on_start(id, self.now);
+        }
+        for (id, job) in self.arrivals.drain(..) {
+            self.handler.on_arrival(id, &job, self.now);
+            if self.starts.binary_search(&id).is_ok() {
+                self.handler.on_start(id, self.now);
+            }
+        }
+        self.starts.clear();
+    }
+}
+
+impl<H: SiteHandler> Observer for SiteOrder<H> {
+    fn on_arrival(&mut self, arrival: &Arrival<'_>) {
+        self.advance_to(arrival.time);
+        self.arrivals.push((arrival.job.id, *arrival.submission));
+    }
+
+    fn on_start(&mut self, start: &Start<'_>) {
+        self.advance_to(start.time);
+        self.starts.push(start.job.id);
+    }
+
+    /// Ends come first in either order.
+    fn on_end(&mut self, end: &End<'_>) {
+        self.advance_to(end.time);
+        self.handler.on_end(end.job.id, end.runtime, end.time);
+    }
+
+    fn on_cancellation(&mut self, cancellation: &Cancellation<'_>) {
+        self.advance_to(cancellation.time);
+        let id = cancellation.job.id;
+        match self.arrivals.iter().position(|(other, _)| *other == id) {
+            Some(at) => drop(self.arrivals.remove(at)),
+            None => self.handler.on_cancellation(id),
+        }
+    }
+}
+
+impl<H: SiteHandler + ?Sized> SiteHandler for &mut H {
+    fn on_arrival(&mut self, id: JobId, job: &Submission, now: Time) {
+        (**self).on_arrival(id, job, now);
+    }
+
+    fn on_start(&mut self, id: JobId, now: Time) {
+        (**self).on_start(id, now);
+    }
+
+    fn on_end(&mut self, id: JobId, runtime: Seconds, now: Time) {
+        (**self).on_end(id, runtime, now);
+    }
+
+    fn on_cancellation(&mut self, id: JobId) {
+        (**self).on_cancellation(id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Heard(Vec<(Time, u32, char)>);
+
+    impl SiteHandler for Heard {
+        fn on_arrival(&mut self, id: JobId, _: &Submission, now: Time) {
+            self.0.push((now, id.0, 'a'));
+        }
+
+        fn on_start(&mut self, id: JobId, now: Time) {
+            self.0.push((now, id.0, 's'));
+        }
+
+        fn on_end(&mut self, id: JobId, _: Seconds, now: Time) {
+            self.0.push((now, id.0, 'e'));
+        }
+    }
+
+    #[test]
+    fn an_instant_has_its_order() {
+        let job = |submit, runtime| Job {
+            submission: Submission::new(submit, 1, 10),
+            runtime,
+            recorded_wait: None.into(),
+            record: 0,
+            number: 0,
+        };
+        let jobs = [job(0, 10), job(5, 3), job(10, 1), job(10, 1), job(13, 1)];
+        let schedule = Schedule { jobs: &jobs, starts: &[0, 10, 10, 11, 13], procs: 1 };
+        let mut heard = Heard::default();
+        schedule.replay(jobs.len(), &mut heard).unwrap();
+        let expected = [
+            (0, 0, 'a'),
+            (0, 0, 's'),
+            (5, 1, 'a'),
+            (10, 0, 'e'),
+            (10, 1, 's'),
+            (10, 2, 'a'),
+            (10, 2, 's'),
+            (10, 3, 'a'),
+            (11, 2, 'e'),
+            (11, 3, 's'),
+            (12, 3, 'e'),
+            (13, 1, 'e'),
+            (13, 4, 'a'),
+            (13, 4, 's'),
+        ];
+        assert_eq!(heard.0, expected);
+        assert_eq!(schedule.wait(JobId(1)), 5);
+    }
+}

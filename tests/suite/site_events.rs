@@ -1,0 +1,29 @@
+//! What a site sees of a schedule, sorted by its definition: the judge of the order in which a replay tells it.
+
+use shadowtime::job::JobId;
+use shadowtime::time::Time;
+use shadowtime::wait::Schedule;
+
+/// What happens to a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happening {
+    Arrival,
+    Start,
+    End,
+}
+
+/// Everything that happens, in order. At one instant: ends, then starts of jobs that came earlier, then arrivals, all in
+/// workload order; a job that starts when it comes starts before the next comes.
+pub fn happenings(schedule: &Schedule<'_>) -> Vec<(Time, JobId, Happening)> {
+    use Happening::{Arrival, End, Start};
+    let mut all = Vec::with_capacity(3 * schedule.jobs.len());
+    for (id, (job, &start)) in (0..).map(JobId).zip(schedule.jobs.iter().zip(schedule.starts)) {
+        let submit = job.submission.submit;
+        let at_once = u8::from(start == submit);
+        all.push(((start + job.runtime, 0, id, 0), End));
+        all.push(((start, 1 + at_once, id, at_once), Start));
+        all.push(((submit, 2, id, 0), Arrival));
+    }
+    all.sort_unstable_by_key(|(key, _)| *key);
+    all.into_iter().map(|((time, _, id, _), happening)| (time, id, happening)).collect()
+}
