@@ -5,7 +5,14 @@ use super::predictor::{Oracle, Predictor};
 use crate::job::JobId;
 use crate::time::Seconds;
 
-pub struct AskedAtStart(pub Box<dyn Predictor>);
+pub struct AskedAtStart(Box<dyn Predictor>);
+
+impl AskedAtStart {
+    /// None if the predictor cannot be asked again.
+    pub fn new(mut predictor: Box<dyn Predictor>) -> Option<AskedAtStart> {
+        predictor.as_asked_again().is_some().then(|| AskedAtStart(predictor))
+    }
+}
 
 impl Predictor for AskedAtStart {
     fn on_arrival(&mut self, id: JobId, board: &mut Board) {
@@ -14,7 +21,9 @@ impl Predictor for AskedAtStart {
 
     fn on_start(&mut self, id: JobId, board: &mut Board) {
         self.0.on_start(id, board);
-        self.0.predict_again(id, board);
+        if let Some(predictor) = self.0.as_asked_again() {
+            predictor.predict_again(id, board);
+        }
     }
 
     fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {
@@ -31,9 +40,5 @@ impl Predictor for AskedAtStart {
 
     fn as_oracle(&mut self) -> Option<&mut dyn Oracle> {
         self.0.as_oracle()
-    }
-
-    fn interval(&self, id: JobId) -> Option<f64> {
-        self.0.interval(id)
     }
 }

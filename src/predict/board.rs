@@ -1,7 +1,10 @@
 //! The board: what is publicly known of the jobs in the system, and the predictions in force.
 //!
-//! A predictor reads it and writes predictions on it; the engine does the rest. Runtimes are not on it, so that no
-//! predictor can read what its real counterpart could not know.
+//! A predictor reads a [`Board`] and writes predictions on it. Runtimes are not on it, so that no predictor can read what
+//! its real counterpart could not know. Everything else is done by a [`BoardKeeper`], which is the engine's, or a test's:
+//! no predictor can get from a board to its keeper.
+
+use rustc_hash::FxHashMap;
 
 use crate::job::{JobId, Submission};
 use crate::time::{FOREVER, Seconds, Time};
@@ -19,6 +22,8 @@ pub struct Board {
     /// What has been written since the engine last looked.
     changes: Vec<Change>,
     breach: Option<Breach>,
+    /// Of the predictions that have one.
+    intervals: FxHashMap<JobId, f64>,
 }
 
 const NOWHERE: u32 = u32::MAX;
@@ -78,8 +83,10 @@ impl Board {
         self.now
     }
 
-    /// What was submitted. The job must be in the system, or its end or cancellation be the present event; so must it for
-    /// its prediction and misses.
+    /// What was submitted.
+    ///
+    /// # Panics
+    /// If the job is not in the system. A job whose end or cancellation is the present event still is.
     pub fn job(&self, id: JobId) -> &Submission {
         &self.entry(id).job
     }
@@ -97,11 +104,17 @@ impl Board {
     }
 
     /// The prediction in force.
+    ///
+    /// # Panics
+    /// As [`Board::job`].
     pub fn prediction(&self, id: JobId) -> Seconds {
         self.entry(id).prediction
     }
 
     /// How many deadlines the job has missed, the present one included.
+    ///
+    /// # Panics
+    /// As [`Board::job`].
     pub fn misses(&self, id: JobId) -> u32 {
         self.entry(id).misses
     }
@@ -110,16 +123,16 @@ impl Board {
     /// least a second and more than it has run already; a breach is reported by the engine, which then stops.
     /// Predictions beyond [`FOREVER`] are cut there.
     pub fn predict(&mut self, id: JobId, prediction: Seconds) {
-        let Some(place) = self.place(id) else { return self.object(id, prediction, BreachKind::NotInTheSystem) };
+        let Some(place) = self.place(id) else { return self.report_breach(id, prediction, BreachKind::NotInTheSystem) };
         let entry = &mut self.entries[place];
         let elapsed = match entry.stage {
             Stage::Waiting => 0,
             Stage::Running { start } => self.now - start,
-            Stage::Gone => return self.object(id, prediction, BreachKind::NotInTheSystem),
+            Stage::Gone => return self.report_breach(id, prediction, BreachKind::NotInTheSystem),
         };
         if prediction <= elapsed {
             let why = if prediction < 1 { BreachKind::TooShort } else { BreachKind::NotAboveElapsed { elapsed } };
-            return self.object(id, prediction, why);
+            return self.report_breach(id, prediction, why);
         }
         let new = prediction.min(FOREVER);
         let old = std::mem::replace(&mut entry.prediction, new);
@@ -128,7 +141,7 @@ impl Board {
 
     /// The first breach is the one that is reported.
     #[cold]
-    fn object(&mut self, job: JobId, prediction: Seconds, why: BreachKind) {
+    fn report_breach(&mut self, job: JobId, prediction: Seconds, why: BreachKind) {
         self.breach.get_or_insert(Breach { job, prediction, why });
     }
 
@@ -143,78 +156,146 @@ impl Board {
             self.predict(id, prediction);
         }
     }
-}
 
-/// The engine's side.
-impl Board {
-    pub(crate) fn set_now(&mut self, now: Time) {
-        self.now = now;
-    }
-
-    /// So many jobs will arrive.
-    pub(crate) fn expect(&mut self, jobs: usize) {
-        self.places.reserve_exact(jobs);
-    }
-
-    /// The next job arrives; it has the id that follows the last one's.
-    pub(crate) fn arrive(&mut self, job: Submission) -> JobId {
-        let id = JobId(self.places.len() as u32);
-        let entry = Entry { job, stage: Stage::Waiting, prediction: 0, misses: 0 };
-        match self.vacant.pop() {
-            Some(place) => {
-                self.entries[place as usize] = entry;
-                self.places.push(place);
-            }
-            None => {
-                self.places.push(self.entries.len() as u32);
-                self.entries.push(entry);
-            }
+    /// Says how sure the prediction last made for a job is: the half-width in seconds of its confidence interval, or none.
+    /// For predictors that have such intervals.
+    pub fn set_interval(&mut self, id: JobId, half_width: Option<f64>) {
+        match half_width {
+            Some(half_width) => drop(self.intervals.insert(id, half_width)),
+            None => drop(self.intervals.remove(&id)),
         }
-        id
     }
 
-    /// Everything has been said of a job that is gone: its place is free for another.
-    pub(crate) fn forget(&mut self, id: JobId) {
-        self.vacant.push(std::mem::replace(&mut self.places[id.index()], NOWHERE));
+    /// What [`Board::set_interval`] said of a job.
+    pub fn interval(&self, id: JobId) -> Option<f64> {
+        if self.intervals.is_empty() { None } else { self.intervals.get(&id).copied() }
     }
 
-    /// Where a job in the system has its entry: a small number, used again when it is gone.
-    pub(crate) fn place(&self, id: JobId) -> Option<usize> {
+    fn place(&self, id: JobId) -> Option<usize> {
         self.places.get(id.index()).filter(|&&place| place != NOWHERE).map(|&place| place as usize)
-    }
-
-    /// The entry at a place.
-    pub(crate) fn at(&self, place: usize) -> &Entry {
-        &self.entries[place]
-    }
-
-    pub(crate) fn set_stage(&mut self, place: usize, stage: Stage) {
-        self.entries[place].stage = stage;
-    }
-
-    pub(crate) fn count_miss(&mut self, place: usize) {
-        self.entries[place].misses += 1;
     }
 
     fn entry(&self, id: JobId) -> &Entry {
         &self.entries[self.places[id.index()] as usize]
     }
+}
+
+/// Keeps a board: the side of the engine, and of whoever tests a predictor of their own.
+///
+/// ```
+/// use shadowtime::job::Submission;
+/// use shadowtime::predict::{BoardKeeper, Stage, catalog};
+///
+/// let mut keeper = BoardKeeper::default();
+/// let mut predictor = catalog::build(&catalog::parse("estimate").unwrap());
+/// let id = keeper.arrive(Submission::new(0, 4, 3600));
+/// predictor.on_arrival(id, keeper.board_mut());
+/// assert_eq!(keeper.board().prediction(id), 3600);
+/// keeper.set_stage(id, Stage::Running { start: 10 });
+/// keeper.set_now(3610);
+/// keeper.count_miss(id);
+/// predictor.on_deadline_missed(id, keeper.board_mut());
+/// assert_eq!(keeper.board().prediction(id), 3660);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct BoardKeeper {
+    board: Board,
+}
+
+impl BoardKeeper {
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    pub fn board_mut(&mut self) -> &mut Board {
+        &mut self.board
+    }
+
+    pub fn set_now(&mut self, now: Time) {
+        self.board.now = now;
+    }
+
+    /// The next job arrives; it has the id that follows the last one's.
+    pub fn arrive(&mut self, job: Submission) -> JobId {
+        let board = &mut self.board;
+        let id = JobId(board.places.len() as u32);
+        let entry = Entry { job, stage: Stage::Waiting, prediction: 0, misses: 0 };
+        match board.vacant.pop() {
+            Some(place) => {
+                board.entries[place as usize] = entry;
+                board.places.push(place);
+            }
+            None => {
+                board.places.push(board.entries.len() as u32);
+                board.entries.push(entry);
+            }
+        }
+        id
+    }
+
+    /// Where a job is in its life from now on.
+    ///
+    /// # Panics
+    /// If the job is not in the system; so do the next two.
+    pub fn set_stage(&mut self, id: JobId, stage: Stage) {
+        let place = self.board.places[id.index()] as usize;
+        self.board.entries[place].stage = stage;
+    }
+
+    /// A running job has missed its deadline.
+    pub fn count_miss(&mut self, id: JobId) {
+        let place = self.board.places[id.index()] as usize;
+        self.board.entries[place].misses += 1;
+    }
+
+    /// Everything has been said of a job that is gone: its place is free for another.
+    pub fn forget(&mut self, id: JobId) {
+        let board = &mut self.board;
+        board.vacant.push(std::mem::replace(&mut board.places[id.index()], NOWHERE));
+        if !board.intervals.is_empty() {
+            board.intervals.remove(&id);
+        }
+    }
+
+    /// The first prediction that the contract forbids, if there was one.
+    pub fn breach(&self) -> Option<Breach> {
+        self.board.breach
+    }
+
+    /// So many jobs will arrive.
+    pub(crate) fn expect(&mut self, jobs: usize) {
+        self.board.places.reserve_exact(jobs);
+    }
+
+    /// Where a job in the system has its entry: a small number, used again when it is gone.
+    pub(crate) fn place(&self, id: JobId) -> Option<usize> {
+        self.board.place(id)
+    }
+
+    /// The entry at a place.
+    pub(crate) fn at(&self, place: usize) -> &Entry {
+        &self.board.entries[place]
+    }
+
+    pub(crate) fn set_stage_at(&mut self, place: usize, stage: Stage) {
+        self.board.entries[place].stage = stage;
+    }
+
+    pub(crate) fn count_miss_at(&mut self, place: usize) {
+        self.board.entries[place].misses += 1;
+    }
 
     /// Whether anything has been written since the engine last looked.
-    pub(crate) fn has_news(&self) -> bool {
-        !self.changes.is_empty() || self.breach.is_some()
+    pub(crate) fn has_changes(&self) -> bool {
+        !self.board.changes.is_empty() || self.board.breach.is_some()
     }
 
     pub(crate) fn change(&self, at: usize) -> Option<Change> {
-        self.changes.get(at).copied()
+        self.board.changes.get(at).copied()
     }
 
     pub(crate) fn forget_changes(&mut self) {
-        self.changes.clear();
-    }
-
-    pub(crate) fn breach(&self) -> Option<Breach> {
-        self.breach
+        self.board.changes.clear();
     }
 }
 
@@ -222,41 +303,51 @@ impl Board {
 mod tests {
     use super::*;
 
-    fn board() -> (Board, JobId) {
-        let mut board = Board::default();
-        let id = board.arrive(Submission::new(0, 1, 100));
-        (board, id)
+    fn keeper() -> (BoardKeeper, JobId) {
+        let mut keeper = BoardKeeper::default();
+        let id = keeper.arrive(Submission::new(0, 1, 100));
+        (keeper, id)
     }
 
     #[test]
     fn the_contract_is_checked_at_every_prediction() {
-        let (mut board, id) = board();
-        board.set_stage(0, Stage::Running { start: 0 });
-        board.set_now(10);
-        board.predict_if_above_elapsed(id, 10);
-        assert_eq!((board.prediction(id), board.breach()), (0, None));
-        board.predict(id, 11);
-        assert_eq!((board.prediction(id), board.breach()), (11, None));
-        board.predict(id, 10);
+        let (mut keeper, id) = keeper();
+        keeper.set_stage(id, Stage::Running { start: 0 });
+        keeper.set_now(10);
+        keeper.board_mut().predict_if_above_elapsed(id, 10);
+        assert_eq!((keeper.board().prediction(id), keeper.breach()), (0, None));
+        keeper.board_mut().predict(id, 11);
+        assert_eq!((keeper.board().prediction(id), keeper.breach()), (11, None));
+        keeper.board_mut().predict(id, 10);
         let why = BreachKind::NotAboveElapsed { elapsed: 10 };
-        assert_eq!(board.breach(), Some(Breach { job: id, prediction: 10, why }));
-        assert_eq!(board.prediction(id), 11);
+        assert_eq!(keeper.breach(), Some(Breach { job: id, prediction: 10, why }));
+        assert_eq!(keeper.board().prediction(id), 11);
     }
 
     #[test]
     fn waiting_jobs_need_a_second_and_gone_ones_no_prediction() {
-        let (mut board, id) = board();
-        let (mut gone, mut never_heard_of) = (board.clone(), board.clone());
-        gone.set_stage(0, Stage::Gone);
-        for (board, id) in [(&mut gone, id), (&mut never_heard_of, JobId(7))] {
-            board.predict_if_above_elapsed(id, 5);
-            assert_eq!(board.breach().map(|breach| breach.why), Some(BreachKind::NotInTheSystem));
+        let (mut keeper, id) = keeper();
+        let (mut gone, mut never_arrived) = (keeper.clone(), keeper.clone());
+        gone.set_stage(id, Stage::Gone);
+        for (keeper, id) in [(&mut gone, id), (&mut never_arrived, JobId(7))] {
+            keeper.board_mut().predict_if_above_elapsed(id, 5);
+            assert_eq!(keeper.breach().map(|breach| breach.why), Some(BreachKind::NotInTheSystem));
         }
-        board.predict(id, FOREVER * 2);
-        assert_eq!((board.prediction(id), board.breach()), (FOREVER, None));
-        board.predict_if_above_elapsed(id, 0);
-        assert_eq!((board.prediction(id), board.breach()), (FOREVER, None));
-        board.predict(id, 0);
-        assert_eq!(board.breach().map(|breach| breach.why), Some(BreachKind::TooShort));
+        keeper.board_mut().predict(id, FOREVER * 2);
+        assert_eq!((keeper.board().prediction(id), keeper.breach()), (FOREVER, None));
+        keeper.board_mut().predict_if_above_elapsed(id, 0);
+        assert_eq!((keeper.board().prediction(id), keeper.breach()), (FOREVER, None));
+        keeper.board_mut().predict(id, 0);
+        assert_eq!(keeper.breach().map(|breach| breach.why), Some(BreachKind::TooShort));
+    }
+
+    #[test]
+    fn an_interval_goes_with_its_job() {
+        let (mut keeper, id) = keeper();
+        assert_eq!(keeper.board().interval(id), None);
+        keeper.board_mut().set_interval(id, Some(2.5));
+        assert_eq!(keeper.board().interval(id), Some(2.5));
+        keeper.forget(id);
+        assert_eq!(keeper.board().interval(id), None);
     }
 }

@@ -8,8 +8,7 @@ use super::perfect::{self, Perfect};
 use super::predictor::Predictor;
 use super::ruh::{self, Ruh};
 use super::sbh::{self, Sbh};
-use super::smith::{self, Smith};
-use super::template_file::with_file_read;
+use super::smith::{self, Smith, with_file_read};
 use crate::spec::{Form, Spec, SpecError};
 
 /// How a predictor is built from its spec: what it will know, it learns from events.
@@ -62,7 +61,9 @@ mod tests {
                 let spec = parse(&text).unwrap_or_else(|error| panic!("{error}"));
                 assert_eq!(spec.to_string(), form.name, "{text}");
             }
-            build(&parse(form.name).unwrap());
+            let mut predictor = build(&parse(form.name).unwrap());
+            // The search compares them all when jobs start.
+            assert!(predictor.as_asked_again().is_some(), "{} cannot be asked again", form.name);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::board::Board;
 use super::deadline;
-use super::predictor::Predictor;
+use super::predictor::{AskedAgain, Predictor};
 use crate::job::JobId;
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::Seconds;
@@ -38,4 +38,13 @@ impl Predictor for Constant {
     fn on_deadline_missed(&mut self, id: JobId, board: &mut Board) {
         deadline::add_increment(id, board);
     }
+
+    fn as_asked_again(&mut self) -> Option<&mut dyn AskedAgain> {
+        Some(self)
+    }
+}
+
+/// It says the same whenever it is asked: what was written at the arrival holds.
+impl AskedAgain for Constant {
+    fn predict_again(&mut self, _id: JobId, _board: &mut Board) {}
 }

@@ -42,19 +42,19 @@ pub fn raise_to_estimate(id: JobId, board: &mut Board) {
 mod tests {
     use super::*;
     use crate::job::Submission;
-    use crate::predict::board::Stage;
+    use crate::predict::board::{BoardKeeper, Stage};
 
     /// A job that started at 0 with this prediction and estimate, and what each of so many misses makes of it.
     fn answers(prediction: Seconds, estimate: Seconds, misses: usize, rule: fn(JobId, &mut Board)) -> Vec<Seconds> {
-        let mut board = Board::default();
-        let id = board.arrive(Submission::new(0, 1, estimate));
-        board.set_stage(0, Stage::Running { start: 0 });
-        board.predict(id, prediction);
+        let mut keeper = BoardKeeper::default();
+        let id = keeper.arrive(Submission::new(0, 1, estimate));
+        keeper.set_stage(id, Stage::Running { start: 0 });
+        keeper.board_mut().predict(id, prediction);
         let answer = |_| {
-            board.set_now(board.prediction(id));
-            board.count_miss(0);
-            rule(id, &mut board);
-            board.prediction(id)
+            keeper.set_now(keeper.board().prediction(id));
+            keeper.count_miss(id);
+            rule(id, keeper.board_mut());
+            keeper.board().prediction(id)
         };
         (0..misses).map(answer).collect()
     }

@@ -4,9 +4,9 @@
 use rustc_hash::FxHashMap;
 
 use super::board::Board;
-use super::category::whole_seconds;
 use super::deadline;
-use super::predictor::Predictor;
+use super::predictor::{AskedAgain, Predictor};
+use super::smith::category::whole_seconds;
 use crate::job::{JobId, Submission};
 use crate::model::{Lifetimes, UniformLog};
 use crate::spec::{Form, Key, Kind, Spec};
@@ -83,6 +83,12 @@ impl Predictor for Downey {
         }
     }
 
+    fn as_asked_again(&mut self) -> Option<&mut dyn AskedAgain> {
+        Some(self)
+    }
+}
+
+impl AskedAgain for Downey {
     fn predict_again(&mut self, id: JobId, board: &mut Board) {
         let job = board.job(id);
         let prediction = self.ask(job, board.elapsed(id).max(FIRST_AGE)).map_or(job.estimate, whole_seconds);

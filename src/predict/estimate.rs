@@ -1,7 +1,7 @@
 //! Estimate: what the user says (Talby et al., Listing 2). With the `easy` scheduler this is plain EASY.
 
 use super::board::Board;
-use super::predictor::Predictor;
+use super::predictor::{AskedAgain, Predictor};
 use crate::job::JobId;
 use crate::spec::Form;
 
@@ -15,4 +15,13 @@ impl Predictor for Estimate {
     fn on_arrival(&mut self, id: JobId, board: &mut Board) {
         board.predict(id, board.job(id).estimate);
     }
+
+    fn as_asked_again(&mut self) -> Option<&mut dyn AskedAgain> {
+        Some(self)
+    }
+}
+
+/// It says the same whenever it is asked: what was written at the arrival holds.
+impl AskedAgain for Estimate {
+    fn predict_again(&mut self, _id: JobId, _board: &mut Board) {}
 }

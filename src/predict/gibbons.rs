@@ -3,9 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use super::board::Board;
-use super::category::{Sums, data_point, unit, whole_seconds};
-use super::predictor::Predictor;
-use super::templates::Data;
+use super::predictor::{AskedAgain, Predictor};
+use super::smith::category::{Sums, data_point, unit, whole_seconds};
+use super::smith::templates::Data;
 use crate::job::{JobId, Submission};
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::Seconds;
@@ -141,6 +141,12 @@ impl Predictor for Gibbons {
     }
 
     /// A job that runs is asked about with its age.
+    fn as_asked_again(&mut self) -> Option<&mut dyn AskedAgain> {
+        Some(self)
+    }
+}
+
+impl AskedAgain for Gibbons {
     fn predict_again(&mut self, id: JobId, board: &mut Board) {
         let job = board.job(id);
         let prediction = self.ask(job, board.elapsed(id)).map_or(job.estimate, whole_seconds);
@@ -151,28 +157,27 @@ impl Predictor for Gibbons {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::predict::board::Stage;
+    use crate::predict::board::{BoardKeeper, Stage};
 
     #[test]
     fn a_running_job_is_compared_with_longer_runs_only() {
         let spec = Spec::parse("gibbons", "predictor", &[&FORM]).unwrap();
-        let (mut gibbons, mut board) = (Gibbons::new(&spec), Board::default());
-        board.set_now(0);
+        let (mut gibbons, mut keeper) = (Gibbons::new(&spec), BoardKeeper::default());
         for runtime in [10, 20, 100, 200] {
-            let id = board.arrive(Submission::new(0, 2, 1000));
-            gibbons.on_arrival(id, &mut board);
-            gibbons.on_termination(id, runtime, &mut board);
+            let id = keeper.arrive(Submission::new(0, 2, 1000));
+            gibbons.on_arrival(id, keeper.board_mut());
+            gibbons.on_termination(id, runtime, keeper.board_mut());
         }
-        let id = board.arrive(Submission::new(0, 3, 1000));
-        gibbons.on_arrival(id, &mut board);
+        let id = keeper.arrive(Submission::new(0, 3, 1000));
+        gibbons.on_arrival(id, keeper.board_mut());
         // (10 + 20 + 100 + 200) / 4, rounded up at the half.
-        assert_eq!(board.prediction(id), 83);
-        board.set_stage(4, Stage::Running { start: 0 });
-        board.set_now(20);
-        gibbons.predict_again(id, &mut board);
-        assert_eq!(board.prediction(id), 150, "of 100 and 200");
-        board.set_now(100);
-        gibbons.predict_again(id, &mut board);
-        assert_eq!(board.prediction(id), 1000, "one longer run is not enough: the estimate");
+        assert_eq!(keeper.board().prediction(id), 83);
+        keeper.set_stage(id, Stage::Running { start: 0 });
+        keeper.set_now(20);
+        gibbons.predict_again(id, keeper.board_mut());
+        assert_eq!(keeper.board().prediction(id), 150, "of 100 and 200");
+        keeper.set_now(100);
+        gibbons.predict_again(id, keeper.board_mut());
+        assert_eq!(keeper.board().prediction(id), 1000, "one longer run is not enough: the estimate");
     }
 }

@@ -1,7 +1,7 @@
 //! Perfect: the runtime itself (Talby et al., Listing 2). What better information can gain at most.
 
 use super::board::Board;
-use super::predictor::{Oracle, Predictor};
+use super::predictor::{AskedAgain, Oracle, Predictor};
 use crate::job::JobId;
 use crate::spec::Form;
 use crate::time::Seconds;
@@ -25,4 +25,13 @@ impl Predictor for Perfect {
     fn as_oracle(&mut self) -> Option<&mut dyn Oracle> {
         Some(self)
     }
+
+    fn as_asked_again(&mut self) -> Option<&mut dyn AskedAgain> {
+        Some(self)
+    }
+}
+
+/// The truth does not change: what was written at the arrival holds.
+impl AskedAgain for Perfect {
+    fn predict_again(&mut self, _id: JobId, _board: &mut Board) {}
 }

@@ -5,8 +5,8 @@ use super::deadline;
 use crate::job::JobId;
 use crate::time::Seconds;
 
-/// A runtime predictor: four events, at each of which it may write predictions for any waiting or running jobs on the
-/// [`Board`].
+/// A runtime predictor: four events and cancellation, at each of which it may write predictions for any waiting or running
+/// jobs on the [`Board`].
 ///
 /// The contract, which the engine checks: a prediction for the job itself at its arrival and at a missed deadline, and
 /// every prediction at least a second and more than the job has run already. A predictor that breaks it ends the
@@ -43,15 +43,16 @@ pub trait Predictor: Send {
         None
     }
 
-    /// Predict a job in the system anew, as if it were asked about only now. By default what was said at the arrival
-    /// holds, which is right for predictors that learn nothing.
-    fn predict_again(&mut self, _id: JobId, _board: &mut Board) {}
-
-    /// The half-width in seconds of the confidence interval around the prediction last made for a job, if this predictor
-    /// has intervals and one for this job. The engine asks when the job starts.
-    fn interval(&self, _id: JobId) -> Option<f64> {
+    /// This predictor as one that can be asked again, if it is one.
+    fn as_asked_again(&mut self) -> Option<&mut dyn AskedAgain> {
         None
     }
+}
+
+/// A predictor that can be asked about a job in the system once more, with what it has learned since the arrival.
+pub trait AskedAgain {
+    /// Predict a waiting job, or one that has just started, as if it arrived now.
+    fn predict_again(&mut self, id: JobId, board: &mut Board);
 }
 
 /// A predictor that knows the truth, as none of a real machine could. It is another trait, so that no other predictor can

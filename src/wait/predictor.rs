@@ -224,12 +224,7 @@ impl WaitPredictor {
     }
 
     /// The same of a job that arrives behind others, of which it has not been told yet.
-    pub fn predict_behind(
-        &self,
-        job: &Submission,
-        ahead: &[(JobId, Submission)],
-        now: Time,
-    ) -> Option<WaitPrediction> {
+    pub fn predict_behind(&self, job: &Submission, ahead: &[(JobId, Submission)], now: Time) -> Option<WaitPrediction> {
         let mut state = Cow::Borrowed(&self.state);
         ahead.iter().for_each(|(id, other)| state.to_mut().arrive(*id, other));
         self.predict_at(job, &state, now).map(|(prediction, _)| prediction)

@@ -766,8 +766,7 @@ impl Predictor for Watched {
 fn agree(workload: &Workload, spec: &str, reference: impl Fn() -> Box<dyn Reference>) -> TestCaseResult {
     for scheduler in ["sjbf", "easy", "replay"] {
         let report = Arc::new(Mutex::new(Report::default()));
-        let watched =
-            Watched { library: library(spec), reference: reference(), arrived: 0, report: report.clone() };
+        let watched = Watched { library: library(spec), reference: reference(), arrived: 0, report: report.clone() };
         let found = run_predictor(workload, scheduler, spec, Box::new(watched));
         let report = report.lock().unwrap();
         prop_assert!(report.differences.is_empty(), "{spec}, {scheduler}: {}", report.differences.join("\n"));

@@ -29,11 +29,11 @@ impl<O: Observer> Simulation<O> {
                 continue;
             }
             let place = self.place(id);
-            self.board.count_miss(place);
-            let (time, Entry { prediction, misses, .. }) = (self.board.now(), *self.board.at(place));
+            self.board.count_miss_at(place);
+            let (time, Entry { prediction, misses, .. }) = (self.board.board().now(), *self.board.at(place));
             self.observers.on_miss(&Miss { time, job: Placed { id, place }, prediction, misses });
             self.pass_due |= self.options.pass_on_miss;
-            self.predictor.value.on_deadline_missed(id, &mut self.board);
+            self.predictor.value.on_deadline_missed(id, self.board.board_mut());
             self.absorb(Event::Miss, id)?;
             if self.deadline(id).is_some_and(|deadline| deadline <= self.now()) {
                 return Err(self.no_prediction(id, "missed deadline"));

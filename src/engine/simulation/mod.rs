@@ -9,7 +9,7 @@ use super::observer::{Arrival, Cancellation, End, Observer, Placed, PredictionCh
 use super::recorder::{Event, Outcome, PredictionMade, Recorder};
 use super::setup::{EngineOptions, Named};
 use crate::job::{Job, JobId};
-use crate::predict::{Board, Change, Entry, Predictor, Stage};
+use crate::predict::{Board, BoardKeeper, Change, Entry, Predictor, Stage};
 use crate::schedule::{Policy, View};
 use crate::time::{Seconds, Time};
 
@@ -51,7 +51,7 @@ pub struct Simulation<O: Observer = ()> {
     options: EngineOptions,
     machine: Machine,
     /// What everybody may know of the jobs, the clock included.
-    board: Board,
+    board: BoardKeeper,
     /// What only the engine knows of them, by their places on the board.
     secrets: Vec<Secret>,
     /// Jobs handed in for a time to come. They are not on the board: nobody may know of them yet.
@@ -108,7 +108,7 @@ impl<O: Observer> Simulation<O> {
         options: EngineOptions,
         observer: O,
     ) -> Self {
-        let mut board = Board::default();
+        let mut board = BoardKeeper::default();
         board.set_now(Time::MIN);
         Simulation {
             predictor,
@@ -159,11 +159,11 @@ impl<O: Observer> Simulation<O> {
         let Some(job) = self.machine.withdraw(id) else { return Err(EngineError::NotWaiting { time: self.now() }) };
         let place = self.place(id);
         self.policy.value.on_cancellation(&job);
-        self.board.set_stage(place, Stage::Gone);
-        let (time, submission) = (self.board.now(), &self.board.at(place).job);
+        self.board.set_stage_at(place, Stage::Gone);
+        let (time, submission) = (self.board.board().now(), &self.board.at(place).job);
         self.observers.on_cancellation(&Cancellation { time, job: Placed { id, place }, submission });
         self.pass_due = true;
-        self.predictor.value.on_cancellation(id, &mut self.board);
+        self.predictor.value.on_cancellation(id, self.board.board_mut());
         self.absorb(Event::Cancellation, id)?;
         self.board.forget(id);
         self.tell_machine();
@@ -266,13 +266,13 @@ impl<O: Observer> Simulation<O> {
             self.tell_news();
         }
         let mut started = std::mem::take(&mut self.started);
-        self.policy.value.pass(&self.machine.view(self.board.now()), &mut started);
+        self.policy.value.pass(&self.machine.view(self.board.board().now()), &mut started);
         for &id in &started {
             self.start(id)?;
         }
         self.machine.quiet = true;
         for &id in &started {
-            self.predictor.value.on_start(id, &mut self.board);
+            self.predictor.value.on_start(id, self.board.board_mut());
             self.absorb(Event::Start, id)?;
         }
         // Backfilled is whoever leaves a job waiting that arrived earlier.
@@ -282,8 +282,8 @@ impl<O: Observer> Simulation<O> {
             let place = self.place(id);
             let (Entry { job, prediction, .. }, runtime) = (self.board.at(place), self.secrets[place].runtime);
             let (prediction, error) = (*prediction, (runtime - prediction).abs() as f64);
-            let inside = self.predictor.value.interval(id).map(|interval| error <= interval);
-            let (time, submission, job) = (self.board.now(), job, Placed { id, place });
+            let inside = self.board.board().interval(id).map(|interval| error <= interval);
+            let (time, submission, job) = (self.board.board().now(), job, Placed { id, place });
             self.observers.on_start(&Start { time, job, submission, runtime, prediction, backfilled, inside });
         }
         self.started = started;
@@ -301,12 +301,12 @@ impl<O: Observer> Simulation<O> {
         let &Stage::Running { start } = stage else { unreachable!("only running jobs end") };
         let Secret { runtime, told, .. } = self.secrets[place];
         let (prediction, misses) = (*prediction, *misses);
-        let (time, job) = (self.board.now(), Placed { id, place });
+        let (time, job) = (self.board.board().now(), Placed { id, place });
         self.observers.on_end(&End { time, job, submission, runtime, prediction, misses });
         self.machine.release(id, start, told);
-        self.board.set_stage(place, Stage::Gone);
+        self.board.set_stage_at(place, Stage::Gone);
         self.pass_due = true;
-        self.predictor.value.on_termination(id, runtime, &mut self.board);
+        self.predictor.value.on_termination(id, runtime, self.board.board_mut());
         self.absorb(Event::Termination, id)?;
         self.board.forget(id);
         Ok(())
@@ -320,14 +320,14 @@ impl<O: Observer> Simulation<O> {
             Some(free) => *free = secret,
             None => self.secrets.push(secret),
         }
-        let (time, job) = (self.board.now(), Placed { id, place });
+        let (time, job) = (self.board.board().now(), Placed { id, place });
         self.observers.on_arrival(&Arrival { time, job, submission: &submission });
         self.machine.enqueue(id, submission.procs);
         self.policy.value.on_arrival(id, &submission);
         self.pass_due = true;
         match self.predictor.value.as_oracle() {
-            None => self.predictor.value.on_arrival(id, &mut self.board),
-            Some(oracle) => oracle.on_arrival_knowing(id, runtime, &mut self.board),
+            None => self.predictor.value.on_arrival(id, self.board.board_mut()),
+            Some(oracle) => oracle.on_arrival_knowing(id, runtime, self.board.board_mut()),
         }
         self.absorb(Event::Arrival, id)?;
         match self.board.at(place).prediction {
@@ -343,7 +343,7 @@ impl<O: Observer> Simulation<O> {
         }
         let (now, place) = (self.now(), self.place(id));
         self.machine.start(job, now);
-        self.board.set_stage(place, Stage::Running { start: now });
+        self.board.set_stage_at(place, Stage::Running { start: now });
         self.ends.put(Due::new(now + self.secrets[place].runtime, id, place));
         self.watch_deadline(id, place);
         Ok(())
@@ -352,7 +352,7 @@ impl<O: Observer> Simulation<O> {
     /// Takes over what the predictor has written on the board, if anything.
     #[inline]
     fn absorb(&mut self, event: Event, cause: JobId) -> Result<(), EngineError> {
-        if self.board.has_news() { self.absorb_news(event, cause) } else { Ok(()) }
+        if self.board.has_changes() { self.absorb_news(event, cause) } else { Ok(()) }
     }
 
     fn absorb_news(&mut self, event: Event, cause: JobId) -> Result<(), EngineError> {
@@ -454,7 +454,7 @@ impl<O: Observer> Simulation<O> {
 /// Looking without changing.
 impl<O: Observer> Simulation<O> {
     pub fn now(&self) -> Time {
-        self.board.now()
+        self.board.board().now()
     }
 
     /// The queue and the running jobs as the policy sees them.
@@ -464,7 +464,7 @@ impl<O: Observer> Simulation<O> {
 
     /// Submissions, stages and predictions.
     pub fn board(&self) -> &Board {
-        &self.board
+        self.board.board()
     }
 
     /// What has become of a job so far.

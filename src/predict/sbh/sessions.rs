@@ -8,10 +8,10 @@
 use std::num::NonZeroU64;
 
 use super::criterion::Criterion;
-use super::metric::Metric;
 use super::multiset::Runtimes;
 use super::twins::{Register, Twins, push_tightly};
 use crate::job::Submission;
+use crate::predict::metric::Metric;
 use crate::time::{Seconds, Time};
 
 /// In which order criteria and sessions are gone through.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::metric::Metric;
+use crate::predict::metric::Metric;
 use crate::time::Seconds;
 
 /// Runtimes of which one metric is wanted. Adding, taking out and asking cost next to nothing, however many there are,

@@ -1,14 +1,20 @@
 //! Templates (Smith et al., section 2.2): of all categories of similar past jobs, the one that is surest answers.
 
+pub mod category;
+mod template_file;
+pub mod templates;
+
 use rustc_hash::FxHashMap;
 
-use super::board::Board;
-use super::category::{Answer, Category, Confidence, data_point, whole_seconds};
-use super::predictor::Predictor;
-use super::templates::{Template, Values};
+use self::category::{Answer, Category, Confidence, data_point, whole_seconds};
+use self::templates::{Template, Values};
 use crate::job::{JobId, Submission};
+use crate::predict::board::Board;
+use crate::predict::predictor::{AskedAgain, Predictor};
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::Seconds;
+
+pub use self::template_file::{template_file, with_file_read};
 
 pub const FORM: Form = Form {
     name: "smith",
@@ -52,8 +58,6 @@ pub struct Smith {
     confidence: Confidence,
     at_start: bool,
     categories: FxHashMap<(u32, Values), Category>,
-    /// Of the predictions in force for jobs in the system; none where no category answered.
-    intervals: FxHashMap<JobId, f64>,
 }
 
 impl Smith {
@@ -63,7 +67,6 @@ impl Smith {
             confidence: Confidence::new(spec.real("confidence")),
             at_start: spec.text("at") == "start",
             categories: FxHashMap::default(),
-            intervals: FxHashMap::default(),
         }
     }
 
@@ -95,7 +98,6 @@ impl Predictor for Smith {
     }
 
     fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {
-        self.intervals.remove(&id);
         let job = board.job(id);
         for (number, template) in (0..).zip(&self.templates) {
             let point = data_point(template.data, runtime, job.estimate);
@@ -104,26 +106,20 @@ impl Predictor for Smith {
         }
     }
 
-    fn on_cancellation(&mut self, id: JobId, _: &mut Board) {
-        self.intervals.remove(&id);
+    fn as_asked_again(&mut self) -> Option<&mut dyn AskedAgain> {
+        Some(self)
     }
+}
 
+impl AskedAgain for Smith {
     fn predict_again(&mut self, id: JobId, board: &mut Board) {
         let job = board.job(id);
-        let prediction = match self.ask(job) {
-            Some(answer) => {
-                self.intervals.insert(id, answer.interval);
-                whole_seconds(answer.value)
-            }
-            None => {
-                self.intervals.remove(&id);
-                job.estimate
-            }
+        // Where no category can answer, the estimate does, without an interval.
+        let (prediction, interval) = match self.ask(job) {
+            Some(answer) => (whole_seconds(answer.value), Some(answer.interval)),
+            None => (job.estimate, None),
         };
+        board.set_interval(id, interval);
         board.predict_if_above_elapsed(id, prediction);
-    }
-
-    fn interval(&self, id: JobId) -> Option<f64> {
-        self.intervals.get(&id).copied()
     }
 }

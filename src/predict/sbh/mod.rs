@@ -1,17 +1,24 @@
 //! Session-Based History (Talby et al., Listing 4), and its kin without estimates (section 6).
 
+mod criterion;
+mod late;
+mod live;
+mod multiset;
+mod sessions;
+mod twins;
+
 use std::ops::Range;
 
-use super::board::Board;
-use super::criterion::Criterion;
-use super::deadline;
-use super::late::{Class, Standing};
-use super::live::{Group, Live, UserJobs};
-use super::metric::Metric;
-use super::predictor::Predictor;
-use super::sessions::{Match, Search, Sessions};
-use super::twins::Twins;
+use self::criterion::Criterion;
+use self::late::{Class, Standing};
+use self::live::{Group, Live, UserJobs};
+use self::sessions::{Match, Search, Sessions};
+use self::twins::Twins;
 use crate::job::JobId;
+use crate::predict::board::Board;
+use crate::predict::deadline;
+use crate::predict::metric::Metric;
+use crate::predict::predictor::{AskedAgain, Predictor};
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::{FOREVER, Seconds, Time};
 
@@ -250,6 +257,20 @@ impl Predictor for Sbh {
         }
     }
 
+    fn as_asked_again(&mut self) -> Option<&mut dyn AskedAgain> {
+        Some(self)
+    }
+
+    fn on_cancellation(&mut self, id: JobId, _: &mut Board) {
+        let (twins, user) = self.twins(id);
+        self.history.sessions.withdraw(twins);
+        if self.propagate {
+            self.live.end(id, user, twins);
+        }
+    }
+}
+
+impl AskedAgain for Sbh {
     fn predict_again(&mut self, id: JobId, board: &mut Board) {
         let (twins, user) = self.twins(id);
         let late = &mut self.live.of(user).late;
@@ -266,14 +287,6 @@ impl Predictor for Sbh {
             late.put_back(at, Standing { prediction, ..old });
         } else if self.propagate {
             self.live.say(user, twins, prediction);
-        }
-    }
-
-    fn on_cancellation(&mut self, id: JobId, _: &mut Board) {
-        let (twins, user) = self.twins(id);
-        self.history.sessions.withdraw(twins);
-        if self.propagate {
-            self.live.end(id, user, twins);
         }
     }
 }
