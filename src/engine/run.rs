@@ -84,7 +84,7 @@ pub fn run_observed(
                 progress(arrived);
             }
         }
-        simulation.run_to(together[0].submission.submit)?;
+        simulation.advance_to(together[0].submission.submit)?;
     }
     simulation.run_to_end()?;
     let (outcomes, history) = simulation.into_outcomes();

@@ -165,17 +165,6 @@ impl Policy for Easy {
         self.seen = view.waiting.iter().next_back().map(|job| job.id).or(self.seen);
     }
 
-    fn minds_predictions(&self, view: &View<'_>) -> bool {
-        // Nobody can be backfilled where nothing is free, or behind whom nobody waits; nor where all are too wide, which the
-        // index knows, but for those who came since.
-        let free = view.free;
-        let all_are_too_wide = || {
-            self.widths.narrowest().is_none_or(|procs| procs > free)
-                && !any_is_narrow_enough(view.waiting.places_after(self.seen), free)
-        };
-        free > 0 && view.waiting.len() > 1 && !(self.deep && all_are_too_wide())
-    }
-
     fn on_prediction(&mut self, job: &Waiting) {
         if self.deep {
             self.widths.change(job);

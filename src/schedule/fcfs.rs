@@ -13,10 +13,6 @@ impl Policy for Fcfs {
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
         heads_that_fit(view, |job| starts.push(job.id));
     }
-
-    fn minds_predictions(&self, _: &View<'_>) -> bool {
-        false
-    }
 }
 
 /// Tells of the jobs at the head of the queue that can start one after the other. Returns the first that cannot, and the

@@ -22,12 +22,6 @@ pub trait Policy: Send {
     /// A waiting job was cancelled. (Who started is known to whoever started it.)
     fn on_cancellation(&mut self, _job: &Waiting) {}
 
-    /// Whether the next pass, over this view, may hang on what is predicted. Where it does not, the view's predictions may be
-    /// those of an earlier instant.
-    fn minds_predictions(&self, _view: &View<'_>) -> bool {
-        true
-    }
-
     /// The next instant at which a pass is due although no job may arrive or end then.
     fn wakes_at(&self) -> Option<Time> {
         None

@@ -42,10 +42,6 @@ impl Policy for Replay {
         self.due.push(Reverse((job.submit + self.waits[id.index()], id)));
     }
 
-    fn minds_predictions(&self, _: &View<'_>) -> bool {
-        false
-    }
-
     fn wakes_at(&self) -> Option<Time> {
         self.due.peek().map(|&Reverse((due, _))| due)
     }

@@ -38,7 +38,7 @@ pub fn forward_waits(
         // Nobody has started at this instant yet: the simulation decides that, too.
         for _ in together {
             if wanted.contains(&at) {
-                waits.push(forward_wait(&past, JobId(at as u32), schedule.procs, setting)?);
+                waits.push(forward_wait(&mut past, JobId(at as u32), schedule.procs, setting)?);
                 watch(waits.len());
             }
             at += 1;
@@ -49,8 +49,9 @@ pub fn forward_waits(
 }
 
 /// How long a waiting job will wait from now on if all goes as predicted.
-fn forward_wait(past: &Simulation, target: JobId, procs: u32, setting: &Setting) -> Result<Seconds, EngineError> {
-    let (board, view, now) = (past.board(), past.view(), past.now());
+fn forward_wait(past: &mut Simulation, target: JobId, procs: u32, setting: &Setting) -> Result<Seconds, EngineError> {
+    let now = past.now();
+    let (view, board) = past.view_and_board();
     let job = |id: JobId, submit, runtime| {
         let submission = Submission { submit, ..*board.job(id) };
         Job { submission, runtime, recorded_wait: None.into(), record: 0, number: i64::from(id.0) }

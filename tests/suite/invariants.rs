@@ -66,7 +66,7 @@ fn record(workload: &Workload, setting: &Setting) -> RunRecord {
 }
 
 /// Runs a workload instant by instant; after each, `look` sees the machine and the jobs just started.
-fn step(workload: &Workload, setting: &Setting, mut look: impl FnMut(&Simulation, &[JobId])) -> RunRecord {
+fn step(workload: &Workload, setting: &Setting, mut look: impl FnMut(&mut Simulation, &[JobId])) -> RunRecord {
     let policy = schedule::catalog::build(&setting.scheduler, &workload.jobs);
     let predictor = predict::catalog::build(&setting.predictor);
     let policy = Named { name: setting.scheduler.to_string(), value: policy };
@@ -78,7 +78,7 @@ fn step(workload: &Workload, setting: &Setting, mut look: impl FnMut(&Simulation
     while let Some(next) = simulation.next_event() {
         simulation.settle(next).unwrap();
         let started = simulation.pass().unwrap().to_vec();
-        look(&simulation, &started);
+        look(&mut simulation, &started);
     }
     let (outcomes, history) = simulation.into_outcomes();
     RunRecord { outcomes, history }

@@ -1431,12 +1431,14 @@ mod simulation {
                         simulation.advance_to(second).unwrap();
                         assert_eq!((simulation.now(), simulation.view().now), (second, second));
                         assert!(simulation.next_event().is_none_or(|next| next > second));
-                        for job in simulation.view().waiting.iter() {
-                            assert_eq!(simulation.board().stage(job.id), Stage::Waiting);
-                            assert_eq!(simulation.outcome(job.id).start.get(), None);
+                        let waiting: Vec<_> = simulation.view().waiting.iter().map(|job| job.id).collect();
+                        for id in waiting {
+                            assert_eq!(simulation.board().stage(id), Stage::Waiting);
+                            assert_eq!(simulation.outcome(id).start.get(), None);
                         }
-                        for job in simulation.view().running.iter() {
-                            assert!(simulation.board().prediction(job.id) > simulation.board().elapsed(job.id));
+                        let (view, board) = simulation.view_and_board();
+                        for job in view.running.iter() {
+                            assert!(board.prediction(job.id) > board.elapsed(job.id));
                         }
                     }
                     assert_eq!(simulation.next_event(), None);

@@ -70,8 +70,8 @@ pub struct Simulation<O: Observer = ()> {
     started: Vec<JobId>,
     /// Scratch: the jobs whose deadlines have come.
     late: Vec<JobId>,
-    /// The jobs whose predictions have changed since the machine was told.
-    untold: Vec<JobId>,
+    /// The jobs whose predictions have changed since they were applied to the machine.
+    changed: Vec<JobId>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -83,14 +83,11 @@ struct Secret {
     /// so that a deadline that moves away is looked at again only when its old time has come.
     watched: Time,
     /// The prediction that the machine and the policy know of, 0 if none. Predictions may change over and over before they
-    /// matter; who schedules is told the last of them.
-    told: Seconds,
-    /// Whether it is in `untold`.
-    untold: bool,
+    /// matter, so that they are applied before a pass, and the last of them only.
+    applied: Seconds,
+    /// Whether it is in `changed`.
+    is_changed: bool,
 }
-
-/// So many changed predictions are told even where the policy does not mind: it must not be a list of all that ever was.
-const MOST_UNTOLD: usize = 1 << 14;
 
 impl Simulation {
     /// An empty machine of `procs` processors, its clock before everything. Only the recorder observes it.
@@ -126,7 +123,7 @@ impl<O: Observer> Simulation<O> {
             observers: (Recorder::new(options.keep_history), observer),
             started: Vec::new(),
             late: Vec::new(),
-            untold: Vec::new(),
+            changed: Vec::new(),
         }
     }
 
@@ -166,24 +163,15 @@ impl<O: Observer> Simulation<O> {
         self.predictor.value.on_cancellation(id, self.board.board_mut());
         self.absorb(Event::Cancellation, id)?;
         self.board.forget(id);
-        self.tell_machine();
         self.set_alarm();
         Ok(())
     }
 
     /// Handles every instant up to and including `time`, and sets the clock there.
     pub fn advance_to(&mut self, time: Time) -> Result<(), EngineError> {
-        self.run_to(time)?;
-        self.tell_machine();
-        Ok(())
-    }
-
-    /// The same, where nobody is going to look. Most predictions that change do so again, or their jobs end, before any of
-    /// them matters to the policy: until then the machine is not told.
-    pub(super) fn run_to(&mut self, time: Time) -> Result<(), EngineError> {
         while let Some(next) = self.next_event().filter(|&next| next <= time) {
-            self.settle_untold(next)?;
-            self.pass_untold()?;
+            self.settle(next)?;
+            self.pass()?;
         }
         if time > self.now() {
             self.board.set_now(time);
@@ -194,8 +182,8 @@ impl<O: Observer> Simulation<O> {
     /// Handles everything that is still to come from the jobs submitted so far.
     pub fn run_to_end(&mut self) -> Result<(), EngineError> {
         while let Some(next) = self.next_event() {
-            self.settle_untold(next)?;
-            self.pass_untold()?;
+            self.settle(next)?;
+            self.pass()?;
         }
         match self.machine.waiting.first() {
             None => Ok(()),
@@ -225,12 +213,6 @@ impl<O: Observer> Simulation<O> {
     /// Moves the clock to `time`, no later than [`Simulation::next_event`], and handles terminations, missed deadlines
     /// and arrivals of that instant, but no pass.
     pub fn settle(&mut self, time: Time) -> Result<(), EngineError> {
-        self.settle_untold(time)?;
-        self.tell_machine();
-        Ok(())
-    }
-
-    fn settle_untold(&mut self, time: Time) -> Result<(), EngineError> {
         debug_assert!(time >= self.now() && self.next_event().is_none_or(|next| time <= next));
         self.board.set_now(time);
         while let Some(end) = self.ends.take_by(time) {
@@ -250,21 +232,11 @@ impl<O: Observer> Simulation<O> {
 
     /// The scheduling pass of the present instant, if one is due. Returns the jobs that it started.
     pub fn pass(&mut self) -> Result<&[JobId], EngineError> {
-        self.pass_untold()?;
-        self.tell_machine();
-        Ok(&self.started)
-    }
-
-    fn pass_untold(&mut self) -> Result<(), EngineError> {
         self.started.clear();
         if !std::mem::take(&mut self.pass_due) {
-            return Ok(());
+            return Ok(&self.started);
         }
-        if !self.untold.is_empty()
-            && (self.untold.len() >= MOST_UNTOLD || self.policy.value.minds_predictions(&self.view()))
-        {
-            self.tell_news();
-        }
+        self.apply_predictions();
         let mut started = std::mem::take(&mut self.started);
         self.policy.value.pass(&self.machine.view(self.board.board().now()), &mut started);
         for &id in &started {
@@ -288,7 +260,7 @@ impl<O: Observer> Simulation<O> {
         }
         self.started = started;
         self.set_alarm();
-        Ok(())
+        Ok(&self.started)
     }
 
     /// Asks the policy when it wants to be woken: after whatever may have changed its mind.
@@ -299,11 +271,11 @@ impl<O: Observer> Simulation<O> {
     fn terminate(&mut self, id: JobId, place: usize) -> Result<(), EngineError> {
         let Entry { job: submission, stage, prediction, misses } = self.board.at(place);
         let &Stage::Running { start } = stage else { unreachable!("only running jobs end") };
-        let Secret { runtime, told, .. } = self.secrets[place];
+        let Secret { runtime, applied, .. } = self.secrets[place];
         let (prediction, misses) = (*prediction, *misses);
         let (time, job) = (self.board.board().now(), Placed { id, place });
         self.observers.on_end(&End { time, job, submission, runtime, prediction, misses });
-        self.machine.release(id, start, told);
+        self.machine.release(id, start, applied);
         self.board.set_stage_at(place, Stage::Gone);
         self.pass_due = true;
         self.predictor.value.on_termination(id, runtime, self.board.board_mut());
@@ -315,7 +287,8 @@ impl<O: Observer> Simulation<O> {
     fn arrive(&mut self, job: Job) -> Result<(), EngineError> {
         let Job { submission, runtime, number, .. } = job;
         let id = self.board.arrive(submission);
-        let (place, secret) = (self.place(id), Secret { runtime, number, watched: NEVER, told: 0, untold: false });
+        let (place, secret) =
+            (self.place(id), Secret { runtime, number, watched: NEVER, applied: 0, is_changed: false });
         match self.secrets.get_mut(place) {
             Some(free) => *free = secret,
             None => self.secrets.push(secret),
@@ -352,10 +325,10 @@ impl<O: Observer> Simulation<O> {
     /// Takes over what the predictor has written on the board, if anything.
     #[inline]
     fn absorb(&mut self, event: Event, cause: JobId) -> Result<(), EngineError> {
-        if self.board.has_changes() { self.absorb_news(event, cause) } else { Ok(()) }
+        if self.board.has_changes() { self.absorb_changes(event, cause) } else { Ok(()) }
     }
 
-    fn absorb_news(&mut self, event: Event, cause: JobId) -> Result<(), EngineError> {
+    fn absorb_changes(&mut self, event: Event, cause: JobId) -> Result<(), EngineError> {
         let first_made = self.observers.0.history_len();
         let mut at = 0;
         while let Some(Change { job, place, old, new }) = self.board.change(at) {
@@ -370,11 +343,11 @@ impl<O: Observer> Simulation<O> {
             self.observers.on_prediction(&PredictionChange { place, made, old, runtime: secret.runtime });
             if old == 0 {
                 // Who arrives is mostly predicted once.
-                secret.told = new;
+                secret.applied = new;
                 self.machine.predict_waiting(job, old, new);
             } else {
-                if !std::mem::replace(&mut secret.untold, true) {
-                    self.untold.push(job);
+                if !std::mem::replace(&mut secret.is_changed, true) {
+                    self.changed.push(job);
                 }
                 self.watch_deadline(job, place);
             }
@@ -393,24 +366,23 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    /// Tells the machine and the policy of the predictions that have changed, if any.
-    #[inline]
-    fn tell_machine(&mut self) {
-        if !self.untold.is_empty() {
-            self.tell_news();
+    /// Applies the predictions that have changed to the machine and the policy's indexes.
+    fn apply_predictions(&mut self) {
+        if !self.changed.is_empty() {
+            self.apply_changed();
         }
     }
 
     #[inline(never)]
-    fn tell_news(&mut self) {
-        let mut untold = std::mem::take(&mut self.untold);
-        for id in untold.drain(..) {
+    fn apply_changed(&mut self) {
+        let mut changed = std::mem::take(&mut self.changed);
+        for id in changed.drain(..) {
             // Some may have left in the meantime.
             let Some(place) = self.board.place(id) else { continue };
             let Entry { stage, prediction: new, .. } = *self.board.at(place);
             let secret = &mut self.secrets[place];
-            secret.untold = false;
-            let old = std::mem::replace(&mut secret.told, new);
+            secret.is_changed = false;
+            let old = std::mem::replace(&mut secret.applied, new);
             if old == new {
                 continue;
             }
@@ -425,7 +397,7 @@ impl<O: Observer> Simulation<O> {
             }
         }
         self.machine.move_running();
-        self.untold = untold;
+        self.changed = changed;
     }
 
     fn place(&self, id: JobId) -> usize {
@@ -451,15 +423,22 @@ impl<O: Observer> Simulation<O> {
     }
 }
 
-/// Looking without changing.
+/// Looking without changing anything that matters.
 impl<O: Observer> Simulation<O> {
     pub fn now(&self) -> Time {
         self.board.board().now()
     }
 
-    /// The queue and the running jobs as the policy sees them.
-    pub fn view(&self) -> View<'_> {
+    /// The queue and the running jobs as the policy sees them, by the predictions in force.
+    pub fn view(&mut self) -> View<'_> {
+        self.apply_predictions();
         self.machine.view(self.now())
+    }
+
+    /// The same with submissions, stages and predictions.
+    pub fn view_and_board(&mut self) -> (View<'_>, &Board) {
+        self.apply_predictions();
+        (self.machine.view(self.now()), self.board.board())
     }
 
     /// Submissions, stages and predictions.
