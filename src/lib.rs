@@ -1,7 +1,7 @@
 //! Shadowtime: trace-driven simulation of parallel job scheduling with runtime prediction.
 //!
 //! A trace becomes jobs; an engine moves time; a *policy* decides who starts; a *predictor* says how long jobs will run;
-//! a recorder watches; metrics read the record; the command line prints. Data flows one way.
+//! observers, the recorder first, see what happens; metrics read the record; the command line prints. Data flows one way.
 //!
 //! # From a trace to a number
 //!
@@ -36,9 +36,9 @@
 //! | 0 | [`time`], [`job`], [`spec`], [`settings_file`], [`text`], [`stats`], [`rng`], [`parallel`] | the vocabulary: durations, what is submitted and what is true of a job, `name:key=value` texts, settings in TOML with their lines, text that is safe to print, medians, one seed to many streams, many threads to one order |
 //! | 1 | [`trace`] | SWF in and out, compressed input, named cleaning rules with counts, shaping, the embedded log |
 //! | 2 | [`model`] | makes workloads and estimates, one file a model: the catalog of estimate models, the day's cycle, users laid over jobs, loads that are met, and what models share: speedup, lifetimes |
-//! | 3 | [`predict`] | the four-event interface, the board predictors write on, one file a predictor, the catalog of them all |
+//! | 3 | [`predict`] | the four-event interface, the board predictors write on, one file or folder per predictor, the catalog of them all |
 //! | 3 | [`schedule`] | the policy interface, the waiting queue and its index by width, the running jobs, one file a policy, the catalog of them all |
-//! | 4 | [`engine`] | events and their total order, the machine, the recorder; the only place that changes state |
+//! | 4 | [`engine`] | events and their one order, the machine, observers of what happens; the only place that changes state |
 //! | 5 | [`metrics`] | from the record of a run to numbers: summaries, the table of columns, improvement over a baseline, means over groups with their intervals |
 //! | 6 | [`experiment`] | one workload under one scheduler with one predictor, and the table of all options that change its result |
 //! | 7 | [`report`] | tables, CSV, JSON, SWF, and files that appear whole; knows nothing of the engine |
@@ -53,11 +53,12 @@
 //! # Where to change what
 //!
 //! - A new predictor: a file in `predict/` and a line in `predict/catalog.rs`.
-//! - How past jobs are compared and predict: `predict/templates.rs` and `predict/category.rs`.
+//! - How past jobs are compared and predict: `predict/smith/templates.rs` and `predict/smith/category.rs`.
 //! - A new scheduler: a file in `schedule/` and a line in `schedule/catalog.rs`.
 //! - How a malleable job chooses: `malleable/strategy.rs` and `malleable/decide.rs`.
 //! - A way to predict waits: a file in `wait/` and its form in `wait/method.rs`.
-//! - What an event does, and in which order: [`engine::Simulation`].
+//! - What an event does, and in which order: [`engine::Simulation`]; something that only has to know of events: an
+//!   [`engine::Observer`].
 //! - A new way to deal jobs out among sites: `meta/policies.rs`; what happens when, `meta/clock.rs`.
 //! - A new estimate model: a file in `model/estimates/` and an entry in `model/estimates/catalog.rs`.
 //! - Which records are dropped or changed: `trace/clean.rs`.

@@ -1,7 +1,7 @@
 //! The clock: several simulations stepped together, and the stream of jobs dealt out among them.
 
 use super::grid::{Arrival, Grid, Machine};
-use super::live::Live;
+use super::live_site::LiveSite;
 use super::policies::Policy;
 use super::waits::{ByHistory, SiteWaits};
 use crate::engine::{EngineError, Outcome};
@@ -48,7 +48,7 @@ pub fn run_with(
     let mut clock = Clock {
         arrivals: &grid.arrivals,
         policy,
-        sites: grid.machines.iter().map(|machine| Live::new(machine, waits(machine))).collect(),
+        sites: grid.machines.iter().map(|machine| LiveSite::new(machine, waits(machine))).collect(),
         next: 0,
         ran: vec![Queued { site: usize::MAX, id: JobId(0) }; grid.arrivals.len()],
         copies: vec![Vec::new(); grid.arrivals.len()],
@@ -78,7 +78,7 @@ struct Queued {
 struct Clock<'a> {
     arrivals: &'a [Arrival],
     policy: &'a Policy,
-    sites: Vec<Live>,
+    sites: Vec<LiveSite>,
     /// The job of the stream that comes next.
     next: usize,
     /// Where each job that has started did, and, while a job waits at several sites, where.
@@ -93,7 +93,7 @@ struct Clock<'a> {
 impl Clock<'_> {
     fn next_event(&self) -> Option<Time> {
         let arrival = self.arrivals.get(self.next).map(Arrival::submit);
-        self.sites.iter().filter_map(Live::next_event).chain(arrival).min()
+        self.sites.iter().filter_map(LiveSite::next_event).chain(arrival).min()
     }
 
     /// Everything that happens at one instant.
@@ -145,7 +145,7 @@ impl Clock<'_> {
     }
 
     fn into_record(self) -> Result<GridRecord, EngineError> {
-        let outcomes: Vec<_> = self.sites.into_iter().map(Live::into_outcomes).collect::<Result<_, _>>()?;
+        let outcomes: Vec<_> = self.sites.into_iter().map(LiveSite::into_outcomes).collect::<Result<_, _>>()?;
         Ok(GridRecord {
             sites: self.ran.iter().map(|copy| copy.site).collect(),
             outcomes: self.ran.iter().map(|copy| outcomes[copy.site][copy.id.index()]).collect(),

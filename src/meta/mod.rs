@@ -25,7 +25,7 @@
 mod clock;
 mod figures;
 mod grid;
-mod live;
+mod live_site;
 mod load;
 mod policies;
 mod rows;

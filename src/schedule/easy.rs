@@ -1,7 +1,8 @@
 //! EASY backfilling, and SJBF, which is EASY with another order of the scan.
 
 use super::fcfs::heads_that_fit;
-use super::policy::{Policy, View, Waiting};
+use super::policy::{Policy, View};
+use super::queue::Waiting;
 use super::widths::{Held, Room, Widths};
 use crate::job::JobId;
 use crate::spec::Form;

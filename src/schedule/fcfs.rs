@@ -1,6 +1,7 @@
 //! First come, first served: the head of the queue starts while it fits. Nobody overtakes.
 
-use super::policy::{Policy, View, Waiting};
+use super::policy::{Policy, View};
+use super::queue::Waiting;
 use crate::job::JobId;
 use crate::spec::Form;
 

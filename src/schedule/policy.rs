@@ -1,9 +1,9 @@
 //! The scheduling policy interface: a look at the machine in, who starts out.
 
-use super::queue::Queue;
+use super::queue::{Queue, Waiting};
 use super::running::RunningJobs;
 use crate::job::{JobId, Submission};
-use crate::time::{Seconds, Time};
+use crate::time::Time;
 
 /// A scheduling policy. It sees, and decides; only the engine acts.
 pub trait Policy: Send {
@@ -47,24 +47,4 @@ pub struct View<'a> {
     pub running: &'a RunningJobs,
     /// Since the last pass nothing has happened but arrivals: no job has ended, no earlier prediction has changed.
     pub quiet: bool,
-}
-
-/// A waiting job as a policy sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Waiting {
-    pub id: JobId,
-    pub procs: u32,
-    /// The prediction in force.
-    pub prediction: Seconds,
-    /// The prediction for the scheduler's own arithmetic: inflated, if that was asked for.
-    pub length: Seconds,
-}
-
-/// A running job as a policy sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Running {
-    pub id: JobId,
-    pub procs: u32,
-    /// When it is predicted to end, after now; inflated, if that was asked for.
-    pub end: Time,
 }

@@ -1,8 +1,18 @@
 //! The waiting queue in arrival order, however deep: joining and leaving cost next to nothing.
 
-use super::policy::Waiting;
 use crate::job::JobId;
 use crate::time::Seconds;
+
+/// A waiting job as a policy sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    pub id: JobId,
+    pub procs: u32,
+    /// The prediction in force.
+    pub prediction: Seconds,
+    /// The prediction for the scheduler's own arithmetic: inflated, if that was asked for.
+    pub length: Seconds,
+}
 
 /// The jobs that wait.
 #[derive(Clone, Debug, Default)]

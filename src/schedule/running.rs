@@ -1,8 +1,16 @@
 //! The running jobs by predicted end, however many: a machine of thousands of processors may run as many jobs.
 
-use super::policy::Running;
 use crate::job::JobId;
 use crate::time::Time;
+
+/// A running job as a policy sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Running {
+    pub id: JobId,
+    pub procs: u32,
+    /// When it is predicted to end, after now; inflated, if that was asked for.
+    pub end: Time,
+}
 
 /// The jobs that run, by predicted end, then by id.
 #[derive(Clone, Debug, Default)]

@@ -4,7 +4,7 @@
 //! the extra ones. Among jobs of one width only lengths differ: so jobs stand by width, each width in arrival order with
 //! a tree of least lengths above it, and the widths that are too wide are never looked at.
 
-use super::policy::Waiting;
+use super::queue::Waiting;
 use crate::job::JobId;
 use crate::time::Seconds;
 

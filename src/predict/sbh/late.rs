@@ -1,6 +1,8 @@
-//! One user's late jobs, those that run on though their prediction has run out, for predictors by which such a job matches
-//! others. Late jobs of which everything but their start is the same are in one class, so that a user with thousands of
-//! them is asked about once.
+//! One user's late jobs: those that have outlived their prediction and still run. They match other jobs by their current
+//! prediction. Late jobs that differ in nothing but their start are in one class, so that each class is predicted once,
+//! however many jobs it has.
+//!
+//! With `active.rs` it must equal `propagate` of tests/suite/oracle.rs, which predicts job by job.
 
 use super::sessions::{Match, When};
 use super::twins::Twins;
@@ -11,7 +13,7 @@ use crate::time::{Seconds, Time};
 pub struct Late {
     /// In order of arrival.
     pub jobs: Vec<LateJob>,
-    /// One that nobody is in any more may become another.
+    /// An empty class is used again for another state.
     pub classes: Vec<Class>,
 }
 
@@ -23,47 +25,47 @@ pub struct LateJob {
     start: Time,
 }
 
-/// All that a predictor asks about a late job but its start.
+/// Everything that matters about a late job but its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct LateState {
     pub twins: Twins,
     /// The prediction in force.
     pub prediction: Seconds,
-    /// When it is thought to end.
+    /// Its place in the order of ends, as long as it runs.
     pub when: When,
 }
 
-impl Standing {
-    /// How it matches: with its prediction though it still runs.
+impl LateState {
+    /// How it matches: its prediction stands for the runtime that is not known yet.
     pub fn as_match(&self) -> Match {
         Match { runtime: self.prediction, when: self.when }
     }
 }
 
-/// The late jobs of one standing.
+/// The late jobs that have one state.
 #[derive(Debug)]
 pub struct Class {
-    pub standing: Standing,
+    pub state: LateState,
     pub members: u32,
-    /// None of them started later.
+    /// An upper bound on their starts.
     latest_start: Time,
-    /// What the present propagation says of them; whoever started after this instant adopts it.
-    pub said: Seconds,
+    /// What the present propagation predicts for them. The jobs that started after `adopts_after` adopt it.
+    pub proposed: Seconds,
     adopts_after: Time,
-    /// The place of the class that they are in then, once somebody is.
-    heir: u32,
+    /// The place of the class that the adopting jobs move to, once there is one.
+    successor: u32,
 }
 
 /// The place of no class.
 const NOWHERE: u32 = u32::MAX;
 
 impl Class {
-    /// The present propagation says this of them. Tells whether any may adopt it: nobody does who has it already or has
-    /// run that long.
-    pub fn hear(&mut self, said: Seconds, now: Time) -> bool {
-        self.said = said;
-        self.adopts_after = if said == self.standing.prediction { Time::MAX } else { now - said };
-        self.heir = NOWHERE;
+    /// Sets what the present propagation predicts for them. Returns whether any job may adopt it: one that already has this
+    /// prediction, or has run that long, does not.
+    pub fn propose(&mut self, proposed: Seconds, now: Time) -> bool {
+        self.proposed = proposed;
+        self.adopts_after = if proposed == self.state.prediction { Time::MAX } else { now - proposed };
+        self.successor = NOWHERE;
         self.latest_start > self.adopts_after
     }
 
@@ -74,85 +76,86 @@ impl Class {
 }
 
 impl Late {
-    /// Where a job stands among them, if it is late.
+    /// The index of a job, if it is late.
     pub fn find(&self, id: JobId) -> Option<usize> {
         self.jobs.binary_search_by_key(&id, |job| job.id).ok()
     }
 
-    /// A job that has run from then on is late.
-    pub fn add(&mut self, id: JobId, standing: Standing, start: Time) {
-        let class = self.enter(standing, start);
+    /// A job that started at `start` is late from now on.
+    pub fn add(&mut self, id: JobId, state: LateState, start: Time) {
+        let class = self.enter(state, start);
         let at = self.jobs.partition_point(|other| other.id < id);
         self.jobs.insert(at, LateJob { id, class, start });
     }
 
-    pub fn standing(&self, at: usize) -> Standing {
-        self.classes[self.jobs[at].class as usize].standing
+    pub fn state(&self, at: usize) -> LateState {
+        self.classes[self.jobs[at].class as usize].state
     }
 
-    /// Takes a job out of its class until it gets another standing. Returns the one it had.
-    pub fn set_aside(&mut self, at: usize) -> Standing {
-        let standing = self.standing(at);
+    /// Takes a job out of its class until it gets another state. Returns the one it had.
+    pub fn set_aside(&mut self, at: usize) -> LateState {
+        let state = self.state(at);
         self.leave(self.jobs[at].class);
         self.jobs[at].class = NOWHERE;
-        standing
+        state
     }
 
-    /// A job that was set aside has this standing now.
-    pub fn put_back(&mut self, at: usize, standing: Standing) {
-        self.jobs[at].class = self.enter(standing, self.jobs[at].start);
+    /// A job that was set aside has this state now.
+    pub fn put_back(&mut self, at: usize, state: LateState) {
+        self.jobs[at].class = self.enter(state, self.jobs[at].start);
     }
 
-    /// The class of a job if it is one that adopts what was said of it.
+    /// The class of a job, if the job adopts what was proposed for the class.
     pub fn adopting(&self, at: usize) -> Option<&Class> {
         let job = self.jobs[at];
         self.classes.get(job.class as usize).filter(|class| job.start > class.adopts_after)
     }
 
-    /// A job adopts what was said of its class.
+    /// A job adopts what was proposed for its class, and moves to the class of its new state.
     pub fn adopt(&mut self, at: usize) {
         let LateJob { class, start, .. } = self.jobs[at];
-        let Class { standing, said, heir, .. } = self.classes[class as usize];
+        let Class { state, proposed, successor, .. } = self.classes[class as usize];
         self.leave(class);
-        if let Some(known) = self.classes.get_mut(heir as usize) {
+        if let Some(known) = self.classes.get_mut(successor as usize) {
             known.join(start);
-            self.jobs[at].class = heir;
+            self.jobs[at].class = successor;
             return;
         }
-        let heir = self.enter(Standing { prediction: said, ..standing }, start);
-        self.jobs[at].class = heir;
+        let successor = self.enter(LateState { prediction: proposed, ..state }, start);
+        self.jobs[at].class = successor;
         if let Some(class) = self.classes.get_mut(class as usize) {
-            class.heir = heir;
+            class.successor = successor;
         }
     }
 
-    /// A job ends; the standing it had, if it was late.
-    pub fn end(&mut self, id: JobId) -> Option<Standing> {
+    /// A job ends; the state it had, if it was late.
+    pub fn end(&mut self, id: JobId) -> Option<LateState> {
         let at = self.find(id)?;
-        let standing = self.set_aside(at);
+        let state = self.set_aside(at);
         self.jobs.remove(at);
-        Some(standing)
+        Some(state)
     }
 
-    /// Everybody has adopted what it should.
+    /// No job adopted the proposals: remembers that none started late enough to.
     pub fn settle(&mut self) {
         for class in &mut self.classes {
             class.latest_start = class.latest_start.min(class.adopts_after);
         }
     }
 
-    fn enter(&mut self, standing: Standing, start: Time) -> u32 {
+    fn enter(&mut self, state: LateState, start: Time) -> u32 {
         let mut free = self.classes.len();
         for (at, class) in self.classes.iter_mut().enumerate() {
             if class.members == 0 {
                 free = at;
-            } else if class.standing == standing {
+            } else if class.state == state {
                 class.join(start);
                 return at as u32;
             }
         }
-        let said = standing.prediction;
-        let class = Class { standing, members: 1, latest_start: start, said, adopts_after: Time::MAX, heir: NOWHERE };
+        let proposed = state.prediction;
+        let class =
+            Class { state, members: 1, latest_start: start, proposed, adopts_after: Time::MAX, successor: NOWHERE };
         match self.classes.get_mut(free) {
             Some(place) => *place = class,
             None => self.classes.push(class),

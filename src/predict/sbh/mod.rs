@@ -1,17 +1,17 @@
 //! Session-Based History (Talby et al., Listing 4), and its kin without estimates (section 6).
 
+mod active;
 mod criterion;
 mod late;
-mod live;
 mod multiset;
 mod sessions;
 mod twins;
 
 use std::ops::Range;
 
+use self::active::{ActiveJobs, Group, UserJobs};
 use self::criterion::Criterion;
-use self::late::{Class, Standing};
-use self::live::{Group, Live, UserJobs};
+use self::late::{Class, LateState};
 use self::sessions::{Match, Search, Sessions};
 use self::twins::Twins;
 use crate::job::JobId;
@@ -103,7 +103,7 @@ pub struct Sbh {
     /// Of every job that has arrived.
     twins: Vec<Twins>,
     /// Jobs in the system by user (kept for `propagate`).
-    live: Live,
+    active: ActiveJobs,
 }
 
 /// What answers for any job.
@@ -133,7 +133,7 @@ impl Sbh {
             history: History { sessions, fallback },
             propagate: spec.switch("propagate"),
             twins: Vec::new(),
-            live: Live::default(),
+            active: ActiveJobs::default(),
         }
     }
 
@@ -149,25 +149,25 @@ impl Sbh {
     /// gone through one by one, if any may adopt one at all, and at each such place the groups of all others are
     /// predicted as far as they arrived before it. Mostly there is no such place, and each group is predicted once.
     fn predict_others(&mut self, user: usize, board: &mut Board) {
-        let Sbh { history, live, .. } = self;
-        let UserJobs { late, groups } = live.of(user);
+        let Sbh { history, active, .. } = self;
+        let UserJobs { late, groups } = active.of(user);
         let mut predicted_to = JobId(0);
         if history.ask(&mut late.classes, board.now()) {
-            let mut nobody_adopted = true;
+            let mut none_adopted = true;
             for at in 0..late.jobs.len() {
-                let Some(&Class { standing, said, .. }) = late.adopting(at) else { continue };
+                let Some(&Class { state, proposed, .. }) = late.adopting(at) else { continue };
                 let id = late.jobs[at].id;
-                board.predict(id, said);
+                board.predict(id, proposed);
                 late.adopt(at);
-                nobody_adopted = false;
+                none_adopted = false;
                 history.predict_groups(groups, predicted_to..id, board);
                 predicted_to = id;
-                history.sessions.change(standing.twins, standing.as_match(), said);
+                history.sessions.change(state.twins, state.as_match(), proposed);
                 if !history.ask(&mut late.classes, board.now()) {
                     break;
                 }
             }
-            if nobody_adopted {
+            if none_adopted {
                 late.settle();
             }
         }
@@ -188,8 +188,8 @@ impl History {
     fn ask(&mut self, classes: &mut [Class], now: Time) -> bool {
         let mut any = false;
         for class in classes.iter_mut().filter(|class| class.members > 0) {
-            let said = self.predict(class.standing.twins, Some(class.standing.as_match()));
-            any |= class.hear(said, now);
+            let proposed = self.predict(class.state.twins, Some(class.state.as_match()));
+            any |= class.propose(proposed, now);
         }
         any
     }
@@ -202,11 +202,11 @@ impl History {
                 continue;
             }
             let prediction = self.predict(group.twins, None);
-            // Who had run that long when it was said has still.
-            if group.said == Some(prediction) {
+            // Jobs that had run that long when this was predicted have still.
+            if group.prediction == Some(prediction) {
                 continue;
             }
-            group.said = (places.len() == group.jobs.len()).then_some(prediction);
+            group.prediction = (places.len() == group.jobs.len()).then_some(prediction);
             group.jobs.range(places).for_each(|&id| board.predict_if_above_elapsed(id, prediction));
         }
     }
@@ -220,14 +220,14 @@ impl Predictor for Sbh {
         let prediction = self.history.predict(twins, None);
         board.predict(id, prediction);
         if self.propagate {
-            self.live.arrive(id, self.history.sessions.user(twins), twins, prediction);
+            self.active.arrive(id, self.history.sessions.user(twins), twins, prediction);
         }
     }
 
     fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {
         let (twins, user) = self.twins(id);
-        let late = if self.propagate { self.live.end(id, user, twins) } else { None };
-        self.history.sessions.end(twins, late.map(|standing| standing.as_match()), runtime, board.now());
+        let late = if self.propagate { self.active.end(id, user, twins) } else { None };
+        self.history.sessions.end(twins, late.map(|state| state.as_match()), runtime, board.now());
         if self.propagate {
             self.predict_others(user, board);
         }
@@ -242,18 +242,18 @@ impl Predictor for Sbh {
             return;
         }
         let (twins, user) = self.twins(id);
-        let (late, prediction) = (&mut self.live.of(user).late, board.prediction(id));
+        let (late, prediction) = (&mut self.active.of(user).late, board.prediction(id));
         if let Some(at) = late.find(id) {
             let old = late.set_aside(at);
             self.history.sessions.change(twins, old.as_match(), prediction);
             self.predict_others(user, board);
-            self.live.of(user).late.put_back(at, Standing { prediction, ..old });
+            self.active.of(user).late.put_back(at, LateState { prediction, ..old });
         } else {
-            self.live.leave_group(id, user, twins);
+            self.active.leave_group(id, user, twins);
             let when = self.history.sessions.add_running(twins, prediction);
             self.predict_others(user, board);
             let start = board.now() - board.elapsed(id);
-            self.live.of(user).late.add(id, Standing { twins, prediction, when }, start);
+            self.active.of(user).late.add(id, LateState { twins, prediction, when }, start);
         }
     }
 
@@ -265,7 +265,7 @@ impl Predictor for Sbh {
         let (twins, user) = self.twins(id);
         self.history.sessions.withdraw(twins);
         if self.propagate {
-            self.live.end(id, user, twins);
+            self.active.end(id, user, twins);
         }
     }
 }
@@ -273,9 +273,9 @@ impl Predictor for Sbh {
 impl AskedAgain for Sbh {
     fn predict_again(&mut self, id: JobId, board: &mut Board) {
         let (twins, user) = self.twins(id);
-        let late = &mut self.live.of(user).late;
+        let late = &mut self.active.of(user).late;
         let at = late.find(id);
-        let itself = at.map(|at| late.standing(at).as_match());
+        let itself = at.map(|at| late.state(at).as_match());
         let prediction = self.history.predict(twins, itself);
         if prediction <= board.elapsed(id) {
             return;
@@ -284,9 +284,9 @@ impl AskedAgain for Sbh {
         if let Some(at) = at {
             let old = late.set_aside(at);
             self.history.sessions.change(twins, old.as_match(), prediction);
-            late.put_back(at, Standing { prediction, ..old });
+            late.put_back(at, LateState { prediction, ..old });
         } else if self.propagate {
-            self.live.say(user, twins, prediction);
+            self.active.note_prediction(user, twins, prediction);
         }
     }
 }

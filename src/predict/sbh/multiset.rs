@@ -1,4 +1,6 @@
 //! A set of runtimes that grows and shrinks, and its metric at any time.
+//!
+//! Its answers must equal `measure` of tests/suite/oracle.rs, which sorts.
 
 use std::collections::BTreeMap;
 

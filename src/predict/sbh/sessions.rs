@@ -4,6 +4,8 @@
 //! current session. For each criterion and each set of values it compares, the index therefore keeps the runtimes of the
 //! latest session that has a match, and of the one before it, which cannot change any more, only what it says: it answers
 //! where the only match of the latest is the job in question itself. Older sessions are never asked again.
+//!
+//! What it finds must equal `search` and `matches` of tests/suite/oracle.rs, which walk through all sessions.
 
 use std::num::NonZeroU64;
 

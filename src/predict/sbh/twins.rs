@@ -1,4 +1,6 @@
 //! Who is whose twin, and in which categories twins are: looked up once, when a job arrives.
+//!
+//! Being in one category must equal `similar` in tests/suite/oracle.rs, which compares jobs field by field.
 
 use std::hash::{BuildHasher, Hash};
 

@@ -1,21 +1,23 @@
-//! Jobs in the system by user, for predictors that predict them anew whenever one of them ends. Jobs that no criterion can
-//! tell apart stand in one group until they are late, so that a user with thousands of them is asked about once.
+//! Waiting and running jobs by user, which are predicted again whenever one of them ends. Jobs that no criterion can tell
+//! apart are in one group until they are late, so that each group is predicted once, however many jobs it has.
+//!
+//! With `late.rs` it must equal `propagate` of tests/suite/oracle.rs, which predicts job by job.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::late::{Late, Standing};
+use super::late::{Late, LateState};
 use super::twins::{Twins, push_tightly};
 use crate::job::JobId;
 use crate::time::Seconds;
 
 /// All users' jobs that wait or run. Users and twins are numbered from 0.
 #[derive(Debug, Default)]
-pub struct Live {
+pub struct ActiveJobs {
     users: Vec<UserJobs>,
-    /// By twins: where among their user's groups they stand, if there are any.
+    /// By twins: the index of their group among their user's groups, or `NOWHERE`.
     place: Vec<u32>,
-    /// Room for groups to come.
+    /// Empty queues, to be used for later groups.
     spare: Vec<VecDeque<JobId>>,
 }
 
@@ -32,13 +34,13 @@ pub struct Group {
     pub twins: Twins,
     /// In order of arrival.
     pub jobs: VecDeque<JobId>,
-    /// What was last said of all of them; none where it may differ. It is in force for all but those who had run that long
-    /// when it was said.
-    pub said: Option<Seconds>,
+    /// The prediction last made for all of them; none where they may differ. It is in force for all but the jobs that had
+    /// already run that long when it was made.
+    pub prediction: Option<Seconds>,
 }
 
 impl Group {
-    /// Where those stand that have these ids.
+    /// The indexes of the jobs whose ids are in this range.
     pub fn places(&self, ids: &Range<JobId>) -> Range<usize> {
         // Mostly all of them.
         let from =
@@ -51,15 +53,15 @@ impl Group {
         from..to
     }
 
-    /// This was said of one of them alone.
-    fn hear_of_one(&mut self, said: Seconds) {
-        self.said = self.said.filter(|common| *common == said);
+    /// A prediction was made for one of them only.
+    fn note_prediction_of_one(&mut self, prediction: Seconds) {
+        self.prediction = self.prediction.filter(|common| *common == prediction);
     }
 }
 
 const NOWHERE: u32 = u32::MAX;
 
-impl Live {
+impl ActiveJobs {
     /// A user's jobs.
     pub fn of(&mut self, user: usize) -> &mut UserJobs {
         if self.users.len() <= user {
@@ -68,31 +70,31 @@ impl Live {
         &mut self.users[user]
     }
 
-    /// A job arrives, and this is said of it.
-    pub fn arrive(&mut self, id: JobId, user: usize, twins: Twins, said: Seconds) {
+    /// A job arrives and is given this prediction.
+    pub fn arrive(&mut self, id: JobId, user: usize, twins: Twins, prediction: Seconds) {
         while self.place.len() <= twins.index() {
             push_tightly(&mut self.place, NOWHERE);
         }
         let at = self.place[twins.index()] as usize;
         if let Some(group) = self.of(user).groups.get_mut(at) {
             group.jobs.push_back(id);
-            group.hear_of_one(said);
+            group.note_prediction_of_one(prediction);
             return;
         }
         let mut jobs = self.spare.pop().unwrap_or_default();
         jobs.push_back(id);
         let groups = &mut self.users[user].groups;
         self.place[twins.index()] = groups.len() as u32;
-        groups.push(Group { twins, jobs, said: Some(said) });
+        groups.push(Group { twins, jobs, prediction: Some(prediction) });
     }
 
-    /// This is said of a job that is not late, and of it alone.
-    pub fn say(&mut self, user: usize, twins: Twins, said: Seconds) {
-        self.users[user].groups[self.place[twins.index()] as usize].hear_of_one(said);
+    /// A prediction was made for one job that is not late.
+    pub fn note_prediction(&mut self, user: usize, twins: Twins, prediction: Seconds) {
+        self.users[user].groups[self.place[twins.index()] as usize].note_prediction_of_one(prediction);
     }
 
-    /// A job ends or is withdrawn. How it stood, if it was late.
-    pub fn end(&mut self, id: JobId, user: usize, twins: Twins) -> Option<Standing> {
+    /// A job ends or is withdrawn. Returns its state, if it was late.
+    pub fn end(&mut self, id: JobId, user: usize, twins: Twins) -> Option<LateState> {
         let late = self.users[user].late.end(id);
         if late.is_none() {
             self.leave_group(id, user, twins);

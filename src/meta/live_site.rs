@@ -10,7 +10,7 @@ use crate::predict;
 use crate::schedule;
 use crate::time::Time;
 
-pub(super) struct Live {
+pub(super) struct LiveSite {
     procs: u32,
     simulation: Simulation<SiteObservers>,
     /// Which job of the stream each job handed in is.
@@ -56,8 +56,8 @@ impl Observer for SiteObservers {
     }
 }
 
-impl Live {
-    pub fn new(machine: &Machine, waits: Option<Box<dyn SiteWaits>>) -> Live {
+impl LiveSite {
+    pub fn new(machine: &Machine, waits: Option<Box<dyn SiteWaits>>) -> LiveSite {
         let Machine { procs, setting, .. } = machine;
         // Which jobs will come is not known: a policy that wants to know is not built from them.
         let policy = schedule::catalog::build(&setting.scheduler, &[]);
@@ -69,7 +69,7 @@ impl Live {
             setting.engine,
             SiteObservers { load: LoadMeter::default(), starts: 0, waits },
         );
-        Live { procs: *procs, simulation, arrivals: Vec::new(), now: Time::MIN }
+        LiveSite { procs: *procs, simulation, arrivals: Vec::new(), now: Time::MIN }
     }
 
     pub fn next_event(&self) -> Option<Time> {
@@ -124,7 +124,7 @@ impl Live {
     }
 }
 
-impl SiteView for Live {
+impl SiteView for LiveSite {
     fn procs(&self) -> u32 {
         self.procs
     }
