@@ -2,6 +2,7 @@
 
 mod archive;
 mod bad_input;
+mod boundaries;
 mod cli;
 mod estimates;
 mod faults;
@@ -25,6 +26,7 @@ mod schedules;
 mod search;
 mod site_events;
 mod slow_predictors;
+mod slow_waits;
 #[cfg(unix)]
 mod slurm;
 mod support;

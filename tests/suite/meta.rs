@@ -5,15 +5,19 @@ use std::sync::{Arc, Mutex};
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use rand::RngExt;
 use shadowtime::engine::{Arrival, Cancellation, End, Observer, Start};
 use shadowtime::experiment::{Setting, simulate};
 use shadowtime::job::{Job, JobId, Submission};
 use shadowtime::meta::{Grid, GridRecord, LEAST_STARTS, Policy, Site, SiteWaits, run, run_with};
+use shadowtime::rng::stream;
 use shadowtime::time::Time;
 use shadowtime::trace::Workload;
+use shadowtime::wait::Learning;
 
 use crate::random::{check, workloads};
-use crate::support::{demo_text, job, sim, sim_ok, workload};
+use crate::slow_waits::SlowSite;
+use crate::support::{assert_golden, demo_text, job, job_of, sim, sim_ok, workload};
 
 const POLICIES: [&str; 6] =
     ["static", "least-loaded", "k-distributed", "k-distributed:k=1", "redundant", "least-predicted"];
@@ -175,13 +179,19 @@ fn nothing_is_lost_and_no_processor_is_used_twice() {
     });
 }
 
-/// A grid of FCFS machines in which everything is a list and looked at anew at every instant.
-fn slow_places(grid: &Grid, policy: &str) -> Vec<(usize, Time)> {
+/// A grid of FCFS machines in which everything is a list and looked at anew at every instant. Also returns how often
+/// `least-predicted` went by the quick-starter test alone, by expected waits among some sites, and among all.
+fn slow_places(grid: &Grid, policy: &str) -> (Vec<(usize, Time)>, [usize; 3]) {
     let jobs = &grid.arrivals;
     let machines = &grid.machines;
     let mut queues: Vec<Vec<usize>> = vec![Vec::new(); machines.len()];
     let mut places: Vec<Option<(usize, Time)>> = vec![None; jobs.len()];
     let mut instants: BTreeSet<Time> = jobs.iter().map(|job| job.submit()).collect();
+    // What `least-predicted` knows of the sites: it learns first when 500 jobs have come to one, then after every 5,000.
+    let learning = Learning { history: 5000, first: 500, every: 5000, seed: 1 };
+    let mut known: Vec<SlowSite> = machines.iter().map(|machine| SlowSite::new(machine.procs, learning)).collect();
+    let mut known_as = vec![usize::MAX; jobs.len()];
+    let mut decided = [0; 3];
     while let Some(now) = instants.pop_first() {
         let runs = |at: usize, place: Option<(usize, Time)>, site| {
             place.is_some_and(|(where_, start)| where_ == site && now < start + jobs[at].job.runtime)
@@ -199,9 +209,20 @@ fn slow_places(grid: &Grid, policy: &str) -> Vec<(usize, Time)> {
             };
             let mut sites: Vec<usize> = (0..machines.len()).collect();
             sites.retain(|&site| machines[site].procs >= arrival.job.submission.procs);
-            sites.sort_by(|&a, &b| {
-                load(a).total_cmp(&load(b)).then((a != arrival.origin).cmp(&(b != arrival.origin))).then(a.cmp(&b))
-            });
+            let tie = |site: usize| (site != arrival.origin, site);
+            sites.sort_by(|&a, &b| load(a).total_cmp(&load(b)).then(tie(a).cmp(&tie(b))));
+            let job = &arrival.job.submission;
+            if policy == "least-predicted" && sites.len() > 1 && sites.iter().all(|&site| known[site].starts() >= 500) {
+                let quick: Vec<usize> = sites.iter().copied().filter(|&site| known[site].is_quick(job, now)).collect();
+                decided[if quick.len() == 1 { 0 } else { 1 + usize::from(quick.is_empty()) }] += 1;
+                if !quick.is_empty() {
+                    sites = quick;
+                }
+                if sites.len() > 1 {
+                    let wait = |site: usize| known[site].expected_wait(job, now).unwrap();
+                    sites.sort_by(|&a, &b| wait(a).total_cmp(&wait(b)).then(tie(a).cmp(&tie(b))));
+                }
+            }
             match policy {
                 "static" => sites = vec![arrival.origin],
                 "least-loaded" | "k-distributed:k=1" | "least-predicted" => sites.truncate(1),
@@ -209,6 +230,9 @@ fn slow_places(grid: &Grid, policy: &str) -> Vec<(usize, Time)> {
                 _ => {}
             }
             sites.iter().for_each(|&site| queues[site].push(at));
+            if policy == "least-predicted" {
+                known_as[at] = known[sites[0]].arrive(job, now);
+            }
         }
         let mut anything = true;
         while std::mem::take(&mut anything) {
@@ -222,12 +246,15 @@ fn slow_places(grid: &Grid, policy: &str) -> Vec<(usize, Time)> {
                     places[head] = Some((site, now));
                     instants.insert(now + jobs[head].job.runtime);
                     queues.iter_mut().for_each(|queue| queue.retain(|&at| at != head));
+                    if policy == "least-predicted" {
+                        known[site].start(known_as[head], now, jobs[head].job.runtime);
+                    }
                     anything = true;
                 }
             }
         }
     }
-    places.into_iter().map(Option::unwrap).collect()
+    (places.into_iter().map(Option::unwrap).collect(), decided)
 }
 
 #[test]
@@ -235,9 +262,48 @@ fn the_clock_agrees_with_a_slow_and_obvious_grid() {
     check(13, 300, (grids(), 0..POLICIES.len()), |(workloads, policy)| {
         let grid = grid_of(workloads, "fcfs/estimate");
         let record = run_by(&grid, POLICIES[policy]);
-        prop_assert_eq!(places(&record), slow_places(&grid, POLICIES[policy]), "{}", POLICIES[policy]);
+        prop_assert_eq!(places(&record), slow_places(&grid, POLICIES[policy]).0, "{}", POLICIES[policy]);
         Ok(())
     });
+}
+
+/// Two or three FCFS machines with waits from nothing to half a day, in busy and in quiet times. Many events coincide.
+fn busy_grid(seed: u64) -> Grid {
+    let mut rng = stream(seed, "busy grid");
+    let sizes = [[16, 20, 0], [24, 16, 0], [12, 16, 16]][seed as usize % 3];
+    let site_of = |(procs, name): (u32, &str)| {
+        let mut submit = 0;
+        let jobs: Vec<Job> = (0..700)
+            .map(|at| {
+                submit += 60 * rng.random_range(0..if at / 60 % 2 == 0 { 11 } else { 30 });
+                let longest = [20, 150][rng.random_range(0..2)];
+                let runtime = 60 * rng.random_range(1..longest);
+                let estimate = [runtime, 2 * runtime, 7200, runtime / 2 + 60][rng.random_range(0..4)];
+                job_of(rng.random_range(0..3), submit, rng.random_range(1..=procs / 3), runtime, estimate)
+            })
+            .collect();
+        site(name, workload(procs, &jobs), "fcfs/estimate")
+    };
+    let sites = sizes.into_iter().zip(["a", "b", "c"]).filter(|(procs, _)| *procs > 0);
+    Grid::new(sites.map(site_of).collect()).unwrap()
+}
+
+/// Every decision of `least-predicted` by the definitions: whether a site knows enough, who is a quick starter, what wait
+/// is expected there, and who wins a tie.
+#[test]
+fn least_predicted_agrees_with_the_definitions() {
+    let mut all = [0; 3];
+    for seed in 0..4 {
+        let grid = busy_grid(seed);
+        let (slow, decided) = slow_places(&grid, "least-predicted");
+        let fast = places(&run_by(&grid, "least-predicted"));
+        if let Some(at) = (0..slow.len()).find(|&at| fast[at] != slow[at]) {
+            panic!("seed {seed}, job {at}: {:?} for {:?}", fast[at], slow[at]);
+        }
+        all.iter_mut().zip(decided).for_each(|(all, decided)| *all += decided);
+    }
+    // All three ways to decide occurred often.
+    assert!(all.iter().all(|&times| times >= 200), "{all:?}");
 }
 
 /// When, what, and of which job.
@@ -365,6 +431,19 @@ fn rows_have_the_columns_promised_and_do_not_depend_on_threads() {
         let waits: Vec<f64> = waits.map(|row| row.split(',').nth(8).unwrap().parse().unwrap()).collect();
         assert_eq!(format!("{:.3}", waits.iter().sum::<f64>() / 2500.0), cells[2], "{}", cells[0]);
     }
+}
+
+/// The figures of every policy, of all jobs and by site, on the embedded log and in a small scenario.
+#[test]
+fn golden_figures_of_every_policy() {
+    let (_folder, log) = demo_file();
+    let (a, b) = (format!("A={log}:first=1200"), format!("B={log}:procs=160:first=1100:load=0.8:scheduler=sjbf"));
+    let narrow = format!("C={log}:procs=100:from=5d:first=700:predictor=ruh:window=2");
+    let options = ["--warmup", "5%", "--cooldown", "20", "--format", "csv"];
+    let mut text = sim_ok(&[&["meta", "--site", &a, "--site", &b, "--site", &narrow], &options[..]].concat());
+    text += &sim_ok(&[&["meta", "--site", &a, "--site", &b, "--sites-out", "-"], &options[..]].concat());
+    text += &sim_ok(&["meta", "--scenario", "1K-*-II", "--days", "15", "--seed", "2", "--format", "csv"]);
+    assert_golden("meta.csv", &text);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use shadowtime::job::{Job, JobId, Submission};
 use shadowtime::wait::{Evaluation, Learning, Method, Plan, Schedule, WaitPredictor, evaluate};
 
 use crate::site_events::{Happening, happenings};
-use crate::support::{job_of, sim, sim_ok, workload};
+use crate::support::{assert_golden, job_of, sim, sim_ok, workload};
 
 /// Plain pseudo-random numbers.
 struct Draw(u64);
@@ -327,6 +327,29 @@ fn the_command_answers_for_one_job() {
     let (log, fcfs) = (at(&[]), at(&["--scheduler", "fcfs"]));
     assert!(log["job"] == "4000" && fcfs["job"] == "4000" && !log["wait"].is_empty());
     assert_ne!((&log["waiting"], &log["predicted"]), (&fcfs["waiting"], &fcfs["predicted"]));
+}
+
+/// The figures of every method, the confusion of classes, the calibration of probabilities, and answers for one job.
+#[test]
+fn golden_figures_of_every_method() {
+    let methods = "knn,knn:point=linear,knn:point=rbf,knn:point=polynomial,ibl,ibl:k=20,qbets,qbets:quantile=0.5,\
+                   simulate,simulate:predictor=ruh,scheduler=fcfs";
+    let downey = "downey,downey:predictor=a,downey:predictor=b,downey:predictor=exact";
+    let part = ["--first", "1600", "--begin", "1201", "--most", "240", "--retrain", "100", "--history", "600"];
+    let judge = [&["wait", "--format", "csv", "--regression-every", "8"], &part[..]].concat();
+    let mut text = sim_ok(&[&judge[..], &["--method", methods]].concat());
+    // Downey's way has an answer for jobs that find an empty queue.
+    text += &sim_ok(&[&judge[..], &["--method", downey, "--scheduler", "easy", "--load", "0.5"]].concat());
+    text += &sim_ok(&[&judge[..], &["--method", "knn,ibl", "--confusion-out", "-"]].concat());
+    text += &sim_ok(&[&judge[..], &["--method", "knn", "--calibration-out", "-"]].concat());
+    for question in
+        [&["--at", "1500"][..], &["--at", "700", "--scheduler", "sjbf"], &["--ask", "procs=60,estimate=6h,user=3"]]
+    {
+        let shared =
+            ["wait", "--format", "csv", "--first", "1600", "--history", "400", "--method", "knn,ibl,qbets,simulate"];
+        text += &sim_ok(&[&shared[..], question].concat());
+    }
+    assert_golden("wait.csv", &text);
 }
 
 #[test]
