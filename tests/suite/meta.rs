@@ -196,6 +196,7 @@ fn slow_places(grid: &Grid, policy: &str) -> (Vec<(usize, Time)>, [usize; 3]) {
         let runs = |at: usize, place: Option<(usize, Time)>, site| {
             place.is_some_and(|(where_, start)| where_ == site && now < start + jobs[at].job.runtime)
         };
+        let (mut came, mut started) = (Vec::new(), Vec::new());
         for (at, arrival) in jobs.iter().enumerate().filter(|(_, arrival)| arrival.submit() == now) {
             let load = |site: usize| {
                 let demand = |at: usize| jobs[at].job.submission.estimate * i64::from(jobs[at].job.submission.procs);
@@ -231,7 +232,8 @@ fn slow_places(grid: &Grid, policy: &str) -> (Vec<(usize, Time)>, [usize; 3]) {
             }
             sites.iter().for_each(|&site| queues[site].push(at));
             if policy == "least-predicted" {
-                known_as[at] = known[sites[0]].arrive(job, now);
+                known[sites[0]].announce(job);
+                came.push((at, sites[0]));
             }
         }
         let mut anything = true;
@@ -246,10 +248,23 @@ fn slow_places(grid: &Grid, policy: &str) -> (Vec<(usize, Time)>, [usize; 3]) {
                     places[head] = Some((site, now));
                     instants.insert(now + jobs[head].job.runtime);
                     queues.iter_mut().for_each(|queue| queue.retain(|&at| at != head));
-                    if policy == "least-predicted" {
-                        known[site].start(known_as[head], now, jobs[head].job.runtime);
-                    }
+                    started.push((head, site));
                     anything = true;
+                }
+            }
+        }
+        if policy == "least-predicted" {
+            // A site learns of an instant when it is over: of the starts of jobs that came earlier, then of arrivals, each
+            // with what it found after those starts.
+            known.iter_mut().for_each(SlowSite::end_of_instant);
+            started.sort_unstable();
+            for &(at, site) in started.iter().filter(|(at, _)| jobs[*at].submit() < now) {
+                known[site].start(known_as[at], now, jobs[at].job.runtime);
+            }
+            for (at, site) in came {
+                known_as[at] = known[site].arrive(&jobs[at].job.submission, now);
+                if started.contains(&(at, site)) {
+                    known[site].start(known_as[at], now, jobs[at].job.runtime);
                 }
             }
         }

@@ -42,6 +42,8 @@ pub struct SlowSite {
     learning: Learning,
     /// All jobs that have come, in order.
     seen: Vec<Seen>,
+    /// Jobs that have come at the present instant and wait, but are not among those seen until it is over.
+    coming: Vec<Submission>,
     /// Those that have started, in order of their starts.
     started: Vec<usize>,
     learned: Option<SlowClassifier>,
@@ -49,11 +51,21 @@ pub struct SlowSite {
 
 impl SlowSite {
     pub fn new(procs: u32, learning: Learning) -> SlowSite {
-        SlowSite { procs, learning, seen: Vec::new(), started: Vec::new(), learned: None }
+        SlowSite { procs, learning, seen: Vec::new(), coming: Vec::new(), started: Vec::new(), learned: None }
     }
 
     pub fn starts(&self) -> usize {
         self.started.len()
+    }
+
+    /// A job has come at the present instant: whoever comes behind it finds it waiting.
+    pub fn announce(&mut self, job: &Submission) {
+        self.coming.push(*job);
+    }
+
+    /// The present instant is over but for what is told next: ends are known, starts and arrivals follow.
+    pub fn end_of_instant(&mut self) {
+        self.coming.clear();
     }
 
     /// A job joins the queue. Returns its place among the site's jobs.
@@ -92,7 +104,8 @@ impl SlowSite {
     /// Table 1 of Kumar and Vadhiyar, in its order.
     fn features(&self, job: &Submission, now: i64) -> Features {
         let demand = |job: &Submission| i64::from(job.procs) * job.estimate;
-        let queue: Vec<_> = self.waiting().map(|seen| (&seen.job, demand(&seen.job))).collect();
+        let queue = self.waiting().map(|seen| &seen.job).chain(&self.coming);
+        let queue: Vec<_> = queue.map(|other| (other, demand(other))).collect();
         let left = |seen: &Seen, start: i64| i64::from(seen.job.procs) * (seen.job.estimate - (now - start)).max(0);
         let machine: Vec<_> = self.running(now).map(|(seen, start)| (&seen.job, left(seen, start))).collect();
         let mut all = vec![i64::from(job.procs), job.estimate];
