@@ -91,8 +91,3 @@ pub mod text;
 pub mod time;
 pub mod trace;
 pub mod wait;
-
-/// The README's examples are compiled and run with the tests.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

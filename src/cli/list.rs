@@ -1,5 +1,5 @@
-//! `sim list`: what can stand after `--predictor`, `--scheduler`, `--estimates`, `--strategy` and `--policy`, and the
-//! columns of results.
+//! `sim list`: what can stand after `--predictor`, `--scheduler`, `--estimates`, `--strategy`, `--policy` and `--method`,
+//! and the columns of results.
 
 use clap::{Args, ValueEnum};
 
@@ -9,6 +9,8 @@ use crate::model::estimates;
 use crate::predict;
 use crate::report::{Output, write_columns, write_forms};
 use crate::schedule;
+use crate::spec::Form;
+use crate::wait;
 
 #[derive(Debug, Args)]
 pub struct ListArgs {
@@ -18,7 +20,7 @@ pub struct ListArgs {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum What {
+pub enum What {
     Predictors,
     Schedulers,
     Estimates,
@@ -26,18 +28,28 @@ enum What {
     Strategies,
     /// Of `sim meta`
     Policies,
+    /// Of `sim wait`
+    Methods,
     /// Of results
     Columns,
 }
 
-pub fn execute(args: &ListArgs) -> anyhow::Result<()> {
-    let forms = match args.what {
+/// The names, keys and defaults there are. Columns have none.
+pub fn forms(what: What) -> Vec<&'static Form> {
+    match what {
         What::Predictors => predict::catalog::forms(),
         What::Schedulers => schedule::catalog::forms(),
         What::Estimates => estimates::catalog::forms(),
         What::Strategies => Strategy::forms(),
         What::Policies => meta::policy_forms(),
-        What::Columns => return Ok(Output::stdout().fill(|out| write_columns(out))?),
-    };
-    Ok(Output::stdout().fill(|out| write_forms(out, &forms))?)
+        What::Methods => wait::Method::forms().to_vec(),
+        What::Columns => Vec::new(),
+    }
+}
+
+pub fn execute(args: &ListArgs) -> anyhow::Result<()> {
+    Ok(Output::stdout().fill(|out| match args.what {
+        What::Columns => write_columns(out),
+        what => write_forms(out, &forms(what)),
+    })?)
 }

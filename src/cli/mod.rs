@@ -3,6 +3,7 @@
 mod estimates;
 mod failure;
 mod generate;
+mod help;
 mod interrupt;
 mod list;
 mod log;
@@ -64,6 +65,7 @@ const EXAMPLES: &str = "Examples:
   sim wait --trace CTC.swf --ask procs=64,estimate=2h when would such a job start?
   sim meta --site A=KTH.swf --site B=CTC.swf          one stream of jobs, two machines
   sim list predictors                                 what can stand after --predictor
+  sim help sweeps                                     a page of the manual
   sim trace info KTH.swf.gz                           what is in a log";
 
 #[derive(Debug, Subcommand)]
@@ -72,8 +74,8 @@ enum Command {
     Sweep(sweep::SweepArgs),
     /// Look into a log: what is in it, is it sound
     Trace(trace::TraceArgs),
-    /// Print the predictors, schedulers, estimate models, strategies or policies there are, with their keys and defaults, or
-    /// the columns of results
+    /// Print the predictors, schedulers, estimate models, strategies, policies or methods there are, with their keys and
+    /// defaults, or the columns of results
     List(list::ListArgs),
     /// Compute the tables of a paper again, published and measured side by side
     Reproduce(reproduce::ReproduceArgs),
@@ -98,13 +100,14 @@ fn command() -> clap::Command {
     let trace = |command: clap::Command| command.mut_subcommand("info", info);
     // Before the others, so that help shows them first.
     let experiment = options::add(clap::Command::new("sim"), &[Run, Log, Estimates, Shape, Engine, Metrics]);
-    <Cli as clap::Args>::augment_args(experiment)
+    let command = <Cli as clap::Args>::augment_args(experiment)
         .mut_subcommand("trace", trace)
-        .mut_subcommand("sweep", |command| printing(sweep::with_lists(command), "the results"))
+        .mut_subcommand("sweep", |command| printing(sweep::with_lists(command), "the results").display_order(0))
         .mut_subcommand("reproduce", |command| command.mut_subcommands(|study| printing(study, "the figures")))
         .mut_subcommand("meta", |command| options::add(command, &[Log, Estimates, Shape, Engine, Metrics]))
         .mut_subcommand("search", |command| options::add(printing(command, "the comparison"), &[Log, Estimates, Shape]))
-        .mut_subcommand("wait", |command| options::add(printing(command, "the figures"), &[Log, Estimates, Shape]))
+        .mut_subcommand("wait", |command| options::add(printing(command, "the figures"), &[Log, Estimates, Shape]));
+    help::add(command)
 }
 
 /// Prints help or the version. clap would do it, but would not say if it cannot be written.
@@ -121,6 +124,9 @@ pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> anyhow::R
         Err(error) if error.use_stderr() => error.exit(),
         Err(help) => return Ok(print_help(&help)?),
     };
+    if let Some(names) = help::asked(&matches) {
+        return help::execute(&names);
+    }
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     if let Some(name) = matches.subcommand_name() {
         refuse_options_of_the_main_command(&matches, name);

@@ -2,6 +2,8 @@
 //!
 //! [`Simulation`] is one machine that can be stepped; [`run`] drives a whole workload through one. An [`Observer`] sees
 //! everything that happens, in the one order there is.
+//!
+#![doc = include_str!("../cli/help/how-it-works.md")]
 
 mod agenda;
 mod error;

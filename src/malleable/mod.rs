@@ -4,6 +4,8 @@
 //! [`MalleableWorkload`] makes the jobs, [`Outlook`] predicts queue times, [`Strategy`] says how a job decides by them,
 //! [`schedule()`] is the loop and [`Figures`] what comes of it; [`run_cases`] puts strategies side by side. Times are real
 //! numbers here, as in the paper.
+//!
+#![doc = include_str!("../cli/help/malleable.md")]
 
 mod decide;
 mod figures;

@@ -21,6 +21,8 @@
 //! let summary = summarize_grid(&grid, &policy, &record, &Measure::default());
 //! assert_eq!(summary.waits.jobs, 10_000);
 //! ```
+//!
+#![doc = include_str!("../cli/help/meta.md")]
 
 mod clock;
 mod figures;

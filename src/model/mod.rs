@@ -1,4 +1,6 @@
 //! Models that make workloads and estimates, one file a model, and the distributions and curves they are made of.
+//!
+#![doc = include_str!("../cli/help/workloads.md")]
 
 mod daily_cycle;
 mod downey;

@@ -2,6 +2,41 @@
 //!
 //! [`Predictor`] is the interface, [`Board`] what predictors read and write on, [`catalog`] the list of them all.
 //! [`deadline`] and [`metric`] are what several share.
+//!
+//! A predictor that is not in the catalog, for example one in another crate, can be run like this:
+//!
+//! ```
+//! use shadowtime::engine::{self, EngineOptions, Named};
+//! use shadowtime::job::JobId;
+//! use shadowtime::metrics::{Measure, summarize};
+//! use shadowtime::predict::{Board, Predictor};
+//! use shadowtime::schedule::{Easy, ScanOrder};
+//!
+//! /// Half of the user's estimate. The other events keep their defaults.
+//! struct Half;
+//!
+//! impl Predictor for Half {
+//!     fn on_arrival(&mut self, id: JobId, board: &mut Board) {
+//!         let estimate = board.job(id).estimate;
+//!         board.predict(id, (estimate / 2).max(1));
+//!     }
+//! }
+//!
+//! let workload = shadowtime::trace::demo_workload();
+//! let record = engine::run(
+//!     workload.procs,
+//!     &workload.jobs,
+//!     Named { name: "sjbf".into(), value: Box::new(Easy::new(ScanOrder::ShortestPrediction)) },
+//!     Named { name: "half".into(), value: Box::new(Half) },
+//!     EngineOptions::default(),
+//!     &mut |_| (),
+//! )
+//! .unwrap();
+//! let summary = summarize(&workload, &record, &Measure::default());
+//! assert!(summary.ra_mean > 0.2 && summary.misses > 0);
+//! ```
+//!
+#![doc = include_str!("../cli/help/predictors.md")]
 
 mod asked_at_start;
 mod board;

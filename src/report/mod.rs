@@ -1,4 +1,6 @@
 //! Results as people and programs read them: tables, CSV, JSON, SWF; and how they reach a file.
+//!
+#![doc = include_str!("../cli/help/formats.md")]
 
 mod data;
 mod digits;

@@ -2,6 +2,8 @@
 //!
 //! A study is data: the published figures with their places, the runs that measure each, and a note where ours must
 //! differ. Nothing is tuned to a published figure.
+//!
+#![doc = include_str!("../cli/help/reproduce.md")]
 
 mod downey;
 mod downey_tables;

@@ -1,6 +1,8 @@
 //! Scheduling policies: who starts, given who waits, who runs and what is predicted. One file a policy.
 //!
 //! [`Policy`] is the interface, [`View`] what policies look at, [`catalog`] the list of them all.
+//!
+#![doc = include_str!("../cli/help/schedulers.md")]
 
 pub mod catalog;
 mod conservative;

@@ -3,6 +3,8 @@
 //! A set of templates is judged on the log's own schedule: a job is predicted when the log says it started, from jobs
 //! that the log says had ended by then. [`Judge`] does that for one set, [`greedy`] and [`genetic`] look for a good one
 //! in the [`Space`] of templates that a log has the fields for, and [`rivals`] shows it beside other predictors.
+//!
+#![doc = include_str!("../cli/help/templates.md")]
 
 mod categories;
 mod genetic;

@@ -3,6 +3,8 @@
 //! [`Grid`] is the product of lists of options, [`Sweep`] a grid with the folder of its results, [`Store`] what is done
 //! already, [`run()`] computes what is missing, and [`finished_rows`] has the rows in the grid's order. Nothing but the
 //! folder is needed to go on, to merge or to report.
+//!
+#![doc = include_str!("../cli/help/sweeps.md")]
 
 mod expand;
 mod grid;

@@ -2,6 +2,8 @@
 //!
 //! [`read`] gives a [`Log`], everything as recorded; [`clean`] makes a [`Workload`] of it by named rules with counts;
 //! [`shape`] takes a part of it, repeats it or changes its load.
+//!
+#![doc = include_str!("../cli/help/logs.md")]
 
 mod clean;
 mod demo;

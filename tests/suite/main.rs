@@ -9,6 +9,8 @@ mod faults;
 mod formulas;
 mod fuzz;
 mod golden;
+#[cfg(unix)]
+mod help;
 mod invariants;
 mod layers;
 mod malleable;
@@ -25,6 +27,8 @@ mod reproduce;
 mod schedules;
 mod search;
 mod site_events;
+#[cfg(unix)]
+mod size_mean;
 mod slow_predictors;
 mod slow_waits;
 #[cfg(unix)]
@@ -34,3 +38,7 @@ mod sweep;
 #[cfg(unix)]
 mod trials;
 mod wait;
+
+// `size_mean` is a file as it would be in the library, where these are modules of the crate.
+#[cfg(unix)]
+use shadowtime::{job, predict, spec, time};

@@ -3,6 +3,8 @@
 //! They are those that Tsafrir, Etsion and Feitelson compare in "Modeling user runtime estimates" (2005), one file a
 //! model; [`catalog`] alone knows them all. [`EstimateModel`] is a model by its spec, [`replace_estimates`] puts one to
 //! use on a workload, and [`Modes`] looks at a list of estimates as that paper does.
+//!
+#![doc = include_str!("../../cli/help/estimates.md")]
 
 pub mod catalog;
 

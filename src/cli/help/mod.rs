@@ -1,0 +1,235 @@
+//! `sim help`: the pages of the manual and the help of the commands.
+//!
+//! A page is a Markdown file in this folder. The documentation of the modules includes the same files, so that each text
+//! exists once. See [`page::write`] for what printing changes in a page.
+
+mod page;
+
+use std::io::Write;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use super::failure::UsageError;
+use super::print_help;
+use crate::report::Output;
+use page::{WIDTH, write_wrapped};
+
+/// A page of the manual.
+struct Topic {
+    name: &'static str,
+    /// One line for the list of topics.
+    about: &'static str,
+    /// The command whose help refers to the page.
+    command: Option<&'static str>,
+    text: &'static str,
+}
+
+/// All pages, in the order in which `sim help` lists them.
+const TOPICS: &[Topic] = &[
+    Topic {
+        name: "logs",
+        about: "where to get logs, the input format, cleaning, shaping",
+        command: Some("trace"),
+        text: include_str!("logs.md"),
+    },
+    Topic {
+        name: "formats",
+        about: "every output with its columns, standard output, exit codes",
+        command: None,
+        text: include_str!("formats.md"),
+    },
+    Topic {
+        name: "schedulers",
+        about: "the schedulers and how they decide",
+        command: None,
+        text: include_str!("schedulers.md"),
+    },
+    Topic {
+        name: "predictors",
+        about: "the predictors of runtimes with all their keys",
+        command: None,
+        text: include_str!("predictors.md"),
+    },
+    Topic {
+        name: "templates",
+        about: "templates of similar jobs and the search for them",
+        command: Some("search"),
+        text: include_str!("templates.md"),
+    },
+    Topic {
+        name: "estimates",
+        about: "models that make user estimates",
+        command: Some("estimates"),
+        text: include_str!("estimates.md"),
+    },
+    Topic {
+        name: "workloads",
+        about: "models that make logs",
+        command: Some("generate"),
+        text: include_str!("workloads.md"),
+    },
+    Topic {
+        name: "sweeps",
+        about: "grids of settings: lists, folders, resuming, Slurm, shell scripts",
+        command: Some("sweep"),
+        text: include_str!("sweeps.md"),
+    },
+    Topic {
+        name: "waits",
+        about: "predicting when a job will start",
+        command: Some("wait"),
+        text: include_str!("waits.md"),
+    },
+    Topic {
+        name: "meta",
+        about: "one stream of jobs, many sites",
+        command: Some("meta"),
+        text: include_str!("meta.md"),
+    },
+    Topic {
+        name: "malleable",
+        about: "jobs that choose their number of processors",
+        command: Some("malleable"),
+        text: include_str!("malleable.md"),
+    },
+    Topic {
+        name: "reproduce",
+        about: "the papers: what they published and what is measured here",
+        command: Some("reproduce"),
+        text: include_str!("reproduce.md"),
+    },
+    Topic {
+        name: "checks",
+        about: "how the results of this program were checked",
+        command: None,
+        text: include_str!("checks.md"),
+    },
+    Topic {
+        name: "speed",
+        about: "how long runs take and how much memory they need",
+        command: None,
+        text: include_str!("speed.md"),
+    },
+    Topic { name: "ci", about: "a CI job that fails when figures change", command: None, text: include_str!("ci.md") },
+    Topic {
+        name: "how-it-works",
+        about: "the order of events, reservations, missed deadlines",
+        command: None,
+        text: include_str!("how-it-works.md"),
+    },
+];
+
+/// Adds to a command line: the command `help`, a list of the topics, and references from commands to their pages.
+pub fn add(command: Command) -> Command {
+    let names: Vec<_> = TOPICS.iter().map(|topic| topic.name).collect();
+    let list = format!("`sim help TOPIC` prints a page of the manual. Topics: {}.", names.join(", "));
+    // Instead of clap's own, which knows no topics. That turns off clap's in the commands below as well.
+    let about = "Print a page of the manual, the help of a command, or the list of both";
+    let mut command = with_ending(command, &list).disable_help_subcommand(true);
+    let with_commands = command.get_subcommands().filter(|command| command.has_subcommands());
+    for name in with_commands.map(|command| command.get_name().to_string()).collect::<Vec<_>>() {
+        command = command.mut_subcommand(name, |command| command.subcommand(help("Print the help of a command")));
+    }
+    for topic in TOPICS {
+        let reference = format!("See also: sim help {}", topic.name);
+        if let Some(name) = topic.command {
+            command = command.mut_subcommand(name, |command| with_ending(command, &reference));
+        }
+    }
+    command.subcommand(help(about))
+}
+
+fn help(about: &'static str) -> Command {
+    let names = Arg::new("names").value_name("TOPIC OR COMMAND").action(ArgAction::Append).num_args(0..);
+    let names = names.help("A topic, or a command and its own commands: `sim help sweep merge`");
+    Command::new("help").about(about).arg(names)
+}
+
+/// Adds a paragraph to the end of a command's help.
+fn with_ending(command: Command, words: &str) -> Command {
+    let text = match command.get_after_help() {
+        Some(before) => format!("{before}\n\n{words}"),
+        None => words.to_string(),
+    };
+    command.after_help(text)
+}
+
+/// The names after `help`, with the commands before it, if a `help` was asked for: `sim sweep help merge` gives what
+/// `sim help sweep merge` gives.
+pub fn asked(matches: &ArgMatches) -> Option<Vec<String>> {
+    let mut names = Vec::new();
+    let mut matches = matches;
+    while let Some((name, below)) = matches.subcommand() {
+        if name == "help" {
+            names.extend(below.get_many::<String>("names").into_iter().flatten().cloned());
+            return Some(names);
+        }
+        names.push(name.to_string());
+        matches = below;
+    }
+    None
+}
+
+/// Prints the list of everything, the help of a command, or a page. A name that is both has both, the page last.
+pub fn execute(names: &[String]) -> anyhow::Result<()> {
+    let command = super::command();
+    if names.is_empty() {
+        return Ok(Output::stdout().fill(|out| write_list(out, &command))?);
+    }
+    let topic = TOPICS.iter().find(|topic| names == [topic.name]);
+    let is_command = names.iter().try_fold(&command, |command, name| command.find_subcommand(name)).is_some();
+    if !is_command && topic.is_none() {
+        return Err(UsageError(unknown(names, &command)).into());
+    }
+    if is_command {
+        let arguments = ["sim"].into_iter().chain(names.iter().map(String::as_str)).chain(["--help"]);
+        let help = super::command().try_get_matches_from(arguments).expect_err("`--help` prints help");
+        print_help(&help)?;
+    }
+    if let Some(topic) = topic {
+        Output::stdout().fill(|out| {
+            if is_command {
+                writeln!(out)?;
+            }
+            page::write(out, topic.text)
+        })?;
+    }
+    Ok(())
+}
+
+fn unknown(names: &[String], command: &Command) -> String {
+    let topics: Vec<_> = TOPICS.iter().map(|topic| topic.name).collect();
+    let commands: Vec<_> = commands(command).into_iter().map(Command::get_name).collect();
+    format!(
+        "no topic or command '{}'\n  topics: {}\n  commands: {}",
+        names.join(" "),
+        topics.join(", "),
+        commands.join(", ")
+    )
+}
+
+/// The commands in the order of the main help.
+fn commands(command: &Command) -> Vec<&Command> {
+    let mut commands: Vec<_> = command.get_subcommands().filter(|command| command.get_name() != "help").collect();
+    commands.sort_by_key(|command| command.get_display_order());
+    commands
+}
+
+fn write_list(out: &mut dyn Write, command: &Command) -> std::io::Result<()> {
+    writeln!(out, "sim --help          the options of a simulation, with examples")?;
+    writeln!(out, "sim help COMMAND    the options of a command, as `sim COMMAND --help` prints them")?;
+    writeln!(out, "sim help TOPIC      a page of the manual")?;
+    let mut list = |heading: &str, lines: &[(&str, String)]| -> std::io::Result<()> {
+        writeln!(out, "\n{heading}:")?;
+        let names = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+        for (name, about) in lines {
+            write_wrapped(out, &format!("  {name:<names$}  "), about, WIDTH)?;
+        }
+        Ok(())
+    };
+    let about = |command: &Command| command.get_about().map(ToString::to_string).unwrap_or_default();
+    let lines: Vec<_> = commands(command).into_iter().map(|command| (command.get_name(), about(command))).collect();
+    list("Commands", &lines)?;
+    let lines: Vec<_> = TOPICS.iter().map(|topic| (topic.name, topic.about.to_string())).collect();
+    list("Topics", &lines)
+}

@@ -1,0 +1,485 @@
+//! `sim help` and the README: every page is printed, and what the pages show is what the program does.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use shadowtime::engine::{self, EngineOptions, Named};
+use shadowtime::metrics::{Measure, summarize};
+use shadowtime::schedule::{Easy, ScanOrder};
+
+use crate::size_mean::{FORM, SizeMean};
+use crate::support::{Ran, demo_text, real_log, real_logs, sim, sim_ok};
+
+const README: &str = include_str!("../../README.md");
+
+/// The pages of the manual as they are in the sources, by name.
+fn pages() -> BTreeMap<String, String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli/help");
+    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let page = |path: std::path::PathBuf| {
+        let name = path.file_name()?.to_str()?.strip_suffix(".md")?.to_string();
+        Some((name, fs::read_to_string(path).unwrap()))
+    };
+    files.filter_map(page).collect()
+}
+
+/// The commands of the program.
+fn commands() -> Vec<String> {
+    let list = sim(&["help"]).out;
+    let commands = list.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    commands.lines().filter(|line| !line.starts_with("    ")).map(first_word).collect()
+}
+
+fn first_word(line: &str) -> String {
+    line.split_whitespace().next().unwrap().to_string()
+}
+
+/// The blocks of a page in this language, without their fences.
+fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
+    let begin = format!("```{language}\n");
+    page.split(&begin).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
+}
+
+/// A command that a page shows, with what it shows of its output.
+#[derive(Debug)]
+struct Shown {
+    command: String,
+    output: String,
+}
+
+/// The commands of a block, in order. A line that ends in a backslash goes on in the next one.
+fn shown(block: &str) -> Vec<Shown> {
+    let mut all: Vec<Shown> = Vec::new();
+    for line in block.replace("\\\n", " ").lines() {
+        match line.strip_prefix("$ ") {
+            Some(command) => {
+                let command = command.split("  #").next().unwrap().split(" # ").next().unwrap().trim();
+                all.push(Shown { command: command.to_string(), output: String::new() });
+            }
+            None => all.last_mut().unwrap().output += &format!("{line}\n"),
+        }
+    }
+    all
+}
+
+/// Runs a command in a folder by a shell that finds the program.
+fn shell(folder: &Path, command: &str) -> Ran {
+    let program = Path::new(env!("CARGO_BIN_EXE_sim"));
+    let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap_or_default());
+    let output = Command::new("sh")
+        .args(["-c", command])
+        .current_dir(folder)
+        .env("PATH", path)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    Ran {
+        code: output.status.code().unwrap_or(-1),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// The command as it is on a terminal, where tables are the default.
+fn on_a_terminal(command: &str) -> String {
+    let plain = ["sim list", "sim generate", "sim estimates", "sim help", "sim trace validate", "sim sweep status"];
+    let has_tables = !command.contains("--format") && !plain.iter().any(|plain| command.starts_with(plain));
+    if has_tables { format!("{command} --format table") } else { command.to_string() }
+}
+
+/// Whether a text is what was shown of it, where a line `...` stands for any number of lines.
+fn is_as_shown(text: &str, shown: &str) -> bool {
+    let mut lines = text.lines();
+    let mut gap = false;
+    for expected in shown.trim_end().lines() {
+        if expected == "..." {
+            gap = true;
+        } else if gap {
+            gap = false;
+            if !lines.any(|line| line == expected) {
+                return false;
+            }
+        } else if lines.next() != Some(expected) {
+            return false;
+        }
+    }
+    gap || lines.next().is_none()
+}
+
+/// Runs a command, which must succeed, and compares what it prints with what is shown, if anything is.
+fn assert_as_shown(page: &str, folder: &Path, Shown { command, output }: &Shown) {
+    // Notes are shown of commands whose result goes to a file.
+    let has_notes = output.starts_with("note: ");
+    let ran = shell(folder, &if output.is_empty() { command.clone() } else { on_a_terminal(command) });
+    assert_eq!(ran.code, 0, "{page}: {command}: {}", ran.err);
+    let printed = if has_notes { &ran.err } else { &ran.out };
+    assert!(output.is_empty() || is_as_shown(printed, output), "{page}: {command} prints\n{printed}");
+}
+
+/// A log of 300 jobs.
+fn small_log() -> Vec<u8> {
+    let text = String::from_utf8(demo_text()).unwrap();
+    let header = text.lines().take_while(|line| line.starts_with(';')).count();
+    let lines: Vec<_> = text.lines().take(header + 300).collect();
+    (lines.join("\n") + "\n").into_bytes()
+}
+
+fn write_packed(path: &Path, text: &[u8]) {
+    let mut packed = GzEncoder::new(fs::File::create(path).unwrap(), Compression::fast());
+    packed.write_all(text).unwrap();
+    packed.finish().unwrap();
+}
+
+const KTH: &str = "KTH-SP2-1996-2.1-cln.swf.gz";
+
+/// A folder with everything that the commands of the pages name: small logs and the files of settings of the pages.
+fn furnished() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let text = small_log();
+    fs::write(folder.path().join("ctc.swf"), &text).unwrap();
+    for name in ["ctc.swf.gz", "nasa.swf.gz", "KTH.swf.gz", "CTC.swf.gz", KTH] {
+        write_packed(&folder.path().join(name), &text);
+    }
+    let pages = pages();
+    fs::write(folder.path().join("study.toml"), blocks(&pages["sweeps"], "toml")[0]).unwrap();
+    fs::write(folder.path().join("grid.toml"), blocks(&pages["meta"], "toml")[0]).unwrap();
+    fs::create_dir(folder.path().join("traces")).unwrap();
+    folder
+}
+
+/// Whether a test can run a command here: neither another program is needed nor a real log, whose figures are shown.
+fn is_run(shown: &Shown) -> bool {
+    let real = shown.command.contains("-cln.swf.gz") && !shown.output.is_empty();
+    let ours = shown.command.starts_with("sim ") || shown.command.contains("| sim ");
+    ours && !real && !shown.command.contains("parallel") && !shown.command.starts_with("sim reproduce")
+}
+
+#[test]
+fn pages_show_what_commands_print() {
+    let mut all = pages();
+    all.insert("README".to_string(), README.to_string());
+    let (mut ran, mut compared) = (0, 0);
+    for (name, page) in &all {
+        let folder = furnished();
+        for block in blocks(page, "console") {
+            for mut shown in shown(block) {
+                // What follows in the block is about the jobs on the cluster.
+                if shown.command.contains("--slurm") {
+                    break;
+                }
+                if !is_run(&shown) {
+                    continue;
+                }
+                // Days of jobs make no difference where only the command is tested.
+                if shown.output.is_empty() && shown.command.starts_with("sim malleable") {
+                    shown.command += " --days 2";
+                }
+                assert_as_shown(name, folder.path(), &shown);
+                ran += 1;
+                compared += usize::from(!shown.output.is_empty());
+            }
+        }
+        // Files of settings are used.
+        if name == "meta" {
+            assert_eq!(shell(folder.path(), "sim -q meta grid.toml").code, 0);
+        }
+    }
+    assert!(ran > 35 && compared > 14, "only {ran} commands were found, {compared} with output");
+}
+
+#[test]
+fn pages_show_what_commands_print_of_real_logs() {
+    let Some(logs) = real_logs("pages_show_what_commands_print_of_real_logs") else { return };
+    // A minute of processor time and more.
+    let slow = ["sim wait --trace CTC-SP2-1996-3.1-cln.swf.gz", "sim meta --site KTH="];
+    let is_slow = |command: &str| command == slow[0] || command.starts_with(slow[1]);
+    let folder = tempfile::tempdir().unwrap();
+    for name in [KTH, "CTC-SP2-1996-3.1-cln.swf.gz"] {
+        let log = fs::canonicalize(real_log(&logs, name)).unwrap();
+        std::os::unix::fs::symlink(log, folder.path().join(name)).unwrap();
+    }
+    let mut compared = 0;
+    for (name, page) in &pages() {
+        for shown in blocks(page, "console").into_iter().flat_map(shown) {
+            let is_real = shown.command.contains("-cln.swf.gz") && !shown.output.is_empty();
+            if is_real && !is_slow(&shown.command) {
+                assert_as_shown(name, folder.path(), &shown);
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 1, "no outputs of real logs were found");
+}
+
+#[test]
+fn every_page_is_listed_and_printed() {
+    let list = sim(&["help"]);
+    assert_eq!((list.code, list.err.as_str()), (0, ""));
+    let topics = list.out.split("Topics:\n").nth(1).unwrap();
+    let mut listed: Vec<_> = topics.lines().map(first_word).collect();
+    listed.sort();
+    assert_eq!(listed, pages().into_keys().collect::<Vec<_>>());
+    let help = sim(&["--help"]).out;
+    for (name, page) in pages() {
+        let printed = sim(&["help", &name]);
+        assert_eq!((printed.code, printed.err.as_str()), (0, ""), "{name}");
+        assert!(help.contains(&name), "sim --help does not mention the topic {name}");
+        // Every line of the page is there; fences and comments are not.
+        assert!(!printed.out.contains("```") && !printed.out.contains("<!--"), "{name}");
+        let mut lines = printed.out.lines();
+        for line in page.lines().filter(|line| !line.starts_with("```") && !line.starts_with("<!--")) {
+            assert!(lines.any(|other| other.trim_start() == line.trim_start()), "{name} lacks: {line}");
+        }
+    }
+}
+
+#[test]
+fn help_of_a_command_is_its_help() {
+    let commands = commands();
+    assert!(commands.len() >= 10, "{commands:?}");
+    let pages = pages();
+    for command in &commands {
+        let own = sim(&[command, "--help"]).out;
+        let help = sim(&["help", command]);
+        assert_eq!(help.code, 0);
+        // A page of the same name follows.
+        let (start, rest) = help.out.split_at(own.len());
+        assert_eq!((start, rest.is_empty()), (own.as_str(), !pages.contains_key(command)), "{command}");
+        if let Some(page) = pages.get(command) {
+            assert_eq!(rest.trim_start().lines().next(), page.lines().next(), "{command}");
+        }
+    }
+    let merge = sim(&["sweep", "merge", "--help"]).out;
+    assert!(merge.contains("Usage: sim sweep merge "), "{merge}");
+    assert_eq!(sim(&["help", "sweep", "merge"]).out, merge);
+    assert_eq!(sim(&["sweep", "help", "merge"]).out, merge);
+    assert_eq!(sim(&["sweep", "help"]).out, sim(&["sweep", "--help"]).out);
+    assert!(sim(&["sweep", "--help"]).out.contains("sim help sweeps"));
+}
+
+#[test]
+fn unknown_topics_are_refused_with_what_there_is() {
+    assert!(!sim(&["help", "\u{1b}[31m"]).err.contains('\u{1b}'), "text from outside controls the terminal");
+    for args in [&["help", "nonsense"][..], &["help", "sweep", "nonsense"], &["help", "logs", "formats"]] {
+        let ran = sim(args);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}");
+        assert!(ran.err.contains(&format!("'{}'", args[1..].join(" "))), "{}", ran.err);
+        for name in pages().keys().chain(&commands()) {
+            assert!(ran.err.contains(name.as_str()), "{name} is not in\n{}", ran.err);
+        }
+    }
+}
+
+#[test]
+fn pages_fit_a_terminal() {
+    for (name, page) in pages() {
+        let mut fenced = "";
+        for line in page.lines() {
+            if let Some(language) = line.strip_prefix("```") {
+                assert!(["", "text", "console", "toml", "make", "sh", "yaml"].contains(&language), "{name}: {line}");
+                fenced = if fenced.is_empty() { line } else { "" };
+            }
+            // The output of commands is as wide as it is.
+            let is_output = fenced.ends_with("console") && !line.starts_with('$');
+            let most = if fenced.is_empty() { 100 } else { 96 };
+            assert!(is_output || line.chars().count() <= most, "{name}: over {most} characters: {line}");
+        }
+        assert_eq!(fenced, "", "{name}: a block has no end");
+    }
+    let list = sim(&["help"]).out;
+    assert!(list.lines().all(|line| line.chars().count() <= 100), "{list}");
+}
+
+/// Pages are made from the catalogs, so that a new name or key is in the manual at once.
+#[test]
+fn pages_have_every_name_and_key() {
+    for (topic, what) in [
+        ("schedulers", "schedulers"),
+        ("predictors", "predictors"),
+        ("estimates", "estimates"),
+        ("meta", "policies"),
+        ("malleable", "strategies"),
+        ("waits", "methods"),
+        ("formats", "columns"),
+    ] {
+        let page = sim(&["help", topic]).out;
+        let words: Vec<_> = page.split_whitespace().collect();
+        let list = sim_ok(&["list", what]);
+        for line in list.lines() {
+            let line: Vec<_> = line.split_whitespace().collect();
+            assert!(words.windows(line.len()).any(|words| words == line), "{topic} lacks {line:?}");
+        }
+        let listed = page.lines().filter(|line| line.starts_with("    ") && !line.starts_with("    $"));
+        let first = first_word(&list);
+        assert!(listed.clone().any(|line| first_word(&format!("{line} .")) == first), "{topic} does not list {first}");
+    }
+}
+
+#[test]
+fn the_page_of_formats_has_every_column() {
+    let page = pages().remove("formats").unwrap();
+    let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.swf"), small_log()).unwrap();
+    let run = |args: &str| {
+        let ran = shell(folder.path(), &format!("sim -q {args}"));
+        assert_eq!(ran.code, 0, "{args}: {}", ran.err);
+        ran.out
+    };
+    let header = |text: &str| text.lines().next().unwrap().replace(',', " ");
+    let file = |name: &str| header(&fs::read_to_string(folder.path().join(name)).unwrap());
+    let assert_on_page = |columns: &str| assert!(words.contains(columns), "sim help formats lacks: {columns}");
+
+    // The summary's columns are made from their table, each on a line with what it means.
+    let summary = header(&run(
+        "--trace a.swf --format csv --baseline easy/estimate --jobs-out jobs --predictions-out predictions",
+    ));
+    let printed = sim(&["help", "formats"]).out;
+    let listed =
+        printed.lines().skip_while(|line| !line.starts_with("    trace  ")).take_while(|line| !line.is_empty());
+    let listed = listed.filter(|line| !line.starts_with("     ")).map(first_word);
+    assert_eq!(listed.collect::<Vec<_>>().join(" "), summary);
+    let means = header(&run("--trace a.swf --replications 2 --format csv"));
+    for mean in means.split(' ').filter_map(|column| column.strip_suffix("_ci95")) {
+        assert!(mean.ends_with("_improvement_pct") || page.contains(&format!("`{mean}`")), "{mean}");
+    }
+
+    assert_on_page(&header(&run("trace info a.swf --format csv")));
+    assert_on_page(&header(&run("search --trace a.swf --evaluations 60 --out t --history-out history --format csv")));
+    let wait = "wait --trace a.swf --method qbets --jobs-out w --confusion-out confusion --calibration-out calibration";
+    assert_on_page(&header(&run(&format!("{wait} --format csv"))));
+    let meta =
+        "meta --site A=a.swf --site B=a.swf --policy static,redundant --sites-out sites --jobs-out m --format csv";
+    let policies = header(&run(meta)).replace(" share_A_pct share_B_pct", "");
+    assert_on_page(&policies);
+    let malleable = header(&run("malleable --days 1 --details --jobs-out mj --scatter-out scatter --format csv"));
+    let plain = header(&run("malleable --days 1 --view system --format csv"));
+    assert_on_page(&plain);
+    assert_on_page(malleable.strip_prefix(&plain).unwrap().strip_suffix(" view").unwrap().trim_start());
+    for name in ["jobs", "predictions", "history", "w", "confusion", "calibration", "sites", "mj", "scatter"] {
+        assert_on_page(&file(name));
+    }
+    assert_eq!(file("m"), format!("policy origin site {}", file("jobs")));
+    assert_on_page(&header(&run("reproduce downey --days 1 --replications 1 --format csv")));
+}
+
+#[test]
+fn the_job_of_the_page_on_ci_fails_when_figures_change() {
+    let page = pages().remove("ci").unwrap();
+    let script = blocks(&page, "sh")[0];
+    assert!(script.contains(KTH));
+    let workflow = blocks(&page, "yaml")[0];
+    for line in ["run: sh .ci/figures.sh", "run: cargo install --path . --locked", &format!("path: .ci/{KTH}")] {
+        assert!(workflow.contains(line), "{workflow}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    if shell(folder.path(), "diff /dev/null /dev/null && rmdir $(mktemp -d)").code != 0 {
+        let _ = writeln!(std::io::stderr(), "skipped: the_job_of_the_page_on_ci (diff and mktemp are needed)");
+        return;
+    }
+    let place = folder.path().join(".ci");
+    fs::create_dir(&place).unwrap();
+    fs::write(place.join("figures.sh"), script).unwrap();
+    // Nothing is fetched where the log is there.
+    write_packed(&place.join(KTH), &small_log());
+    let run = || shell(folder.path(), "sh .ci/figures.sh");
+
+    let first = run();
+    assert!(first.code == 0 && first.out.contains("figures.csv was written"), "{first:?}");
+    let figures = fs::read_to_string(place.join("figures.csv")).unwrap();
+    assert_eq!(figures.lines().count(), 7, "{figures}");
+    let second = run();
+    assert!(second.code == 0 && second.out.contains("have not changed"), "{second:?}");
+    fs::write(place.join("figures.csv"), figures.replacen("easy,estimate,300", "easy,estimate,299", 1)).unwrap();
+    let third = run();
+    assert!(third.code == 1 && third.out.contains("easy,estimate,299"), "{third:?}");
+    let mut left: Vec<_> = fs::read_dir(&place).unwrap().map(|file| file.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, [KTH, "figures.csv", "figures.sh"]);
+}
+
+/// Printed pages are indented: the file must work when it is copied from a terminal.
+#[test]
+fn the_makefile_of_the_page_on_sweeps_works() {
+    let folder = tempfile::tempdir().unwrap();
+    if shell(folder.path(), "make --version").code != 0 {
+        let _ = writeln!(std::io::stderr(), "skipped: the_makefile_of_the_page_on_sweeps_works (no make)");
+        return;
+    }
+    let page = sim(&["help", "sweeps"]).out;
+    let lines = page.lines().skip_while(|line| !line.starts_with("    LOGS = ")).take_while(|line| !line.is_empty());
+    fs::write(folder.path().join("Makefile"), lines.collect::<Vec<_>>().join("\n") + "\n").unwrap();
+    for name in ["a.swf.gz", "b.swf.gz"] {
+        write_packed(&folder.path().join(name), &small_log());
+    }
+    let made = shell(folder.path(), "make");
+    assert_eq!(made.code, 0, "{}", made.err);
+    let rows = fs::read_to_string(folder.path().join("all.csv")).unwrap();
+    assert!(rows.lines().count() == 2 && rows.contains("a,128,sjbf,ruh,300"), "{rows}");
+}
+
+/// The README's recipe for a new predictor is compiled here, as it is, and run. (`crate::predict` and the other paths mean
+/// the same here as in the library: see main.rs.)
+#[test]
+fn the_predictor_of_the_readme_works() {
+    assert!(README.contains(include_str!("size_mean.rs")), "the README has another text than size_mean.rs");
+    let catalog = include_str!("../../src/predict/catalog.rs");
+    let entry = "    (&size_mean::FORM, |_| Box::new(SizeMean::default())),";
+    assert!(README.contains(entry) && README.contains("`use super::size_mean::{self, SizeMean};`"));
+    // The same forms as those of its neighbours.
+    assert!(catalog.contains("    (&estimate::FORM, |_| Box::new(Estimate)),"));
+    assert!(catalog.contains("use super::estimate::{self, Estimate};"));
+    assert!(include_str!("../../src/predict/mod.rs").contains("\nmod estimate;\n"));
+
+    assert_eq!(FORM.name, "size-mean");
+    let workload = shadowtime::trace::demo_workload();
+    let policy =
+        Named { name: "sjbf".to_string(), value: Box::new(Easy::new(ScanOrder::ShortestPrediction)) as Box<_> };
+    let predictor = Named { name: FORM.name.to_string(), value: Box::new(SizeMean::default()) as Box<_> };
+    let options = EngineOptions::default();
+    let record = engine::run(workload.procs, &workload.jobs, policy, predictor, options, &mut |_| ()).unwrap();
+    let summary = summarize(&workload, &record, &Measure::default());
+    // Better than the users' estimates (0.217).
+    assert!(summary.ra_mean > 0.25 && summary.misses > 0, "{summary:?}");
+}
+
+#[test]
+fn the_links_of_the_readme_lead_somewhere() {
+    let kept = |c: &char| c.is_alphanumeric() || [' ', '-'].contains(c);
+    let anchor = |heading: &str| heading.to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-");
+    let headings: Vec<_> = README.lines().filter_map(|line| line.strip_prefix("## ")).map(anchor).collect();
+    let links: Vec<_> = README.split("](#").skip(1).map(|rest| rest.split(')').next().unwrap()).collect();
+    assert!(links.len() > 8);
+    for link in links {
+        assert!(headings.iter().any(|heading| heading == link), "no heading for #{link}");
+    }
+    // Topics and commands that the README names.
+    let named = README.replace('\n', " ");
+    for topic in named.split("`sim help ").skip(1).map(|rest| rest.split('`').next().unwrap()) {
+        assert!(topic == "TOPIC" || pages().contains_key(topic), "the README names the topic '{topic}'");
+    }
+    for (name, page) in pages() {
+        let page = page.replace('\n', " ");
+        for topic in page.split("`sim help ").skip(1).map(|rest| rest.split('`').next().unwrap()) {
+            assert!(pages().contains_key(topic), "{name} names the topic '{topic}'");
+        }
+    }
+}
+
+#[test]
+fn pages_that_cannot_be_written_are_an_error_and_cut_off_ones_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    for topic in ["", "logs", "meta"] {
+        let cut = shell(folder.path(), &format!("sim help {topic} | head -n 1"));
+        assert_eq!((cut.code, cut.out.lines().count(), cut.err.as_str()), (0, 1, ""));
+        if cfg!(target_os = "linux") {
+            let full = shell(folder.path(), &format!("sim help {topic} > /dev/full"));
+            assert!(full.code == 1 && full.err.contains("standard output"), "{full:?}");
+        }
+    }
+}
