@@ -522,17 +522,7 @@ fn every_column_is_listed_and_documented() {
     let csv = sim_ok(&["--first", "50"]);
     assert_eq!(listed, csv.lines().next().unwrap().split(',').collect::<Vec<_>>());
     assert!(list.lines().all(|line| line.split_whitespace().count() > 2), "each with its meaning:\n{list}");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut documentation = fs::read_to_string(root.join("README.md")).unwrap();
-    // Pages of `sim help` stand in files or folders of this name.
-    let mut pages: Vec<_> = fs::read_dir(root.join("src/cli")).unwrap().map(|entry| entry.unwrap().path()).collect();
-    pages.retain(|path| path.file_name().unwrap().to_string_lossy().starts_with("help"));
-    while let Some(page) = pages.pop() {
-        match page.is_dir() {
-            true => pages.extend(fs::read_dir(page).unwrap().map(|entry| entry.unwrap().path())),
-            false => documentation += &fs::read_to_string(page).unwrap(),
-        }
-    }
+    let documentation = sim_ok(&["help", "formats"]);
     let words: Vec<&str> = documentation.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     for column in listed {
         assert!(words.contains(&column), "the documentation does not mention the column {column}");
