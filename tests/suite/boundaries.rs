@@ -28,3 +28,33 @@ fn overruns_are_counted_under_either_rule() {
         assert_eq!(row["runtime_mean"].parse::<f64>().unwrap(), mean, "--overrun {rule}");
     }
 }
+
+/// User 0 is a user like any other; -1 is none.
+#[test]
+fn user_zero_is_counted() {
+    let log = log(&[(0, 0, 9, 1, 60, 0), (1, 0, 9, 1, 60, 5), (2, 0, 9, 1, 60, -1)]);
+    assert_eq!(row(&["trace", "info", "-", "--format", "csv"], &log)["users"], "2");
+}
+
+/// A job as wide as the machine fits it; one processor more does not.
+#[test]
+fn a_job_as_wide_as_the_machine_is_not_too_wide() {
+    let validate = |procs| sim_fed(&["trace", "validate", "-"], log(&[(0, 0, 9, procs, 60, 1)]).as_bytes()).out;
+    assert!(!validate(8).contains("wider than the machine"), "{}", validate(8));
+    assert!(validate(9).contains("wider than the machine"), "{}", validate(9));
+}
+
+/// 3 s times 1.5 are 4.5 s, which is 5 s to the scheduler: to the nearest second, halves up. Under EASY on 8 processors the
+/// head, of 8, may start when the first job's 5 s are over, at 5. A job of 4 processors that comes at 2 and is predicted
+/// 2 s ends by then, counted as 3; with 4 s for the first job it would not, and the job would wait.
+#[test]
+fn inflated_predictions_are_rounded_to_the_nearest_second() {
+    let args = ["--trace", "-", "--scheduler", "easy", "--predictor", "estimate", "--inflate", "1.5"];
+    let backfilled = |third| {
+        let log = log(&[(0, 0, 3, 4, 3, 1), (1, 0, 5, 8, 5, 1), (2, 0, third, 4, third, 1)]);
+        row(&args, &log)["backfilled"].clone()
+    };
+    assert_eq!(backfilled(2), "1");
+    // 4 s are 6 s for the third job, which would end at 8: it waits.
+    assert_eq!(backfilled(4), "0");
+}
