@@ -1,4 +1,8 @@
-//! Counts and bounds that are easily wrong by one, through the program.
+//! Counts, bounds and constants that are easily wrong by one or left out, and that no other test looks at.
+
+use std::collections::BTreeMap;
+
+use shadowtime::model::{Lublin, LublinClass};
 
 use crate::support::sim_fed;
 
@@ -12,7 +16,7 @@ fn log(records: &[(i64, i64, i64, u32, i64, i64)]) -> String {
 }
 
 /// Runs the program on a log; the first row that it prints, by column name.
-fn row(args: &[&str], log: &str) -> std::collections::BTreeMap<String, String> {
+fn row(args: &[&str], log: &str) -> BTreeMap<String, String> {
     let ran = sim_fed(&[&["-q"], args].concat(), log.as_bytes());
     assert_eq!(ran.code, 0, "{args:?}: {}", ran.err);
     csv::Reader::from_reader(ran.out.as_bytes()).deserialize().next().unwrap().unwrap()
@@ -57,4 +61,56 @@ fn inflated_predictions_are_rounded_to_the_nearest_second() {
     assert_eq!(backfilled(2), "1");
     // 4 s are 6 s for the third job, which would end at 8: it waits.
     assert_eq!(backfilled(4), "0");
+}
+
+/// All sets of templates are equally good where all jobs are alike: the first of them is found, which is the simplest.
+#[test]
+fn of_equally_good_templates_the_first_is_found() {
+    let alike: Vec<_> = (0..8).map(|at| (100 * at, 0, 50, 1 + at as u32 % 2, 60, at % 3)).collect();
+    let found = row(&["search", "--method", "greedy", "--trace", "-", "--format", "csv"], &log(&alike));
+    assert_eq!((&*found["name"], &*found["predictor"]), ("best templates", "smith:templates=(),at=start"));
+}
+
+const USERS: Lublin =
+    Lublin { jobs: 40_000, procs: 128, only: Some(LublinClass::Batch), users: Some(25), gap_factor: 1.0, seed: 3 };
+
+/// A user returns to one of the last four programs that were new to the user, never to an older one.
+#[test]
+fn users_remember_their_last_four_programs() {
+    let mut programs: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
+    let mut returns = [0; 4];
+    for job in USERS.jobs() {
+        let known = programs.entry(job.user).or_default();
+        match known.iter().rev().position(|program| *program == job.executable) {
+            None => known.push(job.executable),
+            // The latest is mostly that of the session under way.
+            Some(back) => {
+                *returns.get_mut(back).unwrap_or_else(|| panic!("{} is {back} programs old", job.executable)) += 1
+            }
+        }
+    }
+    assert!(returns.iter().all(|&times| times > 1000), "{returns:?}");
+}
+
+/// The programs of the users have, in order, the shapes that the model draws without users. Their runs last as long on
+/// average: a log-normal factor with a spread of 0.15 has a mean of 1, not of exp(0.15 x 0.15 / 2) = 1.011.
+#[test]
+fn runs_of_a_program_last_as_long_as_its_shape_on_average() {
+    let shapes: Vec<_> = Lublin { users: None, ..USERS }.jobs().collect();
+    let mut order: Vec<i32> = Vec::new();
+    let mut ratios = Vec::new();
+    for job in USERS.jobs() {
+        let at = order.iter().position(|program| *program == job.executable).unwrap_or_else(|| {
+            order.push(job.executable);
+            order.len() - 1
+        });
+        assert_eq!(job.procs, shapes[at].procs);
+        // Whole seconds are cut off, and the longest runtimes drawn again.
+        if (1000..100_000).contains(&shapes[at].runtime) {
+            ratios.push(job.runtime as f64 / shapes[at].runtime as f64);
+        }
+    }
+    let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+    // Five deviations of the mean of 0.15 / sqrt(n).
+    assert!((mean - 1.0).abs() < 5.0 * 0.15 / (ratios.len() as f64).sqrt(), "{mean} of {}", ratios.len());
 }

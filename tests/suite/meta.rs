@@ -457,6 +457,10 @@ fn golden_figures_of_every_policy() {
     let options = ["--warmup", "5%", "--cooldown", "20", "--format", "csv"];
     let mut text = sim_ok(&[&["meta", "--site", &a, "--site", &b, "--site", &narrow], &options[..]].concat());
     text += &sim_ok(&[&["meta", "--site", &a, "--site", &b, "--sites-out", "-"], &options[..]].concat());
+    // Large enough for a site to learn a second time.
+    let (small, large) = (format!("A={log}"), format!("B={log}:procs=384"));
+    let policy = ["--policy", "least-predicted", "--no-header"];
+    text += &sim_ok(&[&["meta", "--site", &small, "--site", &large], &policy[..], &options].concat());
     text += &sim_ok(&["meta", "--scenario", "1K-*-II", "--days", "15", "--seed", "2", "--format", "csv"]);
     assert_golden("meta.csv", &text);
 }
