@@ -3,9 +3,9 @@
 
 use super::line::Line;
 use super::machine::Machine;
-use super::queue_time::{Method, Outlook, SHORTEST};
 use super::strategy::Care;
 use super::workload::MalleableJob;
+use crate::model::{Outlook, QueueTimeMethod, SHORTEST_QUEUE_TIME};
 
 /// What is asked: a job, how many processors it can have now, and the most it takes.
 #[derive(Clone, Copy, Debug)]
@@ -64,14 +64,14 @@ pub fn by_oracle(question: &Question<'_>, machine: &Machine, now: f64, care: Car
 pub fn by_prediction(
     question: &Question<'_>,
     outlook: impl FnOnce() -> Outlook,
-    method: Method,
+    method: QueueTimeMethod,
     line: Option<Line>,
     care: Care,
 ) -> Option<Hope> {
     let weight = question.weight(care);
     let shortest = question.worth(care);
     // Nothing to gain even if processors were free in a second: by far the most common answer.
-    if weight * SHORTEST + question.job.runtime(question.most) >= shortest {
+    if weight * SHORTEST_QUEUE_TIME + question.job.runtime(question.most) >= shortest {
         return None;
     }
     let outlook = outlook();
@@ -87,7 +87,7 @@ pub fn by_prediction(
 struct Search<'a> {
     question: &'a Question<'a>,
     outlook: &'a Outlook,
-    method: Method,
+    method: QueueTimeMethod,
     line: Option<Line>,
     weight: f64,
     /// The shortest turnaround so far.
@@ -110,7 +110,7 @@ impl Search<'_> {
     fn look_at(&mut self, more: u32) {
         let limit = self.limit(more);
         let Some(uncorrected) = self.outlook.queue_time_within(self.method, more, limit) else { return };
-        let wait = self.line.map_or(uncorrected, |line| line.correct(uncorrected)).max(SHORTEST);
+        let wait = self.line.map_or(uncorrected, |line| line.correct(uncorrected)).max(SHORTEST_QUEUE_TIME);
         let procs = self.question.free + more;
         let turnaround = self.weight * wait + self.question.job.runtime(procs);
         // Of equals the smaller; but nobody waits for nothing.
@@ -139,14 +139,14 @@ mod tests {
     fn plain(
         question: &Question<'_>,
         outlook: &Outlook,
-        method: Method,
+        method: QueueTimeMethod,
         line: Option<Line>,
         care: Care,
     ) -> Option<(u32, f64)> {
         let (mut best, mut shortest) = (None, question.worth(care));
         for procs in question.free + 1..=question.most {
             let Some(time) = outlook.queue_time(method, procs - question.free) else { continue };
-            let wait = line.map_or(time, |line| line.correct(time)).max(SHORTEST);
+            let wait = line.map_or(time, |line| line.correct(time)).max(SHORTEST_QUEUE_TIME);
             let turnaround = question.weight(care) * wait + question.job.runtime(procs);
             if turnaround < shortest {
                 shortest = turnaround;
@@ -175,7 +175,9 @@ mod tests {
             let question = Question { job: &job, free, most, waiting: rng.random_range(1..4) };
             let line = rng.random_bool(0.5).then_some(Line { slope: 0.7, intercept: 1.1 });
             let care = Care { risk: [0.0, 0.2][rng.random_range(0..2)], whole_queue: rng.random_bool(0.5) };
-            for method in [Method::Benefactors, Method::Release, Method::Combined { least: 2 }] {
+            for method in
+                [QueueTimeMethod::Benefactors, QueueTimeMethod::Release, QueueTimeMethod::Combined { least: 2 }]
+            {
                 let found = by_prediction(&question, || outlook.clone(), method, line, care);
                 let expected = plain(&question, &outlook, method, line, care);
                 assert_eq!(found.map(|hope| hope.procs), expected.map(|(procs, _)| procs), "{question:?} {method:?}");

@@ -1,7 +1,7 @@
 //! The line through predicted and actual queue times in log space: how good predictions are, and what corrects them
 //! (Downey, section 5.4).
 
-use super::queue_time::SHORTEST;
+use crate::model::SHORTEST_QUEUE_TIME;
 
 /// ln actual = intercept + slope ln predicted, in natural logarithms of seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,7 +41,7 @@ impl Scatter {
     /// One more pair, in seconds. As no prediction is, no outcome is taken to be shorter than a second: the logarithm of
     /// one that happens to be a microsecond would outweigh a hundred others.
     pub fn add(&mut self, predicted: f64, actual: f64) {
-        let (x, y) = (libm::log(predicted.max(SHORTEST)), libm::log(actual.max(SHORTEST)));
+        let (x, y) = (libm::log(predicted.max(SHORTEST_QUEUE_TIME)), libm::log(actual.max(SHORTEST_QUEUE_TIME)));
         self.count += 1;
         let n = self.count as f64;
         let (dx, dy) = (x - self.mean.0, y - self.mean.1);

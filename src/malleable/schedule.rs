@@ -7,10 +7,9 @@
 use super::decide::{Hope, Question, by_oracle, by_prediction};
 use super::line::{Line, Scatter};
 use super::machine::Machine;
-use super::queue_time::Outlook;
 use super::strategy::{Care, Correction, Foresight, Rule};
 use super::workload::{DAY, LIFETIMES, MalleableJob};
-use crate::model::{Lifetimes, UniformLog};
+use crate::model::{Lifetimes, Outlook, UniformLog};
 
 /// Who acts on decisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::queue_time::Method;
+use crate::model::QueueTimeMethod;
 use crate::spec::{Form, Key, Kind, Spec, SpecError};
 
 /// How a job at the head of the queue chooses its processors.
@@ -30,7 +30,7 @@ pub struct Care {
 /// What a predicting strategy knows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Foresight {
-    pub method: Method,
+    pub method: QueueTimeMethod,
     /// Lifetimes as fitted day by day, instead of the model's own.
     pub fitted: bool,
     /// Of so many classes of run times that of each running job is known.
@@ -214,10 +214,10 @@ impl Strategy {
             },
             name => Rule::Predicted(Foresight {
                 method: match spec.text("predictor") {
-                    "a" => Method::Benefactors,
-                    "b" => Method::Release,
-                    "exact" => Method::Exact,
-                    _ => Method::Combined { least: whole(&spec, "benefactors") },
+                    "a" => QueueTimeMethod::Benefactors,
+                    "b" => QueueTimeMethod::Release,
+                    "exact" => QueueTimeMethod::Exact,
+                    _ => QueueTimeMethod::Combined { least: whole(&spec, "benefactors") },
                 },
                 fitted: spec.text("life") == "fitted",
                 classes: whole(&spec, "classes"),

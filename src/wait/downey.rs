@@ -3,8 +3,7 @@
 
 use super::state::SiteState;
 use crate::job::Submission;
-use crate::malleable::{Method, Outlook};
-use crate::model::Lifetimes;
+use crate::model::{Lifetimes, Outlook, QueueTimeMethod};
 use crate::time::{Seconds, Time};
 
 /// What is known of lifetimes.
@@ -20,7 +19,14 @@ impl QueueTimes {
     }
 
     /// How long a job that comes now will wait; none if others wait, or if nothing is known of the running jobs' ends.
-    pub fn predict(&self, method: Method, job: &Submission, state: &SiteState, procs: u32, now: Time) -> Option<f64> {
+    pub fn predict(
+        &self,
+        method: QueueTimeMethod,
+        job: &Submission,
+        state: &SiteState,
+        procs: u32,
+        now: Time,
+    ) -> Option<f64> {
         if !state.waiting().is_empty() {
             return None;
         }
@@ -56,7 +62,7 @@ mod tests {
         let mut state = SiteState::default();
         state.arrive(JobId(0), &Submission::new(0, 8, 3600));
         state.start(JobId(0), 50);
-        let asks = |procs| times.predict(Method::Benefactors, &Submission::new(50, procs, 60), &state, 10, 50);
+        let asks = |procs| times.predict(QueueTimeMethod::Benefactors, &Submission::new(50, procs, 60), &state, 10, 50);
         assert_eq!(asks(2), Some(0.0));
         let wait = asks(4).unwrap();
         assert!((wait / 7f64.exp() - 1.0).abs() < 0.02, "{wait}");
@@ -64,7 +70,7 @@ mod tests {
         assert_eq!(asks(11), None);
         state.arrive(JobId(1), &Submission::new(40, 1, 60));
         assert_eq!(
-            times.predict(Method::Benefactors, &Submission::new(50, 4, 60), &state, 10, 50),
+            times.predict(QueueTimeMethod::Benefactors, &Submission::new(50, 4, 60), &state, 10, 50),
             None,
             "someone waits"
         );
@@ -73,8 +79,9 @@ mod tests {
     #[test]
     fn without_lifetimes_only_free_processors_are_known() {
         let mut state = SiteState::default();
-        let ask =
-            |state: &SiteState| QueueTimes::default().predict(Method::Release, &Submission::new(0, 4, 60), state, 4, 0);
+        let ask = |state: &SiteState| {
+            QueueTimes::default().predict(QueueTimeMethod::Release, &Submission::new(0, 4, 60), state, 4, 0)
+        };
         assert_eq!(ask(&state), Some(0.0));
         state.arrive(JobId(0), &Submission::new(0, 1, 60));
         state.start(JobId(0), 0);

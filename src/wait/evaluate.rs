@@ -21,7 +21,7 @@ use super::state::SiteState;
 use super::svm::{Classifier, Lesson};
 use crate::engine::EngineError;
 use crate::job::{JobId, Submission};
-use crate::malleable;
+use crate::model::QueueTimeMethod;
 use crate::parallel;
 use crate::time::{Seconds, Time};
 
@@ -215,7 +215,7 @@ struct NoteTaker<'a> {
     /// Each method of QBETS with its bounds for all jobs that have arrived.
     qbets: Vec<(Qbets, Vec<Option<Seconds>>)>,
     /// Each method of Downey's with its answers for the targets.
-    downey: Vec<(malleable::Method, Vec<Option<f64>>)>,
+    downey: Vec<(QueueTimeMethod, Vec<Option<f64>>)>,
     queue_times: QueueTimes,
 }
 

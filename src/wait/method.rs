@@ -2,7 +2,7 @@
 
 use super::regression::Regression;
 use crate::experiment::Setting;
-use crate::malleable;
+use crate::model::QueueTimeMethod;
 use crate::spec::{Form, Key, Kind, Spec, SpecError};
 
 /// A way to predict waits.
@@ -24,7 +24,7 @@ pub(super) enum Way {
         confidence: f64,
     },
     /// How long until enough running jobs have ended.
-    Downey(malleable::Method),
+    Downey(QueueTimeMethod),
     Simulate(Setting),
 }
 
@@ -142,11 +142,11 @@ impl Method {
             "ibl" => Way::Ibl { k: spec.whole("k") as usize },
             "qbets" => Way::Qbets { quantile: spec.real("quantile"), confidence: spec.real("confidence") },
             "downey" => Way::Downey(match spec.text("predictor") {
-                "a" => malleable::Method::Benefactors,
-                "b" => malleable::Method::Release,
-                "exact" => malleable::Method::Exact,
+                "a" => QueueTimeMethod::Benefactors,
+                "b" => QueueTimeMethod::Release,
+                "exact" => QueueTimeMethod::Exact,
                 // Downey, section 3.3: two benefactors are enough for predictor A.
-                _ => malleable::Method::Combined { least: 2 },
+                _ => QueueTimeMethod::Combined { least: 2 },
             }),
             _ => Way::Simulate(Setting::parse(spec.text("scheduler"), bare(spec.text("predictor")))?),
         };

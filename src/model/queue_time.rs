@@ -8,17 +8,17 @@
 
 use std::ops::RangeInclusive;
 
-use crate::model::Aged;
+use super::lifetimes::Aged;
 
 /// No queue time is predicted to be shorter, in seconds.
-pub const SHORTEST: f64 = 1.0;
+pub const SHORTEST_QUEUE_TIME: f64 = 1.0;
 
 /// How exactly a queue time is found, as a share of it.
 const PRECISION: f64 = 1e-9;
 
 /// Which predictor answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
+pub enum QueueTimeMethod {
     /// Predictor A: the median, by jobs that satisfy the request alone (equation 9).
     Benefactors,
     /// Predictor B: the mean, as if jobs released their processors gradually (equation 10).
@@ -60,14 +60,14 @@ impl Outlook {
 
     /// The predicted time until `more` processors are free. None where there is no answer: too few processors among
     /// jobs that will end, or no benefactor for predictor A alone.
-    pub fn queue_time(&self, method: Method, more: u32) -> Option<f64> {
+    pub fn queue_time(&self, method: QueueTimeMethod, more: u32) -> Option<f64> {
         self.queue_time_within(method, more, f64::INFINITY)
     }
 
     /// The same if it is at most `limit`, and none if it is more: much quicker to say than the time itself.
-    pub fn queue_time_within(&self, method: Method, more: u32, limit: f64) -> Option<f64> {
+    pub fn queue_time_within(&self, method: QueueTimeMethod, more: u32, limit: f64) -> Option<f64> {
         let equation = self.equation(method, more)?;
-        if limit < SHORTEST {
+        if limit < SHORTEST_QUEUE_TIME {
             return None;
         }
         let high = if limit.is_finite() { limit } else { self.surely_by(equation) };
@@ -75,38 +75,39 @@ impl Outlook {
         if limit.is_finite() && above < 0.0 {
             return None;
         }
-        match self.excess(equation, SHORTEST) {
-            reached if reached >= 0.0 => Some(SHORTEST),
-            below => Some(self.solve(equation, (SHORTEST, below), (high, above))),
+        match self.excess(equation, SHORTEST_QUEUE_TIME) {
+            reached if reached >= 0.0 => Some(SHORTEST_QUEUE_TIME),
+            below => Some(self.solve(equation, (SHORTEST_QUEUE_TIME, below), (high, above))),
         }
     }
 
     /// Whether the predicted time is at most `limit`.
-    pub fn is_within(&self, method: Method, more: u32, limit: f64) -> bool {
+    pub fn is_within(&self, method: QueueTimeMethod, more: u32, limit: f64) -> bool {
         let equation = self.equation(method, more);
-        limit >= SHORTEST && equation.is_some_and(|equation| limit == f64::INFINITY || self.holds(equation, limit))
+        limit >= SHORTEST_QUEUE_TIME
+            && equation.is_some_and(|equation| limit == f64::INFINITY || self.holds(equation, limit))
     }
 
     /// The requests from 1 to `most` that have an answer, in ranges within which more processors never take less time.
     /// (Both predictors together may predict less for a request that has too few benefactors than for a smaller one.)
-    pub fn rising(&self, method: Method, most: u32) -> Vec<RangeInclusive<u32>> {
+    pub fn rising(&self, method: QueueTimeMethod, most: u32) -> Vec<RangeInclusive<u32>> {
         let widest = |count: u32| self.jobs.get(count as usize - 1).map_or(0, |(procs, _)| *procs).min(most);
         let ends = self.procs.min(most);
         match method {
-            Method::Benefactors => vec![1..=widest(1)],
-            Method::Combined { least } => vec![1..=widest(least), widest(least) + 1..=ends],
-            Method::Release | Method::Exact => vec![1..=ends],
+            QueueTimeMethod::Benefactors => vec![1..=widest(1)],
+            QueueTimeMethod::Combined { least } => vec![1..=widest(least), widest(least) + 1..=ends],
+            QueueTimeMethod::Release | QueueTimeMethod::Exact => vec![1..=ends],
         }
     }
 
-    fn equation(&self, method: Method, more: u32) -> Option<Equation> {
+    fn equation(&self, method: QueueTimeMethod, more: u32) -> Option<Equation> {
         let benefactors = self.jobs.partition_point(|(procs, _)| *procs >= more);
         match method {
-            Method::Benefactors => (benefactors > 0).then_some(Equation::OneOf(benefactors)),
-            Method::Combined { least } if benefactors >= least as usize => Some(Equation::OneOf(benefactors)),
+            QueueTimeMethod::Benefactors => (benefactors > 0).then_some(Equation::OneOf(benefactors)),
+            QueueTimeMethod::Combined { least } if benefactors >= least as usize => Some(Equation::OneOf(benefactors)),
             _ if self.procs < more => None,
-            Method::Combined { .. } | Method::Release => Some(Equation::Released(more)),
-            Method::Exact => Some(Equation::Ended(more)),
+            QueueTimeMethod::Combined { .. } | QueueTimeMethod::Release => Some(Equation::Released(more)),
+            QueueTimeMethod::Exact => Some(Equation::Ended(more)),
         }
     }
 
@@ -201,7 +202,7 @@ impl Outlook {
         let ends = |jobs: &[(u32, Aged)]| jobs.iter().map(|(_, life)| life.ends_within()).collect::<Vec<_>>();
         match equation {
             Equation::OneOf(benefactors) => ends(&self.jobs[..benefactors]).into_iter().fold(f64::INFINITY, f64::min),
-            _ => ends(&self.jobs).into_iter().fold(SHORTEST, f64::max),
+            _ => ends(&self.jobs).into_iter().fold(SHORTEST_QUEUE_TIME, f64::max),
         }
     }
 }
@@ -209,11 +210,14 @@ impl Outlook {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::malleable::LIFETIMES;
+    use crate::model::UniformLog;
     use crate::rng::stream;
     use crate::stats::percentile;
     use rand::RngExt;
     use rand_chacha::ChaCha8Rng;
+
+    /// The lifetimes of Downey, section 2.2.1: from e^2 to e^12 seconds.
+    const LIFETIMES: UniformLog = UniformLog { ln_min: 2.0, ln_max: 12.0 };
 
     /// Up to 12 running jobs on 128 processors, ages as likely as lifetimes.
     fn random_outlook(rng: &mut ChaCha8Rng) -> Outlook {
@@ -245,7 +249,7 @@ mod tests {
     }
 
     fn median_by_enumeration(outlook: &Outlook, more: u32) -> f64 {
-        let (mut low, mut high): (f64, f64) = (SHORTEST, 200_000.0);
+        let (mut low, mut high): (f64, f64) = (SHORTEST_QUEUE_TIME, 200_000.0);
         while high / low > 1.0 + 1e-9 {
             let middle = (low * high).sqrt();
             match by_enumeration(outlook, more, middle) >= 0.5 {
@@ -265,7 +269,7 @@ mod tests {
             let time = LIFETIMES.quantile(rng.random());
             assert!((outlook.probability_of(more, time) - by_enumeration(&outlook, more, time)).abs() < 1e-12);
             let (exact, expected) =
-                (outlook.queue_time(Method::Exact, more).unwrap(), median_by_enumeration(&outlook, more));
+                (outlook.queue_time(QueueTimeMethod::Exact, more).unwrap(), median_by_enumeration(&outlook, more));
             assert!((exact / expected - 1.0).abs() < 1e-6, "{exact} for {expected}");
         }
     }
@@ -279,8 +283,10 @@ mod tests {
         for _ in 0..120 {
             let outlook = random_outlook(&mut rng);
             let more = rng.random_range(1..=outlook.jobs[0].0);
-            let (a, exact) =
-                (outlook.queue_time(Method::Benefactors, more).unwrap(), median_by_enumeration(&outlook, more));
+            let (a, exact) = (
+                outlook.queue_time(QueueTimeMethod::Benefactors, more).unwrap(),
+                median_by_enumeration(&outlook, more),
+            );
             assert!(a > exact * (1.0 - 1e-6), "{a} for {exact}");
             let small: u32 = outlook.jobs.iter().map(|(procs, _)| procs).filter(|procs| **procs < more).sum();
             if small < more {
@@ -300,9 +306,11 @@ mod tests {
         for _ in 0..600 {
             let outlook = random_outlook(&mut rng);
             let more = rng.random_range(1..=outlook.procs);
-            let exact = outlook.queue_time(Method::Exact, more).unwrap();
+            let exact = outlook.queue_time(QueueTimeMethod::Exact, more).unwrap();
             for (at, method) in
-                [Method::Benefactors, Method::Release, Method::Combined { least: 2 }].into_iter().enumerate()
+                [QueueTimeMethod::Benefactors, QueueTimeMethod::Release, QueueTimeMethod::Combined { least: 2 }]
+                    .into_iter()
+                    .enumerate()
             {
                 ratios[at].extend(outlook.queue_time(method, more).map(|time| (time / exact).ln().abs()));
             }
@@ -320,9 +328,9 @@ mod tests {
         for _ in 0..1000 {
             let outlook = random_outlook(&mut rng);
             let more = rng.random_range(1..=outlook.procs);
-            for method in [Method::Benefactors, Method::Release, Method::Exact] {
+            for method in [QueueTimeMethod::Benefactors, QueueTimeMethod::Release, QueueTimeMethod::Exact] {
                 let Some(equation) = outlook.equation(method, more) else { continue };
-                let (mut low, mut high): (f64, f64) = (SHORTEST, 200_000.0);
+                let (mut low, mut high): (f64, f64) = (SHORTEST_QUEUE_TIME, 200_000.0);
                 while high / low > 1.0 + 1e-10 {
                     let middle = (low * high).sqrt();
                     match outlook.holds(equation, middle) {
@@ -345,19 +353,26 @@ mod tests {
     fn worked_by_hand() {
         let outlook = Outlook::new([(4, LIFETIMES.at_age(0.0))].into_iter());
         let near = |method, more, ln: f64| (outlook.queue_time(method, more).unwrap() / ln.exp() - 1.0).abs() < 1e-8;
-        assert!(near(Method::Benefactors, 1, 7.0) && near(Method::Benefactors, 4, 7.0));
-        assert!(near(Method::Release, 2, 7.0) && near(Method::Release, 4, 12.0) && near(Method::Release, 1, 4.5));
+        assert!(near(QueueTimeMethod::Benefactors, 1, 7.0) && near(QueueTimeMethod::Benefactors, 4, 7.0));
+        assert!(
+            near(QueueTimeMethod::Release, 2, 7.0)
+                && near(QueueTimeMethod::Release, 4, 12.0)
+                && near(QueueTimeMethod::Release, 1, 4.5)
+        );
         // One benefactor is not enough for A.
-        assert!(near(Method::Combined { least: 2 }, 1, 4.5) && near(Method::Combined { least: 1 }, 1, 7.0));
-        assert_eq!(outlook.queue_time(Method::Benefactors, 5), None);
-        assert_eq!(outlook.queue_time(Method::Release, 5), None);
+        assert!(
+            near(QueueTimeMethod::Combined { least: 2 }, 1, 4.5)
+                && near(QueueTimeMethod::Combined { least: 1 }, 1, 7.0)
+        );
+        assert_eq!(outlook.queue_time(QueueTimeMethod::Benefactors, 5), None);
+        assert_eq!(outlook.queue_time(QueueTimeMethod::Release, 5), None);
         // Two new ones: ((12 - ln t) / 10)^2 = 1/2.
         let two = Outlook::new([(4, LIFETIMES.at_age(0.0)), (4, LIFETIMES.at_age(0.0))].into_iter());
         let expected = (12.0 - 10.0 * 0.5f64.sqrt()).exp();
-        assert!((two.queue_time(Method::Combined { least: 2 }, 3).unwrap() / expected - 1.0).abs() < 1e-8);
+        assert!((two.queue_time(QueueTimeMethod::Combined { least: 2 }, 3).unwrap() / expected - 1.0).abs() < 1e-8);
         // One past the longest lifetime counts as never ending.
         let past = Outlook::new([(4, LIFETIMES.at_age(170_000.0))].into_iter());
-        assert_eq!(past.queue_time(Method::Combined { least: 2 }, 1), None);
+        assert_eq!(past.queue_time(QueueTimeMethod::Combined { least: 2 }, 1), None);
     }
 
     #[test]
@@ -366,7 +381,9 @@ mod tests {
         for _ in 0..300 {
             let outlook = random_outlook(&mut rng);
             let most = rng.random_range(1..=128);
-            for method in [Method::Benefactors, Method::Release, Method::Combined { least: 2 }] {
+            for method in
+                [QueueTimeMethod::Benefactors, QueueTimeMethod::Release, QueueTimeMethod::Combined { least: 2 }]
+            {
                 let ranges = outlook.rising(method, most);
                 for range in &ranges {
                     let times: Vec<f64> =
