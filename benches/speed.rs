@@ -26,7 +26,7 @@ use shadowtime::predict::templates::Template;
 use shadowtime::report::write_jobs;
 use shadowtime::search::Judge;
 use shadowtime::trace::{Cleaning, ReadOptions, Source, Workload, clean_out, read, write_header, write_record};
-use shadowtime::wait::{Learning, Method, Plan, Schedule, evaluate};
+use shadowtime::wait::{EvaluationPlan, Learning, SiteSchedule, WaitMethod, evaluate};
 
 #[global_allocator]
 static ALLOCATED: &PeakMemAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -218,10 +218,10 @@ fn run(case: &str, source: &Source) -> u64 {
         "waits" => {
             let (workload, record) = simulated("easy/estimate", source);
             let starts: Vec<i64> = record.outcomes.iter().map(|outcome| outcome.start.get().unwrap()).collect();
-            let schedule = Schedule { jobs: &workload.jobs, starts: &starts, procs: workload.procs };
+            let schedule = SiteSchedule { jobs: &workload.jobs, starts: &starts, procs: workload.procs };
             let learning = Learning { first: workload.jobs.len() / 2, ..Learning::default() };
-            let plan = Plan { learning, most: 10_000, probabilities: false, ..Plan::default() };
-            let waits = evaluate(&schedule, &[Method::parse("knn").unwrap()], &plan, &|_, _, _| ()).unwrap();
+            let plan = EvaluationPlan { learning, most: 10_000, probabilities: false, ..EvaluationPlan::default() };
+            let waits = evaluate(&schedule, &[WaitMethod::parse("knn").unwrap()], &plan, &|_, _, _| ()).unwrap();
             digest(waits.points[0].1.iter().flatten().map(|wait| wait.to_bits()))
         }
         _ => {

@@ -42,7 +42,7 @@ pub fn forms(what: What) -> Vec<&'static Form> {
         What::Estimates => estimates::catalog::forms(),
         What::Strategies => Strategy::forms(),
         What::Policies => meta::policy_forms(),
-        What::Methods => wait::Method::forms().to_vec(),
+        What::Methods => wait::WaitMethod::forms().to_vec(),
         What::Columns => Vec::new(),
     }
 }

@@ -37,8 +37,8 @@ pub struct SearchArgs {
     #[arg(long, value_name = "FILE", display_order = 0)]
     trace: Option<String>,
     /// How to search
-    #[arg(long, value_enum, default_value_t = Method::Genetic, display_order = 0)]
-    method: Method,
+    #[arg(long, value_enum, default_value_t = SearchMethod::Genetic, display_order = 0)]
+    method: SearchMethod,
     /// Search on this share of the jobs, the first ones, and report on the others: what was learned by heart shows
     #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Search")]
     train: Option<f64>,
@@ -77,7 +77,7 @@ pub struct SearchArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Method {
+enum SearchMethod {
     /// From the template of all jobs, add the best with one characteristic, then with two, and so on
     Greedy,
     /// Sets of templates mate and mutate
@@ -175,7 +175,7 @@ fn search(
         stopped: &interrupt::stop_asked,
         threads,
     };
-    let steps = (args.method == Method::Genetic).then_some(args.generations as usize);
+    let steps = (args.method == SearchMethod::Genetic).then_some(args.generations as usize);
     let progress = Progress::counting("searching", "steps", steps, quiet);
     let best = std::cell::Cell::new(f64::INFINITY);
     let done = std::cell::Cell::new(0);
@@ -185,8 +185,8 @@ fn search(
         progress.at_saying(done.get(), format!("steps, best error {:.2} min", best.get()));
     };
     let found = match args.method {
-        Method::Greedy => greedy(judge, space, &limits, &watch),
-        Method::Genetic => {
+        SearchMethod::Greedy => greedy(judge, space, &limits, &watch),
+        SearchMethod::Genetic => {
             let how = Genetic {
                 population: args.population as usize,
                 generations: args.generations as usize,

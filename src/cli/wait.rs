@@ -20,8 +20,8 @@ use crate::text::printable;
 use crate::time::{Seconds, Time, humane, parse_duration};
 use crate::trace::Workload;
 use crate::wait::{
-    Answer, Evaluation, Learning, Method, Phase, Plan, Schedule, answer, answer_cells, calibration_cells,
-    confusion_cells, evaluate, figures_cells, job_cells, write_answer, write_tables,
+    Evaluation, EvaluationPhase, EvaluationPlan, Learning, SiteSchedule, WaitAnswer, WaitMethod, answer, answer_cells,
+    calibration_cells, confusion_cells, evaluate, figures_cells, job_cells, write_answer, write_tables,
 };
 use crate::{predict, schedule};
 
@@ -135,9 +135,10 @@ impl WaitArgs {
 
 pub fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     if args.method == "help" {
-        return Ok(Output::stdout().fill(|out| crate::report::write_forms(out, &Method::forms()))?);
+        return Ok(Output::stdout().fill(|out| crate::report::write_forms(out, &WaitMethod::forms()))?);
     }
-    let methods = split_list(&args.method)?.iter().map(|text| Method::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let methods =
+        split_list(&args.method)?.iter().map(|text| WaitMethod::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let outputs = args.outputs()?;
     let options =
         Options { scheduler: args.scheduler.clone(), predictor: args.predictor.clone(), ..options::read(matches)? };
@@ -146,7 +147,7 @@ pub fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
         Learning { history: args.history as usize, first: 0, every: args.retrain as usize, seed: options.shaping.seed };
     match (args.at, args.ask) {
         (None, None) => {
-            let schedule = Schedule { jobs: &workload.jobs, starts: &starts, procs: workload.procs };
+            let schedule = SiteSchedule { jobs: &workload.jobs, starts: &starts, procs: workload.procs };
             evaluate_all(args, &workload, &schedule, &methods, learning, outputs, quiet)
         }
         (at, asked) => answer_one(args, workload, starts, &methods, learning, at, asked),
@@ -172,19 +173,19 @@ fn read_schedule(args: &WaitArgs, options: &Options, quiet: bool) -> anyhow::Res
 fn evaluate_all(
     args: &WaitArgs,
     workload: &Workload,
-    schedule: &Schedule<'_>,
-    methods: &[Method],
+    schedule: &SiteSchedule<'_>,
+    methods: &[WaitMethod],
     learning: Learning,
     OutputFiles { files: [jobs_out, confusion_out, calibration_out], stdout_taken }: OutputFiles<3>,
     quiet: bool,
 ) -> anyhow::Result<()> {
     let jobs = workload.jobs.len();
-    let plan = Plan {
+    let plan = EvaluationPlan {
         learning: Learning { first: first_predicted(args, jobs, quiet)?, ..learning },
         most: args.most as usize,
         regression_every: args.regression_every as usize,
         threads: args.output.threads(),
-        ..Plan::default()
+        ..EvaluationPlan::default()
     };
     let began = Instant::now();
     let evaluation = run(schedule, methods, &plan, quiet)?;
@@ -237,21 +238,26 @@ fn first_predicted(args: &WaitArgs, jobs: usize, quiet: bool) -> anyhow::Result<
     Ok(first)
 }
 
-fn run(schedule: &Schedule<'_>, methods: &[Method], plan: &Plan, quiet: bool) -> anyhow::Result<Evaluation> {
+fn run(
+    schedule: &SiteSchedule<'_>,
+    methods: &[WaitMethod],
+    plan: &EvaluationPlan,
+    quiet: bool,
+) -> anyhow::Result<Evaluation> {
     let simulating = Progress::counting("simulating", "jobs", None, quiet);
     let learning = Progress::counting("learning", "pairs of classes", None, quiet);
     let predicting = Progress::counting("predicting", "jobs", None, quiet);
     Ok(evaluate(schedule, methods, plan, &|phase, done, all| match phase {
-        Phase::Simulating => simulating.at_of(done, all),
-        Phase::Learning => learning.at_of(done, all),
-        Phase::Predicting => predicting.at_of(done, all),
+        EvaluationPhase::Simulating => simulating.at_of(done, all),
+        EvaluationPhase::Learning => learning.at_of(done, all),
+        EvaluationPhase::Predicting => predicting.at_of(done, all),
     })?)
 }
 
 fn write_heading(
     out: &mut dyn Write,
     workload: &Workload,
-    schedule: &Schedule<'_>,
+    schedule: &SiteSchedule<'_>,
     evaluation: &Evaluation,
     scheduler: &str,
     first: usize,
@@ -268,7 +274,7 @@ fn answer_one(
     args: &WaitArgs,
     mut workload: Workload,
     mut starts: Vec<Time>,
-    methods: &[Method],
+    methods: &[WaitMethod],
     learning: Learning,
     at: Option<i64>,
     asked: Option<Submission>,
@@ -297,7 +303,7 @@ fn answer_one(
             (place, None, format!("{}, a job when the log ends", workload.label))
         }
     };
-    let schedule = Schedule { jobs: &workload.jobs, starts: &starts, procs: workload.procs };
+    let schedule = SiteSchedule { jobs: &workload.jobs, starts: &starts, procs: workload.procs };
     let id = JobId(id as u32);
     let Some(answer) = answer(&schedule, id, methods, learning, args.output.threads())? else {
         return Err(UsageError("no job has started before this one: nothing to predict from".to_string()).into());
@@ -308,9 +314,9 @@ fn answer_one(
 
 fn print_answer(
     args: &WaitArgs,
-    answer: &Answer,
+    answer: &WaitAnswer,
     name: &str,
-    schedule: &Schedule<'_>,
+    schedule: &SiteSchedule<'_>,
     number: Option<i64>,
     actual: Option<Seconds>,
 ) -> anyhow::Result<()> {

@@ -4,7 +4,9 @@
 use crate::engine::EngineError;
 use crate::job::Job;
 use crate::trace::Workload;
-use crate::wait::{Evaluation, Figures, Method, Phase, Plan, Schedule, Share, evaluate};
+use crate::wait::{
+    Evaluation, EvaluationPhase, EvaluationPlan, HitRate, SiteSchedule, WaitFigures, WaitMethod, evaluate,
+};
 
 use super::figure::Figure;
 use super::judge::{Claim, verdict};
@@ -84,27 +86,30 @@ pub fn kumar_wait_logs() -> Vec<LogName> {
 pub struct KumarWait<'a> {
     /// With the waits that they recorded.
     pub logs: &'a [(FoundLog, Workload)],
-    pub plan: Plan,
+    pub plan: EvaluationPlan,
 }
 
 struct Measured {
     published: &'static Published,
     /// In the order of Table 4.
-    methods: Vec<Figures>,
+    methods: Vec<WaitFigures>,
     /// In the order of Table 3, all on the jobs that regressions were asked about.
-    points: Vec<Figures>,
+    points: Vec<WaitFigures>,
 }
 
 impl KumarWait<'_> {
     /// The figures. The watcher is told which log, of how many, is in which phase, and how far that is.
-    pub fn figures(&self, watch: &(dyn Fn(usize, Phase, usize, usize) + Sync)) -> Result<Vec<Figure>, EngineError> {
+    pub fn figures(
+        &self,
+        watch: &(dyn Fn(usize, EvaluationPhase, usize, usize) + Sync),
+    ) -> Result<Vec<Figure>, EngineError> {
         let mut measured = Vec::new();
         for (at, (log, workload)) in self.logs.iter().enumerate() {
             let published = PUBLISHED.iter().find(|published| published.log == log.name);
             let published = published.expect("a log of the study");
             let evaluation = self.evaluate(workload, &|phase, done, all| watch(at, phase, done, all))?;
             let (all, sample) = (evaluation.figures(), evaluation.every(self.plan.regression_every).figures());
-            let pick = |figures: &[Figures], wanted: &[(&str, &str)]| {
+            let pick = |figures: &[WaitFigures], wanted: &[(&str, &str)]| {
                 let find = |(_, spec): &(&str, &str)| figures.iter().find(|one| one.method == *spec).cloned();
                 wanted.iter().filter_map(find).collect::<Vec<_>>()
             };
@@ -123,14 +128,15 @@ impl KumarWait<'_> {
     fn evaluate(
         &self,
         workload: &Workload,
-        watch: &(dyn Fn(Phase, usize, usize) + Sync),
+        watch: &(dyn Fn(EvaluationPhase, usize, usize) + Sync),
     ) -> Result<Evaluation, EngineError> {
         let mut specs: Vec<&str> = METHODS.iter().map(|(_, spec)| *spec).collect();
         specs.extend(POINTS.iter().skip(1).map(|(_, spec)| *spec));
-        let methods: Vec<Method> = specs.iter().map(|spec| Method::parse(spec).expect("a method of ours")).collect();
+        let methods: Vec<WaitMethod> =
+            specs.iter().map(|spec| WaitMethod::parse(spec).expect("a method of ours")).collect();
         let start = |job: &Job| job.submission.submit + job.recorded_wait.get().unwrap_or(0);
         let starts: Vec<_> = workload.jobs.iter().map(start).collect();
-        let schedule = Schedule { jobs: &workload.jobs, starts: &starts, procs: workload.procs };
+        let schedule = SiteSchedule { jobs: &workload.jobs, starts: &starts, procs: workload.procs };
         evaluate(&schedule, &methods, &self.plan, watch)
     }
 }
@@ -140,11 +146,11 @@ fn figure(table: &str, row: &str, column: &str, published: &str, measured: f64, 
 }
 
 fn table_3(measured: &Measured) -> Vec<Figure> {
-    let note = |figures: &Figures| {
+    let note = |figures: &WaitFigures| {
         let cut = "regressions are cut at the longest wait of the similar jobs";
         format!("the paper's text has lost the figures of this table; {cut}; {} jobs of ours", figures.predictions)
     };
-    let row = |((name, _), figures): (&(&str, &str), &Figures)| {
+    let row = |((name, _), figures): (&(&str, &str), &WaitFigures)| {
         let table = "Table 3, percentage prediction error in response time";
         figure(table, measured.published.log.short, name, "", figures.ppe_percent(), note(figures))
     };
@@ -154,7 +160,7 @@ fn table_3(measured: &Measured) -> Vec<Figure> {
 fn table_4(measured: &Measured, table: &str, slow: bool) -> Vec<Figure> {
     let Published { log, slow: published_slow, all: published_all } = measured.published;
     let published = if slow { published_slow } else { published_all };
-    let row = |(at, figures): (usize, &Figures)| {
+    let row = |(at, figures): (usize, &WaitFigures)| {
         let share = if slow { figures.slow[0] } else { figures.classes[0] };
         figure(table, log.short, METHODS[at].0, published[at], share.percent(), method_note(at))
     };
@@ -170,7 +176,7 @@ fn method_note(method: usize) -> String {
 
 /// Classes around the predicted one: of all jobs, for which the text has a range over its six logs, and of slow ones.
 fn ranges(measured: &Measured, table: &str, at: usize, published: &str) -> Vec<Figure> {
-    let row = |(method, figures): (usize, &Figures)| {
+    let row = |(method, figures): (usize, &WaitFigures)| {
         let what =
             |slow: bool| format!("{}, {}", METHODS[method].0, if slow { "non quick starters" } else { "overall" });
         let published = if method == OURS { published } else { "" };
@@ -192,7 +198,7 @@ fn missing(at: usize, method: usize) -> String {
 
 fn quick_starters(measured: &Measured) -> Vec<Figure> {
     let Some((precision, recall)) = measured.methods[OURS].quick else { return Vec::new() };
-    let row = |column: &str, share: Share| {
+    let row = |column: &str, share: HitRate| {
         let table = "Section 3.1, quick starters, percent";
         figure(table, measured.published.log.short, column, "", share.percent(), PQSTAR_NOTE.to_string())
     };
@@ -206,7 +212,7 @@ fn gains(measured: &[Measured]) -> Vec<Figure> {
     let published = [["<=16", "<=4"], ["<=17", "<=12"], ["<=11", "<=8"]];
     let gain = |one: &Measured, at: usize, slow: bool| {
         let share = |method: usize| {
-            let Figures { classes, slow: of_slow, .. } = &one.methods[method];
+            let WaitFigures { classes, slow: of_slow, .. } = &one.methods[method];
             if slow { of_slow[at].percent() } else { classes[at].percent() }
         };
         share(OURS) - share(IBL)

@@ -4,7 +4,7 @@
 use super::judge::Judge;
 use super::space::Space;
 use super::walk::{Found, Limits, Step, Walk, best_of};
-use crate::predict::templates::{Data, Method, Template};
+use crate::predict::templates::{CategoryEstimate, Data, Template};
 
 /// Searches for each way of predicting (mean and regression, absolute and relative) alone, first without node ranges and
 /// then with them: the paper's curves. The best of all sets on the way is found. None if a limit was reached before
@@ -12,7 +12,7 @@ use crate::predict::templates::{Data, Method, Template};
 pub fn greedy(judge: &Judge<'_>, space: &Space, limits: &Limits<'_>, watch: &dyn Fn(&Step)) -> Option<Found> {
     let mut walk = Walk::new(judge, limits, watch);
     for ranges in [&[], &space.ranges[..]] {
-        for method in [Method::Mean, Method::Regression] {
+        for method in [CategoryEstimate::Mean, CategoryEstimate::Regression] {
             for data in [Data::Actual, Data::Relative] {
                 if data == Data::Relative && !space.relative {
                     continue;
@@ -49,7 +49,7 @@ fn climb(walk: &mut Walk<'_>, space: &Space, ranges: &[u32], way: Template) -> O
 }
 
 fn name(way: Template, ranges: bool) -> String {
-    let method = if way.method == Method::Mean { "mean" } else { "lr" };
+    let method = if way.method == CategoryEstimate::Mean { "mean" } else { "lr" };
     let data = if way.data == Data::Actual { "act" } else { "rel" };
     format!("{method},{data}{}", if ranges { " with node ranges" } else { "" })
 }

@@ -1,7 +1,7 @@
 //! The templates that can be made of what a log records, and their binary coding.
 
 use crate::job::Job;
-use crate::predict::templates::{Data, LARGEST_RANGE, Method, Template};
+use crate::predict::templates::{CategoryEstimate, Data, LARGEST_RANGE, Template};
 
 /// What templates of a log may be made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +102,7 @@ impl Space {
         let mut next = || bits.next().expect("as many bits as a template has");
         let mut template = Template::default();
         if next() {
-            template.method = Method::Regression;
+            template.method = CategoryEstimate::Regression;
         }
         if self.relative && next() {
             template.data = Data::Relative;

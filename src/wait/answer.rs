@@ -1,9 +1,9 @@
 //! "When will my job start?": the answer for one job, and what it is made of.
 
-use super::evaluate::{Phase, Plan, evaluate};
-use super::method::Method;
+use super::evaluate::{EvaluationPhase, EvaluationPlan, evaluate};
+use super::method::WaitMethod;
 use super::predictor::{Learning, WaitPrediction, WaitPredictor};
-use super::schedule::{Schedule, SiteHandler};
+use super::schedule::{SiteHandler, SiteSchedule};
 use crate::engine::EngineError;
 use crate::job::{JobId, Submission};
 use crate::stats::median;
@@ -14,7 +14,7 @@ const SHOWN: usize = 5;
 
 /// What is to be said of one job.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct WaitAnswer {
     pub job: Submission,
     pub now: Time,
     /// The site when it comes.
@@ -44,12 +44,12 @@ pub struct SimilarJob {
 /// Answers for a job of the schedule as it could have been answered when it came: what happened later does not matter.
 /// None if no job had started by then.
 pub fn answer(
-    schedule: &Schedule<'_>,
+    schedule: &SiteSchedule<'_>,
     id: JobId,
-    methods: &[Method],
+    methods: &[WaitMethod],
     learning: Learning,
     threads: usize,
-) -> Result<Option<Answer>, EngineError> {
+) -> Result<Option<WaitAnswer>, EngineError> {
     let never = Learning { first: usize::MAX, ..learning };
     let mut site = WaitPredictor::new(schedule.procs, never, threads);
     schedule.replay(id.index() + 1, &mut Until { site: &mut site, id, reached: false })?;
@@ -69,12 +69,12 @@ pub fn answer(
     let others = methods.iter().filter(|method| method.name() != "knn").cloned().collect::<Vec<_>>();
     // The probabilities are there already, and points do not need them.
     let (learning, probabilities) = (Learning { first: id.index(), ..learning }, false);
-    let plan = Plan { learning, probabilities, most: 1, regression_every: 1, threads };
+    let plan = EvaluationPlan { learning, probabilities, most: 1, regression_every: 1, threads };
     let others = match others.is_empty() {
         true => Vec::new(),
-        false => evaluate(schedule, &others, &plan, &|_: Phase, _, _| ())?.points,
+        false => evaluate(schedule, &others, &plan, &|_: EvaluationPhase, _, _| ())?.points,
     };
-    Ok(Some(Answer {
+    Ok(Some(WaitAnswer {
         job,
         now: job.submit,
         waiting: site.state().waiting().len(),

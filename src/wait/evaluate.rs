@@ -11,14 +11,14 @@ use super::classes::PerClass;
 use super::downey::QueueTimes;
 use super::features::{Features, features};
 use super::forward::forward_waits;
-use super::history::{Arrived, History, Window};
+use super::history::{ArrivedJob, HistoryWindow, WaitHistory};
 use super::ibl;
-use super::method::{Method, Way};
-use super::predictor::{Learning, Situation};
+use super::method::{MethodKind, WaitMethod};
+use super::predictor::{Learning, PredictionInput};
 use super::qbets::Qbets;
-use super::schedule::{Schedule, SiteHandler};
+use super::schedule::{SiteHandler, SiteSchedule};
 use super::state::SiteState;
-use super::svm::{Classifier, Lesson};
+use super::svm::{Classifier, TrainingSet};
 use crate::engine::EngineError;
 use crate::job::{JobId, Submission};
 use crate::model::QueueTimeMethod;
@@ -30,7 +30,7 @@ const SHARE: usize = 64;
 
 /// What is evaluated.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct EvaluationPlan {
     /// Learned first right before the first predicted job (`learning.first` is the number of jobs before it).
     pub learning: Learning,
     /// How many jobs are predicted at most.
@@ -42,13 +42,19 @@ pub struct Plan {
     pub threads: usize,
 }
 
-impl Default for Plan {
+impl Default for EvaluationPlan {
     fn default() -> Self {
-        Plan { learning: Learning::default(), most: 50_000, regression_every: 50, probabilities: true, threads: 1 }
+        EvaluationPlan {
+            learning: Learning::default(),
+            most: 50_000,
+            regression_every: 50,
+            probabilities: true,
+            threads: 1,
+        }
     }
 }
 
-impl Plan {
+impl EvaluationPlan {
     /// The jobs that are predicted, of so many.
     pub fn predicted(&self, jobs: usize) -> Range<usize> {
         let first = self.learning.first.min(jobs);
@@ -58,7 +64,7 @@ impl Plan {
 
 /// What is under way, for progress bars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum EvaluationPhase {
     Simulating,
     Learning,
     Predicting,
@@ -66,7 +72,7 @@ pub enum Phase {
 
 /// A job that was predicted, and what does not depend on the method.
 #[derive(Clone, Copy, Debug)]
-pub struct Judged {
+pub struct PredictedJob {
     pub id: JobId,
     pub wait: Seconds,
     pub estimate: Seconds,
@@ -82,9 +88,9 @@ pub struct Judged {
 #[derive(Clone, Debug)]
 pub struct Evaluation {
     /// In workload order.
-    pub jobs: Vec<Judged>,
+    pub jobs: Vec<PredictedJob>,
     /// Each method with its point predictions, one for each of these jobs: none where it had no answer, or was not asked.
-    pub points: Vec<(Method, Vec<Option<f64>>)>,
+    pub points: Vec<(WaitMethod, Vec<Option<f64>>)>,
     /// Which of these jobs regressions were asked about: every so many.
     pub regression_every: usize,
     /// How often the probabilities were learned.
@@ -92,7 +98,7 @@ pub struct Evaluation {
 }
 
 /// A job to predict: how many starts were known when it came, and how often the probabilities had been learned.
-struct Target {
+struct PredictionTarget {
     id: JobId,
     features: Features,
     known: usize,
@@ -100,9 +106,9 @@ struct Target {
 }
 
 /// What a walk over the schedule notes.
-struct Notes {
-    history: History,
-    targets: Vec<Target>,
+struct ReplayNotes {
+    history: WaitHistory,
+    targets: Vec<PredictionTarget>,
     /// How many starts were known at each lesson.
     lessons: Vec<usize>,
     /// Bounds at each target, for each method that is one of QBETS.
@@ -113,16 +119,16 @@ struct Notes {
 
 /// Predicts the waits of a stretch of a schedule by several methods. The watcher hears how much of a phase is done.
 pub fn evaluate(
-    schedule: &Schedule<'_>,
-    methods: &[Method],
-    plan: &Plan,
-    watch: &(dyn Fn(Phase, usize, usize) + Sync),
+    schedule: &SiteSchedule<'_>,
+    methods: &[WaitMethod],
+    plan: &EvaluationPlan,
+    watch: &(dyn Fn(EvaluationPhase, usize, usize) + Sync),
 ) -> Result<Evaluation, EngineError> {
     let mut notes = walk(schedule, methods, plan)?;
     let wanted = plan.predicted(schedule.jobs.len());
     let simulated = methods.iter().map(|method| match &method.way {
-        Way::Simulate(setting) => {
-            let watch = |done| watch(Phase::Simulating, done, wanted.len());
+        MethodKind::Simulate(setting) => {
+            let watch = |done| watch(EvaluationPhase::Simulating, done, wanted.len());
             forward_waits(schedule, setting, wanted.clone(), &watch).map(Some)
         }
         _ => Ok(None),
@@ -136,11 +142,11 @@ pub fn evaluate(
         let predicted: Vec<_> =
             share.clone().map(|at| notes.predict(at, schedule, methods, plan, &classifiers)).collect();
         let done = done.fetch_add(share.len(), Ordering::Relaxed) + share.len();
-        watch(Phase::Predicting, done, notes.targets.len());
+        watch(EvaluationPhase::Predicting, done, notes.targets.len());
         predicted
     };
     let predicted = parallel::map(&shares, plan.threads, predict, |_| ()).concat();
-    let mut points: Vec<(Method, Vec<Option<f64>>)> =
+    let mut points: Vec<(WaitMethod, Vec<Option<f64>>)> =
         methods.iter().map(|method| (method.clone(), Vec::with_capacity(predicted.len()))).collect();
     let mut jobs = Vec::with_capacity(predicted.len());
     for (judged, answers) in predicted {
@@ -153,8 +159,8 @@ pub fn evaluate(
     let real = |waits: Vec<Option<Seconds>>| waits.into_iter().map(|wait| wait.map(|wait| wait as f64)).collect();
     for ((method, points), simulated) in points.iter_mut().zip(simulated) {
         let told: Option<Vec<Option<f64>>> = match method.way {
-            Way::Qbets { .. } => bounds.next().map(real),
-            Way::Downey(_) => queue_times.next(),
+            MethodKind::Qbets { .. } => bounds.next().map(real),
+            MethodKind::Downey(_) => queue_times.next(),
             _ => simulated.map(|waits| real(waits.into_iter().map(Some).collect())),
         };
         if let Some(told) = told {
@@ -167,25 +173,29 @@ pub fn evaluate(
 }
 
 /// Replays the schedule and notes what was known when.
-fn walk(schedule: &Schedule<'_>, methods: &[Method], plan: &Plan) -> Result<Notes, EngineError> {
+fn walk(
+    schedule: &SiteSchedule<'_>,
+    methods: &[WaitMethod],
+    plan: &EvaluationPlan,
+) -> Result<ReplayNotes, EngineError> {
     let wanted = plan.predicted(schedule.jobs.len());
     let qbets = methods.iter().filter_map(|method| match method.way {
-        Way::Qbets { quantile, confidence } => Some(Qbets::new(quantile, confidence, plan.learning.history)),
+        MethodKind::Qbets { quantile, confidence } => Some(Qbets::new(quantile, confidence, plan.learning.history)),
         _ => None,
     });
     let qbets: Vec<(Qbets, Vec<Option<Seconds>>)> = qbets.map(|qbets| (qbets, Vec::new())).collect();
     let downey = methods.iter().filter_map(|method| match method.way {
-        Way::Downey(method) => Some((method, Vec::with_capacity(wanted.len()))),
+        MethodKind::Downey(method) => Some((method, Vec::with_capacity(wanted.len()))),
         _ => None,
     });
-    let notes = Notes {
-        history: History::of_all(),
+    let notes = ReplayNotes {
+        history: WaitHistory::of_all(),
         targets: Vec::new(),
         lessons: Vec::new(),
         bounds: Vec::new(),
         queue_times: Vec::new(),
     };
-    let mut taker = NoteTaker {
+    let mut taker = ReplayRecorder {
         schedule,
         plan,
         wanted: wanted.clone(),
@@ -197,18 +207,18 @@ fn walk(schedule: &Schedule<'_>, methods: &[Method], plan: &Plan) -> Result<Note
         queue_times: QueueTimes::default(),
     };
     schedule.replay(wanted.end, &mut taker)?;
-    let NoteTaker { mut notes, qbets, downey, .. } = taker;
+    let ReplayRecorder { mut notes, qbets, downey, .. } = taker;
     notes.queue_times = downey.into_iter().map(|(_, said)| said).collect();
     notes.bounds = qbets.into_iter().map(|(_, said)| said[wanted.clone()].to_vec()).collect();
     Ok(notes)
 }
 
 /// Takes the notes of an evaluation while a schedule is replayed.
-struct NoteTaker<'a> {
-    schedule: &'a Schedule<'a>,
-    plan: &'a Plan,
+struct ReplayRecorder<'a> {
+    schedule: &'a SiteSchedule<'a>,
+    plan: &'a EvaluationPlan,
     wanted: Range<usize>,
-    notes: Notes,
+    notes: ReplayNotes,
     state: SiteState,
     /// The features of each job that has arrived.
     arrived: Vec<Features>,
@@ -219,14 +229,14 @@ struct NoteTaker<'a> {
     queue_times: QueueTimes,
 }
 
-impl SiteHandler for NoteTaker<'_> {
+impl SiteHandler for ReplayRecorder<'_> {
     fn on_arrival(&mut self, id: JobId, job: &Submission, now: Time) {
         let features = features(job, &self.state, now);
         self.arrived.push(features);
         self.qbets.iter_mut().for_each(|(qbets, said)| said.push(qbets.bound(job.procs)));
         if self.wanted.contains(&id.index()) {
             let (known, lessons) = (self.notes.history.len(), self.notes.lessons.len());
-            self.notes.targets.push(Target { id, features, known, lessons });
+            self.notes.targets.push(PredictionTarget { id, features, known, lessons });
             for (method, said) in &mut self.downey {
                 said.push(self.queue_times.predict(*method, job, &self.state, self.schedule.procs, now));
             }
@@ -241,7 +251,7 @@ impl SiteHandler for NoteTaker<'_> {
     fn on_start(&mut self, id: JobId, now: Time) {
         self.state.start(id, now);
         let (job, wait) = (self.schedule.jobs[id.index()].submission, self.schedule.wait(id));
-        self.notes.history.push(&Arrived { id, job, features: self.arrived[id.index()] }, wait);
+        self.notes.history.push(&ArrivedJob { id, job, features: self.arrived[id.index()] }, wait);
         for (qbets, said) in &mut self.qbets {
             qbets.observe(job.procs, wait, said[id.index()]);
         }
@@ -256,10 +266,14 @@ impl SiteHandler for NoteTaker<'_> {
 }
 
 /// Learns all that is to be learned, pairs of classes side by side.
-fn learn(notes: &Notes, plan: &Plan, watch: &(dyn Fn(Phase, usize, usize) + Sync)) -> Vec<Option<Classifier>> {
+fn learn(
+    notes: &ReplayNotes,
+    plan: &EvaluationPlan,
+    watch: &(dyn Fn(EvaluationPhase, usize, usize) + Sync),
+) -> Vec<Option<Classifier>> {
     let Learning { history, seed, .. } = plan.learning;
-    let lesson = |&known: &usize| Lesson::of(&notes.history.window(known, history), seed);
-    let lessons: Vec<Option<Lesson>> = parallel::map(&notes.lessons, plan.threads, lesson, |_| ());
+    let lesson = |&known: &usize| TrainingSet::of(&notes.history.window(known, history), seed);
+    let lessons: Vec<Option<TrainingSet>> = parallel::map(&notes.lessons, plan.threads, lesson, |_| ());
     let pairs: Vec<_> = lessons
         .iter()
         .flatten()
@@ -270,7 +284,7 @@ fn learn(notes: &Notes, plan: &Plan, watch: &(dyn Fn(Phase, usize, usize) + Sync
         &pairs,
         plan.threads,
         |&(at, lesson, pair)| (at, lesson.learn(pair)),
-        |done| watch(Phase::Learning, done, pairs.len()),
+        |done| watch(EvaluationPhase::Learning, done, pairs.len()),
     );
     drop(pairs);
     let mut of_lesson: Vec<Vec<_>> = lessons.iter().flatten().map(|_| Vec::new()).collect();
@@ -279,32 +293,32 @@ fn learn(notes: &Notes, plan: &Plan, watch: &(dyn Fn(Phase, usize, usize) + Sync
     lessons.into_iter().map(|lesson| Some(lesson?.finish(of_lesson.next()?))).collect()
 }
 
-impl Notes {
+impl ReplayNotes {
     /// What is said of a target, and each method's point prediction where it is made from a window of history.
     fn predict(
         &self,
         at: usize,
-        schedule: &Schedule<'_>,
-        methods: &[Method],
-        plan: &Plan,
+        schedule: &SiteSchedule<'_>,
+        methods: &[WaitMethod],
+        plan: &EvaluationPlan,
         classifiers: &[Option<Classifier>],
-    ) -> (Judged, Vec<Option<f64>>) {
-        let Target { id, features, known, lessons } = &self.targets[at];
-        let window: Window<'_> = self.history.window(*known, plan.learning.history);
+    ) -> (PredictedJob, Vec<Option<f64>>) {
+        let PredictionTarget { id, features, known, lessons } = &self.targets[at];
+        let window: HistoryWindow<'_> = self.history.window(*known, plan.learning.history);
         let job = &schedule.jobs[id.index()].submission;
         let classifier = lessons.checked_sub(1).and_then(|lesson| classifiers[lesson].as_ref());
-        let said = Situation { job, features, window: &window, procs: schedule.procs, classifier }.predict();
+        let said = PredictionInput { job, features, window: &window, procs: schedule.procs, classifier }.predict();
         let asked = at.is_multiple_of(plan.regression_every);
-        let answer = |method: &Method| match method.way {
-            Way::Knn(None) => said.as_ref().map(|(prediction, _)| prediction.point),
-            Way::Knn(Some(regression)) => {
+        let answer = |method: &WaitMethod| match method.way {
+            MethodKind::Knn(None) => said.as_ref().map(|(prediction, _)| prediction.point),
+            MethodKind::Knn(Some(regression)) => {
                 let (_, neighbours) = said.as_ref().filter(|_| asked)?;
                 regression.predict(features, neighbours, &window)
             }
-            Way::Ibl { k } => ibl::predict(job, features, &window, k),
-            Way::Qbets { .. } | Way::Downey(_) | Way::Simulate(_) => None,
+            MethodKind::Ibl { k } => ibl::predict(job, features, &window, k),
+            MethodKind::Qbets { .. } | MethodKind::Downey(_) | MethodKind::Simulate(_) => None,
         };
-        let judged = Judged {
+        let judged = PredictedJob {
             id: *id,
             wait: schedule.wait(*id),
             estimate: job.estimate,

@@ -1,6 +1,6 @@
 //! What a job and the site look like when it arrives: 19 numbers (Kumar and Vadhiyar, Table 1).
 
-use super::state::{Present, SiteState};
+use super::state::{SiteJob, SiteState};
 use crate::job::Submission;
 use crate::time::Time;
 
@@ -42,8 +42,8 @@ pub(super) const OCCUPIED: usize = 18;
 
 /// The features of a job that arrives now and is not in the queue yet.
 pub fn features(job: &Submission, state: &SiteState, now: Time) -> Features {
-    let queue = Beside::of(job, state.waiting(), Present::demand);
-    let procs = Beside::of(job, state.running(), |other| other.remaining(now));
+    let queue = OtherJobs::of(job, state.waiting(), SiteJob::demand);
+    let procs = OtherJobs::of(job, state.running(), |other| other.remaining(now));
     let mut all = [0.0; FEATURES];
     (all[0], all[1]) = (f64::from(job.procs), job.estimate as f64);
     for (at, rank) in queue.lower.iter().enumerate() {
@@ -62,23 +62,23 @@ pub fn features(job: &Submission, state: &SiteState, now: Time) -> Features {
 
 /// The jobs of the queue or on the processors, as one job sees them.
 #[derive(Default)]
-struct Beside {
+struct OtherJobs {
     jobs: usize,
     work: i128,
     /// Those with lower request size, estimate and processor time than the job.
-    lower: [Lower; 3],
+    lower: [SmallerJobs; 3],
 }
 
 #[derive(Clone, Copy, Default)]
-struct Lower {
+struct SmallerJobs {
     jobs: usize,
     work: i128,
 }
 
-impl Beside {
-    fn of(job: &Submission, others: &[Present], work: impl Fn(&Present) -> i128) -> Beside {
+impl OtherJobs {
+    fn of(job: &Submission, others: &[SiteJob], work: impl Fn(&SiteJob) -> i128) -> OtherJobs {
         let demand = i128::from(job.procs) * i128::from(job.estimate);
-        let mut beside = Beside { jobs: others.len(), ..Beside::default() };
+        let mut beside = OtherJobs { jobs: others.len(), ..OtherJobs::default() };
         for other in others {
             let work = work(other);
             beside.work += work;

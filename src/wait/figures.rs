@@ -1,19 +1,19 @@
 //! Right or wrong: errors of point predictions, classes met and missed, probabilities against what happened.
 
 use super::classes::{CLASSES, WaitClass};
-use super::evaluate::{Evaluation, Judged};
-use super::method::Method;
+use super::evaluate::{Evaluation, PredictedJob};
+use super::method::WaitMethod;
 use super::quick::is_quick;
 use crate::time::HOUR;
 
 /// How often something was right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Share {
+pub struct HitRate {
     pub right: u64,
     pub all: u64,
 }
 
-impl Share {
+impl HitRate {
     fn count(&mut self, right: bool) {
         self.right += u64::from(right);
         self.all += 1;
@@ -27,7 +27,7 @@ impl Share {
 
 /// How well a method did.
 #[derive(Clone, Debug, Default)]
-pub struct Figures {
+pub struct WaitFigures {
     pub method: String,
     /// Jobs it was asked about and had no answer for.
     pub unanswered: u64,
@@ -35,25 +35,25 @@ pub struct Figures {
     error: f64,
     pub predictions: u64,
     /// The true class is among the one, two or three given.
-    pub classes: [Share; 3],
+    pub classes: [HitRate; 3],
     /// The same over jobs that waited more than an hour.
-    pub slow: [Share; 3],
+    pub slow: [HitRate; 3],
     /// How many waited at most as long as predicted: for a bound, how well it holds.
-    pub covered: Share,
+    pub covered: HitRate,
     /// By true class, then by predicted class.
     pub confusion: [[u64; CLASSES]; CLASSES],
     /// Of those predicted to start quickly, who did; of those who did, who was predicted. Of similar jobs only.
-    pub quick: Option<(Share, Share)>,
+    pub quick: Option<(HitRate, HitRate)>,
 }
 
-impl Figures {
+impl WaitFigures {
     /// The mean percentage error in response time, |predicted - wait| / (wait + estimate) (Kumar and Vadhiyar, section
     /// 5.1, PPE).
     pub fn ppe_percent(&self) -> f64 {
         self.error / self.predictions as f64 * 100.0
     }
 
-    fn add(&mut self, job: &Judged, point: f64) {
+    fn add(&mut self, job: &PredictedJob, point: f64) {
         let wait = job.wait as f64;
         self.predictions += 1;
         self.error += (point - wait).abs() / (wait + job.estimate as f64);
@@ -95,7 +95,7 @@ const BINS: usize = 10;
 
 impl Evaluation {
     /// The figures of each method, in order.
-    pub fn figures(&self) -> Vec<Figures> {
+    pub fn figures(&self) -> Vec<WaitFigures> {
         self.points.iter().map(|(method, points)| self.figures_of(method, points)).collect()
     }
 
@@ -110,8 +110,8 @@ impl Evaluation {
         }
     }
 
-    fn figures_of(&self, method: &Method, points: &[Option<f64>]) -> Figures {
-        let mut figures = Figures { method: method.name(), ..Figures::default() };
+    fn figures_of(&self, method: &WaitMethod, points: &[Option<f64>]) -> WaitFigures {
+        let mut figures = WaitFigures { method: method.name(), ..WaitFigures::default() };
         for ((at, job), point) in self.jobs.iter().enumerate().zip(points) {
             match point {
                 Some(point) => figures.add(job, *point),
@@ -120,7 +120,7 @@ impl Evaluation {
             }
         }
         figures.quick = method.is_knn().then(|| {
-            let (mut precision, mut recall) = (Share::default(), Share::default());
+            let (mut precision, mut recall) = (HitRate::default(), HitRate::default());
             for job in &self.jobs {
                 if job.quick {
                     precision.count(is_quick(job.wait));
@@ -156,9 +156,9 @@ mod tests {
     use super::*;
     use crate::job::JobId;
 
-    fn judged(wait: i64, estimate: i64, quick: bool) -> Judged {
+    fn judged(wait: i64, estimate: i64, quick: bool) -> PredictedJob {
         let probabilities = [0.45, 0.35, 0.15, 0.05, 0.0, 0.0];
-        Judged { id: JobId(0), wait, estimate, probabilities, quick, similar: 1 }
+        PredictedJob { id: JobId(0), wait, estimate, probabilities, quick, similar: 1 }
     }
 
     #[test]
@@ -172,7 +172,7 @@ mod tests {
         ];
         // Classes: 1 for 1, 3 for 2, 3 for 3, nothing, 6 for 1.
         let points = vec![Some(0.0), Some(18_000.0), Some(5.0 * 3600.0), None, Some(1e6)];
-        let method = Method::parse("knn").unwrap();
+        let method = WaitMethod::parse("knn").unwrap();
         let evaluation = Evaluation { jobs, points: vec![(method, points)], regression_every: 50, learned: 1 };
         let figures = &evaluation.figures()[0];
         assert_eq!((figures.predictions, figures.unanswered), (4, 1));
@@ -183,13 +183,13 @@ mod tests {
         assert_eq!((rights, figures.classes[0].all), (vec![2, 3, 3], 4));
         let rights: Vec<u64> = figures.slow.iter().map(|share| share.right).collect();
         assert_eq!((rights, figures.slow[0].all), (vec![1, 2, 2], 2));
-        assert_eq!(figures.covered, Share { right: 3, all: 4 });
+        assert_eq!(figures.covered, HitRate { right: 3, all: 4 });
         let mut confusion = [[0; CLASSES]; CLASSES];
         (confusion[0][0], confusion[1][2], confusion[2][2], confusion[0][5]) = (1, 1, 1, 1);
         assert_eq!(figures.confusion, confusion);
         // Of two predicted one was quick; of the two quick ones (an hour is not) one was predicted.
-        assert_eq!(figures.quick, Some((Share { right: 1, all: 2 }, Share { right: 1, all: 2 })));
-        assert!((figures.classes[0].percent() - 50.0).abs() < 1e-9 && Share::default().percent().is_nan());
+        assert_eq!(figures.quick, Some((HitRate { right: 1, all: 2 }, HitRate { right: 1, all: 2 })));
+        assert!((figures.classes[0].percent() - 50.0).abs() < 1e-9 && HitRate::default().percent().is_nan());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::schedule::Schedule;
+use super::schedule::SiteSchedule;
 use crate::engine::{EngineError, EngineOptions, Named, Simulation};
 use crate::experiment::Setting;
 use crate::job::{Job, JobId, Submission};
@@ -14,7 +14,7 @@ use crate::time::Seconds;
 /// The waits of the jobs in `wanted`, each predicted when it arrives: the running jobs last as long as predicted, so do
 /// those that wait, and nobody else comes.
 pub fn forward_waits(
-    schedule: &Schedule<'_>,
+    schedule: &SiteSchedule<'_>,
     setting: &Setting,
     wanted: Range<usize>,
     watch: &dyn Fn(usize),
@@ -110,7 +110,7 @@ mod tests {
         // 4 processors. One job runs 100 s on 3 of them, said to be 200; the second wants all four for 50 s.
         let jobs =
             [job(0, 3, 100, 200), job(10, 4, 50, 50), job(20, 1, 10, 180), job(20, 1, 10, 181), job(30, 4, 5, 5)];
-        let schedule = Schedule { jobs: &jobs, starts: &[0, 100, 20, 150, 160], procs: 4 };
+        let schedule = SiteSchedule { jobs: &jobs, starts: &[0, 100, 20, 150, 160], procs: 4 };
         let waits = |scheduler, predictor| {
             let setting = Setting::parse(scheduler, predictor).unwrap();
             forward_waits(&schedule, &setting, 0..5, &|_| ()).unwrap()

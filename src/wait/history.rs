@@ -8,7 +8,7 @@ use crate::time::Seconds;
 
 /// A job as it arrived.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrived {
+pub struct ArrivedJob {
     pub id: JobId,
     pub job: Submission,
     pub features: Features,
@@ -16,7 +16,7 @@ pub struct Arrived {
 
 /// Jobs in the order they started. A column a feature, so that a distance to all of them is a few plain loops.
 #[derive(Clone, Debug)]
-pub struct History {
+pub struct WaitHistory {
     columns: Vec<Vec<f64>>,
     /// The sum of each job's features: the distance's denominator needs no more.
     sums: Vec<f64>,
@@ -27,21 +27,21 @@ pub struct History {
     keep: Option<usize>,
 }
 
-impl History {
+impl WaitHistory {
     /// A history that forgets all but the latest so many jobs.
-    pub fn of_latest(keep: usize) -> History {
-        History { keep: Some(keep), ..History::of_all() }
+    pub fn of_latest(keep: usize) -> WaitHistory {
+        WaitHistory { keep: Some(keep), ..WaitHistory::of_all() }
     }
 
     /// A history that forgets nothing.
-    pub fn of_all() -> History {
+    pub fn of_all() -> WaitHistory {
         let columns = vec![Vec::new(); FEATURES];
         let (sums, jobs, ids, waits) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        History { columns, sums, jobs, ids, waits, keep: None }
+        WaitHistory { columns, sums, jobs, ids, waits, keep: None }
     }
 
     /// A job has started after such a wait.
-    pub fn push(&mut self, arrived: &Arrived, wait: Seconds) {
+    pub fn push(&mut self, arrived: &ArrivedJob, wait: Seconds) {
         for (column, &value) in self.columns.iter_mut().zip(&arrived.features) {
             column.push(value);
         }
@@ -72,19 +72,19 @@ impl History {
     }
 
     /// The latest `size` of the first `end` jobs.
-    pub fn window(&self, end: usize, size: usize) -> Window<'_> {
-        Window { history: self, range: end.saturating_sub(size)..end }
+    pub fn window(&self, end: usize, size: usize) -> HistoryWindow<'_> {
+        HistoryWindow { history: self, range: end.saturating_sub(size)..end }
     }
 }
 
 /// A stretch of a history, the oldest job first.
 #[derive(Clone, Debug)]
-pub struct Window<'a> {
-    history: &'a History,
+pub struct HistoryWindow<'a> {
+    history: &'a WaitHistory,
     range: Range<usize>,
 }
 
-impl<'a> Window<'a> {
+impl<'a> HistoryWindow<'a> {
     pub fn len(&self) -> usize {
         self.range.len()
     }
@@ -94,8 +94,8 @@ impl<'a> Window<'a> {
     }
 
     /// The latest so many of these.
-    pub fn latest(&self, size: usize) -> Window<'a> {
-        Window {
+    pub fn latest(&self, size: usize) -> HistoryWindow<'a> {
+        HistoryWindow {
             history: self.history,
             range: self.range.start.max(self.range.end.saturating_sub(size))..self.range.end,
         }
@@ -137,12 +137,12 @@ mod tests {
 
     #[test]
     fn forgetting_changes_no_window() {
-        let arrived = |at: u32| Arrived {
+        let arrived = |at: u32| ArrivedJob {
             id: JobId(at),
             job: Submission::new(0, at + 1, 10),
             features: std::array::from_fn(|feature| f64::from(at) + feature as f64),
         };
-        let (mut all, mut latest) = (History::of_all(), History::of_latest(5));
+        let (mut all, mut latest) = (WaitHistory::of_all(), WaitHistory::of_latest(5));
         for at in 0..100 {
             all.push(&arrived(at), i64::from(at));
             latest.push(&arrived(at), i64::from(at));

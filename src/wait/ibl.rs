@@ -4,7 +4,7 @@
 //! the site's state.
 
 use super::features::{Features, OCCUPIED, QUEUE_DEMAND, QUEUE_LENGTH, REMAINING, RUNNING};
-use super::history::Window;
+use super::history::HistoryWindow;
 use super::knn::{Neighbour, weighted_average};
 use crate::job::Submission;
 
@@ -12,7 +12,7 @@ use crate::job::Submission;
 const NUMBERS: [usize; 7] = [0, 1, QUEUE_LENGTH, QUEUE_DEMAND, REMAINING, RUNNING, OCCUPIED];
 
 /// The wait predicted by the `k` nearest jobs, weighted by inverse distance; none without a history.
-pub fn predict(job: &Submission, target: &Features, window: &Window<'_>, k: usize) -> Option<f64> {
+pub fn predict(job: &Submission, target: &Features, window: &HistoryWindow<'_>, k: usize) -> Option<f64> {
     let mut nearest = distances(job, target, window);
     if nearest.is_empty() || k == 0 {
         return None;
@@ -29,7 +29,7 @@ pub fn predict(job: &Submission, target: &Features, window: &Window<'_>, k: usiz
 
 /// The Heterogeneous Euclidean-Overlap Metric (Wilson and Martinez 1997, Equations 9 to 11): numbers differ by their
 /// difference over the range that the history has, names by 1 or not at all. Unknown names are one name.
-fn distances(job: &Submission, target: &Features, window: &Window<'_>) -> Vec<Neighbour> {
+fn distances(job: &Submission, target: &Features, window: &HistoryWindow<'_>) -> Vec<Neighbour> {
     let names = |job: &Submission| [job.user, job.queue, job.group];
     let own = names(job);
     let overlap = |other: &Submission| names(other).iter().zip(own).filter(|(a, b)| **a != *b).count() as f64;
@@ -53,16 +53,16 @@ mod tests {
     use super::*;
     use crate::job::JobId;
     use crate::wait::features::FEATURES;
-    use crate::wait::history::{Arrived, History};
+    use crate::wait::history::{ArrivedJob, WaitHistory};
 
     #[test]
     fn distances_by_hand() {
-        let mut history = History::of_all();
+        let mut history = WaitHistory::of_all();
         let mut push = |user, queue, procs: u32, estimate: i64, length: f64, wait| {
             let mut features = [0.0; FEATURES];
             (features[0], features[1], features[QUEUE_LENGTH]) = (f64::from(procs), estimate as f64, length);
             let job = Submission { user, queue, ..Submission::new(0, procs, estimate) };
-            history.push(&Arrived { id: JobId(0), job, features }, wait);
+            history.push(&ArrivedJob { id: JobId(0), job, features }, wait);
         };
         push(1, 1, 1, 100, 0.0, 100);
         push(1, 2, 5, 100, 10.0, 200);

@@ -1,7 +1,7 @@
 //! Dynamic k nearest neighbours: the past jobs that came into much the same situation, and what they say.
 
 use super::features::Features;
-use super::history::Window;
+use super::history::HistoryWindow;
 
 /// Rows whose sums stay in the nearest cache while all columns are added up.
 const BLOCK: usize = 512;
@@ -33,7 +33,7 @@ pub fn distance(x: &Features, y: &Features) -> f64 {
 
 /// The distance to each job of a window. Features are whole numbers and add up exactly, so the order of adding, which is
 /// another than in [`distance`], does not matter.
-pub fn distances(target: &Features, window: &Window<'_>) -> Vec<f64> {
+pub fn distances(target: &Features, window: &HistoryWindow<'_>) -> Vec<f64> {
     let sum: f64 = target.iter().sum();
     let mut distances = vec![0.0; window.len()];
     for (block, apart) in distances.chunks_mut(BLOCK).enumerate() {
@@ -53,7 +53,7 @@ pub fn distances(target: &Features, window: &Window<'_>) -> Vec<f64> {
 
 /// All jobs within the smallest multiple of 0.05 that has any (Kumar and Vadhiyar, "Dynamic k-Nearest Neighbors").
 /// None without a history.
-pub fn neighbours(target: &Features, window: &Window<'_>) -> Option<Neighbours> {
+pub fn neighbours(target: &Features, window: &HistoryWindow<'_>) -> Option<Neighbours> {
     let distances = distances(target, window);
     let nearest = distances.iter().copied().min_by(f64::total_cmp)?;
     let radius = (1..=STEPS).map(|step| f64::from(step) / f64::from(STEPS)).find(|&radius| nearest <= radius);
@@ -72,13 +72,13 @@ impl Neighbours {
     }
 
     /// The mean of their waits weighted by inverse distance (Kumar and Vadhiyar, Equation 1).
-    pub fn weighted_average(&self, window: &Window<'_>) -> f64 {
+    pub fn weighted_average(&self, window: &HistoryWindow<'_>) -> f64 {
         weighted_average(&self.all, window)
     }
 }
 
 /// Jobs at distance 0, whose weight would be endless, answer alone by their mean.
-pub(super) fn weighted_average(neighbours: &[Neighbour], window: &Window<'_>) -> f64 {
+pub(super) fn weighted_average(neighbours: &[Neighbour], window: &HistoryWindow<'_>) -> f64 {
     let waits = window.waits();
     let (mut weights, mut sum) = (0.0, 0.0);
     let (mut equals, mut equal_waits) = (0u64, 0i128);
@@ -107,14 +107,14 @@ mod tests {
     use crate::job::{JobId, Submission};
     use crate::rng::stream;
     use crate::wait::features::FEATURES;
-    use crate::wait::history::{Arrived, History};
+    use crate::wait::history::{ArrivedJob, WaitHistory};
     use rand::RngExt;
 
-    fn history(rows: &[(Features, i64)]) -> History {
-        let mut history = History::of_all();
+    fn history(rows: &[(Features, i64)]) -> WaitHistory {
+        let mut history = WaitHistory::of_all();
         for (at, &(features, wait)) in rows.iter().enumerate() {
             let job = Submission::new(0, 1, 1);
-            history.push(&Arrived { id: JobId(at as u32), job, features }, wait);
+            history.push(&ArrivedJob { id: JobId(at as u32), job, features }, wait);
         }
         history
     }

@@ -7,13 +7,13 @@ use crate::spec::{Form, Key, Kind, Spec, SpecError};
 
 /// A way to predict waits.
 #[derive(Clone, Debug)]
-pub struct Method {
+pub struct WaitMethod {
     spec: Spec,
-    pub(super) way: Way,
+    pub(super) way: MethodKind,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Way {
+pub(super) enum MethodKind {
     /// Similar jobs; by their weighted average if there is no regression.
     Knn(Option<Regression>),
     Ibl {
@@ -123,34 +123,34 @@ fn bare(text: &str) -> &str {
     text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text)
 }
 
-impl Method {
+impl WaitMethod {
     /// What may be written.
     pub fn forms() -> [&'static Form; 5] {
         [&KNN, &IBL, &QBETS, &DOWNEY, &SIMULATE]
     }
 
-    pub fn parse(text: &str) -> Result<Method, SpecError> {
-        let spec = Spec::parse(text, "method", &Method::forms())?;
+    pub fn parse(text: &str) -> Result<WaitMethod, SpecError> {
+        let spec = Spec::parse(text, "method", &WaitMethod::forms())?;
         let way = match spec.name() {
-            "knn" => Way::Knn(match spec.text("point") {
+            "knn" => MethodKind::Knn(match spec.text("point") {
                 "linear" => Some(Regression::Linear),
                 "polynomial" => Some(Regression::Polynomial { degree: spec.whole("degree") as i32 }),
                 "rbf" => Some(Regression::Rbf),
                 "sigmoid" => Some(Regression::Sigmoid),
                 _ => None,
             }),
-            "ibl" => Way::Ibl { k: spec.whole("k") as usize },
-            "qbets" => Way::Qbets { quantile: spec.real("quantile"), confidence: spec.real("confidence") },
-            "downey" => Way::Downey(match spec.text("predictor") {
+            "ibl" => MethodKind::Ibl { k: spec.whole("k") as usize },
+            "qbets" => MethodKind::Qbets { quantile: spec.real("quantile"), confidence: spec.real("confidence") },
+            "downey" => MethodKind::Downey(match spec.text("predictor") {
                 "a" => QueueTimeMethod::Benefactors,
                 "b" => QueueTimeMethod::Release,
                 "exact" => QueueTimeMethod::Exact,
                 // Downey, section 3.3: two benefactors are enough for predictor A.
                 _ => QueueTimeMethod::Combined { least: 2 },
             }),
-            _ => Way::Simulate(Setting::parse(spec.text("scheduler"), bare(spec.text("predictor")))?),
+            _ => MethodKind::Simulate(Setting::parse(spec.text("scheduler"), bare(spec.text("predictor")))?),
         };
-        Ok(Method { spec, way })
+        Ok(WaitMethod { spec, way })
     }
 
     /// The method as it is written.
@@ -160,17 +160,17 @@ impl Method {
 
     /// Whether it is asked for some of the jobs only, because it takes long.
     pub fn is_regression(&self) -> bool {
-        matches!(self.way, Way::Knn(Some(_)))
+        matches!(self.way, MethodKind::Knn(Some(_)))
     }
 
     /// Whether its answers are bounds.
     pub fn is_bound(&self) -> bool {
-        matches!(self.way, Way::Qbets { .. })
+        matches!(self.way, MethodKind::Qbets { .. })
     }
 
     /// Whether quick starters are predicted beside it.
     pub fn is_knn(&self) -> bool {
-        matches!(self.way, Way::Knn(_))
+        matches!(self.way, MethodKind::Knn(_))
     }
 }
 
@@ -194,9 +194,9 @@ mod tests {
             ("simulate:predictor=ruh:window=2", "simulate:predictor=ruh:window=2"),
             ("simulate:predictor=(ruh:window=2,cap=on)", "simulate:predictor=(ruh:window=2,cap=on)"),
         ] {
-            let method = Method::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            let method = WaitMethod::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
             assert_eq!(method.name(), printed);
-            assert_eq!(Method::parse(printed).unwrap().name(), printed);
+            assert_eq!(WaitMethod::parse(printed).unwrap().name(), printed);
         }
         for (text, message) in [
             ("knm", "the methods are knn, ibl, qbets, downey, simulate"),
@@ -208,7 +208,7 @@ mod tests {
             ("simulate:predictor=rhu", "unknown predictor 'rhu'"),
             ("simulate:predictor=perfect", "knows what nobody can know"),
         ] {
-            let error = Method::parse(text).unwrap_err().to_string();
+            let error = WaitMethod::parse(text).unwrap_err().to_string();
             assert!(error.contains(message), "{error}");
         }
     }

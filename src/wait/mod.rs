@@ -24,23 +24,23 @@ mod state;
 mod svm;
 mod tables;
 
-pub use answer::{Answer, SimilarJob, answer};
+pub use answer::{SimilarJob, WaitAnswer, answer};
 pub use classes::{CLASSES, PerClass, WaitClass, normalized};
-pub use evaluate::{Evaluation, Judged, Phase, Plan, evaluate};
+pub use evaluate::{Evaluation, EvaluationPhase, EvaluationPlan, PredictedJob, evaluate};
 pub use features::{FEATURE_NAMES, FEATURES, Features, features};
-pub use figures::{CalibrationBin, Figures, Share};
+pub use figures::{CalibrationBin, HitRate, WaitFigures};
 pub use forward::forward_waits;
-pub use history::{Arrived, History, Window};
+pub use history::{ArrivedJob, HistoryWindow, WaitHistory};
 pub use ibl::predict as ibl_prediction;
 pub use knn::{Neighbour, Neighbours, distance, distances, neighbours};
-pub use method::Method;
+pub use method::WaitMethod;
 pub use predictor::{Learning, WaitPrediction, WaitPredictor};
 pub use qbets::{Qbets, rank};
 pub use quick::{is_quick, quick_starter};
 pub use regression::Regression;
-pub use schedule::{Schedule, SiteHandler, SiteOrder};
-pub use state::{Present, SiteState};
-pub use svm::{Classifier, Lesson};
+pub use schedule::{SiteHandler, SiteOrder, SiteSchedule};
+pub use state::{SiteJob, SiteState};
+pub use svm::{Classifier, TrainingSet};
 pub use tables::{
     answer_cells, calibration_cells, confusion_cells, figures_cells, job_cells, write_answer, write_tables,
 };

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::classes::{CLASSES, PerClass, WaitClass, normalized};
 use super::features::{Features, OCCUPIED, features};
-use super::history::{Arrived, History, Window};
+use super::history::{ArrivedJob, HistoryWindow, WaitHistory};
 use super::knn::{Neighbours, neighbours};
 use super::quick::quick_starter;
 use super::schedule::SiteHandler;
@@ -76,18 +76,18 @@ impl WaitPrediction {
 }
 
 /// What is known when a job comes, and what it is asked about.
-pub(super) struct Situation<'a> {
+pub(super) struct PredictionInput<'a> {
     pub job: &'a Submission,
     pub features: &'a Features,
-    pub window: &'a Window<'a>,
+    pub window: &'a HistoryWindow<'a>,
     pub procs: u32,
     pub classifier: Option<&'a Classifier>,
 }
 
-impl Situation<'_> {
+impl PredictionInput<'_> {
     /// The prediction with the jobs that it is made of; none without a history.
     pub fn predict(&self) -> Option<(WaitPrediction, Neighbours)> {
-        let Situation { job, features, window, procs, classifier } = self;
+        let PredictionInput { job, features, window, procs, classifier } = self;
         let similar = neighbours(features, window)?;
         let point = similar.weighted_average(window);
         let mut sums = [(0u64, 0i128); CLASSES];
@@ -155,9 +155,9 @@ pub struct WaitPredictor {
     learning: Learning,
     threads: usize,
     state: SiteState,
-    history: History,
+    history: WaitHistory,
     /// Those that wait.
-    waiting: Vec<Arrived>,
+    waiting: Vec<ArrivedJob>,
     arrivals: usize,
     classifier: Option<Classifier>,
 }
@@ -170,7 +170,7 @@ impl WaitPredictor {
             learning,
             threads,
             state: SiteState::default(),
-            history: History::of_latest(learning.history),
+            history: WaitHistory::of_latest(learning.history),
             waiting: Vec::new(),
             arrivals: 0,
             classifier: None,
@@ -179,7 +179,7 @@ impl WaitPredictor {
 
     /// A job joins the queue.
     pub fn on_arrival(&mut self, id: JobId, job: &Submission, now: Time) {
-        self.waiting.push(Arrived { id, job: *job, features: features(job, &self.state, now) });
+        self.waiting.push(ArrivedJob { id, job: *job, features: features(job, &self.state, now) });
         self.state.arrive(id, job);
         self.arrivals += 1;
         if self.learning.is_due(self.arrivals) {
@@ -208,7 +208,7 @@ impl WaitPredictor {
         }
     }
 
-    fn withdraw(&mut self, id: JobId) -> Option<Arrived> {
+    fn withdraw(&mut self, id: JobId) -> Option<ArrivedJob> {
         let at = self.waiting.iter().position(|arrived| arrived.id == id)?;
         Some(self.waiting.swap_remove(at))
     }
@@ -238,11 +238,11 @@ impl WaitPredictor {
     fn predict_at(&self, job: &Submission, state: &SiteState, now: Time) -> Option<(WaitPrediction, Neighbours)> {
         let (features, window) = (features(job, state, now), self.window());
         let classifier = self.classifier.as_ref();
-        Situation { job, features: &features, window: &window, procs: self.procs, classifier }.predict()
+        PredictionInput { job, features: &features, window: &window, procs: self.procs, classifier }.predict()
     }
 
     /// The jobs that count.
-    pub fn window(&self) -> Window<'_> {
+    pub fn window(&self) -> HistoryWindow<'_> {
         self.history.window(self.history.len(), self.learning.history)
     }
 

@@ -18,11 +18,11 @@ pub struct Qbets {
     least: usize,
     /// Most waits that are kept.
     keep: usize,
-    groups: Vec<Group>,
+    groups: Vec<WidthGroup>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Group {
+struct WidthGroup {
     /// In the order the jobs started.
     waits: std::collections::VecDeque<Seconds>,
     sorted: Vec<Seconds>,
@@ -33,7 +33,13 @@ impl Qbets {
     /// Upper bounds of a quantile that hold with such confidence, from the latest `keep` waits of a group at most.
     pub fn new(quantile: f64, confidence: f64, keep: usize) -> Qbets {
         let least = fewest(quantile, confidence);
-        Qbets { quantile, confidence, least, keep: keep.max(least), groups: vec![Group::default(); WIDTHS.len() + 1] }
+        Qbets {
+            quantile,
+            confidence,
+            least,
+            keep: keep.max(least),
+            groups: vec![WidthGroup::default(); WIDTHS.len() + 1],
+        }
     }
 
     /// The bound for a job so wide; none as long as too few waits are known.
@@ -57,7 +63,7 @@ impl Qbets {
     }
 }
 
-impl Group {
+impl WidthGroup {
     fn push(&mut self, wait: Seconds) {
         self.waits.push_back(wait);
         let at = self.sorted.partition_point(|&other| other < wait);

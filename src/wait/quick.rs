@@ -5,7 +5,7 @@
 //! that came to a machine about as full as now, mid history the last 1,000 starts, long history all there are. The first
 //! of them with jobs similar in request size and estimate answers.
 
-use super::history::Window;
+use super::history::HistoryWindow;
 use crate::job::Submission;
 use crate::time::{HOUR, Seconds};
 
@@ -23,7 +23,7 @@ pub fn is_quick(wait: Seconds) -> bool {
 }
 
 /// Whether a job that comes when so many processors are in use is predicted to start quickly.
-pub fn quick_starter(job: &Submission, occupied: i64, procs: u32, window: &Window<'_>) -> bool {
+pub fn quick_starter(job: &Submission, occupied: i64, procs: u32, window: &HistoryWindow<'_>) -> bool {
     let about_as_full = |at: &usize| (window.occupied()[*at] - occupied as f64).abs() <= OCCUPANCY * f64::from(procs);
     let similar = |at: &usize| is_similar(job, &window.jobs()[*at]);
     let latest_first = || (0..window.len()).rev();
@@ -73,15 +73,15 @@ mod tests {
     use super::*;
     use crate::job::JobId;
     use crate::wait::features::{FEATURES, OCCUPIED};
-    use crate::wait::history::{Arrived, History};
+    use crate::wait::history::{ArrivedJob, WaitHistory};
 
     /// (processors, estimate, occupied, wait), the oldest first.
     fn predict(rows: &[(u32, i64, u32, i64)], occupied: i64) -> bool {
-        let mut history = History::of_all();
+        let mut history = WaitHistory::of_all();
         for &(procs, estimate, occupied, wait) in rows {
             let mut features = [0.0; FEATURES];
             features[OCCUPIED] = f64::from(occupied);
-            history.push(&Arrived { id: JobId(0), job: Submission::new(0, procs, estimate), features }, wait);
+            history.push(&ArrivedJob { id: JobId(0), job: Submission::new(0, procs, estimate), features }, wait);
         }
         // 8 processors for 1000 s on a machine of 100.
         quick_starter(&Submission::new(0, 8, 1000), occupied, 100, &history.window(rows.len(), 5000))

@@ -5,7 +5,7 @@ use libsvm_rs::train::svm_train;
 use libsvm_rs::{KernelType, SvmParameter, SvmProblem, SvmType, predict::predict_values};
 
 use super::features::{FEATURES, Features};
-use super::history::Window;
+use super::history::HistoryWindow;
 use super::knn::Neighbours;
 use super::scale::Scale;
 use super::svm::nodes;
@@ -34,7 +34,7 @@ impl Regression {
     /// The wait predicted from the nearest 500 neighbours at most. Never below 0, and never above the longest wait among
     /// them: where it leaves what it was fitted to, a polynomial of high degree predicts waits longer than the world is old.
     /// None if no number comes out at all.
-    pub fn predict(self, target: &Features, neighbours: &Neighbours, window: &Window<'_>) -> Option<f64> {
+    pub fn predict(self, target: &Features, neighbours: &Neighbours, window: &HistoryWindow<'_>) -> Option<f64> {
         let nearest = neighbours.nearest(MOST);
         let rows: Vec<Features> = nearest.iter().map(|one| window.features(one.at)).collect();
         let waits: Vec<f64> = nearest.iter().map(|one| window.waits()[one.at] as f64).collect();
@@ -122,20 +122,20 @@ mod tests {
     use super::*;
     use crate::job::{JobId, Submission};
     use crate::rng::stream;
-    use crate::wait::history::{Arrived, History};
+    use crate::wait::history::{ArrivedJob, WaitHistory};
     use crate::wait::knn::Neighbour;
     use rand::RngExt;
 
     /// Jobs whose wait is a function of two of their features.
-    fn history(count: usize, wait: impl Fn(f64, f64) -> f64) -> History {
+    fn history(count: usize, wait: impl Fn(f64, f64) -> f64) -> WaitHistory {
         let mut rng = stream(5, "regression");
-        let mut history = History::of_all();
+        let mut history = WaitHistory::of_all();
         for at in 0..count {
             let mut features: Features = std::array::from_fn(|_| f64::from(rng.random_range(0..100u32)));
             // A feature that never changes, and one that repeats another.
             (features[4], features[5]) = (7.0, features[1]);
             let wait = wait(features[0], features[1]) as i64;
-            history.push(&Arrived { id: JobId(at as u32), job: Submission::new(0, 1, 1), features }, wait);
+            history.push(&ArrivedJob { id: JobId(at as u32), job: Submission::new(0, 1, 1), features }, wait);
         }
         history
     }

@@ -8,14 +8,14 @@ use crate::time::{Seconds, Time};
 
 /// Jobs, when each started, and the machine they ran on: a log's own schedule or a simulated one.
 #[derive(Clone, Debug)]
-pub struct Schedule<'a> {
+pub struct SiteSchedule<'a> {
     pub jobs: &'a [Job],
     /// One for each job.
     pub starts: &'a [Time],
     pub procs: u32,
 }
 
-impl Schedule<'_> {
+impl SiteSchedule<'_> {
     pub fn wait(&self, id: JobId) -> Seconds {
         self.starts[id.index()] - self.jobs[id.index()].submission.submit
     }
@@ -158,9 +158,9 @@ mod tests {
     use super::*;
 
     #[derive(Default)]
-    struct Heard(Vec<(Time, u32, char)>);
+    struct EventLog(Vec<(Time, u32, char)>);
 
-    impl SiteHandler for Heard {
+    impl SiteHandler for EventLog {
         fn on_arrival(&mut self, id: JobId, _: &Submission, now: Time) {
             self.0.push((now, id.0, 'a'));
         }
@@ -184,8 +184,8 @@ mod tests {
             number: 0,
         };
         let jobs = [job(0, 10), job(5, 3), job(10, 1), job(10, 1), job(13, 1)];
-        let schedule = Schedule { jobs: &jobs, starts: &[0, 10, 10, 11, 13], procs: 1 };
-        let mut heard = Heard::default();
+        let schedule = SiteSchedule { jobs: &jobs, starts: &[0, 10, 10, 11, 13], procs: 1 };
+        let mut heard = EventLog::default();
         schedule.replay(jobs.len(), &mut heard).unwrap();
         let expected = [
             (0, 0, 'a'),

@@ -5,7 +5,7 @@ use crate::time::{Seconds, Time};
 
 /// A job in the system.
 #[derive(Clone, Copy, Debug)]
-pub struct Present {
+pub struct SiteJob {
     pub id: JobId,
     pub procs: u32,
     pub estimate: Seconds,
@@ -13,7 +13,7 @@ pub struct Present {
     pub start: Time,
 }
 
-impl Present {
+impl SiteJob {
     /// Processor-seconds asked for.
     pub fn demand(&self) -> i128 {
         i128::from(self.procs) * i128::from(self.estimate)
@@ -28,22 +28,22 @@ impl Present {
 /// The jobs in the system.
 #[derive(Clone, Debug, Default)]
 pub struct SiteState {
-    waiting: Vec<Present>,
-    running: Vec<Present>,
+    waiting: Vec<SiteJob>,
+    running: Vec<SiteJob>,
     occupied: i64,
 }
 
 impl SiteState {
     /// A job joins the queue.
     pub fn arrive(&mut self, id: JobId, job: &Submission) {
-        self.waiting.push(Present { id, procs: job.procs, estimate: job.estimate, start: 0 });
+        self.waiting.push(SiteJob { id, procs: job.procs, estimate: job.estimate, start: 0 });
     }
 
     /// A waiting job starts. False if no such job waits.
     pub fn start(&mut self, id: JobId, now: Time) -> bool {
         let Some(job) = take(&mut self.waiting, id) else { return false };
         self.occupied += i64::from(job.procs);
-        self.running.push(Present { start: now, ..job });
+        self.running.push(SiteJob { start: now, ..job });
         true
     }
 
@@ -59,11 +59,11 @@ impl SiteState {
         take(&mut self.waiting, id).is_some()
     }
 
-    pub fn waiting(&self) -> &[Present] {
+    pub fn waiting(&self) -> &[SiteJob] {
         &self.waiting
     }
 
-    pub fn running(&self) -> &[Present] {
+    pub fn running(&self) -> &[SiteJob] {
         &self.running
     }
 
@@ -74,6 +74,6 @@ impl SiteState {
 }
 
 /// Order does not matter to anyone: all that is read of the jobs are counts and sums.
-fn take(jobs: &mut Vec<Present>, id: JobId) -> Option<Present> {
+fn take(jobs: &mut Vec<SiteJob>, id: JobId) -> Option<SiteJob> {
     jobs.iter().position(|job| job.id == id).map(|at| jobs.swap_remove(at))
 }

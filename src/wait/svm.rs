@@ -13,7 +13,7 @@ use rand::seq::SliceRandom;
 
 use super::classes::{CLASSES, PerClass, WaitClass};
 use super::features::{FEATURES, Features};
-use super::history::Window;
+use super::history::HistoryWindow;
 use super::scale::Scale;
 use crate::parallel;
 use crate::rng::stream;
@@ -25,7 +25,7 @@ const CERTAIN: f64 = 1e-7;
 const GAMMA: f64 = 1.0 / FEATURES as f64;
 
 /// What is to be learned: the jobs of a history with their classes.
-pub struct Lesson {
+pub struct TrainingSet {
     scale: Scale,
     rows: Vec<Vec<SvmNode>>,
     dense: Vec<Features>,
@@ -37,15 +37,15 @@ pub struct Lesson {
 
 /// Two classes that are told apart.
 #[derive(Clone, Copy, Debug)]
-pub struct Pair {
+pub struct ClassPair {
     first: usize,
     second: usize,
 }
 
 /// What was learned of a pair: how near each support vector, by its place among the jobs, pulls towards the first class.
-pub struct PairLearned {
-    pair: Pair,
-    pulls: Vec<(usize, f64)>,
+pub struct TrainedPair {
+    pair: ClassPair,
+    weights: Vec<(usize, f64)>,
     rho: f64,
     sigmoid: (f64, f64),
 }
@@ -57,37 +57,37 @@ pub struct Classifier {
     present: Vec<WaitClass>,
     /// The support vectors of all pairs, each once.
     vectors: Vec<Features>,
-    machines: Vec<Machine>,
+    pair_classifiers: Vec<PairClassifier>,
 }
 
 #[derive(Clone, Debug)]
-struct Machine {
-    pair: Pair,
+struct PairClassifier {
+    pair: ClassPair,
     /// By place in `vectors`.
-    pulls: Vec<(usize, f64)>,
+    weights: Vec<(usize, f64)>,
     rho: f64,
     sigmoid: (f64, f64),
 }
 
-impl Lesson {
+impl TrainingSet {
     /// None if there is nothing to learn from.
-    pub fn of(window: &Window<'_>, seed: u64) -> Option<Lesson> {
+    pub fn of(window: &HistoryWindow<'_>, seed: u64) -> Option<TrainingSet> {
         // LIBSVM talks of its progress unless it is told not to.
         libsvm_rs::set_quiet(true);
         let (scale, dense) = Scale::learn((0..window.len()).map(|at| window.features(at)));
         let classes: Vec<_> = window.waits().iter().map(|&wait| WaitClass::of(wait as f64)).collect();
         let present: Vec<_> = WaitClass::all().filter(|class| classes.contains(class)).collect();
         let rows = dense.iter().map(nodes).collect();
-        (!present.is_empty()).then_some(Lesson { scale, rows, dense, classes, present, seed })
+        (!present.is_empty()).then_some(TrainingSet { scale, rows, dense, classes, present, seed })
     }
 
     /// Every pair can be learned by itself, on whatever thread.
-    pub fn pairs(&self) -> Vec<Pair> {
+    pub fn pairs(&self) -> Vec<ClassPair> {
         let count = self.present.len();
-        (0..count).flat_map(|first| (first + 1..count).map(move |second| Pair { first, second })).collect()
+        (0..count).flat_map(|first| (first + 1..count).map(move |second| ClassPair { first, second })).collect()
     }
 
-    pub fn learn(&self, pair: Pair) -> PairLearned {
+    pub fn learn(&self, pair: ClassPair) -> TrainedPair {
         let [first, second] = [pair.first, pair.second].map(|at| self.present[at]);
         let jobs: Vec<usize> =
             (0..self.rows.len()).filter(|&at| self.classes[at] == first || self.classes[at] == second).collect();
@@ -118,13 +118,13 @@ impl Lesson {
         let sigmoid = sigmoid_train(&decisions, &labels);
         let model = train(&jobs);
         let sign = f64::from(model.label[0]);
-        let pull = |(at, coefficient): (&usize, &f64)| (jobs[at - 1], sign * coefficient);
-        let pulls = model.sv_indices.iter().zip(&model.sv_coef[0]).map(pull).collect();
-        PairLearned { pair, pulls, rho: sign * model.rho[0], sigmoid }
+        let weight = |(at, coefficient): (&usize, &f64)| (jobs[at - 1], sign * coefficient);
+        let weights = model.sv_indices.iter().zip(&model.sv_coef[0]).map(weight).collect();
+        TrainedPair { pair, weights, rho: sign * model.rho[0], sigmoid }
     }
 
     /// Puts together what was learned of all pairs.
-    pub fn finish(self, learned: Vec<PairLearned>) -> Classifier {
+    pub fn finish(self, learned: Vec<TrainedPair>) -> Classifier {
         let mut places = vec![None; self.dense.len()];
         let mut vectors = Vec::new();
         let mut place = |job: usize| {
@@ -133,12 +133,12 @@ impl Lesson {
                 vectors.len() - 1
             })
         };
-        let machines = learned.into_iter().map(|PairLearned { pair, pulls, rho, sigmoid }| {
-            let pulls = pulls.into_iter().map(|(job, pull)| (place(job), pull)).collect();
-            Machine { pair, pulls, rho, sigmoid }
+        let pair_classifiers = learned.into_iter().map(|TrainedPair { pair, weights, rho, sigmoid }| {
+            let weights = weights.into_iter().map(|(job, weight)| (place(job), weight)).collect();
+            PairClassifier { pair, weights, rho, sigmoid }
         });
-        let machines = machines.collect();
-        Classifier { scale: self.scale, present: self.present, vectors, machines }
+        let pair_classifiers = pair_classifiers.collect();
+        Classifier { scale: self.scale, present: self.present, vectors, pair_classifiers }
     }
 }
 
@@ -159,8 +159,8 @@ fn decision(model: &SvmModel, row: &[SvmNode]) -> f64 {
 
 impl Classifier {
     /// Learns from a window of history on so many threads; none if it is empty.
-    pub fn train(window: &Window<'_>, seed: u64, threads: usize) -> Option<Classifier> {
-        let lesson = Lesson::of(window, seed)?;
+    pub fn train(window: &HistoryWindow<'_>, seed: u64, threads: usize) -> Option<Classifier> {
+        let lesson = TrainingSet::of(window, seed)?;
         let learned = parallel::map(&lesson.pairs(), threads, |&pair| lesson.learn(pair), |_| ());
         Some(lesson.finish(learned))
     }
@@ -176,8 +176,8 @@ impl Classifier {
         let target = self.scale.apply(features);
         let kernels: Vec<f64> = self.vectors.iter().map(|vector| kernel(vector, &target)).collect();
         let mut pairwise = vec![vec![0.0; count]; count];
-        for Machine { pair, pulls, rho, sigmoid } in &self.machines {
-            let decision = pulls.iter().map(|&(vector, pull)| pull * kernels[vector]).sum::<f64>() - rho;
+        for PairClassifier { pair, weights, rho, sigmoid } in &self.pair_classifiers {
+            let decision = weights.iter().map(|&(vector, weight)| weight * kernels[vector]).sum::<f64>() - rho;
             let first = sigmoid_predict(decision, sigmoid.0, sigmoid.1).clamp(CERTAIN, 1.0 - CERTAIN);
             pairwise[pair.first][pair.second] = first;
             pairwise[pair.second][pair.first] = 1.0 - first;
@@ -205,13 +205,13 @@ mod tests {
     use super::*;
     use crate::job::{JobId, Submission};
     use crate::time::HOUR;
-    use crate::wait::history::{Arrived, History};
+    use crate::wait::history::{ArrivedJob, WaitHistory};
     use rand::RngExt;
 
     /// Jobs whose wait grows with the length of the queue, with some that do not fit.
-    fn history(count: usize, classes: usize) -> History {
+    fn history(count: usize, classes: usize) -> WaitHistory {
         let mut rng = stream(3, "svm test");
-        let mut history = History::of_all();
+        let mut history = WaitHistory::of_all();
         for _ in 0..count {
             let class = rng.random_range(0..classes);
             let noise = |at: usize| if at < 3 { f64::from(rng.random_range(0..50u32)) } else { 5.0 };
@@ -219,7 +219,7 @@ mod tests {
             features[6] = (1000.0f64).powf(class as f64 / 2.0) * rng.random_range(1.0..3.0f64);
             let shown = if rng.random_bool(0.1) { rng.random_range(0..classes) } else { class };
             let wait = [HOUR / 2, 2 * HOUR, 4 * HOUR, 8 * HOUR, 20 * HOUR, 40 * HOUR][shown];
-            history.push(&Arrived { id: JobId(0), job: Submission::new(0, 1, 1), features }, wait);
+            history.push(&ArrivedJob { id: JobId(0), job: Submission::new(0, 1, 1), features }, wait);
         }
         history
     }
@@ -250,8 +250,8 @@ mod tests {
     fn decisions_are_libsvms() {
         let history = history(300, 3);
         let window = history.window(300, 300);
-        let lesson = Lesson::of(&window, 1).unwrap();
-        let learned: Vec<PairLearned> = lesson.pairs().into_iter().map(|pair| lesson.learn(pair)).collect();
+        let lesson = TrainingSet::of(&window, 1).unwrap();
+        let learned: Vec<TrainedPair> = lesson.pairs().into_iter().map(|pair| lesson.learn(pair)).collect();
         let labels: Vec<f64> = lesson.classes.iter().map(|class| class.number() as f64).collect();
         let problem = SvmProblem { labels, instances: lesson.rows.clone() };
         let plain = svm_train(&problem, &parameters());
@@ -269,9 +269,13 @@ mod tests {
                 for j in i + 1..3 {
                     let (a, b) = (plain.label[i] as usize - 1, plain.label[j] as usize - 1);
                     let (pair, sign) = if a < b { ((a, b), 1.0) } else { ((b, a), -1.0) };
-                    let machine = classifier.machines.iter().find(|m| (m.pair.first, m.pair.second) == pair).unwrap();
-                    let ours: f64 =
-                        machine.pulls.iter().map(|&(v, pull)| pull * kernel(&classifier.vectors[v], &target)).sum();
+                    let machine =
+                        classifier.pair_classifiers.iter().find(|m| (m.pair.first, m.pair.second) == pair).unwrap();
+                    let ours: f64 = machine
+                        .weights
+                        .iter()
+                        .map(|&(v, weight)| weight * kernel(&classifier.vectors[v], &target))
+                        .sum();
                     let ours = sign * (ours - machine.rho);
                     // The solver stops within a thousandth, wherever the order of the jobs lets it.
                     assert!((ours - values[by_labels]).abs() < 0.02, "{ours} {}", values[by_labels]);
@@ -310,7 +314,7 @@ mod tests {
         assert!(Classifier::train(&one.window(0, 5), 1, 1).is_none());
         // A class with a single job, which no fold can both learn and be asked about.
         let mut history = history(40, 2);
-        history.push(&Arrived { id: JobId(0), job: Submission::new(0, 1, 1), features: [9.0; FEATURES] }, 30 * HOUR);
+        history.push(&ArrivedJob { id: JobId(0), job: Submission::new(0, 1, 1), features: [9.0; FEATURES] }, 30 * HOUR);
         let classifier = Classifier::train(&history.window(41, 41), 1, 1).unwrap();
         let probabilities = classifier.probabilities(&[9.0; FEATURES]);
         assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12 && probabilities[5] > 0.0);

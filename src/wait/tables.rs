@@ -2,24 +2,24 @@
 
 use std::io::{self, Write};
 
-use super::answer::Answer;
+use super::answer::WaitAnswer;
 use super::classes::WaitClass;
 use super::evaluate::Evaluation;
-use super::figures::{CalibrationBin, Figures, Share};
-use super::method::Method;
-use super::schedule::Schedule;
+use super::figures::{CalibrationBin, HitRate, WaitFigures};
+use super::method::WaitMethod;
+use super::schedule::SiteSchedule;
 use crate::report::{Cell, Table, grouped, percent};
 use crate::text::printable;
 use crate::time::{Seconds, humane};
 
 /// A line of results: named cells.
-pub type Row = Vec<(&'static str, Cell)>;
+pub type WaitRow = Vec<(&'static str, Cell)>;
 
 /// `method,predictions,ppe_pct,class1_pct,class2_pct,class3_pct,class1_slow_pct,class2_slow_pct,class3_slow_pct`, then
 /// `slow,unanswered,covered_pct,quick_precision_pct,quick_recall_pct,trace,scheduler`.
-pub fn figures_cells(figures: &Figures, trace: &str, scheduler: &str) -> Row {
-    let share = |share: &Share| Cell::Real(share.percent());
-    let quick = |pick: fn(&(Share, Share)) -> &Share| {
+pub fn figures_cells(figures: &WaitFigures, trace: &str, scheduler: &str) -> WaitRow {
+    let share = |share: &HitRate| Cell::Real(share.percent());
+    let quick = |pick: fn(&(HitRate, HitRate)) -> &HitRate| {
         figures.quick.as_ref().map_or(Cell::None, |quick| Cell::Real(pick(quick).percent()))
     };
     vec![
@@ -43,7 +43,7 @@ pub fn figures_cells(figures: &Figures, trace: &str, scheduler: &str) -> Row {
 }
 
 /// `method,class,predicted_class,jobs`: how often each class was taken for each.
-pub fn confusion_cells(figures: &Figures) -> Vec<Row> {
+pub fn confusion_cells(figures: &WaitFigures) -> Vec<WaitRow> {
     let pairs = WaitClass::all().flat_map(|truth| WaitClass::all().map(move |class| (truth, class)));
     let row = |(truth, class): (WaitClass, WaitClass)| {
         vec![
@@ -57,7 +57,7 @@ pub fn confusion_cells(figures: &Figures) -> Vec<Row> {
 }
 
 /// `low,high,count,predicted,observed`: probabilities of classes in tenths.
-pub fn calibration_cells(bin: &CalibrationBin) -> Row {
+pub fn calibration_cells(bin: &CalibrationBin) -> WaitRow {
     vec![
         ("low", Cell::Number(bin.low)),
         ("high", Cell::Number((bin.low * 10.0 + 1.0) / 10.0)),
@@ -69,7 +69,7 @@ pub fn calibration_cells(bin: &CalibrationBin) -> Row {
 
 /// What one method said of one job: `method,job,submit,procs,estimate,wait,class,predicted,predicted_class`, the two
 /// classes given, the probabilities of all six, `quick,similar`.
-pub fn job_cells(evaluation: &Evaluation, schedule: &Schedule<'_>, at: usize, method: usize) -> Option<Row> {
+pub fn job_cells(evaluation: &Evaluation, schedule: &SiteSchedule<'_>, at: usize, method: usize) -> Option<WaitRow> {
     let (method, points) = &evaluation.points[method];
     let (judged, point) = (&evaluation.jobs[at], points[at]?);
     let job = &schedule.jobs[judged.id.index()];
@@ -96,13 +96,13 @@ pub fn job_cells(evaluation: &Evaluation, schedule: &Schedule<'_>, at: usize, me
 }
 
 /// Figures, the first method's confusion matrix, and the calibration of the probabilities.
-pub fn write_tables(out: &mut dyn Write, evaluation: &Evaluation, all: &[Figures]) -> io::Result<()> {
+pub fn write_tables(out: &mut dyn Write, evaluation: &Evaluation, all: &[WaitFigures]) -> io::Result<()> {
     let mut table = Table::default();
     table.line(["", "predictions", "error", "1 class", "2 classes", "3 classes", "slow: 1", "2", "3", "covered"]);
     for figures in all {
         let mut cells = vec![figures.method.clone(), grouped(figures.predictions)];
         let shares = figures.classes.iter().chain(&figures.slow).chain([&figures.covered]);
-        let numbers = [figures.ppe_percent()].into_iter().chain(shares.map(Share::percent));
+        let numbers = [figures.ppe_percent()].into_iter().chain(shares.map(HitRate::percent));
         cells.extend(numbers.map(|number| percent(number / 100.0)));
         table.push(cells);
     }
@@ -145,7 +145,7 @@ pub fn write_tables(out: &mut dyn Write, evaluation: &Evaluation, all: &[Figures
 }
 
 /// One answer as a row: the job, the site, the prediction, and what other methods say.
-pub fn answer_cells(answer: &Answer, number: Option<i64>, actual: Option<Seconds>) -> Vec<(String, Cell)> {
+pub fn answer_cells(answer: &WaitAnswer, number: Option<i64>, actual: Option<Seconds>) -> Vec<(String, Cell)> {
     let prediction = &answer.prediction;
     let whole = |value: i64| Cell::Number(value as f64);
     let [first, second] = prediction.two();
@@ -179,12 +179,12 @@ pub fn answer_cells(answer: &Answer, number: Option<i64>, actual: Option<Seconds
 /// The answer as a person wants to read it. `name` is what the job is called.
 pub fn write_answer(
     out: &mut dyn Write,
-    answer: &Answer,
+    answer: &WaitAnswer,
     name: &str,
-    schedule: &Schedule<'_>,
+    schedule: &SiteSchedule<'_>,
     actual: Option<Seconds>,
 ) -> io::Result<()> {
-    let Answer { job, prediction, .. } = answer;
+    let WaitAnswer { job, prediction, .. } = answer;
     let plural = |count: usize, word: &str| {
         let end = if count == 1 { "" } else { "s" };
         format!("{} {word}{end}", grouped(count as u64))
@@ -231,5 +231,5 @@ pub fn write_answer(
 }
 
 fn is_bound(name: &str) -> bool {
-    Method::parse(name).is_ok_and(|method| method.is_bound())
+    WaitMethod::parse(name).is_ok_and(|method| method.is_bound())
 }

@@ -26,7 +26,7 @@ use shadowtime::spec::{Form, Spec, SpecError};
 use shadowtime::sweep::{Grid, Store, expand};
 use shadowtime::time::{Time, humane, parse_duration, print_duration};
 use shadowtime::trace::{Log, ReadOptions, Source, read, survey, validate};
-use shadowtime::wait::Method;
+use shadowtime::wait::WaitMethod;
 use shadowtime::{meta, predict, schedule, settings_file};
 
 /// A case that takes longer is a failure. Nearly all take less than a millisecond; a busy machine may take its time.
@@ -305,7 +305,7 @@ fn targets() -> Vec<Target> {
             SPEC_WORDS,
             models,
         ),
-        target("wait-methods", 3000, spec_seeds(&Method::forms(), MORE_METHODS), SPEC_WORDS, wait_methods),
+        target("wait-methods", 3000, spec_seeds(&WaitMethod::forms(), MORE_METHODS), SPEC_WORDS, wait_methods),
         target("policies", 1000, spec_seeds(&meta::policy_forms(), &[]), SPEC_WORDS, policies),
         target("strategies", 2000, spec_seeds(&Strategy::forms(), &[]), SPEC_WORDS, strategies),
         target("options", 6000, option_seeds(), SPEC_WORDS, options),
@@ -417,7 +417,7 @@ fn models(case: &mut Case<'_>) -> bool {
 }
 
 fn wait_methods(case: &mut Case<'_>) -> bool {
-    assert_text_reads_back(&case.text(), Method::parse, Method::name)
+    assert_text_reads_back(&case.text(), WaitMethod::parse, WaitMethod::name)
 }
 
 fn policies(case: &mut Case<'_>) -> bool {

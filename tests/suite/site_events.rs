@@ -2,7 +2,7 @@
 
 use shadowtime::job::JobId;
 use shadowtime::time::Time;
-use shadowtime::wait::Schedule;
+use shadowtime::wait::SiteSchedule;
 
 /// What happens to a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub enum Happening {
 
 /// Everything that happens, in order. At one instant: ends, then starts of jobs that came earlier, then arrivals, all in
 /// workload order; a job that starts when it comes starts before the next comes.
-pub fn happenings(schedule: &Schedule<'_>) -> Vec<(Time, JobId, Happening)> {
+pub fn happenings(schedule: &SiteSchedule<'_>) -> Vec<(Time, JobId, Happening)> {
     use Happening::{Arrival, End, Start};
     let mut all = Vec::with_capacity(3 * schedule.jobs.len());
     for (id, (job, &start)) in (0..).map(JobId).zip(schedule.jobs.iter().zip(schedule.starts)) {

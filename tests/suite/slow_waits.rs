@@ -9,7 +9,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use shadowtime::job::{JobId, Submission};
 use shadowtime::rng::stream;
-use shadowtime::wait::{Arrived, Classifier, History, Learning, WaitPrediction, WaitPredictor};
+use shadowtime::wait::{ArrivedJob, Classifier, Learning, WaitHistory, WaitPrediction, WaitPredictor};
 
 const HOUR: i64 = 3600;
 const CLASSES: usize = 6;
@@ -290,7 +290,7 @@ fn decision(model: &SvmModel, row: &[SvmNode]) -> f64 {
 }
 
 /// Jobs of up to `classes` classes of waits, those of one class much alike, in order of their classes or mixed.
-fn taught(count: usize, classes: usize, sorted: bool) -> (History, Vec<(Features, usize)>) {
+fn taught(count: usize, classes: usize, sorted: bool) -> (WaitHistory, Vec<(Features, usize)>) {
     let mut rng = stream(5, "taught");
     let mut rows: Vec<(Features, usize)> = (0..count)
         .map(|_| {
@@ -303,9 +303,9 @@ fn taught(count: usize, classes: usize, sorted: bool) -> (History, Vec<(Features
     if sorted {
         rows.sort_by_key(|row| row.1);
     }
-    let mut history = History::of_all();
+    let mut history = WaitHistory::of_all();
     for (features, class) in &rows {
-        let arrived = Arrived { id: JobId(0), job: Submission::new(0, 1, 1), features: *features };
+        let arrived = ArrivedJob { id: JobId(0), job: Submission::new(0, 1, 1), features: *features };
         history.push(&arrived, MIDPOINTS[*class] as i64);
     }
     (history, rows)

@@ -3,7 +3,7 @@
 
 use shadowtime::experiment::{Setting, simulate};
 use shadowtime::job::{Job, JobId, Submission};
-use shadowtime::wait::{Evaluation, Learning, Method, Plan, Schedule, WaitPredictor, evaluate};
+use shadowtime::wait::{Evaluation, EvaluationPlan, Learning, SiteSchedule, WaitMethod, WaitPredictor, evaluate};
 
 use crate::site_events::{Happening, happenings};
 use crate::support::{assert_golden, job_of, sim, sim_ok, workload};
@@ -37,18 +37,18 @@ fn busy(count: usize) -> (Vec<Job>, Vec<i64>) {
     (workload.jobs, starts)
 }
 
-fn methods() -> Vec<Method> {
+fn methods() -> Vec<WaitMethod> {
     let specs = ["knn", "knn:point=linear", "knn:point=rbf", "ibl", "qbets", "simulate:predictor=ruh", "downey"];
-    specs.iter().map(|spec| Method::parse(spec).unwrap()).collect()
+    specs.iter().map(|spec| WaitMethod::parse(spec).unwrap()).collect()
 }
 
-fn plan(threads: usize) -> Plan {
+fn plan(threads: usize) -> EvaluationPlan {
     let learning = Learning { history: 150, first: 200, every: 60, seed: 1 };
-    Plan { learning, most: 130, regression_every: 3, probabilities: true, threads }
+    EvaluationPlan { learning, most: 130, regression_every: 3, probabilities: true, threads }
 }
 
 fn evaluation(jobs: &[Job], starts: &[i64], threads: usize) -> Evaluation {
-    evaluate(&Schedule { jobs, starts, procs: 64 }, &methods(), &plan(threads), &|_, _, _| ()).unwrap()
+    evaluate(&SiteSchedule { jobs, starts, procs: 64 }, &methods(), &plan(threads), &|_, _, _| ()).unwrap()
 }
 
 /// What was said of a job: by each method, and the rest.
@@ -186,7 +186,7 @@ fn threads_change_nothing() {
 #[test]
 fn told_step_by_step_it_is_the_same() {
     let (jobs, starts) = busy(400);
-    let schedule = Schedule { jobs: &jobs, starts: &starts, procs: 64 };
+    let schedule = SiteSchedule { jobs: &jobs, starts: &starts, procs: 64 };
     let whole = evaluation(&jobs, &starts, 2);
     let mut site = WaitPredictor::new(64, plan(1).learning, 2);
     let mut asked = 0;
@@ -241,7 +241,7 @@ fn under_fcfs_a_forward_simulation_with_true_runtimes_is_right() {
     let setting = Setting::parse("fcfs", "estimate").unwrap();
     let record = simulate(&workload, &setting, &mut |_| ()).unwrap();
     let starts: Vec<i64> = record.outcomes.iter().map(|outcome| outcome.start.get().unwrap()).collect();
-    let schedule = Schedule { jobs: &jobs, starts: &starts, procs: 64 };
+    let schedule = SiteSchedule { jobs: &jobs, starts: &starts, procs: 64 };
     let waits = shadowtime::wait::forward_waits(&schedule, &setting, 0..300, &|_| ()).unwrap();
     let expected: Vec<i64> = (0..300).map(|id| schedule.wait(JobId(id))).collect();
     assert_eq!(waits, expected);

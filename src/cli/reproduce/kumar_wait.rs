@@ -7,7 +7,7 @@ use crate::cli::failure::UsageError;
 use crate::cli::progress::Progress;
 use crate::report::grouped;
 use crate::reproduce::{KumarWait, kumar_wait_logs};
-use crate::wait::{Learning, Phase, Plan};
+use crate::wait::{EvaluationPhase, EvaluationPlan, Learning};
 
 #[derive(Debug, Args)]
 pub struct KumarWaitArgs {
@@ -32,19 +32,19 @@ pub fn execute(args: &KumarWaitArgs, quiet: bool) -> anyhow::Result<()> {
         let (name, jobs) = (log.name.short, grouped(workload.jobs.len() as u64));
         return Err(UsageError(format!("--begin leaves none of the {jobs} jobs of {name} to predict")).into());
     }
-    let plan = Plan {
+    let plan = EvaluationPlan {
         learning: Learning { first, ..Learning::default() },
         most: args.most as usize,
         regression_every: args.regression_every as usize,
         threads: args.common.output.threads(),
-        ..Plan::default()
+        ..EvaluationPlan::default()
     };
     let figures = {
         // Learning and predicting take about as long: each is half of a log's share.
         let progress = Progress::counting("predicting", "percent", Some(100 * logs.len()), quiet);
         KumarWait { logs: &workloads, plan }.figures(&|log, phase, done, all| {
             let half = 50 * done / all.max(1);
-            progress.at(100 * log + if phase == Phase::Predicting { 50 + half } else { half });
+            progress.at(100 * log + if phase == EvaluationPhase::Predicting { 50 + half } else { half });
         })?
     };
     args.common.print("kumar-wait", &figures, &logs, false)

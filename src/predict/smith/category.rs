@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-use super::templates::{Data, Method, Template};
+use super::templates::{CategoryEstimate, Data, Template};
 use crate::job::Submission;
 use crate::time::Seconds;
 
@@ -157,8 +157,8 @@ impl Category {
     /// What it says of a job, if it can say anything.
     pub fn answer(&self, template: &Template, job: &Submission, confidence: &Confidence) -> Option<Answer> {
         let answer = match template.method {
-            Method::Mean => self.mean(confidence),
-            Method::Regression => self.regression(job.procs, confidence),
+            CategoryEstimate::Mean => self.mean(confidence),
+            CategoryEstimate::Regression => self.regression(job.procs, confidence),
         };
         let unit = unit(template.data, job.estimate);
         answer.map(|Answer { value, interval }| Answer { value: value * unit, interval: interval * unit })

@@ -15,7 +15,7 @@ pub struct Template {
     pub partition: bool,
     /// The size K of node ranges: 1 to K processors are alike, K + 1 to 2K, and so on.
     pub nodes: Option<u32>,
-    pub method: Method,
+    pub method: CategoryEstimate,
     pub data: Data,
     /// Only so many of the latest jobs of a category count.
     pub history: Option<u32>,
@@ -23,7 +23,7 @@ pub struct Template {
 
 /// How a category predicts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Method {
+pub enum CategoryEstimate {
     #[default]
     Mean,
     /// A straight line over the number of processors.
@@ -116,8 +116,8 @@ fn parse(text: &str, from: usize, to: usize) -> Result<Template, String> {
             "e" => std::mem::replace(&mut template.executable, true),
             "q" => std::mem::replace(&mut template.queue, true),
             "p" => std::mem::replace(&mut template.partition, true),
-            "mean" => method.replace(Method::Mean).is_some(),
-            "lr" => method.replace(Method::Regression).is_some(),
+            "mean" => method.replace(CategoryEstimate::Mean).is_some(),
+            "lr" => method.replace(CategoryEstimate::Regression).is_some(),
             "act" => data.replace(Data::Actual).is_some(),
             "rel" => data.replace(Data::Relative).is_some(),
             _ => match word.split_once('=').map(|(key, value)| (key, value.parse::<u32>())) {
@@ -151,7 +151,7 @@ impl fmt::Display for Template {
             [(self.user, "u"), (self.group, "g"), (self.executable, "e"), (self.queue, "q"), (self.partition, "p")];
         words.extend(names.iter().filter(|(wanted, _)| *wanted).map(|(_, name)| name.to_string()));
         words.extend(self.nodes.map(|size| format!("n={size}")));
-        words.extend((self.method == Method::Regression).then(|| "lr".to_string()));
+        words.extend((self.method == CategoryEstimate::Regression).then(|| "lr".to_string()));
         words.extend((self.data == Data::Relative).then(|| "rel".to_string()));
         words.extend(self.history.map(|length| format!("h={length}")));
         write!(f, "({})", words.join(","))
