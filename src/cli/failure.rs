@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use super::interrupt::{INTERRUPTED, Interrupted};
-use crate::meta::GridError;
+use crate::meta::MetaSystemError;
 use crate::report::OutputError;
 use crate::spec::SpecError;
 use crate::sweep::SweepError;
@@ -29,7 +29,7 @@ pub fn exit_code(error: &anyhow::Error) -> u8 {
     let bad_input = error.is::<TraceError>()
         || error.is::<SpecError>()
         || error.is::<UsageError>()
-        || error.is::<GridError>()
+        || error.is::<MetaSystemError>()
         || error.is::<SweepError>();
     if bad_input { 2 } else { 1 }
 }

@@ -41,7 +41,7 @@ pub fn forms(what: What) -> Vec<&'static Form> {
         What::Schedulers => schedule::catalog::forms(),
         What::Estimates => estimates::catalog::forms(),
         What::Strategies => Strategy::forms(),
-        What::Policies => meta::policy_forms(),
+        What::Policies => meta::dispatch_forms(),
         What::Methods => wait::WaitMethod::forms().to_vec(),
         What::Columns => Vec::new(),
     }

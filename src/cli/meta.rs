@@ -14,8 +14,8 @@ use super::progress::Progress;
 use super::stderr::note;
 use crate::experiment::{Options, Section};
 use crate::meta::{
-    Grid, GridFile, GridRecord, GridSummary, Policy, SCENARIO_DAYS, Scenario, Site, SiteText, placed_jobs, policy_row,
-    run, site_rows, summarize_grid, write_policies, write_scenarios,
+    DispatchPolicy, MetaRecord, MetaSummary, MetaSystem, SCENARIO_DAYS, Scenario, Site, SiteText, SitesFile,
+    placed_jobs, policy_row, run, site_rows, summarize_system, write_policies, write_scenarios,
 };
 use crate::metrics::Measure;
 use crate::parallel;
@@ -95,10 +95,10 @@ pub fn execute(args: &MetaArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
 }
 
 impl MetaArgs {
-    fn policies(&self, file: Option<&str>) -> anyhow::Result<Vec<Policy>> {
+    fn policies(&self, file: Option<&str>) -> anyhow::Result<Vec<DispatchPolicy>> {
         let default = "static,least-loaded,k-distributed,redundant,least-predicted";
         let list = split_list(self.policy.as_deref().or(file).unwrap_or(default))?;
-        let policies = list.iter().map(|text| Policy::parse(text)).collect::<Result<Vec<_>, _>>()?;
+        let policies = list.iter().map(|text| DispatchPolicy::parse(text)).collect::<Result<Vec<_>, _>>()?;
         match policies.iter().enumerate().find(|(at, policy)| policies[..*at].contains(policy)) {
             Some((_, twice)) => Err(UsageError(format!("the policy {twice} is given twice")).into()),
             None => Ok(policies),
@@ -107,20 +107,20 @@ impl MetaArgs {
 }
 
 /// What is compared with: everything at home. It is run even if nobody asked for it, and then not shown.
-fn with_static(policies: &[Policy]) -> Vec<Policy> {
+fn with_static(policies: &[DispatchPolicy]) -> Vec<DispatchPolicy> {
     let mut all = policies.to_vec();
-    if !all.contains(&Policy::Static) {
-        all.push(Policy::Static);
+    if !all.contains(&DispatchPolicy::Static) {
+        all.push(DispatchPolicy::Static);
     }
     all
 }
 
 fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Result<()> {
     let file = match &args.file {
-        None => GridFile::default(),
+        None => SitesFile::default(),
         Some(path) => {
             let text = settings_file::read_text(path, settings_file::MOST_OF_SITES).map_err(UsageError)?;
-            GridFile::parse(&text).map_err(|error| UsageError(format!("{}: {error}", path.display())))?
+            SitesFile::parse(&text).map_err(|error| UsageError(format!("{}: {error}", path.display())))?
         }
     };
     let policies = args.policies(file.policies.as_deref())?;
@@ -133,18 +133,19 @@ fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Res
     let logs = sites.iter().map(|site| ("--site", site.log.as_str()));
     let inputs: Vec<_> = logs.chain(args.file.iter().filter_map(|file| Some(("FILE", file.to_str()?)))).collect();
     let OutputFiles { files: [jobs_out, sites_out], stdout_taken } = OutputFiles::open(outputs, &inputs)?;
-    let grid =
-        Grid::new(sites.into_iter().map(|site| read_site(site, options, quiet)).collect::<anyhow::Result<_>>()?)?;
-    if options.measure.jobs(grid.arrivals.len()).is_empty() {
-        let jobs = grouped(grid.arrivals.len() as u64);
+    let system =
+        MetaSystem::new(sites.into_iter().map(|site| read_site(site, options, quiet)).collect::<anyhow::Result<_>>()?)?;
+    if options.measure.jobs(system.arrivals.len()).is_empty() {
+        let jobs = grouped(system.arrivals.len() as u64);
         return Err(UsageError(format!("--warmup and --cooldown leave none of the {jobs} jobs to measure")).into());
     }
     let all = with_static(&policies);
-    let cost: Vec<Cost> = all.iter().map(|policy| Cost::of(policy, grid.machines.len(), grid.arrivals.len())).collect();
-    tell_cost(&format!("{} sites", grid.machines.len()), &cost, args.output.threads(), quiet);
-    let records = run_all(&grid, &all, args.output.threads(), quiet)?;
-    let summarize = |(policy, record)| summarize_grid(&grid, policy, record, &options.measure);
-    let summaries: Vec<GridSummary> = all.iter().zip(&records).map(summarize).collect();
+    let cost: Vec<Cost> =
+        all.iter().map(|policy| Cost::of(policy, system.machines.len(), system.arrivals.len())).collect();
+    tell_cost(&format!("{} sites", system.machines.len()), &cost, args.output.threads(), quiet);
+    let records = run_all(&system, &all, args.output.threads(), quiet)?;
+    let summarize = |(policy, record)| summarize_system(&system, policy, record, &options.measure);
+    let summaries: Vec<MetaSummary> = all.iter().zip(&records).map(summarize).collect();
     let home = summaries.iter().find(|run| run.policy == "static").expect("static was run");
     let shown = &summaries[..policies.len()];
     if let Some(out) = sites_out {
@@ -152,22 +153,22 @@ fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Res
         out.fill(|out| write_csv(out, &rows, true))?;
     }
     if let Some(out) = jobs_out {
-        let names: Vec<String> = policies.iter().map(Policy::to_string).collect();
-        out.fill(|out| write_placed_jobs(out, jobs(&grid, &names, &records, &options.measure)))?;
+        let names: Vec<String> = policies.iter().map(DispatchPolicy::to_string).collect();
+        out.fill(|out| write_placed_jobs(out, jobs(&system, &names, &records, &options.measure)))?;
     }
     let rows: Vec<_> = shown.iter().map(|run| policy_row(home, run)).collect();
     Ok(args.output.print.print_rows(stdout_taken, &rows, |out| write_policies(out, home, shown))?)
 }
 
 fn jobs<'a>(
-    grid: &'a Grid,
+    system: &'a MetaSystem,
     policies: &'a [String],
-    records: &'a [GridRecord],
+    records: &'a [MetaRecord],
     measure: &'a Measure,
 ) -> impl Iterator<Item = PlacedRow<'a>> {
     policies.iter().zip(records).flat_map(move |(policy, record)| {
-        let name = |site: usize| grid.machines[site].name.as_str();
-        placed_jobs(grid, record, measure).map(move |placed| PlacedRow {
+        let name = |site: usize| system.machines[site].name.as_str();
+        placed_jobs(system, record, measure).map(move |placed| PlacedRow {
             policy,
             origin: name(placed.origin),
             site: name(placed.site),
@@ -184,12 +185,17 @@ fn read_site(text: &SiteText, everywhere: &Options, quiet: bool) -> anyhow::Resu
 }
 
 /// Runs a grid under every policy.
-fn run_all(grid: &Grid, policies: &[Policy], threads: usize, quiet: bool) -> anyhow::Result<Vec<GridRecord>> {
-    let progress = Progress::counting("simulating", "jobs", Some(grid.arrivals.len() * policies.len()), quiet);
+fn run_all(
+    system: &MetaSystem,
+    policies: &[DispatchPolicy],
+    threads: usize,
+    quiet: bool,
+) -> anyhow::Result<Vec<MetaRecord>> {
+    let progress = Progress::counting("simulating", "jobs", Some(system.arrivals.len() * policies.len()), quiet);
     let done = AtomicUsize::new(0);
-    let one = |policy: &Policy| {
+    let one = |policy: &DispatchPolicy| {
         let mut before = 0;
-        run(grid, policy, &mut |arrived| {
+        run(system, policy, &mut |arrived| {
             let step = arrived - std::mem::replace(&mut before, arrived);
             progress.at(done.fetch_add(step, Ordering::Relaxed) + step);
         })
@@ -213,7 +219,7 @@ fn execute_scenarios(
         }
     }
     let all = with_static(&policies);
-    let cells: Vec<(Scenario, &Policy)> =
+    let cells: Vec<(Scenario, &DispatchPolicy)> =
         scenarios.iter().flat_map(|&scenario| all.iter().map(move |policy| (scenario, policy))).collect();
     let cost: Vec<Cost> =
         cells.iter().map(|(scenario, policy)| Cost::of(policy, 4, scenario.jobs(args.days))).collect();
@@ -222,10 +228,10 @@ fn execute_scenarios(
     let began = Instant::now();
     let summaries = {
         let progress = Progress::counting("simulating", "runs", Some(cells.len()), quiet);
-        let one = |(scenario, policy): &(Scenario, &Policy)| -> anyhow::Result<GridSummary> {
-            let grid = scenario.grid(&setting, args.days, seed)?;
-            let record = run(&grid, policy, &mut |_| ())?;
-            Ok(summarize_grid(&grid, policy, &record, &options.measure))
+        let one = |(scenario, policy): &(Scenario, &DispatchPolicy)| -> anyhow::Result<MetaSummary> {
+            let system = scenario.system(&setting, args.days, seed)?;
+            let record = run(&system, policy, &mut |_| ())?;
+            Ok(summarize_system(&system, policy, &record, &options.measure))
         };
         parallel::map(&cells, args.output.threads(), one, |done| progress.at(done))
     };
@@ -233,9 +239,9 @@ fn execute_scenarios(
     if !quiet {
         note(format_args!("{} runs in {}", cells.len(), humane(began.elapsed().as_secs_f64())));
     }
-    let named: Vec<(String, Vec<GridSummary>)> =
+    let named: Vec<(String, Vec<MetaSummary>)> =
         scenarios.iter().map(Scenario::to_string).zip(summaries.chunks(all.len()).map(<[_]>::to_vec)).collect();
-    let row = |(name, runs): &(String, Vec<GridSummary>)| {
+    let row = |(name, runs): &(String, Vec<MetaSummary>)| {
         let home = runs.iter().find(|run| run.policy == "static").expect("static was run");
         let with_name =
             |run| [vec![("scenario".to_string(), Cell::Text(name.clone()))], policy_row(home, run)].concat();
@@ -271,7 +277,7 @@ const A_STEP: f64 = 1.2e-6;
 const A_QUESTION: f64 = 250e-6;
 
 impl Cost {
-    fn of(policy: &Policy, sites: usize, jobs: usize) -> Cost {
+    fn of(policy: &DispatchPolicy, sites: usize, jobs: usize) -> Cost {
         let each = if policy.asks_for_waits() { A_QUESTION } else { A_STEP };
         Cost { jobs, seconds: each * (sites * jobs) as f64 }
     }

@@ -1,9 +1,9 @@
 //! The clock: several simulations stepped together, and the stream of jobs dealt out among them.
 
-use super::grid::{Arrival, Grid, Machine};
 use super::live_site::LiveSite;
-use super::policies::Policy;
-use super::waits::{ByHistory, SiteWaits};
+use super::policies::DispatchPolicy;
+use super::system::{MetaSystem, SiteMachine, StreamJob};
+use super::waits::{HistoryWaits, SiteWaitPredictor};
 use crate::engine::{EngineError, Outcome};
 use crate::job::JobId;
 use crate::time::Time;
@@ -13,7 +13,7 @@ const WATCH_EVERY: usize = 1 << 13;
 
 /// What became of the stream's jobs, in their order.
 #[derive(Clone, Debug)]
-pub struct GridRecord {
+pub struct MetaRecord {
     /// Where each ran.
     pub sites: Vec<usize>,
     pub outcomes: Vec<Outcome>,
@@ -23,9 +23,13 @@ pub struct GridRecord {
 }
 
 /// Runs a grid under a policy. The watcher is told now and then how many jobs have arrived.
-pub fn run(grid: &Grid, policy: &Policy, watch: &mut dyn FnMut(usize)) -> Result<GridRecord, EngineError> {
-    let by_history = |machine: &Machine| -> Box<dyn SiteWaits> { Box::new(ByHistory::new(machine)) };
-    run_with(grid, policy, &|machine| policy.asks_for_waits().then(|| by_history(machine)), watch)
+pub fn run(
+    system: &MetaSystem,
+    policy: &DispatchPolicy,
+    watch: &mut dyn FnMut(usize),
+) -> Result<MetaRecord, EngineError> {
+    let by_history = |machine: &SiteMachine| -> Box<dyn SiteWaitPredictor> { Box::new(HistoryWaits::new(machine)) };
+    run_with(system, policy, &|machine| policy.asks_for_waits().then(|| by_history(machine)), watch)
 }
 
 /// The same with others who watch the sites: `waits` makes them, if anyone is to.
@@ -40,18 +44,18 @@ pub fn run(grid: &Grid, policy: &Policy, watch: &mut dyn FnMut(usize)) -> Result
 /// What a policy sees of a site when a job comes is thus after the ends of that instant and before its passes: the
 /// processors that have become free are free, and those who will start on them still wait.
 pub fn run_with(
-    grid: &Grid,
-    policy: &Policy,
-    waits: &dyn Fn(&Machine) -> Option<Box<dyn SiteWaits>>,
+    system: &MetaSystem,
+    policy: &DispatchPolicy,
+    waits: &dyn Fn(&SiteMachine) -> Option<Box<dyn SiteWaitPredictor>>,
     watch: &mut dyn FnMut(usize),
-) -> Result<GridRecord, EngineError> {
+) -> Result<MetaRecord, EngineError> {
     let mut clock = Clock {
-        arrivals: &grid.arrivals,
+        arrivals: &system.arrivals,
         policy,
-        sites: grid.machines.iter().map(|machine| LiveSite::new(machine, waits(machine))).collect(),
+        sites: system.machines.iter().map(|machine| LiveSite::new(machine, waits(machine))).collect(),
         next: 0,
-        ran: vec![Queued { site: usize::MAX, id: JobId(0) }; grid.arrivals.len()],
-        copies: vec![Vec::new(); grid.arrivals.len()],
+        ran: vec![Queued { site: usize::MAX, id: JobId(0) }; system.arrivals.len()],
+        copies: vec![Vec::new(); system.arrivals.len()],
         queued: 0,
         cancelled: 0,
         chosen: Vec::new(),
@@ -76,8 +80,8 @@ struct Queued {
 }
 
 struct Clock<'a> {
-    arrivals: &'a [Arrival],
-    policy: &'a Policy,
+    arrivals: &'a [StreamJob],
+    policy: &'a DispatchPolicy,
     sites: Vec<LiveSite>,
     /// The job of the stream that comes next.
     next: usize,
@@ -92,7 +96,7 @@ struct Clock<'a> {
 
 impl Clock<'_> {
     fn next_event(&self) -> Option<Time> {
-        let arrival = self.arrivals.get(self.next).map(Arrival::submit);
+        let arrival = self.arrivals.get(self.next).map(StreamJob::submit);
         self.sites.iter().filter_map(LiveSite::next_event).chain(arrival).min()
     }
 
@@ -109,7 +113,7 @@ impl Clock<'_> {
         Ok(())
     }
 
-    fn deal_out(&mut self, arrival: &Arrival) -> Result<(), EngineError> {
+    fn deal_out(&mut self, arrival: &StreamJob) -> Result<(), EngineError> {
         let job = arrival.qualified();
         self.policy.place(&job.submission, arrival.origin, &self.sites, &mut self.chosen);
         for &site in &self.chosen {
@@ -144,9 +148,9 @@ impl Clock<'_> {
         Ok(any)
     }
 
-    fn into_record(self) -> Result<GridRecord, EngineError> {
+    fn into_record(self) -> Result<MetaRecord, EngineError> {
         let outcomes: Vec<_> = self.sites.into_iter().map(LiveSite::into_outcomes).collect::<Result<_, _>>()?;
-        Ok(GridRecord {
+        Ok(MetaRecord {
             sites: self.ran.iter().map(|copy| copy.site).collect(),
             outcomes: self.ran.iter().map(|copy| outcomes[copy.site][copy.id.index()]).collect(),
             queued: self.queued,

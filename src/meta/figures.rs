@@ -1,8 +1,8 @@
 //! A grid's run in numbers: of all jobs, of each site's own, of those that ran there, and who gains by it.
 
-use super::clock::GridRecord;
-use super::grid::Grid;
-use super::policies::Policy;
+use super::clock::MetaRecord;
+use super::policies::DispatchPolicy;
+use super::system::MetaSystem;
 use crate::engine::Finished;
 use crate::metrics::{JobMetrics, Measure};
 use crate::stats::percentiles;
@@ -10,7 +10,7 @@ use crate::time::{DAY, HOUR};
 
 /// Waits and slowdowns of some jobs; NaN if there are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Waits {
+pub struct WaitSummary {
     pub jobs: usize,
     pub wait_mean: f64,
     pub wait_p50: f64,
@@ -24,9 +24,9 @@ pub struct Waits {
     pub bsld_p95: f64,
 }
 
-impl Waits {
+impl WaitSummary {
     /// Sums run in the order of the jobs.
-    pub fn of<'a>(jobs: impl Iterator<Item = &'a JobMetrics>) -> Waits {
+    pub fn of<'a>(jobs: impl Iterator<Item = &'a JobMetrics>) -> WaitSummary {
         let (mut waits, mut bslds) = (Vec::new(), Vec::new());
         let (mut wait, mut bsld, mut short, mut long) = (0.0, 0.0, 0, 0);
         for job in jobs {
@@ -40,7 +40,7 @@ impl Waits {
         let count = waits.len() as f64;
         let [wait_p50, wait_p95, wait_max] = percentiles(&mut waits, [50.0, 95.0, 100.0]);
         let [bsld_p50, bsld_p95] = percentiles(&mut bslds, [50.0, 95.0]);
-        Waits {
+        WaitSummary {
             jobs: waits.len(),
             wait_mean: wait / count,
             wait_p50,
@@ -61,9 +61,9 @@ pub struct SiteSummary {
     pub name: String,
     pub procs: u32,
     /// The jobs that its own users submitted, wherever they ran.
-    pub own: Waits,
+    pub own: WaitSummary,
     /// The jobs that ran there, whoever submitted them.
-    pub ran: Waits,
+    pub ran: WaitSummary,
     /// Those in percent of all jobs (Kumar and Vadhiyar, Table 7).
     pub share_pct: f64,
     /// The work of all jobs that ran there over what the machine could do from the grid's first submission to its last
@@ -73,10 +73,10 @@ pub struct SiteSummary {
 
 /// A grid under a policy.
 #[derive(Clone, Debug, PartialEq)]
-pub struct GridSummary {
+pub struct MetaSummary {
     /// The policy's spec.
     pub policy: String,
-    pub waits: Waits,
+    pub waits: WaitSummary,
     pub sites: Vec<SiteSummary>,
     /// Over all jobs that were simulated: how many times they were queued, and cancelled again.
     pub queued: u64,
@@ -93,11 +93,11 @@ pub struct PlacedJob {
 
 /// All jobs that were simulated, in the order of the stream.
 pub fn placed_jobs<'a>(
-    grid: &'a Grid,
-    record: &'a GridRecord,
+    system: &'a MetaSystem,
+    record: &'a MetaRecord,
     measure: &'a Measure,
 ) -> impl Iterator<Item = PlacedJob> + 'a {
-    let all = grid.arrivals.iter().zip(&record.outcomes).zip(&record.sites);
+    let all = system.arrivals.iter().zip(&record.outcomes).zip(&record.sites);
     all.map(|((arrival, outcome), &site)| {
         let job = JobMetrics::of(&Finished { job: &arrival.job, outcome }, measure.bsld_threshold);
         PlacedJob { origin: arrival.origin, site, job }
@@ -105,15 +105,20 @@ pub fn placed_jobs<'a>(
 }
 
 /// Means, percentiles and shares are over the measured jobs.
-pub fn summarize_grid(grid: &Grid, policy: &Policy, record: &GridRecord, measure: &Measure) -> GridSummary {
-    let jobs: Vec<PlacedJob> = placed_jobs(grid, record, measure).collect();
-    let first = grid.arrivals.first().map_or(0, |arrival| arrival.submit());
+pub fn summarize_system(
+    system: &MetaSystem,
+    policy: &DispatchPolicy,
+    record: &MetaRecord,
+    measure: &Measure,
+) -> MetaSummary {
+    let jobs: Vec<PlacedJob> = placed_jobs(system, record, measure).collect();
+    let first = system.arrivals.first().map_or(0, |arrival| arrival.submit());
     let makespan = jobs.iter().map(|placed| placed.job.end).max().unwrap_or(first) - first;
     let measured = &jobs[measure.jobs(jobs.len())];
     let some = |wanted: &dyn Fn(&PlacedJob) -> bool| {
-        Waits::of(measured.iter().filter(|placed| wanted(placed)).map(|placed| &placed.job))
+        WaitSummary::of(measured.iter().filter(|placed| wanted(placed)).map(|placed| &placed.job))
     };
-    let site = |(at, machine): (usize, &super::grid::Machine)| {
+    let site = |(at, machine): (usize, &super::system::SiteMachine)| {
         let here = jobs.iter().filter(|placed| placed.site == at);
         let work: i128 = here.map(|here| i128::from(here.job.procs) * i128::from(here.job.runtime)).sum();
         let ran = some(&|placed| placed.site == at);
@@ -126,10 +131,10 @@ pub fn summarize_grid(grid: &Grid, policy: &Policy, record: &GridRecord, measure
             utilization: work as f64 / (f64::from(machine.procs) * makespan as f64),
         }
     };
-    GridSummary {
+    MetaSummary {
         policy: policy.to_string(),
         waits: some(&|_| true),
-        sites: grid.machines.iter().enumerate().map(site).collect(),
+        sites: system.machines.iter().enumerate().map(site).collect(),
         queued: record.queued,
         cancelled: record.cancelled,
     }
@@ -152,7 +157,7 @@ pub struct Fairness {
 
 impl Fairness {
     /// `home` is the same grid under `static`.
-    pub fn of(home: &GridSummary, run: &GridSummary) -> Fairness {
+    pub fn of(home: &MetaSummary, run: &MetaSummary) -> Fairness {
         let gain = |base: f64, now: f64| Some((base - now) / base * 100.0).filter(|percent| percent.is_finite());
         let pairs = || home.sites.iter().zip(&run.sites).map(|(home, run)| (home.own.wait_mean, run.own.wait_mean));
         let slowdowns = || run.sites.iter().map(|site| site.own.bsld_mean).filter(|bsld| bsld.is_finite());
@@ -195,11 +200,11 @@ mod tests {
             backfilled: false,
         };
         let jobs = [job(3600, 1.0), job(3601, 2.0), job(86_399, 3.0), job(86_400, 10.0)];
-        let waits = Waits::of(jobs.iter());
+        let waits = WaitSummary::of(jobs.iter());
         assert_eq!((waits.jobs, waits.wait_le_1h_pct, waits.wait_ge_1d_pct), (4, 25.0, 25.0));
         assert_eq!((waits.wait_mean, waits.wait_p50, waits.wait_max), (45_000.0, 3601.0, 86_400.0));
         assert_eq!((waits.bsld_mean, waits.bsld_p95), (4.0, 10.0));
-        assert!(Waits::of([].iter()).wait_mean.is_nan());
+        assert!(WaitSummary::of([].iter()).wait_mean.is_nan());
     }
 
     #[test]
@@ -208,16 +213,16 @@ mod tests {
             let site = |&(wait_mean, bsld_mean): &(f64, f64)| SiteSummary {
                 name: String::new(),
                 procs: 1,
-                own: Waits { wait_mean, bsld_mean, ..Waits::default() },
-                ran: Waits::default(),
+                own: WaitSummary { wait_mean, bsld_mean, ..WaitSummary::default() },
+                ran: WaitSummary::default(),
                 share_pct: 0.0,
                 utilization: 0.0,
             };
             let wait_mean = waits.iter().map(|(wait, _)| wait).sum::<f64>() / waits.len() as f64;
             let sites = waits.iter().map(site).collect();
-            GridSummary {
+            MetaSummary {
                 policy: String::new(),
-                waits: Waits { wait_mean, ..Waits::default() },
+                waits: WaitSummary { wait_mean, ..WaitSummary::default() },
                 sites,
                 queued: 0,
                 cancelled: 0,

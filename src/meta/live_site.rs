@@ -1,9 +1,9 @@
 //! A site while time goes on: its simulation, and what policies may know of it.
 
-use super::grid::Machine;
-use super::load::{Load, LoadMeter};
+use super::load::{Load, SiteLoadMeter};
 use super::policies::SiteView;
-use super::waits::SiteWaits;
+use super::system::SiteMachine;
+use super::waits::SiteWaitPredictor;
 use crate::engine::{Arrival, Cancellation, End, EngineError, Named, Observer, Outcome, Simulation, Start};
 use crate::job::{Job, JobId, Submission};
 use crate::predict;
@@ -20,9 +20,9 @@ pub(super) struct LiveSite {
 
 /// Who observes a site.
 struct SiteObservers {
-    load: LoadMeter,
+    load: SiteLoadMeter,
     starts: usize,
-    waits: Option<Box<dyn SiteWaits>>,
+    waits: Option<Box<dyn SiteWaitPredictor>>,
 }
 
 impl Observer for SiteObservers {
@@ -57,8 +57,8 @@ impl Observer for SiteObservers {
 }
 
 impl LiveSite {
-    pub fn new(machine: &Machine, waits: Option<Box<dyn SiteWaits>>) -> LiveSite {
-        let Machine { procs, setting, .. } = machine;
+    pub fn new(machine: &SiteMachine, waits: Option<Box<dyn SiteWaitPredictor>>) -> LiveSite {
+        let SiteMachine { procs, setting, .. } = machine;
         // Which jobs will come is not known: a policy that wants to know is not built from them.
         let policy = schedule::catalog::build(&setting.scheduler, &[]);
         let predictor = predict::catalog::build(&setting.predictor);
@@ -67,7 +67,7 @@ impl LiveSite {
             Named { name: setting.scheduler.to_string(), value: policy },
             Named { name: setting.predictor.to_string(), value: predictor },
             setting.engine,
-            SiteObservers { load: LoadMeter::default(), starts: 0, waits },
+            SiteObservers { load: SiteLoadMeter::default(), starts: 0, waits },
         );
         LiveSite { procs: *procs, simulation, arrivals: Vec::new(), now: Time::MIN }
     }

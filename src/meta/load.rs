@@ -47,7 +47,7 @@ impl Eq for Load {}
 
 /// Keeps the work of a site as jobs come and go.
 #[derive(Clone, Debug, Default)]
-pub(super) struct LoadMeter {
+pub(super) struct SiteLoadMeter {
     queued: i128,
     running: Vec<RunningWork>,
 }
@@ -60,7 +60,7 @@ struct RunningWork {
     estimated_end: Time,
 }
 
-impl LoadMeter {
+impl SiteLoadMeter {
     /// Processor-seconds that are left at this time.
     pub fn work(&self, now: Time) -> i128 {
         let left = |job: &RunningWork| i128::from(job.procs) * i128::from((job.estimated_end - now).max(0));
@@ -68,7 +68,7 @@ impl LoadMeter {
     }
 }
 
-impl Observer for LoadMeter {
+impl Observer for SiteLoadMeter {
     fn on_arrival(&mut self, arrival: &Arrival<'_>) {
         self.queued += demand(arrival.submission);
     }
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn work_runs_down_and_is_never_negative() {
-        let mut meter = LoadMeter::default();
+        let mut meter = SiteLoadMeter::default();
         let submission = |procs, estimate| Submission::new(0, procs, estimate);
         let (long, short, gone) = (submission(4, 100), submission(2, 50), submission(8, 10));
         let placed = |id| Placed { id: JobId(id), place: id as usize };

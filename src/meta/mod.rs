@@ -1,8 +1,8 @@
 //! One stream of jobs, many sites: to which queue does each job go?
 //!
-//! A [`Grid`] is sites, each a machine with a scheduler and a predictor of its own, and the jobs of all of them merged
-//! into one stream. [`run`] steps the sites' simulations on one clock and deals the jobs out by a [`Policy`];
-//! [`summarize_grid`] reads the record. After Kumar and Vadhiyar, "Prediction of Queue Waiting Times for Metascheduling
+//! A [`MetaSystem`] is sites, each a machine with a scheduler and a predictor of its own, and the jobs of all of them merged
+//! into one stream. [`run`] steps the sites' simulations on one clock and deals the jobs out by a [`DispatchPolicy`];
+//! [`summarize_system`] reads the record. After Kumar and Vadhiyar, "Prediction of Queue Waiting Times for Metascheduling
 //! on Parallel Batch Systems", sections 4 and 5.2.
 //!
 //! ```
@@ -26,21 +26,21 @@
 
 mod clock;
 mod figures;
-mod grid;
 mod live_site;
 mod load;
 mod policies;
 mod rows;
 mod scenarios;
 mod site_text;
+mod system;
 mod waits;
 
-pub use clock::{GridRecord, run, run_with};
-pub use figures::{Fairness, GridSummary, PlacedJob, SiteSummary, Waits, placed_jobs, summarize_grid};
-pub use grid::{Arrival, Grid, GridError, Machine, Site};
+pub use clock::{MetaRecord, run, run_with};
+pub use figures::{Fairness, MetaSummary, PlacedJob, SiteSummary, WaitSummary, placed_jobs, summarize_system};
 pub use load::Load;
-pub use policies::{LEAST_STARTS, Policy, SiteView, policy_forms};
+pub use policies::{DispatchPolicy, LEAST_STARTS, SiteView, dispatch_forms};
 pub use rows::{mean_over, policy_row, site_rows, write_policies, write_scenarios};
 pub use scenarios::{Partitioning, SCENARIO_DAYS, Scenario};
-pub use site_text::{GridFile, SiteText};
-pub use waits::SiteWaits;
+pub use site_text::{SiteText, SitesFile};
+pub use system::{MetaSystem, MetaSystemError, Site, SiteMachine, StreamJob};
+pub use waits::SiteWaitPredictor;

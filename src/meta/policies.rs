@@ -44,7 +44,7 @@ const LEAST_PREDICTED: Form = Form {
 const FORMS: [&Form; 5] = [&STATIC, &LEAST_LOADED, &K_DISTRIBUTED, &REDUNDANT, &LEAST_PREDICTED];
 
 /// What may be written for a policy.
-pub fn policy_forms() -> Vec<&'static Form> {
+pub fn dispatch_forms() -> Vec<&'static Form> {
     FORMS.to_vec()
 }
 
@@ -54,7 +54,7 @@ pub const LEAST_STARTS: usize = 500;
 
 /// How jobs are dealt out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Policy {
+pub enum DispatchPolicy {
     /// The job's own site.
     Static,
     LeastLoaded,
@@ -66,22 +66,22 @@ pub enum Policy {
     LeastPredicted,
 }
 
-impl Policy {
+impl DispatchPolicy {
     /// Reads a policy's spec; printing it gives the shortest text that means the same.
-    pub fn parse(text: &str) -> Result<Policy, SpecError> {
+    pub fn parse(text: &str) -> Result<DispatchPolicy, SpecError> {
         let spec = Spec::parse(text, "policy", &FORMS)?;
         Ok(match spec.name() {
-            "static" => Policy::Static,
-            "least-loaded" => Policy::LeastLoaded,
-            "k-distributed" => Policy::KDistributed { k: spec.whole("k") as usize },
-            "redundant" => Policy::Redundant,
-            _ => Policy::LeastPredicted,
+            "static" => DispatchPolicy::Static,
+            "least-loaded" => DispatchPolicy::LeastLoaded,
+            "k-distributed" => DispatchPolicy::KDistributed { k: spec.whole("k") as usize },
+            "redundant" => DispatchPolicy::Redundant,
+            _ => DispatchPolicy::LeastPredicted,
         })
     }
 
     /// Whether somebody must watch the sites.
     pub fn asks_for_waits(&self) -> bool {
-        *self == Policy::LeastPredicted
+        *self == DispatchPolicy::LeastPredicted
     }
 
     /// Puts into `chosen` the sites where a job is to be queued, one at least: of those wide enough, among which is its
@@ -90,17 +90,17 @@ impl Policy {
         chosen.clear();
         let eligible = (0..sites.len()).filter(|&at| sites[at].procs() >= job.procs);
         match *self {
-            Policy::Static => chosen.push(own),
-            Policy::Redundant => chosen.extend(eligible),
-            Policy::LeastLoaded => {
+            DispatchPolicy::Static => chosen.push(own),
+            DispatchPolicy::Redundant => chosen.extend(eligible),
+            DispatchPolicy::LeastLoaded => {
                 chosen.extend(eligible);
                 keep_least_loaded(1, own, sites, chosen);
             }
-            Policy::KDistributed { k } => {
+            DispatchPolicy::KDistributed { k } => {
                 chosen.extend(eligible);
                 keep_least_loaded(k, own, sites, chosen);
             }
-            Policy::LeastPredicted => {
+            DispatchPolicy::LeastPredicted => {
                 chosen.extend(eligible);
                 match least_predicted(job, own, sites, chosen) {
                     Some(site) => *chosen = vec![site],
@@ -111,15 +111,15 @@ impl Policy {
     }
 }
 
-impl fmt::Display for Policy {
+impl fmt::Display for DispatchPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Policy::Static => "static",
-            Policy::LeastLoaded => "least-loaded",
-            Policy::KDistributed { k: 2 } => "k-distributed",
-            Policy::KDistributed { k } => return write!(f, "k-distributed:k={k}"),
-            Policy::Redundant => "redundant",
-            Policy::LeastPredicted => "least-predicted",
+            DispatchPolicy::Static => "static",
+            DispatchPolicy::LeastLoaded => "least-loaded",
+            DispatchPolicy::KDistributed { k: 2 } => "k-distributed",
+            DispatchPolicy::KDistributed { k } => return write!(f, "k-distributed:k={k}"),
+            DispatchPolicy::Redundant => "redundant",
+            DispatchPolicy::LeastPredicted => "least-predicted",
         })
     }
 }
@@ -190,7 +190,7 @@ mod tests {
         }
     }
 
-    fn place(policy: &Policy, procs: u32, own: usize, sites: &[Facts]) -> Vec<usize> {
+    fn place(policy: &DispatchPolicy, procs: u32, own: usize, sites: &[Facts]) -> Vec<usize> {
         let mut chosen = vec![9];
         policy.place(&Submission::new(0, procs, 100), own, sites, &mut chosen);
         chosen
@@ -200,23 +200,23 @@ mod tests {
     fn loads_are_relative_to_size_and_ties_go_home() {
         let site = |procs, work| Facts { procs, work, starts: 0, expected: (false, 0.0) };
         let sites = [site(8, 800), site(64, 1600), site(16, 400), site(4, 0)];
-        let least = |procs, own| place(&Policy::LeastLoaded, procs, own, &sites);
+        let least = |procs, own| place(&DispatchPolicy::LeastLoaded, procs, own, &sites);
         assert_eq!(least(1, 0), [3], "nothing to do there");
         assert_eq!(least(5, 0), [1], "too wide for 3; 1 and 2 are equal, and 1 comes first");
         assert_eq!(least(5, 2), [2], "equal, and at home");
         assert_eq!(least(17, 1), [1], "nowhere else");
-        let two = |procs, own| place(&Policy::KDistributed { k: 2 }, procs, own, &sites);
+        let two = |procs, own| place(&DispatchPolicy::KDistributed { k: 2 }, procs, own, &sites);
         assert_eq!(two(1, 0), [3, 1]);
         assert_eq!(two(5, 2), [2, 1]);
-        assert_eq!(place(&Policy::KDistributed { k: 9 }, 16, 0, &sites), [1, 2]);
-        assert_eq!(place(&Policy::Redundant, 8, 0, &sites), [0, 1, 2]);
-        assert_eq!(place(&Policy::Static, 8, 0, &sites), [0]);
+        assert_eq!(place(&DispatchPolicy::KDistributed { k: 9 }, 16, 0, &sites), [1, 2]);
+        assert_eq!(place(&DispatchPolicy::Redundant, 8, 0, &sites), [0, 1, 2]);
+        assert_eq!(place(&DispatchPolicy::Static, 8, 0, &sites), [0]);
     }
 
     #[test]
     fn quick_sites_first_then_the_least_expected_wait() {
         let site = |quick, wait| Facts { procs: 8, work: 0, starts: LEAST_STARTS, expected: (quick, wait) };
-        let choose = |sites: &[Facts], own| place(&Policy::LeastPredicted, 4, own, sites);
+        let choose = |sites: &[Facts], own| place(&DispatchPolicy::LeastPredicted, 4, own, sites);
         // m = 1: that one, however long the wait is expected to be. m = 0 and m = n: all. Between: the quick ones.
         assert_eq!(choose(&[site(false, 1.0), site(true, 50.0), site(false, 2.0)], 0), [1]);
         assert_eq!(choose(&[site(false, 9.0), site(false, 50.0), site(false, 2.0)], 0), [2]);
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn the_load_decides_until_all_that_may_be_chosen_know_enough() {
         let site = |starts, procs, work, wait| Facts { procs, work, starts, expected: (true, wait) };
-        let choose = |sites: &[Facts], procs| place(&Policy::LeastPredicted, procs, 0, sites);
+        let choose = |sites: &[Facts], procs| place(&DispatchPolicy::LeastPredicted, procs, 0, sites);
         let sites = [site(500, 8, 80, 1.0), site(499, 8, 0, 5.0), site(500, 16, 800, 0.0)];
         assert_eq!(choose(&sites, 4), [1], "one is a start short: the least loaded");
         let sites = [site(500, 8, 80, 1.0), site(499, 4, 0, 5.0), site(500, 16, 800, 0.0)];
@@ -247,9 +247,9 @@ mod tests {
             ("redundant", "redundant"),
             ("least-predicted", "least-predicted"),
         ] {
-            let policy = Policy::parse(text).unwrap();
+            let policy = DispatchPolicy::parse(text).unwrap();
             assert_eq!(policy.to_string(), short);
-            assert_eq!(Policy::parse(short).unwrap(), policy);
+            assert_eq!(DispatchPolicy::parse(short).unwrap(), policy);
         }
         for (text, message) in [
             (
@@ -259,7 +259,7 @@ mod tests {
             ("k-distributed:k=0", "k: '0' is not a whole number of at least 1"),
             ("redundant:k=2", "redundant takes no keys"),
         ] {
-            let error = Policy::parse(text).unwrap_err().to_string();
+            let error = DispatchPolicy::parse(text).unwrap_err().to_string();
             assert!(error.contains(message), "{text}: {error}");
         }
     }

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::figures::{Fairness, GridSummary};
+use super::figures::{Fairness, MetaSummary};
 use crate::report::{Cell, Table, grouped, percent};
 use crate::time::humane;
 
-type Row = Vec<(String, Cell)>;
+type MetaRow = Vec<(String, Cell)>;
 
 fn text(text: &str) -> Cell {
     Cell::Text(text.to_string())
@@ -16,13 +16,13 @@ fn real(value: Option<f64>) -> Cell {
     value.map_or(Cell::None, Cell::Real)
 }
 
-fn named(cells: Vec<(&str, Cell)>) -> Row {
+fn named(cells: Vec<(&str, Cell)>) -> MetaRow {
     cells.into_iter().map(|(name, cell)| (name.to_string(), cell)).collect()
 }
 
 /// A policy's row: Table 8's figures, a share for each site (Table 7), and what else there is to say. `home` is the same
 /// grid under `static`.
-pub fn policy_row(home: &GridSummary, run: &GridSummary) -> Row {
+pub fn policy_row(home: &MetaSummary, run: &MetaSummary) -> MetaRow {
     let (waits, fairness) = (&run.waits, Fairness::of(home, run));
     let mut row = named(vec![
         ("policy", text(&run.policy)),
@@ -50,7 +50,7 @@ pub fn policy_row(home: &GridSummary, run: &GridSummary) -> Row {
 }
 
 /// A row for each site under a policy: its own jobs, wherever they ran, and those that ran there, whosever they are.
-pub fn site_rows(home: &GridSummary, run: &GridSummary) -> Vec<Row> {
+pub fn site_rows(home: &MetaSummary, run: &MetaSummary) -> Vec<MetaRow> {
     let gains = Fairness::of(home, run).gains_pct;
     let row = |(site, gain): (&super::figures::SiteSummary, Option<f64>)| {
         let (own, ran) = (&site.own, &site.ran);
@@ -77,14 +77,14 @@ pub fn site_rows(home: &GridSummary, run: &GridSummary) -> Vec<Row> {
 }
 
 /// Policies side by side, for people.
-pub fn write_policies(out: &mut dyn Write, home: &GridSummary, runs: &[GridSummary]) -> io::Result<()> {
+pub fn write_policies(out: &mut dyn Write, home: &MetaSummary, runs: &[MetaSummary]) -> io::Result<()> {
     let jobs = grouped(home.waits.jobs as u64);
     let procs: u64 = home.sites.iter().map(|site| u64::from(site.procs)).sum();
     writeln!(out, "{} sites, {} processors, {jobs} jobs\n", home.sites.len(), grouped(procs))?;
     let fairness: Vec<Fairness> = runs.iter().map(|run| Fairness::of(home, run)).collect();
     let mut table = Table::default();
     let mut line = |what: &str, cells: Vec<String>| table.push([vec![what.to_string()], cells].concat());
-    let each = |show: &dyn Fn(&GridSummary) -> String| runs.iter().map(show).collect::<Vec<_>>();
+    let each = |show: &dyn Fn(&MetaSummary) -> String| runs.iter().map(show).collect::<Vec<_>>();
     line("", each(&|run| run.policy.clone()));
     line("wait, mean", each(&|run| humane(run.waits.wait_mean)));
     line("  against static", fairness.iter().map(|fair| change(fair.reduction_pct)).collect());
@@ -126,7 +126,7 @@ fn change(reduction: Option<f64>) -> String {
 }
 
 /// Many grids by name under the same policies: mean waits of each, and the means over all of them.
-pub fn write_scenarios(out: &mut dyn Write, scenarios: &[(String, Vec<GridSummary>)]) -> io::Result<()> {
+pub fn write_scenarios(out: &mut dyn Write, scenarios: &[(String, Vec<MetaSummary>)]) -> io::Result<()> {
     let Some((_, first)) = scenarios.first() else { return Ok(()) };
     let mut table = Table::default();
     let mut line = |what: &str, cells: Vec<String>| table.push([vec![what.to_string()], cells].concat());
@@ -135,7 +135,7 @@ pub fn write_scenarios(out: &mut dyn Write, scenarios: &[(String, Vec<GridSummar
         line(&format!("  {name}"), runs.iter().map(|run| humane(run.waits.wait_mean)).collect());
     }
     if scenarios.len() > 1 {
-        let means = |of: fn(&GridSummary) -> f64| (0..first.len()).map(move |at| mean_over(scenarios, at, of));
+        let means = |of: fn(&MetaSummary) -> f64| (0..first.len()).map(move |at| mean_over(scenarios, at, of));
         line("mean over scenarios", vec![]);
         line("  wait", means(|run| run.waits.wait_mean).map(humane).collect());
         line("  an hour at most", means(|run| run.waits.wait_le_1h_pct).map(|share| percent(share / 100.0)).collect());
@@ -146,6 +146,6 @@ pub fn write_scenarios(out: &mut dyn Write, scenarios: &[(String, Vec<GridSummar
 }
 
 /// The mean of a figure of one policy over all scenarios.
-pub fn mean_over(scenarios: &[(String, Vec<GridSummary>)], policy: usize, of: fn(&GridSummary) -> f64) -> f64 {
+pub fn mean_over(scenarios: &[(String, Vec<MetaSummary>)], policy: usize, of: fn(&MetaSummary) -> f64) -> f64 {
     scenarios.iter().map(|(_, runs)| of(&runs[policy])).sum::<f64>() / scenarios.len() as f64
 }

@@ -9,7 +9,7 @@
 
 use std::fmt;
 
-use super::grid::{Grid, GridError, Site};
+use super::system::{MetaSystem, MetaSystemError, Site};
 use crate::experiment::Setting;
 use crate::job::{Job, Submission};
 use crate::model::{EstimateModel, LublinArrivals, LublinClass, LublinShapes, Sample};
@@ -114,17 +114,17 @@ impl Scenario {
     }
 
     /// The four queues with their jobs, all scheduled in one way. Both partitionings have the same jobs.
-    pub fn grid(&self, setting: &Setting, days: u32, seed: u64) -> Result<Grid, GridError> {
+    pub fn system(&self, setting: &Setting, days: u32, seed: u64) -> Result<MetaSystem, MetaSystemError> {
         let site = |(queue, procs): (usize, u32)| {
             let name = format!("queue{}", queue + 1);
             let jobs = self.make_jobs(queue, days, seed)?;
             let workload = Workload { label: name.clone(), procs, jobs, cleaning: CleaningReport::default() };
             Ok(Site { name, workload, setting: setting.clone() })
         };
-        Grid::new(self.partitions().into_iter().enumerate().map(site).collect::<Result<_, _>>()?)
+        MetaSystem::new(self.partitions().into_iter().enumerate().map(site).collect::<Result<_, _>>()?)
     }
 
-    fn make_jobs(&self, queue: usize, days: u32, seed: u64) -> Result<Vec<Job>, GridError> {
+    fn make_jobs(&self, queue: usize, days: u32, seed: u64) -> Result<Vec<Job>, MetaSystemError> {
         let (largest, longest) = (self.procs() / LARGEST_REQUEST[queue], LONGEST_RUNTIME[queue]);
         let count = self.queue_jobs(queue, days);
         let part = |what: &str| stream(seed, &format!("scenario {}K {} {queue} {what}", self.size, LOADS[self.load]));
@@ -145,7 +145,7 @@ impl Scenario {
             let seed = seed ^ (queue as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             Ok(model.assign(&samples, seed)?.estimates)
         });
-        let estimates = estimates.map_err(GridError)?;
+        let estimates = estimates.map_err(MetaSystemError)?;
         let submits = submits(count, GAPS[self.load][queue], &mut || part("arrivals"));
         let jobs = submits.into_iter().zip(shapes).zip(estimates).zip(1..);
         let job = |(((submit, (procs, runtime)), estimate), number): (((_, (_, _)), _), u32)| Job {
@@ -209,11 +209,11 @@ mod tests {
     #[test]
     fn queues_have_the_jobs_of_tables_5_and_6() {
         let scenario = Scenario { size: 1, partitioning: Partitioning::Unequal, load: 1 };
-        let grid = scenario.grid(&setting(), 120, 3).unwrap();
-        assert_eq!(grid.machines.iter().map(|machine| machine.procs).collect::<Vec<_>>(), [128, 128, 256, 512]);
+        let system = scenario.system(&setting(), 120, 3).unwrap();
+        assert_eq!(system.machines.iter().map(|machine| machine.procs).collect::<Vec<_>>(), [128, 128, 256, 512]);
         let limits = [(32, 12 * HOUR, 900.0), (64, 18 * HOUR, 3600.0), (128, DAY, 3600.0), (256, 2 * DAY, 3600.0)];
         for (queue, (procs, longest, gap)) in limits.into_iter().enumerate() {
-            let jobs: Vec<&Job> = grid.arrivals.iter().filter(|a| a.origin == queue).map(|a| &a.job).collect();
+            let jobs: Vec<&Job> = system.arrivals.iter().filter(|a| a.origin == queue).map(|a| &a.job).collect();
             assert!(jobs.iter().all(|job| job.submission.procs <= procs && job.runtime <= longest));
             assert!(jobs.iter().all(|job| (job.runtime..=longest).contains(&job.submission.estimate)));
             // The largest is asked for, and so is the longest.
@@ -228,8 +228,8 @@ mod tests {
     fn partitionings_share_their_jobs_and_seeds_do_not() {
         let scenario = |partitioning| Scenario { size: 16, partitioning, load: 0 };
         let jobs = |partitioning, seed| {
-            let grid = scenario(partitioning).grid(&setting(), 5, seed).unwrap();
-            grid.arrivals.iter().map(|arrival| arrival.job).collect::<Vec<_>>()
+            let system = scenario(partitioning).system(&setting(), 5, seed).unwrap();
+            system.arrivals.iter().map(|arrival| arrival.job).collect::<Vec<_>>()
         };
         assert_eq!(jobs(Partitioning::Equal, 1), jobs(Partitioning::Unequal, 1));
         assert_ne!(jobs(Partitioning::Equal, 1), jobs(Partitioning::Equal, 2));

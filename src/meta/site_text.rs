@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::policies::Policy;
+use super::policies::DispatchPolicy;
 use crate::experiment::{OPTIONS, OptionForm, Options, Section, refuse_overruled};
 use crate::settings_file::{self, Entry, Item, Value};
 use crate::spec::{SpecError, split_list};
@@ -90,17 +90,17 @@ impl fmt::Display for SiteText {
 
 /// A grid as it stands in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GridFile {
+pub struct SitesFile {
     pub sites: Vec<SiteText>,
     /// The policies, as on the command line, if the file says.
     pub policies: Option<String>,
 }
 
-impl GridFile {
+impl SitesFile {
     /// Reads TOML: an array of tables `[[site]]` with `name`, `log` and any keys of a site, and maybe `policy`. An error
     /// names its line.
-    pub fn parse(text: &str) -> Result<GridFile, SpecError> {
-        let mut file = GridFile::default();
+    pub fn parse(text: &str) -> Result<SitesFile, SpecError> {
+        let mut file = SitesFile::default();
         for Entry { key, line, value } in settings_file::parse(text).map_err(|error| SpecError(error.to_string()))? {
             let wrong = |line: usize, why: String| SpecError(format!("line {line}: {why}"));
             match (key.as_str(), value) {
@@ -136,7 +136,7 @@ impl GridFile {
 }
 
 fn check_policies(list: &str) -> Result<(), SpecError> {
-    split_list(list)?.iter().try_for_each(|text| Policy::parse(text).map(|_| ()))
+    split_list(list)?.iter().try_for_each(|text| DispatchPolicy::parse(text).map(|_| ()))
 }
 
 /// Reads the table of a site that begins on this line. An error has its line.
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn grids_are_read_from_toml() {
-        let file = GridFile::parse(
+        let file = SitesFile::parse(
             "policy = [\"static\", \"k-distributed:k=3\"]\n\
              [[site]]\nname = \"A\"\nlog = \"a.swf\"\nprocs = 64\nload = 1.5\nstrict = true\n\
              [[site]]\nname = \"B\"\nlog = \"b:c.swf\"\npredictor = \"ruh:window=2\"\n",
@@ -220,7 +220,7 @@ mod tests {
             ("policy = \"static,random\"", "line 1: policy: unknown policy 'random'"),
             ("\n= 3", "line 2: not TOML"),
         ] {
-            let error = GridFile::parse(text).unwrap_err().to_string();
+            let error = SitesFile::parse(text).unwrap_err().to_string();
             assert!(error.contains(message), "{text}: {error}");
         }
     }

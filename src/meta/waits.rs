@@ -1,14 +1,14 @@
 //! What a policy wants to hear of a site: how long would this job wait there?
 
-use super::grid::Machine;
 use super::policies::LEAST_STARTS;
+use super::system::SiteMachine;
 use crate::engine::{Arrival, Cancellation, End, Observer, Start};
 use crate::job::Submission;
 use crate::time::Time;
 use crate::wait::{Learning, SiteOrder, WaitPredictor, quick_starter};
 
 /// Observes one site, and can be asked about a job before it is sent there. Asking changes nothing.
-pub trait SiteWaits: Observer + Send {
+pub trait SiteWaitPredictor: Observer + Send {
     /// Time goes on to this instant. Nothing has happened at it yet but ends.
     fn advance_to(&mut self, _now: Time) {}
     /// Whether a job is predicted to start soon.
@@ -18,22 +18,22 @@ pub trait SiteWaits: Observer + Send {
 }
 
 /// A site's history asked as Kumar and Vadhiyar do: quick starters, and two ranges with their probabilities.
-pub(super) struct ByHistory {
+pub(super) struct HistoryWaits {
     procs: u32,
     predictor: SiteOrder<WaitPredictor>,
 }
 
-impl ByHistory {
-    pub fn new(machine: &Machine) -> ByHistory {
+impl HistoryWaits {
+    pub fn new(machine: &SiteMachine) -> HistoryWaits {
         // Probabilities are learned when they may first be asked for, and then as often as in the paper: every 5,000 jobs
         // that come to the site.
         let learning = Learning { first: LEAST_STARTS, ..Learning::default() };
         let predictor = WaitPredictor::new(machine.procs, learning, 1);
-        ByHistory { procs: machine.procs, predictor: SiteOrder::new(predictor) }
+        HistoryWaits { procs: machine.procs, predictor: SiteOrder::new(predictor) }
     }
 }
 
-impl Observer for ByHistory {
+impl Observer for HistoryWaits {
     fn on_arrival(&mut self, arrival: &Arrival<'_>) {
         self.predictor.on_arrival(arrival);
     }
@@ -51,7 +51,7 @@ impl Observer for ByHistory {
     }
 }
 
-impl SiteWaits for ByHistory {
+impl SiteWaitPredictor for HistoryWaits {
     fn advance_to(&mut self, now: Time) {
         self.predictor.advance_to(now);
     }

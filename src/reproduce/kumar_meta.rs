@@ -4,7 +4,7 @@
 use super::figure::Figure;
 use super::logs::{FoundLog, LogName};
 use crate::experiment::Setting;
-use crate::meta::{Grid, GridSummary, Policy, Scenario, Site, SiteSummary, run, summarize_grid};
+use crate::meta::{DispatchPolicy, MetaSummary, MetaSystem, Scenario, Site, SiteSummary, run, summarize_system};
 use crate::metrics::Measure;
 use crate::parallel;
 use crate::stats::mean_and_half_width;
@@ -65,7 +65,7 @@ const TABLE_8: [(&str, Value, [&str; 3]); 4] = [
 ];
 
 /// Of all sites together, in percent.
-fn utilization(run: &GridSummary) -> f64 {
+fn utilization(run: &MetaSummary) -> f64 {
     let procs = |site: &SiteSummary| f64::from(site.procs);
     let used: f64 = run.sites.iter().map(|site| site.utilization * procs(site)).sum();
     used / run.sites.iter().map(procs).sum::<f64>() * 100.0
@@ -101,7 +101,7 @@ struct Cell {
 }
 
 /// A figure of a simulation.
-type Value = fn(&GridSummary) -> f64;
+type Value = fn(&MetaSummary) -> f64;
 
 impl KumarMeta {
     /// Takes of each log as many jobs as the paper seems to, or all of them.
@@ -151,33 +151,37 @@ impl KumarMeta {
         (jobs, (own * self.sites.len() + made * 4) * replications)
     }
 
-    fn simulate(&self, cell: &Cell) -> Result<GridSummary, String> {
+    fn simulate(&self, cell: &Cell) -> Result<MetaSummary, String> {
         let setting = Setting::parse("easy", "estimate").expect("a pair of our own");
-        let grid = match &cell.scenario {
-            Some(scenario) => scenario.grid(&setting, self.days, cell.replication),
+        let system = match &cell.scenario {
+            Some(scenario) => scenario.system(&setting, self.days, cell.replication),
             None => self.super_experiment(&setting, cell.replication),
         };
-        let grid = grid.map_err(|error| error.to_string())?;
-        let policy = Policy::parse(POLICIES[cell.policy]).expect("a policy of our own");
-        let record = run(&grid, &policy, &mut |_| ()).map_err(|error| error.to_string())?;
-        Ok(summarize_grid(&grid, &policy, &record, &Measure::default()))
+        let system = system.map_err(|error| error.to_string())?;
+        let policy = DispatchPolicy::parse(POLICIES[cell.policy]).expect("a policy of our own");
+        let record = run(&system, &policy, &mut |_| ()).map_err(|error| error.to_string())?;
+        Ok(summarize_system(&system, &policy, &record, &Measure::default()))
     }
 
     /// The logs as they are, or, in other replications, shaken.
-    fn super_experiment(&self, setting: &Setting, replication: u64) -> Result<Grid, crate::meta::GridError> {
+    fn super_experiment(
+        &self,
+        setting: &Setting,
+        replication: u64,
+    ) -> Result<MetaSystem, crate::meta::MetaSystemError> {
         let shaking = Shaping { shake: if replication > 0 { 30 } else { 0 }, seed: replication, ..Shaping::default() };
         let shaken = |(published, workload): &(&Published, Workload)| {
             let workload = shape(workload.clone(), &shaking).expect("shaking loses no job");
             Site { name: published.log.short.to_string(), workload, setting: setting.clone() }.from_time_zero()
         };
-        Grid::new(self.sites.iter().map(shaken).collect())
+        MetaSystem::new(self.sites.iter().map(shaken).collect())
     }
 
     /// The figures. The watcher is told after each simulation how many are done.
     pub fn figures(&self, watch: impl Fn(usize) + Sync) -> Result<Vec<Figure>, String> {
         let cells = self.cells();
         let runs = parallel::map(&cells, self.threads, |cell| self.simulate(cell), watch);
-        let runs: Vec<GridSummary> = runs.into_iter().collect::<Result<_, _>>()?;
+        let runs: Vec<MetaSummary> = runs.into_iter().collect::<Result<_, _>>()?;
         let results = Results { cells, runs, replications: self.replications };
         let mut figures = self.table_7(&results);
         figures.extend(figure_3(&results));
@@ -246,12 +250,12 @@ impl KumarMeta {
 /// What all simulations gave.
 struct Results {
     cells: Vec<Cell>,
-    runs: Vec<GridSummary>,
+    runs: Vec<MetaSummary>,
     replications: u64,
 }
 
 impl Results {
-    fn run(&self, replication: u64, scenario: Option<Scenario>, policy: usize) -> &GridSummary {
+    fn run(&self, replication: u64, scenario: Option<Scenario>, policy: usize) -> &MetaSummary {
         let wanted = Cell { replication, scenario, policy };
         &self.runs[self.cells.iter().position(|cell| *cell == wanted).expect("all cells were run")]
     }
@@ -265,7 +269,7 @@ impl Results {
         &self,
         scenario: Option<Scenario>,
         policy: usize,
-        of: &dyn Fn(&GridSummary) -> f64,
+        of: &dyn Fn(&MetaSummary) -> f64,
     ) -> Vec<f64> {
         self.each(|replication| of(self.run(replication, scenario, policy)))
     }

@@ -17,7 +17,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use shadowtime::experiment::{OPTIONS, OptionForm, Options, simulate};
 use shadowtime::malleable::Strategy;
-use shadowtime::meta::{GridFile, Policy, SiteText};
+use shadowtime::meta::{DispatchPolicy, SiteText, SitesFile};
 use shadowtime::metrics::{RunLabel, RunRow, Summary, summarize};
 use shadowtime::model::EstimateModel;
 use shadowtime::predict::templates::Template;
@@ -306,7 +306,7 @@ fn targets() -> Vec<Target> {
             models,
         ),
         target("wait-methods", 3000, spec_seeds(&WaitMethod::forms(), MORE_METHODS), SPEC_WORDS, wait_methods),
-        target("policies", 1000, spec_seeds(&meta::policy_forms(), &[]), SPEC_WORDS, policies),
+        target("policies", 1000, spec_seeds(&meta::dispatch_forms(), &[]), SPEC_WORDS, policies),
         target("strategies", 2000, spec_seeds(&Strategy::forms(), &[]), SPEC_WORDS, strategies),
         target("options", 6000, option_seeds(), SPEC_WORDS, options),
         target("lists", 4000, texts(LISTS), &["{a|b}", "..", "|", "1..3", ",x="], lists),
@@ -421,7 +421,7 @@ fn wait_methods(case: &mut Case<'_>) -> bool {
 }
 
 fn policies(case: &mut Case<'_>) -> bool {
-    assert_text_reads_back(&case.text(), Policy::parse, Policy::to_string)
+    assert_text_reads_back(&case.text(), DispatchPolicy::parse, DispatchPolicy::to_string)
 }
 
 fn strategies(case: &mut Case<'_>) -> bool {
@@ -558,7 +558,7 @@ fn site_texts(case: &mut Case<'_>) -> bool {
 }
 
 fn site_files(case: &mut Case<'_>) -> bool {
-    let file = GridFile::parse(&case.text());
+    let file = SitesFile::parse(&case.text());
     match &file {
         Ok(file) => file.sites.iter().for_each(|site| drop(site.options(&Options::default()))),
         Err(SpecError(why)) => assert!(why.starts_with("line "), "{why}"),

@@ -9,7 +9,7 @@ use rand::RngExt;
 use shadowtime::engine::{Arrival, Cancellation, End, Observer, Start};
 use shadowtime::experiment::{Setting, simulate};
 use shadowtime::job::{Job, JobId, Submission};
-use shadowtime::meta::{Grid, GridRecord, LEAST_STARTS, Policy, Site, SiteWaits, run, run_with};
+use shadowtime::meta::{DispatchPolicy, LEAST_STARTS, MetaRecord, MetaSystem, Site, SiteWaitPredictor, run, run_with};
 use shadowtime::rng::stream;
 use shadowtime::time::Time;
 use shadowtime::trace::Workload;
@@ -26,12 +26,12 @@ fn site(name: &str, workload: Workload, pair: &str) -> Site {
     Site { name: name.to_string(), workload, setting: Setting::parse_pair(pair).unwrap() }
 }
 
-fn run_by(grid: &Grid, policy: &str) -> GridRecord {
-    run(grid, &Policy::parse(policy).unwrap(), &mut |_| ()).unwrap()
+fn run_by(system: &MetaSystem, policy: &str) -> MetaRecord {
+    run(system, &DispatchPolicy::parse(policy).unwrap(), &mut |_| ()).unwrap()
 }
 
 /// Where each job of the stream ran and from when.
-fn places(record: &GridRecord) -> Vec<(usize, Time)> {
+fn places(record: &MetaRecord) -> Vec<(usize, Time)> {
     record.sites.iter().zip(&record.outcomes).map(|(&site, outcome)| (site, outcome.start.get().unwrap())).collect()
 }
 
@@ -41,13 +41,13 @@ fn places(record: &GridRecord) -> Vec<(usize, Time)> {
 /// a1 of A: 0, 4, 100    b1 of B: 0, 4, 200    c1 of C: 0, 4, 300
 /// a2 of A: 10, 4, 50    a3 of A: 10, 4, 60    b2 of B: 20, 8, 30
 /// ```
-fn three_sites() -> Grid {
+fn three_sites() -> MetaSystem {
     let exact = |submit, procs, runtime| job(submit, procs, runtime, runtime);
     let a = workload(4, &[exact(0, 4, 100), exact(10, 4, 50), exact(10, 4, 60)]);
     let b = workload(8, &[exact(0, 4, 200), exact(20, 8, 30)]);
     let c = workload(4, &[exact(0, 4, 300)]);
     let sites = [("A", a), ("B", b), ("C", c)].map(|(name, workload)| site(name, workload, "easy/estimate"));
-    Grid::new(sites.into()).unwrap()
+    MetaSystem::new(sites.into()).unwrap()
 }
 
 const A: usize = 0;
@@ -93,14 +93,14 @@ fn redundant_by_hand() {
 fn who_was_behind_a_cancelled_job_starts_at_the_same_instant() {
     let a = workload(4, &[job(0, 3, 100, 100)]);
     let b = workload(4, &[job(0, 2, 100, 100), job(0, 1, 500, 500)]);
-    let grid = Grid::new(vec![site("A", a, "fcfs/estimate"), site("B", b, "fcfs/estimate")]).unwrap();
+    let system = MetaSystem::new(vec![site("A", a, "fcfs/estimate"), site("B", b, "fcfs/estimate")]).unwrap();
     // x takes 3 of A's 4 processors; y (2) does not fit, and z (1), behind it, may not pass under FCFS.
-    let record = run_by(&grid, "redundant");
+    let record = run_by(&system, "redundant");
     assert_eq!(places(&record), [(0, 0), (1, 0), (1, 0)], "B takes both before A is looked at again");
     let b = workload(2, &[job(0, 2, 100, 100), job(0, 1, 500, 500)]);
     let a = workload(4, &[job(0, 3, 100, 100)]);
-    let grid = Grid::new(vec![site("A", a, "fcfs/estimate"), site("B", b, "fcfs/estimate")]).unwrap();
-    let record = run_by(&grid, "redundant");
+    let system = MetaSystem::new(vec![site("A", a, "fcfs/estimate"), site("B", b, "fcfs/estimate")]).unwrap();
+    let record = run_by(&system, "redundant");
     assert_eq!(places(&record), [(0, 0), (1, 0), (0, 0)], "y fills B, and z has A's last processor");
 }
 
@@ -112,8 +112,8 @@ fn users_of_different_logs_are_different() {
         site("A", workload(8, &jobs(10)), "easy/ruh:window=2"),
         site("B", workload(8, &jobs(700)), "easy/ruh:window=2"),
     ];
-    let grid = Grid::new(sites).unwrap();
-    let record = run_by(&grid, "redundant");
+    let system = MetaSystem::new(sites).unwrap();
+    let record = run_by(&system, "redundant");
     assert!(record.sites.iter().all(|&site| site == 0), "A has room for all");
     let predictions: Vec<i64> = record.outcomes.iter().map(|outcome| outcome.prediction).collect();
     assert_eq!(predictions, [900, 900, 900, 900, 10, 700, 10, 700, 10, 700]);
@@ -127,8 +127,8 @@ fn with_one_site_every_policy_is_the_plain_simulation() {
         let mut setting = Setting::parse_pair(pairs[pair]).unwrap();
         setting.engine.pass_on_miss = pass_on_miss == 1;
         let plain = simulate(&workload, &setting, &mut |_| ()).unwrap();
-        let grid = Grid::new(vec![Site { name: "only".into(), workload, setting }]).unwrap();
-        let record = run_by(&grid, POLICIES[policy]);
+        let system = MetaSystem::new(vec![Site { name: "only".into(), workload, setting }]).unwrap();
+        let record = run_by(&system, POLICIES[policy]);
         prop_assert_eq!(&record.outcomes, &plain.outcomes);
         prop_assert_eq!(record.cancelled, 0);
         Ok(())
@@ -139,9 +139,9 @@ fn grids() -> impl Strategy<Value = Vec<Workload>> {
     vec(workloads(), 1..=4)
 }
 
-fn grid_of(workloads: Vec<Workload>, pair: &str) -> Grid {
+fn system_of(workloads: Vec<Workload>, pair: &str) -> MetaSystem {
     let sites = workloads.into_iter().zip(["a", "b", "c", "d"]).map(|(workload, name)| site(name, workload, pair));
-    Grid::new(sites.collect()).unwrap()
+    MetaSystem::new(sites.collect()).unwrap()
 }
 
 /// Conservation: each job runs once and to its end, where it fits, and no machine runs more than it has.
@@ -149,22 +149,22 @@ fn grid_of(workloads: Vec<Workload>, pair: &str) -> Grid {
 fn nothing_is_lost_and_no_processor_is_used_twice() {
     let pairs = ["easy/estimate", "sjbf/ruh", "conservative/perfect", "easy/sbh"];
     check(12, 400, (grids(), 0..pairs.len(), 0..POLICIES.len()), |(workloads, pair, policy)| {
-        let grid = grid_of(workloads, pairs[pair]);
-        let record = run_by(&grid, POLICIES[policy]);
-        prop_assert_eq!(record.outcomes.len(), grid.arrivals.len());
-        let wide_enough = |procs| grid.machines.iter().filter(|machine| machine.procs >= procs).count() as u64;
+        let system = system_of(workloads, pairs[pair]);
+        let record = run_by(&system, POLICIES[policy]);
+        prop_assert_eq!(record.outcomes.len(), system.arrivals.len());
+        let wide_enough = |procs| system.machines.iter().filter(|machine| machine.procs >= procs).count() as u64;
         let mut most = 0;
-        let mut changes = vec![Vec::new(); grid.machines.len()];
-        for ((arrival, outcome), &site) in grid.arrivals.iter().zip(&record.outcomes).zip(&record.sites) {
+        let mut changes = vec![Vec::new(); system.machines.len()];
+        for ((arrival, outcome), &site) in system.arrivals.iter().zip(&record.outcomes).zip(&record.sites) {
             let procs = arrival.job.submission.procs;
             let start = outcome.start.get().unwrap();
-            prop_assert!(start >= arrival.submit() && procs <= grid.machines[site].procs);
+            prop_assert!(start >= arrival.submit() && procs <= system.machines[site].procs);
             prop_assert!(POLICIES[policy] != "static" || site == arrival.origin);
             changes[site].push((start + arrival.job.runtime, 0, -i64::from(procs)));
             changes[site].push((start, 1, i64::from(procs)));
             most += wide_enough(procs);
         }
-        for (machine, mut changes) in grid.machines.iter().zip(changes) {
+        for (machine, mut changes) in system.machines.iter().zip(changes) {
             changes.sort_unstable();
             let mut used = 0;
             for (_, _, change) in changes {
@@ -173,7 +173,7 @@ fn nothing_is_lost_and_no_processor_is_used_twice() {
             }
         }
         // Of every job that was queued several times, all but one were cancelled.
-        prop_assert_eq!(record.queued - record.cancelled, grid.arrivals.len() as u64);
+        prop_assert_eq!(record.queued - record.cancelled, system.arrivals.len() as u64);
         prop_assert!(POLICIES[policy] != "redundant" || record.queued == most);
         Ok(())
     });
@@ -181,9 +181,9 @@ fn nothing_is_lost_and_no_processor_is_used_twice() {
 
 /// A grid of FCFS machines in which everything is a list and looked at anew at every instant. Also returns how often
 /// `least-predicted` went by the quick-starter test alone, by expected waits among some sites, and among all.
-fn slow_places(grid: &Grid, policy: &str) -> (Vec<(usize, Time)>, [usize; 3]) {
-    let jobs = &grid.arrivals;
-    let machines = &grid.machines;
+fn slow_places(system: &MetaSystem, policy: &str) -> (Vec<(usize, Time)>, [usize; 3]) {
+    let jobs = &system.arrivals;
+    let machines = &system.machines;
     let mut queues: Vec<Vec<usize>> = vec![Vec::new(); machines.len()];
     let mut places: Vec<Option<(usize, Time)>> = vec![None; jobs.len()];
     let mut instants: BTreeSet<Time> = jobs.iter().map(|job| job.submit()).collect();
@@ -275,15 +275,15 @@ fn slow_places(grid: &Grid, policy: &str) -> (Vec<(usize, Time)>, [usize; 3]) {
 #[test]
 fn the_clock_agrees_with_a_slow_and_obvious_grid() {
     check(13, 300, (grids(), 0..POLICIES.len()), |(workloads, policy)| {
-        let grid = grid_of(workloads, "fcfs/estimate");
-        let record = run_by(&grid, POLICIES[policy]);
-        prop_assert_eq!(places(&record), slow_places(&grid, POLICIES[policy]).0, "{}", POLICIES[policy]);
+        let system = system_of(workloads, "fcfs/estimate");
+        let record = run_by(&system, POLICIES[policy]);
+        prop_assert_eq!(places(&record), slow_places(&system, POLICIES[policy]).0, "{}", POLICIES[policy]);
         Ok(())
     });
 }
 
 /// Two or three FCFS machines with waits from nothing to half a day, in busy and in quiet times. Many events coincide.
-fn busy_grid(seed: u64) -> Grid {
+fn busy_system(seed: u64) -> MetaSystem {
     let mut rng = stream(seed, "busy grid");
     let sizes = [[16, 20, 0], [24, 16, 0], [12, 16, 16]][seed as usize % 3];
     let site_of = |(procs, name): (u32, &str)| {
@@ -300,7 +300,7 @@ fn busy_grid(seed: u64) -> Grid {
         site(name, workload(procs, &jobs), "fcfs/estimate")
     };
     let sites = sizes.into_iter().zip(["a", "b", "c"]).filter(|(procs, _)| *procs > 0);
-    Grid::new(sites.map(site_of).collect()).unwrap()
+    MetaSystem::new(sites.map(site_of).collect()).unwrap()
 }
 
 /// Every decision of `least-predicted` by the definitions: whether a site knows enough, who is a quick starter, what wait
@@ -309,9 +309,9 @@ fn busy_grid(seed: u64) -> Grid {
 fn least_predicted_agrees_with_the_definitions() {
     let mut all = [0; 3];
     for seed in 0..4 {
-        let grid = busy_grid(seed);
-        let (slow, decided) = slow_places(&grid, "least-predicted");
-        let fast = places(&run_by(&grid, "least-predicted"));
+        let system = busy_system(seed);
+        let (slow, decided) = slow_places(&system, "least-predicted");
+        let fast = places(&run_by(&system, "least-predicted"));
         if let Some(at) = (0..slow.len()).find(|&at| fast[at] != slow[at]) {
             panic!("seed {seed}, job {at}: {:?} for {:?}", fast[at], slow[at]);
         }
@@ -354,7 +354,7 @@ impl Observer for Stub {
     }
 }
 
-impl SiteWaits for Stub {
+impl SiteWaitPredictor for Stub {
     fn is_quick(&self, _: &Submission, _: Time) -> bool {
         false
     }
@@ -370,15 +370,15 @@ impl SiteWaits for Stub {
 fn least_predicted_waits_for_histories_and_then_asks() {
     let jobs: Vec<Job> = (0..600).map(|submit| job(submit, 2, 2, 2)).collect();
     let sites = ["A", "B", "C"].map(|name| site(name, workload(4, &jobs), "easy/estimate"));
-    let grid = Grid::new(sites.into()).unwrap();
+    let system = MetaSystem::new(sites.into()).unwrap();
     let told: Vec<_> = (0..3).map(|_| Arc::new(Mutex::new(Vec::new()))).collect();
-    let waits = |machine: &shadowtime::meta::Machine| -> Option<Box<dyn SiteWaits>> {
+    let waits = |machine: &shadowtime::meta::SiteMachine| -> Option<Box<dyn SiteWaitPredictor>> {
         let at = ["A", "B", "C"].iter().position(|name| *name == machine.name).unwrap();
         Some(Box::new(Stub { wait: [50.0, 7.0, 9.0][at], told: told[at].clone() }))
     };
-    let record = run_with(&grid, &Policy::LeastPredicted, &waits, &mut |_| ()).unwrap();
+    let record = run_with(&system, &DispatchPolicy::LeastPredicted, &waits, &mut |_| ()).unwrap();
     let last_at_home = 3 * LEAST_STARTS;
-    for (at, (&site, arrival)) in record.sites.iter().zip(&grid.arrivals).enumerate() {
+    for (at, (&site, arrival)) in record.sites.iter().zip(&system.arrivals).enumerate() {
         assert_eq!(site, if at < last_at_home { arrival.origin } else { 1 }, "job {at}");
     }
     let told = told[1].lock().unwrap();

@@ -27,7 +27,7 @@ impl Site {
 
 /// A site without its jobs.
 #[derive(Clone, Debug)]
-pub struct Machine {
+pub struct SiteMachine {
     pub name: String,
     pub procs: u32,
     pub setting: Setting,
@@ -35,7 +35,7 @@ pub struct Machine {
 
 /// A job of the stream.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrival {
+pub struct StreamJob {
     /// As its log has it, in the grid's time.
     pub job: Job,
     /// The site whose users submitted it.
@@ -44,7 +44,7 @@ pub struct Arrival {
     names: [i32; NAMES],
 }
 
-impl Arrival {
+impl StreamJob {
     pub fn submit(&self) -> Time {
         self.job.submission.submit
     }
@@ -59,63 +59,65 @@ impl Arrival {
 /// Machines, and the jobs of all of them in order of submission; of those that come at the same time, the jobs of the
 /// first site come first.
 #[derive(Clone, Debug)]
-pub struct Grid {
-    pub machines: Vec<Machine>,
-    pub arrivals: Vec<Arrival>,
+pub struct MetaSystem {
+    pub machines: Vec<SiteMachine>,
+    pub arrivals: Vec<StreamJob>,
 }
 
 /// Sites that make no grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GridError(pub String);
+pub struct MetaSystemError(pub String);
 
-impl fmt::Display for GridError {
+impl fmt::Display for MetaSystemError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for GridError {}
+impl std::error::Error for MetaSystemError {}
 
-impl Grid {
+impl MetaSystem {
     /// Merges the jobs of these sites, in the time of their workloads.
-    pub fn new(sites: Vec<Site>) -> Result<Grid, GridError> {
+    pub fn new(sites: Vec<Site>) -> Result<MetaSystem, MetaSystemError> {
         let mut names = BTreeSet::new();
         for site in &sites {
             check_name(&site.name)?;
             if !names.insert(&site.name) {
-                return Err(GridError(format!("two sites are called '{}'", site.name)));
+                return Err(MetaSystemError(format!("two sites are called '{}'", site.name)));
             }
             if site.setting.is_replay() {
                 let why = "replays its log's own schedule, which has no place for the jobs of others";
-                return Err(GridError(format!("site {} {why}: take another scheduler, such as easy", site.name)));
+                return Err(MetaSystemError(format!("site {} {why}: take another scheduler, such as easy", site.name)));
             }
             if let Some(job) = site.workload.jobs.iter().find(|job| job.submission.procs > site.workload.procs) {
                 let (number, wants, procs) = (job.number, job.submission.procs, site.workload.procs);
                 let why = format!("job {number} wants {wants} processors and the machine has {procs}");
-                return Err(GridError(format!("site {}: {why}", site.name)));
+                return Err(MetaSystemError(format!("site {}: {why}", site.name)));
             }
         }
         if sites.is_empty() {
-            return Err(GridError("a grid needs a site at least".to_string()));
+            return Err(MetaSystemError("a grid needs a site at least".to_string()));
         }
         let of_site = |(origin, site): (usize, &Site)| {
-            let arrival = move |&job| Arrival { job, origin, names: [0; NAMES] };
+            let arrival = move |&job| StreamJob { job, origin, names: [0; NAMES] };
             site.workload.jobs.iter().map(arrival).collect::<Vec<_>>()
         };
-        let mut arrivals: Vec<Arrival> = sites.iter().enumerate().flat_map(of_site).collect();
+        let mut arrivals: Vec<StreamJob> = sites.iter().enumerate().flat_map(of_site).collect();
         // Stable: jobs of one time stay in the order of the sites, and of each log.
-        arrivals.sort_by_key(Arrival::submit);
+        arrivals.sort_by_key(StreamJob::submit);
         qualify(&mut arrivals);
-        let machine = |site: Site| Machine { name: site.name, procs: site.workload.procs, setting: site.setting };
-        Ok(Grid { machines: sites.into_iter().map(machine).collect(), arrivals })
+        let machine = |site: Site| SiteMachine { name: site.name, procs: site.workload.procs, setting: site.setting };
+        Ok(MetaSystem { machines: sites.into_iter().map(machine).collect(), arrivals })
     }
 }
 
 /// Names become columns and words of CSV, and stand before `=` where sites are given.
-fn check_name(name: &str) -> Result<(), GridError> {
+fn check_name(name: &str) -> Result<(), MetaSystemError> {
     match !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+')) {
         true => Ok(()),
-        false => Err(GridError(format!("'{name}' is no name for a site: letters, digits, '-', '_', '.' and '+' are"))),
+        false => {
+            Err(MetaSystemError(format!("'{name}' is no name for a site: letters, digits, '-', '_', '.' and '+' are")))
+        }
     }
 }
 
@@ -128,9 +130,9 @@ fn names(submission: &Submission) -> [i32; NAMES] {
 }
 
 /// Numbers the names of all logs together: in order of the logs, and within a log in the log's own order.
-fn qualify(arrivals: &mut [Arrival]) {
+fn qualify(arrivals: &mut [StreamJob]) {
     for at in 0..NAMES {
-        let of = |arrival: &Arrival| (arrival.origin, names(&arrival.job.submission)[at]);
+        let of = |arrival: &StreamJob| (arrival.origin, names(&arrival.job.submission)[at]);
         let mut all: Vec<(usize, i32)> = arrivals.iter().map(of).collect();
         all.sort_unstable();
         all.dedup();
@@ -162,12 +164,13 @@ mod tests {
 
     #[test]
     fn streams_are_merged_in_order_and_names_belong_to_their_logs() {
-        let grid = Grid::new(vec![site("a", &[(0, 7), (5, -1)]), site("b", &[(0, 7), (5, 7), (9, 8)])]).unwrap();
-        let seen: Vec<_> = grid.arrivals.iter().map(|a| (a.submit(), a.origin, a.job.submission.user)).collect();
+        let system =
+            MetaSystem::new(vec![site("a", &[(0, 7), (5, -1)]), site("b", &[(0, 7), (5, 7), (9, 8)])]).unwrap();
+        let seen: Vec<_> = system.arrivals.iter().map(|a| (a.submit(), a.origin, a.job.submission.user)).collect();
         assert_eq!(seen, [(0, 0, 7), (0, 1, 7), (5, 0, -1), (5, 1, 7), (9, 1, 8)]);
-        let users: Vec<_> = grid.arrivals.iter().map(|a| a.qualified().submission.user).collect();
+        let users: Vec<_> = system.arrivals.iter().map(|a| a.qualified().submission.user).collect();
         assert_eq!(users, [1, 2, 0, 2, 3], "the unknown user of a, user 7 of a, 7 of b, 8 of b");
-        assert_eq!(grid.arrivals[1].qualified().submission.queue, 1, "the unknown queue of b");
+        assert_eq!(system.arrivals[1].qualified().submission.queue, 1, "the unknown queue of b");
     }
 
     #[test]
@@ -178,7 +181,7 @@ mod tests {
 
     #[test]
     fn what_is_no_grid_is_said() {
-        let error = |sites| Grid::new(sites).unwrap_err().to_string();
+        let error = |sites| MetaSystem::new(sites).unwrap_err().to_string();
         assert!(error(vec![]).contains("a site at least"));
         assert!(error(vec![site("a", &[(0, 1)]), site("a", &[(0, 1)])]).contains("two sites are called 'a'"));
         assert!(error(vec![site("a,b", &[(0, 1)])]).contains("no name for a site"));
