@@ -10,8 +10,8 @@ use super::output_options::{OutputFiles, OutputOptions};
 use super::progress::Progress;
 use super::stderr::note;
 use crate::malleable::{
-    Case, MalleableJob, MalleableWorkload, Outcome, Row, Strategy, View, most_runs, run_cases, run_workloads,
-    write_allocations, write_pairs, write_tables,
+    CaseOutcome, MalleableJob, MalleableWorkload, Strategy, StudyCase, StudyRow, StudyView, most_runs, run_cases,
+    run_workloads, write_allocations, write_pairs, write_tables,
 };
 use crate::report::grouped;
 use crate::spec::split_list;
@@ -99,26 +99,27 @@ impl MalleableArgs {
         MalleableWorkload { procs, days, rho, max_parallelism, max_sigma, seed }
     }
 
-    fn views(&self) -> Vec<View> {
+    fn views(&self) -> Vec<StudyView> {
         match self.view {
-            None => vec![View::Application, View::System],
-            Some(ViewArg::Application) => vec![View::Application],
-            Some(ViewArg::System) => vec![View::System],
+            None => vec![StudyView::Application, StudyView::System],
+            Some(ViewArg::Application) => vec![StudyView::Application],
+            Some(ViewArg::System) => vec![StudyView::System],
         }
     }
 
     /// What is asked for, view by view, and after it AVG in each, which all are compared with.
-    fn cases(&self) -> anyhow::Result<Vec<Case>> {
+    fn cases(&self) -> anyhow::Result<Vec<StudyCase>> {
         let mut strategies = Vec::new();
         for list in &self.strategy {
             for text in split_list(list)? {
                 strategies.push(Strategy::parse(&text)?);
             }
         }
-        let of = |view: View| strategies.iter().map(move |strategy| Case { strategy: strategy.clone(), view });
-        let mut cases: Vec<Case> = self.views().into_iter().flat_map(of).collect();
+        let of =
+            |view: StudyView| strategies.iter().map(move |strategy| StudyCase { strategy: strategy.clone(), view });
+        let mut cases: Vec<StudyCase> = self.views().into_iter().flat_map(of).collect();
         for view in self.views() {
-            cases.push(Case { strategy: Strategy::parse("avg")?, view });
+            cases.push(StudyCase { strategy: Strategy::parse("avg")?, view });
         }
         Ok(cases)
     }
@@ -170,16 +171,22 @@ fn bad(error: crate::malleable::WorkloadError) -> UsageError {
 fn one(
     args: &MalleableArgs,
     jobs: &[MalleableJob],
-    cases: &[Case],
+    cases: &[StudyCase],
     keep: bool,
     threads: usize,
     quiet: bool,
-) -> Vec<Outcome> {
+) -> Vec<CaseOutcome> {
     let progress = Progress::counting("simulating", "runs", Some(most_runs(cases)), quiet);
     run_cases(jobs, &args.workload(), cases, keep, threads, |done| progress.at(done))
 }
 
-fn many(args: &MalleableArgs, cases: &[Case], seeds: u32, threads: usize, quiet: bool) -> anyhow::Result<Vec<Row>> {
+fn many(
+    args: &MalleableArgs,
+    cases: &[StudyCase],
+    seeds: u32,
+    threads: usize,
+    quiet: bool,
+) -> anyhow::Result<Vec<StudyRow>> {
     let Some(last) = args.seed.checked_add(u64::from(seeds) - 1) else {
         return Err(UsageError(format!("{seeds} seeds from {} on: there are no numbers so large", args.seed)).into());
     };
@@ -193,14 +200,14 @@ fn many(args: &MalleableArgs, cases: &[Case], seeds: u32, threads: usize, quiet:
 }
 
 /// The rows that were asked for: the last cases are AVG's, one a view.
-fn rows(cases: &[Case], mut runs: Vec<Vec<crate::malleable::Figures>>) -> Vec<Row> {
+fn rows(cases: &[StudyCase], mut runs: Vec<Vec<crate::malleable::MalleableFigures>>) -> Vec<StudyRow> {
     let views = if cases.iter().all(|case| case.view == cases[0].view) { 1 } else { 2 };
     let avg = runs.split_off(cases.len() - views);
-    let avg_of = |view: View| {
+    let avg_of = |view: StudyView| {
         let at = cases[cases.len() - views..].iter().position(|case| case.view == view);
         avg[at.expect("each view has its AVG")].clone()
     };
-    let row = |(case, runs): (&Case, Vec<_>)| Row {
+    let row = |(case, runs): (&StudyCase, Vec<_>)| StudyRow {
         strategy: case.strategy.to_string(),
         view: case.view,
         runs,
@@ -209,7 +216,7 @@ fn rows(cases: &[Case], mut runs: Vec<Vec<crate::malleable::Figures>>) -> Vec<Ro
     cases.iter().zip(runs).map(row).collect()
 }
 
-fn write_heading(out: &mut dyn Write, args: &MalleableArgs, rows: &[Row]) -> io::Result<()> {
+fn write_heading(out: &mut dyn Write, args: &MalleableArgs, rows: &[StudyRow]) -> io::Result<()> {
     let (procs, days, load) = (grouped(u64::from(args.procs)), grouped(u64::from(args.days)), args.rho);
     let what = match args.seeds {
         None => format!("{} jobs, seed {}", grouped(rows[0].runs[0].jobs as u64), args.seed),

@@ -17,7 +17,10 @@ use crate::experiment::Options;
 use crate::predict::template_file;
 use crate::predict::templates::Template;
 use crate::report::{Cell, Output, Table, grouped, write_csv};
-use crate::search::{Found, Genetic, Judge, Limits, RIVALS, Rival, Space, Step, genetic, greedy, rivals};
+use crate::search::{
+    COMPARED_PREDICTORS, ComparedPredictor, Found, Genetic, Judge, Limits, SearchStep, Space, compare_predictors,
+    genetic, greedy,
+};
 use crate::text::printable;
 use crate::time::{humane, parse_duration};
 use crate::trace::Workload;
@@ -135,11 +138,12 @@ pub fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::
         note(format_args!("{} sets of {} judged in {time}, seed {seed}", grouped(sets), space.describe()));
     }
     let counted = trained.as_ref().map_or(0..jobs, |trained| trained.end..jobs);
-    let rivals = {
+    let compared = {
         let mut predictors = vec![(best_predictor(&found.templates), "best templates".to_string())];
-        predictors.extend(RIVALS.iter().map(|(predictor, name)| (predictor.to_string(), name.to_string())));
+        predictors
+            .extend(COMPARED_PREDICTORS.iter().map(|(predictor, name)| (predictor.to_string(), name.to_string())));
         let progress = Progress::counting("comparing", "predictors", Some(predictors.len()), quiet);
-        rivals(&workload, &predictors, counted, trained, threads, |done| progress.at(done))?
+        compare_predictors(&workload, &predictors, counted, trained, threads, |done| progress.at(done))?
     };
     if let Some(out) = templates_out {
         let comments = comments(args, &workload, &found, seed);
@@ -149,8 +153,8 @@ pub fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::
         let rows: Vec<_> = found.steps.iter().map(step_cells).collect();
         out.fill(|out| write_csv(out, &rows, true))?;
     }
-    let rows: Vec<_> = rivals.iter().map(Rival::cells).collect();
-    args.output.print.print_rows(stdout_taken, &rows, |out| write_comparison(out, &workload, &found, &rivals))?;
+    let rows: Vec<_> = compared.iter().map(ComparedPredictor::cells).collect();
+    args.output.print.print_rows(stdout_taken, &rows, |out| write_comparison(out, &workload, &found, &compared))?;
     if interrupt::stop_asked() { Err(Interrupted.into()) } else { Ok(()) }
 }
 
@@ -179,7 +183,7 @@ fn search(
     let progress = Progress::counting("searching", "steps", steps, quiet);
     let best = std::cell::Cell::new(f64::INFINITY);
     let done = std::cell::Cell::new(0);
-    let watch = |step: &Step| {
+    let watch = |step: &SearchStep| {
         best.set(best.get().min(step.best));
         done.set(done.get() + 1);
         progress.at_saying(done.get(), format!("steps, best error {:.2} min", best.get()));
@@ -224,7 +228,7 @@ fn comments(args: &SearchArgs, workload: &Workload, found: &Found, seed: u64) ->
     ]
 }
 
-fn step_cells(step: &Step) -> Vec<(&'static str, Cell)> {
+fn step_cells(step: &SearchStep) -> Vec<(&'static str, Cell)> {
     vec![
         ("search", Cell::Text(step.search.clone())),
         ("step", Cell::Count(step.step as u64)),
@@ -236,8 +240,13 @@ fn step_cells(step: &Step) -> Vec<(&'static str, Cell)> {
     ]
 }
 
-fn write_comparison(out: &mut dyn Write, workload: &Workload, found: &Found, rivals: &[Rival]) -> io::Result<()> {
-    let score = &rivals[0].score;
+fn write_comparison(
+    out: &mut dyn Write,
+    workload: &Workload,
+    found: &Found,
+    compared: &[ComparedPredictor],
+) -> io::Result<()> {
+    let score = &compared[0].score;
     let runtime = format!("{:.2}", score.mean_runtime_minutes());
     let label = printable(&workload.label);
     writeln!(out, "{label}: {} jobs judged, mean runtime {runtime} minutes", grouped(score.jobs as u64))?;
@@ -246,13 +255,13 @@ fn write_comparison(out: &mut dyn Write, workload: &Workload, found: &Found, riv
     writeln!(out)?;
     let mut table = Table::default();
     let mut names = vec!["mean error", "minutes", "of runtime", "answered", "minutes", "within interval"];
-    if rivals[0].trained.is_some() {
+    if compared[0].trained.is_some() {
         names.extend(["searched on: minutes", "of runtime"]);
     }
     table.push(names.into_iter().map(str::to_string).collect());
     let percent = |value: f64| format!("{value:.1}%");
     let optional = |value: Option<f64>, show: &dyn Fn(f64) -> String| value.map_or("-".to_string(), show);
-    for Rival { name, score, trained, .. } in rivals {
+    for ComparedPredictor { name, score, trained, .. } in compared {
         let mut cells = vec![
             name.clone(),
             format!("{:.2}", score.minutes()),

@@ -20,7 +20,7 @@ use crate::metrics::{Groups, RunRow};
 use crate::report::{Cell, Output, group_cells, grouped, write_groups, write_json_list, write_runs};
 use crate::settings_file::{MOST_OF_GRID, read_text};
 use crate::sweep::{
-    Beginning, Failure, FinishedRow, Grid, Keys, List, REPLICATIONS, ResultColumn, Shard, Store, Submitted, Sweep,
+    Beginning, Failure, FinishedRow, Grid, GridList, Keys, REPLICATIONS, ResultColumn, Shard, Store, Submitted, Sweep,
     SweepProgress, active_job, finished_rows, run, submit, write_results,
 };
 use crate::time::humane;
@@ -161,7 +161,7 @@ impl SweepArgs {
 }
 
 /// The lists of the file and of the options, in the order given. A list that stands in both is that of the options.
-fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<List>> {
+fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<GridList>> {
     let mut lists = match &args.file {
         None => Vec::new(),
         Some(path) => {
@@ -170,14 +170,14 @@ fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<List>> {
             lists.into_iter().map(|list| list.in_file(&file)).collect()
         }
     };
-    let mut given: Vec<(usize, List)> = Vec::new();
+    let mut given: Vec<(usize, GridList)> = Vec::new();
     for name in ["trace"].into_iter().chain(OPTIONS.iter().map(|option| option.name)) {
         if let (Some(texts), Some(mut places)) = (matches.get_many::<String>(name), matches.indices_of(name)) {
-            given.push((places.next().unwrap_or(0), List::new(name, texts.cloned())));
+            given.push((places.next().unwrap_or(0), GridList::new(name, texts.cloned())));
         }
     }
     given.sort_by_key(|(place, _)| *place);
-    let replications = args.replications.map(|number| List::new(REPLICATIONS, [number.to_string()]));
+    let replications = args.replications.map(|number| GridList::new(REPLICATIONS, [number.to_string()]));
     for list in given.into_iter().map(|(_, list)| list).chain(replications) {
         match lists.iter_mut().find(|other| other.name == list.name) {
             Some(other) => *other = list,

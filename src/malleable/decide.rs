@@ -1,15 +1,15 @@
 //! The decision of a job at the head of the queue: how many processors, from what is free to the most it can use, give
 //! the shortest turnaround Q(n) + R(n)?
 
-use super::line::Line;
-use super::machine::Machine;
-use super::strategy::Care;
+use super::line::CorrectionLine;
+use super::machine::MalleableMachine;
+use super::strategy::Objective;
 use super::workload::MalleableJob;
 use crate::model::{Outlook, QueueTimeMethod, SHORTEST_QUEUE_TIME};
 
 /// What is asked: a job, how many processors it can have now, and the most it takes.
 #[derive(Clone, Copy, Debug)]
-pub struct Question<'a> {
+pub struct Decision<'a> {
     pub job: &'a MalleableJob,
     /// At least 1, fewer than `most`.
     pub free: u32,
@@ -20,7 +20,7 @@ pub struct Question<'a> {
 
 /// To hold out for more processors than there are.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hope {
+pub struct HoldOut {
     pub procs: u32,
     /// The time until they are free, as known or predicted.
     pub wait: f64,
@@ -28,32 +28,37 @@ pub struct Hope {
     pub uncorrected: f64,
 }
 
-impl Question<'_> {
-    fn weight(&self, care: Care) -> f64 {
-        if care.whole_queue { self.waiting as f64 } else { 1.0 }
+impl Decision<'_> {
+    fn weight(&self, objective: Objective) -> f64 {
+        if objective.whole_queue { self.waiting as f64 } else { 1.0 }
     }
 
     /// What a hope must stay below: the run time at once, less what it must be worth (section 6.1).
-    fn worth(&self, care: Care) -> f64 {
-        self.job.runtime(self.free) * (1.0 - care.risk)
+    fn worth(&self, objective: Objective) -> f64 {
+        self.job.runtime(self.free) * (1.0 - objective.risk)
     }
 }
 
 /// By the true ends of the running jobs. None is docility: to start on what is free.
-pub fn by_oracle(question: &Question<'_>, machine: &Machine, now: f64, care: Care) -> Option<Hope> {
-    let weight = question.weight(care);
-    let (mut best, mut shortest) = (None, question.worth(care));
-    let mut free = question.free;
+pub fn by_oracle(
+    decision: &Decision<'_>,
+    machine: &MalleableMachine,
+    now: f64,
+    objective: Objective,
+) -> Option<HoldOut> {
+    let weight = decision.weight(objective);
+    let (mut best, mut shortest) = (None, decision.worth(objective));
+    let mut free = decision.free;
     for job in machine.by_end() {
         free += job.procs;
         // Fewer processors than are free by then would wait as long and run longer.
-        let (procs, wait) = (free.min(question.most), job.end - now);
-        let turnaround = weight * wait + question.job.runtime(procs);
+        let (procs, wait) = (free.min(decision.most), job.end - now);
+        let turnaround = weight * wait + decision.job.runtime(procs);
         if turnaround < shortest {
             shortest = turnaround;
-            best = Some(Hope { procs, wait, uncorrected: wait });
+            best = Some(HoldOut { procs, wait, uncorrected: wait });
         }
-        if free >= question.most {
+        if free >= decision.most {
             break;
         }
     }
@@ -62,21 +67,21 @@ pub fn by_oracle(question: &Question<'_>, machine: &Machine, now: f64, care: Car
 
 /// By predictions, corrected by a line if there is one.
 pub fn by_prediction(
-    question: &Question<'_>,
+    decision: &Decision<'_>,
     outlook: impl FnOnce() -> Outlook,
     method: QueueTimeMethod,
-    line: Option<Line>,
-    care: Care,
-) -> Option<Hope> {
-    let weight = question.weight(care);
-    let shortest = question.worth(care);
+    line: Option<CorrectionLine>,
+    objective: Objective,
+) -> Option<HoldOut> {
+    let weight = decision.weight(objective);
+    let shortest = decision.worth(objective);
     // Nothing to gain even if processors were free in a second: by far the most common answer.
-    if weight * SHORTEST_QUEUE_TIME + question.job.runtime(question.most) >= shortest {
+    if weight * SHORTEST_QUEUE_TIME + decision.job.runtime(decision.most) >= shortest {
         return None;
     }
     let outlook = outlook();
-    let mut search = Search { question, outlook: &outlook, method, line, weight, shortest, best: None };
-    for requests in outlook.rising(method, question.most - question.free) {
+    let mut search = AllocationSearch { decision, outlook: &outlook, method, line, weight, shortest, best: None };
+    for requests in outlook.rising(method, decision.most - decision.free) {
         search.among(*requests.start(), *requests.end());
     }
     search.best
@@ -84,18 +89,18 @@ pub fn by_prediction(
 
 /// The search for the best number of processors. Of numbers among which more take longer to get and shorten the run,
 /// none is any good if the fewest cannot be had in time for the run time of the most: so few are looked at.
-struct Search<'a> {
-    question: &'a Question<'a>,
+struct AllocationSearch<'a> {
+    decision: &'a Decision<'a>,
     outlook: &'a Outlook,
     method: QueueTimeMethod,
-    line: Option<Line>,
+    line: Option<CorrectionLine>,
     weight: f64,
     /// The shortest turnaround so far.
     shortest: f64,
-    best: Option<Hope>,
+    best: Option<HoldOut>,
 }
 
-impl Search<'_> {
+impl AllocationSearch<'_> {
     /// Looks at requests for `fewest` to `most` more processors than are free.
     fn among(&mut self, fewest: u32, most: u32) {
         if fewest > most || !self.outlook.is_within(self.method, fewest, self.limit(most)) {
@@ -111,19 +116,19 @@ impl Search<'_> {
         let limit = self.limit(more);
         let Some(uncorrected) = self.outlook.queue_time_within(self.method, more, limit) else { return };
         let wait = self.line.map_or(uncorrected, |line| line.correct(uncorrected)).max(SHORTEST_QUEUE_TIME);
-        let procs = self.question.free + more;
-        let turnaround = self.weight * wait + self.question.job.runtime(procs);
+        let procs = self.decision.free + more;
+        let turnaround = self.weight * wait + self.decision.job.runtime(procs);
         // Of equals the smaller; but nobody waits for nothing.
         if turnaround < self.shortest || self.best.is_some_and(|best| turnaround == self.shortest && procs < best.procs)
         {
             self.shortest = turnaround;
-            self.best = Some(Hope { procs, wait, uncorrected });
+            self.best = Some(HoldOut { procs, wait, uncorrected });
         }
     }
 
     /// How long so many more processors may take for the turnaround to be as short as the best.
     fn limit(&self, more: u32) -> f64 {
-        let wait = (self.shortest - self.question.job.runtime(self.question.free + more)) / self.weight;
+        let wait = (self.shortest - self.decision.job.runtime(self.decision.free + more)) / self.weight;
         self.line.map_or(wait, |line| line.uncorrect(wait))
     }
 }
@@ -137,17 +142,17 @@ mod tests {
 
     /// Every number of processors, one by one.
     fn plain(
-        question: &Question<'_>,
+        decision: &Decision<'_>,
         outlook: &Outlook,
         method: QueueTimeMethod,
-        line: Option<Line>,
-        care: Care,
+        line: Option<CorrectionLine>,
+        objective: Objective,
     ) -> Option<(u32, f64)> {
-        let (mut best, mut shortest) = (None, question.worth(care));
-        for procs in question.free + 1..=question.most {
-            let Some(time) = outlook.queue_time(method, procs - question.free) else { continue };
+        let (mut best, mut shortest) = (None, decision.worth(objective));
+        for procs in decision.free + 1..=decision.most {
+            let Some(time) = outlook.queue_time(method, procs - decision.free) else { continue };
             let wait = line.map_or(time, |line| line.correct(time)).max(SHORTEST_QUEUE_TIME);
-            let turnaround = question.weight(care) * wait + question.job.runtime(procs);
+            let turnaround = decision.weight(objective) * wait + decision.job.runtime(procs);
             if turnaround < shortest {
                 shortest = turnaround;
                 best = Some((procs, turnaround));
@@ -172,18 +177,22 @@ mod tests {
             let outlook = Outlook::new(running.into_iter());
             let lifetime = LIFETIMES.quantile(rng.random());
             let job = MalleableJob { arrival: 0.0, lifetime, parallelism: most, sigma: rng.random::<f64>() * 2.0 };
-            let question = Question { job: &job, free, most, waiting: rng.random_range(1..4) };
-            let line = rng.random_bool(0.5).then_some(Line { slope: 0.7, intercept: 1.1 });
-            let care = Care { risk: [0.0, 0.2][rng.random_range(0..2)], whole_queue: rng.random_bool(0.5) };
+            let decision = Decision { job: &job, free, most, waiting: rng.random_range(1..4) };
+            let line = rng.random_bool(0.5).then_some(CorrectionLine { slope: 0.7, intercept: 1.1 });
+            let objective = Objective { risk: [0.0, 0.2][rng.random_range(0..2)], whole_queue: rng.random_bool(0.5) };
             for method in
                 [QueueTimeMethod::Benefactors, QueueTimeMethod::Release, QueueTimeMethod::Combined { least: 2 }]
             {
-                let found = by_prediction(&question, || outlook.clone(), method, line, care);
-                let expected = plain(&question, &outlook, method, line, care);
-                assert_eq!(found.map(|hope| hope.procs), expected.map(|(procs, _)| procs), "{question:?} {method:?}");
-                if let (Some(hope), Some((procs, turnaround))) = (found, expected) {
+                let found = by_prediction(&decision, || outlook.clone(), method, line, objective);
+                let expected = plain(&decision, &outlook, method, line, objective);
+                assert_eq!(
+                    found.map(|hold_out| hold_out.procs),
+                    expected.map(|(procs, _)| procs),
+                    "{decision:?} {method:?}"
+                );
+                if let (Some(hold_out), Some((procs, turnaround))) = (found, expected) {
                     rebels += 1;
-                    let ours = question.weight(care) * hope.wait + job.runtime(procs);
+                    let ours = decision.weight(objective) * hold_out.wait + job.runtime(procs);
                     assert!((ours / turnaround - 1.0).abs() < 1e-8);
                 }
             }

@@ -1,12 +1,12 @@
 //! From a schedule to the figures of the paper's tables and text.
 
-use super::schedule::{Allocation, Kind, Schedule};
+use super::schedule::{Allocation, DecisionKind, MalleableSchedule};
 use super::workload::{DAY, DAYTIME, LIFETIMES, MalleableJob};
 use crate::stats::percentile;
 
 /// What a run comes to. Times are in seconds; what is not defined is NaN.
 #[derive(Clone, Copy, Debug)]
-pub struct Figures {
+pub struct MalleableFigures {
     pub jobs: usize,
     pub spoiled: usize,
     pub rebels: usize,
@@ -38,27 +38,28 @@ pub struct Figures {
 
 /// What a job gains by where it went, against docility at its first decision; 0 for who did not rebel.
 pub fn saved(job: &MalleableJob, allocation: &Allocation) -> f64 {
-    let Allocation { decided, offered, place, .. } = allocation;
+    let Allocation { decided, offered, placement, .. } = allocation;
     match allocation.kind {
-        Kind::Rebel => (decided + job.runtime(*offered)) - (place.start + job.runtime(place.procs)),
+        DecisionKind::Rebel => (decided + job.runtime(*offered)) - (placement.start + job.runtime(placement.procs)),
         _ => 0.0,
     }
 }
 
-impl Figures {
-    pub fn of(jobs: &[MalleableJob], procs: u32, days: u32, schedule: &Schedule) -> Figures {
+impl MalleableFigures {
+    pub fn of(jobs: &[MalleableJob], procs: u32, days: u32, schedule: &MalleableSchedule) -> MalleableFigures {
         let both = || jobs.iter().zip(&schedule.allocations);
-        let of_kind = |kind: Kind| both().filter(move |(_, allocation)| allocation.kind == kind);
-        let mut savings: Vec<f64> = of_kind(Kind::Rebel).map(|(job, allocation)| saved(job, allocation)).collect();
+        let of_kind = |kind: DecisionKind| both().filter(move |(_, allocation)| allocation.kind == kind);
+        let mut savings: Vec<f64> =
+            of_kind(DecisionKind::Rebel).map(|(job, allocation)| saved(job, allocation)).collect();
         let losses: Vec<f64> = savings.iter().filter(|saved| **saved < 0.0).map(|saved| -saved).collect();
         let mut runtimes: Vec<f64> = both().map(|(job, at)| job.runtime(at.scheduled.procs)).collect();
         let waits: Vec<f64> = both().map(|(job, at)| at.scheduled.start - job.arrival).collect();
         let lifetimes = |kind| of_kind(kind).map(|(job, _)| job.lifetime).collect::<Vec<_>>();
         let scatter = schedule.scatter();
         let line = scatter.line();
-        Figures {
+        MalleableFigures {
             jobs: jobs.len(),
-            spoiled: of_kind(Kind::Spoiled).count(),
+            spoiled: of_kind(DecisionKind::Spoiled).count(),
             rebels: savings.len(),
             losers: losses.len(),
             // The sum of nothing would be -0.
@@ -71,8 +72,8 @@ impl Figures {
             runtime_median: percentile(&mut runtimes, 50.0),
             saved_by_rebel_median: percentile(&mut savings, 50.0),
             utilization: utilization(jobs, procs, days, schedule),
-            rebel_lifetime: mean(&lifetimes(Kind::Rebel)),
-            docile_lifetime: mean(&lifetimes(Kind::Docile)),
+            rebel_lifetime: mean(&lifetimes(DecisionKind::Rebel)),
+            docile_lifetime: mean(&lifetimes(DecisionKind::Docile)),
             pairs: scatter.count(),
             correlation: scatter.correlation().unwrap_or(f64::NAN),
             slope: line.map_or(f64::NAN, |line| line.slope),
@@ -100,7 +101,7 @@ fn mean(values: &[f64]) -> f64 {
 /// that jobs ran, over processors times the day's length; then the mean over days. A day lasts until the last job that
 /// came in it has started, and at least for its twelve hours of arrivals: over the whole run, where every job does its
 /// work under any strategy, all strategies would be alike.
-pub fn utilization(jobs: &[MalleableJob], procs: u32, days: u32, schedule: &Schedule) -> f64 {
+pub fn utilization(jobs: &[MalleableJob], procs: u32, days: u32, schedule: &MalleableSchedule) -> f64 {
     let allocations = &schedule.allocations;
     // No job runs for longer than on one processor.
     let longest = LIFETIMES.longest();
@@ -113,9 +114,9 @@ pub fn utilization(jobs: &[MalleableJob], procs: u32, days: u32, schedule: &Sche
         let from = allocations.partition_point(|other| other.scheduled.start < dawn - longest);
         let until = allocations.partition_point(|other| other.scheduled.start < end);
         let work = jobs[from..until].iter().zip(&allocations[from..until]).map(|(job, allocation)| {
-            let place = allocation.scheduled;
-            let ran = (place.start + job.runtime(place.procs)).min(end) - place.start.max(dawn);
-            job.speedup(place.procs) * ran.max(0.0)
+            let placement = allocation.scheduled;
+            let ran = (placement.start + job.runtime(placement.procs)).min(end) - placement.start.max(dawn);
+            job.speedup(placement.procs) * ran.max(0.0)
         });
         work.sum::<f64>() / (f64::from(procs) * (end - dawn))
     };
@@ -124,7 +125,7 @@ pub fn utilization(jobs: &[MalleableJob], procs: u32, days: u32, schedule: &Sche
 
 #[cfg(test)]
 mod tests {
-    use super::super::schedule::{View, schedule};
+    use super::super::schedule::{StudyView, schedule_malleable};
     use super::super::strategy::Strategy;
     use super::*;
 
@@ -139,25 +140,25 @@ mod tests {
         vec![job(0.0, 30_000.0, 3), job(0.0, 40_000.0, 4)]
     }
 
-    fn figures(jobs: &[MalleableJob], days: u32, strategy: &str, view: View) -> Figures {
-        let schedule = schedule(jobs, 4, Strategy::parse(strategy).unwrap().rule, view, None);
-        Figures::of(jobs, 4, days, &schedule)
+    fn figures(jobs: &[MalleableJob], days: u32, strategy: &str, view: StudyView) -> MalleableFigures {
+        let schedule = schedule_malleable(jobs, 4, Strategy::parse(strategy).unwrap().rule, view, None);
+        MalleableFigures::of(jobs, 4, days, &schedule)
     }
 
     #[test]
     fn figure_6_by_hand() {
-        let avg = figures(&l_shaped(), 1, "avg", View::System);
+        let avg = figures(&l_shaped(), 1, "avg", StudyView::System);
         assert_eq!((avg.spoiled, avg.rebels, avg.saved_mean), (1, 0, 0.0));
         assert_eq!((avg.turnaround_mean, avg.runtime_median), (25_000.0, 10_000.0));
         // 3 x 10,000 and 1 x 40,000 of 4 x 43,200 processor seconds.
         assert!((avg.utilization - 70_000.0 / 172_800.0).abs() < 1e-12);
         assert!(avg.losers_pct().is_nan());
-        let opt = figures(&l_shaped(), 1, "opt", View::System);
+        let opt = figures(&l_shaped(), 1, "opt", StudyView::System);
         assert_eq!((opt.rebels, opt.losers, opt.turnaround_mean), (1, 0, 15_000.0));
         assert_eq!((opt.saved_mean, opt.saved_by_rebel, opt.wait_mean), (10_000.0, 20_000.0, 5_000.0));
         assert_eq!(opt.rebel_lifetime, 40_000.0);
         // The same decision on the side: what would be saved, in a schedule that is AVG's.
-        let aside = figures(&l_shaped(), 1, "opt", View::Application);
+        let aside = figures(&l_shaped(), 1, "opt", StudyView::Application);
         assert_eq!((aside.rebels, aside.saved_mean, aside.turnaround_mean), (1, 10_000.0, 25_000.0));
         assert_eq!(aside.utilization, avg.utilization);
     }
@@ -167,7 +168,7 @@ mod tests {
     fn a_day_ends_with_its_last_start() {
         // One job on all processors from 40,000 s to 140,000 s; another waits for it.
         let jobs = [job(40_000.0, 400_000.0, 4), job(41_000.0, 4_000.0, 4)];
-        let found = figures(&jobs, 2, "avg", View::System).utilization;
+        let found = figures(&jobs, 2, "avg", StudyView::System).utilization;
         // Day 0 lasts to 140,000 s: busy from 40,000 on. Day 1 has no arrivals: 43,200 s from 86,400 s, all busy.
         assert!((found - (100_000.0 / 140_000.0 + 1.0) / 2.0).abs() < 1e-12, "{found}");
     }

@@ -5,12 +5,12 @@ use crate::model::SHORTEST_QUEUE_TIME;
 
 /// ln actual = intercept + slope ln predicted, in natural logarithms of seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Line {
+pub struct CorrectionLine {
     pub slope: f64,
     pub intercept: f64,
 }
 
-impl Line {
+impl CorrectionLine {
     /// p_corr = p beta1 + beta0, p the logarithm of the prediction.
     pub fn correct(&self, time: f64) -> f64 {
         libm::exp(self.slope * libm::log(time) + self.intercept)
@@ -56,9 +56,9 @@ impl Scatter {
     }
 
     /// The least-squares line of actual on predicted; none while predictions do not differ.
-    pub fn line(&self) -> Option<Line> {
+    pub fn line(&self) -> Option<CorrectionLine> {
         let slope = self.xy / self.xx;
-        (self.xx > 0.0).then_some(Line { slope, intercept: self.mean.1 - slope * self.mean.0 })
+        (self.xx > 0.0).then_some(CorrectionLine { slope, intercept: self.mean.1 - slope * self.mean.0 })
     }
 
     /// The coefficient of correlation; none while either side does not differ.
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn corrections_go_both_ways() {
         // The paper's line: e^4.25 seconds are predicted well, an hour is far too long.
-        let line = Line { slope: 0.6, intercept: 1.7 };
+        let line = CorrectionLine { slope: 0.6, intercept: 1.7 };
         let fixed = 4.25f64.exp();
         assert!((line.correct(fixed) / fixed - 1.0).abs() < 1e-12);
         assert!(line.correct(3600.0) < 800.0);

@@ -2,7 +2,7 @@
 
 /// A running job.
 #[derive(Clone, Copy, Debug)]
-pub struct Running {
+pub struct RunningMalleable {
     pub start: f64,
     /// The truth, which only an oracle asks for.
     pub end: f64,
@@ -11,32 +11,32 @@ pub struct Running {
 
 /// Processors and the jobs on them.
 #[derive(Clone, Debug)]
-pub struct Machine {
+pub struct MalleableMachine {
     pub free: u32,
     /// The last to end first.
-    running: Vec<Running>,
+    running: Vec<RunningMalleable>,
     /// Jobs that have ended, in order: when, and their run times. Whoever reads them takes them away.
     pub ended: Vec<(f64, f64)>,
 }
 
-impl Machine {
-    pub fn new(procs: u32) -> Machine {
-        Machine { free: procs, running: Vec::new(), ended: Vec::new() }
+impl MalleableMachine {
+    pub fn new(procs: u32) -> MalleableMachine {
+        MalleableMachine { free: procs, running: Vec::new(), ended: Vec::new() }
     }
 
-    pub fn running(&self) -> &[Running] {
+    pub fn running(&self) -> &[RunningMalleable] {
         &self.running
     }
 
     /// Those that run, the first to end first.
-    pub fn by_end(&self) -> impl Iterator<Item = &Running> {
+    pub fn by_end(&self) -> impl Iterator<Item = &RunningMalleable> {
         self.running.iter().rev()
     }
 
     pub fn start(&mut self, now: f64, procs: u32, runtime: f64) {
         let end = now + runtime;
-        let place = self.running.partition_point(|other| other.end > end);
-        self.running.insert(place, Running { start: now, end, procs });
+        let at = self.running.partition_point(|other| other.end > end);
+        self.running.insert(at, RunningMalleable { start: now, end, procs });
         self.free -= procs;
     }
 
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn jobs_end_in_order_and_free_their_processors() {
-        let mut machine = Machine::new(10);
+        let mut machine = MalleableMachine::new(10);
         machine.start(0.0, 4, 30.0);
         machine.start(1.0, 3, 9.0);
         machine.start(2.0, 2, 8.0);

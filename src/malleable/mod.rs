@@ -2,7 +2,7 @@
 //! for processor allocation").
 //!
 //! [`MalleableWorkload`] makes the jobs, [`Outlook`] predicts queue times, [`Strategy`] says how a job decides by them,
-//! [`schedule()`] is the loop and [`Figures`] what comes of it; [`run_cases`] puts strategies side by side. Times are real
+//! [`schedule_malleable`] is the loop and [`MalleableFigures`] what comes of it; [`run_cases`] puts strategies side by side. Times are real
 //! numbers here, as in the paper.
 //!
 #![doc = include_str!("../cli/help/malleable.md")]
@@ -17,11 +17,13 @@ mod study;
 mod tables;
 mod workload;
 
-pub use decide::Hope;
-pub use figures::{Figures, saved, utilization};
-pub use line::{Line, Scatter};
-pub use schedule::{Allocation, Kind, Pair, Place, Schedule, View, schedule};
-pub use strategy::{Care, Correction, Foresight, Rule, Strategy};
-pub use study::{Case, Outcome, most_runs, run_cases, run_workloads};
-pub use tables::{Row, write_allocations, write_pairs, write_tables};
+pub use decide::HoldOut;
+pub use figures::{MalleableFigures, saved, utilization};
+pub use line::{CorrectionLine, Scatter};
+pub use schedule::{
+    Allocation, DecisionKind, MalleableSchedule, Placement, QueueTimePair, StudyView, schedule_malleable,
+};
+pub use strategy::{Correction, Objective, PredictionSettings, Rule, Strategy};
+pub use study::{CaseOutcome, StudyCase, most_runs, run_cases, run_workloads};
+pub use tables::{StudyRow, write_allocations, write_pairs, write_tables};
 pub use workload::{LIFETIMES, MalleableJob, MalleableWorkload, WorkloadError};

@@ -4,16 +4,16 @@
 //! jobs end and new ones arrive, and a schedule is made job by job. At one instant jobs end first, then others arrive,
 //! then the head is asked.
 
-use super::decide::{Hope, Question, by_oracle, by_prediction};
-use super::line::{Line, Scatter};
-use super::machine::Machine;
-use super::strategy::{Care, Correction, Foresight, Rule};
+use super::decide::{Decision, HoldOut, by_oracle, by_prediction};
+use super::line::{CorrectionLine, Scatter};
+use super::machine::MalleableMachine;
+use super::strategy::{Correction, Objective, PredictionSettings, Rule};
 use super::workload::{DAY, LIFETIMES, MalleableJob};
 use crate::model::{Lifetimes, Outlook, UniformLog};
 
 /// Who acts on decisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum View {
+pub enum StudyView {
     /// Nobody: the schedule is that of AVG, and it is worked out what would have happened had this one job decided
     /// (section 5).
     Application,
@@ -23,7 +23,7 @@ pub enum View {
 
 /// What a job was when it first came to the head of the queue with a processor free (section 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum DecisionKind {
     /// It got all it could use.
     Spoiled,
     /// It started on what was free.
@@ -34,7 +34,7 @@ pub enum Kind {
 
 /// A job's place in a schedule.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub struct Placement {
     pub start: f64,
     pub procs: u32,
 }
@@ -42,24 +42,24 @@ pub struct Place {
 /// What became of a job.
 #[derive(Clone, Copy, Debug)]
 pub struct Allocation {
-    pub kind: Kind,
+    pub kind: DecisionKind,
     /// When it first came to the head with a processor free.
     pub decided: f64,
     /// What it would have got then: what was free, or all it can use.
     pub offered: u32,
     /// What its first decision was to hold out for.
-    pub hope: Option<Hope>,
+    pub hold_out: Option<HoldOut>,
     /// How often it was asked.
     pub asked: u32,
     /// Where it went, or would have gone in the view of the application.
-    pub place: Place,
+    pub placement: Placement,
     /// Where it is in the schedule.
-    pub scheduled: Place,
+    pub scheduled: Placement,
 }
 
 /// A prediction that a decision to hold out was made by, and its outcome.
 #[derive(Clone, Copy, Debug)]
-pub struct Pair {
+pub struct QueueTimePair {
     /// The job's index.
     pub job: usize,
     pub time: f64,
@@ -72,13 +72,13 @@ pub struct Pair {
 
 /// A schedule.
 #[derive(Clone, Debug, Default)]
-pub struct Schedule {
+pub struct MalleableSchedule {
     /// One a job.
     pub allocations: Vec<Allocation>,
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<QueueTimePair>,
 }
 
-impl Schedule {
+impl MalleableSchedule {
     /// All pairs of predicted and actual queue times.
     pub fn scatter(&self) -> Scatter {
         let mut scatter = Scatter::default();
@@ -88,10 +88,16 @@ impl Schedule {
 }
 
 /// Makes a schedule of jobs in order of arrival. Corrections by a pilot run take its line from `line`.
-pub fn schedule(jobs: &[MalleableJob], procs: u32, rule: Rule, view: View, line: Option<Line>) -> Schedule {
-    let mut history = History::new(rule, line);
-    let mut machine = Machine::new(procs);
-    let mut made = Schedule { allocations: Vec::with_capacity(jobs.len()), pairs: Vec::new() };
+pub fn schedule_malleable(
+    jobs: &[MalleableJob],
+    procs: u32,
+    rule: Rule,
+    view: StudyView,
+    line: Option<CorrectionLine>,
+) -> MalleableSchedule {
+    let mut history = RunHistory::new(rule, line);
+    let mut machine = MalleableMachine::new(procs);
+    let mut made = MalleableSchedule { allocations: Vec::with_capacity(jobs.len()), pairs: Vec::new() };
     let (mut now, mut arrived) = (0.0f64, 0);
     for (at, job) in jobs.iter().enumerate() {
         now = now.max(job.arrival);
@@ -105,28 +111,28 @@ pub fn schedule(jobs: &[MalleableJob], procs: u32, rule: Rule, view: View, line:
         }
         history.look_back(&mut machine, now);
         let most = job.parallelism.min(procs);
-        let head = Head { jobs, at, most, arrived, decided: now, history: &history };
+        let head = HeadJob { jobs, at, most, arrived, decided: now, history: &history };
         let offered = machine.free.min(most);
-        let docile = Place { start: now, procs: offered };
+        let docile = Placement { start: now, procs: offered };
         let known = made.pairs.len();
         let allocation = match (machine.free >= most, view) {
             (true, _) => Allocation {
-                kind: Kind::Spoiled,
+                kind: DecisionKind::Spoiled,
                 decided: now,
                 offered,
-                hope: None,
+                hold_out: None,
                 asked: 0,
-                place: docile,
+                placement: docile,
                 scheduled: docile,
             },
-            (false, View::Application) => {
+            (false, StudyView::Application) => {
                 let aside = head.allocate(rule, &mut machine.clone(), &mut made.pairs);
                 Allocation { scheduled: docile, ..aside }
             }
-            (false, View::System) => head.allocate(rule, &mut machine, &mut made.pairs),
+            (false, StudyView::System) => head.allocate(rule, &mut machine, &mut made.pairs),
         };
         history.learn(&made.pairs[known..]);
-        let Place { start, procs } = allocation.scheduled;
+        let Placement { start, procs } = allocation.scheduled;
         now = start;
         machine.release(now);
         machine.start(now, procs, job.runtime(procs));
@@ -137,9 +143,9 @@ pub fn schedule(jobs: &[MalleableJob], procs: u32, rule: Rule, view: View, line:
 
 /// What there is to learn from a run so far: the line and the lifetimes. Both are those of the moment when a job comes
 /// to the head of the queue; while it holds out they do not change.
-struct History {
+struct RunHistory {
     rule: Rule,
-    line: Option<Line>,
+    line: Option<CorrectionLine>,
     life: UniformLog,
     /// Pairs whose outcome is not known yet: when it will be, predicted (before correction) and actual.
     open: Vec<(f64, f64, f64)>,
@@ -153,20 +159,20 @@ struct History {
 /// Fewer pairs than this make no line.
 const LEAST_PAIRS: u64 = 10;
 
-impl History {
-    fn new(rule: Rule, line: Option<Line>) -> History {
+impl RunHistory {
+    fn new(rule: Rule, line: Option<CorrectionLine>) -> RunHistory {
         let line = match rule {
-            Rule::Predicted(Foresight { correction: Correction::Pilot, .. }) => line,
+            Rule::Predicted(PredictionSettings { correction: Correction::Pilot, .. }) => line,
             _ => None,
         };
         let (scatter, lifetimes) = (Scatter::default(), Lifetimes::default());
-        History { rule, line, life: LIFETIMES, open: Vec::new(), scatter, ended: Vec::new(), lifetimes, day: 0.0 }
+        RunHistory { rule, line, life: LIFETIMES, open: Vec::new(), scatter, ended: Vec::new(), lifetimes, day: 0.0 }
     }
 
-    fn look_back(&mut self, machine: &mut Machine, now: f64) {
+    fn look_back(&mut self, machine: &mut MalleableMachine, now: f64) {
         let ended = machine.ended.drain(..);
-        let Rule::Predicted(foresight) = self.rule else { return };
-        if foresight.correction == Correction::Online {
+        let Rule::Predicted(settings) = self.rule else { return };
+        if settings.correction == Correction::Online {
             let scatter = &mut self.scatter;
             self.open.retain(|&(known, predicted, actual)| {
                 if known <= now {
@@ -176,7 +182,7 @@ impl History {
             });
             self.line = scatter.line().filter(|line| scatter.count() >= LEAST_PAIRS && line.slope > 0.0);
         }
-        if !foresight.fitted {
+        if !settings.fitted {
             return;
         }
         self.ended.extend(ended);
@@ -190,15 +196,15 @@ impl History {
         }
     }
 
-    fn learn(&mut self, pairs: &[Pair]) {
-        if matches!(self.rule, Rule::Predicted(Foresight { correction: Correction::Online, .. })) {
+    fn learn(&mut self, pairs: &[QueueTimePair]) {
+        if matches!(self.rule, Rule::Predicted(PredictionSettings { correction: Correction::Online, .. })) {
             self.open.extend(pairs.iter().map(|pair| (pair.time + pair.actual, pair.uncorrected, pair.actual)));
         }
     }
 }
 
 /// A job at the head of the queue that cannot have all it wants.
-struct Head<'a> {
+struct HeadJob<'a> {
     jobs: &'a [MalleableJob],
     at: usize,
     /// The most processors it takes.
@@ -206,21 +212,21 @@ struct Head<'a> {
     /// How many jobs have arrived, this one included.
     arrived: usize,
     decided: f64,
-    history: &'a History,
+    history: &'a RunHistory,
 }
 
-impl Head<'_> {
+impl HeadJob<'_> {
     fn job(&self) -> &MalleableJob {
         &self.jobs[self.at]
     }
 
     /// Lets the job wait as long as it will, and the machine with it.
-    fn allocate(&self, rule: Rule, machine: &mut Machine, pairs: &mut Vec<Pair>) -> Allocation {
+    fn allocate(&self, rule: Rule, machine: &mut MalleableMachine, pairs: &mut Vec<QueueTimePair>) -> Allocation {
         let offered = machine.free;
-        let (hope, asked, place) = match rule {
+        let (hold_out, asked, placement) = match rule {
             Rule::Avg { min_share } => {
                 let least = ((min_share * f64::from(self.most)).ceil() as u32).max(1);
-                self.hold_out(machine, least, f64::INFINITY)
+                self.wait_for(machine, least, f64::INFINITY)
             }
             Rule::Heur { lthresh, athresh, f, k } => {
                 let job = self.job();
@@ -228,69 +234,74 @@ impl Head<'_> {
                 let wanted = ((f * f64::from(self.most)).ceil() as u32).max(1);
                 // Section 5.5: t_save = R(n_free) - R(f A), and patience for k t_save.
                 let saving = (job.runtime(offered) - job.runtime(wanted)).max(0.0);
-                self.hold_out(machine, if rebels { wanted } else { 1 }, k * saving)
+                self.wait_for(machine, if rebels { wanted } else { 1 }, k * saving)
             }
-            Rule::Opt { care } => {
-                self.ask(machine, pairs, care, false, |question, machine, now| by_oracle(question, machine, now, care))
-            }
-            Rule::Predicted(foresight) => {
+            Rule::Opt { objective } => self.ask(machine, pairs, objective, false, |decision, machine, now| {
+                by_oracle(decision, machine, now, objective)
+            }),
+            Rule::Predicted(settings) => {
                 let (life, line) = (&self.history.life, self.history.line);
-                self.ask(machine, pairs, foresight.care, foresight.lock_in, |question, machine, now| {
-                    let outlook = || outlook(machine, now, life, foresight.classes);
-                    by_prediction(question, outlook, foresight.method, line, foresight.care)
+                self.ask(machine, pairs, settings.objective, settings.lock_in, |decision, machine, now| {
+                    let outlook = || outlook(machine, now, life, settings.classes);
+                    by_prediction(decision, outlook, settings.method, line, settings.objective)
                 })
             }
         };
-        let kind = if hope.is_some() { Kind::Rebel } else { Kind::Docile };
-        Allocation { kind, decided: self.decided, offered, hope, asked, place, scheduled: place }
+        let kind = if hold_out.is_some() { DecisionKind::Rebel } else { DecisionKind::Docile };
+        Allocation { kind, decided: self.decided, offered, hold_out, asked, placement, scheduled: placement }
     }
 
     /// Waits for so many processors, but not longer than its patience.
-    fn hold_out(&self, machine: &mut Machine, wanted: u32, patience: f64) -> (Option<Hope>, u32, Place) {
+    fn wait_for(
+        &self,
+        machine: &mut MalleableMachine,
+        wanted: u32,
+        patience: f64,
+    ) -> (Option<HoldOut>, u32, Placement) {
         if machine.free >= wanted {
-            return (None, 1, Place { start: self.decided, procs: machine.free.min(self.most) });
+            return (None, 1, Placement { start: self.decided, procs: machine.free.min(self.most) });
         }
         let free = machine.when_free(wanted, self.decided).expect("no job wants more than the machine has");
         let start = free.min(self.decided + patience);
         machine.release(start);
-        let hope = Hope { procs: wanted, wait: patience, uncorrected: patience };
-        (Some(hope), 1, Place { start, procs: machine.free.min(self.most) })
+        let hold_out = HoldOut { procs: wanted, wait: patience, uncorrected: patience };
+        (Some(hold_out), 1, Placement { start, procs: machine.free.min(self.most) })
     }
 
     /// Asks again and again: when another job arrives and when the predicted queue time has passed (section 5.3), not when
     /// jobs end.
     fn ask(
         &self,
-        machine: &mut Machine,
-        pairs: &mut Vec<Pair>,
-        care: Care,
+        machine: &mut MalleableMachine,
+        pairs: &mut Vec<QueueTimePair>,
+        objective: Objective,
         lock_in: bool,
-        decide: impl Fn(&Question<'_>, &Machine, f64) -> Option<Hope>,
-    ) -> (Option<Hope>, u32, Place) {
+        decide: impl Fn(&Decision<'_>, &MalleableMachine, f64) -> Option<HoldOut>,
+    ) -> (Option<HoldOut>, u32, Placement) {
         let (mut now, mut arrived, mut asked, mut first) = (self.decided, self.arrived, 0, None);
         loop {
             asked += 1;
-            let waiting = if care.whole_queue { arrived - self.at } else { 1 };
-            let question = Question { job: self.job(), free: machine.free, most: self.most, waiting };
-            let Some(hope) = decide(&question, machine, now) else {
-                return (first, asked, Place { start: now, procs: machine.free.min(self.most) });
+            let waiting = if objective.whole_queue { arrived - self.at } else { 1 };
+            let decision = Decision { job: self.job(), free: machine.free, most: self.most, waiting };
+            let Some(hold_out) = decide(&decision, machine, now) else {
+                return (first, asked, Placement { start: now, procs: machine.free.min(self.most) });
             };
-            first = first.or(Some(hope));
-            let free = machine.when_free(hope.procs, now).expect("no job hopes for more than the machine has");
-            pairs.push(Pair {
+            first = first.or(Some(hold_out));
+            let free = machine.when_free(hold_out.procs, now).expect("no job hopes for more than the machine has");
+            pairs.push(QueueTimePair {
                 job: self.at,
                 time: now,
-                procs: hope.procs,
-                predicted: hope.wait,
+                procs: hold_out.procs,
+                predicted: hold_out.wait,
                 actual: free - now,
-                uncorrected: hope.uncorrected,
+                uncorrected: hold_out.uncorrected,
             });
             let next_arrival = self.jobs.get(arrived).map_or(f64::INFINITY, |job| job.arrival);
-            let prompt = next_arrival.min(now + hope.wait);
+            let prompt = next_arrival.min(now + hold_out.wait);
             if free <= prompt {
                 machine.release(free);
-                let procs = if lock_in { hope.procs } else { machine.free.min(self.most) };
-                return (first, asked, Place { start: free, procs });
+                let procs = if lock_in { hold_out.procs } else { machine.free.min(self.most) };
+                return (first, asked, Placement { start: free, procs });
             }
             now = prompt;
             machine.release(now);
@@ -302,7 +313,7 @@ impl Head<'_> {
 }
 
 /// What is known of the running jobs: their ages, and of their run times the class.
-fn outlook(machine: &Machine, now: f64, life: &UniformLog, classes: u32) -> Outlook {
+fn outlook(machine: &MalleableMachine, now: f64, life: &UniformLog, classes: u32) -> Outlook {
     Outlook::new(machine.running().iter().map(|job| {
         let life = match classes {
             1 => *life,

@@ -11,16 +11,16 @@ pub enum Rule {
     /// Section 5.1: what is free, at once, but not less than a share of A that its user insists on.
     Avg { min_share: f64 },
     /// Section 5.2: the best of all, by an oracle.
-    Opt { care: Care },
+    Opt { objective: Objective },
     /// Sections 5.3 and 5.4: the best as predicted.
-    Predicted(Foresight),
+    Predicted(PredictionSettings),
     /// Section 5.5: hold out for a share of A, for a while.
     Heur { lthresh: f64, athresh: f64, f: f64, k: f64 },
 }
 
 /// What is minimised, and what a gain must be worth.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Care {
+pub struct Objective {
     /// Risk aversion (section 6.1): rebel only for a predicted saving over this share of the run time at once.
     pub risk: f64,
     /// Whether the queue time counts for every job that waits (section 6.1): q Q(n) + R(n).
@@ -29,7 +29,7 @@ pub struct Care {
 
 /// What a predicting strategy knows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Foresight {
+pub struct PredictionSettings {
     pub method: QueueTimeMethod,
     /// Lifetimes as fitted day by day, instead of the model's own.
     pub fitted: bool,
@@ -38,7 +38,7 @@ pub struct Foresight {
     /// Lock-in (section 6.1): a rebel gets what it declared, and no more.
     pub lock_in: bool,
     pub correction: Correction,
-    pub care: Care,
+    pub objective: Objective,
 }
 
 /// Where the line comes from that predictions are corrected by (section 5.4).
@@ -202,17 +202,17 @@ impl Strategy {
             // The one plural that does not end in s.
             SpecError(text.replace("the strategys are", "the strategies are"))
         })?;
-        let care = |spec: &Spec| Care { risk: spec.real("risk"), whole_queue: spec.text("cost") == "queue" };
+        let objective = |spec: &Spec| Objective { risk: spec.real("risk"), whole_queue: spec.text("cost") == "queue" };
         let rule = match spec.name() {
             "avg" => Rule::Avg { min_share: spec.real("min-share") },
-            "opt" => Rule::Opt { care: care(&spec) },
+            "opt" => Rule::Opt { objective: objective(&spec) },
             "heur" => Rule::Heur {
                 lthresh: spec.real("lthresh"),
                 athresh: spec.real("athresh"),
                 f: spec.real("f"),
                 k: spec.real("k"),
             },
-            name => Rule::Predicted(Foresight {
+            name => Rule::Predicted(PredictionSettings {
                 method: match spec.text("predictor") {
                     "a" => QueueTimeMethod::Benefactors,
                     "b" => QueueTimeMethod::Release,
@@ -227,7 +227,7 @@ impl Strategy {
                     _ if spec.text("fit") == "online" => Correction::Online,
                     _ => Correction::Pilot,
                 },
-                care: care(&spec),
+                objective: objective(&spec),
             }),
         };
         Ok(Strategy { spec, rule })
@@ -236,12 +236,12 @@ impl Strategy {
     /// The run that gives this strategy its line, if it wants one: the same predictions, acted upon in the plain way.
     pub fn pilot(&self) -> Option<Rule> {
         match self.rule {
-            Rule::Predicted(foresight) if foresight.correction == Correction::Pilot => {
-                Some(Rule::Predicted(Foresight {
+            Rule::Predicted(settings) if settings.correction == Correction::Pilot => {
+                Some(Rule::Predicted(PredictionSettings {
                     correction: Correction::None,
                     lock_in: false,
-                    care: Care { risk: 0.0, whole_queue: false },
-                    ..foresight
+                    objective: Objective { risk: 0.0, whole_queue: false },
+                    ..settings
                 }))
             }
             _ => None,

@@ -2,80 +2,80 @@
 
 use std::io::{self, Write};
 
-use super::figures::{Figures, saved};
-use super::schedule::{Kind, Schedule, View};
+use super::figures::{MalleableFigures, saved};
+use super::schedule::{DecisionKind, MalleableSchedule, StudyView};
 use super::workload::MalleableJob;
 use crate::report::{Cell, Table, csv_cell, grouped, percent};
 use crate::stats::mean_and_half_width;
 use crate::time::humane;
 
-impl View {
+impl StudyView {
     pub fn name(self) -> &'static str {
         match self {
-            View::Application => "application",
-            View::System => "system",
+            StudyView::Application => "application",
+            StudyView::System => "system",
         }
     }
 }
 
-impl Kind {
+impl DecisionKind {
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Spoiled => "spoiled",
-            Kind::Docile => "docile",
-            Kind::Rebel => "rebel",
+            DecisionKind::Spoiled => "spoiled",
+            DecisionKind::Docile => "docile",
+            DecisionKind::Rebel => "rebel",
         }
     }
 }
 
 /// A strategy in a view on one workload or many.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct StudyRow {
     pub strategy: String,
-    pub view: View,
+    pub view: StudyView,
     /// One a workload, never empty.
-    pub runs: Vec<Figures>,
+    pub runs: Vec<MalleableFigures>,
     /// Plain AVG in the same view on the same workloads.
-    pub avg: Vec<Figures>,
+    pub avg: Vec<MalleableFigures>,
 }
 
 /// How a column is written.
 #[derive(Clone, Copy)]
-enum As {
+enum ColumnKind {
     Count,
     Seconds,
     Real,
 }
 
-type Column = (&'static str, As, fn(&Figures) -> f64);
+type StudyColumn = (&'static str, ColumnKind, fn(&MalleableFigures) -> f64);
 
-const COLUMNS: [Column; 6] = [
-    ("jobs", As::Count, |run| run.jobs as f64),
-    ("rebels", As::Count, |run| run.rebels as f64),
-    ("saved_mean_s", As::Seconds, |run| run.saved_mean),
-    ("losers_pct", As::Real, Figures::losers_pct),
-    ("turnaround_mean_s", As::Seconds, |run| run.turnaround_mean),
-    ("utilization", As::Real, |run| run.utilization),
+const COLUMNS: [StudyColumn; 6] = [
+    ("jobs", ColumnKind::Count, |run| run.jobs as f64),
+    ("rebels", ColumnKind::Count, |run| run.rebels as f64),
+    ("saved_mean_s", ColumnKind::Seconds, |run| run.saved_mean),
+    ("losers_pct", ColumnKind::Real, MalleableFigures::losers_pct),
+    ("turnaround_mean_s", ColumnKind::Seconds, |run| run.turnaround_mean),
+    ("utilization", ColumnKind::Real, |run| run.utilization),
 ];
 
-const DETAILS: [Column; 14] = [
-    ("spoiled", As::Count, |run| run.spoiled as f64),
-    ("losers", As::Count, |run| run.losers as f64),
-    ("saved_rebel_mean_s", As::Seconds, |run| run.saved_by_rebel),
-    ("saved_rebel_median_s", As::Seconds, |run| run.saved_by_rebel_median),
-    ("lost_loser_mean_s", As::Seconds, |run| run.lost_by_loser),
-    ("wait_mean_s", As::Seconds, |run| run.wait_mean),
-    ("runtime_mean_s", As::Seconds, |run| run.runtime_mean),
-    ("runtime_median_s", As::Seconds, |run| run.runtime_median),
-    ("rebel_lifetime_mean_s", As::Seconds, |run| run.rebel_lifetime),
-    ("docile_lifetime_mean_s", As::Seconds, |run| run.docile_lifetime),
-    ("pairs", As::Count, |run| run.pairs as f64),
-    ("correlation", As::Real, |run| run.correlation),
-    ("slope", As::Real, |run| run.slope),
-    ("intercept", As::Real, |run| run.intercept),
+const DETAILS: [StudyColumn; 14] = [
+    ("spoiled", ColumnKind::Count, |run| run.spoiled as f64),
+    ("losers", ColumnKind::Count, |run| run.losers as f64),
+    ("saved_rebel_mean_s", ColumnKind::Seconds, |run| run.saved_by_rebel),
+    ("saved_rebel_median_s", ColumnKind::Seconds, |run| run.saved_by_rebel_median),
+    ("lost_loser_mean_s", ColumnKind::Seconds, |run| run.lost_by_loser),
+    ("wait_mean_s", ColumnKind::Seconds, |run| run.wait_mean),
+    ("runtime_mean_s", ColumnKind::Seconds, |run| run.runtime_mean),
+    ("runtime_median_s", ColumnKind::Seconds, |run| run.runtime_median),
+    ("rebel_lifetime_mean_s", ColumnKind::Seconds, |run| run.rebel_lifetime),
+    ("docile_lifetime_mean_s", ColumnKind::Seconds, |run| run.docile_lifetime),
+    ("pairs", ColumnKind::Count, |run| run.pairs as f64),
+    ("correlation", ColumnKind::Real, |run| run.correlation),
+    ("slope", ColumnKind::Real, |run| run.slope),
+    ("intercept", ColumnKind::Real, |run| run.intercept),
 ];
 
-impl Row {
+impl StudyRow {
     /// The row of one workload, or means over many with the half-widths of their 95% intervals (`_ci95`).
     pub fn cells(&self, with_view: bool, details: bool) -> Vec<(String, Cell)> {
         let mut cells = vec![("strategy".to_string(), Cell::Text(self.strategy.clone()))];
@@ -85,11 +85,11 @@ impl Row {
         for (name, kind, value) in COLUMNS.iter().chain(DETAILS.iter().filter(|_| details)) {
             let (mean, half) = self.stat(|run, _| value(run));
             let cell = |value: f64| match kind {
-                As::Seconds => Cell::Seconds(value),
+                ColumnKind::Seconds => Cell::Seconds(value),
                 _ => Cell::Real(value),
             };
             match (kind, half) {
-                (As::Count, None) => cells.push((name.to_string(), Cell::Count(mean as u64))),
+                (ColumnKind::Count, None) => cells.push((name.to_string(), Cell::Count(mean as u64))),
                 (_, None) => cells.push((name.to_string(), cell(mean))),
                 (_, Some(half)) => cells.extend([(name.to_string(), cell(mean)), (format!("{name}_ci95"), cell(half))]),
             }
@@ -101,13 +101,17 @@ impl Row {
     }
 
     /// The mean of a number of each run, which may be compared with AVG's, and its half-width if there are many.
-    fn stat(&self, number: impl Fn(&Figures, &Figures) -> f64) -> (f64, Option<f64>) {
+    fn stat(&self, number: impl Fn(&MalleableFigures, &MalleableFigures) -> f64) -> (f64, Option<f64>) {
         let numbers: Vec<f64> = self.runs.iter().zip(&self.avg).map(|(run, avg)| number(run, avg)).collect();
         mean_and_half_width(&numbers)
     }
 
     /// The same for people; nothing where there is no number.
-    fn text(&self, show: impl Fn(f64) -> String, number: impl Fn(&Figures, &Figures) -> f64) -> String {
+    fn text(
+        &self,
+        show: impl Fn(f64) -> String,
+        number: impl Fn(&MalleableFigures, &MalleableFigures) -> f64,
+    ) -> String {
         match self.stat(number) {
             (mean, _) if !mean.is_finite() => "-".to_string(),
             (mean, None) => show(mean),
@@ -117,13 +121,13 @@ impl Row {
 }
 
 /// Prints the rows of both views as the paper's Tables 1 and 2, and what predictions came to.
-pub fn write_tables(out: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
-    let of = |view: View| rows.iter().filter(move |row| row.view == view);
+pub fn write_tables(out: &mut dyn Write, rows: &[StudyRow]) -> io::Result<()> {
+    let of = |view: StudyView| rows.iter().filter(move |row| row.view == view);
     let whole = |number: f64| grouped(number.max(0.0).round() as u64);
     let real = |number: f64| format!("{number:.2}");
     let change = |number: f64| format!("{number:+.1}%");
     let share = |number: f64| percent(number / 100.0);
-    if let Some(first) = of(View::Application).next() {
+    if let Some(first) = of(StudyView::Application).next() {
         let spoiled = first.text(share, |run, _| 100.0 * run.spoiled as f64 / run.jobs as f64);
         writeln!(
             out,
@@ -131,7 +135,7 @@ pub fn write_tables(out: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
         )?;
         let mut table = Table::default();
         table.line(["", "rebels", "of all", "saved per job", "per rebel", "median", "rebels who lose", "losing"]);
-        for row in of(View::Application) {
+        for row in of(StudyView::Application) {
             table.push(vec![
                 row.strategy.clone(),
                 row.text(whole, |run, _| run.rebels as f64),
@@ -146,11 +150,11 @@ pub fn write_tables(out: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
         table.write(out)?;
         writeln!(out)?;
     }
-    if of(View::System).next().is_some() {
+    if of(StudyView::System).next().is_some() {
         writeln!(out, "What becomes of the system when every job chooses, against avg")?;
         let mut table = Table::default();
         table.line(["", "utilization", "change", "turnaround", "change", "rebels, of all", "rebels who lose"]);
-        for row in of(View::System) {
+        for row in of(StudyView::System) {
             table.push(vec![
                 row.strategy.clone(),
                 row.text(share, |run, _| 100.0 * run.utilization),
@@ -193,15 +197,17 @@ const JOB_COLUMNS: &str = "strategy,view,job,arrival,lifetime,parallelism,sigma,
 pub fn write_allocations(
     out: &mut dyn Write,
     jobs: &[MalleableJob],
-    schedules: &[(&Row, &Schedule)],
+    schedules: &[(&StudyRow, &MalleableSchedule)],
 ) -> io::Result<()> {
     writeln!(out, "{JOB_COLUMNS}")?;
     for (row, schedule) in schedules {
         let label = format!("{},{}", csv_cell(&row.strategy), row.view.name());
         for (number, (job, at)) in (1u64..).zip(jobs.iter().zip(&schedule.allocations)) {
-            let (held_for, predicted) = match at.hope {
-                Some(hope) if hope.wait.is_finite() => (hope.procs.to_string(), format!("{:.3}", hope.wait)),
-                Some(hope) => (hope.procs.to_string(), String::new()),
+            let (held_for, predicted) = match at.hold_out {
+                Some(hold_out) if hold_out.wait.is_finite() => {
+                    (hold_out.procs.to_string(), format!("{:.3}", hold_out.wait))
+                }
+                Some(hold_out) => (hold_out.procs.to_string(), String::new()),
                 None => Default::default(),
             };
             writeln!(
@@ -215,9 +221,9 @@ pub fn write_allocations(
                 at.decided,
                 at.offered,
                 at.asked,
-                at.place.start,
-                at.place.procs,
-                job.runtime(at.place.procs),
+                at.placement.start,
+                at.placement.procs,
+                job.runtime(at.placement.procs),
                 saved(job, at),
                 at.scheduled.start,
                 at.scheduled.procs,
@@ -228,7 +234,7 @@ pub fn write_allocations(
 }
 
 /// Writes a line for each prediction that a rebel went by (the points of Figure 5).
-pub fn write_pairs(out: &mut dyn Write, schedules: &[(&Row, &Schedule)]) -> io::Result<()> {
+pub fn write_pairs(out: &mut dyn Write, schedules: &[(&StudyRow, &MalleableSchedule)]) -> io::Result<()> {
     writeln!(out, "strategy,view,job,time,procs,predicted,actual")?;
     for (row, schedule) in schedules {
         let label = format!("{},{}", csv_cell(&row.strategy), row.view.name());

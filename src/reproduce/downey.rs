@@ -5,7 +5,9 @@
 
 use super::downey_tables::tables;
 use super::figure::{At, Figure};
-use crate::malleable::{Case, Figures, MalleableWorkload, Strategy, View, run_cases, schedule};
+use crate::malleable::{
+    MalleableFigures, MalleableWorkload, Strategy, StudyCase, StudyView, run_cases, schedule_malleable,
+};
 use crate::parallel;
 use crate::stats::percentile;
 
@@ -91,8 +93,8 @@ fn variants(days: u32) -> Vec<Variant> {
 
 /// A variant with one seed.
 pub struct Run {
-    cases: Vec<(&'static str, View)>,
-    figures: Vec<Figures>,
+    cases: Vec<(&'static str, StudyView)>,
+    figures: Vec<MalleableFigures>,
     /// Under PRED and BIAS, in the view of the application: the logarithms of actual over predicted queue times by the
     /// column of the prediction (of the paper's workload only).
     pub columns: [[Vec<f64>; COLUMNS.len()]; 2],
@@ -106,16 +108,17 @@ impl Run {
         let workload = MalleableWorkload { seed, ..variant.workload };
         let jobs = workload.generate().expect("the study's workloads can be made");
         let strategy = |text: &str| Strategy::parse(text).expect("a strategy of our own");
-        let views = [View::Application, View::System];
+        let views = [StudyView::Application, StudyView::System];
         let cases: Vec<_> =
             views.iter().flat_map(|view| variant.strategies.iter().map(|text| (*text, *view))).collect();
-        let asked: Vec<_> = cases.iter().map(|(text, view)| Case { strategy: strategy(text), view: *view }).collect();
+        let asked: Vec<_> =
+            cases.iter().map(|(text, view)| StudyCase { strategy: strategy(text), view: *view }).collect();
         let outcomes = run_cases(&jobs, &workload, &asked, false, 1, |_| ());
         let columns = match variant.kind {
             Setting::Paper => ["pred", "bias"].map(|text| {
-                let found = cases.iter().position(|case| *case == (text, View::Application));
+                let found = cases.iter().position(|case| *case == (text, StudyView::Application));
                 let line = found.and_then(|at| outcomes[at].line);
-                let made = schedule(&jobs, workload.procs, strategy(text).rule, View::Application, line);
+                let made = schedule_malleable(&jobs, workload.procs, strategy(text).rule, StudyView::Application, line);
                 let mut columns = COLUMNS.map(|_| Vec::new());
                 for pair in &made.pairs {
                     let at =
@@ -129,19 +132,19 @@ impl Run {
         Run { cases, figures: outcomes.into_iter().map(|outcome| outcome.figures).collect(), columns }
     }
 
-    fn find(&self, strategy: &str, view: View) -> &Figures {
+    fn find(&self, strategy: &str, view: StudyView) -> &MalleableFigures {
         let at = self.cases.iter().position(|case| *case == (strategy, view));
         &self.figures[at.unwrap_or_else(|| panic!("'{strategy}' was not run"))]
     }
 
     /// A strategy in the view of the application.
-    pub fn alone(&self, strategy: &str) -> &Figures {
-        self.find(strategy, View::Application)
+    pub fn alone(&self, strategy: &str) -> &MalleableFigures {
+        self.find(strategy, StudyView::Application)
     }
 
     /// A strategy when everybody acts.
-    pub fn system(&self, strategy: &str) -> &Figures {
-        self.find(strategy, View::System)
+    pub fn system(&self, strategy: &str) -> &MalleableFigures {
+        self.find(strategy, StudyView::System)
     }
 
     /// The change of the mean turnaround against AVG, in percent.

@@ -2,7 +2,9 @@
 
 use crate::engine::EngineError;
 use crate::predict::templates::Template;
-use crate::search::{Found, Genetic, Judge, Limits, Rival, Score, Space, Step, genetic, greedy, rivals};
+use crate::search::{
+    ComparedPredictor, Found, Genetic, Judge, Limits, Score, SearchStep, Space, compare_predictors, genetic, greedy,
+};
 use crate::stats::mean_and_half_width;
 use crate::trace::Workload;
 
@@ -110,7 +112,7 @@ struct Measured {
     greedy: (Vec<Template>, f64),
     greedy_with_nodes: Found,
     genetic: Vec<Found>,
-    rivals: Vec<Rival>,
+    compared: Vec<ComparedPredictor>,
     score: Score,
 }
 
@@ -154,7 +156,7 @@ impl Smith<'_> {
         let whole = "a search without limits finds something";
         let greedy = greedy(&judge, &space, &limits, &|_| ()).expect(whole);
         watch();
-        let without = |step: &&Step| !step.search.contains("node ranges");
+        let without = |step: &&SearchStep| !step.search.contains("node ranges");
         let best = greedy.steps.iter().filter(without).min_by(|a, b| a.best.total_cmp(&b.best)).expect(whole);
         let genetic = (0..self.replications).map(|seed| {
             let how = Genetic { seed, ..Genetic::default() };
@@ -166,14 +168,14 @@ impl Smith<'_> {
         let mut predictors = vec![GIBBONS, DOWNEY_MEDIAN, DOWNEY_MEAN];
         predictors.extend(relative.then_some(GIBBONS_RELATIVE));
         let predictors: Vec<_> = predictors.into_iter().map(|text| (text.to_string(), text.to_string())).collect();
-        let rivals = rivals(workload, &predictors, jobs, None, self.threads, |_| ())?;
+        let compared = compare_predictors(workload, &predictors, jobs, None, self.threads, |_| ())?;
         watch();
         Ok(Measured {
             greedy: (best.templates.clone(), best.best),
             score: greedy.score,
             greedy_with_nodes: greedy,
             genetic,
-            rivals,
+            compared,
         })
     }
 }
@@ -184,7 +186,7 @@ impl Measured {
     }
 
     fn rival(&self, predictor: &str) -> Option<f64> {
-        self.rivals.iter().find(|rival| rival.name == predictor).map(|rival| rival.score.minutes())
+        self.compared.iter().find(|one| one.name == predictor).map(|one| one.score.minutes())
     }
 
     fn genetic(&self) -> Vec<f64> {

@@ -2,14 +2,14 @@
 
 use rustc_hash::FxHashMap;
 
-use super::space::Field;
+use super::space::TemplateField;
 use crate::job::Job;
 use crate::predict::templates::Template;
 
 /// A log's fields in small numbers, so that the values a template compares fit one word.
 pub(super) struct Categories {
     /// For each field, each job's value counted by first appearance, and the bits of the largest.
-    fields: Vec<(Field, Vec<u32>, u32)>,
+    fields: Vec<(TemplateField, Vec<u32>, u32)>,
     procs: Vec<u32>,
 }
 
@@ -18,7 +18,7 @@ const TABLE: u32 = 18;
 
 impl Categories {
     pub fn of(jobs: &[Job]) -> Categories {
-        let counted = |field: Field| {
+        let counted = |field: TemplateField| {
             let mut known = FxHashMap::default();
             let number = |job: &Job| {
                 let next = known.len() as u32;
@@ -28,7 +28,7 @@ impl Categories {
             (field, numbers, bits(known.len().saturating_sub(1) as u32))
         };
         Categories {
-            fields: Field::ALL.into_iter().map(counted).collect(),
+            fields: TemplateField::ALL.into_iter().map(counted).collect(),
             procs: jobs.iter().map(|job| job.submission.procs).collect(),
         }
     }

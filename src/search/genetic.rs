@@ -7,8 +7,8 @@ use rand_chacha::ChaCha8Rng;
 use rustc_hash::FxHashMap;
 
 use super::judge::{Judge, Score};
+use super::search_run::{Found, Limits, SearchRun, SearchStep};
 use super::space::Space;
-use super::walk::{Found, Limits, Step, Walk};
 use crate::predict::templates::Template;
 use crate::rng::stream;
 
@@ -46,9 +46,9 @@ pub fn genetic(
     space: &Space,
     how: &Genetic,
     limits: &Limits<'_>,
-    watch: &dyn Fn(&Step),
+    watch: &dyn Fn(&SearchStep),
 ) -> Option<Found> {
-    let mut walk = Walk::new(judge, limits, watch);
+    let mut search = SearchRun::new(judge, limits, watch);
     let mut rng = stream(how.seed, "genetic");
     let mut known: FxHashMap<Vec<Template>, Score> = FxHashMap::default();
     let mut population: Vec<Individual> =
@@ -62,13 +62,13 @@ pub fn genetic(
                 fresh.push(set.clone());
             }
         }
-        let Some(judged) = walk.judge(&fresh) else { return walk.finish(true) };
+        let Some(judged) = search.judge(&fresh) else { return search.finish(true) };
         known.extend(fresh.into_iter().zip(judged));
         let scores: Vec<Score> = sets.iter().map(|set| known[set]).collect();
-        walk.step("genetic", generation, &sets, &scores);
+        search.step("genetic", generation, &sets, &scores);
         population = next_generation(&population, &scores, space, how, &mut rng);
     }
-    walk.finish(false)
+    search.finish(false)
 }
 
 /// The templates of an individual. Of equal ones the first: ties go to the earlier, so that the others are never heard.

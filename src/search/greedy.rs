@@ -2,15 +2,15 @@
 //! characteristic, then the best with two, and so on.
 
 use super::judge::Judge;
+use super::search_run::{Found, Limits, SearchRun, SearchStep, best_of};
 use super::space::Space;
-use super::walk::{Found, Limits, Step, Walk, best_of};
 use crate::predict::templates::{CategoryEstimate, Data, Template};
 
 /// Searches for each way of predicting (mean and regression, absolute and relative) alone, first without node ranges and
 /// then with them: the paper's curves. The best of all sets on the way is found. None if a limit was reached before
 /// anything was judged.
-pub fn greedy(judge: &Judge<'_>, space: &Space, limits: &Limits<'_>, watch: &dyn Fn(&Step)) -> Option<Found> {
-    let mut walk = Walk::new(judge, limits, watch);
+pub fn greedy(judge: &Judge<'_>, space: &Space, limits: &Limits<'_>, watch: &dyn Fn(&SearchStep)) -> Option<Found> {
+    let mut search = SearchRun::new(judge, limits, watch);
     for ranges in [&[], &space.ranges[..]] {
         for method in [CategoryEstimate::Mean, CategoryEstimate::Regression] {
             for data in [Data::Actual, Data::Relative] {
@@ -18,8 +18,8 @@ pub fn greedy(judge: &Judge<'_>, space: &Space, limits: &Limits<'_>, watch: &dyn
                     continue;
                 }
                 let way = Template { method, data, ..Template::default() };
-                if climb(&mut walk, space, ranges, way).is_none() {
-                    return walk.finish(true);
+                if climb(&mut search, space, ranges, way).is_none() {
+                    return search.finish(true);
                 }
             }
         }
@@ -27,22 +27,22 @@ pub fn greedy(judge: &Judge<'_>, space: &Space, limits: &Limits<'_>, watch: &dyn
             break;
         }
     }
-    walk.finish(false)
+    search.finish(false)
 }
 
 /// One search; None if a limit was reached.
-fn climb(walk: &mut Walk<'_>, space: &Space, ranges: &[u32], way: Template) -> Option<()> {
+fn climb(search: &mut SearchRun<'_>, space: &Space, ranges: &[u32], way: Template) -> Option<()> {
     let name = name(way, !ranges.is_empty());
     let mut set = vec![way];
-    let scores = walk.judge(&[set.clone()])?;
-    walk.step(&name, 0, &[set.clone()], &scores);
+    let scores = search.judge(&[set.clone()])?;
+    search.step(&name, 0, &[set.clone()], &scores);
     for count in 1..=space.fields.len() + usize::from(!ranges.is_empty()) {
         let candidates: Vec<Vec<Template>> = templates_with(count, space, ranges, way)
             .into_iter()
             .map(|template| set.iter().copied().chain([template]).collect())
             .collect();
-        let scores = walk.judge(&candidates)?;
-        walk.step(&name, count, &candidates, &scores);
+        let scores = search.judge(&candidates)?;
+        search.step(&name, count, &candidates, &scores);
         set.clone_from(&candidates[best_of(&scores)]);
     }
     Some(())
@@ -75,12 +75,12 @@ fn templates_with(count: usize, space: &Space, ranges: &[u32], way: Template) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::space::Field;
+    use crate::search::space::TemplateField;
 
     #[test]
     fn candidates_have_the_number_of_characteristics_asked_for() {
         let space = Space {
-            fields: vec![Field::User, Field::Executable, Field::Queue],
+            fields: vec![TemplateField::User, TemplateField::Executable, TemplateField::Queue],
             ranges: vec![1, 2],
             relative: false,
             histories: false,

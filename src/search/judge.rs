@@ -78,7 +78,7 @@ pub struct Judge<'a> {
     jobs: &'a [Job],
     /// Which jobs count.
     counted: Range<usize>,
-    events: Vec<Event>,
+    events: Vec<LogEvent>,
     categories: Categories,
     actual: Vec<i64>,
     relative: Vec<i64>,
@@ -88,26 +88,26 @@ pub struct Judge<'a> {
 
 /// What happens in the log.
 #[derive(Clone, Copy, Debug)]
-enum Event {
+enum LogEvent {
     Start(u32),
     End(u32),
 }
 
 /// Notes the starts and ends of a simulation.
-struct Events(Vec<Event>);
+struct EventRecorder(Vec<LogEvent>);
 
-impl Observer for Events {
+impl Observer for EventRecorder {
     fn on_start(&mut self, start: &Start<'_>) {
-        self.0.push(Event::Start(start.job.id.0));
+        self.0.push(LogEvent::Start(start.job.id.0));
     }
 
     fn on_end(&mut self, end: &End<'_>) {
-        self.0.push(Event::End(end.job.id.0));
+        self.0.push(LogEvent::End(end.job.id.0));
     }
 }
 
 /// Runs the log's own schedule. The size of the machine and what is predicted do not matter to it.
-fn replay(jobs: &[Job], observer: &mut Events) {
+fn replay(jobs: &[Job], observer: &mut EventRecorder) {
     let setting = Setting::parse("replay", "estimate").expect("a setting of ours");
     let policy = Named { name: "replay".to_string(), value: schedule::catalog::build(&setting.scheduler, jobs) };
     let predictor = Named { name: "estimate".to_string(), value: predict::catalog::build(&setting.predictor) };
@@ -155,9 +155,9 @@ impl Tracks {
 impl<'a> Judge<'a> {
     /// The jobs must know how long they waited. All of them make history; those in `counted` are judged.
     pub fn new(jobs: &'a [Job], counted: Range<usize>) -> Judge<'a> {
-        let mut events = Events(Vec::with_capacity(2 * jobs.len()));
+        let mut events = EventRecorder(Vec::with_capacity(2 * jobs.len()));
         replay(jobs, &mut events);
-        let Events(events) = events;
+        let EventRecorder(events) = events;
         let points = |data| jobs.iter().map(|job| data_point(data, job.runtime, job.submission.estimate)).collect();
         Judge {
             jobs,
@@ -215,12 +215,12 @@ impl<'a> Judge<'a> {
         let mut track = vec![(f64::INFINITY, 0); self.jobs.len()];
         for event in &self.events {
             match *event {
-                Event::End(at) => {
+                LogEvent::End(at) => {
                     let at = at as usize;
                     let procs = self.jobs[at].submission.procs;
                     categories[category_of[at] as usize].add(template, points[at], procs);
                 }
-                Event::Start(at) => {
+                LogEvent::Start(at) => {
                     let at = at as usize;
                     let category = &categories[category_of[at] as usize];
                     if let Some(answer) = category.answer(template, &self.jobs[at].submission, &self.confidence) {

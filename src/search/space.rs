@@ -7,7 +7,7 @@ use crate::predict::templates::{CategoryEstimate, Data, LARGEST_RANGE, Template}
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Space {
     /// The fields in which the log's jobs differ.
-    pub fields: Vec<Field>,
+    pub fields: Vec<TemplateField>,
     /// The sizes of node ranges that tell its jobs apart.
     pub ranges: Vec<u32>,
     /// Whether its jobs have estimates to be relative to.
@@ -18,7 +18,7 @@ pub struct Space {
 
 /// A field of a log that a template can compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
+pub enum TemplateField {
     User,
     Group,
     Executable,
@@ -26,10 +26,10 @@ pub enum Field {
     Partition,
 }
 
-use Field::{Executable, Group, Partition, Queue, User};
+use TemplateField::{Executable, Group, Partition, Queue, User};
 
-impl Field {
-    pub const ALL: [Field; 5] = [User, Group, Executable, Queue, Partition];
+impl TemplateField {
+    pub const ALL: [TemplateField; 5] = [User, Group, Executable, Queue, Partition];
 
     pub(super) fn of(self, job: &Job) -> i32 {
         let job = &job.submission;
@@ -80,8 +80,8 @@ impl Space {
     /// A field in which all jobs agree, unknown or not, tells none of them apart and is left out; likewise estimates that
     /// were all filled in, and node ranges as wide as the widest job.
     pub fn of(jobs: &[Job], relative: bool, histories: bool) -> Space {
-        let differ = |field: &Field| jobs.windows(2).any(|pair| field.of(&pair[0]) != field.of(&pair[1]));
-        let fields = Field::ALL.into_iter().filter(differ).collect();
+        let differ = |field: &TemplateField| jobs.windows(2).any(|pair| field.of(&pair[0]) != field.of(&pair[1]));
+        let fields = TemplateField::ALL.into_iter().filter(differ).collect();
         let widest = jobs.iter().map(|job| job.submission.procs).max().unwrap_or(1);
         let sizes = std::iter::successors(Some(1), |size| Some(size * 2)).take_while(|&size| size <= LARGEST_RANGE);
         Space { fields, ranges: sizes.take_while(|&size| size < widest).collect(), relative, histories }
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn what_a_log_lacks_is_left_out() {
         let space = Space::of(&jobs(&[1, 1, 2], 5), false, false);
-        assert_eq!((space.fields.clone(), space.ranges.clone()), (vec![Field::User], vec![1, 2, 4]));
+        assert_eq!((space.fields.clone(), space.ranges.clone()), (vec![TemplateField::User], vec![1, 2, 4]));
         assert_eq!(space.bits(), 1 + 1 + 5);
         let serial = Space::of(&jobs(&[-1, -1], 1), true, true);
         assert_eq!((serial.fields.len(), serial.ranges.len(), serial.bits()), (0, 0, 1 + 1 + 5));

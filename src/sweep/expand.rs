@@ -35,7 +35,7 @@ pub fn expand(option: &str, text: &str) -> Result<Vec<String>, String> {
         };
         bytes += more.iter().map(|value| value.len() as u64).sum::<u64>();
         values.extend(more);
-        check_size(text, Size { values: values.len() as u64, bytes })?;
+        check_size(text, ExpansionSize { values: values.len() as u64, bytes })?;
     }
     Ok(values)
 }
@@ -99,14 +99,14 @@ fn print_units(value: i64, decimals: usize) -> String {
 /// Every choice of alternatives. They are counted before any is made.
 fn expand_braces(text: &str) -> Result<Vec<String>, String> {
     let pieces = Pieces { text, at: 0 }.read(0).map_err(|why| format!("'{}' {why}", shortened(text)))?;
-    check_size(text, Size::of_sequence(&pieces))?;
+    check_size(text, ExpansionSize::of_sequence(&pieces))?;
     Ok(make(&pieces))
 }
 
-fn check_size(text: &str, size: Size) -> Result<(), String> {
+fn check_size(text: &str, size: ExpansionSize) -> Result<(), String> {
     let limit = match size {
-        Size { values, .. } if values > MOST as u64 => format!("{MOST} values"),
-        Size { bytes, .. } if bytes > MOST_BYTES => format!("{MOST_BYTES} bytes"),
+        ExpansionSize { values, .. } if values > MOST as u64 => format!("{MOST} values"),
+        ExpansionSize { bytes, .. } if bytes > MOST_BYTES => format!("{MOST_BYTES} bytes"),
         _ => return Ok(()),
     };
     Err(format!("'{}' stands for more than {limit}", shortened(text)))
@@ -165,25 +165,27 @@ impl<'a> Pieces<'a> {
 
 /// How many values there are, and how long they are together. Too many of either saturate.
 #[derive(Clone, Copy)]
-struct Size {
+struct ExpansionSize {
     values: u64,
     bytes: u64,
 }
 
-impl Size {
-    fn of_sequence(pieces: &[Piece<'_>]) -> Size {
-        pieces.iter().map(Size::of_piece).fold(Size { values: 1, bytes: 0 }, |all, next| Size {
-            values: all.values.saturating_mul(next.values),
-            bytes: all.bytes.saturating_mul(next.values).saturating_add(next.bytes.saturating_mul(all.values)),
+impl ExpansionSize {
+    fn of_sequence(pieces: &[Piece<'_>]) -> ExpansionSize {
+        pieces.iter().map(ExpansionSize::of_piece).fold(ExpansionSize { values: 1, bytes: 0 }, |all, next| {
+            ExpansionSize {
+                values: all.values.saturating_mul(next.values),
+                bytes: all.bytes.saturating_mul(next.values).saturating_add(next.bytes.saturating_mul(all.values)),
+            }
         })
     }
 
-    fn of_piece(piece: &Piece<'_>) -> Size {
+    fn of_piece(piece: &Piece<'_>) -> ExpansionSize {
         match piece {
-            Piece::Plain(text) => Size { values: 1, bytes: text.len() as u64 },
-            Piece::Choice(alternatives) => alternatives.iter().map(|pieces| Size::of_sequence(pieces)).fold(
-                Size { values: 0, bytes: 0 },
-                |all, next| Size {
+            Piece::Plain(text) => ExpansionSize { values: 1, bytes: text.len() as u64 },
+            Piece::Choice(alternatives) => alternatives.iter().map(|pieces| ExpansionSize::of_sequence(pieces)).fold(
+                ExpansionSize { values: 0, bytes: 0 },
+                |all, next| ExpansionSize {
                     values: all.values.saturating_add(next.values),
                     bytes: all.bytes.saturating_add(next.bytes),
                 },

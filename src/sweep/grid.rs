@@ -19,27 +19,27 @@ pub struct Axis {
 
 /// A list of a grid as it is written: an option (or `trace`) and texts that [`expand`] reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct List {
+pub struct GridList {
     pub name: String,
-    pub texts: Vec<Text>,
+    pub texts: Vec<GridText>,
 }
 
 /// A text of a list, and where it stands, for errors: `study.toml: line 3: `, or nothing for one of the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text {
+pub struct GridText {
     pub text: String,
     pub place: String,
 }
 
-impl List {
+impl GridList {
     /// A list that stands in no file.
-    pub fn new(name: &str, texts: impl IntoIterator<Item = String>) -> List {
-        let texts = texts.into_iter().map(|text| Text { text, place: String::new() }).collect();
-        List { name: name.to_string(), texts }
+    pub fn new(name: &str, texts: impl IntoIterator<Item = String>) -> GridList {
+        let texts = texts.into_iter().map(|text| GridText { text, place: String::new() }).collect();
+        GridList { name: name.to_string(), texts }
     }
 
     /// The same list in a file of this name.
-    pub fn in_file(mut self, file: &str) -> List {
+    pub fn in_file(mut self, file: &str) -> GridList {
         self.texts.iter_mut().for_each(|text| text.place = format!("{file}: {}", text.place));
         self
     }
@@ -56,7 +56,7 @@ pub struct Grid {
 
 impl Axis {
     /// Its values, or the first of many.
-    fn shortly(&self) -> String {
+    fn abridged(&self) -> String {
         const SHOWN: usize = 6;
         let first = self.values.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
         match self.values.len() {
@@ -83,7 +83,7 @@ impl Labels {
 pub const REPLICATIONS: &str = "replications";
 
 /// The list that a number of replications stands for.
-fn replications(list: &List) -> Result<Axis, String> {
+fn replications(list: &GridList) -> Result<Axis, String> {
     let number = match &list.texts[..] {
         [one] => one.text.parse::<u32>().ok().filter(|number| (2..=100_000).contains(number)),
         _ => None,
@@ -133,10 +133,10 @@ const MOST_CELLS: usize = 10_000_000;
 
 impl Grid {
     /// Reads the lists, in the order in which they count. The texts of one option are one list.
-    pub fn new(lists: &[List]) -> Result<Grid, SpecError> {
+    pub fn new(lists: &[GridList]) -> Result<Grid, SpecError> {
         let (mut axes, mut averaged): (Vec<Axis>, bool) = (Vec::new(), false);
         let mut cells: usize = 1;
-        for list @ List { name, .. } in lists {
+        for list @ GridList { name, .. } in lists {
             let axis = match name == REPLICATIONS {
                 true => replications(list).map_err(SpecError)?,
                 false => Axis { name: name.clone(), values: read_values(list).map_err(SpecError)? },
@@ -201,10 +201,10 @@ impl Grid {
             match (self.axis(name), other.axis(name)) {
                 (Some(here), Some(given)) if here == given => {}
                 (Some(here), Some(given)) => {
-                    texts.push(format!("{name} is {} there and {} here", here.shortly(), given.shortly()));
+                    texts.push(format!("{name} is {} there and {} here", here.abridged(), given.abridged()));
                 }
-                (Some(here), None) => texts.push(format!("{name} is {} there and not given here", here.shortly())),
-                (None, Some(given)) => texts.push(format!("{name} is {} here and not given there", given.shortly())),
+                (Some(here), None) => texts.push(format!("{name} is {} there and not given here", here.abridged())),
+                (None, Some(given)) => texts.push(format!("{name} is {} here and not given there", given.abridged())),
                 (None, None) => {}
             }
         }
@@ -236,18 +236,18 @@ impl Grid {
 
     /// Reads a TOML file: a line an option, its value a text, a number, true or false, or a list of those. An error names
     /// its line.
-    pub fn from_toml(text: &str) -> Result<Vec<List>, SpecError> {
+    pub fn from_toml(text: &str) -> Result<Vec<GridList>, SpecError> {
         let entries = settings_file::parse(text).map_err(|error| SpecError(format!("not a sweep: {error}")))?;
         let scalar = |name: &str, line: usize, value: Value| {
             let wrong = || SpecError(format!("line {line}: '{name}' cannot be a {}", value.kind()));
-            Ok(Text { text: value.option_text().ok_or_else(wrong)?, place: format!("line {line}: ") })
+            Ok(GridText { text: value.option_text().ok_or_else(wrong)?, place: format!("line {line}: ") })
         };
         let read = |Entry { key, line, value }: Entry| {
             let texts = match value {
                 Value::List(items) => items.into_iter().map(|item| scalar(&key, item.line, item.value)).collect(),
                 value => scalar(&key, line, value).map(|text| vec![text]),
             };
-            texts.map(|texts| List { name: key, texts })
+            texts.map(|texts| GridList { name: key, texts })
         };
         entries.into_iter().map(read).collect()
     }
@@ -350,9 +350,9 @@ pub fn quoted(text: &str) -> String {
 }
 
 /// Reads what a list says: its values as they are printed, so that equal values look equal.
-fn read_values(list: &List) -> Result<Vec<String>, String> {
+fn read_values(list: &GridList) -> Result<Vec<String>, String> {
     let (name, mut values) = (list.name.as_str(), Vec::new());
-    for Text { text, place } in &list.texts {
+    for GridText { text, place } in &list.texts {
         values.extend(read_text(name, text).map_err(|why| format!("{place}{name}: {why}"))?);
     }
     let place = list.texts.first().map_or("", |first| &first.place);
@@ -396,7 +396,7 @@ mod tests {
     use super::*;
 
     fn grid(lists: &[(&str, &[&str])]) -> Result<Grid, String> {
-        let list = |(name, texts): &(&str, &[&str])| List::new(name, texts.iter().map(|text| text.to_string()));
+        let list = |(name, texts): &(&str, &[&str])| GridList::new(name, texts.iter().map(|text| text.to_string()));
         let lists: Vec<_> = lists.iter().map(list).collect();
         Grid::new(&lists).map_err(|error| error.to_string())
     }

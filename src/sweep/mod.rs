@@ -15,7 +15,7 @@ mod slurm;
 mod store;
 
 pub use expand::expand;
-pub use grid::{Axis, Cells, Grid, GridCell, Labels, List, REPLICATIONS, Text};
+pub use grid::{Axis, Cells, Grid, GridCell, GridList, GridText, Labels, REPLICATIONS};
 pub use plan::{Beginning, Keys, RESULTS_REVISION, Sweep, SweepError};
 pub use results::{FinishedRow, ResultColumn, SweepProgress, finished_rows, write_results};
 pub use run::{Failure, RunReport, Shard, run};

@@ -92,22 +92,22 @@ pub fn run(
             Some(_) => report.equal += 1,
         }
     }
-    let news: Vec<(&String, &LogState)> = keys
+    let changed_logs: Vec<(&String, &LogState)> = keys
         .logs
         .iter()
         .filter_map(|(log, state)| Some((log.as_ref()?, state)))
         .filter(|(log, state)| store.log(log) != Some(state))
         .collect();
-    if pending.is_empty() && news.is_empty() {
+    if pending.is_empty() && changed_logs.is_empty() {
         return Ok(report);
     }
     let mut part = store.new_part()?;
     // First, so that whoever finds the cells below can tell which logs they are of.
-    news.into_iter().try_for_each(|(log, state)| part.log(log, state))?;
+    changed_logs.into_iter().try_for_each(|(log, state)| part.log(log, state))?;
     let workers = Workers {
         cells,
         keys,
-        logs: Shelf::new(cells, &pending),
+        logs: LogCache::new(cells, &pending),
         baselines: Mutex::new(FxHashMap::default()),
         part: Mutex::new(part),
         next: AtomicUsize::new(0),
@@ -131,7 +131,7 @@ struct Workers<'a> {
     cells: &'a dyn Cells,
     keys: &'a Keys,
     pending: Vec<usize>,
-    logs: Shelf,
+    logs: LogCache,
     /// A baseline is the same for all cells that differ only in their scheduler and predictor.
     baselines: Mutex<FxHashMap<String, Arc<Once<Summary>>>>,
     part: Mutex<PartWriter>,
@@ -158,7 +158,7 @@ impl Workers<'_> {
             // A bug in a predictor must not cost the night's work of all others.
             let computed = catch_unwind(AssertUnwindSafe(|| self.compute(&cell, &mut last)))
                 .unwrap_or_else(|panic| Err(format!("the program failed: {}", panic_text(&*panic))));
-            self.logs.put_back(&cell);
+            self.logs.release(&cell);
             let kept = match &computed {
                 Ok(row) => lock(&self.part).done(key, row),
                 Err(message) => lock(&self.part).failed(key, message),
@@ -185,7 +185,7 @@ impl Workers<'_> {
             _ => {
                 // Let go of the old one before the new one is made.
                 *last = None;
-                let log = self.logs.take(cell)?;
+                let log = self.logs.get(cell)?;
                 if log.digest != self.keys.digest(&cell.trace) {
                     return Err(format!(
                         "{} has changed since the sweep began: --resume begins anew with it",
@@ -240,31 +240,31 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The logs: each is read once, by whoever needs it first, and let go of when no cell will need it any more.
-struct Shelf {
-    logs: BTreeMap<LogName, Slot>,
+struct LogCache {
+    logs: BTreeMap<LogKey, CachedLog>,
 }
 
 /// A log, and whether its faulty lines are skipped.
-type LogName = (Option<String>, bool);
+type LogKey = (Option<String>, bool);
 
-struct Slot {
+struct CachedLog {
     /// Cells that have not used it yet.
     left: AtomicUsize,
     log: Mutex<Option<Result<Arc<Log>, String>>>,
 }
 
-impl Shelf {
+impl LogCache {
     fn new(cells: &dyn Cells, pending: &[usize]) -> Self {
-        let mut logs: BTreeMap<LogName, Slot> = BTreeMap::new();
+        let mut logs: BTreeMap<LogKey, CachedLog> = BTreeMap::new();
         for &at in pending {
-            let slot = || Slot { left: AtomicUsize::new(0), log: Mutex::new(None) };
-            *logs.entry(log_name(&cells.cell(at))).or_insert_with(slot).left.get_mut() += 1;
+            let slot = || CachedLog { left: AtomicUsize::new(0), log: Mutex::new(None) };
+            *logs.entry(log_key(&cells.cell(at))).or_insert_with(slot).left.get_mut() += 1;
         }
-        Shelf { logs }
+        LogCache { logs }
     }
 
-    fn take(&self, cell: &GridCell) -> Result<Arc<Log>, String> {
-        let mut log = lock(&self.logs[&log_name(cell)].log);
+    fn get(&self, cell: &GridCell) -> Result<Arc<Log>, String> {
+        let mut log = lock(&self.logs[&log_key(cell)].log);
         log.get_or_insert_with(|| {
             let how = ReadOptions { digest: true, ..cell.options.read_options() };
             let read = read(&cell.source(), how, &mut |_| ());
@@ -273,15 +273,15 @@ impl Shelf {
         .clone()
     }
 
-    fn put_back(&self, cell: &GridCell) {
-        let slot = &self.logs[&log_name(cell)];
+    fn release(&self, cell: &GridCell) {
+        let slot = &self.logs[&log_key(cell)];
         if slot.left.fetch_sub(1, Ordering::Relaxed) == 1 {
             *lock(&slot.log) = None;
         }
     }
 }
 
-fn log_name(cell: &GridCell) -> LogName {
+fn log_key(cell: &GridCell) -> LogKey {
     (cell.trace.clone(), cell.options.skip_bad_lines)
 }
 

@@ -27,7 +27,7 @@ pub type CellKey = u128;
 pub struct Store {
     folder: PathBuf,
     parts: Vec<PathBuf>,
-    done: FxHashMap<CellKey, Place>,
+    done: FxHashMap<CellKey, RowLocation>,
     failed: FxHashMap<CellKey, String>,
     /// What was last recorded of each log.
     logs: BTreeMap<String, LogState>,
@@ -40,7 +40,7 @@ pub type LogState = Result<u128, String>;
 
 /// Where a finished cell's row stands: which part, from which byte, how long.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct RowLocation {
     part: u32,
     from: u64,
     length: u32,
@@ -89,12 +89,13 @@ impl Store {
                 return Ok(());
             }
             match read_line(&line) {
-                Some(Line::Done { key, row }) => {
-                    let place = Place { part: part as u32, from: from + row.start as u64, length: row.len() as u32 };
+                Some(PartLine::Done { key, row }) => {
+                    let place =
+                        RowLocation { part: part as u32, from: from + row.start as u64, length: row.len() as u32 };
                     self.done.insert(key, place);
                 }
-                Some(Line::Failed { key, message }) => drop(self.failed.insert(key, message)),
-                Some(Line::Log { log, state }) => drop(self.logs.insert(log, state)),
+                Some(PartLine::Failed { key, message }) => drop(self.failed.insert(key, message)),
+                Some(PartLine::Log { log, state }) => drop(self.logs.insert(log, state)),
                 None => self.damaged += 1,
             }
             from += length as u64;
@@ -195,7 +196,7 @@ impl PartWriter {
 }
 
 /// A line of a part.
-enum Line {
+enum PartLine {
     Done {
         key: CellKey,
         /// Where in the line the row stands, as [`RunRow::to_line`] writes it.
@@ -212,7 +213,7 @@ enum Line {
 }
 
 /// Reads a line as [`PartWriter`] writes it; None if it is not whole.
-fn read_line(line: &[u8]) -> Option<Line> {
+fn read_line(line: &[u8]) -> Option<PartLine> {
     let line = std::str::from_utf8(line).ok()?.strip_suffix('\n')?;
     let (checksum, text) = line.split_once(' ')?;
     if u64::from_str_radix(checksum, 16).ok()? != XxHash3_64::oneshot(text.as_bytes()) {
@@ -221,14 +222,14 @@ fn read_line(line: &[u8]) -> Option<Line> {
     let (kind, rest) = text.split_once(' ')?;
     if kind == "unread" {
         let (log, message) = rest.split_once('\t')?;
-        return Some(Line::Log { log: unescape_line(log), state: Err(unescape_line(message)) });
+        return Some(PartLine::Log { log: unescape_line(log), state: Err(unescape_line(message)) });
     }
     let (key, rest) = rest.split_once(' ')?;
     let key = u128::from_str_radix(key, 16).ok()?;
     match kind {
-        "ok" => Some(Line::Done { key, row: line.len() - rest.len()..line.len() }),
-        "failed" => Some(Line::Failed { key, message: unescape_line(rest) }),
-        "log" => Some(Line::Log { log: unescape_line(rest), state: Ok(key) }),
+        "ok" => Some(PartLine::Done { key, row: line.len() - rest.len()..line.len() }),
+        "failed" => Some(PartLine::Failed { key, message: unescape_line(rest) }),
+        "log" => Some(PartLine::Log { log: unescape_line(rest), state: Ok(key) }),
         _ => None,
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use shadowtime::malleable::{
-    Case, Figures, Kind, MalleableJob, MalleableWorkload, Schedule, Strategy, View, run_cases, saved, schedule,
+    DecisionKind, MalleableFigures, MalleableJob, MalleableSchedule, MalleableWorkload, Strategy, StudyCase, StudyView,
+    run_cases, saved, schedule_malleable,
 };
 
 use crate::support::{assert_golden, sim, sim_ok};
@@ -13,13 +14,13 @@ fn job(arrival: f64, lifetime: f64, parallelism: u32) -> MalleableJob {
     MalleableJob { arrival, lifetime, parallelism, sigma: 0.0 }
 }
 
-fn run(jobs: &[MalleableJob], procs: u32, strategy: &str, view: View) -> Schedule {
-    schedule(jobs, procs, Strategy::parse(strategy).unwrap().rule, view, None)
+fn run(jobs: &[MalleableJob], procs: u32, strategy: &str, view: StudyView) -> MalleableSchedule {
+    schedule_malleable(jobs, procs, Strategy::parse(strategy).unwrap().rule, view, None)
 }
 
 /// Start and processors of every job when all act.
 fn places(jobs: &[MalleableJob], procs: u32, strategy: &str) -> Vec<(f64, u32)> {
-    let made = run(jobs, procs, strategy, View::System);
+    let made = run(jobs, procs, strategy, StudyView::System);
     made.allocations.iter().map(|at| (at.scheduled.start, at.scheduled.procs)).collect()
 }
 
@@ -79,7 +80,7 @@ fn predictions_are_asked_for_again_at_arrivals_and_when_they_have_passed() {
     // Eight processors, one new job on 4 of them, true end at 40,000 s; the second can use 8 and offers itself 4.
     // One benefactor is not enough for A; B for n more processors: (ln t - 2) / 10 = n / 4. n = 1: e^4.5 = 90 s.
     let jobs = [job(0.0, 160_000.0, 4), job(0.0, 100_000.0, 8), job(50.0, 10.0, 1)];
-    let made = run(&jobs, 8, "pred", View::System);
+    let made = run(&jobs, 8, "pred", StudyView::System);
     let [first, second] = [&made.pairs[0], &made.pairs[1]];
     // Q + R: 90 + 20,000 for 5; e^7 + 16,667 for 6; e^9.5 + 14,286 for 7; e^12 + 12,500 for 8.
     assert_eq!((first.time, first.procs), (0.0, 6));
@@ -89,23 +90,24 @@ fn predictions_are_asked_for_again_at_arrivals_and_when_they_have_passed() {
     let expected = (50.0 * 12f64.exp()).sqrt() - 50.0;
     let (five, six) = (100_000.0 / 5.0, 100_000.0 / 6.0 + expected);
     assert!((second.procs == 6) == (six < five), "{second:?}");
-    // What is asked at last is answered with docility or with the processors hoped for.
+    // What is asked at last is answered with docility or with the processors waited for.
     let at = made.allocations[1];
-    assert_eq!(at.kind, Kind::Rebel);
+    assert_eq!(at.kind, DecisionKind::Rebel);
     assert!(at.asked as usize >= made.pairs.iter().filter(|pair| pair.job == 1).count());
-    assert!(at.place.start <= 40_000.0);
+    assert!(at.placement.start <= 40_000.0);
 }
 
 #[test]
 fn lock_in_gives_what_was_declared() {
-    // Two jobs on 4 of 12 processors each, 4 free; both end at the same instant, and the third hoped for fewer.
+    // Two jobs on 4 of 12 processors each, 4 free; both end at the same instant, and the third waited for fewer.
     let jobs = [job(0.0, 2_400.0, 4), job(0.0, 2_400.0, 4), job(0.0, 100_000.0, 12)];
-    let [free, locked] = ["pred", "pred:lock-in"].map(|strategy| run(&jobs, 12, strategy, View::System).allocations[2]);
-    assert_eq!(free.hope, locked.hope);
-    let hope = free.hope.unwrap();
-    assert!(hope.procs < 12, "{hope:?}");
-    assert_eq!((free.place.start, free.place.procs), (600.0, 12));
-    assert_eq!((locked.place.start, locked.place.procs), (600.0, hope.procs));
+    let [free, locked] =
+        ["pred", "pred:lock-in"].map(|strategy| run(&jobs, 12, strategy, StudyView::System).allocations[2]);
+    assert_eq!(free.hold_out, locked.hold_out);
+    let hold_out = free.hold_out.unwrap();
+    assert!(hold_out.procs < 12, "{hold_out:?}");
+    assert_eq!((free.placement.start, free.placement.procs), (600.0, 12));
+    assert_eq!((locked.placement.start, locked.placement.procs), (600.0, hold_out.procs));
 }
 
 /// A running job: start, end and processors.
@@ -163,7 +165,7 @@ fn plain(jobs: &[MalleableJob], procs: u32, rule_of: &dyn Fn(usize) -> &'static 
                 None if free == 0 => break,
                 None if free >= most => true,
                 _ => {
-                    let hope = match rule {
+                    let hold_out = match rule {
                         "avg" => None,
                         "heur" => Some((most, now + 0.2 * (job.runtime(free) - job.runtime(most)))),
                         "heur:f=0.6,k=0.3" => {
@@ -185,8 +187,8 @@ fn plain(jobs: &[MalleableJob], procs: u32, rule_of: &dyn Fn(usize) -> &'static 
                             chosen.map(|(procs, wait, _)| (procs, now + wait))
                         }
                     };
-                    hold = hope;
-                    hope.is_none()
+                    hold = hold_out;
+                    hold_out.is_none()
                 }
             };
             if !start {
@@ -319,16 +321,16 @@ fn job_by_job_and_event_by_event_are_the_same() {
         for strategy in
             ["avg", "opt", "pred", "heur", "heur:f=0.6,k=0.3", "pred:life=fitted", "pred:classes=5", "bias:fit=online"]
         {
-            let made = run(&jobs, 24, strategy, View::System);
+            let made = run(&jobs, 24, strategy, StudyView::System);
             let expected = plain(&jobs, 24, &|_| strategy);
             for (at, (allocation, (start, procs))) in made.allocations.iter().zip(expected).enumerate() {
-                let place = allocation.scheduled;
+                let placement = allocation.scheduled;
                 assert!(
-                    (place.start - start).abs() < 1e-3 && place.procs == procs,
-                    "{strategy}, seed {seed}, job {at}: {place:?} for {start} on {procs}"
+                    (placement.start - start).abs() < 1e-3 && placement.procs == procs,
+                    "{strategy}, seed {seed}, job {at}: {placement:?} for {start} on {procs}"
                 );
             }
-            rebels += made.allocations.iter().filter(|at| at.kind == Kind::Rebel).count();
+            rebels += made.allocations.iter().filter(|at| at.kind == DecisionKind::Rebel).count();
         }
     }
     assert!(rebels > 200, "{rebels}");
@@ -339,11 +341,14 @@ fn job_by_job_and_event_by_event_are_the_same() {
 fn in_the_view_of_the_application_one_job_acts_alone() {
     let jobs = &small(3, 1.0)[..120];
     for strategy in ["opt", "pred", "heur", "pred:life=fitted"] {
-        let made = run(jobs, 24, strategy, View::Application);
+        let made = run(jobs, 24, strategy, StudyView::Application);
         for (at, allocation) in made.allocations.iter().enumerate() {
             let alone = plain(jobs, 24, &|job| if job == at { strategy } else { "avg" });
-            let place = allocation.place;
-            assert!((place.start - alone[at].0).abs() < 1e-3 && place.procs == alone[at].1, "{strategy}, job {at}");
+            let placement = allocation.placement;
+            assert!(
+                (placement.start - alone[at].0).abs() < 1e-3 && placement.procs == alone[at].1,
+                "{strategy}, job {at}"
+            );
         }
     }
 }
@@ -353,16 +358,16 @@ fn nobody_loses_by_the_oracle() {
     for seed in 0..4 {
         let workload = MalleableWorkload { days: 20, rho: 1.0, seed, ..MalleableWorkload::default() };
         let jobs = workload.generate().unwrap();
-        for view in [View::Application, View::System] {
+        for view in [StudyView::Application, StudyView::System] {
             let made = run(&jobs, 128, "opt", view);
             let savings: Vec<f64> = jobs.iter().zip(&made.allocations).map(|(job, at)| saved(job, at)).collect();
             assert!(savings.iter().all(|saved| *saved >= 0.0), "{view:?}");
-            let figures = Figures::of(&jobs, 128, 20, &made);
+            let figures = MalleableFigures::of(&jobs, 128, 20, &made);
             assert!(figures.losers == 0 && figures.rebels > 100);
             // No other strategy gains more for jobs that choose alone.
-            if view == View::Application {
+            if view == StudyView::Application {
                 for other in ["pred", "pred:classes=10", "pred:predictor=exact", "heur", "avg:min-share=0.4"] {
-                    let other = Figures::of(&jobs, 128, 20, &run(&jobs, 128, other, view));
+                    let other = MalleableFigures::of(&jobs, 128, 20, &run(&jobs, 128, other, view));
                     assert!(other.saved_mean < figures.saved_mean && other.turnaround_mean == figures.turnaround_mean);
                 }
             }
@@ -376,7 +381,7 @@ fn no_processor_is_used_twice_and_nobody_is_passed() {
     for strategy in
         ["avg:min-share=0.4", "opt:cost=queue", "pred:life=fitted", "bias:fit=online,lock-in=on", "heur:f=0.7"]
     {
-        let made = run(&jobs, 24, strategy, View::System);
+        let made = run(&jobs, 24, strategy, StudyView::System);
         let starts: Vec<f64> = made.allocations.iter().map(|at| at.scheduled.start).collect();
         assert!(starts.is_sorted(), "{strategy}");
         let mut events = Vec::new();
@@ -400,12 +405,13 @@ fn better_information_makes_better_predictions() {
     let workload = MalleableWorkload { days: 30, ..MalleableWorkload::default() };
     let jobs = workload.generate().unwrap();
     let correlation = |classes: u32| {
-        let made = run(&jobs, 128, &format!("pred:classes={classes}"), View::Application);
+        let made = run(&jobs, 128, &format!("pred:classes={classes}"), StudyView::Application);
         made.scatter().correlation().unwrap()
     };
     let found = [1, 3, 10, 100].map(correlation);
     assert!(found.is_sorted() && found[3] > 0.9, "{found:?}");
-    let saved = |strategy| Figures::of(&jobs, 128, 30, &run(&jobs, 128, strategy, View::Application)).saved_mean;
+    let saved =
+        |strategy| MalleableFigures::of(&jobs, 128, 30, &run(&jobs, 128, strategy, StudyView::Application)).saved_mean;
     assert!((saved("pred:predictor=exact,classes=100000") / saved("opt") - 1.0).abs() < 1e-3);
 }
 
@@ -414,15 +420,15 @@ fn better_information_makes_better_predictions() {
 fn a_pilot_run_gives_the_line() {
     let workload = MalleableWorkload { days: 20, ..MalleableWorkload::default() };
     let jobs = workload.generate().unwrap();
-    let case = |text, view| Case { strategy: Strategy::parse(text).unwrap(), view };
+    let case = |text, view| StudyCase { strategy: Strategy::parse(text).unwrap(), view };
     let cases = [
-        case("bias", View::System),
-        case("bias:lock-in", View::System),
-        case("pred", View::System),
-        case("bias", View::Application),
+        case("bias", StudyView::System),
+        case("bias:lock-in", StudyView::System),
+        case("pred", StudyView::System),
+        case("bias", StudyView::Application),
     ];
     let outcomes = run_cases(&jobs, &workload, &cases, true, 2, |_| ());
-    for (at, view) in [(0, View::System), (1, View::System), (3, View::Application)] {
+    for (at, view) in [(0, StudyView::System), (1, StudyView::System), (3, StudyView::Application)] {
         let pilot = run(&jobs, 128, "pred", view);
         assert_eq!(outcomes[at].line, pilot.scatter().line());
     }
@@ -451,7 +457,7 @@ fn fitted_lifetimes_are_those_of_the_last_midnight() {
     let early = [job(0.0, 2.0 * 4f64.exp(), 2), job(0.0, 2.0 * 8f64.exp(), 2)];
     let first_pair = |probes: &[[MalleableJob; 2]]| {
         let jobs = [&early[..], &probes.concat()].concat();
-        let made = run(&jobs, 8, "pred:life=fitted", View::System);
+        let made = run(&jobs, 8, "pred:life=fitted", StudyView::System);
         let asked = probes[probes.len() - 1][1].arrival;
         let pair = made.pairs.iter().find(|pair| pair.time == asked).unwrap();
         (pair.procs, pair.predicted.ln())
@@ -487,7 +493,7 @@ fn online_corrections_begin_with_ten_pairs() {
         .zip(0..)
         .map(|(&age, at)| probe(100_000.0 * f64::from(at), age, age + wait(age, best(age, 1.0)) / 2.0))
         .collect();
-    let made = run(&probes.concat(), 8, "bias:fit=online", View::System);
+    let made = run(&probes.concat(), 8, "bias:fit=online", StudyView::System);
     assert_eq!(made.pairs.len(), 11, "each is asked once");
     for (at, (pair, &age)) in made.pairs.iter().zip(&ages).enumerate() {
         let share = if at < 10 { 1.0 } else { 0.5 };

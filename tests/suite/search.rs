@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use shadowtime::job::{Job, Submission};
 use shadowtime::predict::templates::Template;
-use shadowtime::search::{Genetic, Judge, Limits, Space, genetic, greedy, rivals};
+use shadowtime::search::{Genetic, Judge, Limits, Space, compare_predictors, genetic, greedy};
 
 use crate::random::{check, workloads};
 use crate::support::{real_log, real_logs, sim, sim_ok, workload};
@@ -33,7 +33,7 @@ fn a_set_is_judged_as_the_engine_judges_it() {
         let counted = from.min(workload.jobs.len() - 1)..workload.jobs.len();
         let judged = Judge::new(&workload.jobs, counted.clone()).score(&templates);
         let predictor = format!("smith:templates={set},at=start");
-        let ran = rivals(&workload, &[(predictor, String::new())], counted, None, 1, |_| ()).unwrap();
+        let ran = compare_predictors(&workload, &[(predictor, String::new())], counted, None, 1, |_| ()).unwrap();
         prop_assert_eq!(judged, ran[0].score);
         Ok(())
     });

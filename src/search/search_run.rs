@@ -20,7 +20,7 @@ pub struct Limits<'a> {
 
 /// One step of a search: the best set after it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
+pub struct SearchStep {
     /// Which search, where there are several: `mean,act`, `lr,rel with node ranges`.
     pub search: String,
     pub step: usize,
@@ -38,25 +38,25 @@ pub struct Step {
 pub struct Found {
     pub templates: Vec<Template>,
     pub score: Score,
-    pub steps: Vec<Step>,
+    pub steps: Vec<SearchStep>,
     /// Whether it was stopped before it was through.
     pub stopped: bool,
 }
 
 /// A search under way.
-pub(super) struct Walk<'a> {
+pub(super) struct SearchRun<'a> {
     pub judge: &'a Judge<'a>,
     limits: &'a Limits<'a>,
     evaluations: Cell<u64>,
     /// Told after each step.
-    watch: &'a dyn Fn(&Step),
+    watch: &'a dyn Fn(&SearchStep),
     found: Option<(Vec<Template>, Score)>,
-    steps: Vec<Step>,
+    steps: Vec<SearchStep>,
 }
 
-impl<'a> Walk<'a> {
-    pub fn new(judge: &'a Judge<'a>, limits: &'a Limits<'a>, watch: &'a dyn Fn(&Step)) -> Walk<'a> {
-        Walk { judge, limits, evaluations: Cell::new(0), watch, found: None, steps: Vec::new() }
+impl<'a> SearchRun<'a> {
+    pub fn new(judge: &'a Judge<'a>, limits: &'a Limits<'a>, watch: &'a dyn Fn(&SearchStep)) -> SearchRun<'a> {
+        SearchRun { judge, limits, evaluations: Cell::new(0), watch, found: None, steps: Vec::new() }
     }
 
     /// Judges sets on all threads; None once a limit is reached.
@@ -77,7 +77,7 @@ impl<'a> Walk<'a> {
     pub fn step(&mut self, search: &str, step: usize, sets: &[Vec<Template>], scores: &[Score]) {
         let best = best_of(scores);
         let errors: Vec<f64> = scores.iter().map(Score::minutes).collect();
-        let made = Step {
+        let made = SearchStep {
             search: search.to_string(),
             step,
             evaluations: self.evaluations.get(),

@@ -11,7 +11,7 @@ use crate::schedule;
 use crate::trace::Workload;
 
 /// The rivals: a predictor, and what it is called in tables.
-pub const RIVALS: [(&str, &str); 8] = [
+pub const COMPARED_PREDICTORS: [(&str, &str); 8] = [
     ("gibbons", "gibbons"),
     ("gibbons:data=rel", "gibbons relative"),
     ("downey", "downey median"),
@@ -24,7 +24,7 @@ pub const RIVALS: [(&str, &str); 8] = [
 
 /// How a predictor did.
 #[derive(Clone, Debug)]
-pub struct Rival {
+pub struct ComparedPredictor {
     pub name: String,
     pub predictor: String,
     pub score: Score,
@@ -34,14 +34,14 @@ pub struct Rival {
 
 /// Runs predictors, given with their names, over a workload whose jobs know their waits. The jobs in `counted` are
 /// judged; those in `trained` apart from them.
-pub fn rivals(
+pub fn compare_predictors(
     workload: &Workload,
     predictors: &[(String, String)],
     counted: Range<usize>,
     trained: Option<Range<usize>>,
     threads: usize,
     watch: impl Fn(usize) + Sync,
-) -> Result<Vec<Rival>, EngineError> {
+) -> Result<Vec<ComparedPredictor>, EngineError> {
     let judge = |(predictor, name): &(String, String)| {
         let spec = predict::catalog::parse(predictor).expect("a spec that was checked");
         let replay = schedule::catalog::parse("replay").expect("a scheduler of ours");
@@ -62,12 +62,12 @@ pub fn rivals(
             score
         };
         let (name, predictor) = (name.clone(), spec.to_string());
-        Ok(Rival { name, predictor, score: score(counted.clone()), trained: trained.clone().map(score) })
+        Ok(ComparedPredictor { name, predictor, score: score(counted.clone()), trained: trained.clone().map(score) })
     };
     parallel::map(predictors, threads, judge, watch).into_iter().collect()
 }
 
-impl Rival {
+impl ComparedPredictor {
     /// `name,jobs,error_min,error_pct,answered,error_answered_min,inside_pct` and, where the search had a part of its
     /// own, `train_error_min,train_error_pct`; then `predictor`.
     pub fn cells(&self) -> Vec<(&'static str, Cell)> {
