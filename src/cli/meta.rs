@@ -278,7 +278,7 @@ const A_QUESTION: f64 = 250e-6;
 
 impl Cost {
     fn of(policy: &DispatchPolicy, sites: usize, jobs: usize) -> Cost {
-        let each = if policy.asks_for_waits() { A_QUESTION } else { A_STEP };
+        let each = if policy.needs_waits() { A_QUESTION } else { A_STEP };
         Cost { jobs, seconds: each * (sites * jobs) as f64 }
     }
 }

@@ -1,4 +1,4 @@
-//! The clock: several simulations stepped together, and the stream of jobs dealt out among them.
+//! The clock: several simulations stepped together, and the jobs of one stream sent to them.
 
 use super::live_site::LiveSite;
 use super::policies::DispatchPolicy;
@@ -8,41 +8,49 @@ use crate::engine::{EngineError, Outcome};
 use crate::job::JobId;
 use crate::time::Time;
 
-/// How often the watcher hears of progress, in jobs.
+/// The interval between two calls of `watch`, in jobs.
 const WATCH_EVERY: usize = 1 << 13;
 
-/// What became of the stream's jobs, in their order.
+/// The outcomes of the stream's jobs, in the order of the stream.
 #[derive(Clone, Debug)]
 pub struct MetaRecord {
-    /// Where each ran.
+    /// The index of the site where each job ran.
     pub sites: Vec<usize>,
+    /// When each job started and ended there.
     pub outcomes: Vec<Outcome>,
-    /// How many times jobs were queued, and how many of those were cancelled because the job had started elsewhere.
+    /// How many times jobs were queued; a job queued at several sites counts once per site.
     pub queued: u64,
+    /// How many of those were cancelled because the job had started at another site.
     pub cancelled: u64,
 }
 
-/// Runs a grid under a policy. The watcher is told now and then how many jobs have arrived.
+/// Simulates a system under a policy. `watch` is called every few thousand jobs with the number of jobs that have
+/// arrived.
+///
+/// # Errors
+///
+/// If the simulation of a site fails.
 pub fn run(
     system: &MetaSystem,
     policy: &DispatchPolicy,
     watch: &mut dyn FnMut(usize),
 ) -> Result<MetaRecord, EngineError> {
     let by_history = |machine: &SiteMachine| -> Box<dyn SiteWaitPredictor> { Box::new(HistoryWaits::new(machine)) };
-    run_with(system, policy, &|machine| policy.asks_for_waits().then(|| by_history(machine)), watch)
+    run_with(system, policy, &|machine| policy.needs_waits().then(|| by_history(machine)), watch)
 }
 
-/// The same with others who watch the sites: `waits` makes them, if anyone is to.
+/// The same with other predictors of waits: `waits` makes the one of each site, or None if the policy needs none.
 ///
 /// # One clock
 ///
 /// At one instant, in this order: ends and missed deadlines at all sites; then the arriving jobs, one after the other,
-/// each asked about and queued before the next; then scheduling passes over all sites in order, and again until nothing
-/// starts. A job that starts is cancelled at once wherever else it waits, and a site where one was cancelled has
-/// another pass. So no job starts twice, and with a single site all is as in [`crate::engine::run`].
+/// each dispatched and queued before the next; then scheduling passes over all sites in order, repeated until no job
+/// starts. A job that starts is cancelled at once at the other sites where it waits, and a site where a job was
+/// cancelled has another pass. So no job starts twice, and with a single site the result equals that of
+/// [`crate::engine::run`].
 ///
-/// What a policy sees of a site when a job comes is thus after the ends of that instant and before its passes: the
-/// processors that have become free are free, and those who will start on them still wait.
+/// So a policy sees a site after the ends of the instant and before its passes: the processors of ended jobs are free,
+/// and the jobs that will start on them still wait.
 pub fn run_with(
     system: &MetaSystem,
     policy: &DispatchPolicy,
@@ -61,18 +69,18 @@ pub fn run_with(
         chosen: Vec::new(),
         started: Vec::new(),
     };
-    let mut told = 0;
+    let mut reported = 0;
     while let Some(now) = clock.next_event() {
         clock.step(now)?;
-        if clock.next / WATCH_EVERY > told / WATCH_EVERY {
-            told = clock.next;
-            watch(told);
+        if clock.next / WATCH_EVERY > reported / WATCH_EVERY {
+            reported = clock.next;
+            watch(reported);
         }
     }
     clock.into_record()
 }
 
-/// A job's place in the queue of a site.
+/// A job in the queue of a site, by its number there.
 #[derive(Clone, Copy, Debug)]
 struct Queued {
     site: usize,
@@ -83,10 +91,11 @@ struct Clock<'a> {
     arrivals: &'a [StreamJob],
     policy: &'a DispatchPolicy,
     sites: Vec<LiveSite>,
-    /// The job of the stream that comes next.
+    /// The index of the next job of the stream.
     next: usize,
-    /// Where each job that has started did, and, while a job waits at several sites, where.
+    /// Where each job has started.
     ran: Vec<Queued>,
+    /// Where each job waits, if it is queued at several sites.
     copies: Vec<Vec<Queued>>,
     queued: u64,
     cancelled: u64,
@@ -106,18 +115,18 @@ impl Clock<'_> {
             site.settle(now)?;
         }
         while let Some(arrival) = self.arrivals.get(self.next).filter(|arrival| arrival.submit() == now) {
-            self.deal_out(arrival)?;
+            self.dispatch(arrival)?;
             self.next += 1;
         }
         while self.pass_over_all()? {}
         Ok(())
     }
 
-    fn deal_out(&mut self, arrival: &StreamJob) -> Result<(), EngineError> {
+    fn dispatch(&mut self, arrival: &StreamJob) -> Result<(), EngineError> {
         let job = arrival.qualified();
         self.policy.place(&job.submission, arrival.origin, &self.sites, &mut self.chosen);
         for &site in &self.chosen {
-            let id = self.sites[site].hand_in(&job, self.next)?;
+            let id = self.sites[site].enqueue(&job, self.next)?;
             self.queued += 1;
             if self.chosen.len() > 1 {
                 self.copies[self.next].push(Queued { site, id });
@@ -126,7 +135,7 @@ impl Clock<'_> {
         Ok(())
     }
 
-    /// One pass at each site that is due one; whether anything has started.
+    /// Makes the pass of each site that needs one. Returns whether any job has started.
     fn pass_over_all(&mut self) -> Result<bool, EngineError> {
         let mut any = false;
         for site in 0..self.sites.len() {

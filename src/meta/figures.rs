@@ -1,4 +1,5 @@
-//! A grid's run in numbers: of all jobs, of each site's own, of those that ran there, and who gains by it.
+//! The results of a run: over all jobs, over each site's own jobs, over the jobs that ran at each site, and the
+//! fairness of the policy.
 
 use super::clock::MetaRecord;
 use super::policies::DispatchPolicy;
@@ -8,24 +9,33 @@ use crate::metrics::{JobMetrics, Measure};
 use crate::stats::percentiles;
 use crate::time::{DAY, HOUR};
 
-/// Waits and slowdowns of some jobs; NaN if there are none.
+/// Waits and bounded slowdowns of some jobs. Waits are in seconds; all values are NaN if there are no jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WaitSummary {
+    /// The number of jobs.
     pub jobs: usize,
+    /// The mean.
     pub wait_mean: f64,
+    /// The median.
     pub wait_p50: f64,
+    /// The 95th percentile.
     pub wait_p95: f64,
+    /// The longest.
     pub wait_max: f64,
-    /// Percent of the jobs that waited an hour at most, and a day at least (Kumar and Vadhiyar, Table 8).
+    /// Percent of the jobs that waited at most an hour (Kumar and Vadhiyar, Table 8).
     pub wait_le_1h_pct: f64,
+    /// Percent of the jobs that waited at least a day (the same table).
     pub wait_ge_1d_pct: f64,
+    /// The mean bounded slowdown.
     pub bsld_mean: f64,
+    /// The median bounded slowdown.
     pub bsld_p50: f64,
+    /// The 95th percentile of the bounded slowdown.
     pub bsld_p95: f64,
 }
 
 impl WaitSummary {
-    /// Sums run in the order of the jobs.
+    /// Summarizes these jobs. The order of the jobs is the order of the sums, so it can change the last digits.
     pub fn of<'a>(jobs: impl Iterator<Item = &'a JobMetrics>) -> WaitSummary {
         let (mut waits, mut bslds) = (Vec::new(), Vec::new());
         let (mut wait, mut bsld, mut short, mut long) = (0.0, 0.0, 0, 0);
@@ -55,43 +65,51 @@ impl WaitSummary {
     }
 }
 
-/// One site under a policy.
+/// The results of one site under a policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SiteSummary {
+    /// As in results and in `NAME=LOG` on the command line.
     pub name: String,
+    /// Processors of the machine.
     pub procs: u32,
-    /// The jobs that its own users submitted, wherever they ran.
+    /// The jobs that the site's own users submitted, at whichever site they ran.
     pub own: WaitSummary,
-    /// The jobs that ran there, whoever submitted them.
+    /// The jobs that ran at the site, from whichever site they were submitted.
     pub ran: WaitSummary,
-    /// Those in percent of all jobs (Kumar and Vadhiyar, Table 7).
+    /// The jobs that ran at the site, in percent of all jobs (Kumar and Vadhiyar, Table 7).
     pub share_pct: f64,
-    /// The work of all jobs that ran there over what the machine could do from the grid's first submission to its last
-    /// end.
+    /// The work of all jobs that ran at the site, over the processor time of its machine from the system's first
+    /// submission to its last end.
     pub utilization: f64,
 }
 
-/// A grid under a policy.
+/// The results of a system under a policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetaSummary {
     /// The policy's spec.
     pub policy: String,
+    /// Over all measured jobs.
     pub waits: WaitSummary,
+    /// One per site, in the order of the system.
     pub sites: Vec<SiteSummary>,
-    /// Over all jobs that were simulated: how many times they were queued, and cancelled again.
+    /// How many times jobs were queued, over all simulated jobs.
     pub queued: u64,
+    /// How many of those were cancelled because the job had started at another site.
     pub cancelled: u64,
 }
 
-/// A job, whence it came and where it ran.
+/// A job, where it was submitted and where it ran.
 #[derive(Clone, Copy, Debug)]
 pub struct PlacedJob {
+    /// The index of the site where it was submitted.
     pub origin: usize,
+    /// The index of the site where it ran.
     pub site: usize,
+    /// Its times and metrics.
     pub job: JobMetrics,
 }
 
-/// All jobs that were simulated, in the order of the stream.
+/// All simulated jobs, in the order of the stream.
 pub fn placed_jobs<'a>(
     system: &'a MetaSystem,
     record: &'a MetaRecord,
@@ -104,7 +122,8 @@ pub fn placed_jobs<'a>(
     })
 }
 
-/// Means, percentiles and shares are over the measured jobs.
+/// Summarizes a run. Means, percentiles and shares are over the measured jobs, utilization and counts over all
+/// simulated jobs.
 pub fn summarize_system(
     system: &MetaSystem,
     policy: &DispatchPolicy,
@@ -140,23 +159,24 @@ pub fn summarize_system(
     }
 }
 
-/// Who gains by a policy and who pays, against every job staying where it was submitted.
+/// Which sites gain and which lose by a policy, compared with every job staying where it was submitted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fairness {
-    /// By how much the mean wait of all jobs is shorter, in percent; none where there was nothing to wait for.
+    /// By how many percent the mean wait of all jobs is shorter; None if it was 0 before.
     pub reduction_pct: Option<f64>,
-    /// The same of each site's own jobs.
+    /// The same for the own jobs of each site.
     pub gains_pct: Vec<Option<f64>>,
-    /// Sites whose own jobs wait less, and those whose jobs wait longer.
+    /// The number of sites with own jobs that wait less than before.
     pub gaining: usize,
+    /// The number of sites with own jobs that wait longer than before.
     pub paying: usize,
-    /// Jain's index over the mean bounded slowdowns of the sites' own jobs: 1 if all are treated alike, 1/n if one bears
-    /// everything.
+    /// Jain's index over the mean bounded slowdowns of the sites' own jobs: 1 if all are equal, 1/n if one site has all
+    /// of the slowdown.
     pub jain: f64,
 }
 
 impl Fairness {
-    /// `home` is the same grid under `static`.
+    /// Compares a run with `home`, the same system under the policy `static`.
     pub fn of(home: &MetaSummary, run: &MetaSummary) -> Fairness {
         let gain = |base: f64, now: f64| Some((base - now) / base * 100.0).filter(|percent| percent.is_finite());
         let pairs = || home.sites.iter().zip(&run.sites).map(|(home, run)| (home.own.wait_mean, run.own.wait_mean));

@@ -1,4 +1,4 @@
-//! A site while time goes on: its simulation, and what policies may know of it.
+//! A site during a run: its simulation, and what policies may use of its state.
 
 use super::load::{Load, SiteLoadMeter};
 use super::policies::SiteView;
@@ -13,12 +13,12 @@ use crate::time::Time;
 pub(super) struct LiveSite {
     procs: u32,
     simulation: Simulation<SiteObservers>,
-    /// Which job of the stream each job handed in is.
+    /// The index in the stream of each job queued at this site.
     arrivals: Vec<u32>,
     now: Time,
 }
 
-/// Who observes a site.
+/// The observers of one site.
 struct SiteObservers {
     load: SiteLoadMeter,
     starts: usize,
@@ -59,7 +59,7 @@ impl Observer for SiteObservers {
 impl LiveSite {
     pub fn new(machine: &SiteMachine, waits: Option<Box<dyn SiteWaitPredictor>>) -> LiveSite {
         let SiteMachine { procs, setting, .. } = machine;
-        // Which jobs will come is not known: a policy that wants to know is not built from them.
+        // Future jobs are not known here, so the list that `replay` would need is empty. (Sites cannot replay.)
         let policy = schedule::catalog::build(&setting.scheduler, &[]);
         let predictor = predict::catalog::build(&setting.predictor);
         let simulation = Simulation::observed(
@@ -76,7 +76,8 @@ impl LiveSite {
         self.simulation.next_event()
     }
 
-    /// Time goes on to `now`, no later than the next event of any site: ends and missed deadlines of that instant.
+    /// Advances to `now`, which is at most the next event of any site, and handles the ends and missed deadlines of
+    /// that instant.
     pub fn settle(&mut self, now: Time) -> Result<(), EngineError> {
         self.now = now;
         if self.simulation.next_event() == Some(now) {
@@ -88,36 +89,40 @@ impl LiveSite {
         Ok(())
     }
 
-    /// A job of the stream joins the queue now.
-    pub fn hand_in(&mut self, job: &Job, arrival: usize) -> Result<JobId, EngineError> {
+    /// Puts a job of the stream, by its index, into the queue now.
+    pub fn enqueue(&mut self, job: &Job, arrival: usize) -> Result<JobId, EngineError> {
         let id = self.simulation.submit(job)?;
         self.simulation.settle(self.now)?;
         self.arrivals.push(arrival as u32);
         Ok(id)
     }
 
-    /// The scheduling pass of this instant, if one is due; the jobs that it starts are put into `started`.
+    /// Makes the scheduling pass of this instant, if one is needed, and puts the jobs that it starts into `started`.
     pub fn pass(&mut self, started: &mut Vec<JobId>) -> Result<(), EngineError> {
         started.clear();
         started.extend_from_slice(self.simulation.pass()?);
         Ok(())
     }
 
-    /// Withdraws a waiting job: it has started elsewhere.
+    /// Cancels a waiting job that has started at another site.
     pub fn cancel(&mut self, id: JobId) -> Result<(), EngineError> {
-        // The clock of a site to which nothing has happened may stand behind.
+        // The clock of a site without recent events may be behind.
         if self.simulation.now() < self.now {
             self.simulation.settle(self.now)?;
         }
         self.simulation.cancel(id)
     }
 
-    /// Which job of the stream this is.
+    /// The index in the stream of a job of this site.
     pub fn arrival(&self, id: JobId) -> usize {
         self.arrivals[id.index()] as usize
     }
 
-    /// Nothing is to come: what became of the jobs handed in. An error if one still waits.
+    /// Runs to the end and returns the outcomes of the site's jobs.
+    ///
+    /// # Errors
+    ///
+    /// If a job still waits.
     pub fn into_outcomes(mut self) -> Result<Vec<Outcome>, EngineError> {
         self.simulation.run_to_end()?;
         Ok(self.simulation.into_outcomes().0)

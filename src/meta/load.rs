@@ -1,4 +1,4 @@
-//! How loaded a site is: the work that waits and the work that is left of what runs, over the machine.
+//! The load of a site: the work of waiting jobs and the remaining work of running jobs, relative to the machine.
 
 use std::cmp::Ordering;
 
@@ -6,19 +6,21 @@ use crate::engine::{Arrival, Cancellation, End, Observer, Start};
 use crate::job::{JobId, Submission};
 use crate::time::Time;
 
-/// Processor-seconds over processors, exactly.
+/// Processor-seconds over processors, as an exact fraction.
 ///
 /// Load is "the ratio of (sum of the cpu times of the queued jobs + sum of the remaining cpu times of the running jobs)
-/// and the total system size" (Kumar and Vadhiyar, section 2, after Subramani et al.); how long jobs take is what their
-/// users estimate, and a job that outlives its estimate has nothing left.
+/// and the total system size" (Kumar and Vadhiyar, section 2, after Subramani et al.). Run times are the users'
+/// estimates, and a job that has run longer than its estimate has no remaining work.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
+    /// Processor-seconds.
     pub work: i128,
+    /// Processors of the machine.
     pub procs: u32,
 }
 
 impl Load {
-    /// In seconds: how long the whole machine would be busy.
+    /// How long the whole machine would be busy, in seconds.
     pub fn seconds(self) -> f64 {
         self.work as f64 / f64::from(self.procs)
     }
@@ -26,7 +28,7 @@ impl Load {
 
 impl Ord for Load {
     fn cmp(&self, other: &Load) -> Ordering {
-        // Fractions are compared by multiplying across: no rounding may decide. (No sum comes near 128 bits.)
+        // Fractions are compared by cross-multiplication, so that rounding never decides. (No sum comes near 128 bits.)
         (self.work * i128::from(other.procs)).cmp(&(other.work * i128::from(self.procs)))
     }
 }
@@ -45,14 +47,14 @@ impl PartialEq for Load {
 
 impl Eq for Load {}
 
-/// Keeps the work of a site as jobs come and go.
+/// Computes the work of a site from its events.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SiteLoadMeter {
     queued: i128,
     running: Vec<RunningWork>,
 }
 
-/// A running job: its processors, and when its estimate is over.
+/// A running job: its processors, and when it ends by its estimate.
 #[derive(Clone, Copy, Debug)]
 struct RunningWork {
     id: JobId,
@@ -61,7 +63,7 @@ struct RunningWork {
 }
 
 impl SiteLoadMeter {
-    /// Processor-seconds that are left at this time.
+    /// The remaining processor-seconds at this time.
     pub fn work(&self, now: Time) -> i128 {
         let left = |job: &RunningWork| i128::from(job.procs) * i128::from((job.estimated_end - now).max(0));
         self.queued + self.running.iter().map(left).sum::<i128>()

@@ -1,13 +1,13 @@
 //! One stream of jobs, many sites: to which queue does each job go?
 //!
-//! A [`MetaSystem`] is sites, each a machine with a scheduler and a predictor of its own, and the jobs of all of them merged
-//! into one stream. [`run`] steps the sites' simulations on one clock and deals the jobs out by a [`DispatchPolicy`];
-//! [`summarize_system`] reads the record. After Kumar and Vadhiyar, "Prediction of Queue Waiting Times for Metascheduling
-//! on Parallel Batch Systems", sections 4 and 5.2.
+//! A [`MetaSystem`] is a list of sites, each a machine with its own scheduler and predictor, and the jobs of all sites
+//! merged into one stream. [`run`] steps the simulations of the sites on one clock and sends each job to sites by a
+//! [`DispatchPolicy`]; [`summarize_system`] computes the results. After Kumar and Vadhiyar, "Prediction of Queue
+//! Waiting Times for Metascheduling on Parallel Batch Systems", sections 4 and 5.2.
 //!
 //! ```
 //! use shadowtime::experiment::Setting;
-//! use shadowtime::meta::{Grid, Policy, Site, run, summarize_grid};
+//! use shadowtime::meta::{MetaSystem, DispatchPolicy, Site, run, summarize_system};
 //! use shadowtime::metrics::Measure;
 //!
 //! let site = |name: &str, procs| {
@@ -15,10 +15,10 @@
 //!     workload.procs = procs;
 //!     Site { name: name.to_string(), workload, setting: Setting::parse("easy", "estimate").unwrap() }
 //! };
-//! let grid = Grid::new(vec![site("small", 128), site("large", 256)]).unwrap();
-//! let policy = Policy::parse("least-loaded").unwrap();
-//! let record = run(&grid, &policy, &mut |_| ()).unwrap();
-//! let summary = summarize_grid(&grid, &policy, &record, &Measure::default());
+//! let system = MetaSystem::new(vec![site("small", 128), site("large", 256)]).unwrap();
+//! let policy = DispatchPolicy::parse("least-loaded").unwrap();
+//! let record = run(&system, &policy, &mut |_| ()).unwrap();
+//! let summary = summarize_system(&system, &policy, &record, &Measure::default());
 //! assert_eq!(summary.waits.jobs, 10_000);
 //! ```
 //!

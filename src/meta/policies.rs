@@ -1,4 +1,4 @@
-//! Where a job goes: the policies, each a choice among sites.
+//! The policies that choose the sites of a job.
 
 use std::fmt;
 
@@ -6,15 +6,18 @@ use super::load::Load;
 use crate::job::Submission;
 use crate::spec::{Form, Key, Kind, Spec, SpecError};
 
-/// What a policy may know of a site. Asking changes nothing.
+/// What a policy may use of a site's state.
 pub trait SiteView {
+    /// Processors of the machine.
     fn procs(&self) -> u32;
+    /// Its present load, by the users' estimates.
     fn load(&self) -> Load;
-    /// How many jobs have started there.
+    /// The number of jobs that have started there.
     fn starts(&self) -> usize;
-    /// Whether a job is predicted to start quickly there, and how long it is expected to wait, in seconds: none if nobody
-    /// watches the site, or nothing is known yet.
+    /// Whether a job is predicted to wait less than an hour there; false if the site has no predictor of waits.
     fn is_quick(&self, job: &Submission) -> bool;
+    /// How long a job is expected to wait there, in seconds. None if the site has no predictor of waits, or no history
+    /// yet.
     fn expected_wait(&self, job: &Submission) -> Option<f64>;
 }
 
@@ -43,31 +46,40 @@ const LEAST_PREDICTED: Form = Form {
 
 const FORMS: [&Form; 5] = [&STATIC, &LEAST_LOADED, &K_DISTRIBUTED, &REDUNDANT, &LEAST_PREDICTED];
 
-/// What may be written for a policy.
+/// All policies with their keys.
 pub fn dispatch_forms() -> Vec<&'static Form> {
     FORMS.to_vec()
 }
 
-/// `least-predicted` decides when each site that a job may go to has started so many: before that a site's history says
-/// too little, and the load decides.
+/// `least-predicted` uses predictions once this many jobs have started at each site where the job fits; before that the
+/// load decides, because a shorter history predicts too little.
 pub const LEAST_STARTS: usize = 500;
 
-/// How jobs are dealt out.
+/// Which sites a job is sent to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DispatchPolicy {
-    /// The job's own site.
+    /// The site where it was submitted.
     Static,
+    /// The site with the least load.
     LeastLoaded,
+    /// The `k` least loaded sites; the first start cancels the other copies.
     KDistributed {
+        /// The number of sites, or all if there are fewer.
         k: usize,
     },
+    /// All sites; the first start cancels the other copies.
     Redundant,
-    /// Sites where the job is expected to start quickly, of those the one with the least expected wait.
+    /// Of the sites where it is predicted to start quickly (or of all, if there is none) the one with the least
+    /// expected wait.
     LeastPredicted,
 }
 
 impl DispatchPolicy {
-    /// Reads a policy's spec; printing it gives the shortest text that means the same.
+    /// Reads a policy's spec; [`DispatchPolicy::to_string`] gives the shortest spec with the same meaning.
+    ///
+    /// # Errors
+    ///
+    /// If the name, a key or a value is not one of [`dispatch_forms`].
     pub fn parse(text: &str) -> Result<DispatchPolicy, SpecError> {
         let spec = Spec::parse(text, "policy", &FORMS)?;
         Ok(match spec.name() {
@@ -79,13 +91,13 @@ impl DispatchPolicy {
         })
     }
 
-    /// Whether somebody must watch the sites.
-    pub fn asks_for_waits(&self) -> bool {
+    /// Whether sites need a predictor of waits.
+    pub fn needs_waits(&self) -> bool {
         *self == DispatchPolicy::LeastPredicted
     }
 
-    /// Puts into `chosen` the sites where a job is to be queued, one at least: of those wide enough, among which is its
-    /// own.
+    /// Puts the indices of the sites where a job is to be queued into `chosen`, at least one. Only sites with enough
+    /// processors are chosen; the job's own site `own` must be one of them.
     pub fn place<S: SiteView>(&self, job: &Submission, own: usize, sites: &[S], chosen: &mut Vec<usize>) {
         chosen.clear();
         let eligible = (0..sites.len()).filter(|&at| sites[at].procs() >= job.procs);
@@ -124,7 +136,7 @@ impl fmt::Display for DispatchPolicy {
     }
 }
 
-/// Of equals, a job's own site comes first and then the order given.
+/// Of equally loaded sites the job's own comes first, then the order of the system.
 fn keep_least_loaded<S: SiteView>(count: usize, own: usize, sites: &[S], chosen: &mut Vec<usize>) {
     if chosen.len() > count {
         chosen.sort_by_cached_key(|&at| (sites[at].load(), at != own, at));
@@ -132,7 +144,7 @@ fn keep_least_loaded<S: SiteView>(count: usize, own: usize, sites: &[S], chosen:
     }
 }
 
-/// The site with the least expected wait (Kumar and Vadhiyar, section 4); none while not all of them can be asked.
+/// The site with the least expected wait (Kumar and Vadhiyar, section 4). None if a site has too short a history.
 fn least_predicted<S: SiteView>(job: &Submission, own: usize, sites: &[S], eligible: &[usize]) -> Option<usize> {
     if let &[only] = eligible {
         return Some(only);
@@ -142,7 +154,8 @@ fn least_predicted<S: SiteView>(job: &Submission, own: usize, sites: &[S], eligi
     }
     let mut candidates: Vec<usize> = eligible.iter().copied().filter(|&at| sites[at].is_quick(job)).collect();
     match *candidates {
-        // The three-way decision: a single quick site is it; without any, all are candidates; else the quick ones are.
+        // The paper's three cases: a single quick site is chosen; with none, all sites are candidates; else the quick
+        // ones are.
         [only] => return Some(only),
         [] => candidates.extend(eligible),
         _ => {}
@@ -158,7 +171,7 @@ fn least_predicted<S: SiteView>(job: &Submission, own: usize, sites: &[S], eligi
 mod tests {
     use super::*;
 
-    /// A site as a list of facts.
+    /// A site with a fixed state.
     #[derive(Clone, Copy)]
     struct Facts {
         procs: u32,
@@ -197,14 +210,14 @@ mod tests {
     }
 
     #[test]
-    fn loads_are_relative_to_size_and_ties_go_home() {
+    fn loads_are_relative_to_size_and_ties_go_to_the_own_site() {
         let site = |procs, work| Facts { procs, work, starts: 0, expected: (false, 0.0) };
         let sites = [site(8, 800), site(64, 1600), site(16, 400), site(4, 0)];
         let least = |procs, own| place(&DispatchPolicy::LeastLoaded, procs, own, &sites);
-        assert_eq!(least(1, 0), [3], "nothing to do there");
+        assert_eq!(least(1, 0), [3], "no work there");
         assert_eq!(least(5, 0), [1], "too wide for 3; 1 and 2 are equal, and 1 comes first");
-        assert_eq!(least(5, 2), [2], "equal, and at home");
-        assert_eq!(least(17, 1), [1], "nowhere else");
+        assert_eq!(least(5, 2), [2], "equal, and the own site");
+        assert_eq!(least(17, 1), [1], "the only one wide enough");
         let two = |procs, own| place(&DispatchPolicy::KDistributed { k: 2 }, procs, own, &sites);
         assert_eq!(two(1, 0), [3, 1]);
         assert_eq!(two(5, 2), [2, 1]);
@@ -222,18 +235,18 @@ mod tests {
         assert_eq!(choose(&[site(false, 9.0), site(false, 50.0), site(false, 2.0)], 0), [2]);
         assert_eq!(choose(&[site(true, 9.0), site(true, 5.0), site(true, 20.0)], 0), [1]);
         assert_eq!(choose(&[site(true, 9.0), site(false, 5.0), site(true, 20.0)], 2), [0]);
-        assert_eq!(choose(&[site(true, 9.0), site(true, 9.0), site(true, 9.0)], 2), [2], "ties go home");
+        assert_eq!(choose(&[site(true, 9.0), site(true, 9.0), site(true, 9.0)], 2), [2], "ties go to the own site");
         assert_eq!(choose(&[site(true, 9.0), site(true, 5.0), site(true, 5.0)], 0), [1], "and then by order");
     }
 
     #[test]
-    fn the_load_decides_until_all_that_may_be_chosen_know_enough() {
+    fn the_load_decides_until_all_eligible_sites_have_enough_starts() {
         let site = |starts, procs, work, wait| Facts { procs, work, starts, expected: (true, wait) };
         let choose = |sites: &[Facts], procs| place(&DispatchPolicy::LeastPredicted, procs, 0, sites);
         let sites = [site(500, 8, 80, 1.0), site(499, 8, 0, 5.0), site(500, 16, 800, 0.0)];
-        assert_eq!(choose(&sites, 4), [1], "one is a start short: the least loaded");
+        assert_eq!(choose(&sites, 4), [1], "one site has one start too few: the least loaded");
         let sites = [site(500, 8, 80, 1.0), site(499, 4, 0, 5.0), site(500, 16, 800, 0.0)];
-        assert_eq!(choose(&sites, 5), [2], "the one that is short is too narrow anyway");
+        assert_eq!(choose(&sites, 5), [2], "the site with too few starts is not eligible");
         assert_eq!(choose(&[site(0, 8, 0, 0.0)], 4), [0]);
     }
 

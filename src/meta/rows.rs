@@ -1,4 +1,4 @@
-//! A grid's figures as rows of named cells, and as tables for people.
+//! The results of a system as rows of named cells, and as tables for people.
 
 use std::io::{self, Write};
 
@@ -20,8 +20,8 @@ fn named(cells: Vec<(&str, Cell)>) -> MetaRow {
     cells.into_iter().map(|(name, cell)| (name.to_string(), cell)).collect()
 }
 
-/// A policy's row: Table 8's figures, a share for each site (Table 7), and what else there is to say. `home` is the same
-/// grid under `static`.
+/// One row per policy: the figures of Table 8, a share for each site (Table 7), and other metrics. `home` is the same
+/// system under `static`.
 pub fn policy_row(home: &MetaSummary, run: &MetaSummary) -> MetaRow {
     let (waits, fairness) = (&run.waits, Fairness::of(home, run));
     let mut row = named(vec![
@@ -49,7 +49,8 @@ pub fn policy_row(home: &MetaSummary, run: &MetaSummary) -> MetaRow {
     row
 }
 
-/// A row for each site under a policy: its own jobs, wherever they ran, and those that ran there, whosever they are.
+/// One row per site under a policy: its own jobs, wherever they ran, and the jobs that ran there, wherever they were
+/// submitted. `home` is the same system under `static`.
 pub fn site_rows(home: &MetaSummary, run: &MetaSummary) -> Vec<MetaRow> {
     let gains = Fairness::of(home, run).gains_pct;
     let row = |(site, gain): (&super::figures::SiteSummary, Option<f64>)| {
@@ -76,7 +77,7 @@ pub fn site_rows(home: &MetaSummary, run: &MetaSummary) -> Vec<MetaRow> {
     run.sites.iter().zip(gains).map(row).collect()
 }
 
-/// Policies side by side, for people.
+/// Writes a table with one column per policy.
 pub fn write_policies(out: &mut dyn Write, home: &MetaSummary, runs: &[MetaSummary]) -> io::Result<()> {
     let jobs = grouped(home.waits.jobs as u64);
     let procs: u64 = home.sites.iter().map(|site| u64::from(site.procs)).sum();
@@ -116,7 +117,7 @@ pub fn write_policies(out: &mut dyn Write, home: &MetaSummary, runs: &[MetaSumma
     table.write(out)
 }
 
-/// Less wait has a minus, as whoever waits reads it.
+/// The change of a wait: a shorter wait has a minus sign.
 fn change(reduction: Option<f64>) -> String {
     match reduction {
         None => "-".to_string(),
@@ -125,7 +126,7 @@ fn change(reduction: Option<f64>) -> String {
     }
 }
 
-/// Many grids by name under the same policies: mean waits of each, and the means over all of them.
+/// Writes the mean waits of many systems, by name, under the same policies, and the means over all systems.
 pub fn write_scenarios(out: &mut dyn Write, scenarios: &[(String, Vec<MetaSummary>)]) -> io::Result<()> {
     let Some((_, first)) = scenarios.first() else { return Ok(()) };
     let mut table = Table::default();
@@ -145,7 +146,7 @@ pub fn write_scenarios(out: &mut dyn Write, scenarios: &[(String, Vec<MetaSummar
     table.write(out)
 }
 
-/// The mean of a figure of one policy over all scenarios.
+/// The mean over all scenarios of one value, for the policy at index `policy`.
 pub fn mean_over(scenarios: &[(String, Vec<MetaSummary>)], policy: usize, of: fn(&MetaSummary) -> f64) -> f64 {
     scenarios.iter().map(|(_, runs)| of(&runs[policy])).sum::<f64>() / scenarios.len() as f64
 }

@@ -1,11 +1,11 @@
 //! The 32 synthetic scenarios of Kumar and Vadhiyar, section 5.2: a system of four queues, each with a part of the
 //! processors and jobs of its own kind.
 //!
-//! The paper says what the queues are (Tables 5 and 6) and that "the Parallel Workload Models" made their jobs; the rest
-//! is our reading. Queue i owns partition i. Its jobs are batch jobs of Lublin and Feitelson's model on a machine of the
-//! queue's largest request, drawn again until the runtime is within the queue's limit; they come by the model's arrivals,
-//! its gaps scaled so that their mean is Table 5's; estimates are Tsafrir's with the limit as the longest. The limits bind
-//! the jobs that a queue's users submit, not those that are sent there.
+//! The paper defines the queues (Tables 5 and 6) and says that "the Parallel Workload Models" made their jobs; the rest
+//! is our reading. Queue i has partition i. Its jobs are batch jobs of Lublin and Feitelson's model on a machine of the
+//! size of the queue's largest request, drawn again until the run time is within the queue's limit. They arrive by the
+//! model's arrival process, with gaps scaled to the mean of Table 5. Estimates are those of Tsafrir's model with the
+//! limit as the longest. The limits apply to the jobs that a queue's users submit, not to jobs that are sent there.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ use crate::spec::SpecError;
 use crate::time::{DAY, HOUR, MINUTE, Seconds, print_duration};
 use crate::trace::{CleaningReport, Workload};
 
-/// How the processors are shared out among the queues.
+/// How the processors are divided among the queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Partitioning {
     /// A quarter each.
@@ -27,20 +27,21 @@ pub enum Partitioning {
     Unequal,
 }
 
-/// One scenario: a system, its partitions, and how often jobs come.
+/// One scenario: the size of a system, its partitions, and the arrival rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scenario {
     /// In units of 1,024 processors.
     pub size: u32,
+    /// How they are divided among the four queues.
     pub partitioning: Partitioning,
-    /// A line of Table 5, counted from 0.
+    /// The row of Table 5, counted from 0.
     pub load: usize,
 }
 
 const SIZES: [u32; 4] = [1, 16, 128, 256];
 const QUEUES: usize = 4;
 
-/// Table 5: the mean time between two jobs of each queue.
+/// Table 5: the mean time between two arrivals of each queue.
 const GAPS: [[Seconds; QUEUES]; 4] = [
     [15 * MINUTE, HOUR, 2 * HOUR, 2 * HOUR],
     [15 * MINUTE, HOUR, HOUR, HOUR],
@@ -49,15 +50,16 @@ const GAPS: [[Seconds; QUEUES]; 4] = [
 ];
 const LOADS: [&str; 4] = ["I", "II", "III", "IV"];
 
-/// Table 6: the system's processors over the largest request, and the longest runtime, of each queue.
+/// Table 6: the processors of the system over the largest request of each queue.
 const LARGEST_REQUEST: [u32; QUEUES] = [32, 16, 8, 4];
+/// Table 6: the longest run time of each queue.
 const LONGEST_RUNTIME: [Seconds; QUEUES] = [12 * HOUR, 18 * HOUR, DAY, 2 * DAY];
 
-/// How many days jobs come for, if nobody says otherwise; the paper does not say.
+/// The default number of days in which jobs arrive; the paper gives none.
 pub const SCENARIO_DAYS: u32 = 120;
 
 impl Scenario {
-    /// All 32: sizes outside, then partitionings, then loads.
+    /// All 32 scenarios: sizes change slowest, then partitionings, then loads.
     pub fn all() -> Vec<Scenario> {
         let both = [Partitioning::Equal, Partitioning::Unequal];
         let with = |size| {
@@ -67,7 +69,11 @@ impl Scenario {
         SIZES.into_iter().flat_map(with).collect()
     }
 
-    /// Reads `all`, or a name such as `16K-unequal-III`, any part of which may be `*`.
+    /// Reads `all`, or a name such as `16K-unequal-III` in which each part may be `*`.
+    ///
+    /// # Errors
+    ///
+    /// If no scenario has this name.
     pub fn parse(text: &str) -> Result<Vec<Scenario>, SpecError> {
         let parts: Vec<&str> = if text == "all" { vec!["*"; 3] } else { text.split('-').collect() };
         let fits = |scenario: &Scenario| {
@@ -92,6 +98,7 @@ impl Scenario {
         [format!("{}K", self.size), partitioning.to_string(), LOADS[self.load].to_string()]
     }
 
+    /// Processors of the whole system.
     pub fn procs(&self) -> u32 {
         self.size * 1024
     }
@@ -104,7 +111,7 @@ impl Scenario {
         parts.map(|part| self.procs() / part)
     }
 
-    /// How many jobs come in so many days.
+    /// The number of jobs that arrive in `days` days.
     pub fn jobs(&self, days: u32) -> usize {
         (0..QUEUES).map(|queue| self.queue_jobs(queue, days)).sum()
     }
@@ -113,7 +120,12 @@ impl Scenario {
         (i64::from(days) * DAY / GAPS[self.load][queue]).max(1) as usize
     }
 
-    /// The four queues with their jobs, all scheduled in one way. Both partitionings have the same jobs.
+    /// The four queues as sites with their jobs, all with the same scheduler and predictor. Both partitionings have the
+    /// same jobs.
+    ///
+    /// # Errors
+    ///
+    /// If the model of estimates cannot be fitted to the jobs of a queue.
     pub fn system(&self, setting: &Setting, days: u32, seed: u64) -> Result<MetaSystem, MetaSystemError> {
         let site = |(queue, procs): (usize, u32)| {
             let name = format!("queue{}", queue + 1);
@@ -141,7 +153,7 @@ impl Scenario {
         let samples: Vec<Sample> = shapes.iter().map(|&(_, runtime)| Sample { runtime, estimate: None }).collect();
         let model = EstimateModel::parse(&format!("tsafrir:tmax={}", print_duration(longest)));
         let estimates = model.map_err(|error| error.to_string()).and_then(|model| {
-            // Every queue has popular estimates of its own.
+            // Every queue has its own popular estimates.
             let seed = seed ^ (queue as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             Ok(model.assign(&samples, seed)?.estimates)
         });
@@ -165,13 +177,13 @@ impl fmt::Display for Scenario {
     }
 }
 
-/// So many arrivals whose gaps have this mean. The model's gaps have a tail so heavy that a factor worked out from its
-/// expectation would leave a log's mean to chance: they are drawn twice, first to be measured.
+/// `count` submit times with this mean gap. The gaps of the model have such a heavy tail that a factor computed from
+/// their expected value would leave the mean of one log to chance. So they are drawn twice: first to measure the mean.
 fn submits(count: usize, mean_gap: Seconds, stream: &mut dyn FnMut() -> rand_chacha::ChaCha8Rng) -> Vec<Seconds> {
     let mut draw = |factor| {
         let (mut arrivals, mut rng) = (LublinArrivals::new(LublinClass::Batch, factor), stream());
         let times: Vec<f64> = (0..count).map(|_| arrivals.draw(&mut rng)).collect();
-        // In weighted time, in which the hours of the day are alike.
+        // In weighted time, in which all hours of the day have the same arrival rate.
         (arrivals.cycle().weighted(times[count - 1]), times)
     };
     let (whole, _) = draw(1.0);

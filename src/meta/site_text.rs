@@ -1,4 +1,4 @@
-//! Sites as they are written: `NAME=LOG:key=value:...` on the command line, tables in a file.
+//! Sites as users write them: `NAME=LOG:key=value:...` on the command line, tables in a file.
 
 use std::fmt;
 
@@ -7,16 +7,18 @@ use crate::experiment::{OPTIONS, OptionForm, Options, Section, refuse_overruled}
 use crate::settings_file::{self, Entry, Item, Value};
 use crate::spec::{SpecError, split_list};
 
-/// A site before its log is read: its name, its log, and what is done with the log there, by the names of the main
-/// command's options.
+/// A site before its log is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteText {
+    /// What comes before `=`.
     pub name: String,
+    /// The path of its log, or `-` for standard input.
     pub log: String,
+    /// The options of the main command that the site sets for itself, with their values as written.
     pub keys: Vec<(&'static str, String)>,
 }
 
-/// The options that a site may have for itself: all that say which jobs there are and how they are scheduled.
+/// The options that a site may set for itself: all that define its jobs and how they are scheduled.
 fn keys() -> impl Iterator<Item = &'static OptionForm> {
     let own = |option: &&OptionForm| option.section != Section::Metrics && option.name != "baseline";
     OPTIONS.iter().filter(own)
@@ -30,7 +32,11 @@ fn find_key(name: &str) -> Result<&'static OptionForm, String> {
 }
 
 impl SiteText {
-    /// Reads `NAME=LOG[:key=value...]`; `predictor=` comes last and takes the rest, for it may have colons of its own.
+    /// Reads `NAME=LOG[:key=value...]`. `predictor=` must be last, because a predictor's spec may contain colons.
+    ///
+    /// # Errors
+    ///
+    /// If the text has another form, or a key or value is not valid.
     pub fn parse(text: &str) -> Result<SiteText, SpecError> {
         let wrong = |why: String| SpecError(format!("site '{text}': {why}"));
         let form = "a site is NAME=LOG, or NAME=LOG:procs=N:scheduler=SPEC:predictor=SPEC";
@@ -47,7 +53,7 @@ impl SiteText {
             };
             let (key, value) = match piece.split_once('=') {
                 Some(pair) => pair,
-                // A switch alone is on.
+                // A switch without a value is on.
                 None if find_key(piece).is_ok_and(OptionForm::is_switch) => (piece, "on"),
                 None => return Err(wrong(format!("'{piece}' is not key=value; {form}"))),
             };
@@ -68,7 +74,7 @@ impl SiteText {
         refuse_overruled(is_given).map_err(|error| error.to_string())
     }
 
-    /// What is done with the log: as everywhere, but for what the site has for itself.
+    /// The options of this site: `everywhere`, except for those that the site sets for itself.
     pub fn options(&self, everywhere: &Options) -> Options {
         let mut options = everywhere.clone();
         for (name, value) in &self.keys {
@@ -88,17 +94,21 @@ impl fmt::Display for SiteText {
     }
 }
 
-/// A grid as it stands in a file.
+/// A file of sites.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SitesFile {
+    /// In the order of the file.
     pub sites: Vec<SiteText>,
-    /// The policies, as on the command line, if the file says.
+    /// The policies as written on the command line; None if the file has none.
     pub policies: Option<String>,
 }
 
 impl SitesFile {
-    /// Reads TOML: an array of tables `[[site]]` with `name`, `log` and any keys of a site, and maybe `policy`. An error
-    /// names its line.
+    /// Reads TOML: an array of tables `[[site]]` with `name`, `log` and any keys of a site, and optionally `policy`.
+    ///
+    /// # Errors
+    ///
+    /// If the text has another form; the message names the line.
     pub fn parse(text: &str) -> Result<SitesFile, SpecError> {
         let mut file = SitesFile::default();
         for Entry { key, line, value } in settings_file::parse(text).map_err(|error| SpecError(error.to_string()))? {
@@ -122,10 +132,11 @@ impl SitesFile {
                     }
                 }
                 ("policy" | "site", _) => {
-                    let form = "a grid has tables [[site]] with name and log, and maybe policy = \"static,redundant\"";
-                    return Err(wrong(line, format!("'{key}' is not written so: {form}")));
+                    let form =
+                        "the file has tables [[site]] with name and log, and optionally policy = \"static,redundant\"";
+                    return Err(wrong(line, format!("'{key}' has another form: {form}")));
                 }
-                _ => return Err(wrong(line, format!("unknown key '{key}': a grid has policy and tables [[site]]"))),
+                _ => return Err(wrong(line, format!("unknown key '{key}': the keys are policy and tables [[site]]"))),
             }
             if let Some(policies) = file.policies.as_ref().filter(|_| key == "policy") {
                 check_policies(policies).map_err(|error| wrong(line, format!("policy: {error}")))?;
@@ -139,7 +150,7 @@ fn check_policies(list: &str) -> Result<(), SpecError> {
     split_list(list)?.iter().try_for_each(|text| DispatchPolicy::parse(text).map(|_| ()))
 }
 
-/// Reads the table of a site that begins on this line. An error has its line.
+/// Reads the table of a site that begins on this line. An error is a line and a message.
 fn read_site(table: &[Entry], line: usize) -> Result<SiteText, (usize, String)> {
     let text = |entry: &Entry| {
         let wrong = || (entry.line, format!("{}: a {} is neither a text nor a number", entry.key, entry.value.kind()));
@@ -177,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_site_is_said() {
+    fn texts_that_are_no_site_are_errors() {
         for (text, message) in [
             ("log.swf", "a site is NAME=LOG"),
             ("=log.swf", "a site is NAME=LOG"),
@@ -197,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn grids_are_read_from_toml() {
+    fn sites_are_read_from_toml() {
         let file = SitesFile::parse(
             "policy = [\"static\", \"k-distributed:k=3\"]\n\
              [[site]]\nname = \"A\"\nlog = \"a.swf\"\nprocs = 64\nload = 1.5\nstrict = true\n\
@@ -210,7 +221,7 @@ mod tests {
         assert_eq!((file.sites[1].log.as_str(), file.sites[1].keys.len()), ("b:c.swf", 1));
         for (text, message) in [
             ("\nsites = 3", "line 2: unknown key 'sites'"),
-            ("site = 3", "line 1: 'site' is not written so: a grid has tables [[site]]"),
+            ("site = 3", "line 1: 'site' has another form: the file has tables [[site]]"),
             ("site = [\n3]", "line 2: site 1: not a table [[site]]"),
             ("\n[[site]]\nname = \"A\"", "line 2: site 1: 'log' is missing"),
             ("[[site]]\nname = \"A\"\nlog = \"a\"\ncores = 3", "line 4: site 1: no key 'cores'"),

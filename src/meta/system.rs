@@ -1,4 +1,4 @@
-//! The grid: machines by name, and one stream of all their jobs.
+//! The system: machines by name, and one stream of all their jobs.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,16 +8,19 @@ use crate::job::{Job, Submission};
 use crate::time::Time;
 use crate::trace::Workload;
 
-/// A machine, how it is scheduled, and the jobs that its own users submit.
+/// A machine, its scheduler and predictor, and the jobs that its own users submit.
 #[derive(Clone, Debug)]
 pub struct Site {
+    /// Letters, digits, `-`, `_`, `.` and `+`; different for each site of a system.
     pub name: String,
+    /// The jobs of its own users, and the size of the machine.
     pub workload: Workload,
+    /// Its scheduler and predictor.
     pub setting: Setting,
 }
 
 impl Site {
-    /// Shifts the jobs in time so that the first comes at 0: logs of different years then begin together.
+    /// Shifts the submit times so that the first job arrives at 0: logs of different years then begin together.
     pub fn from_time_zero(mut self) -> Site {
         let first = self.workload.first_submit();
         self.workload.jobs.iter_mut().for_each(|job| job.submission.submit -= first);
@@ -28,43 +31,50 @@ impl Site {
 /// A site without its jobs.
 #[derive(Clone, Debug)]
 pub struct SiteMachine {
+    /// As the site's.
     pub name: String,
+    /// Processors.
     pub procs: u32,
+    /// Its scheduler and predictor.
     pub setting: Setting,
 }
 
 /// A job of the stream.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamJob {
-    /// As its log has it, in the grid's time.
+    /// As in its log, with the submit time of the system.
     pub job: Job,
-    /// The site whose users submitted it.
+    /// The index of the site where it was submitted.
     pub origin: usize,
-    /// User, group, executable and queue, as every site sees them.
+    /// User, group, executable and queue, numbered over all sites.
     names: [i32; NAMES],
 }
 
 impl StreamJob {
+    /// When it arrives.
     pub fn submit(&self) -> Time {
         self.job.submission.submit
     }
 
-    /// The job with names that differ between logs: user 7 of one is not user 7 of another.
+    /// The job with user, group, executable and queue numbers that differ between logs: user 7 of one log is not user 7
+    /// of another.
     pub fn qualified(&self) -> Job {
         let [user, group, executable, queue] = self.names;
         Job { submission: Submission { user, group, executable, queue, ..self.job.submission }, ..self.job }
     }
 }
 
-/// Machines, and the jobs of all of them in order of submission; of those that come at the same time, the jobs of the
-/// first site come first.
+/// Machines, and the jobs of all of them in order of submission. Of jobs submitted at the same time, those of the first
+/// site come first.
 #[derive(Clone, Debug)]
 pub struct MetaSystem {
+    /// One per site.
     pub machines: Vec<SiteMachine>,
+    /// The stream of jobs.
     pub arrivals: Vec<StreamJob>,
 }
 
-/// Sites that make no grid.
+/// Why sites make no system; a sentence for users.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetaSystemError(pub String);
 
@@ -77,7 +87,12 @@ impl fmt::Display for MetaSystemError {
 impl std::error::Error for MetaSystemError {}
 
 impl MetaSystem {
-    /// Merges the jobs of these sites, in the time of their workloads.
+    /// Merges the jobs of these sites.
+    ///
+    /// # Errors
+    ///
+    /// If there is no site, if a name is not valid or used twice, if a site replays its log, or if a job is wider than
+    /// its machine.
     pub fn new(sites: Vec<Site>) -> Result<MetaSystem, MetaSystemError> {
         let mut names = BTreeSet::new();
         for site in &sites {
@@ -86,24 +101,24 @@ impl MetaSystem {
                 return Err(MetaSystemError(format!("two sites are called '{}'", site.name)));
             }
             if site.setting.is_replay() {
-                let why = "replays its log's own schedule, which has no place for the jobs of others";
+                let why = "replays its log's own schedule, in which the jobs of other sites have no start times";
                 return Err(MetaSystemError(format!("site {} {why}: take another scheduler, such as easy", site.name)));
             }
             if let Some(job) = site.workload.jobs.iter().find(|job| job.submission.procs > site.workload.procs) {
-                let (number, wants, procs) = (job.number, job.submission.procs, site.workload.procs);
-                let why = format!("job {number} wants {wants} processors and the machine has {procs}");
+                let (number, needs, procs) = (job.number, job.submission.procs, site.workload.procs);
+                let why = format!("job {number} needs {needs} processors and the machine has {procs}");
                 return Err(MetaSystemError(format!("site {}: {why}", site.name)));
             }
         }
         if sites.is_empty() {
-            return Err(MetaSystemError("a grid needs a site at least".to_string()));
+            return Err(MetaSystemError("at least one site is needed".to_string()));
         }
         let of_site = |(origin, site): (usize, &Site)| {
             let arrival = move |&job| StreamJob { job, origin, names: [0; NAMES] };
             site.workload.jobs.iter().map(arrival).collect::<Vec<_>>()
         };
         let mut arrivals: Vec<StreamJob> = sites.iter().enumerate().flat_map(of_site).collect();
-        // Stable: jobs of one time stay in the order of the sites, and of each log.
+        // A stable sort: jobs of the same time stay in the order of the sites and of each log.
         arrivals.sort_by_key(StreamJob::submit);
         qualify(&mut arrivals);
         let machine = |site: Site| SiteMachine { name: site.name, procs: site.workload.procs, setting: site.setting };
@@ -111,17 +126,17 @@ impl MetaSystem {
     }
 }
 
-/// Names become columns and words of CSV, and stand before `=` where sites are given.
+/// Names become parts of column names and CSV cells, and come before `=` on the command line.
 fn check_name(name: &str) -> Result<(), MetaSystemError> {
     match !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+')) {
         true => Ok(()),
-        false => {
-            Err(MetaSystemError(format!("'{name}' is no name for a site: letters, digits, '-', '_', '.' and '+' are")))
-        }
+        false => Err(MetaSystemError(format!(
+            "'{name}' is not a name for a site: use letters, digits, '-', '_', '.' and '+'"
+        ))),
     }
 }
 
-/// How many of a job's names belong to its log.
+/// The number of names of a job that are valid within its log only.
 const NAMES: usize = 4;
 
 fn names(submission: &Submission) -> [i32; NAMES] {
@@ -129,7 +144,7 @@ fn names(submission: &Submission) -> [i32; NAMES] {
     [user, group, executable, queue]
 }
 
-/// Numbers the names of all logs together: in order of the logs, and within a log in the log's own order.
+/// Numbers the names of all logs together: in the order of the logs, and within a log in the order of its own numbers.
 fn qualify(arrivals: &mut [StreamJob]) {
     for at in 0..NAMES {
         let of = |arrival: &StreamJob| (arrival.origin, names(&arrival.job.submission)[at]);
@@ -180,15 +195,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_grid_is_said() {
+    fn sites_that_make_no_system_are_an_error() {
         let error = |sites| MetaSystem::new(sites).unwrap_err().to_string();
-        assert!(error(vec![]).contains("a site at least"));
+        assert!(error(vec![]).contains("at least one site"));
         assert!(error(vec![site("a", &[(0, 1)]), site("a", &[(0, 1)])]).contains("two sites are called 'a'"));
-        assert!(error(vec![site("a,b", &[(0, 1)])]).contains("no name for a site"));
+        assert!(error(vec![site("a,b", &[(0, 1)])]).contains("not a name for a site"));
         let replay = Site { setting: Setting::parse("replay", "estimate").unwrap(), ..site("a", &[(0, 1)]) };
         assert!(error(vec![replay]).contains("take another scheduler"));
         let mut narrow = site("a", &[(0, 1)]);
         narrow.workload.jobs[0].submission.procs = 5;
-        assert!(error(vec![narrow]).contains("wants 5 processors and the machine has 4"));
+        assert!(error(vec![narrow]).contains("needs 5 processors and the machine has 4"));
     }
 }

@@ -1,4 +1,4 @@
-//! What a policy wants to hear of a site: how long would this job wait there?
+//! Predicted waits at a site, for policies: how long would this job wait there?
 
 use super::policies::LEAST_STARTS;
 use super::system::SiteMachine;
@@ -7,17 +7,17 @@ use crate::job::Submission;
 use crate::time::Time;
 use crate::wait::{Learning, SiteOrder, WaitPredictor, quick_starter};
 
-/// Observes one site, and can be asked about a job before it is sent there. Asking changes nothing.
+/// Observes one site, and predicts the wait of a job before it is sent there.
 pub trait SiteWaitPredictor: Observer + Send {
-    /// Time goes on to this instant. Nothing has happened at it yet but ends.
+    /// Time advances to this instant. Only the ends of this instant have been observed so far.
     fn advance_to(&mut self, _now: Time) {}
-    /// Whether a job is predicted to start soon.
+    /// Whether a job is predicted to start quickly.
     fn is_quick(&self, job: &Submission, now: Time) -> bool;
-    /// How long it is expected to wait, in seconds; none if nothing is known yet.
+    /// How long a job is expected to wait, in seconds; None without a history.
     fn expected_wait(&self, job: &Submission, now: Time) -> Option<f64>;
 }
 
-/// A site's history asked as Kumar and Vadhiyar do: quick starters, and two ranges with their probabilities.
+/// Predictions from a site's history as in Kumar and Vadhiyar: quick starters, and two ranges with their probabilities.
 pub(super) struct HistoryWaits {
     procs: u32,
     predictor: SiteOrder<WaitPredictor>,
@@ -25,8 +25,8 @@ pub(super) struct HistoryWaits {
 
 impl HistoryWaits {
     pub fn new(machine: &SiteMachine) -> HistoryWaits {
-        // Probabilities are learned when they may first be asked for, and then as often as in the paper: every 5,000 jobs
-        // that come to the site.
+        // Probabilities are trained when they may first be needed, and then as often as in the paper: every 5,000 jobs
+        // that arrive at the site.
         let learning = Learning { first: LEAST_STARTS, ..Learning::default() };
         let predictor = WaitPredictor::new(machine.procs, learning, 1);
         HistoryWaits { procs: machine.procs, predictor: SiteOrder::new(predictor) }

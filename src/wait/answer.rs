@@ -1,4 +1,4 @@
-//! "When will my job start?": the answer for one job, and what it is made of.
+//! "When will my job start?": the answer for one job, with the similar jobs that it is computed from.
 
 use super::evaluate::{EvaluationPhase, EvaluationPlan, evaluate};
 use super::method::WaitMethod;
@@ -9,40 +9,49 @@ use crate::job::{JobId, Submission};
 use crate::stats::median;
 use crate::time::{Seconds, Time};
 
-/// How many similar jobs are shown.
+/// The number of similar jobs listed in an answer.
 const SHOWN: usize = 5;
 
-/// What is to be said of one job.
+/// The predicted wait of one job, and the state of the site when the job arrives.
 #[derive(Clone, Debug)]
 pub struct WaitAnswer {
+    /// The job that is predicted.
     pub job: Submission,
+    /// When the job arrives.
     pub now: Time,
-    /// The site when it comes.
+    /// Jobs that wait at that time.
     pub waiting: usize,
+    /// Jobs that run at that time.
     pub running: usize,
+    /// Processors in use at that time.
     pub occupied: i64,
-    /// How many past jobs were looked at.
+    /// The number of past jobs that were searched for similar ones.
     pub known: usize,
+    /// By similar jobs: the point prediction, the ranges and their probabilities.
     pub prediction: WaitPrediction,
-    /// The waits of similar jobs: shortest, median, longest.
+    /// The waits of similar jobs, in seconds: shortest, median, longest.
     pub waits: [Seconds; 3],
     /// The most similar jobs, the nearest first.
     pub nearest: Vec<SimilarJob>,
-    /// Point predictions of other methods.
+    /// Other methods by name, with their point predictions in seconds; None if a method has no answer.
     pub others: Vec<(String, Option<f64>)>,
 }
 
-/// A past job that is much like the one asked about.
+/// A past job that is similar to the predicted one.
 #[derive(Clone, Copy, Debug)]
 pub struct SimilarJob {
+    /// Its index in the schedule.
     pub id: JobId,
+    /// As it was submitted.
     pub job: Submission,
+    /// How long it waited.
     pub wait: Seconds,
+    /// From 0 (the same situation) to 1; see [`distance`](super::distance()).
     pub distance: f64,
 }
 
-/// Answers for a job of the schedule as it could have been answered when it came: what happened later does not matter.
-/// None if no job had started by then.
+/// Predicts the wait of a job of the schedule from what was known when it arrived; later events have no influence. None
+/// if no job had started by then.
 pub fn answer(
     schedule: &SiteSchedule<'_>,
     id: JobId,
@@ -50,6 +59,7 @@ pub fn answer(
     learning: Learning,
     threads: usize,
 ) -> Result<Option<WaitAnswer>, EngineError> {
+    // Only the last training counts: it is done once, below.
     let never = Learning { first: usize::MAX, ..learning };
     let mut site = WaitPredictor::new(schedule.procs, never, threads);
     schedule.replay(id.index() + 1, &mut Until { site: &mut site, id, reached: false })?;
@@ -67,7 +77,7 @@ pub fn answer(
         distance: one.distance,
     });
     let others = methods.iter().filter(|method| method.name() != "knn").cloned().collect::<Vec<_>>();
-    // The probabilities are there already, and points do not need them.
+    // The probabilities are computed already, and point predictions do not depend on them.
     let (learning, probabilities) = (Learning { first: id.index(), ..learning }, false);
     let plan = EvaluationPlan { learning, probabilities, most: 1, regression_every: 1, threads };
     let others = match others.is_empty() {
@@ -88,7 +98,7 @@ pub fn answer(
     }))
 }
 
-/// Tells a site what happens until a job arrives.
+/// Passes events to a predictor until one job arrives.
 struct Until<'a> {
     site: &'a mut WaitPredictor,
     id: JobId,

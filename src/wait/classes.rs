@@ -1,62 +1,65 @@
-//! Ranges of waits: six classes (Kumar and Vadhiyar, Table 2), and which of them are given for a job.
+//! Ranges of waits: six classes (Kumar and Vadhiyar, Table 2), and the choice of two of them as the answer for a job.
 
 use crate::time::{HOUR, Seconds};
 
-/// How many classes there are.
+/// The number of classes.
 pub const CLASSES: usize = 6;
 
-/// The longest waits of all classes but the last, which has no end.
+/// The longest wait of each class but the last, which has no upper bound.
 const UPPER: [Seconds; CLASSES - 1] = [HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, 24 * HOUR];
 
 const NAMES: [&str; CLASSES] =
     ["within 1 hour", "1 to 3 hours", "3 to 6 hours", "6 to 12 hours", "12 to 24 hours", "more than a day"];
 
-/// A range of waits.
+/// A range of waits, from "within 1 hour" to "more than a day".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WaitClass(u8);
 
-/// One number for each class.
+/// One number per class, the class of the shortest waits first.
 pub type PerClass = [f64; CLASSES];
 
 impl WaitClass {
-    /// The class of a wait. A bound belongs to the class below it: an hour is "within 1 hour".
+    /// The class of a wait in seconds. A bound belongs to the class below it: one hour is "within 1 hour".
     pub fn of(wait: f64) -> WaitClass {
         WaitClass(UPPER.iter().take_while(|&&upper| wait > upper as f64).count() as u8)
     }
 
+    /// All classes, the shortest waits first.
     pub fn all() -> impl Iterator<Item = WaitClass> {
         (0..CLASSES as u8).map(WaitClass)
     }
 
-    /// From 0.
+    /// Counted from 0.
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
 
-    /// From 1, as the paper counts.
+    /// Counted from 1, as in the paper.
     pub fn number(self) -> u64 {
         u64::from(self.0) + 1
     }
 
+    /// In words, such as "1 to 3 hours".
     pub fn name(self) -> &'static str {
         NAMES[self.index()]
     }
 
-    /// What a class of which no similar job is known counts as: its middle, and a day and a half for the last.
+    /// The wait, in seconds, that represents a class without similar jobs: the middle of its range, and 36 hours for
+    /// the last class.
     pub fn midpoint(self) -> f64 {
         let lower = if self.0 == 0 { 0 } else { UPPER[self.index() - 1] };
         let upper = UPPER.get(self.index()).copied().unwrap_or(48 * HOUR);
         (lower + upper) as f64 / 2.0
     }
 
-    /// This class and its neighbours, in order: two at the ends, three elsewhere.
+    /// This class and the classes next to it, in order: two at the ends, three elsewhere.
     pub fn neighbourhood(self) -> impl Iterator<Item = WaitClass> {
         let last = CLASSES as u8 - 1;
         (self.0.saturating_sub(1)..=(self.0 + 1).min(last)).map(WaitClass)
     }
 
-    /// The two most probable of a class and its neighbours, the likelier first (Kumar and Vadhiyar, section 3.2). Where
-    /// probabilities are equal, the class itself comes before its neighbours and a shorter wait before a longer one.
+    /// The two most probable classes of [`WaitClass::neighbourhood`], the more probable one first (Kumar and Vadhiyar,
+    /// section 3.2). Of equally probable classes this class comes first, then the one of shorter waits.
     pub fn two_most_probable(self, probabilities: &PerClass) -> [WaitClass; 2] {
         let mut classes: Vec<WaitClass> = self.neighbourhood().collect();
         let rank = |class: &WaitClass| (*class != self, class.0);
@@ -67,7 +70,8 @@ impl WaitClass {
     }
 }
 
-/// The probabilities of two classes, made to sum to 1 (Kumar and Vadhiyar, section 3.2); even where both are 0.
+/// The probabilities of two classes, scaled so that they sum to 1 (Kumar and Vadhiyar, section 3.2); one half each
+/// where both are 0.
 pub fn normalized(classes: [WaitClass; 2], probabilities: &PerClass) -> [f64; 2] {
     let [first, second] = classes.map(|class| probabilities[class.index()]);
     let sum = first + second;
@@ -112,7 +116,7 @@ mod tests {
         let probabilities = [0.5, 0.1, 0.2, 0.05, 0.15, 0.0];
         assert_eq!(numbers(class(4).two_most_probable(&probabilities)), [3, 5]);
         assert_eq!(numbers(class(2).two_most_probable(&probabilities)), [1, 3]);
-        // Nothing to choose by: the class itself, then the shorter wait.
+        // All probabilities are equal: the class itself, then the shorter wait.
         assert_eq!(numbers(class(4).two_most_probable(&[0.0; CLASSES])), [4, 3]);
         assert_eq!(normalized([class(1), class(5)], &probabilities), [0.5 / 0.65, 0.15 / 0.65]);
         assert_eq!(normalized([class(6), class(6)], &probabilities), [0.5, 0.5]);

@@ -1,24 +1,26 @@
-//! Downey's way to predict waits: how long until enough of the running jobs have ended, by the lifetimes of those that
-//! have. It has an answer only for a job that finds an empty queue, for it knows nothing of who else would start first.
+//! Downey's prediction of waits: the time until enough of the running jobs have ended, computed from the lifetimes of
+//! jobs that have ended. It has an answer only for a job that finds an empty queue, because it does not depend on the
+//! scheduler and so cannot tell which of several waiting jobs starts first.
 
 use super::state::SiteState;
 use crate::job::Submission;
 use crate::model::{Lifetimes, Outlook, QueueTimeMethod};
 use crate::time::{Seconds, Time};
 
-/// What is known of lifetimes.
+/// The lifetimes of ended jobs, and the predictions from them.
 #[derive(Clone, Debug, Default)]
 pub struct QueueTimes {
     lifetimes: Lifetimes,
 }
 
 impl QueueTimes {
-    /// A job has ended that ran for so long.
+    /// Adds the run time of a job that has ended.
     pub fn observe(&mut self, runtime: Seconds) {
         self.lifetimes.add(runtime as f64);
     }
 
-    /// How long a job that comes now will wait; none if others wait, or if nothing is known of the running jobs' ends.
+    /// The predicted wait, in seconds, of a job that arrives now. None if other jobs wait, or if there is no fit of
+    /// lifetimes to predict the ends of running jobs from.
     pub fn predict(
         &self,
         method: QueueTimeMethod,
@@ -45,7 +47,7 @@ mod tests {
     use super::*;
     use crate::job::JobId;
 
-    /// Lifetimes of which the fit is known: e^2 and e^12 seconds are the bounds if run times lie evenly between.
+    /// Lifetimes with a known fit: logarithms evenly spaced from 2 to 12, so that the bounds are e^2 and e^12 seconds.
     fn known_lifetimes() -> QueueTimes {
         let mut times = QueueTimes::default();
         for rank in 1..=1000 {
@@ -54,10 +56,10 @@ mod tests {
         times
     }
 
-    /// By hand: of 10 processors 8 are taken by a job that has just started. Its median lifetime is e^7 s, and with predictor A
-    /// that is when one who wants 4 starts; one who wants 2 starts at once.
+    /// By hand: of 10 processors 8 are used by a job that has just started. Its median lifetime is e^7 s, and by
+    /// predictor A a job of 4 processors starts then; a job of 2 processors starts at once.
     #[test]
-    fn a_lone_job_waits_for_whoever_runs() {
+    fn the_only_waiting_job_starts_when_running_jobs_end() {
         let times = known_lifetimes();
         let mut state = SiteState::default();
         state.arrive(JobId(0), &Submission::new(0, 8, 3600));
@@ -66,13 +68,13 @@ mod tests {
         assert_eq!(asks(2), Some(0.0));
         let wait = asks(4).unwrap();
         assert!((wait / 7f64.exp() - 1.0).abs() < 0.02, "{wait}");
-        // Wider than the machine: nobody's end would help.
+        // Wider than the machine: it can never start.
         assert_eq!(asks(11), None);
         state.arrive(JobId(1), &Submission::new(40, 1, 60));
         assert_eq!(
             times.predict(QueueTimeMethod::Benefactors, &Submission::new(50, 4, 60), &state, 10, 50),
             None,
-            "someone waits"
+            "another job waits"
         );
     }
 

@@ -1,8 +1,8 @@
 //! How good are predictions of waits on a whole schedule?
 //!
-//! Every prediction is a function of the jobs that had started when its job came, and of a support vector machine that
-//! was learned from such jobs earlier. So one walk over the schedule notes what was known when, and everything dear
-//! (learning, distances) is done afterwards on as many threads as there are, with the same results on any number.
+//! Every prediction is a function of the jobs that had started when the predicted job arrived, and of a support vector
+//! machine that was trained on such jobs earlier. So one replay of the schedule records what was known at which time.
+//! The slow parts (training, distances) follow on all threads, with the same results on any number of threads.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,20 +25,22 @@ use crate::model::QueueTimeMethod;
 use crate::parallel;
 use crate::time::{Seconds, Time};
 
-/// Jobs that one thread predicts before it looks for more.
+/// The number of jobs that a thread predicts before it takes more.
 const SHARE: usize = 64;
 
-/// What is evaluated.
+/// Which jobs are predicted, and how.
 #[derive(Clone, Debug)]
 pub struct EvaluationPlan {
-    /// Learned first right before the first predicted job (`learning.first` is the number of jobs before it).
+    /// `learning.first` is also the number of jobs before the first predicted one: the first training is right before
+    /// it.
     pub learning: Learning,
-    /// How many jobs are predicted at most.
+    /// The number of predicted jobs, at most.
     pub most: usize,
-    /// Regressions, which take long, are asked about every so many of these jobs.
+    /// Regressions are slow: they predict every `regression_every`-th of these jobs only.
     pub regression_every: usize,
-    /// Whether probabilities are learned at all; the class of the similar jobs' average is certain otherwise.
+    /// Whether probabilities of classes are trained. If not, the class of the point prediction has probability 1.
     pub probabilities: bool,
+    /// The results do not depend on it.
     pub threads: usize,
 }
 
@@ -55,76 +57,84 @@ impl Default for EvaluationPlan {
 }
 
 impl EvaluationPlan {
-    /// The jobs that are predicted, of so many.
+    /// The indices of the predicted jobs in a workload of `jobs` jobs.
     pub fn predicted(&self, jobs: usize) -> Range<usize> {
         let first = self.learning.first.min(jobs);
         first..first.saturating_add(self.most).min(jobs)
     }
 }
 
-/// What is under way, for progress bars.
+/// What [`evaluate`] is doing, for progress bars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvaluationPhase {
+    /// Simulating the queue that each job finds, for the method `simulate`.
     Simulating,
+    /// Training the probabilities of classes.
     Learning,
+    /// Predicting by similar jobs.
     Predicting,
 }
 
-/// A job that was predicted, and what does not depend on the method.
+/// A predicted job, with the values that are the same for all methods.
 #[derive(Clone, Copy, Debug)]
 pub struct PredictedJob {
+    /// Its index in the schedule.
     pub id: JobId,
+    /// The actual wait.
     pub wait: Seconds,
+    /// The user's estimate of the run time.
     pub estimate: Seconds,
-    /// Of each class; they sum to 1.
+    /// Of each class; they sum to 1. NaN if no job had started before.
     pub probabilities: PerClass,
-    /// Predicted to start within the hour.
+    /// Whether it is predicted to wait less than an hour.
     pub quick: bool,
-    /// How many similar jobs there were.
+    /// The number of similar jobs.
     pub similar: usize,
 }
 
-/// Predictions for a stretch of jobs.
+/// The predictions of several methods for consecutive jobs.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
-    /// In workload order.
+    /// The predicted jobs, in workload order.
     pub jobs: Vec<PredictedJob>,
-    /// Each method with its point predictions, one for each of these jobs: none where it had no answer, or was not asked.
+    /// Each method with its point predictions in seconds, one per job. None where the method has no answer, or was not
+    /// evaluated because it is a regression.
     pub points: Vec<(WaitMethod, Vec<Option<f64>>)>,
-    /// Which of these jobs regressions were asked about: every so many.
+    /// Regressions were evaluated on every `regression_every`-th of these jobs.
     pub regression_every: usize,
-    /// How often the probabilities were learned.
+    /// How often the probabilities were trained.
     pub learned: usize,
 }
 
-/// A job to predict: how many starts were known when it came, and how often the probabilities had been learned.
+/// A job to predict: the number of starts known when it arrived, and the number of trainings before it.
 struct PredictionTarget {
     id: JobId,
     features: Features,
     known: usize,
-    lessons: usize,
+    trainings: usize,
 }
 
-/// What a walk over the schedule notes.
+/// What a replay of the schedule records.
 struct ReplayNotes {
     history: WaitHistory,
     targets: Vec<PredictionTarget>,
-    /// How many starts were known at each lesson.
-    lessons: Vec<usize>,
-    /// Bounds at each target, for each method that is one of QBETS.
+    /// The number of starts known at each training.
+    trainings: Vec<usize>,
+    /// The bound for each target, one list per QBETS method.
     bounds: Vec<Vec<Option<Seconds>>>,
-    /// Queue times at each target, for each method that is one of Downey's.
+    /// The queue time for each target, one list per Downey method.
     queue_times: Vec<Vec<Option<f64>>>,
 }
 
-/// Predicts the waits of a stretch of a schedule by several methods. The watcher hears how much of a phase is done.
+/// Predicts the waits of consecutive jobs of a schedule by several methods. `watch` is called with the phase, the
+/// number of finished units and the number of all units of the phase.
 pub fn evaluate(
     schedule: &SiteSchedule<'_>,
     methods: &[WaitMethod],
     plan: &EvaluationPlan,
     watch: &(dyn Fn(EvaluationPhase, usize, usize) + Sync),
 ) -> Result<Evaluation, EngineError> {
-    let mut notes = walk(schedule, methods, plan)?;
+    let mut notes = replay_notes(schedule, methods, plan)?;
     let wanted = plan.predicted(schedule.jobs.len());
     let simulated = methods.iter().map(|method| match &method.way {
         MethodKind::Simulate(setting) => {
@@ -134,7 +144,7 @@ pub fn evaluate(
         _ => Ok(None),
     });
     let simulated: Vec<Option<Vec<Seconds>>> = simulated.collect::<Result<_, _>>()?;
-    let classifiers = learn(&notes, plan, watch);
+    let classifiers = train_all(&notes, plan, watch);
     let shares: Vec<Range<usize>> =
         (0..notes.targets.len()).step_by(SHARE).map(|from| from..(from + SHARE).min(notes.targets.len())).collect();
     let done = AtomicUsize::new(0);
@@ -158,13 +168,13 @@ pub fn evaluate(
     let (mut bounds, mut queue_times) = (notes.bounds.drain(..), notes.queue_times.drain(..));
     let real = |waits: Vec<Option<Seconds>>| waits.into_iter().map(|wait| wait.map(|wait| wait as f64)).collect();
     for ((method, points), simulated) in points.iter_mut().zip(simulated) {
-        let told: Option<Vec<Option<f64>>> = match method.way {
+        let replayed: Option<Vec<Option<f64>>> = match method.way {
             MethodKind::Qbets { .. } => bounds.next().map(real),
             MethodKind::Downey(_) => queue_times.next(),
             _ => simulated.map(|waits| real(waits.into_iter().map(Some).collect())),
         };
-        if let Some(told) = told {
-            *points = told;
+        if let Some(replayed) = replayed {
+            *points = replayed;
         }
     }
     drop((bounds, queue_times));
@@ -172,8 +182,8 @@ pub fn evaluate(
     Ok(Evaluation { jobs, points, regression_every, learned: classifiers.len() })
 }
 
-/// Replays the schedule and notes what was known when.
-fn walk(
+/// Replays the schedule and records what was known at which time.
+fn replay_notes(
     schedule: &SiteSchedule<'_>,
     methods: &[WaitMethod],
     plan: &EvaluationPlan,
@@ -191,7 +201,7 @@ fn walk(
     let notes = ReplayNotes {
         history: WaitHistory::of_all(),
         targets: Vec::new(),
-        lessons: Vec::new(),
+        trainings: Vec::new(),
         bounds: Vec::new(),
         queue_times: Vec::new(),
     };
@@ -208,12 +218,12 @@ fn walk(
     };
     schedule.replay(wanted.end, &mut taker)?;
     let ReplayRecorder { mut notes, qbets, downey, .. } = taker;
-    notes.queue_times = downey.into_iter().map(|(_, said)| said).collect();
-    notes.bounds = qbets.into_iter().map(|(_, said)| said[wanted.clone()].to_vec()).collect();
+    notes.queue_times = downey.into_iter().map(|(_, answers)| answers).collect();
+    notes.bounds = qbets.into_iter().map(|(_, answers)| answers[wanted.clone()].to_vec()).collect();
     Ok(notes)
 }
 
-/// Takes the notes of an evaluation while a schedule is replayed.
+/// Records the notes of an evaluation while a schedule is replayed.
 struct ReplayRecorder<'a> {
     schedule: &'a SiteSchedule<'a>,
     plan: &'a EvaluationPlan,
@@ -222,9 +232,9 @@ struct ReplayRecorder<'a> {
     state: SiteState,
     /// The features of each job that has arrived.
     arrived: Vec<Features>,
-    /// Each method of QBETS with its bounds for all jobs that have arrived.
+    /// Each QBETS method with its bounds for all jobs that have arrived.
     qbets: Vec<(Qbets, Vec<Option<Seconds>>)>,
-    /// Each method of Downey's with its answers for the targets.
+    /// Each Downey method with its answers for the targets.
     downey: Vec<(QueueTimeMethod, Vec<Option<f64>>)>,
     queue_times: QueueTimes,
 }
@@ -233,18 +243,18 @@ impl SiteHandler for ReplayRecorder<'_> {
     fn on_arrival(&mut self, id: JobId, job: &Submission, now: Time) {
         let features = features(job, &self.state, now);
         self.arrived.push(features);
-        self.qbets.iter_mut().for_each(|(qbets, said)| said.push(qbets.bound(job.procs)));
+        self.qbets.iter_mut().for_each(|(qbets, answers)| answers.push(qbets.bound(job.procs)));
         if self.wanted.contains(&id.index()) {
-            let (known, lessons) = (self.notes.history.len(), self.notes.lessons.len());
-            self.notes.targets.push(PredictionTarget { id, features, known, lessons });
-            for (method, said) in &mut self.downey {
-                said.push(self.queue_times.predict(*method, job, &self.state, self.schedule.procs, now));
+            let (known, trainings) = (self.notes.history.len(), self.notes.trainings.len());
+            self.notes.targets.push(PredictionTarget { id, features, known, trainings });
+            for (method, answers) in &mut self.downey {
+                answers.push(self.queue_times.predict(*method, job, &self.state, self.schedule.procs, now));
             }
         }
         self.state.arrive(id, job);
         let arrivals = id.index() + 1;
         if self.plan.probabilities && arrivals < self.wanted.end && self.plan.learning.is_due(arrivals) {
-            self.notes.lessons.push(self.notes.history.len());
+            self.notes.trainings.push(self.notes.history.len());
         }
     }
 
@@ -252,8 +262,8 @@ impl SiteHandler for ReplayRecorder<'_> {
         self.state.start(id, now);
         let (job, wait) = (self.schedule.jobs[id.index()].submission, self.schedule.wait(id));
         self.notes.history.push(&ArrivedJob { id, job, features: self.arrived[id.index()] }, wait);
-        for (qbets, said) in &mut self.qbets {
-            qbets.observe(job.procs, wait, said[id.index()]);
+        for (qbets, answers) in &mut self.qbets {
+            qbets.observe(job.procs, wait, answers[id.index()]);
         }
     }
 
@@ -265,36 +275,36 @@ impl SiteHandler for ReplayRecorder<'_> {
     }
 }
 
-/// Learns all that is to be learned, pairs of classes side by side.
-fn learn(
+/// Trains all classifiers. The pairs of classes of all trainings run in parallel.
+fn train_all(
     notes: &ReplayNotes,
     plan: &EvaluationPlan,
     watch: &(dyn Fn(EvaluationPhase, usize, usize) + Sync),
 ) -> Vec<Option<Classifier>> {
     let Learning { history, seed, .. } = plan.learning;
-    let lesson = |&known: &usize| TrainingSet::of(&notes.history.window(known, history), seed);
-    let lessons: Vec<Option<TrainingSet>> = parallel::map(&notes.lessons, plan.threads, lesson, |_| ());
-    let pairs: Vec<_> = lessons
+    let training_set = |&known: &usize| TrainingSet::of(&notes.history.window(known, history), seed);
+    let trainings: Vec<Option<TrainingSet>> = parallel::map(&notes.trainings, plan.threads, training_set, |_| ());
+    let pairs: Vec<_> = trainings
         .iter()
         .flatten()
         .enumerate()
-        .flat_map(|(at, lesson)| lesson.pairs().into_iter().map(move |pair| (at, lesson, pair)))
+        .flat_map(|(at, training_set)| training_set.pairs().into_iter().map(move |pair| (at, training_set, pair)))
         .collect();
     let learned = parallel::map(
         &pairs,
         plan.threads,
-        |&(at, lesson, pair)| (at, lesson.learn(pair)),
+        |&(at, training_set, pair)| (at, training_set.train(pair)),
         |done| watch(EvaluationPhase::Learning, done, pairs.len()),
     );
     drop(pairs);
-    let mut of_lesson: Vec<Vec<_>> = lessons.iter().flatten().map(|_| Vec::new()).collect();
-    learned.into_iter().for_each(|(at, pair)| of_lesson[at].push(pair));
-    let mut of_lesson = of_lesson.into_iter();
-    lessons.into_iter().map(|lesson| Some(lesson?.finish(of_lesson.next()?))).collect()
+    let mut of_set: Vec<Vec<_>> = trainings.iter().flatten().map(|_| Vec::new()).collect();
+    learned.into_iter().for_each(|(at, pair)| of_set[at].push(pair));
+    let mut of_set = of_set.into_iter();
+    trainings.into_iter().map(|training_set| Some(training_set?.finish(of_set.next()?))).collect()
 }
 
 impl ReplayNotes {
-    /// What is said of a target, and each method's point prediction where it is made from a window of history.
+    /// The prediction of a target, and each method's point prediction if it is computed from a window of history.
     fn predict(
         &self,
         at: usize,
@@ -303,16 +313,17 @@ impl ReplayNotes {
         plan: &EvaluationPlan,
         classifiers: &[Option<Classifier>],
     ) -> (PredictedJob, Vec<Option<f64>>) {
-        let PredictionTarget { id, features, known, lessons } = &self.targets[at];
+        let PredictionTarget { id, features, known, trainings } = &self.targets[at];
         let window: HistoryWindow<'_> = self.history.window(*known, plan.learning.history);
         let job = &schedule.jobs[id.index()].submission;
-        let classifier = lessons.checked_sub(1).and_then(|lesson| classifiers[lesson].as_ref());
-        let said = PredictionInput { job, features, window: &window, procs: schedule.procs, classifier }.predict();
-        let asked = at.is_multiple_of(plan.regression_every);
+        let classifier = trainings.checked_sub(1).and_then(|training_set| classifiers[training_set].as_ref());
+        let by_similar =
+            PredictionInput { job, features, window: &window, procs: schedule.procs, classifier }.predict();
+        let evaluated = at.is_multiple_of(plan.regression_every);
         let answer = |method: &WaitMethod| match method.way {
-            MethodKind::Knn(None) => said.as_ref().map(|(prediction, _)| prediction.point),
+            MethodKind::Knn(None) => by_similar.as_ref().map(|(prediction, _)| prediction.point),
             MethodKind::Knn(Some(regression)) => {
-                let (_, neighbours) = said.as_ref().filter(|_| asked)?;
+                let (_, neighbours) = by_similar.as_ref().filter(|_| evaluated)?;
                 regression.predict(features, neighbours, &window)
             }
             MethodKind::Ibl { k } => ibl::predict(job, features, &window, k),
@@ -322,9 +333,9 @@ impl ReplayNotes {
             id: *id,
             wait: schedule.wait(*id),
             estimate: job.estimate,
-            probabilities: said.as_ref().map_or([f64::NAN; _], |(prediction, _)| prediction.probabilities),
-            quick: said.as_ref().is_some_and(|(prediction, _)| prediction.quick),
-            similar: said.as_ref().map_or(0, |(prediction, _)| prediction.similar),
+            probabilities: by_similar.as_ref().map_or([f64::NAN; _], |(prediction, _)| prediction.probabilities),
+            quick: by_similar.as_ref().is_some_and(|(prediction, _)| prediction.quick),
+            similar: by_similar.as_ref().map_or(0, |(prediction, _)| prediction.similar),
         };
         (judged, methods.iter().map(answer).collect())
     }

@@ -1,16 +1,16 @@
-//! What a job and the site look like when it arrives: 19 numbers (Kumar and Vadhiyar, Table 1).
+//! A job and the state of the site at its arrival, as 19 numbers (Kumar and Vadhiyar, Table 1).
 
 use super::state::{SiteJob, SiteState};
 use crate::job::Submission;
 use crate::time::Time;
 
-/// How many there are.
+/// The number of features.
 pub const FEATURES: usize = 19;
 
 /// The numbers of a job at its arrival, in the order of [`FEATURE_NAMES`]. All are whole and at least 0.
 pub type Features = [f64; FEATURES];
 
-/// In the order of Table 1.
+/// The names of the features, in the order of Table 1.
 pub const FEATURE_NAMES: [&str; FEATURES] = [
     "request_size",
     "ert",
@@ -33,7 +33,7 @@ pub const FEATURE_NAMES: [&str; FEATURES] = [
     "occupied_nodes",
 ];
 
-/// Where some of them stand that are asked for by name.
+/// The indices of features that are used by name.
 pub(super) const QUEUE_DEMAND: usize = 5;
 pub(super) const QUEUE_LENGTH: usize = 6;
 pub(super) const REMAINING: usize = 13;
@@ -60,12 +60,12 @@ pub fn features(job: &Submission, state: &SiteState, now: Time) -> Features {
     all
 }
 
-/// The jobs of the queue or on the processors, as one job sees them.
+/// The waiting or the running jobs, compared with one job.
 #[derive(Default)]
 struct OtherJobs {
     jobs: usize,
     work: i128,
-    /// Those with lower request size, estimate and processor time than the job.
+    /// The jobs with fewer processors, a shorter estimate and less processor time than the job.
     lower: [SmallerJobs; 3],
 }
 
@@ -78,18 +78,18 @@ struct SmallerJobs {
 impl OtherJobs {
     fn of(job: &Submission, others: &[SiteJob], work: impl Fn(&SiteJob) -> i128) -> OtherJobs {
         let demand = i128::from(job.procs) * i128::from(job.estimate);
-        let mut beside = OtherJobs { jobs: others.len(), ..OtherJobs::default() };
+        let mut compared = OtherJobs { jobs: others.len(), ..OtherJobs::default() };
         for other in others {
             let work = work(other);
-            beside.work += work;
-            // A rank counts the jobs strictly smaller, so that equals do not push each other back.
+            compared.work += work;
+            // A rank counts the jobs that are strictly smaller, so that equal jobs have the same rank.
             let lower = [other.procs < job.procs, other.estimate < job.estimate, other.demand() < demand];
-            for (sum, _) in beside.lower.iter_mut().zip(lower).filter(|(_, lower)| *lower) {
+            for (sum, _) in compared.lower.iter_mut().zip(lower).filter(|(_, lower)| *lower) {
                 sum.jobs += 1;
                 sum.work += work;
             }
         }
-        beside
+        compared
     }
 }
 
@@ -104,7 +104,7 @@ mod tests {
         let submit = |state: &mut SiteState, id: u32, procs: u32, estimate: i64| {
             state.arrive(JobId(id), &Submission::new(0, procs, estimate));
         };
-        // Running since 0 and since 50: 4 processors for 1000 s, 8 for 60 s (which it outlives), 2 for 300 s.
+        // Running since 0 and since 50: 4 processors for 1000 s, 8 for 60 s (it runs longer), 2 for 300 s.
         for (id, procs, estimate, start) in [(0, 4, 1000, 0), (1, 8, 60, 0), (2, 2, 300, 50)] {
             submit(&mut state, id, procs, estimate);
             assert!(state.start(JobId(id), start));
@@ -114,7 +114,7 @@ mod tests {
             submit(&mut state, id, procs, estimate);
         }
         assert!(state.cancel(JobId(6)) && !state.cancel(JobId(6)) && !state.start(JobId(6), 9) && !state.end(JobId(6)));
-        // At 100 come 4 processors for 500 s: a demand of 2000.
+        // A job of 4 processors for 500 s arrives at 100: a demand of 2000.
         let job = Submission::new(100, 4, 500);
         let remaining = [4.0 * 900.0, 0.0, 2.0 * 250.0];
         let expected: Features = [
@@ -144,12 +144,12 @@ mod tests {
         for (at, name) in FEATURE_NAMES.iter().enumerate() {
             assert_eq!(found[at], expected[at], "{name}");
         }
-        // An empty site: first in every line, nothing before it.
+        // An empty site: every rank is 1, and there is no other work.
         let alone = features(&job, &SiteState::default(), 100);
         let expected: Features = std::array::from_fn(|at| [4.0, 500.0, 1.0, 1.0, 1.0].get(at).copied().unwrap_or(0.0));
         assert_eq!(alone[..10], expected[..10]);
         assert_eq!(alone[10..], [1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-        // What ends leaves no trace.
+        // Ended jobs have no influence.
         for id in 0..3 {
             assert!(state.end(JobId(id)));
         }

@@ -1,4 +1,4 @@
-//! Right or wrong: errors of point predictions, classes met and missed, probabilities against what happened.
+//! The quality of predictions: errors of point predictions, how often classes were right, calibration of probabilities.
 
 use super::classes::{CLASSES, WaitClass};
 use super::evaluate::{Evaluation, PredictedJob};
@@ -6,10 +6,12 @@ use super::method::WaitMethod;
 use super::quick::is_quick;
 use crate::time::HOUR;
 
-/// How often something was right.
+/// How often predictions were right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HitRate {
+    /// Predictions that were right.
     pub right: u64,
+    /// All predictions.
     pub all: u64,
 }
 
@@ -19,30 +21,33 @@ impl HitRate {
         self.all += 1;
     }
 
-    /// NaN of nothing.
+    /// The share of right predictions in percent; NaN if there are none at all.
     pub fn percent(&self) -> f64 {
         self.right as f64 / self.all as f64 * 100.0
     }
 }
 
-/// How well a method did.
+/// The quality of one method.
 #[derive(Clone, Debug, Default)]
 pub struct WaitFigures {
+    /// The method's spec.
     pub method: String,
-    /// Jobs it was asked about and had no answer for.
+    /// Jobs for which the method was evaluated and had no answer.
     pub unanswered: u64,
-    /// The sum of percentage errors, of so many jobs.
+    /// The sum of errors of `predictions` jobs, each as a share of the response time.
     error: f64,
+    /// Jobs with an answer.
     pub predictions: u64,
-    /// The true class is among the one, two or three given.
+    /// How often the true class was among the one, two or three predicted classes.
     pub classes: [HitRate; 3],
     /// The same over jobs that waited more than an hour.
     pub slow: [HitRate; 3],
-    /// How many waited at most as long as predicted: for a bound, how well it holds.
+    /// How often the wait was at most the predicted one: for an upper bound, how well it holds.
     pub covered: HitRate,
-    /// By true class, then by predicted class.
+    /// Numbers of jobs, by true class and then by predicted class.
     pub confusion: [[u64; CLASSES]; CLASSES],
-    /// Of those predicted to start quickly, who did; of those who did, who was predicted. Of similar jobs only.
+    /// The precision and the recall of the prediction that a job waits less than an hour. None for methods other than
+    /// `knn`.
     pub quick: Option<(HitRate, HitRate)>,
 }
 
@@ -71,26 +76,30 @@ impl WaitFigures {
     }
 }
 
-/// Predicted probabilities from `low` to `low + 0.1`, and how often what they were given to happened.
+/// Predicted probabilities from `low` to `low + 0.1`, and how often the predicted classes were the true ones.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CalibrationBin {
+    /// The lower bound of the probabilities.
     pub low: f64,
+    /// Predicted probabilities in this range; each job has one per class.
     pub count: u64,
     sum: f64,
     happened: u64,
 }
 
 impl CalibrationBin {
+    /// The mean of the predicted probabilities.
     pub fn predicted(&self) -> f64 {
         self.sum / self.count as f64
     }
 
+    /// The share of these predictions whose class was the true one.
     pub fn observed(&self) -> f64 {
         self.happened as f64 / self.count as f64
     }
 }
 
-/// Tenths.
+/// Tenths of the range from 0 to 1.
 const BINS: usize = 10;
 
 impl Evaluation {
@@ -99,7 +108,7 @@ impl Evaluation {
         self.points.iter().map(|(method, points)| self.figures_of(method, points)).collect()
     }
 
-    /// Every so many of the jobs, the first among them: those that regressions were asked about.
+    /// Every `step`-th of the jobs, starting with the first: those that regressions were evaluated on.
     pub fn every(&self, step: usize) -> Evaluation {
         let points = self.points.iter();
         Evaluation {
@@ -134,7 +143,7 @@ impl Evaluation {
         figures
     }
 
-    /// The probabilities of all classes against the classes that the jobs had, in tenths.
+    /// The predicted probabilities of all classes, compared with the true classes.
     pub fn calibration(&self) -> Vec<CalibrationBin> {
         let bin = |at: usize| CalibrationBin { low: at as f64 / BINS as f64, ..CalibrationBin::default() };
         let mut bins: Vec<CalibrationBin> = (0..BINS).map(bin).collect();
@@ -187,7 +196,7 @@ mod tests {
         let mut confusion = [[0; CLASSES]; CLASSES];
         (confusion[0][0], confusion[1][2], confusion[2][2], confusion[0][5]) = (1, 1, 1, 1);
         assert_eq!(figures.confusion, confusion);
-        // Of two predicted one was quick; of the two quick ones (an hour is not) one was predicted.
+        // One of two predicted jobs was quick; one of the two quick jobs (an hour is not quick) was predicted.
         assert_eq!(figures.quick, Some((HitRate { right: 1, all: 2 }, HitRate { right: 1, all: 2 })));
         assert!((figures.classes[0].percent() - 50.0).abs() < 1e-9 && HitRate::default().percent().is_nan());
     }

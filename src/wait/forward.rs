@@ -1,5 +1,5 @@
-//! The wait that a simulation of the present queue yields (Smith, Taylor and Foster, "Using Run-Time Predictions to
-//! Estimate Queue Wait Times"): it must know the scheduler, which the other ways need not.
+//! Waits predicted by a simulation of the present queue (Smith, Taylor and Foster, "Using Run-Time Predictions to
+//! Estimate Queue Wait Times"). Unlike the other methods it depends on the site's scheduler.
 
 use std::ops::Range;
 
@@ -11,15 +11,15 @@ use crate::predict;
 use crate::schedule;
 use crate::time::Seconds;
 
-/// The waits of the jobs in `wanted`, each predicted when it arrives: the running jobs last as long as predicted, so do
-/// those that wait, and nobody else comes.
+/// The waits of the jobs in `wanted`, in seconds, each predicted when the job arrives: running and waiting jobs run as
+/// long as predicted, and no other jobs arrive. `watch` is called with the number of finished predictions.
 pub fn forward_waits(
     schedule: &SiteSchedule<'_>,
     setting: &Setting,
     wanted: Range<usize>,
     watch: &dyn Fn(usize),
 ) -> Result<Vec<Seconds>, EngineError> {
-    // What really happened, with the predictor watching: its predictions are those it would have had then.
+    // The replay updates the predictor, so that its predictions are those of each job's arrival.
     let jobs = schedule.with_waits();
     let replay = schedule::catalog::parse("replay").expect("a scheduler of ours");
     let policy = Named { name: "replay".to_string(), value: schedule::catalog::build(&replay, &jobs) };
@@ -35,7 +35,7 @@ pub fn forward_waits(
             past.submit(job)?;
         }
         past.settle(now)?;
-        // Nobody has started at this instant yet: the simulation decides that, too.
+        // No job has started at this instant yet: which ones do is part of the prediction.
         for _ in together {
             if wanted.contains(&at) {
                 waits.push(forward_wait(&mut past, JobId(at as u32), schedule.procs, setting)?);
@@ -48,7 +48,7 @@ pub fn forward_waits(
     Ok(waits)
 }
 
-/// How long a waiting job will wait from now on if all goes as predicted.
+/// How long a waiting job waits from now on if all run times are as predicted.
 fn forward_wait(past: &mut Simulation, target: JobId, procs: u32, setting: &Setting) -> Result<Seconds, EngineError> {
     let now = past.now();
     let (view, board) = past.view_and_board();
@@ -56,7 +56,7 @@ fn forward_wait(past: &mut Simulation, target: JobId, procs: u32, setting: &Sett
         let submission = Submission { submit, ..*board.job(id) };
         Job { submission, runtime, recorded_wait: None.into(), record: 0, number: i64::from(id.0) }
     };
-    // Who runs has started a second ago and lasts as long as is predicted to be left.
+    // A running job is submitted a second ago and runs for its predicted remaining time.
     let mut jobs: Vec<Job> = view
         .running
         .iter()
@@ -65,7 +65,7 @@ fn forward_wait(past: &mut Simulation, target: JobId, procs: u32, setting: &Sett
     let running = jobs.len();
     let ahead = view.waiting.iter().filter(|waiting| waiting.id <= target);
     jobs.extend(ahead.map(|waiting| job(waiting.id, now, waiting.prediction)));
-    // A log may have used more processors than its machine is said to have.
+    // The jobs of a log may use more processors than the machine has by its header.
     let in_use: u64 = jobs[..running].iter().map(|job| u64::from(job.submission.procs)).sum();
     let widest = jobs.iter().map(|job| u64::from(job.submission.procs)).max().unwrap_or(0);
     let procs = u64::from(procs).max(in_use).max(widest).min(u64::from(u32::MAX)) as u32;
@@ -107,7 +107,8 @@ mod tests {
             record: 0,
             number: 0,
         };
-        // 4 processors. One job runs 100 s on 3 of them, said to be 200; the second wants all four for 50 s.
+        // 4 processors. One job runs for 100 s on 3 of them, with an estimate of 200 s; the second needs all four for
+        // 50 s.
         let jobs =
             [job(0, 3, 100, 200), job(10, 4, 50, 50), job(20, 1, 10, 180), job(20, 1, 10, 181), job(30, 4, 5, 5)];
         let schedule = SiteSchedule { jobs: &jobs, starts: &[0, 100, 20, 150, 160], procs: 4 };
@@ -118,8 +119,8 @@ mod tests {
         // The first starts at once; the second when it ends, at 200. The third may be backfilled (it ends at 200), the
         // fourth ends a second too late and waits for the second, and the last waits for the fourth.
         assert_eq!(waits("easy", "estimate"), [0, 190, 0, 230, 250 + 181 - 30]);
-        // Nobody overtakes: the third and the fourth wait for the second. (In what really happened the third started, so
-        // that the last finds it running.)
+        // Without backfilling the third and the fourth wait for the second. (In the replayed schedule the third has
+        // started, so it is running when the last job arrives.)
         assert_eq!(waits("fcfs", "estimate"), [0, 190, 230, 230, 250 + 181 - 30]);
     }
 }

@@ -1,4 +1,4 @@
-//! What is known of jobs that have started: how the site looked when they came, and how long they waited.
+//! The jobs that have started: the features at their arrival, and their waits.
 
 use std::ops::Range;
 
@@ -6,41 +6,45 @@ use super::features::{FEATURES, Features, OCCUPIED};
 use crate::job::{JobId, Submission};
 use crate::time::Seconds;
 
-/// A job as it arrived.
+/// A job with the features at its arrival.
 #[derive(Clone, Copy, Debug)]
 pub struct ArrivedJob {
+    /// Its index in the schedule.
     pub id: JobId,
+    /// As it was submitted.
     pub job: Submission,
+    /// The state of the site at its arrival, before it joined the queue.
     pub features: Features,
 }
 
-/// Jobs in the order they started. A column a feature, so that a distance to all of them is a few plain loops.
+/// Jobs in the order in which they started. There is one column per feature, so that the distances to all jobs are a
+/// few simple loops.
 #[derive(Clone, Debug)]
 pub struct WaitHistory {
     columns: Vec<Vec<f64>>,
-    /// The sum of each job's features: the distance's denominator needs no more.
+    /// The sum of each job's features, for the denominator of the distance.
     sums: Vec<f64>,
     jobs: Vec<Submission>,
     ids: Vec<JobId>,
     waits: Vec<Seconds>,
-    /// So many of the latest are kept at least, and not many more; all, if none.
+    /// At least this many of the latest jobs are kept, and less than twice as many; all if None.
     keep: Option<usize>,
 }
 
 impl WaitHistory {
-    /// A history that forgets all but the latest so many jobs.
+    /// A history of the latest `keep` jobs.
     pub fn of_latest(keep: usize) -> WaitHistory {
         WaitHistory { keep: Some(keep), ..WaitHistory::of_all() }
     }
 
-    /// A history that forgets nothing.
+    /// A history of all jobs.
     pub fn of_all() -> WaitHistory {
         let columns = vec![Vec::new(); FEATURES];
         let (sums, jobs, ids, waits) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         WaitHistory { columns, sums, jobs, ids, waits, keep: None }
     }
 
-    /// A job has started after such a wait.
+    /// Adds a job that has started after this wait.
     pub fn push(&mut self, arrived: &ArrivedJob, wait: Seconds) {
         for (column, &value) in self.columns.iter_mut().zip(&arrived.features) {
             column.push(value);
@@ -49,7 +53,7 @@ impl WaitHistory {
         self.jobs.push(arrived.job);
         self.ids.push(arrived.id);
         self.waits.push(wait);
-        // By halves, so that a job is moved once at most.
+        // Drops half of the jobs at once, so that each job is moved at most once.
         if let Some(keep) = self.keep.filter(|&keep| self.len() >= 2 * keep.max(1)) {
             self.forget(self.len() - keep);
         }
@@ -63,10 +67,12 @@ impl WaitHistory {
         self.waits.drain(..oldest);
     }
 
+    /// Jobs that are kept; of a limited history this may be more than the limit.
     pub fn len(&self) -> usize {
         self.waits.len()
     }
 
+    /// Whether no job has started yet.
     pub fn is_empty(&self) -> bool {
         self.waits.is_empty()
     }
@@ -77,7 +83,7 @@ impl WaitHistory {
     }
 }
 
-/// A stretch of a history, the oldest job first.
+/// Consecutive jobs of a history, the oldest first.
 #[derive(Clone, Debug)]
 pub struct HistoryWindow<'a> {
     history: &'a WaitHistory,
@@ -85,15 +91,17 @@ pub struct HistoryWindow<'a> {
 }
 
 impl<'a> HistoryWindow<'a> {
+    /// The number of jobs.
     pub fn len(&self) -> usize {
         self.range.len()
     }
 
+    /// Whether it has no jobs.
     pub fn is_empty(&self) -> bool {
         self.range.is_empty()
     }
 
-    /// The latest so many of these.
+    /// The latest `size` jobs of this window, or all if there are fewer.
     pub fn latest(&self, size: usize) -> HistoryWindow<'a> {
         HistoryWindow {
             history: self.history,
@@ -101,31 +109,37 @@ impl<'a> HistoryWindow<'a> {
         }
     }
 
+    /// One feature of all jobs, by its index in [`FEATURE_NAMES`](super::FEATURE_NAMES).
     pub fn column(&self, feature: usize) -> &'a [f64] {
         &self.history.columns[feature][self.range.clone()]
     }
 
+    /// The sum of each job's features.
     pub fn sums(&self) -> &'a [f64] {
         &self.history.sums[self.range.clone()]
     }
 
+    /// The jobs as they were submitted.
     pub fn jobs(&self) -> &'a [Submission] {
         &self.history.jobs[self.range.clone()]
     }
 
+    /// Their indices in the schedule.
     pub fn ids(&self) -> &'a [JobId] {
         &self.history.ids[self.range.clone()]
     }
 
+    /// Their waits.
     pub fn waits(&self) -> &'a [Seconds] {
         &self.history.waits[self.range.clone()]
     }
 
-    /// Processors in use when each of them came.
+    /// Processors in use at the arrival of each job.
     pub fn occupied(&self) -> &'a [f64] {
         self.column(OCCUPIED)
     }
 
+    /// All features of the job at this index of the window.
     pub fn features(&self, at: usize) -> Features {
         std::array::from_fn(|feature| self.column(feature)[at])
     }

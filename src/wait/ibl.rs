@@ -1,23 +1,23 @@
-//! Instance based learning (Li, Groep and Wolters): a few nearest past jobs by names and numbers.
+//! Instance based learning (Li, Groep and Wolters): the few nearest past jobs, by names and numbers.
 //!
-//! Which attributes it compares is our choice after their papers: what is asked for and by whom, and five features of
-//! the site's state.
+//! The compared attributes are our choice after their papers: the job's processors, estimate, user, group and queue,
+//! and five features of the site's state.
 
 use super::features::{Features, OCCUPIED, QUEUE_DEMAND, QUEUE_LENGTH, REMAINING, RUNNING};
 use super::history::HistoryWindow;
 use super::knn::{Neighbour, weighted_average};
 use crate::job::Submission;
 
-/// The features that are compared beside request size (the first) and estimate (the second).
+/// The compared features: request size (index 0), estimate (index 1), and five of the site's state.
 const NUMBERS: [usize; 7] = [0, 1, QUEUE_LENGTH, QUEUE_DEMAND, REMAINING, RUNNING, OCCUPIED];
 
-/// The wait predicted by the `k` nearest jobs, weighted by inverse distance; none without a history.
+/// The wait, in seconds, predicted by the `k` nearest jobs, weighted by inverse distance. None without a history.
 pub fn predict(job: &Submission, target: &Features, window: &HistoryWindow<'_>, k: usize) -> Option<f64> {
     let mut nearest = distances(job, target, window);
     if nearest.is_empty() || k == 0 {
         return None;
     }
-    // Of equals the one that started last.
+    // Of equally distant jobs the one that started last comes first.
     let order = |a: &Neighbour, b: &Neighbour| a.distance.total_cmp(&b.distance).then(b.at.cmp(&a.at));
     if k < nearest.len() {
         nearest.select_nth_unstable_by(k, order);
@@ -28,7 +28,7 @@ pub fn predict(job: &Submission, target: &Features, window: &HistoryWindow<'_>, 
 }
 
 /// The Heterogeneous Euclidean-Overlap Metric (Wilson and Martinez 1997, Equations 9 to 11): numbers differ by their
-/// difference over the range that the history has, names by 1 or not at all. Unknown names are one name.
+/// difference over their range in the history, names by 0 if equal and 1 if not. All unknown names are equal.
 fn distances(job: &Submission, target: &Features, window: &HistoryWindow<'_>) -> Vec<Neighbour> {
     let names = |job: &Submission| [job.user, job.queue, job.group];
     let own = names(job);
@@ -38,7 +38,7 @@ fn distances(job: &Submission, target: &Features, window: &HistoryWindow<'_>) ->
         let (x, column) = (target[feature], window.column(feature));
         let low = column.iter().copied().fold(f64::INFINITY, f64::min);
         let high = column.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        // Where all are equal there is no range: as far from it as two names, or not at all.
+        // If all values of the history are equal there is no range: the difference is that of names, 0 or 1.
         let add = |square: &mut f64, y: f64| {
             let apart = if high > low { (x - y).abs() / (high - low) } else { f64::from(u8::from(x != y)) };
             *square += apart * apart;
@@ -79,7 +79,7 @@ mod tests {
         assert!((predict(&job, &target, &window, 2).unwrap() - two).abs() < 1e-9);
         assert_eq!(predict(&job, &target, &window, 1), Some(100.0));
         assert_eq!(predict(&job, &target, &history.window(0, 5), 3), None);
-        // An estimate that nobody had: as far as another name.
+        // An estimate that no job of the history has: the difference of unequal names.
         target[1] = 200.0;
         let found = distances(&job, &target, &window)[2].distance;
         assert_eq!(found, 2f64.sqrt());

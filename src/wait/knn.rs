@@ -1,38 +1,42 @@
-//! Dynamic k nearest neighbours: the past jobs that came into much the same situation, and what they say.
+//! Dynamic k nearest neighbours: the past jobs that arrived in a similar situation, and the prediction from their
+//! waits.
 
 use super::features::Features;
 use super::history::HistoryWindow;
 
-/// Rows whose sums stay in the nearest cache while all columns are added up.
+/// Jobs per block: the sums of a block stay in the nearest cache while all columns are added.
 const BLOCK: usize = 512;
-/// Of 0.05, from nothing to the largest distance there is.
+/// Steps of 0.05 from 0 to the largest possible distance.
 const STEPS: u32 = 20;
 
-/// A past job, by its place in the window, and how far it is.
+/// A past job and its distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Neighbour {
+    /// Its index in the window of history.
     pub at: usize,
+    /// From 0 (the same situation) to 1.
     pub distance: f64,
 }
 
-/// The similar jobs of one job, in the order they started.
+/// The similar jobs of one job.
 #[derive(Clone, Debug)]
 pub struct Neighbours {
+    /// In the order in which they started; never empty.
     pub all: Vec<Neighbour>,
-    /// All within this distance: 0.05 or a multiple of it.
+    /// All jobs within this distance are included. A multiple of 0.05.
     pub radius: f64,
 }
 
-/// How far two jobs are from each other, from 0 to 1: sum |x - y| / sum (x + y), 0 where both are all zero (Kumar and
-/// Vadhiyar, section 3.2, "HEOM distance").
+/// The distance of two jobs, from 0 to 1: sum |x - y| / sum (x + y), and 0 if both are all zero (Kumar and Vadhiyar,
+/// section 3.2, "HEOM distance").
 pub fn distance(x: &Features, y: &Features) -> f64 {
     let apart: f64 = x.iter().zip(y).map(|(x, y)| (x - y).abs()).sum();
     let together = x.iter().sum::<f64>() + y.iter().sum::<f64>();
     if together > 0.0 { apart / together } else { 0.0 }
 }
 
-/// The distance to each job of a window. Features are whole numbers and add up exactly, so the order of adding, which is
-/// another than in [`distance`], does not matter.
+/// The distance to each job of a window. Features are whole numbers, so their sums are exact, and the order of adding,
+/// which differs from that in [`distance`], does not matter.
 pub fn distances(target: &Features, window: &HistoryWindow<'_>) -> Vec<f64> {
     let sum: f64 = target.iter().sum();
     let mut distances = vec![0.0; window.len()];
@@ -51,7 +55,7 @@ pub fn distances(target: &Features, window: &HistoryWindow<'_>) -> Vec<f64> {
     distances
 }
 
-/// All jobs within the smallest multiple of 0.05 that has any (Kumar and Vadhiyar, "Dynamic k-Nearest Neighbors").
+/// All jobs within the smallest multiple of 0.05 that includes any (Kumar and Vadhiyar, "Dynamic k-Nearest Neighbors").
 /// None without a history.
 pub fn neighbours(target: &Features, window: &HistoryWindow<'_>) -> Option<Neighbours> {
     let distances = distances(target, window);
@@ -63,7 +67,7 @@ pub fn neighbours(target: &Features, window: &HistoryWindow<'_>) -> Option<Neigh
 }
 
 impl Neighbours {
-    /// The nearest so many at most, the nearest first; of equals the one that started last.
+    /// At most `most` neighbours, the nearest first; of equally distant jobs the one that started last comes first.
     pub fn nearest(&self, most: usize) -> Vec<Neighbour> {
         let mut nearest = self.all.clone();
         nearest.sort_by(|a, b| a.distance.total_cmp(&b.distance).then(b.at.cmp(&a.at)));
@@ -71,13 +75,13 @@ impl Neighbours {
         nearest
     }
 
-    /// The mean of their waits weighted by inverse distance (Kumar and Vadhiyar, Equation 1).
+    /// The mean of their waits in seconds, weighted by inverse distance (Kumar and Vadhiyar, Equation 1).
     pub fn weighted_average(&self, window: &HistoryWindow<'_>) -> f64 {
         weighted_average(&self.all, window)
     }
 }
 
-/// Jobs at distance 0, whose weight would be endless, answer alone by their mean.
+/// If there are jobs at distance 0, where the weight would be infinite, the result is the mean of their waits alone.
 pub(super) fn weighted_average(neighbours: &[Neighbour], window: &HistoryWindow<'_>) -> f64 {
     let waits = window.waits();
     let (mut weights, mut sum) = (0.0, 0.0);
@@ -95,7 +99,7 @@ pub(super) fn weighted_average(neighbours: &[Neighbour], window: &HistoryWindow<
         }
     }
     match equals {
-        // An average lies between its values, rounded or not: an hour shared by all stays an hour.
+        // Rounding must not move an average out of the range of its values: equal waits of one hour give one hour.
         0 => (sum / weights).max(low).min(high),
         _ => equal_waits as f64 / equals as f64,
     }
@@ -138,7 +142,7 @@ mod tests {
             let target = draw();
             for (at, found) in distances(&target, &window).into_iter().enumerate() {
                 let other = rows[500 + at].0;
-                assert_eq!(found, distance(&target, &other), "the quick way is the plain one");
+                assert_eq!(found, distance(&target, &other), "the fast sums equal the definition");
                 assert_eq!(found, distance(&other, &target));
                 assert!((0.0..=1.0).contains(&found));
             }

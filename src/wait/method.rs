@@ -1,11 +1,11 @@
-//! The ways to predict waits, by name.
+//! The methods that predict waits, by name.
 
 use super::regression::Regression;
 use crate::experiment::Setting;
 use crate::model::QueueTimeMethod;
 use crate::spec::{Form, Key, Kind, Spec, SpecError};
 
-/// A way to predict waits.
+/// A method that predicts waits, such as `knn:point=linear`.
 #[derive(Clone, Debug)]
 pub struct WaitMethod {
     spec: Spec,
@@ -14,7 +14,7 @@ pub struct WaitMethod {
 
 #[derive(Clone, Debug)]
 pub(super) enum MethodKind {
-    /// Similar jobs; by their weighted average if there is no regression.
+    /// Similar jobs: a regression over them, or their weighted average if None.
     Knn(Option<Regression>),
     Ibl {
         k: usize,
@@ -23,14 +23,14 @@ pub(super) enum MethodKind {
         quantile: f64,
         confidence: f64,
     },
-    /// How long until enough running jobs have ended.
+    /// The time until enough running jobs have ended.
     Downey(QueueTimeMethod),
     Simulate(Setting),
 }
 
 const KNN: Form = Form {
     name: "knn",
-    about: "similar jobs, as many as there are within 5% (Kumar and Vadhiyar)",
+    about: "all similar jobs within the smallest distance that has any (Kumar and Vadhiyar)",
     keys: &[
         Key {
             name: "point",
@@ -50,7 +50,7 @@ const KNN: Form = Form {
 const IBL: Form = Form {
     name: "ibl",
     about: "the nearest few jobs by names and numbers (Li, Groep and Wolters)",
-    keys: &[Key { name: "k", kind: Kind::Whole { least: 1 }, default: "3", about: "how many" }],
+    keys: &[Key { name: "k", kind: Kind::Whole { least: 1 }, default: "3", about: "the number of jobs" }],
 };
 
 const SHARE: Kind = Kind::Text { what: "a number above 0 and below 1", canonical: parse_share };
@@ -60,7 +60,7 @@ const QBETS: Form = Form {
     about: "an upper bound from the waits of jobs about as wide (Brevik, Nurmi and Wolski)",
     keys: &[
         Key { name: "quantile", kind: SHARE, default: "0.95", about: "the share of jobs that stay below it" },
-        Key { name: "confidence", kind: SHARE, default: "0.95", about: "how sure that is" },
+        Key { name: "confidence", kind: SHARE, default: "0.95", about: "the probability that the bound holds" },
     ],
 };
 
@@ -83,7 +83,7 @@ const SIMULATE: Form = Form {
             name: "scheduler",
             kind: Kind::Choice(&["fcfs", "easy", "sjbf", "conservative"]),
             default: "easy",
-            about: "who starts when",
+            about: "the scheduler of that simulation",
         },
         Key {
             name: "predictor",
@@ -108,12 +108,14 @@ fn parse_share(text: &str) -> Result<String, String> {
     }
 }
 
-/// A predictor whose spec has commas stands in parentheses.
+/// A predictor with several keys is written in parentheses, because commas also separate the keys of the method.
 fn parse_predictor(text: &str) -> Result<String, String> {
     let spec = crate::predict::catalog::parse(bare(text)).map_err(|error| error.to_string())?;
-    // An oracle would know how long jobs will run.
+    // A prediction must not use the actual run times of waiting jobs.
     if crate::predict::catalog::is_oracle(&spec) {
-        return Err(format!("{spec} knows what nobody can know: how long the jobs of the queue will run"));
+        return Err(format!(
+            "{spec} uses the actual run times of waiting jobs, which are not known when a wait is predicted"
+        ));
     }
     let text = spec.to_string();
     Ok(if text.contains(',') { format!("({text})") } else { text })
@@ -124,11 +126,16 @@ fn bare(text: &str) -> &str {
 }
 
 impl WaitMethod {
-    /// What may be written.
+    /// All methods with their keys.
     pub fn forms() -> [&'static Form; 5] {
         [&KNN, &IBL, &QBETS, &DOWNEY, &SIMULATE]
     }
 
+    /// Reads a method's spec.
+    ///
+    /// # Errors
+    ///
+    /// If the name, a key or a value is not one of [`WaitMethod::forms`].
     pub fn parse(text: &str) -> Result<WaitMethod, SpecError> {
         let spec = Spec::parse(text, "method", &WaitMethod::forms())?;
         let way = match spec.name() {
@@ -153,22 +160,22 @@ impl WaitMethod {
         Ok(WaitMethod { spec, way })
     }
 
-    /// The method as it is written.
+    /// The shortest spec that reads back as this method.
     pub fn name(&self) -> String {
         self.spec.to_string()
     }
 
-    /// Whether it is asked for some of the jobs only, because it takes long.
+    /// Whether it is evaluated on some of the jobs only, because it is slow.
     pub fn is_regression(&self) -> bool {
         matches!(self.way, MethodKind::Knn(Some(_)))
     }
 
-    /// Whether its answers are bounds.
+    /// Whether its answers are upper bounds.
     pub fn is_bound(&self) -> bool {
         matches!(self.way, MethodKind::Qbets { .. })
     }
 
-    /// Whether quick starters are predicted beside it.
+    /// Whether it is based on similar jobs, so that jobs are also predicted to start quickly or not.
     pub fn is_knn(&self) -> bool {
         matches!(self.way, MethodKind::Knn(_))
     }
@@ -206,7 +213,7 @@ mod tests {
             ("ibl:k=0", "'0' is not a whole number of at least 1"),
             ("simulate:scheduler=replay", "'replay' is not one of fcfs, easy, sjbf, conservative"),
             ("simulate:predictor=rhu", "unknown predictor 'rhu'"),
-            ("simulate:predictor=perfect", "knows what nobody can know"),
+            ("simulate:predictor=perfect", "uses the actual run times of waiting jobs"),
         ] {
             let error = WaitMethod::parse(text).unwrap_err().to_string();
             assert!(error.contains(message), "{error}");

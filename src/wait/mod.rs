@@ -1,4 +1,4 @@
-//! When will a job start? Predicted from history alone, without knowing the site's scheduler (Kumar and Vadhiyar,
+//! When will a job start? Predicted from history alone, independent of the site's scheduler (Kumar and Vadhiyar,
 //! "Prediction of Queue Waiting Times for Metascheduling on Parallel Batch Systems").
 //!
 #![doc = include_str!("../cli/help/waits.md")]

@@ -1,4 +1,4 @@
-//! The predictor of waits as a site would run it: told what happens, asked whenever someone wants to know.
+//! The predictor of waits as a site would run it: events update it, and it can predict at any time.
 
 use std::borrow::Cow;
 
@@ -13,15 +13,16 @@ use super::svm::Classifier;
 use crate::job::{JobId, Submission};
 use crate::time::{Seconds, Time};
 
-/// What a predictor of waits remembers, and when it learns.
+/// The length of the history, and when the probabilities of classes are trained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Learning {
-    /// How many of the latest starts count (the paper: 5,000).
+    /// The number of latest starts that are used (the paper: 5,000).
     pub history: usize,
-    /// The probabilities are learned first after so many arrivals, and then again after every so many.
+    /// The number of arrivals before the first training.
     pub first: usize,
+    /// The number of arrivals between two trainings.
     pub every: usize,
-    /// The folds of cross-validation are drawn by it.
+    /// For the folds of the cross-validation.
     pub seed: u64,
 }
 
@@ -32,25 +33,26 @@ impl Default for Learning {
 }
 
 impl Learning {
-    /// Whether the probabilities are learned when so many jobs have arrived.
+    /// Whether the probabilities are trained when this many jobs have arrived.
     pub fn is_due(&self, arrivals: usize) -> bool {
         arrivals >= self.first && (arrivals - self.first).is_multiple_of(self.every)
     }
 }
 
-/// What is predicted of a job's wait.
+/// The predicted wait of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitPrediction {
-    /// The weighted average of similar jobs' waits, in seconds.
+    /// The weighted average of the waits of similar jobs, in seconds.
     pub point: f64,
     /// Of each class; they sum to 1.
     pub probabilities: PerClass,
     /// Whether it is predicted to wait less than an hour.
     pub quick: bool,
-    /// How many jobs are similar, and within which distance.
+    /// The number of similar jobs.
     pub similar: usize,
+    /// The distance within which jobs count as similar.
     pub radius: f64,
-    /// The mean wait of similar jobs in each class that has any.
+    /// The mean wait of similar jobs in each class, in seconds; None for a class without similar jobs.
     pub mean_waits: [Option<f64>; CLASSES],
 }
 
@@ -60,22 +62,22 @@ impl WaitPrediction {
         WaitClass::of(self.point)
     }
 
-    /// The two ranges that are given, the likelier first, with probabilities that sum to 1.
+    /// The two ranges of the answer, the more probable one first, with probabilities that sum to 1.
     pub fn two(&self) -> [(WaitClass, f64); 2] {
         let classes = self.class().two_most_probable(&self.probabilities);
         let [first, second] = normalized(classes, &self.probabilities);
         [(classes[0], first), (classes[1], second)]
     }
 
-    /// The two ranges' mean waits, weighted by their probabilities (Kumar and Vadhiyar, section 4, Exp_Val); a range
-    /// without similar jobs counts as its middle.
+    /// The mean waits of the two ranges, weighted by their probabilities, in seconds (Kumar and Vadhiyar, section 4,
+    /// Exp_Val). A range without similar jobs counts as its midpoint.
     pub fn expected_wait(&self) -> f64 {
         let mean = |class: WaitClass| self.mean_waits[class.index()].unwrap_or(class.midpoint());
         self.two().iter().map(|&(class, probability)| probability * mean(class)).sum()
     }
 }
 
-/// What is known when a job comes, and what it is asked about.
+/// The inputs of one prediction.
 pub(super) struct PredictionInput<'a> {
     pub job: &'a Submission,
     pub features: &'a Features,
@@ -85,7 +87,7 @@ pub(super) struct PredictionInput<'a> {
 }
 
 impl PredictionInput<'_> {
-    /// The prediction with the jobs that it is made of; none without a history.
+    /// The prediction and the similar jobs it is computed from; None without a history.
     pub fn predict(&self) -> Option<(WaitPrediction, Neighbours)> {
         let PredictionInput { job, features, window, procs, classifier } = self;
         let similar = neighbours(features, window)?;
@@ -96,7 +98,7 @@ impl PredictionInput<'_> {
             let (count, sum) = &mut sums[WaitClass::of(wait as f64).index()];
             (*count, *sum) = (*count + 1, *sum + i128::from(wait));
         }
-        // Before anything was learned the point prediction's class is all there is.
+        // Before the first training the class of the point prediction has probability 1.
         let certain = || std::array::from_fn(|at| f64::from(u8::from(at == WaitClass::of(point).index())));
         let prediction = WaitPrediction {
             point,
@@ -110,20 +112,23 @@ impl PredictionInput<'_> {
     }
 }
 
-/// Told by [`super::SiteOrder`], it hears of a simulation in the order in which waits are predicted.
+/// Behind a [`super::SiteOrder`] the events of a simulation come in the order in which waits are predicted.
 impl SiteHandler for WaitPredictor {
     fn on_arrival(&mut self, id: JobId, job: &Submission, now: Time) {
         WaitPredictor::on_arrival(self, id, job, now);
     }
 
+    /// A waiting job starts: its wait becomes part of the history. Ignored if no such job waits.
     fn on_start(&mut self, id: JobId, now: Time) {
         WaitPredictor::on_start(self, id, now);
     }
 
+    /// A running job ends. Ignored if no such job runs.
     fn on_end(&mut self, id: JobId, _runtime: Seconds, now: Time) {
         WaitPredictor::on_end(self, id, now);
     }
 
+    /// A waiting job is cancelled; it does not become part of the history.
     fn on_cancellation(&mut self, id: JobId) {
         WaitPredictor::on_cancellation(self, id);
     }
@@ -131,9 +136,9 @@ impl SiteHandler for WaitPredictor {
 
 /// Predicts waits at one site by similar jobs, a support vector machine and quick starters.
 ///
-/// It is told of arrivals, starts and ends as they happen, and learns from nothing else: what it says of a job depends on
-/// no wait that is not over. Whoever tells it, a replayed log or a simulation that is stepped, it says the same. Asking
-/// changes nothing.
+/// Arrivals, starts and ends update it as they happen. It uses no other data: a prediction never depends on a wait that
+/// is not over. The same events give the same predictions, whether they come from a replayed log or from a simulation.
+/// A prediction does not change the predictor.
 ///
 /// ```
 /// use shadowtime::job::{JobId, Submission};
@@ -146,7 +151,7 @@ impl SiteHandler for WaitPredictor {
 /// site.on_end(JobId(0), 1800);
 /// site.on_start(JobId(1), 1800);
 /// let answer = site.predict(&Submission::new(1900, 64, 3600), 1900).unwrap();
-/// // The second job came, as this one does, to a full machine: it waited 1790 seconds.
+/// // The second job arrived, like this one, at a full machine: it waited 1790 seconds.
 /// assert!(answer.point > 1700.0 && answer.quick);
 /// ```
 #[derive(Clone, Debug)]
@@ -156,14 +161,15 @@ pub struct WaitPredictor {
     threads: usize,
     state: SiteState,
     history: WaitHistory,
-    /// Those that wait.
+    /// The waiting jobs.
     waiting: Vec<ArrivedJob>,
     arrivals: usize,
     classifier: Option<Classifier>,
 }
 
 impl WaitPredictor {
-    /// A site of so many processors that nothing is known of yet. It learns on so many threads, which changes nothing else.
+    /// An empty site of `procs` processors. Training uses `threads` threads; the result does not depend on their
+    /// number.
     pub fn new(procs: u32, learning: Learning, threads: usize) -> WaitPredictor {
         WaitPredictor {
             procs,
@@ -213,24 +219,25 @@ impl WaitPredictor {
         Some(self.waiting.swap_remove(at))
     }
 
-    /// Learns the probabilities from the history as it is now.
+    /// Trains the probabilities on the present history.
     pub fn learn(&mut self) {
         self.classifier = Classifier::train(&self.window(), self.learning.seed, self.threads);
     }
 
-    /// What is to be expected of a job that arrives now; none without a history.
+    /// The predicted wait of a job that arrives now; None without a history.
     pub fn predict(&self, job: &Submission, now: Time) -> Option<WaitPrediction> {
         self.predict_behind(job, &[], now)
     }
 
-    /// The same of a job that arrives behind others, of which it has not been told yet.
+    /// The same for a job that arrives behind the jobs `ahead`, which have not been passed to
+    /// [`WaitPredictor::on_arrival`] yet.
     pub fn predict_behind(&self, job: &Submission, ahead: &[(JobId, Submission)], now: Time) -> Option<WaitPrediction> {
         let mut state = Cow::Borrowed(&self.state);
         ahead.iter().for_each(|(id, other)| state.to_mut().arrive(*id, other));
         self.predict_at(job, &state, now).map(|(prediction, _)| prediction)
     }
 
-    /// The same with the similar jobs, by their places in [`WaitPredictor::window`].
+    /// The same as [`WaitPredictor::predict`], with the similar jobs as indices into [`WaitPredictor::window`].
     pub fn predict_with_neighbours(&self, job: &Submission, now: Time) -> Option<(WaitPrediction, Neighbours)> {
         self.predict_at(job, &self.state, now)
     }
@@ -241,16 +248,17 @@ impl WaitPredictor {
         PredictionInput { job, features: &features, window: &window, procs: self.procs, classifier }.predict()
     }
 
-    /// The jobs that count.
+    /// The latest starts, on which predictions are based.
     pub fn window(&self) -> HistoryWindow<'_> {
         self.history.window(self.history.len(), self.learning.history)
     }
 
-    /// How many starts are known of, at most the history's length.
+    /// The number of starts in [`WaitPredictor::window`].
     pub fn known(&self) -> usize {
         self.window().len()
     }
 
+    /// The jobs that wait and run now.
     pub fn state(&self) -> &SiteState {
         &self.state
     }

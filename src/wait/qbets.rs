@@ -1,36 +1,37 @@
-//! QBETS (Brevik, Nurmi and Wolski): a bound that a wait will not exceed, from the waits of jobs about as wide.
+//! QBETS (Brevik, Nurmi and Wolski): an upper bound of a wait, from the waits of jobs of similar width.
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 use crate::time::Seconds;
 
-/// The largest request sizes of the groups of jobs; the last has no end.
+/// The largest request sizes, in processors, of the groups of jobs; the last group has no upper bound.
 const WIDTHS: [u32; 3] = [4, 16, 64];
-/// So many jobs in a row over their bounds: the past no longer speaks for the present.
+/// After this many consecutive jobs over their bounds the history is cut: the waits have changed.
 const MISSES: u32 = 3;
 
-/// Bounds by request size.
+/// Upper bounds of waits, by request size.
 #[derive(Clone, Debug)]
 pub struct Qbets {
     quantile: f64,
     confidence: f64,
-    /// Fewest waits that give a bound.
+    /// The smallest number of waits that gives a bound.
     least: usize,
-    /// Most waits that are kept.
+    /// The largest number of waits that are kept.
     keep: usize,
     groups: Vec<WidthGroup>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct WidthGroup {
-    /// In the order the jobs started.
+    /// In the order in which the jobs started.
     waits: std::collections::VecDeque<Seconds>,
     sorted: Vec<Seconds>,
     misses: u32,
 }
 
 impl Qbets {
-    /// Upper bounds of a quantile that hold with such confidence, from the latest `keep` waits of a group at most.
+    /// Upper bounds of a quantile that hold with this confidence, from at most the latest `keep` waits of a group. Both
+    /// numbers lie between 0 and 1.
     pub fn new(quantile: f64, confidence: f64, keep: usize) -> Qbets {
         let least = fewest(quantile, confidence);
         Qbets {
@@ -42,14 +43,14 @@ impl Qbets {
         }
     }
 
-    /// The bound for a job so wide; none as long as too few waits are known.
+    /// The bound for a job of `procs` processors; None as long as too few waits are known.
     pub fn bound(&self, procs: u32) -> Option<Seconds> {
         let sorted = &self.groups[group(procs)].sorted;
         let rank = rank(sorted.len(), self.quantile, self.confidence)?;
         Some(sorted[rank - 1])
     }
 
-    /// A job has started; `bound` is what was said when it came.
+    /// Adds the wait of a job that has started; `bound` is the bound predicted at its arrival.
     pub fn observe(&mut self, procs: u32, wait: Seconds, bound: Option<Seconds>) {
         let (least, keep) = (self.least, self.keep);
         let group = &mut self.groups[group(procs)];
@@ -70,7 +71,7 @@ impl WidthGroup {
         self.sorted.insert(at, wait);
     }
 
-    /// Forgets all but the latest so many.
+    /// Keeps the latest `keep` waits.
     fn cut(&mut self, keep: usize) {
         while self.waits.len() > keep
             && let Some(oldest) = self.waits.pop_front()
@@ -85,7 +86,7 @@ fn group(procs: u32) -> usize {
     WIDTHS.iter().take_while(|&&most| procs > most).count()
 }
 
-/// Which of `n` sorted values, counted from 1, is an upper bound of the quantile with such confidence: the smallest k
+/// Which of `n` sorted values, counted from 1, is an upper bound of the quantile with this confidence: the smallest k
 /// with sum_{i<k} C(n,i) q^i (1-q)^(n-i) >= C (Brevik, Nurmi and Wolski 2006, section 3.1). None if `n` is too small.
 pub fn rank(n: usize, quantile: f64, confidence: f64) -> Option<usize> {
     let binomial = Binomial::new(quantile, n as u64).ok()?;
@@ -102,7 +103,8 @@ pub fn rank(n: usize, quantile: f64, confidence: f64) -> Option<usize> {
     Some(low)
 }
 
-/// The fewest values that give a bound at all: their largest. 59 for the 95% quantile with 95% confidence.
+/// The smallest number of values that gives a bound, which is then their largest. 59 for the 95% quantile with 95%
+/// confidence.
 fn fewest(quantile: f64, confidence: f64) -> usize {
     // 1 - q^n >= C
     let n = (libm::log(1.0 - confidence) / libm::log(quantile)).ceil().max(1.0) as usize;
@@ -143,7 +145,7 @@ mod tests {
         assert_eq!(rank(0, 0.95, 0.95), None);
     }
 
-    /// Each width of its own distribution; heavy tails, as waits have.
+    /// Each width has its own distribution, with the heavy tail that waits have.
     #[test]
     fn at_least_95_percent_of_synthetic_waits_stay_below_their_bounds() {
         let mut rng = stream(7, "qbets");
@@ -170,7 +172,7 @@ mod tests {
             qbets.observe(1, 10, None);
         }
         assert_eq!((qbets.bound(4), qbets.bound(5)), (Some(10), None));
-        // A hit in between: nothing happens. Twice a change of regime: the past is forgotten.
+        // Two misses, a hit, two misses: nothing is cut. A third miss in a row cuts the history.
         for wait in [500, 500, 10, 500, 500] {
             qbets.observe(1, wait, Some(10));
         }

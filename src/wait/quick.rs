@@ -1,28 +1,28 @@
 //! Quick starters: will a job wait less than an hour?
 //!
-//! PQStar is described in another paper of the authors; this is our reading of its summary (Kumar and Vadhiyar,
-//! section 3.1), which leaves open what "similar", "near" and "mid" are. Near history is the last 100 starts among those
-//! that came to a machine about as full as now, mid history the last 1,000 starts, long history all there are. The first
-//! of them with jobs similar in request size and estimate answers.
+//! PQStar is described in another paper of the authors. This is our reading of its summary (Kumar and Vadhiyar, section
+//! 3.1), which does not define "similar", "near" and "mid". Near history is the last 100 starts among jobs that arrived
+//! at an occupancy close to the present one. Mid history is the last 1,000 starts, long history all starts. The first
+//! of them that has jobs similar in request size and estimate decides.
 
 use super::history::HistoryWindow;
 use crate::job::Submission;
 use crate::time::{HOUR, Seconds};
 
-/// Starts that are near, and mid, history.
+/// The numbers of starts in near and in mid history.
 const NEAR: usize = 100;
 const MID: usize = 1000;
-/// How far occupancies may lie apart, as a share of the machine.
+/// The largest difference of occupancies that counts as close, as a share of the machine.
 const OCCUPANCY: f64 = 0.10;
-/// How far request sizes and estimates may lie apart, as a share of the job's own.
+/// The largest difference of request sizes and of estimates that counts as similar, as a share of the job's own.
 const SIMILAR: f64 = 0.25;
 
-/// Whether a wait is that of a quick starter (Kumar and Vadhiyar, section 1: less than one hour).
+/// Whether a wait is shorter than an hour (Kumar and Vadhiyar, section 1).
 pub fn is_quick(wait: Seconds) -> bool {
     wait < HOUR
 }
 
-/// Whether a job that comes when so many processors are in use is predicted to start quickly.
+/// Whether a job is predicted to wait less than an hour if it arrives when `occupied` of `procs` processors are in use.
 pub fn quick_starter(job: &Submission, occupied: i64, procs: u32, window: &HistoryWindow<'_>) -> bool {
     let about_as_full = |at: &usize| (window.occupied()[*at] - occupied as f64).abs() <= OCCUPANCY * f64::from(procs);
     let similar = |at: &usize| is_similar(job, &window.jobs()[*at]);
@@ -99,7 +99,7 @@ mod tests {
         assert!(!predict(&[(8, 1000, 50, 3600)], 50), "an hour is not less than an hour");
         // Not similar: too wide, too long.
         assert!(!predict(&[(11, 1000, 50, quick), (8, 1251, 50, quick)], 50));
-        // Mid: another occupancy; slow ones do not hinder a job that fits now.
+        // Mid: another occupancy. A job that fits now is quick even if similar jobs were slow.
         assert!(predict(&[(8, 1000, 90, quick)], 99));
         assert!(predict(&[(8, 1000, 90, slow)], 50));
         assert!(!predict(&[(8, 1000, 50, slow)], 93));

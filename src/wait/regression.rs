@@ -10,30 +10,34 @@ use super::knn::Neighbours;
 use super::scale::Scale;
 use super::svm::nodes;
 
-/// Neighbours that a regression is made of at most: the time to solve one grows with their square.
+/// The largest number of neighbours in a regression: the time to solve one grows with its square.
 const MOST: usize = 500;
-/// Keeps the normal equations solvable where there are fewer jobs than features, or features that say the same: the
-/// least-squares solution for practical purposes, and of several the smallest.
+/// Added to the diagonal, so that the normal equations can be solved with fewer jobs than features, or with features
+/// that depend on each other. The result is practically the least-squares solution, and of several solutions the
+/// smallest.
 const RIDGE: f64 = 1e-6;
 
-/// How waits hang on features.
+/// How waits depend on features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Regression {
     /// Least squares on the features as they are.
     Linear,
-    /// Support vector regression (C = 1, epsilon = 0.1, gamma = 1/19) on scaled features and standardised waits. The
-    /// paper's `degree equal to the number of features` is `degree: 19`.
+    /// Support vector regression (C = 1, epsilon = 0.1, gamma = 1/19) with a polynomial kernel, on scaled features and
+    /// standardised waits. The paper's "degree equal to the number of features" is `degree: 19`.
     Polynomial {
+        /// The degree of the polynomial.
         degree: i32,
     },
+    /// The same with a radial basis function as the kernel.
     Rbf,
+    /// The same with a sigmoid kernel.
     Sigmoid,
 }
 
 impl Regression {
-    /// The wait predicted from the nearest 500 neighbours at most. Never below 0, and never above the longest wait among
-    /// them: where it leaves what it was fitted to, a polynomial of high degree predicts waits longer than the world is old.
-    /// None if no number comes out at all.
+    /// The wait, in seconds, predicted from at most the 500 nearest neighbours. It is at least 0 and at most the
+    /// longest wait among them: outside the range of its data, a polynomial of high degree gives absurdly long waits.
+    /// None if the result is not a number.
     pub fn predict(self, target: &Features, neighbours: &Neighbours, window: &HistoryWindow<'_>) -> Option<f64> {
         let nearest = neighbours.nearest(MOST);
         let rows: Vec<Features> = nearest.iter().map(|one| window.features(one.at)).collect();
@@ -100,7 +104,7 @@ fn linear(target: &Features, rows: &[Features], waits: &[f64]) -> f64 {
     scale(target).iter().zip(weights).map(|(x, weight)| x * weight).sum()
 }
 
-/// Solves a positive definite system, of which the lower half is given, by Cholesky's decomposition.
+/// Solves a positive definite system by Cholesky's decomposition. Only the lower half of the matrix is read.
 fn solve(mut matrix: [[f64; FEATURES]; FEATURES], mut right: Features) -> Features {
     for i in 0..FEATURES {
         for j in 0..=i {
@@ -155,11 +159,11 @@ mod tests {
             let found = Regression::Linear.predict(&target, &all(150), &window).unwrap();
             assert!((found - expected).abs() < 0.1, "{found} {expected}");
         }
-        // Fewer jobs than features: still an answer, and the jobs themselves are met.
+        // Fewer jobs than features: there is still an answer, and it fits these jobs.
         let few = all(8);
         let found = Regression::Linear.predict(&window.features(3), &few, &window).unwrap();
         assert!((found - window.waits()[3] as f64).abs() < 1.0, "{found} {}", window.waits()[3]);
-        // A target far below, or above: no wait is negative, or longer than any that is known.
+        // A target far below or above the data: no wait is negative, or longer than the longest known one.
         let mut target = window.features(0);
         let mut predict = |value: f64| {
             (target[1], target[5]) = (value, value);

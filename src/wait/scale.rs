@@ -1,4 +1,4 @@
-//! Features as support vector machines want them: ln(1 + x), with mean 0 and deviation 1 over the jobs learned from.
+//! Features scaled for support vector machines: ln(1 + x), with mean 0 and deviation 1 over the training jobs.
 
 use super::features::{FEATURES, Features};
 
@@ -6,12 +6,12 @@ use super::features::{FEATURES, Features};
 #[derive(Clone, Debug)]
 pub struct Scale {
     mean: Features,
-    /// One over the deviation; 0 for a feature that is always the same and tells nothing.
+    /// One over the deviation; 0 for a constant feature.
     inverse: Features,
 }
 
 impl Scale {
-    /// Learns from rows, and gives them scaled.
+    /// Computes the scale of these rows, and returns it with the scaled rows.
     pub fn learn(rows: impl Iterator<Item = Features>) -> (Scale, Vec<Features>) {
         let mut rows: Vec<Features> = rows.map(logarithms).collect();
         let count = rows.len().max(1) as f64;
@@ -21,7 +21,7 @@ impl Scale {
             let square = |row: &Features| (row[feature] - mean) * (row[feature] - mean);
             let deviation = (rows.iter().map(square).sum::<f64>() / count).sqrt();
             scale.mean[feature] = mean;
-            // What rounding leaves of equal logarithms is no deviation.
+            // A smaller deviation is the rounding error of equal logarithms.
             scale.inverse[feature] = if deviation > 1e-9 { 1.0 / deviation } else { 0.0 };
         }
         rows.iter_mut().for_each(|row| *row = scale.standardize(row));

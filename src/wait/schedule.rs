@@ -1,4 +1,4 @@
-//! A schedule as the events that a site would have seen, in the order in which waits are predicted.
+//! A schedule as a sequence of events of a site, in the order in which waits are predicted.
 
 use crate::engine::{Arrival, Cancellation, End, EngineError, EngineOptions, Named, Observer, Simulation, Start};
 use crate::job::{Job, JobId, Submission};
@@ -6,32 +6,36 @@ use crate::predict;
 use crate::schedule;
 use crate::time::{Seconds, Time};
 
-/// Jobs, when each started, and the machine they ran on: a log's own schedule or a simulated one.
+/// Jobs, their starts, and the machine they ran on: a log's own schedule or a simulated one.
 #[derive(Clone, Debug)]
 pub struct SiteSchedule<'a> {
+    /// In workload order; a job's index is its [`JobId`].
     pub jobs: &'a [Job],
-    /// One for each job.
+    /// When each job started, one per job.
     pub starts: &'a [Time],
+    /// Processors of the machine.
     pub procs: u32,
 }
 
 impl SiteSchedule<'_> {
+    /// How long a job waited.
     pub fn wait(&self, id: JobId) -> Seconds {
         self.starts[id.index()] - self.jobs[id.index()].submission.submit
     }
 
-    /// Its jobs with these waits as their recorded ones, so that the scheduler `replay` repeats it.
+    /// The jobs with these waits as their recorded waits, so that the scheduler `replay` repeats the schedule.
     pub(super) fn with_waits(&self) -> Vec<Job> {
         let waits = (0..self.jobs.len() as u32).map(|id| self.wait(JobId(id)));
         self.jobs.iter().zip(waits).map(|(job, wait)| Job { recorded_wait: Some(wait).into(), ..*job }).collect()
     }
 
-    /// Replays the schedule for a site's handler, up to and including the instant at which the last of these jobs arrives.
+    /// Replays the schedule for a handler, up to and including the instant at which the last of the first `jobs` jobs
+    /// arrives.
     pub(super) fn replay(&self, jobs: usize, handler: &mut dyn SiteHandler) -> Result<(), EngineError> {
         let all = self.with_waits();
         let replay = schedule::catalog::parse("replay").expect("a scheduler of ours");
         let policy = Named { name: replay.to_string(), value: schedule::catalog::build(&replay, &all) };
-        // What is predicted of runtimes does not matter to a replay.
+        // A replay does not depend on predicted run times.
         let estimate = predict::catalog::parse("estimate").expect("a predictor of ours");
         let predictor = Named { name: estimate.to_string(), value: predict::catalog::build(&estimate) };
         let order = SiteOrder::new(handler);
@@ -45,7 +49,7 @@ impl SiteSchedule<'_> {
     }
 }
 
-/// What happens at a site, for those who predict waits there.
+/// Receives the events of a site.
 pub trait SiteHandler {
     /// A job joins the queue.
     fn on_arrival(&mut self, id: JobId, job: &Submission, now: Time);
@@ -53,37 +57,38 @@ pub trait SiteHandler {
     fn on_start(&mut self, id: JobId, now: Time);
     /// A running job has ended.
     fn on_end(&mut self, id: JobId, runtime: Seconds, now: Time);
-    /// A waiting job is withdrawn.
+    /// A waiting job is cancelled.
     fn on_cancellation(&mut self, _id: JobId) {}
 }
 
-/// Observes a simulation for a [`SiteHandler`], whose events of one instant have another order: ends, then starts of jobs
-/// that arrived earlier, then arrivals, all in workload order; a job that starts when it arrives starts before the next
-/// arrives. So an arriving job finds what is left after the instant's ends and starts, which is when its features are
-/// taken, however the engine came to decide them.
+/// Observes a simulation for a [`SiteHandler`], and passes the events of one instant in another order: ends, then
+/// starts of jobs that arrived earlier, then arrivals, all in workload order. A job that starts when it arrives starts
+/// before the next job arrives. So the features of an arriving job describe the site after the ends and starts of the
+/// instant, whatever the order of the engine's decisions.
 ///
-/// Arrivals and starts are held back until the instant is over: an event of a later one comes, or [`SiteOrder::advance_to`]
-/// says so.
+/// Arrivals and starts are kept back until the instant is over: until an event of a later instant, or a call of
+/// [`SiteOrder::advance_to`] with a later time.
 #[derive(Clone, Debug)]
 pub struct SiteOrder<H> {
     handler: H,
-    /// The present instant, and what was held back of it.
+    /// The present instant; its arrivals and starts are kept back.
     now: Time,
     arrivals: Vec<(JobId, Submission)>,
     starts: Vec<JobId>,
 }
 
 impl<H: SiteHandler> SiteOrder<H> {
+    /// Passes events to this handler.
     pub fn new(handler: H) -> Self {
         SiteOrder { handler, now: Time::MIN, arrivals: Vec::new(), starts: Vec::new() }
     }
 
-    /// Whoever handles the events, and the jobs that have arrived at the present instant, of which it does not know yet.
+    /// The handler, and the jobs that have arrived at the present instant and have not been passed to it yet.
     pub fn handler(&self) -> (&H, &[(JobId, Submission)]) {
         (&self.handler, &self.arrivals)
     }
 
-    /// Time goes on: all instants before `now` are over.
+    /// All instants before `now` are over: passes the events that were kept back.
     pub fn advance_to(&mut self, now: Time) {
         if now > self.now {
             self.finish();
@@ -91,7 +96,7 @@ impl<H: SiteHandler> SiteOrder<H> {
         }
     }
 
-    /// The present instant is over.
+    /// The present instant is over: passes the events that were kept back.
     pub fn finish(&mut self) {
         self.starts.sort_unstable();
         let arrived = |id: &JobId| self.arrivals.iter().any(|(other, _)| other == id);
@@ -119,7 +124,7 @@ impl<H: SiteHandler> Observer for SiteOrder<H> {
         self.starts.push(start.job.id);
     }
 
-    /// Ends come first in either order.
+    /// Ends come first in both orders, so they are passed at once.
     fn on_end(&mut self, end: &End<'_>) {
         self.advance_to(end.time);
         self.handler.on_end(end.job.id, end.runtime, end.time);

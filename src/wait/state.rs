@@ -1,31 +1,34 @@
-//! What is seen of a site: who waits, who runs. Told by events, whoever tells them: a replayed log or a simulation.
+//! The state of a site, updated by events: which jobs wait and which run.
 
 use crate::job::{JobId, Submission};
 use crate::time::{Seconds, Time};
 
-/// A job in the system.
+/// A waiting or running job.
 #[derive(Clone, Copy, Debug)]
 pub struct SiteJob {
+    /// Its index in the schedule.
     pub id: JobId,
+    /// Processors asked for.
     pub procs: u32,
+    /// The user's estimate of the run time.
     pub estimate: Seconds,
-    /// When it started; of a waiting job, nothing.
+    /// When it started; meaningless for a waiting job.
     pub start: Time,
 }
 
 impl SiteJob {
-    /// Processor-seconds asked for.
+    /// Estimated processor-seconds.
     pub fn demand(&self) -> i128 {
         i128::from(self.procs) * i128::from(self.estimate)
     }
 
-    /// Of those, what is left of a running job. Never below 0: a job that outlives its estimate asks for nothing.
+    /// Estimated processor-seconds that are left of a running job: 0 once it has run longer than its estimate.
     pub fn remaining(&self, now: Time) -> i128 {
         i128::from(self.procs) * i128::from((self.estimate - (now - self.start)).max(0))
     }
 }
 
-/// The jobs in the system.
+/// The jobs that wait or run at a site.
 #[derive(Clone, Debug, Default)]
 pub struct SiteState {
     waiting: Vec<SiteJob>,
@@ -39,7 +42,7 @@ impl SiteState {
         self.waiting.push(SiteJob { id, procs: job.procs, estimate: job.estimate, start: 0 });
     }
 
-    /// A waiting job starts. False if no such job waits.
+    /// A waiting job starts. Returns false if no such job waits.
     pub fn start(&mut self, id: JobId, now: Time) -> bool {
         let Some(job) = take(&mut self.waiting, id) else { return false };
         self.occupied += i64::from(job.procs);
@@ -47,22 +50,24 @@ impl SiteState {
         true
     }
 
-    /// A running job ends. False if no such job runs.
+    /// A running job ends. Returns false if no such job runs.
     pub fn end(&mut self, id: JobId) -> bool {
         let Some(job) = take(&mut self.running, id) else { return false };
         self.occupied -= i64::from(job.procs);
         true
     }
 
-    /// A waiting job is withdrawn. False if no such job waits.
+    /// A waiting job is cancelled. Returns false if no such job waits.
     pub fn cancel(&mut self, id: JobId) -> bool {
         take(&mut self.waiting, id).is_some()
     }
 
+    /// The waiting jobs, in no particular order.
     pub fn waiting(&self) -> &[SiteJob] {
         &self.waiting
     }
 
+    /// The running jobs, in no particular order.
     pub fn running(&self) -> &[SiteJob] {
         &self.running
     }
@@ -73,7 +78,7 @@ impl SiteState {
     }
 }
 
-/// Order does not matter to anyone: all that is read of the jobs are counts and sums.
+/// The order of the jobs does not matter: only counts and sums are computed from them.
 fn take(jobs: &mut Vec<SiteJob>, id: JobId) -> Option<SiteJob> {
     jobs.iter().position(|job| job.id == id).map(|at| jobs.swap_remove(at))
 }

@@ -1,10 +1,10 @@
-//! A support vector machine that gives each class of waits its probability.
+//! A support vector machine that predicts the probability of each class of waits.
 //!
-//! One machine for each pair of classes, a sigmoid over its decisions (Platt, by five-fold cross-validation), and the
-//! coupling of the pairs (Wu, Lin and Weng): what scikit-learn's and LIBSVM's classifiers do when probabilities are
-//! asked for. The solver and the fits are those of the crate `libsvm-rs`. Its own cross-validation shuffles with
-//! a generator that all threads share; here the folds come from a stream of their own, so that training gives the same
-//! on any number of threads.
+//! There is one machine for each pair of classes, a sigmoid over its decisions (Platt, by five-fold cross-validation),
+//! and the coupling of the pairs (Wu, Lin and Weng). The classifiers of scikit-learn and LIBSVM predict probabilities
+//! in the same way. The solver and the fits are those of the crate `libsvm-rs`. Its own cross-validation shuffles with
+//! a generator that all threads share; here the folds have their own random stream, so that training gives the same
+//! result on any number of threads.
 
 use libsvm_rs::probability::{multiclass_probability, sigmoid_predict, sigmoid_train};
 use libsvm_rs::train::svm_train;
@@ -19,30 +19,31 @@ use crate::parallel;
 use crate::rng::stream;
 
 const FOLDS: usize = 5;
-/// How close to certain a pair may be (LIBSVM, `svm_predict_probability`).
+/// The smallest probability of a class of a pair (LIBSVM, `svm_predict_probability`).
 const CERTAIN: f64 = 1e-7;
 /// 1 / number of features.
 const GAMMA: f64 = 1.0 / FEATURES as f64;
 
-/// What is to be learned: the jobs of a history with their classes.
+/// The jobs of a history with their classes.
 pub struct TrainingSet {
     scale: Scale,
     rows: Vec<Vec<SvmNode>>,
     dense: Vec<Features>,
     classes: Vec<WaitClass>,
-    /// Those that occur, in order.
+    /// The classes that occur, in order.
     present: Vec<WaitClass>,
     seed: u64,
 }
 
-/// Two classes that are told apart.
+/// Two classes, as indices into the classes that occur.
 #[derive(Clone, Copy, Debug)]
 pub struct ClassPair {
     first: usize,
     second: usize,
 }
 
-/// What was learned of a pair: how near each support vector, by its place among the jobs, pulls towards the first class.
+/// The result of training on one pair: each support vector, as an index into the jobs, with its weight towards the
+/// first class.
 pub struct TrainedPair {
     pair: ClassPair,
     weights: Vec<(usize, f64)>,
@@ -50,12 +51,12 @@ pub struct TrainedPair {
     sigmoid: (f64, f64),
 }
 
-/// Gives probabilities of classes.
+/// Predicts the probabilities of classes.
 #[derive(Clone, Debug)]
 pub struct Classifier {
     scale: Scale,
     present: Vec<WaitClass>,
-    /// The support vectors of all pairs, each once.
+    /// The support vectors of all pairs, without duplicates.
     vectors: Vec<Features>,
     pair_classifiers: Vec<PairClassifier>,
 }
@@ -63,16 +64,16 @@ pub struct Classifier {
 #[derive(Clone, Debug)]
 struct PairClassifier {
     pair: ClassPair,
-    /// By place in `vectors`.
+    /// Indices into `vectors`, with their weights.
     weights: Vec<(usize, f64)>,
     rho: f64,
     sigmoid: (f64, f64),
 }
 
 impl TrainingSet {
-    /// None if there is nothing to learn from.
+    /// None if the window is empty.
     pub fn of(window: &HistoryWindow<'_>, seed: u64) -> Option<TrainingSet> {
-        // LIBSVM talks of its progress unless it is told not to.
+        // Otherwise LIBSVM prints its progress.
         libsvm_rs::set_quiet(true);
         let (scale, dense) = Scale::learn((0..window.len()).map(|at| window.features(at)));
         let classes: Vec<_> = window.waits().iter().map(|&wait| WaitClass::of(wait as f64)).collect();
@@ -81,13 +82,14 @@ impl TrainingSet {
         (!present.is_empty()).then_some(TrainingSet { scale, rows, dense, classes, present, seed })
     }
 
-    /// Every pair can be learned by itself, on whatever thread.
+    /// The pairs of classes to train on. They are independent of each other, so they can be trained in parallel.
     pub fn pairs(&self) -> Vec<ClassPair> {
         let count = self.present.len();
         (0..count).flat_map(|first| (first + 1..count).map(move |second| ClassPair { first, second })).collect()
     }
 
-    pub fn learn(&self, pair: ClassPair) -> TrainedPair {
+    /// Trains the classifier of one pair.
+    pub fn train(&self, pair: ClassPair) -> TrainedPair {
         let [first, second] = [pair.first, pair.second].map(|at| self.present[at]);
         let jobs: Vec<usize> =
             (0..self.rows.len()).filter(|&at| self.classes[at] == first || self.classes[at] == second).collect();
@@ -103,7 +105,7 @@ impl TrainingSet {
         for fold in 0..FOLDS {
             let held_out = fold * jobs.len() / FOLDS..(fold + 1) * jobs.len() / FOLDS;
             let others = [&shuffled[..held_out.start], &shuffled[held_out.end..]].concat();
-            // With one class only, or none, there is nothing to solve (LIBSVM, `svm_binary_svc_probability`).
+            // With fewer than two classes there is nothing to solve (LIBSVM, `svm_binary_svc_probability`).
             let sum: f64 = others.iter().map(|&at| label(at)).sum();
             let model = (sum.abs() < others.len() as f64).then(|| train(&others));
             for &at in &shuffled[held_out] {
@@ -123,8 +125,8 @@ impl TrainingSet {
         TrainedPair { pair, weights, rho: sign * model.rho[0], sigmoid }
     }
 
-    /// Puts together what was learned of all pairs.
-    pub fn finish(self, learned: Vec<TrainedPair>) -> Classifier {
+    /// Makes a classifier of the results of all pairs.
+    pub fn finish(self, trained: Vec<TrainedPair>) -> Classifier {
         let mut places = vec![None; self.dense.len()];
         let mut vectors = Vec::new();
         let mut place = |job: usize| {
@@ -133,7 +135,7 @@ impl TrainingSet {
                 vectors.len() - 1
             })
         };
-        let pair_classifiers = learned.into_iter().map(|TrainedPair { pair, weights, rho, sigmoid }| {
+        let pair_classifiers = trained.into_iter().map(|TrainedPair { pair, weights, rho, sigmoid }| {
             let weights = weights.into_iter().map(|(job, weight)| (place(job), weight)).collect();
             PairClassifier { pair, weights, rho, sigmoid }
         });
@@ -150,7 +152,7 @@ pub(super) fn nodes(row: &Features) -> Vec<SvmNode> {
     row.iter().zip(1..).map(|(&value, index)| SvmNode { index, value }).collect()
 }
 
-/// Above 0 for the class labelled +1, whichever came first in the training data.
+/// Above 0 for the class labelled +1, whichever class comes first in the training data.
 fn decision(model: &SvmModel, row: &[SvmNode]) -> f64 {
     let mut values = [0.0];
     predict_values(model, row, &mut values);
@@ -158,14 +160,14 @@ fn decision(model: &SvmModel, row: &[SvmNode]) -> f64 {
 }
 
 impl Classifier {
-    /// Learns from a window of history on so many threads; none if it is empty.
+    /// Trains on a window of history with `threads` threads; None if the window is empty.
     pub fn train(window: &HistoryWindow<'_>, seed: u64, threads: usize) -> Option<Classifier> {
-        let lesson = TrainingSet::of(window, seed)?;
-        let learned = parallel::map(&lesson.pairs(), threads, |&pair| lesson.learn(pair), |_| ());
-        Some(lesson.finish(learned))
+        let set = TrainingSet::of(window, seed)?;
+        let trained = parallel::map(&set.pairs(), threads, |&pair| set.train(pair), |_| ());
+        Some(set.finish(trained))
     }
 
-    /// The probability of each class; they sum to 1. A class that the history does not have has none.
+    /// The probability of each class; they sum to 1. A class that does not occur in the history has probability 0.
     pub fn probabilities(&self, features: &Features) -> PerClass {
         let count = self.present.len();
         let mut all = [0.0; CLASSES];
@@ -208,7 +210,7 @@ mod tests {
     use crate::wait::history::{ArrivedJob, WaitHistory};
     use rand::RngExt;
 
-    /// Jobs whose wait grows with the length of the queue, with some that do not fit.
+    /// Jobs with waits that grow with the length of the queue; a tenth of them have a random wait instead.
     fn history(count: usize, classes: usize) -> WaitHistory {
         let mut rng = stream(3, "svm test");
         let mut history = WaitHistory::of_all();
@@ -229,7 +231,7 @@ mod tests {
         let history = history(600, 4);
         let (train, test) = (history.window(400, 400), history.window(600, 200));
         let classifier = Classifier::train(&train, 1, 2).unwrap();
-        let (mut right, mut told) = (0, 0.0);
+        let (mut right, mut of_truth) = (0, 0.0);
         for at in 0..test.len() {
             let probabilities = classifier.probabilities(&test.features(at));
             assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);
@@ -238,11 +240,12 @@ mod tests {
             let class = WaitClass::of(test.waits()[at] as f64);
             let best = WaitClass::all().max_by(|a, b| probabilities[a.index()].total_cmp(&probabilities[b.index()]));
             right += usize::from(best == Some(class));
-            told += probabilities[class.index()];
+            of_truth += probabilities[class.index()];
         }
-        // A tenth of the classes was drawn anew among four: 92.5% can be right, and the probabilities should know.
+        // A tenth of the classes was drawn again among four: at most 92.5% can be right, and the probabilities should
+        // say so.
         assert!(right >= 175, "{right} of 200");
-        assert!((told / 200.0 - 0.87).abs() < 0.06, "{told}");
+        assert!((of_truth / 200.0 - 0.87).abs() < 0.06, "{of_truth}");
     }
 
     /// The quick way to a decision is LIBSVM's own, and so are the probabilities but for the shuffle of its folds.
@@ -250,14 +253,14 @@ mod tests {
     fn decisions_are_libsvms() {
         let history = history(300, 3);
         let window = history.window(300, 300);
-        let lesson = TrainingSet::of(&window, 1).unwrap();
-        let learned: Vec<TrainedPair> = lesson.pairs().into_iter().map(|pair| lesson.learn(pair)).collect();
-        let labels: Vec<f64> = lesson.classes.iter().map(|class| class.number() as f64).collect();
-        let problem = SvmProblem { labels, instances: lesson.rows.clone() };
+        let set = TrainingSet::of(&window, 1).unwrap();
+        let trained: Vec<TrainedPair> = set.pairs().into_iter().map(|pair| set.train(pair)).collect();
+        let labels: Vec<f64> = set.classes.iter().map(|class| class.number() as f64).collect();
+        let problem = SvmProblem { labels, instances: set.rows.clone() };
         let plain = svm_train(&problem, &parameters());
         let with = svm_train(&problem, &SvmParameter { probability: true, ..parameters() });
-        let rows = lesson.rows.clone();
-        let classifier = lesson.finish(learned);
+        let rows = set.rows.clone();
+        let classifier = set.finish(trained);
         let mut apart = 0.0;
         for (at, row) in rows.iter().enumerate() {
             let target = classifier.scale.apply(&window.features(at));
@@ -277,7 +280,8 @@ mod tests {
                         .map(|&(v, weight)| weight * kernel(&classifier.vectors[v], &target))
                         .sum();
                     let ours = sign * (ours - machine.rho);
-                    // The solver stops within a thousandth, wherever the order of the jobs lets it.
+                    // The solver stops within a thousandth of the optimum; where exactly depends on the order of the
+                    // jobs.
                     assert!((ours - values[by_labels]).abs() < 0.02, "{ours} {}", values[by_labels]);
                     by_labels += 1;
                 }
@@ -306,13 +310,13 @@ mod tests {
     }
 
     #[test]
-    fn one_class_is_certain_and_an_empty_history_teaches_nothing() {
+    fn one_class_is_certain_and_an_empty_history_gives_no_classifier() {
         let one = history(30, 1);
         let window = one.window(30, 30);
         let classifier = Classifier::train(&window, 1, 1).unwrap();
         assert_eq!(classifier.probabilities(&window.features(3)), [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
         assert!(Classifier::train(&one.window(0, 5), 1, 1).is_none());
-        // A class with a single job, which no fold can both learn and be asked about.
+        // A class with a single job: no fold can have it in both training and test data.
         let mut history = history(40, 2);
         history.push(&ArrivedJob { id: JobId(0), job: Submission::new(0, 1, 1), features: [9.0; FEATURES] }, 30 * HOUR);
         let classifier = Classifier::train(&history.window(41, 41), 1, 1).unwrap();

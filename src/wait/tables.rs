@@ -1,4 +1,4 @@
-//! Predictions of waits for programs and for people.
+//! Predictions of waits as rows of named cells, and as tables for people.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use crate::report::{Cell, Table, grouped, percent};
 use crate::text::printable;
 use crate::time::{Seconds, humane};
 
-/// A line of results: named cells.
+/// One row of results: named cells.
 pub type WaitRow = Vec<(&'static str, Cell)>;
 
 /// `method,predictions,ppe_pct,class1_pct,class2_pct,class3_pct,class1_slow_pct,class2_slow_pct,class3_slow_pct`, then
@@ -42,7 +42,7 @@ pub fn figures_cells(figures: &WaitFigures, trace: &str, scheduler: &str) -> Wai
     ]
 }
 
-/// `method,class,predicted_class,jobs`: how often each class was taken for each.
+/// `method,class,predicted_class,jobs`: one row per true and predicted class.
 pub fn confusion_cells(figures: &WaitFigures) -> Vec<WaitRow> {
     let pairs = WaitClass::all().flat_map(|truth| WaitClass::all().map(move |class| (truth, class)));
     let row = |(truth, class): (WaitClass, WaitClass)| {
@@ -56,7 +56,7 @@ pub fn confusion_cells(figures: &WaitFigures) -> Vec<WaitRow> {
     pairs.map(row).collect()
 }
 
-/// `low,high,count,predicted,observed`: probabilities of classes in tenths.
+/// `low,high,count,predicted,observed`: the probabilities of classes, in tenths.
 pub fn calibration_cells(bin: &CalibrationBin) -> WaitRow {
     vec![
         ("low", Cell::Number(bin.low)),
@@ -67,8 +67,9 @@ pub fn calibration_cells(bin: &CalibrationBin) -> WaitRow {
     ]
 }
 
-/// What one method said of one job: `method,job,submit,procs,estimate,wait,class,predicted,predicted_class`, the two
-/// classes given, the probabilities of all six, `quick,similar`.
+/// One method's prediction for one job: `method,job,submit,procs,estimate,wait,class,predicted,predicted_class`, the
+/// two classes of the answer, the probabilities of all six, `quick,similar`. `at` is an index into the evaluation's
+/// jobs, `method` into its methods. None if the method has no answer.
 pub fn job_cells(evaluation: &Evaluation, schedule: &SiteSchedule<'_>, at: usize, method: usize) -> Option<WaitRow> {
     let (method, points) = &evaluation.points[method];
     let (judged, point) = (&evaluation.jobs[at], points[at]?);
@@ -95,7 +96,7 @@ pub fn job_cells(evaluation: &Evaluation, schedule: &SiteSchedule<'_>, at: usize
     Some(row)
 }
 
-/// Figures, the first method's confusion matrix, and the calibration of the probabilities.
+/// Writes the figures of all methods, the confusion matrix of the first one, and the calibration of the probabilities.
 pub fn write_tables(out: &mut dyn Write, evaluation: &Evaluation, all: &[WaitFigures]) -> io::Result<()> {
     let mut table = Table::default();
     table.line(["", "predictions", "error", "1 class", "2 classes", "3 classes", "slow: 1", "2", "3", "covered"]);
@@ -110,8 +111,8 @@ pub fn write_tables(out: &mut dyn Write, evaluation: &Evaluation, all: &[WaitFig
     for figures in all.iter().filter(|figures| figures.unanswered > 0) {
         let unanswered = grouped(figures.unanswered);
         let why = match figures.method.starts_with("downey") {
-            true => "found others waiting, or nobody whose end would be enough",
-            false => "came when too little was known",
+            true => "found other jobs waiting, or too few processors in use by jobs that will end",
+            false => "arrived when too few jobs were known",
         };
         writeln!(out, "{}: no answer for {unanswered} jobs, which {why}", figures.method)?;
     }
@@ -144,7 +145,8 @@ pub fn write_tables(out: &mut dyn Write, evaluation: &Evaluation, all: &[WaitFig
     table.write(out)
 }
 
-/// One answer as a row: the job, the site, the prediction, and what other methods say.
+/// One answer as a row: the job, the site, the prediction, and the predictions of other methods. `number` is the job's
+/// number in its log, `actual` its actual wait.
 pub fn answer_cells(answer: &WaitAnswer, number: Option<i64>, actual: Option<Seconds>) -> Vec<(String, Cell)> {
     let prediction = &answer.prediction;
     let whole = |value: i64| Cell::Number(value as f64);
@@ -176,7 +178,7 @@ pub fn answer_cells(answer: &WaitAnswer, number: Option<i64>, actual: Option<Sec
     row
 }
 
-/// The answer as a person wants to read it. `name` is what the job is called.
+/// Writes an answer as text. `name` describes the job in the first line; `actual` is its actual wait, if known.
 pub fn write_answer(
     out: &mut dyn Write,
     answer: &WaitAnswer,
@@ -220,7 +222,7 @@ pub fn write_answer(
     let quick = if prediction.quick { "yes" } else { "no" };
     writeln!(out, "\nwithin the hour, by jobs of about its size and a machine about as full: {quick}")?;
     for (name, point) in &answer.others {
-        let point = point.map_or("no answer, too little is known".to_string(), humane);
+        let point = point.map_or("no answer, too few jobs are known".to_string(), humane);
         let what = if is_bound(name) { "at most " } else { "" };
         writeln!(out, "{name}: {what}{point}")?;
     }
