@@ -7,24 +7,26 @@ use super::strategy::Objective;
 use super::workload::MalleableJob;
 use crate::model::{Outlook, QueueTimeMethod, SHORTEST_QUEUE_TIME};
 
-/// What is asked: a job, how many processors it can have now, and the most it takes.
+/// A job that decides, the processors it can have now, and the most it can use.
 #[derive(Clone, Copy, Debug)]
 pub struct Decision<'a> {
     pub job: &'a MalleableJob,
-    /// At least 1, fewer than `most`.
+    /// Processors that are free: at least 1, fewer than `most`.
     pub free: u32,
+    /// The most processors that the job can use on this machine.
     pub most: u32,
-    /// How many wait, this job included.
+    /// The number of waiting jobs, including this one.
     pub waiting: usize,
 }
 
-/// To hold out for more processors than there are.
+/// The decision to wait for more processors than are free.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HoldOut {
+    /// The number of processors to wait for.
     pub procs: u32,
-    /// The time until they are free, as known or predicted.
+    /// The time until they are free, in seconds, actual or predicted.
     pub wait: f64,
-    /// The same before it was corrected.
+    /// The same before the correction by a line.
     pub uncorrected: f64,
 }
 
@@ -33,13 +35,14 @@ impl Decision<'_> {
         if objective.whole_queue { self.waiting as f64 } else { 1.0 }
     }
 
-    /// What a hope must stay below: the run time at once, less what it must be worth (section 6.1).
-    fn worth(&self, objective: Objective) -> f64 {
+    /// The turnaround that waiting must stay below: the run time on the free processors, less the required saving
+    /// (section 6.1).
+    fn limit_of_turnaround(&self, objective: Objective) -> f64 {
         self.job.runtime(self.free) * (1.0 - objective.risk)
     }
 }
 
-/// By the true ends of the running jobs. None is docility: to start on what is free.
+/// Decides by the actual ends of the running jobs. None means docility: to start on what is free.
 pub fn by_oracle(
     decision: &Decision<'_>,
     machine: &MalleableMachine,
@@ -47,11 +50,11 @@ pub fn by_oracle(
     objective: Objective,
 ) -> Option<HoldOut> {
     let weight = decision.weight(objective);
-    let (mut best, mut shortest) = (None, decision.worth(objective));
+    let (mut best, mut shortest) = (None, decision.limit_of_turnaround(objective));
     let mut free = decision.free;
     for job in machine.by_end() {
         free += job.procs;
-        // Fewer processors than are free by then would wait as long and run longer.
+        // Fewer processors than are free then would mean the same wait and a longer run.
         let (procs, wait) = (free.min(decision.most), job.end - now);
         let turnaround = weight * wait + decision.job.runtime(procs);
         if turnaround < shortest {
@@ -65,7 +68,8 @@ pub fn by_oracle(
     best
 }
 
-/// By predictions, corrected by a line if there is one.
+/// Decides by predicted queue times, corrected by `line` if there is one. None means docility: to start on what is
+/// free.
 pub fn by_prediction(
     decision: &Decision<'_>,
     outlook: impl FnOnce() -> Outlook,
@@ -74,8 +78,8 @@ pub fn by_prediction(
     objective: Objective,
 ) -> Option<HoldOut> {
     let weight = decision.weight(objective);
-    let shortest = decision.worth(objective);
-    // Nothing to gain even if processors were free in a second: by far the most common answer.
+    let shortest = decision.limit_of_turnaround(objective);
+    // The most common case: waiting is no gain even if the processors were free after a second.
     if weight * SHORTEST_QUEUE_TIME + decision.job.runtime(decision.most) >= shortest {
         return None;
     }
@@ -87,8 +91,9 @@ pub fn by_prediction(
     search.best
 }
 
-/// The search for the best number of processors. Of numbers among which more take longer to get and shorten the run,
-/// none is any good if the fewest cannot be had in time for the run time of the most: so few are looked at.
+/// The search for the best number of processors. Within a range in which more processors take longer to get and shorten
+/// the run, the whole range can be skipped if the smallest request cannot be satisfied in time for the run time of the
+/// largest.
 struct AllocationSearch<'a> {
     decision: &'a Decision<'a>,
     outlook: &'a Outlook,
@@ -101,24 +106,24 @@ struct AllocationSearch<'a> {
 }
 
 impl AllocationSearch<'_> {
-    /// Looks at requests for `fewest` to `most` more processors than are free.
+    /// Examines requests for `fewest` to `most` processors more than are free.
     fn among(&mut self, fewest: u32, most: u32) {
         if fewest > most || !self.outlook.is_within(self.method, fewest, self.limit(most)) {
             return;
         }
         let middle = fewest.midpoint(most);
-        self.look_at(middle);
+        self.examine(middle);
         self.among(middle + 1, most);
         self.among(fewest, middle - 1);
     }
 
-    fn look_at(&mut self, more: u32) {
+    fn examine(&mut self, more: u32) {
         let limit = self.limit(more);
         let Some(uncorrected) = self.outlook.queue_time_within(self.method, more, limit) else { return };
         let wait = self.line.map_or(uncorrected, |line| line.correct(uncorrected)).max(SHORTEST_QUEUE_TIME);
         let procs = self.decision.free + more;
         let turnaround = self.weight * wait + self.decision.job.runtime(procs);
-        // Of equals the smaller; but nobody waits for nothing.
+        // Of equal turnarounds the fewest processors win; but waiting must be shorter than starting at once.
         if turnaround < self.shortest || self.best.is_some_and(|best| turnaround == self.shortest && procs < best.procs)
         {
             self.shortest = turnaround;
@@ -126,7 +131,7 @@ impl AllocationSearch<'_> {
         }
     }
 
-    /// How long so many more processors may take for the turnaround to be as short as the best.
+    /// The longest wait for `more` further processors with which the turnaround is as short as the best so far.
     fn limit(&self, more: u32) -> f64 {
         let wait = (self.shortest - self.decision.job.runtime(self.decision.free + more)) / self.weight;
         self.line.map_or(wait, |line| line.uncorrect(wait))
@@ -148,7 +153,7 @@ mod tests {
         line: Option<CorrectionLine>,
         objective: Objective,
     ) -> Option<(u32, f64)> {
-        let (mut best, mut shortest) = (None, decision.worth(objective));
+        let (mut best, mut shortest) = (None, decision.limit_of_turnaround(objective));
         for procs in decision.free + 1..=decision.most {
             let Some(time) = outlook.queue_time(method, procs - decision.free) else { continue };
             let wait = line.map_or(time, |line| line.correct(time)).max(SHORTEST_QUEUE_TIME);
@@ -162,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn few_looks_find_what_all_looks_find() {
+    fn the_search_finds_the_same_as_trying_every_number() {
         let mut rng = stream(1, "decisions");
         let mut rebels = 0;
         for _ in 0..1000 {

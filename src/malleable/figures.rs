@@ -1,42 +1,55 @@
-//! From a schedule to the figures of the paper's tables and text.
+//! The figures of the paper's tables and text, computed from a schedule.
 
 use super::schedule::{Allocation, DecisionKind, MalleableSchedule};
 use super::workload::{DAY, DAYTIME, LIFETIMES, MalleableJob};
 use crate::stats::percentile;
 
-/// What a run comes to. Times are in seconds; what is not defined is NaN.
+/// The results of one run. Times are in seconds; undefined values are NaN.
 #[derive(Clone, Copy, Debug)]
 pub struct MalleableFigures {
+    /// All jobs of the workload.
     pub jobs: usize,
+    /// Jobs that got all processors they can use at once.
     pub spoiled: usize,
+    /// Jobs that waited for more processors than were free.
     pub rebels: usize,
-    /// Rebels that took longer than if they had been docile at their first decision.
+    /// Rebels with a longer turnaround than if they had been docile at their first decision.
     pub losers: usize,
-    /// What all rebels saved against docility, losses included, over all jobs.
+    /// The saving of all rebels against docility, including losses, divided by the number of all jobs.
     pub saved_mean: f64,
-    /// The same over rebels.
+    /// The same divided by the number of rebels.
     pub saved_by_rebel: f64,
+    /// The median saving of a rebel.
     pub saved_by_rebel_median: f64,
-    /// What losers lost.
+    /// The mean loss of a loser.
     pub lost_by_loser: f64,
-    /// From arrival to end, in the schedule.
+    /// The mean time from arrival to end in the schedule.
     pub turnaround_mean: f64,
+    /// The mean time from arrival to start in the schedule.
     pub wait_mean: f64,
+    /// The mean run time on the allocated processors.
     pub runtime_mean: f64,
+    /// The median run time on the allocated processors.
     pub runtime_median: f64,
     /// See [`utilization`].
     pub utilization: f64,
-    /// The mean sequential lifetimes of rebels and of docile jobs.
+    /// The mean sequential lifetime of rebels.
     pub rebel_lifetime: f64,
+    /// The mean sequential lifetime of docile jobs.
     pub docile_lifetime: f64,
-    /// Predicted and actual queue times in log space: how many, their correlation, and the line of actual on predicted.
+    /// The number of pairs of predicted and actual queue times; the next three values are computed from them in log
+    /// space.
     pub pairs: u64,
+    /// Their coefficient of correlation.
     pub correlation: f64,
+    /// The slope of the least-squares line of actual on predicted.
     pub slope: f64,
+    /// The intercept of that line.
     pub intercept: f64,
 }
 
-/// What a job gains by where it went, against docility at its first decision; 0 for who did not rebel.
+/// The time that a rebel saves against docility at its first decision, in seconds, negative for a loss; 0 for other
+/// jobs.
 pub fn saved(job: &MalleableJob, allocation: &Allocation) -> f64 {
     let Allocation { decided, offered, placement, .. } = allocation;
     match allocation.kind {
@@ -46,6 +59,7 @@ pub fn saved(job: &MalleableJob, allocation: &Allocation) -> f64 {
 }
 
 impl MalleableFigures {
+    /// Computes the figures of a schedule of `jobs` on `procs` processors, in which jobs arrived on `days` days.
     pub fn of(jobs: &[MalleableJob], procs: u32, days: u32, schedule: &MalleableSchedule) -> MalleableFigures {
         let both = || jobs.iter().zip(&schedule.allocations);
         let of_kind = |kind: DecisionKind| both().filter(move |(_, allocation)| allocation.kind == kind);
@@ -62,7 +76,7 @@ impl MalleableFigures {
             spoiled: of_kind(DecisionKind::Spoiled).count(),
             rebels: savings.len(),
             losers: losses.len(),
-            // The sum of nothing would be -0.
+            // The sum of an empty list would be -0.
             saved_mean: (savings.iter().sum::<f64>() + 0.0) / jobs.len() as f64,
             saved_by_rebel: mean(&savings),
             lost_by_loser: mean(&losses),
@@ -92,33 +106,33 @@ impl MalleableFigures {
     }
 }
 
-/// NaN of nothing.
+/// NaN for an empty list.
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The average over time and processors of efficiency, S(n) / n (section 6): for each day the sum of S(n) times the time
-/// that jobs ran, over processors times the day's length; then the mean over days. A day lasts until the last job that
-/// came in it has started, and at least for its twelve hours of arrivals: over the whole run, where every job does its
-/// work under any strategy, all strategies would be alike.
+/// The average over time and processors of the efficiency S(n) / n (section 6): for each day the sum of S(n) times the
+/// time that jobs ran, over processors times the length of the day; then the mean over days. A day lasts until the last
+/// job that arrived on it has started, and at least for its twelve hours of arrivals. (Over the whole run all
+/// strategies would be equal, because every job does its work under any strategy.)
 pub fn utilization(jobs: &[MalleableJob], procs: u32, days: u32, schedule: &MalleableSchedule) -> f64 {
     let allocations = &schedule.allocations;
     // No job runs for longer than on one processor.
     let longest = LIFETIMES.longest();
     let of_day = |day: u32| {
-        let dawn = f64::from(day) * DAY;
-        let came = jobs.partition_point(|job| job.arrival < dawn + DAY);
-        let last = came.checked_sub(1).map_or(dawn, |last| allocations[last].scheduled.start);
-        let end = last.max(dawn + DAYTIME);
-        // Whoever comes first starts first.
-        let from = allocations.partition_point(|other| other.scheduled.start < dawn - longest);
+        let day_start = f64::from(day) * DAY;
+        let arrived = jobs.partition_point(|job| job.arrival < day_start + DAY);
+        let last = arrived.checked_sub(1).map_or(day_start, |last| allocations[last].scheduled.start);
+        let end = last.max(day_start + DAYTIME);
+        // First come, first served: allocations are in order of start.
+        let from = allocations.partition_point(|other| other.scheduled.start < day_start - longest);
         let until = allocations.partition_point(|other| other.scheduled.start < end);
         let work = jobs[from..until].iter().zip(&allocations[from..until]).map(|(job, allocation)| {
             let placement = allocation.scheduled;
-            let ran = (placement.start + job.runtime(placement.procs)).min(end) - placement.start.max(dawn);
+            let ran = (placement.start + job.runtime(placement.procs)).min(end) - placement.start.max(day_start);
             job.speedup(placement.procs) * ran.max(0.0)
         });
-        work.sum::<f64>() / (f64::from(procs) * (end - dawn))
+        work.sum::<f64>() / (f64::from(procs) * (end - day_start))
     };
     (0..days).map(of_day).sum::<f64>() / f64::from(days)
 }
@@ -129,7 +143,7 @@ mod tests {
     use super::super::strategy::Strategy;
     use super::*;
 
-    /// One processor's worth of speedup a processor, so that everything can be done in the head: run time L / n.
+    /// Linear speedup, so that the run time is L / n and all results can be checked by hand.
     fn job(arrival: f64, lifetime: f64, parallelism: u32) -> MalleableJob {
         MalleableJob { arrival, lifetime, parallelism, sigma: 0.0 }
     }
@@ -157,13 +171,13 @@ mod tests {
         assert_eq!((opt.rebels, opt.losers, opt.turnaround_mean), (1, 0, 15_000.0));
         assert_eq!((opt.saved_mean, opt.saved_by_rebel, opt.wait_mean), (10_000.0, 20_000.0, 5_000.0));
         assert_eq!(opt.rebel_lifetime, 40_000.0);
-        // The same decision on the side: what would be saved, in a schedule that is AVG's.
+        // The same decision in the application's view: the saving it would have, in the schedule of AVG.
         let aside = figures(&l_shaped(), 1, "opt", StudyView::Application);
         assert_eq!((aside.rebels, aside.saved_mean, aside.turnaround_mean), (1, 10_000.0, 25_000.0));
         assert_eq!(aside.utilization, avg.utilization);
     }
 
-    /// On a day of its own the work that is left from the day before counts, and a day lasts until its last start.
+    /// Work that is left from the day before counts on a day, and a day lasts until its last start.
     #[test]
     fn a_day_ends_with_its_last_start() {
         // One job on all processors from 40,000 s to 140,000 s; another waits for it.

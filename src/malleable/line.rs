@@ -1,4 +1,4 @@
-//! The line through predicted and actual queue times in log space: how good predictions are, and what corrects them
+//! The line through predicted and actual queue times in log space: it shows how good predictions are, and corrects them
 //! (Downey, section 5.4).
 
 use crate::model::SHORTEST_QUEUE_TIME;
@@ -6,17 +6,20 @@ use crate::model::SHORTEST_QUEUE_TIME;
 /// ln actual = intercept + slope ln predicted, in natural logarithms of seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CorrectionLine {
+    /// Below 1 if long queue times are predicted too long.
     pub slope: f64,
+    /// The logarithm of the actual time where one second is predicted.
     pub intercept: f64,
 }
 
 impl CorrectionLine {
-    /// p_corr = p beta1 + beta0, p the logarithm of the prediction.
+    /// The corrected prediction of a queue time in seconds: p_corr = p beta1 + beta0, p the logarithm of the
+    /// prediction.
     pub fn correct(&self, time: f64) -> f64 {
         libm::exp(self.slope * libm::log(time) + self.intercept)
     }
 
-    /// The prediction that is corrected to this; no bound where the line does not rise.
+    /// The prediction that is corrected to this time; infinite if the line does not rise.
     pub fn uncorrect(&self, time: f64) -> f64 {
         match time {
             never if never <= 0.0 => 0.0,
@@ -26,9 +29,10 @@ impl CorrectionLine {
     }
 }
 
-/// Predicted and actual times, one pair after the other.
+/// The statistics of pairs of predicted and actual times.
 #[derive(Clone, Debug, Default)]
 pub struct Scatter {
+    /// The number of pairs.
     count: u64,
     mean: (f64, f64),
     /// Sums of squared deviations, and of their products.
@@ -38,8 +42,8 @@ pub struct Scatter {
 }
 
 impl Scatter {
-    /// One more pair, in seconds. As no prediction is, no outcome is taken to be shorter than a second: the logarithm of
-    /// one that happens to be a microsecond would outweigh a hundred others.
+    /// Adds a pair, in seconds. Like predictions, actual times count as at least one second: the logarithm of a
+    /// microsecond would outweigh a hundred other pairs.
     pub fn add(&mut self, predicted: f64, actual: f64) {
         let (x, y) = (libm::log(predicted.max(SHORTEST_QUEUE_TIME)), libm::log(actual.max(SHORTEST_QUEUE_TIME)));
         self.count += 1;
@@ -55,13 +59,13 @@ impl Scatter {
         self.count
     }
 
-    /// The least-squares line of actual on predicted; none while predictions do not differ.
+    /// The least-squares line of actual on predicted; None if all predictions are equal.
     pub fn line(&self) -> Option<CorrectionLine> {
         let slope = self.xy / self.xx;
         (self.xx > 0.0).then_some(CorrectionLine { slope, intercept: self.mean.1 - slope * self.mean.0 })
     }
 
-    /// The coefficient of correlation; none while either side does not differ.
+    /// The coefficient of correlation; None if all predicted or all actual times are equal.
     pub fn correlation(&self) -> Option<f64> {
         (self.xx > 0.0 && self.yy > 0.0).then(|| self.xy / (self.xx * self.yy).sqrt())
     }

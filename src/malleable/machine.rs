@@ -1,21 +1,21 @@
-//! The machine: who runs, until when, and what is free.
+//! The machine: running jobs with their ends, and free processors.
 
 /// A running job.
 #[derive(Clone, Copy, Debug)]
 pub struct RunningMalleable {
     pub start: f64,
-    /// The truth, which only an oracle asks for.
+    /// The actual end, which only the oracle may use.
     pub end: f64,
     pub procs: u32,
 }
 
-/// Processors and the jobs on them.
+/// The processors, and the jobs that run on them.
 #[derive(Clone, Debug)]
 pub struct MalleableMachine {
     pub free: u32,
-    /// The last to end first.
+    /// In descending order of their ends.
     running: Vec<RunningMalleable>,
-    /// Jobs that have ended, in order: when, and their run times. Whoever reads them takes them away.
+    /// Jobs that have ended, in order: their ends and run times. The reader drains the list.
     pub ended: Vec<(f64, f64)>,
 }
 
@@ -28,7 +28,7 @@ impl MalleableMachine {
         &self.running
     }
 
-    /// Those that run, the first to end first.
+    /// The running jobs in order of their ends.
     pub fn by_end(&self) -> impl Iterator<Item = &RunningMalleable> {
         self.running.iter().rev()
     }
@@ -40,7 +40,7 @@ impl MalleableMachine {
         self.free -= procs;
     }
 
-    /// Lets all jobs end that do so by now.
+    /// Removes all jobs that end at or before `now`.
     pub fn release(&mut self, now: f64) {
         while let Some(job) = self.running.pop_if(|job| job.end <= now) {
             self.free += job.procs;
@@ -48,7 +48,8 @@ impl MalleableMachine {
         }
     }
 
-    /// When so many processors will be free if nobody starts: now, or at the end of a job. None if there never are.
+    /// When `procs` processors will be free if no job starts: now, or at the end of a job. None if the machine has
+    /// fewer.
     pub fn when_free(&self, procs: u32, now: f64) -> Option<f64> {
         let mut free = self.free;
         if free >= procs {

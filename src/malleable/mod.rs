@@ -1,9 +1,10 @@
 //! Malleable jobs: predicted queue times decide how many processors a job takes (Downey, "Using queue time predictions
 //! for processor allocation").
 //!
-//! [`MalleableWorkload`] makes the jobs, [`Outlook`] predicts queue times, [`Strategy`] says how a job decides by them,
-//! [`schedule_malleable`] is the loop and [`MalleableFigures`] what comes of it; [`run_cases`] puts strategies side by side. Times are real
-//! numbers here, as in the paper.
+//! [`MalleableWorkload`] makes the jobs, [`Outlook`](crate::model::Outlook) predicts queue times, a [`Strategy`]
+//! defines how a job chooses its processors by them, [`schedule_malleable`] makes the schedule, and
+//! [`MalleableFigures`] are its results. [`run_cases`] compares strategies. Times are real numbers here, as in the
+//! paper.
 //!
 #![doc = include_str!("../cli/help/malleable.md")]
 

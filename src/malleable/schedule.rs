@@ -1,8 +1,8 @@
-//! The loop: jobs come to the head of the queue one after the other, first come, first served, and decide.
+//! The loop: jobs reach the head of the queue one after the other, first come, first served, and decide.
 //!
-//! Whoever holds out blocks all who come after. So until the head has started nothing else happens than that running
-//! jobs end and new ones arrive, and a schedule is made job by job. At one instant jobs end first, then others arrive,
-//! then the head is asked.
+//! A job that holds out (waits for more processors than are free) blocks all later jobs. So until the head has started,
+//! running jobs end and new jobs arrive, but no other job starts, and the schedule is made job by job. At one instant
+//! jobs end first, then others arrive, then the head decides.
 
 use super::decide::{Decision, HoldOut, by_oracle, by_prediction};
 use super::line::{CorrectionLine, Scatter};
@@ -11,70 +11,77 @@ use super::strategy::{Correction, Objective, PredictionSettings, Rule};
 use super::workload::{DAY, LIFETIMES, MalleableJob};
 use crate::model::{Lifetimes, Outlook, UniformLog};
 
-/// Who acts on decisions.
+/// Which decisions are acted upon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StudyView {
-    /// Nobody: the schedule is that of AVG, and it is worked out what would have happened had this one job decided
-    /// (section 5).
+    /// None: the schedule is that of AVG, and for each job it is computed what would have happened if this job alone
+    /// had decided (section 5).
     Application,
-    /// Everybody (section 6).
+    /// Those of all jobs (section 6).
     System,
 }
 
-/// What a job was when it first came to the head of the queue with a processor free (section 5.2).
+/// The first decision of a job, when it reached the head of the queue and a processor was free (section 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecisionKind {
-    /// It got all it could use.
+    /// It got all processors that it can use.
     Spoiled,
-    /// It started on what was free.
+    /// It started on the free processors.
     Docile,
-    /// It held out for more.
+    /// It held out for more processors.
     Rebel,
 }
 
-/// A job's place in a schedule.
+/// The start and the processors of a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placement {
+    /// Seconds after the start of the first day.
     pub start: f64,
+    /// The processors that it runs on.
     pub procs: u32,
 }
 
-/// What became of a job.
+/// The decision of a job and its result.
 #[derive(Clone, Copy, Debug)]
 pub struct Allocation {
+    /// Its first decision.
     pub kind: DecisionKind,
-    /// When it first came to the head with a processor free.
+    /// When it reached the head of the queue and a processor was free.
     pub decided: f64,
-    /// What it would have got then: what was free, or all it can use.
+    /// The processors it could have had then: those that were free, or all it can use.
     pub offered: u32,
-    /// What its first decision was to hold out for.
+    /// What its first decision was to wait for; None unless it is a rebel.
     pub hold_out: Option<HoldOut>,
-    /// How often it was asked.
-    pub asked: u32,
-    /// Where it went, or would have gone in the view of the application.
+    /// How often it decided.
+    pub decisions: u32,
+    /// Its start and processors by its own decisions. In the application's view they are hypothetical.
     pub placement: Placement,
-    /// Where it is in the schedule.
+    /// Its start and processors in the schedule.
     pub scheduled: Placement,
 }
 
-/// A prediction that a decision to hold out was made by, and its outcome.
+/// The prediction behind a decision to hold out, and its outcome.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueTimePair {
     /// The job's index.
     pub job: usize,
+    /// When the job decided, in seconds after the start of the first day.
     pub time: f64,
+    /// The number of processors that it waited for.
     pub procs: u32,
+    /// The predicted time until they are free, in seconds, corrected if the strategy does so.
     pub predicted: f64,
-    /// The time until that many processors were, or would have been, free.
+    /// The actual time until they were free, in seconds (in the application's view: would have been free).
     pub actual: f64,
     uncorrected: f64,
 }
 
-/// A schedule.
+/// The decisions and starts of all jobs.
 #[derive(Clone, Debug, Default)]
 pub struct MalleableSchedule {
-    /// One a job.
+    /// One per job, in order of arrival.
     pub allocations: Vec<Allocation>,
+    /// One per decision to hold out.
     pub pairs: Vec<QueueTimePair>,
 }
 
@@ -87,7 +94,8 @@ impl MalleableSchedule {
     }
 }
 
-/// Makes a schedule of jobs in order of arrival. Corrections by a pilot run take its line from `line`.
+/// Makes a schedule of jobs that are in order of arrival. `line` is used only by strategies that are corrected by a
+/// pilot run.
 pub fn schedule_malleable(
     jobs: &[MalleableJob],
     procs: u32,
@@ -109,7 +117,7 @@ pub fn schedule_malleable(
         while jobs.get(arrived).is_some_and(|other| other.arrival <= now) {
             arrived += 1;
         }
-        history.look_back(&mut machine, now);
+        history.update(&mut machine, now);
         let most = job.parallelism.min(procs);
         let head = HeadJob { jobs, at, most, arrived, decided: now, history: &history };
         let offered = machine.free.min(most);
@@ -121,7 +129,7 @@ pub fn schedule_malleable(
                 decided: now,
                 offered,
                 hold_out: None,
-                asked: 0,
+                decisions: 0,
                 placement: docile,
                 scheduled: docile,
             },
@@ -131,7 +139,7 @@ pub fn schedule_malleable(
             }
             (false, StudyView::System) => head.allocate(rule, &mut machine, &mut made.pairs),
         };
-        history.learn(&made.pairs[known..]);
+        history.add(&made.pairs[known..]);
         let Placement { start, procs } = allocation.scheduled;
         now = start;
         machine.release(now);
@@ -141,22 +149,23 @@ pub fn schedule_malleable(
     made
 }
 
-/// What there is to learn from a run so far: the line and the lifetimes. Both are those of the moment when a job comes
-/// to the head of the queue; while it holds out they do not change.
+/// The line and the lifetimes that predictions use. They are updated when a job reaches the head of the queue, not
+/// while it holds out.
 struct RunHistory {
     rule: Rule,
     line: Option<CorrectionLine>,
     life: UniformLog,
-    /// Pairs whose outcome is not known yet: when it will be, predicted (before correction) and actual.
+    /// Pairs without a known outcome yet: the time when it will be known, the uncorrected prediction, and the actual
+    /// queue time.
     open: Vec<(f64, f64, f64)>,
     scatter: Scatter,
-    /// Jobs that have ended since the last fit, in order: when, and their run times.
+    /// Jobs that have ended since the last fit, in order: their ends and run times.
     ended: Vec<(f64, f64)>,
     lifetimes: Lifetimes,
     day: f64,
 }
 
-/// Fewer pairs than this make no line.
+/// The smallest number of pairs for a line.
 const LEAST_PAIRS: u64 = 10;
 
 impl RunHistory {
@@ -169,7 +178,7 @@ impl RunHistory {
         RunHistory { rule, line, life: LIFETIMES, open: Vec::new(), scatter, ended: Vec::new(), lifetimes, day: 0.0 }
     }
 
-    fn look_back(&mut self, machine: &mut MalleableMachine, now: f64) {
+    fn update(&mut self, machine: &mut MalleableMachine, now: f64) {
         let ended = machine.ended.drain(..);
         let Rule::Predicted(settings) = self.rule else { return };
         if settings.correction == Correction::Online {
@@ -188,7 +197,8 @@ impl RunHistory {
         self.ended.extend(ended);
         let day = (now / DAY).floor();
         if day > self.day {
-            // Refitted at midnight to all that had ended by then; until there is a fit the model's own distribution.
+            // Fitted again at midnight to all jobs that had ended by then. Before the first fit the model's own
+            // distribution is used.
             let before = self.ended.partition_point(|(end, _)| *end <= day * DAY);
             self.ended.drain(..before).for_each(|(_, runtime)| self.lifetimes.add(runtime));
             self.life = self.lifetimes.fit().unwrap_or(self.life);
@@ -196,20 +206,20 @@ impl RunHistory {
         }
     }
 
-    fn learn(&mut self, pairs: &[QueueTimePair]) {
+    fn add(&mut self, pairs: &[QueueTimePair]) {
         if matches!(self.rule, Rule::Predicted(PredictionSettings { correction: Correction::Online, .. })) {
             self.open.extend(pairs.iter().map(|pair| (pair.time + pair.actual, pair.uncorrected, pair.actual)));
         }
     }
 }
 
-/// A job at the head of the queue that cannot have all it wants.
+/// A job at the head of the queue that cannot have all processors it can use.
 struct HeadJob<'a> {
     jobs: &'a [MalleableJob],
     at: usize,
     /// The most processors it takes.
     most: u32,
-    /// How many jobs have arrived, this one included.
+    /// The number of jobs that have arrived, including this one.
     arrived: usize,
     decided: f64,
     history: &'a RunHistory,
@@ -220,10 +230,10 @@ impl HeadJob<'_> {
         &self.jobs[self.at]
     }
 
-    /// Lets the job wait as long as it will, and the machine with it.
+    /// Lets the job decide and wait, and advances the machine to its start.
     fn allocate(&self, rule: Rule, machine: &mut MalleableMachine, pairs: &mut Vec<QueueTimePair>) -> Allocation {
         let offered = machine.free;
-        let (hold_out, asked, placement) = match rule {
+        let (hold_out, decisions, placement) = match rule {
             Rule::Avg { min_share } => {
                 let least = ((min_share * f64::from(self.most)).ceil() as u32).max(1);
                 self.wait_for(machine, least, f64::INFINITY)
@@ -232,26 +242,34 @@ impl HeadJob<'_> {
                 let job = self.job();
                 let rebels = job.lifetime > lthresh && f64::from(job.parallelism) > athresh;
                 let wanted = ((f * f64::from(self.most)).ceil() as u32).max(1);
-                // Section 5.5: t_save = R(n_free) - R(f A), and patience for k t_save.
+                // Section 5.5: t_save = R(n_free) - R(f A), and the job waits for at most k t_save.
                 let saving = (job.runtime(offered) - job.runtime(wanted)).max(0.0);
                 self.wait_for(machine, if rebels { wanted } else { 1 }, k * saving)
             }
-            Rule::Opt { objective } => self.ask(machine, pairs, objective, false, |decision, machine, now| {
-                by_oracle(decision, machine, now, objective)
-            }),
+            Rule::Opt { objective } => {
+                self.decide_repeatedly(machine, pairs, objective, false, |decision, machine, now| {
+                    by_oracle(decision, machine, now, objective)
+                })
+            }
             Rule::Predicted(settings) => {
                 let (life, line) = (&self.history.life, self.history.line);
-                self.ask(machine, pairs, settings.objective, settings.lock_in, |decision, machine, now| {
-                    let outlook = || outlook(machine, now, life, settings.classes);
-                    by_prediction(decision, outlook, settings.method, line, settings.objective)
-                })
+                self.decide_repeatedly(
+                    machine,
+                    pairs,
+                    settings.objective,
+                    settings.lock_in,
+                    |decision, machine, now| {
+                        let outlook = || outlook(machine, now, life, settings.classes);
+                        by_prediction(decision, outlook, settings.method, line, settings.objective)
+                    },
+                )
             }
         };
         let kind = if hold_out.is_some() { DecisionKind::Rebel } else { DecisionKind::Docile };
-        Allocation { kind, decided: self.decided, offered, hold_out, asked, placement, scheduled: placement }
+        Allocation { kind, decided: self.decided, offered, hold_out, decisions, placement, scheduled: placement }
     }
 
-    /// Waits for so many processors, but not longer than its patience.
+    /// Waits for `wanted` processors, but at most for `patience` seconds.
     fn wait_for(
         &self,
         machine: &mut MalleableMachine,
@@ -261,16 +279,16 @@ impl HeadJob<'_> {
         if machine.free >= wanted {
             return (None, 1, Placement { start: self.decided, procs: machine.free.min(self.most) });
         }
-        let free = machine.when_free(wanted, self.decided).expect("no job wants more than the machine has");
+        let free = machine.when_free(wanted, self.decided).expect("no job can use more than the machine has");
         let start = free.min(self.decided + patience);
         machine.release(start);
         let hold_out = HoldOut { procs: wanted, wait: patience, uncorrected: patience };
         (Some(hold_out), 1, Placement { start, procs: machine.free.min(self.most) })
     }
 
-    /// Asks again and again: when another job arrives and when the predicted queue time has passed (section 5.3), not when
-    /// jobs end.
-    fn ask(
+    /// Decides again and again: when another job arrives and when the predicted queue time has passed (section 5.3),
+    /// but not when jobs end.
+    fn decide_repeatedly(
         &self,
         machine: &mut MalleableMachine,
         pairs: &mut Vec<QueueTimePair>,
@@ -278,16 +296,16 @@ impl HeadJob<'_> {
         lock_in: bool,
         decide: impl Fn(&Decision<'_>, &MalleableMachine, f64) -> Option<HoldOut>,
     ) -> (Option<HoldOut>, u32, Placement) {
-        let (mut now, mut arrived, mut asked, mut first) = (self.decided, self.arrived, 0, None);
+        let (mut now, mut arrived, mut decisions, mut first) = (self.decided, self.arrived, 0, None);
         loop {
-            asked += 1;
+            decisions += 1;
             let waiting = if objective.whole_queue { arrived - self.at } else { 1 };
             let decision = Decision { job: self.job(), free: machine.free, most: self.most, waiting };
             let Some(hold_out) = decide(&decision, machine, now) else {
-                return (first, asked, Placement { start: now, procs: machine.free.min(self.most) });
+                return (first, decisions, Placement { start: now, procs: machine.free.min(self.most) });
             };
             first = first.or(Some(hold_out));
-            let free = machine.when_free(hold_out.procs, now).expect("no job hopes for more than the machine has");
+            let free = machine.when_free(hold_out.procs, now).expect("no job waits for more than the machine has");
             pairs.push(QueueTimePair {
                 job: self.at,
                 time: now,
@@ -297,13 +315,13 @@ impl HeadJob<'_> {
                 uncorrected: hold_out.uncorrected,
             });
             let next_arrival = self.jobs.get(arrived).map_or(f64::INFINITY, |job| job.arrival);
-            let prompt = next_arrival.min(now + hold_out.wait);
-            if free <= prompt {
+            let next_decision = next_arrival.min(now + hold_out.wait);
+            if free <= next_decision {
                 machine.release(free);
                 let procs = if lock_in { hold_out.procs } else { machine.free.min(self.most) };
-                return (first, asked, Placement { start: free, procs });
+                return (first, decisions, Placement { start: free, procs });
             }
-            now = prompt;
+            now = next_decision;
             machine.release(now);
             while self.jobs.get(arrived).is_some_and(|job| job.arrival <= now) {
                 arrived += 1;
@@ -312,7 +330,7 @@ impl HeadJob<'_> {
     }
 }
 
-/// What is known of the running jobs: their ages, and of their run times the class.
+/// The running jobs as a predictor may see them: their ages, and the classes of their run times.
 fn outlook(machine: &MalleableMachine, now: f64, life: &UniformLog, classes: u32) -> Outlook {
     Outlook::new(machine.running().iter().map(|job| {
         let life = match classes {

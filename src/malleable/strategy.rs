@@ -8,53 +8,74 @@ use crate::spec::{Form, Key, Kind, Spec, SpecError};
 /// How a job at the head of the queue chooses its processors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
-    /// Section 5.1: what is free, at once, but not less than a share of A that its user insists on.
-    Avg { min_share: f64 },
-    /// Section 5.2: the best of all, by an oracle.
-    Opt { objective: Objective },
-    /// Sections 5.3 and 5.4: the best as predicted.
+    /// Section 5.1: takes the free processors at once, but at least a share of A.
+    Avg {
+        /// The smallest share of A, from 0 to 1.
+        min_share: f64,
+    },
+    /// Section 5.2: the best number of processors, with queue times from an oracle.
+    Opt {
+        /// What the choice minimises.
+        objective: Objective,
+    },
+    /// Sections 5.3 and 5.4: the best number of processors by predicted queue times.
     Predicted(PredictionSettings),
-    /// Section 5.5: hold out for a share of A, for a while.
-    Heur { lthresh: f64, athresh: f64, f: f64, k: f64 },
+    /// Section 5.5: waits for a share of A for a limited time.
+    Heur {
+        /// Only jobs with a longer sequential lifetime wait, in seconds.
+        lthresh: f64,
+        /// Only jobs with a larger average parallelism wait.
+        athresh: f64,
+        /// The share of A to wait for, above 0 and at most 1.
+        f: f64,
+        /// The longest wait, as a share of the run time that could be saved.
+        k: f64,
+    },
 }
 
-/// What is minimised, and what a gain must be worth.
+/// What a decision minimises, and the smallest saving that it accepts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Objective {
-    /// Risk aversion (section 6.1): rebel only for a predicted saving over this share of the run time at once.
+    /// Risk aversion (section 6.1): holds out only for a predicted saving of more than this share of the run time on
+    /// the free processors.
     pub risk: f64,
-    /// Whether the queue time counts for every job that waits (section 6.1): q Q(n) + R(n).
+    /// Whether the queue time counts once for every waiting job (section 6.1): q Q(n) + R(n).
     pub whole_queue: bool,
 }
 
-/// What a predicting strategy knows.
+/// How a strategy predicts queue times and acts upon them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PredictionSettings {
+    /// The predictor of queue times.
     pub method: QueueTimeMethod,
-    /// Lifetimes as fitted day by day, instead of the model's own.
+    /// Whether lifetimes are fitted again every day, instead of those of the model.
     pub fitted: bool,
-    /// Of so many classes of run times that of each running job is known.
+    /// The number of classes of run times; the class of each running job is known. 1 means that nothing is known.
     pub classes: u32,
-    /// Lock-in (section 6.1): a rebel gets what it declared, and no more.
+    /// Lock-in (section 6.1): a rebel gets the processors it waited for, even if more are free then.
     pub lock_in: bool,
+    /// How predictions are corrected.
     pub correction: Correction,
+    /// What the choice minimises.
     pub objective: Objective,
 }
 
-/// Where the line comes from that predictions are corrected by (section 5.4).
+/// The source of the line that corrects predictions (section 5.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Correction {
+    /// No correction.
     None,
-    /// From a run without correction, of the same view and workload.
+    /// A run without correction, in the same view on the same workload.
     Pilot,
-    /// From the predictions so far whose outcome is known.
+    /// The predictions so far that have a known outcome.
     Online,
 }
 
-/// A strategy as it was written.
+/// A strategy and its spec.
 #[derive(Clone, Debug)]
 pub struct Strategy {
     spec: Spec,
+    /// What the spec means.
     pub rule: Rule,
 }
 
@@ -68,7 +89,7 @@ const COST: Key = Key {
     name: "cost",
     kind: Kind::Choice(&["own", "queue"]),
     default: "own",
-    about: "whose queue time counts: the job's own, or that of all who wait",
+    about: "the queue time that counts: the job's own, or that of all waiting jobs",
 };
 const PREDICTOR: Key = Key {
     name: "predictor",
@@ -92,13 +113,13 @@ const CLASSES: Key = Key {
     name: "classes",
     kind: Kind::Whole { least: 1 },
     default: "1",
-    about: "users say in which of so many classes, equal in log space, their run times lie; 1 says nothing",
+    about: "the number of classes of run times, equal in log space, that users state; 1: none",
 };
 const LOCK_IN: Key = Key {
     name: "lock-in",
     kind: Kind::Switch,
     default: "off",
-    about: "who holds out gets the processors it declared, even if more are free by then",
+    about: "a job that holds out gets the processors it waited for, even if more are free then",
 };
 
 const AVG: Form = Form {
@@ -108,7 +129,7 @@ const AVG: Form = Form {
         name: "min-share",
         kind: Kind::Text { what: "a number from 0 to 1", canonical: from_0_to_1 },
         default: "0",
-        about: "the share of A that users insist on (the paper's example: 0.4)",
+        about: "the smallest share of A that a job accepts (the paper's example: 0.4)",
     }],
 };
 const OPT: Form = Form {
@@ -173,7 +194,7 @@ const HEUR: Form = Form {
 
 fn number(text: &str, what: &str, fits: impl Fn(f64) -> bool) -> Result<String, String> {
     match text.parse::<f64>() {
-        // Adding nothing makes -0 the same as 0.
+        // Adding 0 turns -0 into 0.
         Ok(number) if number.is_finite() && fits(number) => Ok((number + 0.0).to_string()),
         _ => Err(format!("'{text}' is not {what}")),
     }
@@ -192,14 +213,19 @@ fn share(text: &str) -> Result<String, String> {
 }
 
 impl Strategy {
-    /// What may be written for a strategy.
+    /// All strategies with their keys.
     pub fn forms() -> Vec<&'static Form> {
         vec![&AVG, &OPT, &PRED, &BIAS, &HEUR]
     }
 
+    /// Reads a strategy's spec.
+    ///
+    /// # Errors
+    ///
+    /// If the name, a key or a value is not one of [`Strategy::forms`].
     pub fn parse(text: &str) -> Result<Strategy, SpecError> {
         let spec = Spec::parse(text, "strategy", &Self::forms()).map_err(|SpecError(text)| {
-            // The one plural that does not end in s.
+            // The error message adds an "s" for the plural.
             SpecError(text.replace("the strategys are", "the strategies are"))
         })?;
         let objective = |spec: &Spec| Objective { risk: spec.real("risk"), whole_queue: spec.text("cost") == "queue" };
@@ -233,7 +259,8 @@ impl Strategy {
         Ok(Strategy { spec, rule })
     }
 
-    /// The run that gives this strategy its line, if it wants one: the same predictions, acted upon in the plain way.
+    /// The pilot run that gives this strategy its line: the same predictions, without lock-in, risk aversion or the
+    /// cost of the whole queue. None if it needs no pilot run.
     pub fn pilot(&self) -> Option<Rule> {
         match self.rule {
             Rule::Predicted(settings) if settings.correction == Correction::Pilot => {
@@ -249,7 +276,7 @@ impl Strategy {
     }
 }
 
-/// A whole number, cut to what fits: nobody has more benefactors or classes.
+/// A whole number, at most `u32::MAX`: larger numbers of benefactors or classes make no difference.
 fn whole(spec: &Spec, key: &str) -> u32 {
     u32::try_from(spec.whole(key)).unwrap_or(u32::MAX)
 }
@@ -302,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pilot_predicts_the_same_and_acts_plainly() {
+    fn a_pilot_predicts_the_same_and_has_no_other_options() {
         let pilot = |text: &str| Strategy::parse(text).unwrap().pilot();
         assert_eq!(pilot("pred"), None);
         assert_eq!(pilot("bias:fit=online"), None);

@@ -1,4 +1,4 @@
-//! Strategies side by side on one workload, in either view or both; and on many workloads at once.
+//! Compares strategies on one workload, in one view or both, and on many workloads.
 
 use super::figures::MalleableFigures;
 use super::line::CorrectionLine;
@@ -10,22 +10,26 @@ use crate::parallel;
 /// One strategy in one view.
 #[derive(Clone, Debug)]
 pub struct StudyCase {
+    /// How jobs choose their processors.
     pub strategy: Strategy,
+    /// Whether the decisions are acted upon.
     pub view: StudyView,
 }
 
-/// A case that has been run.
+/// The results of one case.
 #[derive(Clone, Debug)]
 pub struct CaseOutcome {
+    /// Computed from its schedule.
     pub figures: MalleableFigures,
-    /// The line its predictions were corrected by, from a pilot run.
+    /// The line of a pilot run that its predictions were corrected by; None without a pilot run.
     pub line: Option<CorrectionLine>,
-    /// Only if it was asked for.
+    /// None unless `keep` was set in [`run_cases`].
     pub schedule: Option<MalleableSchedule>,
 }
 
-/// Runs all cases on one workload, on so many threads. Pilot runs are made once for all that want them; a case that is a
-/// pilot run itself is not run again.
+/// Runs all cases on one workload with `threads` threads, and returns their outcomes in the same order. Schedules are
+/// returned if `keep` is set. A pilot run is made once for all cases that need it, and a case that is itself a pilot
+/// run is not run again. `watch` is called with the number of finished runs.
 pub fn run_cases(
     jobs: &[MalleableJob],
     workload: &MalleableWorkload,
@@ -40,7 +44,7 @@ pub fn run_cases(
         let pilot = case.strategy.pilot().map(|rule| (rule, case.view));
         pilots.extend(pilot.filter(|pilot| !pilots.contains(pilot)));
     }
-    // Those first that others wait for.
+    // Pilot runs come first, because other cases need their lines.
     let plain = cases.iter().filter(|case| case.strategy.pilot().is_none()).map(|case| (case.strategy.rule, case.view));
     let mut first = pilots.clone();
     first.extend(plain.filter(|case| !pilots.contains(case)));
@@ -69,12 +73,17 @@ pub fn run_cases(
     cases.iter().map(outcome).collect()
 }
 
-/// How many runs [`run_cases`] makes of these, at most.
+/// The largest number of runs that [`run_cases`] makes for these cases.
 pub fn most_runs(cases: &[StudyCase]) -> usize {
     cases.len() + cases.iter().filter(|case| case.strategy.pilot().is_some()).count()
 }
 
-/// The figures of all cases on each of these workloads, spread over threads by workload.
+/// The figures of all cases on each workload; the workloads run in parallel. `watch` is called with the number of
+/// finished workloads.
+///
+/// # Errors
+///
+/// If a workload cannot be generated.
 pub fn run_workloads(
     workloads: &[MalleableWorkload],
     cases: &[StudyCase],

@@ -1,4 +1,4 @@
-//! What is printed of a study: a row a strategy, for programs and for people.
+//! The results of a study as rows of named cells, one row per strategy, and as tables for people.
 
 use std::io::{self, Write};
 
@@ -10,6 +10,7 @@ use crate::stats::mean_and_half_width;
 use crate::time::humane;
 
 impl StudyView {
+    /// As in CSV and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             StudyView::Application => "application",
@@ -19,6 +20,7 @@ impl StudyView {
 }
 
 impl DecisionKind {
+    /// As in CSV.
     pub fn name(self) -> &'static str {
         match self {
             DecisionKind::Spoiled => "spoiled",
@@ -28,14 +30,16 @@ impl DecisionKind {
     }
 }
 
-/// A strategy in a view on one workload or many.
+/// A strategy in a view on one or many workloads.
 #[derive(Clone, Debug)]
 pub struct StudyRow {
+    /// The strategy's spec.
     pub strategy: String,
+    /// Whether the decisions are acted upon.
     pub view: StudyView,
-    /// One a workload, never empty.
+    /// One per workload, never empty.
     pub runs: Vec<MalleableFigures>,
-    /// Plain AVG in the same view on the same workloads.
+    /// The strategy `avg` in the same view on the same workloads.
     pub avg: Vec<MalleableFigures>,
 }
 
@@ -100,13 +104,14 @@ impl StudyRow {
         cells
     }
 
-    /// The mean of a number of each run, which may be compared with AVG's, and its half-width if there are many.
+    /// The mean over all runs of a value, which may be compared with the value of AVG, and the half-width of its
+    /// confidence interval if there are several runs.
     fn stat(&self, number: impl Fn(&MalleableFigures, &MalleableFigures) -> f64) -> (f64, Option<f64>) {
         let numbers: Vec<f64> = self.runs.iter().zip(&self.avg).map(|(run, avg)| number(run, avg)).collect();
         mean_and_half_width(&numbers)
     }
 
-    /// The same for people; nothing where there is no number.
+    /// The same as text; `-` if there is no number.
     fn text(
         &self,
         show: impl Fn(f64) -> String,
@@ -120,7 +125,7 @@ impl StudyRow {
     }
 }
 
-/// Prints the rows of both views as the paper's Tables 1 and 2, and what predictions came to.
+/// Writes the rows of both views like the paper's Tables 1 and 2, and the quality of the predictions.
 pub fn write_tables(out: &mut dyn Write, rows: &[StudyRow]) -> io::Result<()> {
     let of = |view: StudyView| rows.iter().filter(move |row| row.view == view);
     let whole = |number: f64| grouped(number.max(0.0).round() as u64);
@@ -131,7 +136,7 @@ pub fn write_tables(out: &mut dyn Write, rows: &[StudyRow]) -> io::Result<()> {
         let spoiled = first.text(share, |run, _| 100.0 * run.spoiled as f64 / run.jobs as f64);
         writeln!(
             out,
-            "What a job would gain by choosing, alone among jobs under avg ({spoiled} get all they can use)"
+            "What a job would gain by choosing when all others run under avg ({spoiled} get all they can use)"
         )?;
         let mut table = Table::default();
         table.line(["", "rebels", "of all", "saved per job", "per rebel", "median", "rebels who lose", "losing"]);
@@ -151,7 +156,7 @@ pub fn write_tables(out: &mut dyn Write, rows: &[StudyRow]) -> io::Result<()> {
         writeln!(out)?;
     }
     if of(StudyView::System).next().is_some() {
-        writeln!(out, "What becomes of the system when every job chooses, against avg")?;
+        writeln!(out, "The system when every job chooses, compared with avg")?;
         let mut table = Table::default();
         table.line(["", "utilization", "change", "turnaround", "change", "rebels, of all", "rebels who lose"]);
         for row in of(StudyView::System) {
@@ -168,13 +173,13 @@ pub fn write_tables(out: &mut dyn Write, rows: &[StudyRow]) -> io::Result<()> {
         table.write(out)?;
         writeln!(out)?;
     }
-    // An oracle's are the outcomes themselves.
+    // The predictions of an oracle equal the outcomes.
     let predicting: Vec<_> =
         rows.iter().filter(|row| row.runs[0].pairs > 0 && !row.strategy.starts_with("opt")).collect();
     if predicting.is_empty() {
         return Ok(());
     }
-    writeln!(out, "Queue times that rebels went by, predicted and actual, in natural logarithms of seconds")?;
+    writeln!(out, "Queue times that rebels decided by, predicted and actual, in natural logarithms of seconds")?;
     let mut table = Table::with_left(2);
     table.line(["", "view", "predictions", "correlation", "slope", "intercept"]);
     for row in predicting {
@@ -193,7 +198,7 @@ pub fn write_tables(out: &mut dyn Write, rows: &[StudyRow]) -> io::Result<()> {
 const JOB_COLUMNS: &str = "strategy,view,job,arrival,lifetime,parallelism,sigma,kind,decided,offered,held_for,predicted,\
                            asked,start,procs,runtime,saved,scheduled_start,scheduled_procs";
 
-/// Writes a line for each job of each schedule: what it was, what it chose, what came of it.
+/// Writes one CSV line per job of each schedule: the job, its decision and the result.
 pub fn write_allocations(
     out: &mut dyn Write,
     jobs: &[MalleableJob],
@@ -220,7 +225,7 @@ pub fn write_allocations(
                 at.kind.name(),
                 at.decided,
                 at.offered,
-                at.asked,
+                at.decisions,
                 at.placement.start,
                 at.placement.procs,
                 job.runtime(at.placement.procs),
@@ -233,7 +238,7 @@ pub fn write_allocations(
     Ok(())
 }
 
-/// Writes a line for each prediction that a rebel went by (the points of Figure 5).
+/// Writes one CSV line per prediction behind a decision to hold out (the points of Figure 5).
 pub fn write_pairs(out: &mut dyn Write, schedules: &[(&StudyRow, &MalleableSchedule)]) -> io::Result<()> {
     writeln!(out, "strategy,view,job,time,procs,predicted,actual")?;
     for (row, schedule) in schedules {

@@ -1,4 +1,4 @@
-//! The workload: malleable jobs that arrive by day (Downey, sections 2.2 and 4).
+//! The workload: malleable jobs that arrive in the daytime (Downey, sections 2.2 and 4).
 
 use std::fmt;
 
@@ -7,8 +7,9 @@ use rand::RngExt;
 use crate::model::{UniformLog, speedup};
 use crate::rng::stream;
 
-/// Section 4: "we divide each simulated day into two 12-hour phases"; jobs arrive in the first.
+/// Section 4: "we divide each simulated day into two 12-hour phases"; jobs arrive in the first. In seconds.
 pub const DAY: f64 = 86_400.0;
+/// The length of the first phase, in seconds.
 pub const DAYTIME: f64 = 43_200.0;
 
 /// Section 2.2.1: sequential lifetimes, from e^2 to e^12 seconds.
@@ -17,53 +18,56 @@ pub const LIFETIMES: UniformLog = UniformLog { ln_min: 2.0, ln_max: 12.0 };
 /// A job that runs on any number of processors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MalleableJob {
-    /// Seconds after the first dawn.
+    /// Seconds after the start of the first day.
     pub arrival: f64,
     /// L, the run time on one processor, in seconds.
     pub lifetime: f64,
-    /// A, the average parallelism, rounded up: the most processors it ever takes.
+    /// A, the average parallelism, rounded up: the most processors that it takes.
     pub parallelism: u32,
     /// The variance in parallelism.
     pub sigma: f64,
 }
 
 impl MalleableJob {
+    /// S(n), the speedup on `procs` processors.
     pub fn speedup(&self, procs: u32) -> f64 {
         speedup(f64::from(procs), f64::from(self.parallelism), self.sigma)
     }
 
-    /// R(n) = L / S(n)
+    /// The run time on `procs` processors, in seconds: R(n) = L / S(n).
     pub fn runtime(&self, procs: u32) -> f64 {
         self.lifetime / self.speedup(procs)
     }
 }
 
-/// What to make, and the machine it is made for.
+/// The parameters of a workload, and the machine it is made for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MalleableWorkload {
     /// Processors of the machine.
     pub procs: u32,
+    /// Days with arrivals.
     pub days: u32,
-    /// The offered load by day, rho = lambda E(L) / N, E(L) the mean lifetime.
+    /// The offered load in the daytime, rho = lambda E(L) / N, with the mean lifetime E(L).
     pub rho: f64,
-    /// The largest average parallelism; it may be more than the machine has.
+    /// The largest average parallelism; it may be larger than the machine.
     pub max_parallelism: u32,
     /// The largest variance in parallelism.
     pub max_sigma: f64,
+    /// The same seed gives the same jobs.
     pub seed: u64,
 }
 
-/// As in the paper.
+/// The parameters of the paper.
 impl Default for MalleableWorkload {
     fn default() -> Self {
         MalleableWorkload { procs: 128, days: 120, rho: 0.75, max_parallelism: 128, max_sigma: 2.0, seed: 1 }
     }
 }
 
-/// More than anyone has memory or patience for.
+/// The largest expected number of jobs; more would take too much memory and time.
 const MOST_JOBS: f64 = 2e7;
 
-/// A workload that cannot be made.
+/// Why a workload cannot be made; a sentence for users.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkloadError(String);
 
@@ -76,25 +80,29 @@ impl fmt::Display for WorkloadError {
 impl std::error::Error for WorkloadError {}
 
 impl MalleableWorkload {
-    /// lambda = rho N / E(L), in jobs a second of daytime.
+    /// lambda = rho N / E(L), in jobs per second of daytime.
     pub fn arrival_rate(&self) -> f64 {
         self.rho * f64::from(self.procs) / LIFETIMES.mean()
     }
 
     /// The jobs, in order of arrival.
+    ///
+    /// # Errors
+    ///
+    /// If a parameter is out of range, or if there would be too many jobs.
     pub fn generate(&self) -> Result<Vec<MalleableJob>, WorkloadError> {
         self.check()?;
-        let (rate, daylight) = (self.arrival_rate(), f64::from(self.days) * DAYTIME);
+        let (rate, daytime) = (self.arrival_rate(), f64::from(self.days) * DAYTIME);
         let draws = |name| stream(self.seed, name);
         let (mut gaps, mut lifetimes) = (draws("malleable arrivals"), draws("malleable lifetimes"));
         let (mut parallelisms, mut sigmas) = (draws("malleable parallelism"), draws("malleable variance"));
         let widths = UniformLog { ln_min: 0.0, ln_max: libm::log(f64::from(self.max_parallelism)) };
-        // Only daytime passes between arrivals: a Poisson process has no memory, so nights can be left out.
+        // Time between arrivals is daytime only: a Poisson process has no memory, so nights can be left out.
         let mut by_day = 0.0;
-        let mut jobs = Vec::with_capacity((rate * daylight * 1.1) as usize);
+        let mut jobs = Vec::with_capacity((rate * daytime * 1.1) as usize);
         loop {
             by_day -= libm::log(1.0 - gaps.random::<f64>()) / rate;
-            if by_day >= daylight {
+            if by_day >= daytime {
                 return Ok(jobs);
             }
             let day = (by_day / DAYTIME).floor();
@@ -165,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_made_is_said() {
+    fn impossible_parameters_are_errors() {
         let paper = MalleableWorkload::default();
         for (bad, part) in [
             (MalleableWorkload { procs: 0, ..paper }, "at least 1"),

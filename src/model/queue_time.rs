@@ -1,8 +1,8 @@
-//! How long until so many more processors are free? Predictors A and B, both together, and the exact median
-//! (Downey, section 3).
+//! How long until a given number of further processors are free? Downey's predictors A and B, their combination, and
+//! the exact median (Downey, section 3).
 //!
-//! The unknown is q, the time from now: a job of age a has the probability of equation 5 at t = a + q. Jobs past the
-//! longest lifetime count as never ending, and a prediction is at least a second.
+//! The unknown is q, the time from now: the probability that a job of age a still runs is that of equation 5 at t = a +
+//! q. Jobs past the longest lifetime count as never ending, and a prediction is at least one second.
 //!
 //! (In the printed equation 6 the two products are swapped: b_i = 1 means that the job has completed.)
 
@@ -10,61 +10,67 @@ use std::ops::RangeInclusive;
 
 use super::lifetimes::Aged;
 
-/// No queue time is predicted to be shorter, in seconds.
+/// The shortest predicted queue time, in seconds.
 pub const SHORTEST_QUEUE_TIME: f64 = 1.0;
 
-/// How exactly a queue time is found, as a share of it.
+/// The relative precision of a queue time.
 const PRECISION: f64 = 1e-9;
 
-/// Which predictor answers.
+/// How queue times are predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueTimeMethod {
-    /// Predictor A: the median, by jobs that satisfy the request alone (equation 9).
+    /// Predictor A: the median time until one benefactor ends, that is a job with enough processors for the request
+    /// alone (equation 9).
     Benefactors,
-    /// Predictor B: the mean, as if jobs released their processors gradually (equation 10).
+    /// Predictor B: the mean time, as if jobs released their processors gradually (equation 10).
     Release,
-    /// A if there are at least so many benefactors, else B (section 3.3).
-    Combined { least: u32 },
-    /// The median over all outcomes (equation 8), which needs no enumeration: the number of processors released is a sum
-    /// of independent numbers, and its distribution is found by adding one job after the other.
+    /// Predictor A if there are enough benefactors, else predictor B (section 3.3).
+    Combined {
+        /// The smallest number of benefactors for predictor A.
+        least: u32,
+    },
+    /// The median over all outcomes (equation 8). The number of released processors is a sum of independent numbers, so
+    /// its distribution is computed by adding one job after the other, without enumerating the outcomes.
     Exact,
 }
 
-/// What is known of the running jobs at one instant.
+/// The running jobs at one instant, with the distributions of their remaining run times.
 #[derive(Clone, Debug, Default)]
 pub struct Outlook {
-    /// Widest first, those past the longest lifetime left out.
+    /// The widest job first, without jobs past the longest lifetime.
     jobs: Vec<(u32, Aged)>,
-    /// Processors of them all.
+    /// The processors of these jobs.
     procs: u32,
 }
 
-/// The equation that gives a queue time: it has come true, or not yet.
+/// The condition that holds from the queue time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Equation {
-    /// Of the first so many jobs one has ended, as likely as not.
+    /// With a probability of one half, at least one of the first `n` jobs has ended.
     OneOf(usize),
-    /// The jobs have released this many processors.
+    /// The expected number of released processors is at least this number.
     Released(u32),
-    /// It is as likely as not that jobs of so many processors have ended.
+    /// With a probability of one half, jobs with at least this many processors together have ended.
     Ended(u32),
 }
 
 impl Outlook {
-    /// Running jobs by their processors and what is known of their lifetimes; none for one past the longest.
+    /// Running jobs, by their processors and the distribution of their lifetimes at their age; None for a job past the
+    /// longest lifetime.
     pub fn new(running: impl Iterator<Item = (u32, Option<Aged>)>) -> Outlook {
         let mut jobs: Vec<_> = running.filter_map(|(procs, life)| Some((procs, life?))).collect();
         jobs.sort_by_key(|(procs, _)| std::cmp::Reverse(*procs));
         Outlook { procs: jobs.iter().map(|(procs, _)| procs).sum(), jobs }
     }
 
-    /// The predicted time until `more` processors are free. None where there is no answer: too few processors among
-    /// jobs that will end, or no benefactor for predictor A alone.
+    /// The predicted time, in seconds, until `more` processors are free. None if the jobs that will end have too few
+    /// processors, or if there is no benefactor for predictor A alone.
     pub fn queue_time(&self, method: QueueTimeMethod, more: u32) -> Option<f64> {
         self.queue_time_within(method, more, f64::INFINITY)
     }
 
-    /// The same if it is at most `limit`, and none if it is more: much quicker to say than the time itself.
+    /// The same if it is at most `limit` seconds, else None. That is much faster to decide than to compute the time
+    /// itself.
     pub fn queue_time_within(&self, method: QueueTimeMethod, more: u32, limit: f64) -> Option<f64> {
         let equation = self.equation(method, more)?;
         if limit < SHORTEST_QUEUE_TIME {
@@ -88,8 +94,9 @@ impl Outlook {
             && equation.is_some_and(|equation| limit == f64::INFINITY || self.holds(equation, limit))
     }
 
-    /// The requests from 1 to `most` that have an answer, in ranges within which more processors never take less time.
-    /// (Both predictors together may predict less for a request that has too few benefactors than for a smaller one.)
+    /// The requests from 1 to `most` that have an answer, as ranges in which the time never decreases with the number
+    /// of processors. (The combined predictor may predict less for a request with too few benefactors than for a
+    /// smaller one.)
     pub fn rising(&self, method: QueueTimeMethod, most: u32) -> Vec<RangeInclusive<u32>> {
         let widest = |count: u32| self.jobs.get(count as usize - 1).map_or(0, |(procs, _)| *procs).min(most);
         let ends = self.procs.min(most);
@@ -111,7 +118,7 @@ impl Outlook {
         }
     }
 
-    /// Whether the excess is at least 0; often the first few jobs are enough to say so.
+    /// Whether the excess is at least 0. Often the first few jobs are enough to decide this.
     fn holds(&self, equation: Equation, time: f64) -> bool {
         match equation {
             Equation::OneOf(count) => {
@@ -132,7 +139,7 @@ impl Outlook {
         }
     }
 
-    /// By how much an equation is fulfilled; it grows with time and is 0 at the queue time.
+    /// By how much an equation is fulfilled. It grows with time and is 0 at the queue time.
     fn excess(&self, equation: Equation, time: f64) -> f64 {
         match equation {
             // Downey, equation 9: the probability that none of the benefactors has ended.
@@ -148,11 +155,11 @@ impl Outlook {
         }
     }
 
-    /// The time at which an equation holds, between two times with their excess. By bisection, with steps of the false
-    /// position method between (in log space, where these equations are nearly straight lines).
+    /// The time at which an equation holds, between two times with known excess. Bisection steps alternate with steps
+    /// of the false position method, in log space, where these equations are nearly straight lines.
     fn solve(&self, equation: Equation, (low, mut below): (f64, f64), (high, above): (f64, f64)) -> f64 {
         let (mut low, mut high) = (libm::log(low), libm::log(high));
-        // Where it surely holds, rounding may say that it barely does not.
+        // At the upper end the equation holds; rounding may make the excess slightly negative.
         let mut above = above.max(f64::MIN_POSITIVE);
         let mut last = None;
         for step in 1.. {
@@ -163,10 +170,10 @@ impl Outlook {
                 0 => (low + high) / 2.0,
                 _ => high - above * (high - low) / (above - below),
             };
-            // Not at an end of the bracket, or it would not become smaller.
+            // Not at an end of the bracket, because then the bracket would not become smaller.
             let guess = guess.clamp(low + PRECISION / 2.0, high - PRECISION / 2.0);
             let excess = self.excess(equation, libm::exp(guess));
-            // The Illinois rule: an end that stays twice counts for half.
+            // The Illinois rule: the value at an end that stays twice in a row is halved.
             let again = last == Some(excess >= 0.0);
             last = Some(excess >= 0.0);
             if excess >= 0.0 {
@@ -182,7 +189,7 @@ impl Outlook {
 
     /// Downey, equation 8: the probability that jobs of at least `more` processors have ended after `time`.
     pub fn probability_of(&self, more: u32, time: f64) -> f64 {
-        // How likely each number of processors below `more` is; what reaches it stays reached.
+        // The probability of each number of released processors below `more`. Larger numbers are not needed.
         let mut short_of = vec![0.0; more as usize];
         if let Some(none) = short_of.first_mut() {
             *none = 1.0;
@@ -197,7 +204,7 @@ impl Outlook {
         1.0 - short_of.iter().sum::<f64>()
     }
 
-    /// When an equation surely holds.
+    /// A time by which an equation certainly holds.
     fn surely_by(&self, equation: Equation) -> f64 {
         let ends = |jobs: &[(u32, Aged)]| jobs.iter().map(|(_, life)| life.ends_within()).collect::<Vec<_>>();
         match equation {
@@ -219,7 +226,7 @@ mod tests {
     /// The lifetimes of Downey, section 2.2.1: from e^2 to e^12 seconds.
     const LIFETIMES: UniformLog = UniformLog { ln_min: 2.0, ln_max: 12.0 };
 
-    /// Up to 12 running jobs on 128 processors, ages as likely as lifetimes.
+    /// Up to 12 running jobs on 128 processors, with ages distributed like lifetimes.
     fn random_outlook(rng: &mut ChaCha8Rng) -> Outlook {
         let mut left = 128;
         let mut jobs = Vec::new();
@@ -233,7 +240,7 @@ mod tests {
         Outlook::new(jobs.into_iter().filter(|(procs, _)| *procs > 0))
     }
 
-    /// Downey, equations 6 to 8 as they stand: all outcomes, one by one.
+    /// Downey, equations 6 to 8 literally: all outcomes, one by one.
     fn by_enumeration(outlook: &Outlook, more: u32, time: f64) -> f64 {
         let jobs = &outlook.jobs;
         let outcomes = (0..1u32 << jobs.len()).map(|outcome| {
@@ -274,8 +281,8 @@ mod tests {
         }
     }
 
-    /// Predictor A leaves out that small jobs may satisfy a request together: it is never below the exact median, and is
-    /// the median itself where they cannot.
+    /// Predictor A ignores that small jobs may satisfy a request together: it is never below the exact median, and
+    /// equals it if they cannot.
     #[test]
     fn predictor_a_is_the_median_where_only_benefactors_count() {
         let mut rng = stream(2, "outcomes");
@@ -297,8 +304,8 @@ mod tests {
         assert!(equal > 15, "{equal}");
     }
 
-    /// How far the approximations are from the median of all outcomes, on random states of up to 12 jobs. They are meant to
-    /// be good enough to choose by, and no better.
+    /// How far the approximations are from the median of all outcomes, on random states of up to 12 jobs. They only
+    /// need to be good enough for a choice between numbers of processors.
     #[test]
     fn approximations_are_about_as_long_as_the_median() {
         let mut rng = stream(3, "outcomes");

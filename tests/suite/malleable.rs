@@ -93,7 +93,7 @@ fn predictions_are_asked_for_again_at_arrivals_and_when_they_have_passed() {
     // What is asked at last is answered with docility or with the processors waited for.
     let at = made.allocations[1];
     assert_eq!(at.kind, DecisionKind::Rebel);
-    assert!(at.asked as usize >= made.pairs.iter().filter(|pair| pair.job == 1).count());
+    assert!(at.decisions as usize >= made.pairs.iter().filter(|pair| pair.job == 1).count());
     assert!(at.placement.start <= 40_000.0);
 }
 
