@@ -1,4 +1,4 @@
-//! Which jobs of a log are in one category of a template: numbers for all of them, worked out quickly.
+//! The category of each job of a log under a template, as a number, computed fast.
 
 use rustc_hash::FxHashMap;
 
@@ -6,14 +6,14 @@ use super::space::TemplateField;
 use crate::job::Job;
 use crate::predict::templates::Template;
 
-/// A log's fields in small numbers, so that the values a template compares fit one word.
+/// The fields of a log as small numbers, so that the values that a template compares fit into one word.
 pub(super) struct Categories {
-    /// For each field, each job's value counted by first appearance, and the bits of the largest.
+    /// For each field, each job's value numbered by first appearance, and the bits of the largest number.
     fields: Vec<(TemplateField, Vec<u32>, u32)>,
     procs: Vec<u32>,
 }
 
-/// Keys of so few bits index a table; longer ones are looked up by hash.
+/// Keys of at most this many bits index a table; longer ones are looked up by hash.
 const TABLE: u32 = 18;
 
 impl Categories {
@@ -33,19 +33,19 @@ impl Categories {
         }
     }
 
-    /// Each job's category, and how many there are.
+    /// The number of each job's category, and the number of categories.
     pub fn number(&self, template: &Template) -> (Vec<u32>, usize) {
         let mut keys = vec![0u64; self.procs.len()];
         let mut used = 0;
         if let Some(size) = template.nodes {
-            // Sizes are powers of two.
+            // Sizes are powers of two, so that a division is a shift.
             let shift = size.trailing_zeros();
             keys.iter_mut().zip(&self.procs).for_each(|(key, procs)| *key = u64::from((procs - 1) >> shift));
             used = bits(keys.iter().copied().max().unwrap_or(0) as u32);
         }
         for (_, numbers, bits) in self.fields.iter().filter(|(field, ..)| field.is_in(template)) {
             if used + bits > u64::BITS {
-                // What is there so far becomes a small number of its own.
+                // The bits do not fit: the key so far is replaced by a small number.
                 let (small, count) = number(&keys, used);
                 keys.iter_mut().zip(small).for_each(|(key, number)| *key = u64::from(number));
                 used = self::bits(count as u32);
@@ -57,16 +57,16 @@ impl Categories {
     }
 }
 
-/// The bits of the numbers up to this.
+/// The number of bits of this number.
 fn bits(largest: u32) -> u32 {
     u32::BITS - largest.leading_zeros()
 }
 
-/// Numbers keys of so many bits by first appearance.
+/// Numbers keys of at most `bits` bits by first appearance; also returns how many different keys there are.
 fn number(keys: &[u64], bits: u32) -> (Vec<u32>, usize) {
     const NEW: u32 = u32::MAX;
     let mut count = 0;
-    let mut place = |known: &mut u32| {
+    let mut number = |known: &mut u32| {
         if *known == NEW {
             *known = count;
             count += 1;
@@ -75,10 +75,10 @@ fn number(keys: &[u64], bits: u32) -> (Vec<u32>, usize) {
     };
     let numbers = if bits <= TABLE {
         let mut table = vec![NEW; 1 << bits];
-        keys.iter().map(|&key| place(&mut table[key as usize])).collect()
+        keys.iter().map(|&key| number(&mut table[key as usize])).collect()
     } else {
         let mut map: FxHashMap<u64, u32> = FxHashMap::default();
-        keys.iter().map(|&key| place(map.entry(key).or_insert(NEW))).collect()
+        keys.iter().map(|&key| number(map.entry(key).or_insert(NEW))).collect()
     };
     (numbers, count as usize)
 }
@@ -90,7 +90,7 @@ mod tests {
     use crate::rng::stream;
     use rand::RngExt;
 
-    /// Against the values as the template itself compares them.
+    /// Compared with the values that the template itself compares.
     #[test]
     fn categories_are_those_of_the_template() {
         let mut rng = stream(1, "categories");

@@ -1,4 +1,4 @@
-//! A set of templates beside other predictors: all asked when a job starts, on the log's own schedule.
+//! Compares a set of templates with other predictors. All of them predict when a job starts, on the log's own schedule.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::report::Cell;
 use crate::schedule;
 use crate::trace::Workload;
 
-/// The rivals: a predictor, and what it is called in tables.
+/// The predictors to compare with: their specs, and their names in tables.
 pub const COMPARED_PREDICTORS: [(&str, &str); 8] = [
     ("gibbons", "gibbons"),
     ("gibbons:data=rel", "gibbons relative"),
@@ -22,18 +22,30 @@ pub const COMPARED_PREDICTORS: [(&str, &str); 8] = [
     ("smith:templates=()", "overall mean"),
 ];
 
-/// How a predictor did.
+/// The errors of one predictor.
 #[derive(Clone, Debug)]
 pub struct ComparedPredictor {
+    /// As in tables.
     pub name: String,
+    /// Its spec.
     pub predictor: String,
+    /// On the counted jobs.
     pub score: Score,
-    /// On the part of the log that was searched on, if that is another.
+    /// On the jobs that the search used, if those are other jobs.
     pub trained: Option<Score>,
 }
 
-/// Runs predictors, given with their names, over a workload whose jobs know their waits. The jobs in `counted` are
-/// judged; those in `trained` apart from them.
+/// Runs predictors, given as pairs of spec and name, over a workload with recorded waits. The score is over the jobs in
+/// `counted`; a second score is over those in `trained`, if given. `watch` is called with the number of finished
+/// predictors.
+///
+/// # Errors
+///
+/// If a simulation fails.
+///
+/// # Panics
+///
+/// If a spec does not parse.
 pub fn compare_predictors(
     workload: &Workload,
     predictors: &[(String, String)],
@@ -44,8 +56,9 @@ pub fn compare_predictors(
 ) -> Result<Vec<ComparedPredictor>, EngineError> {
     let judge = |(predictor, name): &(String, String)| {
         let spec = predict::catalog::parse(predictor).expect("a spec that was checked");
-        let replay = schedule::catalog::parse("replay").expect("a scheduler of ours");
-        let asked = AskedAtStart::new(predict::catalog::build(&spec)).expect("all of the catalog can be asked again");
+        let replay = schedule::catalog::parse("replay").expect("replay is in the catalog");
+        let asked =
+            AskedAtStart::new(predict::catalog::build(&spec)).expect("all predictors of the catalog can predict again");
         let record = engine::run(
             workload.procs,
             &workload.jobs,
@@ -68,8 +81,8 @@ pub fn compare_predictors(
 }
 
 impl ComparedPredictor {
-    /// `name,jobs,error_min,error_pct,answered,error_answered_min,inside_pct` and, where the search had a part of its
-    /// own, `train_error_min,train_error_pct`; then `predictor`.
+    /// `name,jobs,error_min,error_pct,answered,error_answered_min,inside_pct`, then `train_error_min,train_error_pct`
+    /// if the search used other jobs, then `predictor`.
     pub fn cells(&self) -> Vec<(&'static str, Cell)> {
         let optional = |value: Option<f64>| value.map_or(Cell::None, Cell::Real);
         let Score { jobs, answered, .. } = self.score;

@@ -1,4 +1,5 @@
-//! The genetic search (Smith et al., section 2.4): sets of templates as strings of bits that mate and mutate.
+//! The genetic search (Smith et al., section 2.4): sets of templates are strings of bits, changed by crossover and
+//! mutation.
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -12,35 +13,38 @@ use super::space::Space;
 use crate::predict::templates::Template;
 use crate::rng::stream;
 
-/// How a population lives.
+/// The parameters of the genetic search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Genetic {
+    /// Sets of templates per generation.
     pub population: usize,
+    /// Generations that are evaluated, the random first one included.
     pub generations: usize,
-    /// The best of each generation that live on as they are.
+    /// The number of best sets of each generation that are copied unchanged into the next.
     pub elite: usize,
-    /// The probability with which a bit flips.
+    /// The probability that a bit flips.
     pub mutation: f64,
-    /// Templates of a set, at most.
+    /// The largest number of templates in a set of the first generation and after crossover.
     pub templates: usize,
+    /// The same seed gives the same result.
     pub seed: u64,
 }
 
 impl Default for Genetic {
-    /// As in the paper.
+    /// The parameters of the paper.
     fn default() -> Self {
         Genetic { population: 50, generations: 50, elite: 2, mutation: 0.001, templates: 10, seed: 1 }
     }
 }
 
-/// A set of templates in bits, so many a template.
+/// A set of templates, one string of bits per template.
 type Individual = Vec<Vec<bool>>;
 
-/// The largest fitness of a generation, in terms of its least.
+/// The largest fitness of a generation; the smallest is 1.
 const FITTEST: f64 = 4.0;
 
-/// Lets a population of sets evolve; the best set that ever lived is found. None if a limit was reached before anything
-/// was judged.
+/// Searches with a population of sets, and returns the best set of all generations. None if a limit was reached before
+/// any set was evaluated.
 pub fn genetic(
     judge: &Judge<'_>,
     space: &Space,
@@ -55,7 +59,7 @@ pub fn genetic(
         (0..how.population).map(|_| random_individual(space, how, &mut rng)).collect();
     for generation in 0..how.generations {
         let sets: Vec<Vec<Template>> = population.iter().map(|individual| set_of(individual, space)).collect();
-        // Each set is judged once in its life, however often it is born.
+        // A set that occurs again is not evaluated again.
         let mut fresh: Vec<Vec<Template>> = Vec::new();
         for set in &sets {
             if !known.contains_key(set) && !fresh.contains(set) {
@@ -71,7 +75,8 @@ pub fn genetic(
     search.finish(false)
 }
 
-/// The templates of an individual. Of equal ones the first: ties go to the earlier, so that the others are never heard.
+/// The templates of an individual. Of equal templates only the first is kept: ties go to the earlier template, so the
+/// later ones have no effect.
 fn set_of(individual: &Individual, space: &Space) -> Vec<Template> {
     let mut set: Vec<Template> = Vec::with_capacity(individual.len());
     for template in individual.iter().map(|bits| space.decode(bits)) {
@@ -100,7 +105,7 @@ fn next_generation(
     parents.shuffle(rng);
     let mut next: Vec<Individual> = Vec::with_capacity(how.population + 1);
     for pair in parents.chunks(2) {
-        // An odd one mates with the first.
+        // The last of an odd number of parents is paired with the first.
         let (first, second) = (&population[pair[0]], &population[*pair.get(1).unwrap_or(&parents[0])]);
         let (one, other) = cross(first, second, space.bits(), how.templates, rng);
         next.extend([one, other]);
@@ -115,7 +120,7 @@ fn next_generation(
     next
 }
 
-/// F = Fmin + (Emax - E) / (Emax - Emin) (Fmax - Fmin), with Fmax = 4 Fmin; Fmin is 1. Equal errors are equally fit.
+/// F = Fmin + (Emax - E) / (Emax - Emin) (Fmax - Fmin), with Fmax = 4 Fmin; Fmin is 1. Equal errors have equal fitness.
 fn fitness(errors: &[f64]) -> Vec<f64> {
     let least = errors.iter().copied().fold(f64::INFINITY, f64::min);
     let most = errors.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -123,8 +128,9 @@ fn fitness(errors: &[f64]) -> Vec<f64> {
     errors.iter().map(|error| 1.0 + share(error) * (FITTEST - 1.0)).collect()
 }
 
-/// Stochastic sampling without replacement: everyone is a parent as often as the whole part of F / Favg says, and once
-/// more with its fraction as the probability, in order and again from the first, until there are enough.
+/// Stochastic sampling without replacement: an individual is a parent as often as the whole part of F / Favg, and once
+/// more with the fractional part as the probability. The draws go through all individuals repeatedly until there are
+/// enough parents.
 fn select(fitness: &[f64], wanted: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
     let average = fitness.iter().sum::<f64>() / fitness.len() as f64;
     let expected = fitness.iter().map(|fitness| fitness / average);
@@ -142,16 +148,16 @@ fn select(fitness: &[f64], wanted: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
             }
         }
     }
-    // Where the average is rounded up, everyone's last copy may be missing.
+    // If the average was rounded up, each individual may have one copy too few.
     parents.extend((0..fitness.len()).cycle().take(wanted.saturating_sub(parents.len())));
-    // The elite's places are not given to children: of more parents than needed chance takes some away.
+    // There may be more parents than needed, because the elite needs none: random ones are removed.
     parents.shuffle(rng);
     parents.truncate(wanted);
     parents
 }
 
-/// Cuts the first set within its i-th template and the second within its j-th, after the same number of bits, and puts
-/// the ends across. Of the j that leave both children with no more templates than allowed, one is drawn.
+/// Cuts the first set within its i-th template and the second within its j-th, after the same number of bits, and
+/// exchanges the tails. j is drawn among those that leave both children with at most `most` templates.
 fn cross(
     first: &Individual,
     second: &Individual,
@@ -187,7 +193,7 @@ mod tests {
 
     #[test]
     fn the_fit_are_parents_more_often() {
-        // F / Favg = 8/5, 2/5, 1: one is a parent at least once, the third exactly once, and three are wanted.
+        // F / Favg = 8/5, 2/5, 1: the first is a parent at least once, the third exactly once, and three are wanted.
         let mut counts = [0; 3];
         for seed in 0..3000 {
             let parents = select(&[4.0, 1.0, 2.5], 3, &mut rng(seed));
@@ -195,8 +201,8 @@ mod tests {
             assert_eq!(parents.iter().filter(|&&at| at == 2).count(), 1);
             parents.iter().for_each(|&at| counts[at] += 1);
         }
-        // One place is left to be drawn for: by the first with 0.6, else by the second with 0.4, else again. The first
-        // gets it with p = 0.6 + 0.4 * 0.6 * p, so p = 0.6 / 0.76 = 0.789.
+        // One more parent is drawn: the first with probability 0.6, else the second with 0.4, else the draw is
+        // repeated. So the first is chosen with p = 0.6 + 0.4 * 0.6 * p, that is p = 0.6 / 0.76 = 0.789.
         let share = f64::from(counts[0]) / 3000.0 - 1.0;
         assert!((share - 0.789).abs() < 0.03, "{share}");
         assert_eq!(select(&[1.0; 5], 3, &mut rng(1)).len(), 3);
@@ -221,7 +227,7 @@ mod tests {
             let ones =
                 |sets: [&Individual; 2]| -> usize { sets.into_iter().flatten().flatten().filter(|b| **b).count() };
             assert_eq!(ones([&first, &second]), ones([&one, &other]), "no bit is lost");
-            // Each begins as one parent and ends as the other, and only the template where they were cut is neither's.
+            // Each child begins like one parent and ends like the other; only the template at the cut may be new.
             for (child, head, tail) in [(&one, &first, &second), (&other, &second, &first)] {
                 let begins = child.iter().zip(head).take_while(|(a, b)| a == b).count();
                 let ends = child.iter().rev().zip(tail.iter().rev()).take_while(|(a, b)| a == b).count();
@@ -231,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_elite_lives_on_unchanged() {
+    fn the_elite_is_copied_unchanged() {
         let space = Space { fields: vec![], ranges: vec![1, 2], relative: true, histories: false };
         let how = Genetic { population: 7, mutation: 1.0, ..Genetic::default() };
         let mut rng = rng(9);

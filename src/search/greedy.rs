@@ -1,4 +1,4 @@
-//! The greedy search (Smith et al., section 2.4): beginning with the template of all jobs, add the best one with one
+//! The greedy search (Smith et al., section 2.4): starts with the template of all jobs, adds the best one with one
 //! characteristic, then the best with two, and so on.
 
 use super::judge::Judge;
@@ -6,9 +6,9 @@ use super::search_run::{Found, Limits, SearchRun, SearchStep, best_of};
 use super::space::Space;
 use crate::predict::templates::{CategoryEstimate, Data, Template};
 
-/// Searches for each way of predicting (mean and regression, absolute and relative) alone, first without node ranges and
-/// then with them: the paper's curves. The best of all sets on the way is found. None if a limit was reached before
-/// anything was judged.
+/// Searches for each estimate (mean and regression, absolute and relative) separately, first without node ranges and
+/// then with them, like the paper's curves. Returns the best set of all steps. None if a limit was reached before any
+/// set was evaluated.
 pub fn greedy(judge: &Judge<'_>, space: &Space, limits: &Limits<'_>, watch: &dyn Fn(&SearchStep)) -> Option<Found> {
     let mut search = SearchRun::new(judge, limits, watch);
     for ranges in [&[], &space.ranges[..]] {
@@ -17,8 +17,8 @@ pub fn greedy(judge: &Judge<'_>, space: &Space, limits: &Limits<'_>, watch: &dyn
                 if data == Data::Relative && !space.relative {
                     continue;
                 }
-                let way = Template { method, data, ..Template::default() };
-                if climb(&mut search, space, ranges, way).is_none() {
+                let estimate = Template { method, data, ..Template::default() };
+                if climb(&mut search, space, ranges, estimate).is_none() {
                     return search.finish(true);
                 }
             }
@@ -30,14 +30,14 @@ pub fn greedy(judge: &Judge<'_>, space: &Space, limits: &Limits<'_>, watch: &dyn
     search.finish(false)
 }
 
-/// One search; None if a limit was reached.
-fn climb(search: &mut SearchRun<'_>, space: &Space, ranges: &[u32], way: Template) -> Option<()> {
-    let name = name(way, !ranges.is_empty());
-    let mut set = vec![way];
+/// One greedy search. None if a limit was reached.
+fn climb(search: &mut SearchRun<'_>, space: &Space, ranges: &[u32], estimate: Template) -> Option<()> {
+    let name = name(estimate, !ranges.is_empty());
+    let mut set = vec![estimate];
     let scores = search.judge(&[set.clone()])?;
     search.step(&name, 0, &[set.clone()], &scores);
     for count in 1..=space.fields.len() + usize::from(!ranges.is_empty()) {
-        let candidates: Vec<Vec<Template>> = templates_with(count, space, ranges, way)
+        let candidates: Vec<Vec<Template>> = templates_with(count, space, ranges, estimate)
             .into_iter()
             .map(|template| set.iter().copied().chain([template]).collect())
             .collect();
@@ -48,17 +48,17 @@ fn climb(search: &mut SearchRun<'_>, space: &Space, ranges: &[u32], way: Templat
     Some(())
 }
 
-fn name(way: Template, ranges: bool) -> String {
-    let method = if way.method == CategoryEstimate::Mean { "mean" } else { "lr" };
-    let data = if way.data == Data::Actual { "act" } else { "rel" };
+fn name(estimate: Template, ranges: bool) -> String {
+    let method = if estimate.method == CategoryEstimate::Mean { "mean" } else { "lr" };
+    let data = if estimate.data == Data::Actual { "act" } else { "rel" };
     format!("{method},{data}{}", if ranges { " with node ranges" } else { "" })
 }
 
-/// All templates with so many characteristics. A node range is one of them, whatever its size.
-fn templates_with(count: usize, space: &Space, ranges: &[u32], way: Template) -> Vec<Template> {
+/// All templates with `count` characteristics. A node range of any size is one characteristic.
+fn templates_with(count: usize, space: &Space, ranges: &[u32], estimate: Template) -> Vec<Template> {
     let mut made = Vec::new();
     for subset in 0u32..1 << space.fields.len() {
-        let mut template = way;
+        let mut template = estimate;
         let chosen = space.fields.iter().enumerate().filter(|(at, _)| subset >> at & 1 == 1);
         chosen.for_each(|(_, field)| field.enable(&mut template));
         let fields = subset.count_ones() as usize;

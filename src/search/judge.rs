@@ -1,7 +1,8 @@
-//! How well a set of templates predicts a log's jobs, on the log's own schedule.
+//! How well a set of templates predicts the jobs of a log, on the log's own schedule.
 //!
-//! What a template's categories say of a job does not depend on what other templates stand beside it. So each template is
-//! taken through the log once, and its answers are kept; judging a set is choosing, for each job, the surest of them.
+//! The prediction of a template does not depend on the other templates of the set. So each template predicts the whole
+//! log once, and its predictions are cached. To evaluate a set, the prediction with the smallest confidence interval is
+//! chosen for each job.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -18,25 +19,32 @@ use crate::predict::templates::{Data, Template};
 use crate::schedule;
 use crate::time::Seconds;
 
-/// The confidence of intervals in the search, in percent: the paper's.
+/// The confidence of intervals during the search, in percent, as in the paper.
 const CONFIDENCE: f64 = 90.0;
-/// Answers that are kept, in bytes.
+/// The size of the cache of predictions, in bytes.
 const KEPT: usize = 1 << 29;
 
-/// How far predictions at the start lie from the truth.
+/// The errors of predictions made when jobs start.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Score {
+    /// The number of jobs.
     pub jobs: usize,
-    /// Sums over all jobs, in seconds.
+    /// The sum of absolute errors, in seconds.
     pub error: i64,
+    /// The sum of run times, in seconds.
     pub runtime: i64,
-    /// Jobs that a category answered for, the sum of their errors, and how many of them ended within the interval.
+    /// Jobs that were predicted by a category of past jobs. (In the search the other jobs are predicted by their
+    /// estimates.)
     pub answered: usize,
+    /// The sum of their absolute errors, in seconds.
     pub error_answered: i64,
+    /// How many of them have a run time within the confidence interval.
     pub inside: usize,
 }
 
 impl Score {
+    /// Adds a job. `inside` is None if no category predicted it, else whether its run time is within the confidence
+    /// interval.
     pub fn add(&mut self, runtime: Seconds, prediction: Seconds, inside: Option<bool>) {
         let error = (runtime - prediction).abs();
         self.jobs += 1;
@@ -59,24 +67,26 @@ impl Score {
         self.error as f64 / self.runtime as f64 * 100.0
     }
 
+    /// The mean run time in minutes.
     pub fn mean_runtime_minutes(&self) -> f64 {
         self.runtime as f64 / self.jobs as f64 / 60.0
     }
 
-    /// The mean error in minutes over the jobs that were answered for, if any were.
+    /// The mean error in minutes over the jobs that a category predicted; None if there are none.
     pub fn minutes_answered(&self) -> Option<f64> {
         (self.answered > 0).then(|| self.error_answered as f64 / self.answered as f64 / 60.0)
     }
 
+    /// The share of those jobs with a run time within the confidence interval; None if there are none.
     pub fn inside_percent(&self) -> Option<f64> {
         (self.answered > 0).then(|| self.inside as f64 / self.answered as f64 * 100.0)
     }
 }
 
-/// A log, ready for sets of templates to be judged on it.
+/// Evaluates sets of templates on one log.
 pub struct Judge<'a> {
     jobs: &'a [Job],
-    /// Which jobs count.
+    /// The jobs that are scored.
     counted: Range<usize>,
     events: Vec<LogEvent>,
     categories: Categories,
@@ -86,14 +96,14 @@ pub struct Judge<'a> {
     tracks: Mutex<Tracks>,
 }
 
-/// What happens in the log.
+/// A start or an end in the log, by the job's index.
 #[derive(Clone, Copy, Debug)]
 enum LogEvent {
     Start(u32),
     End(u32),
 }
 
-/// Notes the starts and ends of a simulation.
+/// Records the starts and ends of a simulation.
 struct EventRecorder(Vec<LogEvent>);
 
 impl Observer for EventRecorder {
@@ -106,23 +116,24 @@ impl Observer for EventRecorder {
     }
 }
 
-/// Runs the log's own schedule. The size of the machine and what is predicted do not matter to it.
+/// Runs the log's own schedule. It does not depend on the size of the machine or on predictions.
 fn replay(jobs: &[Job], observer: &mut EventRecorder) {
-    let setting = Setting::parse("replay", "estimate").expect("a setting of ours");
+    let setting = Setting::parse("replay", "estimate").expect("the setting is valid");
     let policy = Named { name: "replay".to_string(), value: schedule::catalog::build(&setting.scheduler, jobs) };
     let predictor = Named { name: "estimate".to_string(), value: predict::catalog::build(&setting.predictor) };
     engine::run_observed(1, jobs, policy, predictor, setting.engine, observer, &mut |_| ())
         .expect("a log in order of submission can be replayed");
 }
 
-/// What a template says of each job: the prediction, and its interval, which is infinite where it says nothing.
+/// A template's prediction of each job: the half-width of its interval, infinite if there is no prediction, and the
+/// predicted run time.
 type Track = Vec<(f64, Seconds)>;
 
-/// Tracks that may be wanted again, as many as fit.
+/// A cache of tracks. The least recently used ones are dropped.
 #[derive(Default)]
 struct Tracks {
     kept: FxHashMap<Template, (u64, Arc<Track>)>,
-    /// Templates by when they were last wanted.
+    /// Templates by the time of their last use.
     order: std::collections::BTreeMap<u64, Template>,
     clock: u64,
 }
@@ -153,7 +164,7 @@ impl Tracks {
 }
 
 impl<'a> Judge<'a> {
-    /// The jobs must know how long they waited. All of them make history; those in `counted` are judged.
+    /// `jobs` must have recorded waits. All of them become part of the history; those in `counted` are scored.
     pub fn new(jobs: &'a [Job], counted: Range<usize>) -> Judge<'a> {
         let mut events = EventRecorder(Vec::with_capacity(2 * jobs.len()));
         replay(jobs, &mut events);
@@ -171,16 +182,17 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// All jobs of the log.
     pub fn jobs(&self) -> &[Job] {
         self.jobs
     }
 
-    /// Judges a set.
+    /// Evaluates a set.
     pub fn score(&self, templates: &[Template]) -> Score {
         let tracks: Vec<Arc<Track>> = templates.iter().map(|template| self.track(template)).collect();
         let mut score = Score::default();
         for at in self.counted.clone() {
-            // Of equal intervals that of the earlier template.
+            // Of equal intervals the earlier template is chosen.
             let mut best = (f64::INFINITY, self.jobs[at].submission.estimate);
             for track in &tracks {
                 if track[at].0 < best.0 {
@@ -196,15 +208,15 @@ impl<'a> Judge<'a> {
     }
 
     fn track(&self, template: &Template) -> Arc<Track> {
-        if let Some(track) = self.tracks.lock().expect("nobody panics here").get(template) {
+        if let Some(track) = self.tracks.lock().expect("no thread panics while it holds the lock").get(template) {
             return track;
         }
         let track = Arc::new(self.make_track(template));
-        self.tracks.lock().expect("nobody panics here").keep(template, &track);
+        self.tracks.lock().expect("no thread panics while it holds the lock").keep(template, &track);
         track
     }
 
-    /// Takes a template through the log.
+    /// Predicts every job of the log with one template.
     fn make_track(&self, template: &Template) -> Track {
         let (category_of, count) = self.categories.number(template);
         let mut categories = vec![Category::default(); count];

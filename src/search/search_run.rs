@@ -1,4 +1,4 @@
-//! What all searches share: where they are, when they must stop, and what they have found.
+//! What all searches share: their limits, their steps, and the best set so far.
 
 use std::cell::Cell;
 use std::time::Instant;
@@ -7,48 +7,56 @@ use super::judge::{Judge, Score};
 use crate::parallel;
 use crate::predict::templates::Template;
 
-/// When a search ends before it is through.
+/// When a search stops before it is finished.
 pub struct Limits<'a> {
-    /// After so many sets have been judged.
+    /// After this number of evaluated sets; None for no limit.
     pub evaluations: Option<u64>,
-    /// At this instant. (What is found then depends on the machine.)
+    /// At this instant; None for no limit. (The result then depends on the speed of the machine.)
     pub deadline: Option<Instant>,
-    /// When somebody says so.
+    /// When this returns true.
     pub stopped: &'a (dyn Fn() -> bool + Sync),
+    /// The results do not depend on it, unless there is a deadline.
     pub threads: usize,
 }
 
-/// One step of a search: the best set after it.
+/// One step of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchStep {
-    /// Which search, where there are several: `mean,act`, `lr,rel with node ranges`.
+    /// Which search, if there are several: `mean,act`, `lr,rel with node ranges`.
     pub search: String,
+    /// Counted from 0 within its search.
     pub step: usize,
-    /// Sets judged so far, this step's included.
+    /// Sets evaluated so far, including those of this step.
     pub evaluations: u64,
-    /// Mean errors in minutes: of the best set of this step, of all, of the worst.
+    /// The mean error of the best set of this step, in minutes.
     pub best: f64,
+    /// The mean over the sets of this step, in minutes.
     pub mean: f64,
+    /// The mean error of the worst set of this step, in minutes.
     pub worst: f64,
+    /// The best set of this step.
     pub templates: Vec<Template>,
 }
 
-/// What a search has found.
+/// The result of a search.
 #[derive(Clone, Debug)]
 pub struct Found {
+    /// The best set of all steps.
     pub templates: Vec<Template>,
+    /// Its errors.
     pub score: Score,
+    /// All steps, in order.
     pub steps: Vec<SearchStep>,
-    /// Whether it was stopped before it was through.
+    /// Whether a limit was reached before the search was finished.
     pub stopped: bool,
 }
 
-/// A search under way.
+/// A search in progress.
 pub(super) struct SearchRun<'a> {
     pub judge: &'a Judge<'a>,
     limits: &'a Limits<'a>,
     evaluations: Cell<u64>,
-    /// Told after each step.
+    /// Called after each step.
     watch: &'a dyn Fn(&SearchStep),
     found: Option<(Vec<Template>, Score)>,
     steps: Vec<SearchStep>,
@@ -59,7 +67,7 @@ impl<'a> SearchRun<'a> {
         SearchRun { judge, limits, evaluations: Cell::new(0), watch, found: None, steps: Vec::new() }
     }
 
-    /// Judges sets on all threads; None once a limit is reached.
+    /// Evaluates sets on all threads. None once a limit is reached.
     pub fn judge(&self, sets: &[Vec<Template>]) -> Option<Vec<Score>> {
         let limits = self.limits;
         let over = || (limits.stopped)() || limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
@@ -73,7 +81,7 @@ impl<'a> SearchRun<'a> {
         scores
     }
 
-    /// Puts down a step, and its best set if it is the best so far.
+    /// Records a step, and keeps its best set if it is the best so far.
     pub fn step(&mut self, search: &str, step: usize, sets: &[Vec<Template>], scores: &[Score]) {
         let best = best_of(scores);
         let errors: Vec<f64> = scores.iter().map(Score::minutes).collect();
@@ -99,7 +107,7 @@ impl<'a> SearchRun<'a> {
     }
 }
 
-/// The first of those with the least error.
+/// The index of the smallest error, the first of equal ones.
 pub(super) fn best_of(scores: &[Score]) -> usize {
-    (0..scores.len()).min_by_key(|&at| scores[at].error).expect("something was judged")
+    (0..scores.len()).min_by_key(|&at| scores[at].error).expect("at least one set was evaluated")
 }

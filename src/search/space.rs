@@ -1,34 +1,40 @@
-//! The templates that can be made of what a log records, and their binary coding.
+//! The templates that are possible with the fields of a log, and their binary coding.
 
 use crate::job::Job;
 use crate::predict::templates::{CategoryEstimate, Data, LARGEST_RANGE, Template};
 
-/// What templates of a log may be made of.
+/// The properties that templates of a log may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Space {
-    /// The fields in which the log's jobs differ.
+    /// The fields in which the jobs of the log differ.
     pub fields: Vec<TemplateField>,
-    /// The sizes of node ranges that tell its jobs apart.
+    /// The sizes of node ranges that separate its jobs: powers of two.
     pub ranges: Vec<u32>,
-    /// Whether its jobs have estimates to be relative to.
+    /// Whether its jobs have estimates, so that run times can be relative to them.
     pub relative: bool,
-    /// Whether the length of histories is looked for, too.
+    /// Whether the length of histories is searched for, too.
     pub histories: bool,
 }
 
 /// A field of a log that a template can compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TemplateField {
+    /// The user number.
     User,
+    /// The group number.
     Group,
+    /// The number of the application.
     Executable,
+    /// The queue number.
     Queue,
+    /// The partition number.
     Partition,
 }
 
 use TemplateField::{Executable, Group, Partition, Queue, User};
 
 impl TemplateField {
+    /// In the order of their letters in a template.
     pub const ALL: [TemplateField; 5] = [User, Group, Executable, Queue, Partition];
 
     pub(super) fn of(self, job: &Job) -> i32 {
@@ -52,6 +58,7 @@ impl TemplateField {
         }
     }
 
+    /// Makes a template compare this field.
     pub fn enable(self, template: &mut Template) {
         match self {
             User => template.user = true,
@@ -62,6 +69,7 @@ impl TemplateField {
         }
     }
 
+    /// As in the text of a template.
     pub fn letter(self) -> char {
         match self {
             User => 'u',
@@ -73,12 +81,12 @@ impl TemplateField {
     }
 }
 
-/// Bits of a node range's size and of a history's length.
+/// Bits of a node range's size, and of a history's length.
 const NUMBER: usize = 4;
 
 impl Space {
-    /// A field in which all jobs agree, unknown or not, tells none of them apart and is left out; likewise estimates that
-    /// were all filled in, and node ranges as wide as the widest job.
+    /// The space of a log. A field that is equal in all jobs is left out, and so are node ranges at least as wide as
+    /// the widest job. `relative` and `histories` are copied.
     pub fn of(jobs: &[Job], relative: bool, histories: bool) -> Space {
         let differ = |field: &TemplateField| jobs.windows(2).any(|pair| field.of(&pair[0]) != field.of(&pair[1]));
         let fields = TemplateField::ALL.into_iter().filter(differ).collect();
@@ -87,16 +95,20 @@ impl Space {
         Space { fields, ranges: sizes.take_while(|&size| size < widest).collect(), relative, histories }
     }
 
-    /// How many bits a template has.
+    /// The number of bits of a template.
     pub fn bits(&self) -> usize {
         let nodes = if self.ranges.is_empty() { 0 } else { 1 + NUMBER };
         let histories = if self.histories { 1 + NUMBER } else { 0 };
         1 + usize::from(self.relative) + self.fields.len() + nodes + histories
     }
 
-    /// The template that bits stand for: mean or regression, absolute or relative, a bit a field; whether node ranges are
-    /// used, and the power of two of their size; the same for the history's length, from 2 on. A size beyond the last is
-    /// counted from the first again.
+    /// The template that `bits` encode: mean or regression; absolute or relative; one bit per field; whether node
+    /// ranges are used, and the exponent of their size; the same for the length of the history, from 2 on. A size index
+    /// beyond the last size wraps around.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer than [`Space::bits`] bits.
     pub fn decode(&self, bits: &[bool]) -> Template {
         let mut bits = bits.iter().copied();
         let mut next = || bits.next().expect("as many bits as a template has");
@@ -126,7 +138,7 @@ impl Space {
         template
     }
 
-    /// In words, for people.
+    /// A short text for people, such as `u, q, n=1..64, mean, lr, act`.
     pub fn describe(&self) -> String {
         let mut words: Vec<String> = self.fields.iter().map(|field| field.letter().to_string()).collect();
         if let (Some(first), Some(last)) = (self.ranges.first(), self.ranges.last()) {

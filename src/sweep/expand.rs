@@ -1,21 +1,25 @@
-//! The lists of a sweep as they are written: commas, ranges and braces.
+//! The lists of a sweep as users write them: commas, ranges and braces.
 
 use crate::spec::{quote, split_list, unquote};
 use crate::text::shortened;
 
-/// The options whose values can be a range.
+/// The options with values that can be a range.
 const NUMERIC: [&str; 8] = ["procs", "estimates-seed", "first", "repeat", "load", "seed", "replication", "inflate"];
 
-/// At most so many values, and so many bytes of them, come of one text.
+/// The largest number of values, and of bytes in all of them, that one text may expand to.
 const MOST: usize = 1_000_000;
 const MOST_BYTES: u64 = 64 << 20;
 
-/// How deep braces may be nested.
+/// How deeply braces may be nested.
 const DEEPEST: usize = 32;
 
-/// The values that a text stands for, in order: `easy,sjbf`, `0.8..1.2:0.1`, `1..10`, `ruh:window={2|3},cap={on|off}`.
-/// A comma begins a new value unless `key=` follows it; braces hold alternatives, the last of them changing fastest. A
-/// value in double quotes is taken as it is.
+/// The values that a text expands to, in order: `easy,sjbf`, `0.8..1.2:0.1`, `1..10`, `ruh:window={2|3},cap={on|off}`.
+/// A comma begins a new value unless `key=` follows it. Braces contain alternatives; those of the last braces change
+/// fastest. A value in double quotes is not expanded.
+///
+/// # Errors
+///
+/// If the text has another form, or expands to too many values.
 ///
 /// ```
 /// use shadowtime::sweep::expand;
@@ -40,7 +44,7 @@ pub fn expand(option: &str, text: &str) -> Result<Vec<String>, String> {
     Ok(values)
 }
 
-/// A value written so that [`expand`] gives it back, whatever is in it.
+/// The value, quoted if necessary, so that [`expand`] returns exactly this value.
 pub fn literal(option: &str, value: &str) -> String {
     match expand(option, value) {
         Ok(values) if values == [value] => value.to_string(),
@@ -48,22 +52,22 @@ pub fn literal(option: &str, value: &str) -> String {
     }
 }
 
-/// `from..to` or `from..to:step`, both ends included; None if it is not written like one.
+/// `from..to` or `from..to:step`, both ends included; None if the text has no `..`.
 fn parse_range(text: &str) -> Option<Result<Vec<String>, String>> {
     let (from, rest) = text.split_once("..")?;
     let (to, step) = rest.split_once(':').unwrap_or((rest, "1"));
     Some(range(from, to, step).map_err(|why| format!("'{text}' is not a range such as 1..10 or 0.8..1.2:0.1: {why}")))
 }
 
-/// Counts in whole units of the last decimal written, so that 0.1 added to 0.2 is 0.3.
+/// Counts in units of the last decimal written, so that 0.1 added to 0.2 is 0.3.
 fn range(from: &str, to: &str, step: &str) -> Result<Vec<String>, String> {
     let decimals = [from, to, step].iter().map(|text| decimals(text)).max().unwrap_or(0);
     let [from, to, step] = [units(from, decimals)?, units(to, decimals)?, units(step, decimals)?];
     if step <= 0 {
-        return Err("its step is not above 0".to_string());
+        return Err("its step must be above 0".to_string());
     }
     if from > to {
-        return Err("it ends before it begins".to_string());
+        return Err("its end is before its start".to_string());
     }
     if (to - from) / step >= MOST as i64 {
         return Err(format!("it has more than {MOST} values"));
@@ -96,7 +100,7 @@ fn print_units(value: i64, decimals: usize) -> String {
     }
 }
 
-/// Every choice of alternatives. They are counted before any is made.
+/// All combinations of alternatives. They are counted before they are made.
 fn expand_braces(text: &str) -> Result<Vec<String>, String> {
     let pieces = Pieces { text, at: 0 }.read(0).map_err(|why| format!("'{}' {why}", shortened(text)))?;
     check_size(text, ExpansionSize::of_sequence(&pieces))?;
@@ -109,16 +113,16 @@ fn check_size(text: &str, size: ExpansionSize) -> Result<(), String> {
         ExpansionSize { bytes, .. } if bytes > MOST_BYTES => format!("{MOST_BYTES} bytes"),
         _ => return Ok(()),
     };
-    Err(format!("'{}' stands for more than {limit}", shortened(text)))
+    Err(format!("'{}' expands to more than {limit}", shortened(text)))
 }
 
-/// A part of a text: as it is, or alternatives, each of which is a sequence of such parts.
+/// A part of a text: plain, or alternatives, each of which is a sequence of such parts.
 enum Piece<'a> {
     Plain(&'a str),
     Choice(Vec<Vec<Piece<'a>>>),
 }
 
-/// Reads a text with braces from its beginning to its end.
+/// A parser of texts with braces.
 struct Pieces<'a> {
     text: &'a str,
     at: usize,
@@ -152,7 +156,7 @@ impl<'a> Pieces<'a> {
         }
         let mut alternatives = Vec::new();
         loop {
-            // Behind the '{' or the '|'.
+            // Skips the '{' or the '|'.
             self.at += 1;
             alternatives.push(self.read(depth)?);
             if self.text[self.at..].starts_with('}') {
@@ -163,7 +167,7 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// How many values there are, and how long they are together. Too many of either saturate.
+/// The number of values and their total length. Both saturate.
 #[derive(Clone, Copy)]
 struct ExpansionSize {
     values: u64,
@@ -194,7 +198,7 @@ impl ExpansionSize {
     }
 }
 
-/// The values of a sequence, the last choice changing fastest.
+/// The values of a sequence; the last choice changes fastest.
 fn make(pieces: &[Piece<'_>]) -> Vec<String> {
     let mut values = vec![String::new()];
     for piece in pieces {
@@ -226,7 +230,7 @@ mod tests {
         assert_eq!(values("procs", "64..256:64"), ["64", "128", "192", "256"]);
         assert_eq!(values("load", "1..1.5:0.25"), ["1", "1.25", "1.5"]);
         assert_eq!(values("load", "0.05..0.1:0.05"), ["0.05", "0.1"]);
-        // Not a number's option: a name with two dots in it.
+        // Not a numeric option: two dots are part of the name.
         assert_eq!(values("trace", "../logs/a.swf"), ["../logs/a.swf"]);
     }
 
@@ -245,7 +249,7 @@ mod tests {
         assert_eq!(values("predictor", "ruh:{window=2,cap=on|window=3},metric=mean,perfect").len(), 3);
         assert_eq!(values("trace", "logs/{KTH|CTC}.swf"), ["logs/KTH.swf", "logs/CTC.swf"]);
         assert_eq!(values("trace", "a|b{c{d|e}f|}{}"), ["a|bcdf", "a|bcef", "a|b"]);
-        // Along the text there is no limit.
+        // There is no limit to the number of braces side by side.
         assert_eq!(values("trace", &"{a}".repeat(20_000)), ["a".repeat(20_000)]);
         assert_eq!(values("trace", &format!("{}x{}", "{".repeat(32), "}".repeat(32))), ["x"]);
     }
@@ -263,8 +267,8 @@ mod tests {
     fn what_is_not_a_list() {
         for (option, text, message) in [
             ("scheduler", "easy,,sjbf", "empty value"),
-            ("load", "1..0.5", "ends before it begins"),
-            ("load", "1..2:0", "step is not above 0"),
+            ("load", "1..0.5", "end is before its start"),
+            ("load", "1..2:0", "step must be above 0"),
             ("seed", "1..x", "'x' is not a plain number"),
             ("seed", "1..99999999", "more than 1000000 values"),
             ("predictor", "ruh:window={1|2", "without its '}'"),

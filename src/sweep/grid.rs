@@ -1,4 +1,4 @@
-//! A grid: lists of values for options, and their product.
+//! A grid: lists of option values, and their product.
 
 use std::collections::BTreeSet;
 
@@ -13,32 +13,38 @@ use super::expand::{expand, literal};
 /// An option (or `trace`) and the values it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
+    /// The option's long name, or `trace`.
     pub name: String,
+    /// As they are printed, so that equal values are equal texts.
     pub values: Vec<String>,
 }
 
-/// A list of a grid as it is written: an option (or `trace`) and texts that [`expand`] reads.
+/// A list of a grid as written: an option (or `trace`) and texts that [`expand`] reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GridList {
+    /// The option's long name, `trace` or [`REPLICATIONS`].
     pub name: String,
+    /// Several if the option was given several times, or as a list in a file.
     pub texts: Vec<GridText>,
 }
 
-/// A text of a list, and where it stands, for errors: `study.toml: line 3: `, or nothing for one of the command line.
+/// A text of a list, and its place for error messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GridText {
+    /// As [`expand`] reads it.
     pub text: String,
+    /// For example `study.toml: line 3: `; empty for a text of the command line.
     pub place: String,
 }
 
 impl GridList {
-    /// A list that stands in no file.
+    /// A list of the command line.
     pub fn new(name: &str, texts: impl IntoIterator<Item = String>) -> GridList {
         let texts = texts.into_iter().map(|text| GridText { text, place: String::new() }).collect();
         GridList { name: name.to_string(), texts }
     }
 
-    /// The same list in a file of this name.
+    /// The same list with the name of its file in error messages.
     pub fn in_file(mut self, file: &str) -> GridList {
         self.texts.iter_mut().for_each(|text| text.place = format!("{file}: {}", text.place));
         self
@@ -50,12 +56,12 @@ impl GridList {
 pub struct Grid {
     axes: Vec<Axis>,
     cells: usize,
-    /// Whether it was asked for replications to be averaged over, not for their rows.
+    /// Whether the rows of replications are replaced by their averages.
     averaged: bool,
 }
 
 impl Axis {
-    /// Its values, or the first of many.
+    /// Its values, or the first few of many.
     fn abridged(&self) -> String {
         const SHOWN: usize = 6;
         let first = self.values.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
@@ -66,7 +72,7 @@ impl Axis {
     }
 }
 
-/// The labels of the logs of a grid's cells.
+/// The label of the log of each cell.
 #[derive(Debug)]
 pub struct Labels {
     labels: Vec<String>,
@@ -74,15 +80,16 @@ pub struct Labels {
 }
 
 impl Labels {
+    /// The label of the log of a cell, by the cell's index.
     pub fn of(&self, cell: usize) -> &str {
         &self.labels[cell / self.stride % self.labels.len()]
     }
 }
 
-/// How a file or the command line asks for replications that are averaged over.
+/// The name of the list that asks for replications whose rows are averaged.
 pub const REPLICATIONS: &str = "replications";
 
-/// The list that a number of replications stands for.
+/// The list of replications that a number of them stands for.
 fn replications(list: &GridList) -> Result<Axis, String> {
     let number = match &list.texts[..] {
         [one] => one.text.parse::<u32>().ok().filter(|number| (2..=100_000).contains(number)),
@@ -99,12 +106,15 @@ fn replications(list: &GridList) -> Result<Axis, String> {
 pub struct GridCell {
     /// None for the embedded log.
     pub trace: Option<String>,
+    /// All options of the run, those that are not swept at their defaults.
     pub options: Options,
 }
 
-/// Cells to be run, in order: a grid, or a plain list.
+/// Cells to run, in order: a grid or a plain list.
 pub trait Cells: Sync {
+    /// The number of cells.
     fn count(&self) -> usize;
+    /// The cell at this index.
     fn cell(&self, at: usize) -> GridCell;
 }
 
@@ -113,6 +123,11 @@ impl Cells for Grid {
         self.len()
     }
 
+    /// The cell at this index.
+    ///
+    /// # Panics
+    ///
+    /// If there are no cells.
     fn cell(&self, at: usize) -> GridCell {
         Grid::cell(self, at)
     }
@@ -128,11 +143,15 @@ impl Cells for Vec<GridCell> {
     }
 }
 
-/// No machine would finish more.
+/// The largest number of cells.
 const MOST_CELLS: usize = 10_000_000;
 
 impl Grid {
-    /// Reads the lists, in the order in which they count. The texts of one option are one list.
+    /// Reads the lists; the last one changes fastest. All texts of an option must be in one list.
+    ///
+    /// # Errors
+    ///
+    /// If a value is not valid, if an option has two lists, if there are too many cells, or if an option has no effect.
     pub fn new(lists: &[GridList]) -> Result<Grid, SpecError> {
         let (mut axes, mut averaged): (Vec<Axis>, bool) = (Vec::new(), false);
         let mut cells: usize = 1;
@@ -149,7 +168,7 @@ impl Grid {
         }
         let mut names = BTreeSet::new();
         if let Some(twice) = axes.iter().find(|axis| !names.insert(&axis.name)) {
-            return Err(SpecError(format!("'{}' stands twice in the grid", twice.name)));
+            return Err(SpecError(format!("the grid has two lists of '{}'", twice.name)));
         }
         let grid = Grid { axes, cells, averaged };
         refuse_overruled(|name| grid.axis(name).is_some_and(|axis| axis.values.iter().any(|value| value != "none")))?;
@@ -162,7 +181,7 @@ impl Grid {
         Ok(grid)
     }
 
-    /// The seeds from which no cell draws anything.
+    /// The lists of seeds that no cell uses.
     pub fn idle_seeds(&self) -> impl Iterator<Item = &Axis> {
         let draws = |seed: &str, axis: &Axis| {
             axis.values.iter().any(|value| {
@@ -182,17 +201,17 @@ impl Grid {
         self.axes.iter().find(|axis| axis.name == name)
     }
 
-    /// Whether its replications are to be averaged over.
+    /// Whether the rows of replications are replaced by their averages.
     pub fn is_averaged(&self) -> bool {
         self.averaged
     }
 
-    /// Whether the cells are the same in the same order.
+    /// Whether the cells are the same, in the same order.
     pub fn is_same(&self, other: &Grid) -> bool {
         self.axes == other.axes
     }
 
-    /// In which lists another grid differs from this one, which is a folder's.
+    /// A text for users about the lists in which `other` ("here") differs from this grid ("there", in a folder).
     pub fn differences(&self, other: &Grid) -> String {
         let names: BTreeSet<&str> =
             [self, other].into_iter().flat_map(|grid| &grid.axes).map(|axis| &*axis.name).collect();
@@ -214,7 +233,11 @@ impl Grid {
         texts.join("; ")
     }
 
-    /// The same grid with the whole paths of its logs, so that it does not depend on the working folder.
+    /// The same grid with absolute paths of logs, so that it does not depend on the working folder.
+    ///
+    /// # Errors
+    ///
+    /// If the working folder cannot be found.
     pub fn with_absolute_paths(mut self) -> std::io::Result<Grid> {
         for axis in self.axes.iter_mut().filter(|axis| axis.name == "trace") {
             for value in &mut axis.values {
@@ -224,18 +247,21 @@ impl Grid {
         Ok(self)
     }
 
-    /// The label of each cell's log in results: [`labels`] of all logs, one for each value of the list of traces.
+    /// The label of each cell's log in results: [`labels`] of all logs, one per value of the list of traces.
     pub fn labels(&self) -> Labels {
         let at = self.axes.iter().position(|axis| axis.name == "trace");
         let logs = at.map_or(vec![None], |at| self.axes[at].values.iter().cloned().map(Some).collect());
-        // How many cells follow each other with the same log.
+        // The number of consecutive cells with the same log.
         let stride =
             at.map_or(self.cells.max(1), |at| self.axes[at + 1..].iter().map(|axis| axis.values.len()).product());
         Labels { labels: labels(&logs), stride }
     }
 
-    /// Reads a TOML file: a line an option, its value a text, a number, true or false, or a list of those. An error names
-    /// its line.
+    /// Reads a TOML file with one line per option; the value is a text, a number, true or false, or a list of those.
+    ///
+    /// # Errors
+    ///
+    /// If the text has another form; the message names the line.
     pub fn from_toml(text: &str) -> Result<Vec<GridList>, SpecError> {
         let entries = settings_file::parse(text).map_err(|error| SpecError(format!("not a sweep: {error}")))?;
         let scalar = |name: &str, line: usize, value: Value| {
@@ -252,7 +278,7 @@ impl Grid {
         entries.into_iter().map(read).collect()
     }
 
-    /// The grid as a TOML file that [`Grid::from_toml`] reads.
+    /// The grid as a TOML text that [`Grid::from_toml`] reads.
     pub fn to_toml(&self) -> String {
         let line = |axis: &Axis| {
             if self.averaged && axis.name == "replication" {
@@ -265,19 +291,22 @@ impl Grid {
         self.axes.iter().map(line).collect()
     }
 
+    /// The lists, in order.
     pub fn axes(&self) -> &[Axis] {
         &self.axes
     }
 
+    /// The number of cells.
     pub fn len(&self) -> usize {
         self.cells
     }
 
+    /// Whether there is no cell. (A grid without lists has one.)
     pub fn is_empty(&self) -> bool {
         self.cells == 0
     }
 
-    /// The values of a cell, one an axis.
+    /// The values of a cell, one per list.
     pub fn values(&self, cell: usize) -> Vec<&str> {
         let mut rest = cell;
         let mut values: Vec<_> = self
@@ -305,18 +334,19 @@ impl Grid {
         made
     }
 
-    /// The options that have no column of their own in a summary, so that a sweep adds one.
+    /// The lists of options without a column in the summary of a run: a sweep adds one. Each with its index and name.
     pub fn added_columns(&self) -> impl Iterator<Item = (usize, &str)> {
         self.axes.iter().map(|axis| axis.name.as_str()).enumerate().filter(|(_, name)| !Column::exists(name))
     }
 }
 
 impl GridCell {
+    /// The log of this cell.
     pub fn source(&self) -> Source {
         self.trace.as_deref().map_or_else(demo, Source::from_argument)
     }
 
-    /// The call of the main command that runs this cell alone.
+    /// The command line that runs this cell alone.
     pub fn command(&self) -> String {
         let mut command = "sim".to_string();
         let mut add = |text: &str| {
@@ -325,7 +355,7 @@ impl GridCell {
         };
         match &self.trace {
             Some(trace) => ["--trace", trace].into_iter().for_each(&mut add),
-            // Alone, the embedded log has a baseline.
+            // By default the main command compares the embedded log with a baseline.
             None if self.options.baseline.is_none() => ["--baseline", "none"].into_iter().for_each(&mut add),
             None => {}
         }
@@ -340,7 +370,7 @@ impl GridCell {
     }
 }
 
-/// A word as a shell reads it back.
+/// A word, quoted if necessary, so that a shell reads exactly this word.
 pub fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,%+@".contains(c);
     match !text.is_empty() && text.chars().all(plain) {
@@ -349,7 +379,7 @@ pub fn quoted(text: &str) -> String {
     }
 }
 
-/// Reads what a list says: its values as they are printed, so that equal values look equal.
+/// The values of a list, in their printed form, so that equal values are equal texts.
 fn read_values(list: &GridList) -> Result<Vec<String>, String> {
     let (name, mut values) = (list.name.as_str(), Vec::new());
     for GridText { text, place } in &list.texts {
@@ -364,7 +394,7 @@ fn read_values(list: &GridList) -> Result<Vec<String>, String> {
 }
 
 fn read_text(name: &str, text: &str) -> Result<Vec<String>, String> {
-    // A file may have commas in its name.
+    // The name of an existing file is not expanded: it may contain commas.
     let values = match name == "trace" && std::path::Path::new(text).exists() {
         true => vec![text.to_string()],
         false => expand(name, text)?,
@@ -372,10 +402,10 @@ fn read_text(name: &str, text: &str) -> Result<Vec<String>, String> {
     match OptionForm::find(name) {
         None if name != "trace" => {
             let names: Vec<_> = OPTIONS.iter().map(|option| option.name).collect();
-            Err(format!("this is not an option that can be swept: those are trace, {}", names.join(", ")))
+            Err(format!("this option cannot be swept; the options are trace, {}", names.join(", ")))
         }
         None if values.iter().any(|value| value == "-") => {
-            Err("a sweep reads its logs more than once, which standard input cannot be".to_string())
+            Err("a sweep reads its logs more than once, and standard input can be read only once".to_string())
         }
         None => Ok(values),
         Some(option) => values.iter().map(|value| canonical(option, value)).collect(),
@@ -416,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grid_survives_its_file() {
+    fn a_grid_is_equal_after_writing_and_reading() {
         let before = grid(&[
             ("trace", &["x's.swf", "b c"]),
             ("predictor", &["ruh:window={2|3},cap=on", "perfect"]),
@@ -434,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_says_the_same_in_its_own_words() {
+    fn values_in_a_file_may_be_numbers_and_booleans() {
         let lists = Grid::from_toml("load = [0.8, \"1..1.2:0.1\"]\nseed = 7\npass-on-miss = [true, false]\n").unwrap();
         let grid = Grid::new(&lists).unwrap();
         let names: Vec<_> = grid.axes().iter().map(|axis| axis.name.as_str()).collect();
@@ -452,15 +482,12 @@ mod tests {
     #[test]
     fn what_is_no_grid() {
         for (lists, message) in [
-            (
-                &[("color", &["red"][..])][..],
-                "color: this is not an option that can be swept: those are trace, scheduler",
-            ),
+            (&[("color", &["red"][..])][..], "color: this option cannot be swept; the options are trace, scheduler"),
             (&[("predictor", &["rhu"])], "predictor: unknown predictor 'rhu'"),
             (&[("load", &["0..1:0.5"])], "load: '0' is not a number from 0.001 to 1000"),
             (&[("baseline", &["easy/estimate", "sjbf/perfect"])], "one baseline"),
             (&[("trace", &["-"])], "standard input"),
-            (&[("load", &["1"]), ("load", &["2"])], "twice"),
+            (&[("load", &["1"]), ("load", &["2"])], "two lists of 'load'"),
             (&[("seed", &["1..10000"]), ("load", &["0.1..200:0.1"])], "more than 10000000 cells"),
         ] {
             let error = grid(lists).unwrap_err();

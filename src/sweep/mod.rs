@@ -1,8 +1,8 @@
 //! Sweeps: a grid of experiments on every core, resumable, and on a cluster.
 //!
-//! [`Grid`] is the product of lists of options, [`Sweep`] a grid with the folder of its results, [`Store`] what is done
-//! already, [`run()`] computes what is missing, and [`finished_rows`] has the rows in the grid's order. Nothing but the
-//! folder is needed to go on, to merge or to report.
+//! A [`Grid`] is the product of lists of option values, a [`Sweep`] is a grid with the folder of its results, and a
+//! [`Store`] holds the finished cells. [`run()`] computes the missing cells, and [`finished_rows`] returns the rows in
+//! the order of the grid. The folder contains all that is needed to resume, to merge or to report.
 //!
 #![doc = include_str!("../cli/help/sweeps.md")]
 

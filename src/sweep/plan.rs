@@ -1,4 +1,4 @@
-//! A sweep: a folder, its grid, and what identifies each of its cells.
+//! A sweep: a folder, its grid, and the keys of its cells.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -18,31 +18,39 @@ use crate::trace::{Source, demo, digest};
 use super::grid::{Cells, Grid};
 use super::store::{CellKey, LogState, Store};
 
-/// Raised whenever any result of the main command changes, so that a sweep never mixes results of two meanings.
+/// Increased whenever any result of the main command changes, so that a sweep never mixes results of two revisions.
 pub const RESULTS_REVISION: u32 = 3;
 
-/// A sweep that cannot be begun or resumed.
+/// Why a sweep cannot be started or resumed.
 #[derive(Debug)]
 pub enum SweepError {
     /// The folder is not empty and `--resume` was not given.
     NotEmpty {
+        /// The folder of `--out`.
         folder: PathBuf,
     },
-    /// The folder has files in it that are not those of a sweep.
+    /// The folder has files that are not those of a sweep.
     NotASweep {
+        /// The folder of `--out`.
         folder: PathBuf,
     },
-    /// There is nothing to resume and no grid was given.
+    /// There is no sweep to resume, and no grid was given.
     NoGrid {
+        /// The folder of `--out`.
         folder: PathBuf,
     },
-    /// The grid that was given is not the folder's.
+    /// The given grid differs from that of the folder.
     OtherGrid {
+        /// The folder of `--out`.
         folder: PathBuf,
+        /// In words, see [`Grid::differences`].
         differences: String,
     },
+    /// The grid of the folder cannot be read.
     BadGrid {
+        /// The path of `grid.toml`.
         file: PathBuf,
+        /// What is wrong with it.
         error: SpecError,
     },
 }
@@ -51,7 +59,7 @@ impl fmt::Display for SweepError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SweepError::NotEmpty { folder } => {
-                write!(f, "{} is not empty: --resume goes on with the sweep that is there", folder.display())
+                write!(f, "{} is not empty: --resume continues the sweep in it", folder.display())
             }
             SweepError::NotASweep { folder } => {
                 write!(f, "{} is not the folder of a sweep: it has no grid.toml", folder.display())
@@ -74,27 +82,34 @@ impl fmt::Display for SweepError {
 
 impl std::error::Error for SweepError {}
 
-/// What is done with a folder that may have a sweep in it.
+/// What to do with a folder that may contain a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
     /// The folder must be new or empty.
     New,
-    /// The sweep that is there goes on, if there is one. Its grid is that of the folder.
+    /// Resumes the sweep in the folder, or starts one. The grid of the folder must not change.
     Resume,
-    /// The same with a grid that replaces the folder's. A finished cell is one whatever grid it was computed for.
+    /// The same, but a given grid replaces that of the folder. Finished cells are kept: their keys do not depend on the
+    /// grid.
     ChangeGrid,
 }
 
-/// A grid and the folder where its results are kept.
+/// A grid and the folder of its results.
 #[derive(Debug)]
 pub struct Sweep {
+    /// With `grid.toml`, the folder `parts` and the results.
     pub folder: PathBuf,
+    /// With absolute paths of logs.
     pub grid: Grid,
 }
 
 impl Sweep {
-    /// Begins a sweep, or resumes the one that is in the folder. Several processes may do so at once, and each may be
-    /// killed at any moment: `grid.toml` appears whole, and whoever comes second reads it.
+    /// Starts a sweep, or resumes the one in the folder. Several processes may do this at once, and each may be killed
+    /// at any time: `grid.toml` is created atomically, and all but the first process read it.
+    ///
+    /// # Errors
+    ///
+    /// A [`SweepError`], or an [`OutputError`] if a file cannot be read or written.
     pub fn begin(folder: &Path, given: Option<Grid>, how: Beginning) -> anyhow::Result<Sweep> {
         let failed = |error| OutputError { name: folder.display().to_string(), error };
         if given.is_none() && !folder.exists() {
@@ -143,7 +158,11 @@ impl Sweep {
         Ok(Sweep { folder: folder.to_path_buf(), grid })
     }
 
-    /// The sweep that is in a folder.
+    /// The sweep in a folder.
+    ///
+    /// # Errors
+    ///
+    /// If the folder has no readable `grid.toml`.
     pub fn open(folder: &Path) -> anyhow::Result<Sweep> {
         match Sweep::read_grid(&folder.join("grid.toml")) {
             Ok(Some(grid)) => Ok(Sweep { folder: folder.to_path_buf(), grid: grid? }),
@@ -163,38 +182,39 @@ impl Sweep {
         Ok(Some(grid.map_err(|error| SweepError::BadGrid { file: file.to_path_buf(), error })))
     }
 
+    /// Where the results are written when all cells are finished.
     pub fn results_file(&self) -> PathBuf {
         self.folder.join("results.csv")
     }
 }
 
-/// Whether a folder without a grid can become that of a sweep. A process that was killed at once leaves a temporary file
-/// at most; one that runs at the same time has one, too. Finished parts without their grid can be resumed.
+/// Whether a folder without a grid can become that of a sweep. A process that was killed early leaves at most a
+/// temporary file, and so does one that is running. Finished parts without a grid can be resumed.
 fn holds_nothing_foreign(folder: &Path, how: Beginning) -> io::Result<bool> {
     const OURS: [&str; 4] = ["parts", "slurm", "results.csv", "results.partial.csv"];
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name();
-        // The grid itself: another process has just written it.
-        let passes = Output::is_temporary(&name) || name == "grid.toml";
-        if !passes && (how == Beginning::New || !OURS.iter().any(|ours| name == *ours)) {
+        // The grid may be there now: another process has just written it.
+        let is_allowed = Output::is_temporary(&name) || name == "grid.toml";
+        if !is_allowed && (how == Beginning::New || !OURS.iter().any(|ours| name == *ours)) {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-/// What identifies cells.
+/// The keys of cells.
 #[derive(Debug)]
 pub struct Keys {
-    /// None for a cell whose log cannot be read, or of whose log nothing is known.
+    /// One per cell. None if the cell's log cannot be read, or if its content is not known.
     pub keys: Vec<Option<CellKey>>,
-    /// What is known of the logs.
+    /// The state of each log; None stands for the embedded log.
     pub logs: BTreeMap<Option<String>, LogState>,
 }
 
 impl Keys {
-    /// Works out what identifies each cell. That takes reading every log once. A log that cannot be read now is taken as
-    /// it was: its finished cells stay finished.
+    /// Computes the key of each cell, which takes reading every log once. For a log that cannot be read now, the
+    /// recorded content is used, so that its finished cells stay finished.
     pub fn of(cells: &dyn Cells, store: &Store, threads: usize) -> Keys {
         let logs: Vec<Option<String>> = logs(cells).into_iter().collect();
         let now_or_then = |log: &Option<String>| {
@@ -205,7 +225,7 @@ impl Keys {
         Keys::with(cells, logs.into_iter().zip(states).collect())
     }
 
-    /// The same by what the parts of a sweep have recorded of its logs, which are not read.
+    /// The same from the contents that the parts of the sweep have recorded, without reading the logs.
     pub fn recorded(cells: &dyn Cells, store: &Store) -> Keys {
         let known = |log: Option<String>| match &log {
             None => Some((None, state(&None))),
@@ -218,8 +238,9 @@ impl Keys {
         let key = |at: usize| {
             let cell = cells.cell(at);
             let digest = logs.get(&cell.trace)?.as_ref().ok()?;
-            // Not the log's label, which depends on the other logs of a grid: it is added when results are written.
-            // With the format of rows, so that a row is only ever read by the code that it was written for.
+            // The key does not contain the log's label, which depends on the other logs of the grid: it is added when
+            // results are written. It contains the format of rows, so that a row is only read by code with the same
+            // format.
             let text = format!(
                 "shadowtime {} revision {RESULTS_REVISION} rows {LINE_FORMAT}\nlog {digest:032x}\n{}",
                 env!("CARGO_PKG_VERSION"),
@@ -230,12 +251,12 @@ impl Keys {
         Keys { keys: (0..cells.count()).map(key).collect(), logs }
     }
 
-    /// Why a cell's log cannot be read, if that is known.
+    /// Why a log cannot be read; None if it can, or if that is not known.
     pub fn error(&self, trace: &Option<String>) -> Option<&str> {
         self.logs.get(trace)?.as_ref().err().map(String::as_str)
     }
 
-    /// The fingerprint of a log.
+    /// The hash of a log's content; None if it is not known.
     pub fn digest(&self, trace: &Option<String>) -> Option<u128> {
         self.logs.get(trace)?.as_ref().ok().copied()
     }

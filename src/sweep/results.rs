@@ -1,4 +1,4 @@
-//! The rows of finished cells, and `results.csv`, which is made of them.
+//! The rows of finished cells, and `results.csv`, which consists of them.
 
 use std::fs;
 use std::io;
@@ -14,21 +14,21 @@ use super::plan::{Keys, Sweep};
 use super::run::Failure;
 use super::store::{CellKey, Store};
 
-/// How far a sweep is, in cells of its grid.
+/// The progress of a sweep, in cells of its grid.
 #[derive(Debug, Default)]
 pub struct SweepProgress {
-    /// Cells of the grid.
+    /// All cells of the grid.
     pub cells: usize,
-    /// Finished ones.
+    /// Finished cells.
     pub done: usize,
-    /// Tried in vain, or with a log that cannot be read: where and why.
+    /// Cells that failed when they were last tried, or with a log that cannot be read.
     pub failed: Vec<Failure>,
-    /// Not tried yet.
+    /// The indices of cells that were not tried yet.
     pub missing: Vec<usize>,
 }
 
 impl SweepProgress {
-    /// How far a sweep is by what is known of its cells.
+    /// The progress by the finished and failed cells of the store.
     pub fn of(sweep: &Sweep, keys: &Keys, store: &Store) -> SweepProgress {
         let mut progress = SweepProgress { cells: sweep.grid.len(), ..SweepProgress::default() };
         for (cell, key) in keys.keys.iter().enumerate() {
@@ -59,9 +59,9 @@ impl SweepProgress {
 pub enum ResultColumn<'a> {
     /// One that every run has.
     Run(&'static Column),
-    /// The values of a list of the grid: where it stands among the lists, and its name.
+    /// The values of a list of the grid.
     Swept {
-        /// Counted from 0.
+        /// The index of the list.
         axis: usize,
         /// The option, which is the column's name.
         name: &'a str,
@@ -69,7 +69,7 @@ pub enum ResultColumn<'a> {
 }
 
 impl ResultColumn<'_> {
-    /// As it stands in CSV and JSON.
+    /// As in CSV and JSON.
     pub fn name(&self) -> &str {
         match self {
             ResultColumn::Run(column) => column.name,
@@ -98,13 +98,17 @@ impl Grid {
         columns(self.has_baseline()).map(ResultColumn::Run).chain(added).collect()
     }
 
-    /// The columns of these names; an error if one is not there.
+    /// The columns with these names.
+    ///
+    /// # Errors
+    ///
+    /// If there is no column of a name.
     pub fn columns_named(&self, names: &[String]) -> Result<Vec<ResultColumn<'_>>, SpecError> {
         let columns = self.columns();
         let find = |name: &String| {
             columns.iter().find(|column| column.name() == name).copied().ok_or_else(|| {
                 let all: Vec<_> = columns.iter().map(ResultColumn::name).collect();
-                SpecError(format!("there is no column '{name}' to group by; there are {}", all.join(", ")))
+                SpecError(format!("there is no column '{name}' to group by; the columns are {}", all.join(", ")))
             })
         };
         names.iter().map(find).collect()
@@ -114,7 +118,7 @@ impl Grid {
 /// The row of a finished cell.
 #[derive(Clone, Debug)]
 pub struct FinishedRow<'a> {
-    /// What was run.
+    /// The key of the cell.
     pub key: CellKey,
     /// Its labels and figures.
     pub run: RunRow,
@@ -122,7 +126,7 @@ pub struct FinishedRow<'a> {
     pub values: Vec<&'a str>,
 }
 
-/// The rows that are there, in the grid's order.
+/// The rows of finished cells, in the order of the grid. An item is an error if a part cannot be read.
 pub fn finished_rows<'a>(
     sweep: &'a Sweep,
     keys: &'a Keys,
@@ -140,8 +144,13 @@ pub fn finished_rows<'a>(
     })
 }
 
-/// Writes the rows that are there, in the grid's order: `results.csv` if all are, else `results.partial.csv`. A finished
-/// `results.csv` is only ever replaced by another. The file that was written.
+/// Writes the rows of finished cells, in the order of the grid, to `results.csv` if all cells are finished, else to
+/// `results.partial.csv`. A complete `results.csv` is only replaced by another complete one. Returns the path of the
+/// written file.
+///
+/// # Errors
+///
+/// If a part cannot be read, or the file cannot be written.
 pub fn write_results(sweep: &Sweep, keys: &Keys, store: &Store) -> Result<PathBuf, OutputError> {
     let complete = keys.keys.iter().all(|key| key.is_some_and(|key| store.is_done(key)));
     let (whole, partial) = (sweep.results_file(), sweep.folder.join("results.partial.csv"));
@@ -167,7 +176,7 @@ pub fn write_results(sweep: &Sweep, keys: &Keys, store: &Store) -> Result<PathBu
         })
         .map_err(|error| unread.unwrap_or(error))?;
     if complete {
-        // What was there before the last cells were.
+        // The partial results are out of date now.
         let _ = fs::remove_file(&partial);
     }
     Ok(file.clone())

@@ -1,4 +1,4 @@
-//! Runs the cells of a sweep that are not done yet, on all threads.
+//! Runs the unfinished cells of a sweep on all threads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,18 +17,24 @@ use super::grid::{Cells, GridCell};
 use super::plan::Keys;
 use super::store::{LogState, PartWriter, Store};
 
-/// A part of a sweep: every N-th cell, from the I-th on (counted from 1).
+/// A part of a sweep: every `of`-th cell, starting with the `index`-th.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
+    /// From 1 to `of`.
     pub index: usize,
+    /// The number of shards.
     pub of: usize,
 }
 
 impl Shard {
-    /// All of it.
+    /// All cells.
     pub const WHOLE: Shard = Shard { index: 1, of: 1 };
 
     /// Reads `I/N`.
+    ///
+    /// # Errors
+    ///
+    /// If the text has another form, or I is not from 1 to N.
     pub fn parse(text: &str) -> Result<Shard, String> {
         let numbers = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
         match numbers {
@@ -37,38 +43,47 @@ impl Shard {
         }
     }
 
-    /// The shard, of so many, that a cell belongs to.
+    /// The index, from 1 to `of`, of the shard that a cell belongs to.
     pub fn of_cell(cell: usize, of: usize) -> usize {
         cell % of + 1
     }
 
+    /// Whether a cell belongs to this shard.
     pub fn has(self, cell: usize) -> bool {
         Shard::of_cell(cell, self.of) == self.index
     }
 }
 
-/// What a run did, in numbers of cells.
+/// The result of [`run()`], in numbers of cells.
 #[derive(Debug, Default)]
 pub struct RunReport {
     /// Cells of this shard.
     pub cells: usize,
-    /// Found done.
+    /// Cells that were finished before.
     pub reused: usize,
-    /// Computed, each once.
+    /// Cells that were computed now.
     pub computed: usize,
-    /// The same as one that was computed.
+    /// Cells with the same key as a computed one.
     pub equal: usize,
+    /// Cells that could not be computed.
     pub failures: Vec<Failure>,
 }
 
 /// A cell that could not be computed.
 #[derive(Debug)]
 pub struct Failure {
+    /// The index of the cell in its grid.
     pub cell: usize,
+    /// Why, for users.
     pub message: String,
 }
 
-/// Computes what is missing. The watcher is told how many of how many are finished.
+/// Computes the unfinished cells of a shard. `watch` is called with the number of finished cells and the number of all
+/// cells to compute.
+///
+/// # Errors
+///
+/// If a result cannot be written. (A cell that fails is a [`Failure`] of the report.)
 pub fn run(
     cells: &dyn Cells,
     keys: &Keys,
@@ -87,7 +102,7 @@ pub fn run(
                 report.failures.push(Failure { cell, message });
             }
             Some(key) if store.is_done(key) => report.reused += 1,
-            // Equal cells run once.
+            // Cells with equal keys run once.
             Some(key) if seen.insert(key) => pending.push(cell),
             Some(_) => report.equal += 1,
         }
@@ -102,7 +117,7 @@ pub fn run(
         return Ok(report);
     }
     let mut part = store.new_part()?;
-    // First, so that whoever finds the cells below can tell which logs they are of.
+    // Before the cells, so that a reader of the part can compute their keys.
     changed_logs.into_iter().try_for_each(|(log, state)| part.log(log, state))?;
     let workers = Workers {
         cells,
@@ -137,15 +152,15 @@ struct Workers<'a> {
     part: Mutex<PartWriter>,
     next: AtomicUsize,
     finished: AtomicUsize,
-    /// A result could not be kept: there is no use in computing more.
+    /// Set when a result could not be written: there is no use in computing more.
     stop: AtomicBool,
     failures: Mutex<Vec<Failure>>,
 }
 
-/// Something that is worked out by whoever needs it first.
+/// A value that is computed by the first thread that needs it.
 type Once<T> = OnceLock<Result<T, String>>;
 
-/// The workload a thread used last: neighbours in a grid mostly share it.
+/// The last workload of a thread: neighbouring cells of a grid mostly share it.
 type LastWorkload = Option<(String, Arc<Workload>)>;
 
 impl Workers<'_> {
@@ -155,17 +170,17 @@ impl Workers<'_> {
             let Some(&at) = self.pending.get(self.next.fetch_add(1, Ordering::Relaxed)) else { break };
             let cell = self.cells.cell(at);
             let key = self.keys.keys[at].expect("a pending cell has a key");
-            // A bug in a predictor must not cost the night's work of all others.
+            // A panic in one cell must not end the computation of the others.
             let computed = catch_unwind(AssertUnwindSafe(|| self.compute(&cell, &mut last)))
                 .unwrap_or_else(|panic| Err(format!("the program failed: {}", panic_text(&*panic))));
             self.logs.release(&cell);
-            let kept = match &computed {
+            let written = match &computed {
                 Ok(row) => lock(&self.part).done(key, row),
                 Err(message) => lock(&self.part).failed(key, message),
             };
-            if kept.is_err() {
+            if written.is_err() {
                 self.stop.store(true, Ordering::Relaxed);
-                return kept;
+                return written;
             }
             if let Err(message) = computed {
                 lock(&self.failures).push(Failure { cell: at, message });
@@ -175,20 +190,20 @@ impl Workers<'_> {
         Ok(())
     }
 
-    /// Runs a cell as the main command would. The label of its log depends on the other logs of the grid: it is set when
-    /// results are read.
+    /// Runs a cell as the main command does. The label of its log depends on the other logs of the grid, so it is set
+    /// when results are read.
     fn compute(&self, cell: &GridCell, last: &mut LastWorkload) -> Result<RunRow, String> {
         let options = &cell.options;
         let name = format!("{:?}\n{}", cell.trace, options.workload_key());
         let workload = match last {
             Some((other, workload)) if *other == name => workload.clone(),
             _ => {
-                // Let go of the old one before the new one is made.
+                // Frees the old workload before the new one is made.
                 *last = None;
                 let log = self.logs.get(cell)?;
                 if log.digest != self.keys.digest(&cell.trace) {
                     return Err(format!(
-                        "{} has changed since the sweep began: --resume begins anew with it",
+                        "{} has changed since the sweep began: --resume computes its cells again",
                         log.name
                     ));
                 }
@@ -234,21 +249,21 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string())).unwrap_or("a panic".to_string())
 }
 
-/// A panic in another cell leaves nothing half done behind these locks.
+/// A poisoned lock is used all the same: a panic in another cell leaves the data behind it consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// The logs: each is read once, by whoever needs it first, and let go of when no cell will need it any more.
+/// The logs. Each is read once, by the first thread that needs it, and freed when no further cell needs it.
 struct LogCache {
     logs: BTreeMap<LogKey, CachedLog>,
 }
 
-/// A log, and whether its faulty lines are skipped.
+/// The path of a log, and whether its bad lines are skipped.
 type LogKey = (Option<String>, bool);
 
 struct CachedLog {
-    /// Cells that have not used it yet.
+    /// The number of cells that still need it.
     left: AtomicUsize,
     log: Mutex<Option<Result<Arc<Log>, String>>>,
 }

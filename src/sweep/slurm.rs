@@ -1,4 +1,4 @@
-//! A sweep on a cluster: an array job of Slurm over the shards, and a merge that waits for it.
+//! A sweep on a cluster: a Slurm array job with one task per shard, and a merge job that runs after it.
 
 use std::fmt;
 use std::fs;
@@ -12,19 +12,26 @@ use super::grid::quoted;
 use super::plan::Sweep;
 use super::run::Shard;
 
-/// Slurm is not there, or did not want to.
+/// A call of a Slurm command failed, or is not allowed now.
 #[derive(Debug)]
 pub enum SlurmError {
+    /// The command is not on the path.
     NotFound {
+        /// The name of the command.
         program: &'static str,
     },
+    /// The command failed, or its output was not as expected.
     Refused {
+        /// The name of the command.
         program: &'static str,
+        /// Its error output, or what was wrong.
         message: String,
     },
-    /// Tasks of an earlier call are not over yet.
+    /// Tasks of an earlier call have not ended yet.
     Busy {
+        /// Slurm's job numbers, separated by commas.
         job: String,
+        /// How many tasks are queued or running.
         tasks: usize,
     },
 }
@@ -48,17 +55,23 @@ impl fmt::Display for SlurmError {
 
 impl std::error::Error for SlurmError {}
 
-/// What was handed to Slurm.
+/// The submitted jobs.
 #[derive(Debug)]
 pub struct Submitted {
+    /// The number of the array job.
     pub array: String,
-    /// As Slurm writes them: `1-8`, `3,5`.
+    /// The task numbers, as Slurm writes them: `1-8`, `3,5`.
     pub tasks: String,
+    /// The number of the merge job.
     pub merge: String,
 }
 
-/// Submits the shards, of so many, that have these cells, and a merge that runs when they are over, whatever became of
-/// them. `program` is this program; `options` are handed on to `sbatch`.
+/// Submits the shards, out of `shards`, that contain the `missing` cells, and a merge job that runs when they have
+/// ended, successfully or not. `program` is the path of this program; `options` are passed on to `sbatch`.
+///
+/// # Errors
+///
+/// A [`SlurmError`], or an [`OutputError`] if a file cannot be written.
 pub fn submit(
     sweep: &Sweep,
     missing: &[usize],
@@ -93,9 +106,9 @@ pub fn submit(
         options,
         &shard,
     )?;
-    // At once: whatever happens next, a second call must know of it.
+    // Written before anything else can fail, so that a second call finds this job.
     fs::write(jobs_file(sweep), &array).map_err(failed)?;
-    // After any end: a failed task must not leave the merge waiting for ever, it says what is missing.
+    // `afterany`: with a failed task the merge must still run, and report what is missing.
     let merge = sbatch(
         &[
             "--job-name=sim-merge".to_string(),
@@ -122,7 +135,7 @@ pub fn active_job(sweep: &Sweep) -> Result<Option<(String, usize)>, SlurmError> 
         Command::new("squeue").args(["--noheader", "--array", "--format=%i"]).arg(format!("--jobs={job}")),
     ) {
         Ok(tasks) => Ok(Some(tasks.lines().count()).filter(|&tasks| tasks > 0).map(|tasks| (job, tasks))),
-        // Slurm forgets a job some minutes after its end.
+        // Slurm removes the record of a job some minutes after its end.
         Err(SlurmError::Refused { message, .. }) if message.contains("Invalid job id") => Ok(None),
         Err(error) => Err(error),
     }
@@ -155,7 +168,7 @@ fn call(program: &'static str, command: &mut Command) -> Result<String, SlurmErr
     }
 }
 
-/// Task numbers as Slurm reads them: runs joined, `1-3,7`.
+/// Task numbers as Slurm reads them, with consecutive ones as ranges: `1-3,7`.
 fn print_tasks(tasks: &[usize]) -> String {
     let runs = tasks.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
         [one] => one.to_string(),

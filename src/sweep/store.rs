@@ -1,8 +1,8 @@
 //! The folder of a sweep: its grid, and the finished cells in parts that only ever grow.
 //!
-//! `grid.toml` is the grid; `parts/0001.part`, `parts/0002.part`, ... are what one process each has finished, one line per
-//! cell, flushed at once; `results.csv` is written when every cell is there. A line carries a checksum, so that one cut
-//! short by a crash is as if it had never been written. A part also says which content each log had, so that finished
+//! `grid.toml` is the grid. Each of `parts/0001.part`, `parts/0002.part`, ... has the finished cells of one process,
+//! one line per cell, flushed at once. `results.csv` is written when all cells are finished. A line has a checksum, so
+//! that a line cut short by a crash is ignored. A part also records the content of each log as a hash, so that finished
 //! cells are found without reading the logs again.
 
 use std::collections::BTreeMap;
@@ -19,26 +19,26 @@ use crate::metrics::RunRow;
 use crate::report::OutputError;
 use crate::text::{escape_line, shortened, unescape_line};
 
-/// What identifies a finished cell: its options, its log's content, and the version of what computed it.
+/// A hash that identifies a finished cell: of its options, its log's content, and the version of the program.
 pub type CellKey = u128;
 
-/// What is known of cells.
+/// The finished and failed cells of a sweep.
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
     parts: Vec<PathBuf>,
     done: FxHashMap<CellKey, RowLocation>,
     failed: FxHashMap<CellKey, String>,
-    /// What was last recorded of each log.
+    /// The last recorded state of each log.
     logs: BTreeMap<String, LogState>,
-    /// Lines that were cut short or damaged.
+    /// The number of lines that were cut short or damaged.
     pub damaged: usize,
 }
 
-/// The fingerprint of a log's content, or why it could not be read.
+/// The hash of a log's content, or why it could not be read.
 pub type LogState = Result<u128, String>;
 
-/// Where a finished cell's row stands: which part, from which byte, how long.
+/// Where the row of a finished cell is: the part, the first byte, the length in bytes.
 #[derive(Clone, Copy, Debug)]
 struct RowLocation {
     part: u32,
@@ -51,7 +51,11 @@ fn failed(path: &Path, error: io::Error) -> OutputError {
 }
 
 impl Store {
-    /// Reads what is there.
+    /// Reads the parts in a folder; there may be none.
+    ///
+    /// # Errors
+    ///
+    /// If a part cannot be read.
     pub fn open(folder: &Path) -> Result<Store, OutputError> {
         let mut store = Store {
             folder: folder.to_path_buf(),
@@ -66,12 +70,12 @@ impl Store {
             let paths: Result<Vec<_>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
             store.parts = paths.map_err(|error| failed(&parts, error))?;
             store.parts.retain(|path| path.extension().is_some_and(|extension| extension == "part"));
-            // In the order in which they were begun: what is recorded of a log last is what holds.
+            // In the order in which they were started: the last recorded state of a log is the valid one.
             store.parts.sort_by_key(|path| (part_number(path), path.clone()));
         }
         for part in 0..store.parts.len() {
             match store.read_part(part) {
-                // Deleted since the folder was listed: its cells are missing, which is told.
+                // Deleted since the folder was listed: its cells are reported as missing.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 read => read.map_err(|error| failed(&store.parts[part], error))?,
             }
@@ -102,21 +106,26 @@ impl Store {
         }
     }
 
+    /// Whether a cell is finished.
     pub fn is_done(&self, key: CellKey) -> bool {
         self.done.contains_key(&key)
     }
 
-    /// Why a cell could not be computed when it was last tried.
+    /// Why a cell failed when it was last tried; None if it did not fail or has been finished since.
     pub fn failure(&self, key: CellKey) -> Option<&str> {
         self.failed.get(&key).filter(|_| !self.is_done(key)).map(String::as_str)
     }
 
-    /// What was last recorded of a log.
+    /// The last recorded state of a log; None if there is no record.
     pub fn log(&self, log: &str) -> Option<&LogState> {
         self.logs.get(log)
     }
 
-    /// The row of a finished cell, without the label of its log.
+    /// The row of a finished cell, without the label of its log; None if it is not finished.
+    ///
+    /// # Errors
+    ///
+    /// If its part cannot be read.
     pub fn row(&self, key: CellKey) -> Result<Option<RunRow>, OutputError> {
         let Some(place) = self.done.get(&key) else { return Ok(None) };
         let path = &self.parts[place.part as usize];
@@ -134,13 +143,17 @@ impl Store {
         read().map(Some).map_err(|error| failed(path, error))
     }
 
-    /// Begins a part of this process's own.
+    /// Creates a part for this process.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be created.
     pub fn new_part(&self) -> Result<PartWriter, OutputError> {
         let folder = self.folder.join("parts");
         fs::create_dir_all(&folder).map_err(|error| failed(&folder, error))?;
         for number in self.parts.iter().map(|path| part_number(path)).max().unwrap_or(0) + 1.. {
             let path = folder.join(format!("{number:04}.part"));
-            // Another process may be looking for a name too; the file system decides who has it.
+            // Another process may try the same name; only one of them can create the file.
             match OpenOptions::new().write(true).create_new(true).open(&path) {
                 Ok(file) => return Ok(PartWriter { file, path, synced: Instant::now() }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -151,13 +164,13 @@ impl Store {
     }
 }
 
-/// The number in a part's name; 0 for a name that is not ours.
+/// The number in a part's name; 0 for any other name.
 fn part_number(path: &Path) -> u64 {
     path.file_stem().and_then(|stem| stem.to_str()?.parse().ok()).unwrap_or(0)
 }
 
-/// Appends finished cells. Each is handed to the system at once, so that it survives the process, and to the disk at
-/// least every second.
+/// Appends finished cells to a part. Each is written at once, so that it survives the end of the process, and synced to
+/// the disk at least once a second.
 #[derive(Debug)]
 pub struct PartWriter {
     file: File,
@@ -166,15 +179,29 @@ pub struct PartWriter {
 }
 
 impl PartWriter {
+    /// Records a finished cell.
+    ///
+    /// # Errors
+    ///
+    /// If the part cannot be written.
     pub fn done(&mut self, key: CellKey, row: &RunRow) -> Result<(), OutputError> {
         self.append(&format!("ok {key:032x} {}", row.to_line()))
     }
 
+    /// Records a cell that could not be computed.
+    ///
+    /// # Errors
+    ///
+    /// If the part cannot be written.
     pub fn failed(&mut self, key: CellKey, message: &str) -> Result<(), OutputError> {
         self.append(&format!("failed {key:032x} {}", escape_line(message)))
     }
 
-    /// Records which content a log has, or why it cannot be read.
+    /// Records the content of a log, or why it cannot be read.
+    ///
+    /// # Errors
+    ///
+    /// If the part cannot be written.
     pub fn log(&mut self, log: &str, state: &LogState) -> Result<(), OutputError> {
         self.append(&match state {
             Ok(digest) => format!("log {digest:032x} {}", escape_line(log)),
@@ -182,6 +209,11 @@ impl PartWriter {
         })
     }
 
+    /// Waits until all lines are on the disk.
+    ///
+    /// # Errors
+    ///
+    /// If the disk reports a failure.
     pub fn sync(&mut self) -> Result<(), OutputError> {
         self.synced = Instant::now();
         self.file.sync_data().map_err(|error| failed(&self.path, error))
@@ -199,7 +231,7 @@ impl PartWriter {
 enum PartLine {
     Done {
         key: CellKey,
-        /// Where in the line the row stands, as [`RunRow::to_line`] writes it.
+        /// The range of the line that is the row, as [`RunRow::to_line`] writes it.
         row: std::ops::Range<usize>,
     },
     Failed {
@@ -212,7 +244,7 @@ enum PartLine {
     },
 }
 
-/// Reads a line as [`PartWriter`] writes it; None if it is not whole.
+/// Reads a line as [`PartWriter`] writes it; None if it is not complete.
 fn read_line(line: &[u8]) -> Option<PartLine> {
     let line = std::str::from_utf8(line).ok()?.strip_suffix('\n')?;
     let (checksum, text) = line.split_once(' ')?;
@@ -286,7 +318,7 @@ mod tests {
         assert_eq!((store.is_done(7), store.damaged), (false, 1));
     }
 
-    /// Keys keep rows of another format apart. If one were found all the same, it must not be taken for a row.
+    /// Rows of another format have other keys. If one were found all the same, it must be an error.
     #[test]
     fn a_row_of_another_format_is_an_error_that_names_its_file() {
         let folder = tempfile::tempdir().unwrap();

@@ -27,8 +27,8 @@ fn braces_are_counted_before_they_are_expanded() {
     sweep(&"{".repeat(20_000), "nested more than 32 deep");
     sweep(&format!("{}ruh{}", "{".repeat(20_000), "}".repeat(20_000)), "nested more than 32 deep");
     sweep(&"{a}".repeat(20_000), "unknown predictor 'aaaa");
-    sweep(&"{a|b}".repeat(20_000), "stands for more than 1000000 values");
-    sweep(&format!("{}{}", "{a|b}".repeat(19), "c".repeat(100_000)), "stands for more than 67108864 bytes");
+    sweep(&"{a|b}".repeat(20_000), "expands to more than 1000000 values");
+    sweep(&format!("{}{}", "{a|b}".repeat(19), "c".repeat(100_000)), "expands to more than 67108864 bytes");
 }
 
 /// A list of many keys was copied for each of them, which took a minute for this one. It takes some milliseconds.

@@ -382,7 +382,7 @@ fn bad_sweeps() {
     for (grid, message) in [
         (&["--predictor", "rhu"][..], "predictor: unknown predictor 'rhu'"),
         (&["--predictor", "ruh:window={0|1}"], "not a whole number of at least 1"),
-        (&["--load", "2..1"], "it ends before it begins"),
+        (&["--load", "2..1"], "its end is before its start"),
         (&["--trace", "-"], "standard input"),
         (&["--baseline", "easy/estimate,sjbf/ruh"], "a sweep has one baseline"),
         (&["no/such/file.toml"], "cannot read no/such/file.toml"),
@@ -391,7 +391,7 @@ fn bad_sweeps() {
         (&["--shake", "10s,60s", "--replication", "1..2"], "--shake has no effect beside --replication"),
         (&["--seed", "1..3", "--replication", "1..2"], "--seed has no effect beside --replication"),
         (&["--shake", "10s,60s", "--replications", "3"], "--shake has no effect beside --replication"),
-        (&["--replication", "1..2", "--replications", "3"], "'replication' stands twice in the grid"),
+        (&["--replication", "1..2", "--replications", "3"], "the grid has two lists of 'replication'"),
         (&["--estimates", "f", "--missing-estimate", "drop,runtime"], "--missing-estimate has no effect beside"),
         // Equal rows are no replications.
         (&["--seed", "1..3"], "seed: a list of 3 gives equal rows: it has no effect without --shake"),
