@@ -32,7 +32,6 @@ impl CorrectionLine {
 /// The statistics of pairs of predicted and actual times.
 #[derive(Clone, Debug, Default)]
 pub struct Scatter {
-    /// The number of pairs.
     count: u64,
     mean: (f64, f64),
     /// Sums of squared deviations, and of their products.
@@ -55,6 +54,7 @@ impl Scatter {
         self.xy += dx * (y - self.mean.1);
     }
 
+    /// The number of pairs.
     pub fn count(&self) -> u64 {
         self.count
     }

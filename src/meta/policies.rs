@@ -75,7 +75,7 @@ pub enum DispatchPolicy {
 }
 
 impl DispatchPolicy {
-    /// Reads a policy's spec; [`DispatchPolicy::to_string`] gives the shortest spec with the same meaning.
+    /// Reads a policy's spec; printing it gives the shortest spec with the same meaning.
     ///
     /// # Errors
     ///

@@ -24,7 +24,7 @@ pub struct Genetic {
     pub elite: usize,
     /// The probability that a bit flips.
     pub mutation: f64,
-    /// The largest number of templates in a set of the first generation and after crossover.
+    /// The largest number of templates in a set.
     pub templates: usize,
     /// The same seed gives the same result.
     pub seed: u64,

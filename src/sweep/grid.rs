@@ -86,10 +86,10 @@ impl Labels {
     }
 }
 
-/// The name of the list that asks for replications whose rows are averaged.
+/// The name of the list that gives a number of replications; their rows are averaged.
 pub const REPLICATIONS: &str = "replications";
 
-/// The list of replications that a number of them stands for.
+/// The list of the replications 0 to n - 1, from their number n.
 fn replications(list: &GridList) -> Result<Axis, String> {
     let number = match &list.texts[..] {
         [one] => one.text.parse::<u32>().ok().filter(|number| (2..=100_000).contains(number)),
@@ -123,11 +123,6 @@ impl Cells for Grid {
         self.len()
     }
 
-    /// The cell at this index.
-    ///
-    /// # Panics
-    ///
-    /// If there are no cells.
     fn cell(&self, at: usize) -> GridCell {
         Grid::cell(self, at)
     }
@@ -323,6 +318,7 @@ impl Grid {
         values
     }
 
+    /// The cell at this index, from 0 to [`Grid::len`].
     pub fn cell(&self, cell: usize) -> GridCell {
         let mut made = GridCell { trace: None, options: Options::default() };
         for (axis, value) in self.axes.iter().zip(self.values(cell)) {

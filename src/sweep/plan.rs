@@ -208,7 +208,7 @@ fn holds_nothing_foreign(folder: &Path, how: Beginning) -> io::Result<bool> {
 pub struct Keys {
     /// One per cell. None if the cell's log cannot be read, or if its content is not known.
     pub keys: Vec<Option<CellKey>>,
-    /// The state of each log; None stands for the embedded log.
+    /// The state of each log; the key None is the embedded log.
     pub logs: BTreeMap<Option<String>, LogState>,
 }
 

@@ -118,17 +118,14 @@ impl SiteHandler for WaitPredictor {
         WaitPredictor::on_arrival(self, id, job, now);
     }
 
-    /// A waiting job starts: its wait becomes part of the history. Ignored if no such job waits.
     fn on_start(&mut self, id: JobId, now: Time) {
         WaitPredictor::on_start(self, id, now);
     }
 
-    /// A running job ends. Ignored if no such job runs.
     fn on_end(&mut self, id: JobId, _runtime: Seconds, now: Time) {
         WaitPredictor::on_end(self, id, now);
     }
 
-    /// A waiting job is cancelled; it does not become part of the history.
     fn on_cancellation(&mut self, id: JobId) {
         WaitPredictor::on_cancellation(self, id);
     }
@@ -193,28 +190,28 @@ impl WaitPredictor {
         }
     }
 
-    /// A waiting job starts: its wait is known from now on. Nothing happens if it does not wait.
+    /// A waiting job starts: its wait becomes part of the history. Ignored if no such job waits.
     pub fn on_start(&mut self, id: JobId, now: Time) {
         if self.state.start(id, now)
-            && let Some(arrived) = self.withdraw(id)
+            && let Some(arrived) = self.remove_waiting(id)
         {
             self.history.push(&arrived, now - arrived.job.submit);
         }
     }
 
-    /// A running job ends. Nothing happens if it does not run.
+    /// A running job ends. Ignored if no such job runs.
     pub fn on_end(&mut self, id: JobId, _now: Time) {
         self.state.end(id);
     }
 
-    /// A waiting job is withdrawn; nothing is learned from it.
+    /// A waiting job is cancelled; it does not become part of the history.
     pub fn on_cancellation(&mut self, id: JobId) {
         if self.state.cancel(id) {
-            self.withdraw(id);
+            self.remove_waiting(id);
         }
     }
 
-    fn withdraw(&mut self, id: JobId) -> Option<ArrivedJob> {
+    fn remove_waiting(&mut self, id: JobId) -> Option<ArrivedJob> {
         let at = self.waiting.iter().position(|arrived| arrived.id == id)?;
         Some(self.waiting.swap_remove(at))
     }

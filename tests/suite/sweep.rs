@@ -122,7 +122,7 @@ fn a_second_run_reuses_everything_and_a_larger_grid_what_it_can() {
     let before = folder.read("a/results.csv");
     let refused = sweep(&GRID, &out, &[]);
     assert_eq!(refused.code, 2);
-    assert!(refused.err.contains("is not empty: --resume goes on"), "{}", refused.err);
+    assert!(refused.err.contains("is not empty: --resume continues"), "{}", refused.err);
     let again = sweep(&GRID, &out, &["--resume"]);
     assert!(again.err.contains("24 cells: 24 reused, 0 computed"), "{}", again.err);
     assert_eq!(folder.read("a/results.csv"), before);
