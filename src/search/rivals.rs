@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::judge::Score;
 use crate::engine::{self, EngineError, EngineOptions, Named};
 use crate::parallel;
-use crate::predict::{self, AskedAtStart};
+use crate::predict::{self, PredictAtStart};
 use crate::report::Cell;
 use crate::schedule;
 use crate::trace::Workload;
@@ -45,7 +45,7 @@ pub fn rivals(
     let judge = |(predictor, name): &(String, String)| {
         let spec = predict::catalog::parse(predictor).expect("a spec that was checked");
         let replay = schedule::catalog::parse("replay").expect("a scheduler of ours");
-        let asked = AskedAtStart::new(predict::catalog::build(&spec)).expect("all of the catalog can be asked again");
+        let asked = PredictAtStart::new(predict::catalog::build(&spec)).expect("all of the catalog can be asked again");
         let record = engine::run(
             workload.procs,
             &workload.jobs,
