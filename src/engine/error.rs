@@ -1,27 +1,83 @@
-//! What can go wrong while time moves: always somebody's broken contract.
+//! Errors of a simulation: a predictor, a policy or a caller broke its contract.
 
 use std::fmt;
 
-use crate::predict::BreachKind;
+use crate::predict::InvalidReason;
 use crate::time::{Seconds, Time};
 
-/// A simulation that cannot go on. Jobs are called by the log's numbers.
+/// Why a simulation cannot continue. `job` is the job's number in the log, `time` the simulated instant of the error,
+/// `predictor` and `scheduler` are the names given in [`Named`](super::Named).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EngineError {
-    /// The predictor did not predict a job where it must.
-    NoPrediction { predictor: String, job: i64, time: Time, event: &'static str },
+    /// The predictor made no prediction at an event where one is required.
+    NoPrediction {
+        /// The predictor's name.
+        predictor: String,
+        /// The job that has no prediction.
+        job: i64,
+        /// The instant of the event.
+        time: Time,
+        /// "arrival" or "missed deadline".
+        event: &'static str,
+    },
     /// The predictor wrote a prediction that the contract forbids.
-    BadPrediction { predictor: String, job: i64, time: Time, prediction: Seconds, why: BreachKind },
+    BadPrediction {
+        /// The predictor's name.
+        predictor: String,
+        /// The job the prediction is for.
+        job: i64,
+        /// When it was written.
+        time: Time,
+        /// The forbidden prediction, in seconds.
+        prediction: Seconds,
+        /// The rule it breaks.
+        why: InvalidReason,
+    },
     /// The policy started a job that does not wait or does not fit.
-    BadStart { scheduler: String, job: i64, time: Time, why: &'static str },
-    /// Nothing happens any more, and jobs still wait.
-    Starved { scheduler: String, job: i64, time: Time, waiting: usize },
-    /// A job was handed in that can never start.
-    TooWide { job: i64, wants: u32, procs: u32 },
-    /// A job was handed in with a submit time before the present or before that of the job handed in last.
-    OutOfOrder { job: i64, submit: Time, earliest: Time },
-    /// A job that does not wait cannot be cancelled.
-    NotWaiting { time: Time },
+    BadStart {
+        /// The policy's name.
+        scheduler: String,
+        /// The job it started.
+        job: i64,
+        /// The instant of the pass.
+        time: Time,
+        /// The second half of the message.
+        why: &'static str,
+    },
+    /// No events are left, but jobs still wait.
+    Starved {
+        /// The policy's name.
+        scheduler: String,
+        /// The first job of the queue.
+        job: i64,
+        /// The time of the last event.
+        time: Time,
+        /// The number of jobs that still wait.
+        waiting: usize,
+    },
+    /// A submitted job needs more processors than the machine has.
+    TooWide {
+        /// The job that was submitted.
+        job: i64,
+        /// The processors it needs.
+        needs: u32,
+        /// The processors of the machine.
+        procs: u32,
+    },
+    /// A job's submit time is in the past, or before that of the job submitted last.
+    OutOfOrder {
+        /// The job that was submitted.
+        job: i64,
+        /// Its submit time.
+        submit: Time,
+        /// The earliest submit time that is still allowed.
+        earliest: Time,
+    },
+    /// The job to cancel does not wait.
+    NotWaiting {
+        /// The present instant.
+        time: Time,
+    },
 }
 
 impl fmt::Display for EngineError {
@@ -33,9 +89,9 @@ impl fmt::Display for EngineError {
             EngineError::BadPrediction { predictor, job, time, prediction, why } => {
                 write!(f, "predictor '{predictor}' predicted {prediction} s for job {job} at time {time}, but ")?;
                 match why {
-                    BreachKind::TooShort => write!(f, "a prediction is at least 1 s"),
-                    BreachKind::NotAboveElapsed { elapsed } => write!(f, "it has already run for {elapsed} s"),
-                    BreachKind::NotInTheSystem => write!(f, "it is neither waiting nor running"),
+                    InvalidReason::TooShort => write!(f, "a prediction is at least 1 s"),
+                    InvalidReason::NotAboveElapsed { elapsed } => write!(f, "it has already run for {elapsed} s"),
+                    InvalidReason::NotInTheSystem => write!(f, "it is neither waiting nor running"),
                 }
             }
             EngineError::BadStart { scheduler, job, time, why } => {
@@ -43,16 +99,16 @@ impl fmt::Display for EngineError {
             }
             EngineError::Starved { scheduler, job, time, waiting } => write!(
                 f,
-                "scheduler '{scheduler}' leaves {waiting} jobs waiting for ever, job {job} first, after time {time}"
+                "scheduler '{scheduler}' never starts {waiting} jobs, job {job} first, that wait at time {time}"
             ),
-            EngineError::TooWide { job, wants, procs } => {
-                write!(f, "job {job} wants {wants} processors of a machine that has {procs}")
+            EngineError::TooWide { job, needs, procs } => {
+                write!(f, "job {job} needs {needs} processors, but the machine has {procs}")
             }
             EngineError::OutOfOrder { job, submit, earliest } => {
-                write!(f, "job {job} was handed in for time {submit}, but no earlier time than {earliest} is left")
+                write!(f, "job {job} was submitted for time {submit}, but the earliest time allowed is {earliest}")
             }
             EngineError::NotWaiting { time } => {
-                write!(f, "only a waiting job can be cancelled, and at time {time} this one does not wait")
+                write!(f, "only a waiting job can be cancelled, but this job does not wait at time {time}")
             }
         }
     }

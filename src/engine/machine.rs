@@ -1,4 +1,4 @@
-//! The machine: who waits, who runs, what is free, in the orders that policies want to see.
+//! The machine: waiting jobs, running jobs and free processors, in the orders that policies need.
 
 use crate::job::JobId;
 use crate::schedule::{Move, Queue, Running, RunningJobs, View, Waiting};
@@ -10,10 +10,10 @@ pub(super) struct Machine {
     pub free: i64,
     pub waiting: Queue,
     pub running: RunningJobs,
-    /// Running jobs that have been predicted anew and do not stand where they should yet.
+    /// Running jobs with a new prediction that are not yet sorted into `running` by it.
     moves: Vec<Move>,
-    /// Since the last pass nothing has happened but arrivals.
-    pub quiet: bool,
+    /// Arrivals are the only events since the last pass.
+    pub only_arrivals: bool,
     inflate: f64,
 }
 
@@ -25,18 +25,18 @@ impl Machine {
             waiting: Queue::default(),
             running: RunningJobs::default(),
             moves: Vec::new(),
-            quiet: false,
+            only_arrivals: false,
             inflate,
         }
     }
 
     pub fn view(&self, now: Time) -> View<'_> {
-        let Machine { procs, free, ref waiting, ref running, quiet, .. } = *self;
-        View { now, procs, free, waiting, running, quiet }
+        let Machine { procs, free, ref waiting, ref running, only_arrivals, .. } = *self;
+        View { now, procs, free, waiting, running, only_arrivals }
     }
 
-    /// A prediction for the scheduler's own arithmetic: times the factor, to the nearest second. A longer prediction is
-    /// longer here too (the factor is at least 1), so that both give one order.
+    /// The prediction that the scheduler computes with: multiplied by `inflate` and rounded to the nearest second. The
+    /// factor is at least 1, so that the order of predictions does not change.
     fn length(&self, prediction: Seconds) -> Seconds {
         if self.inflate == 1.0 {
             return prediction;
@@ -44,20 +44,20 @@ impl Machine {
         ((prediction as f64 * self.inflate + 0.5).floor() as Seconds).max(prediction)
     }
 
-    /// A job arrives; it gets its prediction right after.
+    /// A job arrives. Its prediction is set directly after this call.
     pub fn enqueue(&mut self, id: JobId, procs: u32) {
         self.waiting.push(Waiting { id, procs, prediction: 0, length: 0 });
     }
 
-    /// Takes a job out of the queue; none if it does not wait.
+    /// Removes a job from the queue. None if it does not wait.
     pub fn withdraw(&mut self, id: JobId) -> Option<Waiting> {
-        self.quiet = false;
+        self.only_arrivals = false;
         self.waiting.remove(id)
     }
 
-    /// A waiting job is predicted, for the first time if there is no old prediction; the job as it is then.
+    /// Sets the prediction of a waiting job; `old` is 0 for its first prediction. Returns the changed job.
     pub fn predict_waiting(&mut self, id: JobId, old: Seconds, new: Seconds) -> Option<&Waiting> {
-        self.quiet &= old == 0;
+        self.only_arrivals &= old == 0;
         let length = self.length(new);
         self.waiting.predict(id, new, length)
     }
@@ -67,20 +67,20 @@ impl Machine {
         self.running.insert(Running { id: job.id, procs: job.procs, end: now + job.length });
     }
 
-    /// A running job is predicted anew; it moves when all who do are known.
+    /// Notes the new prediction of a running job. [`Machine::move_running`] applies all of them at once.
     pub fn predict_running(&mut self, id: JobId, start: Time, old: Seconds, new: Seconds) {
-        self.quiet = false;
+        self.only_arrivals = false;
         self.moves.push(Move { id, from: start + self.length(old), to: start + self.length(new) });
     }
 
-    /// They are known.
+    /// Sorts the running jobs with new predictions into their new positions.
     pub fn move_running(&mut self) {
         self.running.change(&mut self.moves);
     }
 
     /// A running job ends.
     pub fn release(&mut self, id: JobId, start: Time, prediction: Seconds) {
-        self.quiet = false;
+        self.only_arrivals = false;
         let job = self.running.remove(start + self.length(prediction), id);
         self.free += i64::from(job.procs);
     }

@@ -1,12 +1,12 @@
 //! The engine: events and their total order, the machine, observers. The only place that changes state.
 //!
-//! [`Simulation`] is one machine that can be stepped; [`run`] drives a whole workload through one. An [`Observer`] sees
-//! everything that happens, in the one order there is.
+//! [`Simulation`] is one machine that can be stepped; [`run`] simulates a whole workload. An [`Observer`] is called for
+//! every event, in the order of events.
 //!
 #![doc = include_str!("../cli/help/how-it-works.md")]
 
-mod agenda;
 mod error;
+mod event_queue;
 mod machine;
 mod observer;
 mod recorder;

@@ -1,8 +1,8 @@
-//! Observers: whoever wants to know what happens in a simulation.
+//! Observers: code that is called for every event of a simulation.
 //!
-//! The engine is the only place that says what happens in which order ([`super::Simulation`]). The recorder, load meters,
-//! histories of waits, the judge of templates and writers of events are observers of that one stream; a log's own schedule
-//! is the same stream under the scheduler `replay`.
+//! The engine alone defines the order of events ([`super::Simulation`]). The recorder, load meters, histories of waits
+//! and the evaluation of templates are observers of this one stream. A log's own schedule is the same stream under the
+//! scheduler `replay`.
 
 use crate::job::{JobId, Submission};
 use crate::time::{Seconds, Time};
@@ -11,8 +11,8 @@ use super::recorder::PredictionMade;
 
 /// Something that observes a simulation. All methods do nothing by default.
 ///
-/// Events come in the order of [`super::Simulation`], their times never decrease. Observers may know the truth (a
-/// [`Start`] has the runtime), unlike predictors; what they observe never changes the simulation.
+/// Events come in the order of [`super::Simulation`]; their times never decrease. Unlike predictors, observers can read
+/// the true runtime (as in [`Start`]). An observer cannot change the simulation.
 ///
 /// ```
 /// use shadowtime::engine::{End, Observer, Start};
@@ -49,94 +49,117 @@ pub trait Observer {
     /// A prediction is replaced by another, or made for the first time.
     fn on_prediction(&mut self, _change: &PredictionChange) {}
 
-    /// A job has started. Told after the pass that started it, when the predictor has heard of all its starts.
+    /// A job has started. Called after the pass, and after the predictor's `on_start` for all jobs that the pass started.
     fn on_start(&mut self, _start: &Start<'_>) {}
 
-    /// A running job has outlived its prediction. Told before the predictor is asked for another.
+    /// A running job has outlived its prediction. Called before the predictor makes a new one.
     fn on_miss(&mut self, _miss: &Miss) {}
 
-    /// A job has ended. Told before the predictor hears of it.
+    /// A job has ended. Called before the predictor's `on_termination`.
     fn on_end(&mut self, _end: &End<'_>) {}
 
-    /// A waiting job is withdrawn. Told before the predictor hears of it.
+    /// A waiting job is withdrawn. Called before the predictor's `on_cancellation`.
     fn on_cancellation(&mut self, _cancellation: &Cancellation<'_>) {}
 }
 
-/// A job and its place: a small number that no other job in the system has at the same time, so that an observer can keep
-/// what it knows of jobs in a vector. Jobs that have left make room for others.
+/// A job and its place in tables of the jobs in the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
+    /// The job's number in order of submission.
     pub id: JobId,
+    /// A small number that no other job in the system has at the same time; it is used again after the job has left. An
+    /// observer can store its data about jobs in a vector indexed by it.
     pub place: usize,
 }
 
 /// A job joins the queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival<'a> {
+    /// The job's submit time.
     pub time: Time,
+    /// The job that arrives.
     pub job: Placed,
+    /// What is known of the job before it runs.
     pub submission: &'a Submission,
 }
 
 /// A prediction is replaced by another.
 #[derive(Clone, Copy, Debug)]
 pub struct PredictionChange {
+    /// The place of the predicted job, as in [`Placed`].
     pub place: usize,
+    /// The new prediction.
     pub made: PredictionMade,
-    /// The prediction that held until now; 0 if there was none.
+    /// The prediction in force until now, in seconds; 0 if there was none.
     pub old: Seconds,
+    /// The true runtime of the predicted job, in seconds.
     pub runtime: Seconds,
 }
 
 /// A job has started.
 #[derive(Clone, Copy, Debug)]
 pub struct Start<'a> {
+    /// The instant of the start.
     pub time: Time,
+    /// The job that starts.
     pub job: Placed,
+    /// What is known of the job before it runs.
     pub submission: &'a Submission,
+    /// The true runtime, in seconds.
     pub runtime: Seconds,
-    /// The prediction in force.
+    /// The prediction in force, in seconds.
     pub prediction: Seconds,
     /// Whether a job that arrived earlier still waits after the pass.
     pub backfilled: bool,
-    /// Whether the runtime lies within the confidence interval of the prediction, if that has one.
+    /// Whether the runtime lies within the confidence interval of the prediction. None if there is no interval.
     pub inside: Option<bool>,
 }
 
 /// A running job has outlived its prediction.
 #[derive(Clone, Copy, Debug)]
 pub struct Miss {
+    /// The instant at which the miss is handled.
     pub time: Time,
+    /// The job that still runs.
     pub job: Placed,
-    /// The prediction that was missed, and how many the job has missed with this one.
+    /// The prediction that was missed, in seconds.
     pub prediction: Seconds,
+    /// The number of deadlines that the job has missed, this one included.
     pub misses: u32,
 }
 
 /// A job has ended.
 #[derive(Clone, Copy, Debug)]
 pub struct End<'a> {
+    /// The instant of the end.
     pub time: Time,
+    /// The job that has ended.
     pub job: Placed,
+    /// What was known of the job before it ran.
     pub submission: &'a Submission,
+    /// The true runtime, in seconds.
     pub runtime: Seconds,
-    /// The prediction in force, and how many deadlines the job has missed.
+    /// The prediction in force at the end, in seconds.
     pub prediction: Seconds,
+    /// The number of deadlines that the job has missed.
     pub misses: u32,
 }
 
 /// A waiting job is withdrawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Cancellation<'a> {
+    /// The instant of the cancellation.
     pub time: Time,
+    /// The job that leaves the queue.
     pub job: Placed,
+    /// What is known of the job, which never ran.
     pub submission: &'a Submission,
 }
 
-/// Nobody observes.
+/// No observer.
 impl Observer for () {}
 
-/// Two observers: the first hears of everything first.
+/// Two observers: the first is called first.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     fn on_arrival(&mut self, arrival: &Arrival<'_>) {
         self.0.on_arrival(arrival);
@@ -169,7 +192,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     }
 }
 
-/// An observer that someone else keeps.
+/// A borrowed observer.
 impl<O: Observer + ?Sized> Observer for &mut O {
     fn on_arrival(&mut self, arrival: &Arrival<'_>) {
         (**self).on_arrival(arrival);

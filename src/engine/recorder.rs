@@ -1,34 +1,36 @@
-//! The recorder watches: starts, misses, and how wrong the predictions were while they held.
+//! The recorder: an observer that stores starts, misses and the accuracy of predictions over time.
 
 use super::observer::{Arrival, Cancellation, End, Observer, Placed, PredictionChange, Start};
 use crate::job::JobId;
 use crate::time::{IfKnown, Seconds, Time};
 
-/// What the simulation made of one job.
+/// The result of the simulation for one job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
-    /// Unknown if the job was cancelled (or the simulation is not over).
+    /// When the job started. Unknown if it was cancelled or has not started yet.
     pub start: IfKnown,
-    /// The prediction at arrival.
+    /// The prediction at arrival, in seconds.
     pub prediction: Seconds,
-    /// The prediction in force at the start.
+    /// The prediction in force at the start, in seconds.
     pub prediction_at_start: Seconds,
-    /// The prediction in force at the end; known then.
+    /// The prediction in force at the end, in seconds; 0 before the end.
     pub prediction_last: Seconds,
-    /// Deadlines missed; known at the end.
+    /// The number of deadlines missed; 0 before the end.
     pub misses: u32,
+    /// Whether a job that arrived earlier still waited after the pass that started this one.
     pub backfilled: bool,
-    /// Whether the runtime lies within the confidence interval of the prediction at the start, if that had one.
+    /// Whether the runtime lies within the confidence interval of the prediction at the start. None if there was no
+    /// interval.
     pub inside: Option<bool>,
-    /// The sum of |R - P| over [submit, end], each prediction times the seconds it held (Talby et al., Equations 1, 2):
-    /// added up in whole numbers, and known at the end.
+    /// The sum of |R - P| over [submit, end], where R is the runtime and P each prediction, times the seconds that P was
+    /// in force (Talby et al., Equations 1, 2). Added up in whole numbers; 0 before the end.
     pub ai_seconds: f64,
-    /// The sum of min(R, P) / max(R, P) likewise.
+    /// The sum of min(R, P) / max(R, P), likewise times the seconds that P was in force; 0 before the end.
     pub ra_seconds: f64,
 }
 
 impl Outcome {
-    /// Of a job that has not arrived.
+    /// The outcome of a job that has not arrived.
     const UNKNOWN: Outcome = Outcome {
         start: IfKnown::UNKNOWN,
         prediction: 0,
@@ -42,17 +44,23 @@ impl Outcome {
     };
 }
 
-/// Why a prediction was made.
+/// The event at which a prediction was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
+    /// A job joined the queue.
     Arrival,
+    /// A job started.
     Start,
+    /// A job ended.
     Termination,
+    /// A running job outlived its prediction.
     Miss,
+    /// A waiting job was withdrawn.
     Cancellation,
 }
 
 impl Event {
+    /// As written in the history of predictions.
     pub fn name(self) -> &'static str {
         match self {
             Event::Arrival => "arrival",
@@ -64,36 +72,40 @@ impl Event {
     }
 }
 
-/// One line of the history of predictions.
+/// One entry of the history of predictions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PredictionMade {
+    /// The job that is predicted.
     pub job: JobId,
+    /// When the prediction was made.
     pub time: Time,
+    /// The predicted runtime, in seconds.
     pub prediction: Seconds,
-    /// The event at which it was made, and the job whose event it was: another one where a prediction is propagated.
+    /// The event at which it was made.
     pub event: Event,
+    /// The job of that event. It differs from `job` when the prediction was propagated.
     pub cause: JobId,
 }
 
-/// A job in the system: what it is coming to, how wrong its predictions were so far, and since when the present one
-/// holds.
+/// The unfinished record of a job in the system.
 #[derive(Clone, Copy, Debug)]
 struct Draft {
     outcome: Outcome,
+    /// Since when the present prediction is in force.
     since: Time,
-    /// What fits 64 bits, which is nearly always all of it, and what went over.
+    /// The sum of [`Outcome::ai_seconds`] so far. What does not fit into 64 bits, which is rare, is in `ai_carried`.
     ai_seconds: i64,
     ai_carried: i128,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Recorder {
-    /// By id. A job's outcome is written when it has left: it is then far from all that is looked at, and each look costs.
+    /// By id. A job's outcome is written once, when the job leaves: this memory is rarely in the processor's cache.
     pub outcomes: Vec<Outcome>,
     /// By a job's place on the board.
     drafts: Vec<Draft>,
-    /// All predictions, if they were asked for: event by event, at each the job's own first, then others in order of
-    /// arrival.
+    /// All predictions in order of events; at each event the job's own first, then the others in order of arrival. None
+    /// if they are not kept.
     pub history: Option<Vec<PredictionMade>>,
 }
 
@@ -102,24 +114,24 @@ impl Recorder {
         Recorder { history: keep_history.then(Vec::new), ..Recorder::default() }
     }
 
-    /// A job was handed in.
-    pub fn announce(&mut self) {
+    /// A job was submitted.
+    pub fn add_job(&mut self) {
         self.outcomes.push(Outcome::UNKNOWN);
     }
 
-    /// How many predictions are kept so far.
+    /// The number of predictions kept so far.
     pub fn history_len(&self) -> usize {
         self.history.as_ref().map_or(0, Vec::len)
     }
 
-    /// All predictions of an event have been made: those from this one on.
+    /// Sorts the predictions of one event, which begin at index `from`.
     pub fn order_history(&mut self, from: usize) {
         if let Some(history) = &mut self.history {
             history[from..].sort_by_key(|made| (made.job != made.cause, made.job));
         }
     }
 
-    /// What has become of a job so far; of one in the system, which has this place on the board, without its accuracy.
+    /// The outcome of a job so far. `place` is its place on the board if it is in the system; its accuracy is then 0.
     pub fn outcome(&self, id: JobId, place: Option<usize>) -> Outcome {
         match place {
             None => self.outcomes[id.index()],
@@ -144,9 +156,9 @@ impl Observer for Recorder {
         }
         let draft = &mut self.drafts[place];
         if old > 0 {
-            draft.weigh(old, runtime, made.time);
+            draft.add_accuracy(old, runtime, made.time);
         }
-        // The last that is said of an arriving job is what is said of it.
+        // A predictor may predict an arriving job several times; the last prediction counts.
         if made.event == Event::Arrival && made.job == made.cause {
             draft.outcome.prediction = made.prediction;
         }
@@ -162,7 +174,7 @@ impl Observer for Recorder {
 
     fn on_end(&mut self, end: &End<'_>) {
         let draft = &mut self.drafts[end.job.place];
-        draft.weigh(end.prediction, end.runtime, end.time);
+        draft.add_accuracy(end.prediction, end.runtime, end.time);
         let ai_seconds = match draft.ai_carried {
             0 => draft.ai_seconds as f64,
             carried => float_of(carried + i128::from(draft.ai_seconds)),
@@ -177,7 +189,7 @@ impl Observer for Recorder {
     }
 }
 
-/// Apart, because the compiler would otherwise make all sums floats in this way, which is much the slower.
+/// A separate function, because the compiler would otherwise convert all sums this way, which is much slower.
 #[cold]
 #[inline(never)]
 fn float_of(sum: i128) -> f64 {
@@ -185,8 +197,8 @@ fn float_of(sum: i128) -> f64 {
 }
 
 impl Draft {
-    /// Adds the accuracy of a prediction for as long as it held. One made and replaced within an instant weighs nothing.
-    fn weigh(&mut self, prediction: Seconds, runtime: Seconds, now: Time) {
+    /// Adds the accuracy of a prediction that was in force from `since` to `now`.
+    fn add_accuracy(&mut self, prediction: Seconds, runtime: Seconds, now: Time) {
         let held = now - std::mem::replace(&mut self.since, now);
         if held == 0 {
             return;
@@ -207,11 +219,11 @@ mod tests {
     use crate::job::Submission;
     use crate::time::FOREVER;
 
-    /// Errors of 2,000 years held for 2,000 years go over 64 bits, and are added up to the last second all the same.
+    /// An error of 2,000 years that lasts 2,000 years does not fit into 64 bits, but the sum must still be exact.
     #[test]
     fn inaccuracy_is_exact_however_large() {
         let mut recorder = Recorder::new(false);
-        recorder.announce();
+        recorder.add_job();
         let (submission, job) = (Submission::new(0, 1, 1), Placed { id: JobId(0), place: 0 });
         recorder.on_arrival(&Arrival { time: 0, job, submission: &submission });
         let mut sum = 0i128;

@@ -1,14 +1,14 @@
-//! What a simulation is set up with: its options, and its predictor and policy with their names.
+//! The options of a simulation, and names for its predictor and policy.
 
-/// How a simulation runs, beside its scheduler and predictor.
+/// Options of a simulation other than its scheduler and predictor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EngineOptions {
-    /// Predictions are multiplied by this (at least 1) in the scheduler's own arithmetic; deadlines and accuracy see
-    /// the plain ones (the "doubling" of Talby et al., section 2.3, is 2).
+    /// The factor, at least 1, by which the scheduler multiplies predictions. Deadlines and accuracy use the plain
+    /// predictions. The "doubling" of Talby et al., section 2.3, is 2.
     pub inflate: f64,
-    /// Schedule after a missed deadline too, not only after arrivals and terminations.
+    /// Whether a missed deadline causes a scheduling pass, as arrivals and terminations do.
     pub pass_on_miss: bool,
-    /// Keep every prediction that was made, not only what the metrics need.
+    /// Whether to keep every prediction that was made ([`super::RunRecord::history`]).
     pub keep_history: bool,
 }
 
@@ -18,8 +18,10 @@ impl Default for EngineOptions {
     }
 }
 
-/// A predictor or a policy under the name by which errors call it: its spec.
+/// A predictor or a policy with its name.
 pub struct Named<T: ?Sized> {
+    /// The name in error messages; usually the spec.
     pub name: String,
+    /// The predictor or policy itself.
     pub value: Box<T>,
 }

@@ -1,8 +1,8 @@
-//! The board: what is publicly known of the jobs in the system, and the predictions in force.
+//! The board: a table of the jobs in the system with their submissions, starts and predictions.
 //!
 //! A predictor reads a [`Board`] and writes predictions on it. Runtimes are not on it, so that no predictor can read what
-//! its real counterpart could not know. Everything else is done by a [`BoardKeeper`], which is the engine's, or a test's:
-//! no predictor can get from a board to its keeper.
+//! would be unknown on a real machine. All other changes are made through a [`BoardKeeper`], which only the engine or a
+//! test has: a predictor cannot get from a board to its keeper.
 
 use rustc_hash::FxHashMap;
 
@@ -11,24 +11,25 @@ use crate::time::{FOREVER, Seconds, Time};
 
 /// Submissions, starts and present predictions of the jobs in the system.
 ///
-/// Who has left is not on it any more: its memory is that of the jobs that wait and run, not of all that ever came.
+/// Jobs that have left are removed, so its size depends on the jobs that wait and run, not on the length of the workload.
 #[derive(Clone, Debug, Default)]
 pub struct Board {
     now: Time,
     entries: Vec<Entry>,
-    /// Where each job that has arrived has its entry, and entries that are free again.
+    /// By job id: the index of the job's entry, or `NOWHERE`.
     places: Vec<u32>,
+    /// Indexes of entries that are free again.
     vacant: Vec<u32>,
-    /// What has been written since the engine last looked.
+    /// Predictions written since the engine last read them.
     changes: Vec<Change>,
-    breach: Option<Breach>,
-    /// Of the predictions that have one.
+    invalid: Option<InvalidPrediction>,
+    /// The half-widths of confidence intervals, for predictions that have one.
     intervals: FxHashMap<JobId, f64>,
 }
 
 const NOWHERE: u32 = u32::MAX;
 
-/// What is known of one job.
+/// The entry of one job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub job: Submission,
@@ -37,14 +38,17 @@ pub(crate) struct Entry {
     pub misses: u32,
 }
 
-/// Where a job is in its life.
+/// Whether a job waits, runs or is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
+    /// In the queue.
     Waiting,
+    /// On the machine.
     Running {
+        /// When it started.
         start: Time,
     },
-    /// Terminated or cancelled, or never heard of.
+    /// Terminated, cancelled or not arrived yet.
     Gone,
 }
 
@@ -52,7 +56,7 @@ pub enum Stage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub job: JobId,
-    /// Where the job's entry is.
+    /// The index of the job's entry.
     pub place: u32,
     /// 0 if there was none.
     pub old: Seconds,
@@ -61,18 +65,25 @@ pub(crate) struct Change {
 
 /// A prediction that the contract forbids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Breach {
+pub struct InvalidPrediction {
+    /// The job it was made for.
     pub job: JobId,
+    /// In seconds.
     pub prediction: Seconds,
-    pub why: BreachKind,
+    /// The rule it breaks.
+    pub why: InvalidReason,
 }
 
+/// The rule of the contract that a prediction breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BreachKind {
-    /// Less than a second.
+pub enum InvalidReason {
+    /// It is less than a second.
     TooShort,
-    /// The job has run that long already.
-    NotAboveElapsed { elapsed: Seconds },
+    /// The job has already run that long.
+    NotAboveElapsed {
+        /// The seconds that it has run.
+        elapsed: Seconds,
+    },
     /// The job is neither waiting nor running.
     NotInTheSystem,
 }
@@ -91,11 +102,12 @@ impl Board {
         &self.entry(id).job
     }
 
+    /// Whether a job waits, runs or is gone.
     pub fn stage(&self, id: JobId) -> Stage {
         self.place(id).map_or(Stage::Gone, |place| self.entries[place].stage)
     }
 
-    /// How long a running job has run; 0 for one that waits.
+    /// The seconds that a running job has run; 0 for any other job.
     pub fn elapsed(&self, id: JobId) -> Seconds {
         match self.stage(id) {
             Stage::Running { start } => self.now - start,
@@ -103,7 +115,7 @@ impl Board {
         }
     }
 
-    /// The prediction in force.
+    /// The prediction in force, in seconds; 0 if the job has none yet.
     ///
     /// # Panics
     /// As [`Board::job`].
@@ -111,7 +123,7 @@ impl Board {
         self.entry(id).prediction
     }
 
-    /// How many deadlines the job has missed, the present one included.
+    /// The number of deadlines that the job has missed, the present one included.
     ///
     /// # Panics
     /// As [`Board::job`].
@@ -119,35 +131,37 @@ impl Board {
         self.entry(id).misses
     }
 
-    /// Predicts that the job will run for so many seconds in all. It must be in the system, and the prediction at
-    /// least a second and more than it has run already; a breach is reported by the engine, which then stops.
-    /// Predictions beyond [`FOREVER`] are cut there.
+    /// Predicts that the job's runtime will be `prediction` seconds in total. The job must be in the system, and the
+    /// prediction must be at least one second and more than the job has already run; otherwise the engine stops with an
+    /// error. A prediction above [`FOREVER`] is replaced by [`FOREVER`].
     pub fn predict(&mut self, id: JobId, prediction: Seconds) {
-        let Some(place) = self.place(id) else { return self.report_breach(id, prediction, BreachKind::NotInTheSystem) };
+        let Some(place) = self.place(id) else {
+            return self.report_invalid(id, prediction, InvalidReason::NotInTheSystem);
+        };
         let entry = &mut self.entries[place];
         let elapsed = match entry.stage {
             Stage::Waiting => 0,
             Stage::Running { start } => self.now - start,
-            Stage::Gone => return self.report_breach(id, prediction, BreachKind::NotInTheSystem),
+            Stage::Gone => return self.report_invalid(id, prediction, InvalidReason::NotInTheSystem),
         };
         if prediction <= elapsed {
-            let why = if prediction < 1 { BreachKind::TooShort } else { BreachKind::NotAboveElapsed { elapsed } };
-            return self.report_breach(id, prediction, why);
+            let why = if prediction < 1 { InvalidReason::TooShort } else { InvalidReason::NotAboveElapsed { elapsed } };
+            return self.report_invalid(id, prediction, why);
         }
         let new = prediction.min(FOREVER);
         let old = std::mem::replace(&mut entry.prediction, new);
         self.changes.push(Change { job: id, place: place as u32, old, new });
     }
 
-    /// The first breach is the one that is reported.
+    /// Only the first invalid prediction is reported.
     #[cold]
-    fn report_breach(&mut self, job: JobId, prediction: Seconds, why: BreachKind) {
-        self.breach.get_or_insert(Breach { job, prediction, why });
+    fn report_invalid(&mut self, job: JobId, prediction: Seconds, why: InvalidReason) {
+        self.invalid.get_or_insert(InvalidPrediction { job, prediction, why });
     }
 
-    /// As [`Board::predict`], but leaves a job alone that has run that long already: the rule of propagation.
+    /// As [`Board::predict`], but has no effect on a job that has already run that long: the rule of propagation.
     pub fn predict_if_above_elapsed(&mut self, id: JobId, prediction: Seconds) {
-        // Where many are to have one prediction, many have it already.
+        // When one prediction is propagated to many jobs, many of them already have it.
         let is_left_alone = |entry: &Entry| {
             let elapsed = if let Stage::Running { start } = entry.stage { self.now - start } else { 0 };
             prediction <= elapsed || prediction == entry.prediction
@@ -157,8 +171,7 @@ impl Board {
         }
     }
 
-    /// Says how sure the prediction last made for a job is: the half-width in seconds of its confidence interval, or none.
-    /// For predictors that have such intervals.
+    /// Sets the half-width, in seconds, of the confidence interval of the job's prediction. None removes it.
     pub fn set_interval(&mut self, id: JobId, half_width: Option<f64>) {
         match half_width {
             Some(half_width) => drop(self.intervals.insert(id, half_width)),
@@ -166,7 +179,7 @@ impl Board {
         }
     }
 
-    /// What [`Board::set_interval`] said of a job.
+    /// The half-width last set by [`Board::set_interval`]. None if there is none.
     pub fn interval(&self, id: JobId) -> Option<f64> {
         if self.intervals.is_empty() { None } else { self.intervals.get(&id).copied() }
     }
@@ -180,7 +193,7 @@ impl Board {
     }
 }
 
-/// Keeps a board: the side of the engine, and of whoever tests a predictor of their own.
+/// The owner of a board, which can change it: the engine, or a test of a predictor.
 ///
 /// ```
 /// use shadowtime::job::Submission;
@@ -203,19 +216,22 @@ pub struct BoardKeeper {
 }
 
 impl BoardKeeper {
+    /// The board, to read.
     pub fn board(&self) -> &Board {
         &self.board
     }
 
+    /// The board, to pass to a predictor.
     pub fn board_mut(&mut self) -> &mut Board {
         &mut self.board
     }
 
+    /// Sets the clock.
     pub fn set_now(&mut self, now: Time) {
         self.board.now = now;
     }
 
-    /// The next job arrives; it has the id that follows the last one's.
+    /// Adds a waiting job. Ids count from 0 in order of arrival.
     pub fn arrive(&mut self, job: Submission) -> JobId {
         let board = &mut self.board;
         let id = JobId(board.places.len() as u32);
@@ -233,22 +249,28 @@ impl BoardKeeper {
         id
     }
 
-    /// Where a job is in its life from now on.
+    /// Sets whether a job waits, runs or is gone.
     ///
     /// # Panics
-    /// If the job is not in the system; so do the next two.
+    /// If the job is not in the system.
     pub fn set_stage(&mut self, id: JobId, stage: Stage) {
         let place = self.board.places[id.index()] as usize;
         self.board.entries[place].stage = stage;
     }
 
-    /// A running job has missed its deadline.
+    /// Adds 1 to the number of deadlines that a job has missed.
+    ///
+    /// # Panics
+    /// If the job is not in the system.
     pub fn count_miss(&mut self, id: JobId) {
         let place = self.board.places[id.index()] as usize;
         self.board.entries[place].misses += 1;
     }
 
-    /// Everything has been said of a job that is gone: its place is free for another.
+    /// Removes a job that is gone. Its entry is then used for another job.
+    ///
+    /// # Panics
+    /// If the job has never arrived.
     pub fn forget(&mut self, id: JobId) {
         let board = &mut self.board;
         board.vacant.push(std::mem::replace(&mut board.places[id.index()], NOWHERE));
@@ -257,17 +279,17 @@ impl BoardKeeper {
         }
     }
 
-    /// The first prediction that the contract forbids, if there was one.
-    pub fn breach(&self) -> Option<Breach> {
-        self.board.breach
+    /// The first prediction that the contract forbids. None if there was none.
+    pub fn invalid_prediction(&self) -> Option<InvalidPrediction> {
+        self.board.invalid
     }
 
-    /// So many jobs will arrive.
-    pub(crate) fn expect(&mut self, jobs: usize) {
+    /// Reserves memory for this number of jobs.
+    pub(crate) fn reserve(&mut self, jobs: usize) {
         self.board.places.reserve_exact(jobs);
     }
 
-    /// Where a job in the system has its entry: a small number, used again when it is gone.
+    /// The index of the entry of a job in the system: a small number that is used again when the job is gone.
     pub(crate) fn place(&self, id: JobId) -> Option<usize> {
         self.board.place(id)
     }
@@ -285,9 +307,9 @@ impl BoardKeeper {
         self.board.entries[place].misses += 1;
     }
 
-    /// Whether anything has been written since the engine last looked.
+    /// Whether there are predictions that the engine has not read.
     pub(crate) fn has_changes(&self) -> bool {
-        !self.board.changes.is_empty() || self.board.breach.is_some()
+        !self.board.changes.is_empty() || self.board.invalid.is_some()
     }
 
     pub(crate) fn change(&self, at: usize) -> Option<Change> {
@@ -315,12 +337,12 @@ mod tests {
         keeper.set_stage(id, Stage::Running { start: 0 });
         keeper.set_now(10);
         keeper.board_mut().predict_if_above_elapsed(id, 10);
-        assert_eq!((keeper.board().prediction(id), keeper.breach()), (0, None));
+        assert_eq!((keeper.board().prediction(id), keeper.invalid_prediction()), (0, None));
         keeper.board_mut().predict(id, 11);
-        assert_eq!((keeper.board().prediction(id), keeper.breach()), (11, None));
+        assert_eq!((keeper.board().prediction(id), keeper.invalid_prediction()), (11, None));
         keeper.board_mut().predict(id, 10);
-        let why = BreachKind::NotAboveElapsed { elapsed: 10 };
-        assert_eq!(keeper.breach(), Some(Breach { job: id, prediction: 10, why }));
+        let why = InvalidReason::NotAboveElapsed { elapsed: 10 };
+        assert_eq!(keeper.invalid_prediction(), Some(InvalidPrediction { job: id, prediction: 10, why }));
         assert_eq!(keeper.board().prediction(id), 11);
     }
 
@@ -331,14 +353,14 @@ mod tests {
         gone.set_stage(id, Stage::Gone);
         for (keeper, id) in [(&mut gone, id), (&mut never_arrived, JobId(7))] {
             keeper.board_mut().predict_if_above_elapsed(id, 5);
-            assert_eq!(keeper.breach().map(|breach| breach.why), Some(BreachKind::NotInTheSystem));
+            assert_eq!(keeper.invalid_prediction().map(|invalid| invalid.why), Some(InvalidReason::NotInTheSystem));
         }
         keeper.board_mut().predict(id, FOREVER * 2);
-        assert_eq!((keeper.board().prediction(id), keeper.breach()), (FOREVER, None));
+        assert_eq!((keeper.board().prediction(id), keeper.invalid_prediction()), (FOREVER, None));
         keeper.board_mut().predict_if_above_elapsed(id, 0);
-        assert_eq!((keeper.board().prediction(id), keeper.breach()), (FOREVER, None));
+        assert_eq!((keeper.board().prediction(id), keeper.invalid_prediction()), (FOREVER, None));
         keeper.board_mut().predict(id, 0);
-        assert_eq!(keeper.breach().map(|breach| breach.why), Some(BreachKind::TooShort));
+        assert_eq!(keeper.invalid_prediction().map(|invalid| invalid.why), Some(InvalidReason::TooShort));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! All predictors by name: the only place that knows them all.
+//! The list of all predictors by name.
 
 use super::constant::{self, Constant};
 use super::downey::{self, Downey};
@@ -11,10 +11,10 @@ use super::sbh::{self, Sbh};
 use super::smith::{self, Smith, with_file_read};
 use crate::spec::{Form, Spec, SpecError};
 
-/// How a predictor is built from its spec: what it will know, it learns from events.
+/// Builds a predictor from its spec.
 type Build = fn(&Spec) -> Box<dyn Predictor>;
 
-/// A new predictor is one line here.
+/// To add a predictor, add a line here.
 const CATALOG: &[(&Form, Build)] = &[
     (&perfect::FORM, |_| Box::new(Perfect)),
     (&constant::FORM, |spec| Box::new(Constant::new(spec))),
@@ -28,23 +28,29 @@ const CATALOG: &[(&Form, Build)] = &[
     (&downey::FORM, |spec| Box::new(Downey::new(spec))),
 ];
 
-/// What may be written for a predictor, in the catalog's order.
+/// The names and keys of all predictors, in the order in which they are listed to users.
 pub fn forms() -> Vec<&'static Form> {
     CATALOG.iter().map(|(form, _)| *form).collect()
 }
 
-/// Reads a predictor's spec; printing it gives the text back.
+/// Reads a predictor's spec. `templates=@file` is replaced by the templates in that file.
+///
+/// # Errors
+/// If the name, a key or a value is unknown, or the file of templates cannot be read.
 pub fn parse(text: &str) -> Result<Spec, SpecError> {
     Spec::parse(&with_file_read(text)?, "predictor", &forms())
 }
 
-/// Builds the predictor of a spec that [`parse`] gave.
+/// Builds the predictor of a spec.
+///
+/// # Panics
+/// If [`parse`] did not return the spec.
 pub fn build(spec: &Spec) -> Box<dyn Predictor> {
     let entry = CATALOG.iter().find(|(form, _)| form.name == spec.name());
     entry.expect("a spec of a predictor").1(spec)
 }
 
-/// Whether a predictor is told the runtimes of jobs that arrive, as none of a real machine could be.
+/// Whether the predictor gets the runtimes of jobs at their arrival, which is impossible on a real machine.
 pub fn is_oracle(spec: &Spec) -> bool {
     build(spec).as_oracle().is_some()
 }
@@ -62,8 +68,8 @@ mod tests {
                 assert_eq!(spec.to_string(), form.name, "{text}");
             }
             let mut predictor = build(&parse(form.name).unwrap());
-            // The search compares them all when jobs start.
-            assert!(predictor.as_asked_again().is_some(), "{} cannot be asked again", form.name);
+            // `sim search` compares all predictors at the starts of jobs.
+            assert!(predictor.as_predict_again().is_some(), "{} cannot predict again", form.name);
         }
     }
 

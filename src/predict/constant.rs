@@ -1,8 +1,8 @@
-//! Constant: the same prediction for all (Talby et al., Listing 2 and section 7). No information at all.
+//! Constant: the same prediction for all jobs (Talby et al., Listing 2 and section 7). It uses no information.
 
 use super::board::Board;
 use super::deadline;
-use super::predictor::{AskedAgain, Predictor};
+use super::predictor::{PredictAgain, Predictor};
 use crate::job::JobId;
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::Seconds;
@@ -18,7 +18,7 @@ pub const FORM: Form = Form {
     }],
 };
 
-/// Unknown users and missing estimates are nothing to it.
+/// Does not use the user or the estimate of a job, so both may be unknown.
 pub struct Constant {
     seconds: Seconds,
 }
@@ -34,17 +34,17 @@ impl Predictor for Constant {
         board.predict(id, self.seconds);
     }
 
-    /// Never the estimate: that would be information.
+    /// Does not use the estimate, because this predictor uses no information.
     fn on_deadline_missed(&mut self, id: JobId, board: &mut Board) {
         deadline::add_increment(id, board);
     }
 
-    fn as_asked_again(&mut self) -> Option<&mut dyn AskedAgain> {
+    fn as_predict_again(&mut self) -> Option<&mut dyn PredictAgain> {
         Some(self)
     }
 }
 
-/// It says the same whenever it is asked: what was written at the arrival holds.
-impl AskedAgain for Constant {
+/// The prediction never changes, so the one made at arrival is kept.
+impl PredictAgain for Constant {
     fn predict_again(&mut self, _id: JobId, _board: &mut Board) {}
 }

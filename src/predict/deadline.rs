@@ -1,11 +1,11 @@
-//! What all predictors share: how a prediction grows when its job outlives it.
+//! New predictions for jobs that have outlived their prediction, shared by all predictors.
 
 use super::board::Board;
 use crate::job::JobId;
 use crate::time::{HOUR, MINUTE, Seconds};
 
-/// The k-th miss of a job adds the k-th of these; after the last, the last for ever (Tsafrir et al., "Backfilling using
-/// runtime predictions rather than user estimates", where they are called predefined gradual increments).
+/// The k-th miss of a job adds the k-th of these; every further miss adds the last one. Tsafrir et al. ("Backfilling using
+/// runtime predictions rather than user estimates") call them predefined gradual increments.
 const INCREMENTS: [Seconds; 11] = [
     MINUTE,
     5 * MINUTE,
@@ -20,7 +20,8 @@ const INCREMENTS: [Seconds; 11] = [
     100 * HOUR,
 ];
 
-/// Adds the increment of the job's present miss. All its misses count, however they were answered.
+/// Adds the increment of the job's present miss to its prediction. All earlier misses count, also those after which the
+/// prediction was raised to the estimate.
 pub fn add_increment(id: JobId, board: &mut Board) {
     let miss = board.misses(id).max(1) as usize;
     let increment = INCREMENTS[(miss - 1).min(INCREMENTS.len() - 1)];
@@ -28,7 +29,7 @@ pub fn add_increment(id: JobId, board: &mut Board) {
     board.predict(id, prediction.max(board.elapsed(id) + 1));
 }
 
-/// Raises a prediction below the user's estimate to the estimate, any other by the increment.
+/// Raises a prediction below the user's estimate to the estimate, and any other as [`add_increment`].
 pub fn raise_to_estimate(id: JobId, board: &mut Board) {
     let estimate = board.job(id).estimate;
     if board.prediction(id) < estimate && estimate > board.elapsed(id) {
@@ -44,7 +45,7 @@ mod tests {
     use crate::job::Submission;
     use crate::predict::board::{BoardKeeper, Stage};
 
-    /// A job that started at 0 with this prediction and estimate, and what each of so many misses makes of it.
+    /// The predictions after each of `misses` misses, for a job that started at 0 with this prediction and estimate.
     fn answers(prediction: Seconds, estimate: Seconds, misses: usize, rule: fn(JobId, &mut Board)) -> Vec<Seconds> {
         let mut keeper = BoardKeeper::default();
         let id = keeper.arrive(Submission::new(0, 1, estimate));

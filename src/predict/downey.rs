@@ -1,11 +1,11 @@
-//! Downey's lifetimes, as Smith et al. describe them (section 4): the distribution of run times of a queue is taken to
-//! be logarithmic, F(t) = b0 + b1 ln t, and a job is predicted by what is left of it for jobs of its age.
+//! Downey's lifetimes, as Smith et al. describe them (section 4): the run times of a queue are assumed to have a
+//! logarithmic distribution, F(t) = b0 + b1 ln t. A job is predicted by this distribution conditioned on its age.
 
 use rustc_hash::FxHashMap;
 
 use super::board::Board;
 use super::deadline;
-use super::predictor::{AskedAgain, Predictor};
+use super::predictor::{PredictAgain, Predictor};
 use super::smith::category::whole_seconds;
 use crate::job::{JobId, Submission};
 use crate::model::{Lifetimes, UniformLog};
@@ -31,11 +31,11 @@ pub const FORM: Form = Form {
     ],
 };
 
-/// Jobs are predicted as if they had run for a second when they arrive, as in the paper.
+/// The age at which a job is predicted when it arrives, as in the paper.
 const FIRST_AGE: Seconds = 1;
 
-/// Unknown queues, users and executables (-1) are values like any other. Where a category has too little to be fitted,
-/// the estimate answers at arrival, and growing steps at a missed deadline.
+/// Unknown queues, users and executables (-1) are values like any other. If a category has too few jobs for a fit, the
+/// prediction is the estimate at arrival, and grows by [`deadline::add_increment`] at a missed deadline.
 pub struct Downey {
     by: fn(&Submission) -> i32,
     point: fn(&UniformLog, f64) -> f64,
@@ -56,11 +56,12 @@ impl Downey {
         }
     }
 
-    /// The lifetime of a job of this age; none past the longest there can be.
-    fn ask(&self, job: &Submission, age: Seconds) -> Option<f64> {
+    /// The predicted runtime of a job of this age. None if the category has no fit, or the age is at least the longest
+    /// run time of the fit.
+    fn lifetime(&self, job: &Submission, age: Seconds) -> Option<f64> {
         let life = self.categories.get(&(self.by)(job))?.fit()?;
         let age = age as f64;
-        // A fit through its longest run gives that run time but for the last digits, which must not decide.
+        // The fit's longest run time may differ from the longest run in the last digits, which must not matter here.
         (age < life.longest() * (1.0 - 1e-9)).then(|| (self.point)(&life, age))
     }
 }
@@ -74,24 +75,24 @@ impl Predictor for Downey {
         self.categories.entry((self.by)(board.job(id))).or_default().add(runtime as f64);
     }
 
-    /// The same question for the age it has reached; growing steps where the distribution has no longer jobs.
+    /// Predicts by the age that the job has reached; adds an increment if the fit has no longer run times.
     fn on_deadline_missed(&mut self, id: JobId, board: &mut Board) {
         let elapsed = board.elapsed(id);
-        match self.ask(board.job(id), elapsed) {
+        match self.lifetime(board.job(id), elapsed) {
             Some(lifetime) => board.predict(id, whole_seconds(lifetime).max(elapsed + 1)),
             None => deadline::add_increment(id, board),
         }
     }
 
-    fn as_asked_again(&mut self) -> Option<&mut dyn AskedAgain> {
+    fn as_predict_again(&mut self) -> Option<&mut dyn PredictAgain> {
         Some(self)
     }
 }
 
-impl AskedAgain for Downey {
+impl PredictAgain for Downey {
     fn predict_again(&mut self, id: JobId, board: &mut Board) {
         let job = board.job(id);
-        let prediction = self.ask(job, board.elapsed(id).max(FIRST_AGE)).map_or(job.estimate, whole_seconds);
+        let prediction = self.lifetime(job, board.elapsed(id).max(FIRST_AGE)).map_or(job.estimate, whole_seconds);
         board.predict_if_above_elapsed(id, prediction);
     }
 }

@@ -1,27 +1,28 @@
-//! Estimate: what the user says (Talby et al., Listing 2). With the `easy` scheduler this is plain EASY.
+//! Estimate: the user's own estimate (Talby et al., Listing 2). With the `easy` scheduler this is plain EASY.
 
 use super::board::Board;
-use super::predictor::{AskedAgain, Predictor};
+use super::predictor::{PredictAgain, Predictor};
 use crate::job::JobId;
 use crate::spec::Form;
 
 pub const FORM: Form = Form { name: "estimate", about: "the user's estimate; with easy, plain EASY", keys: &[] };
 
-/// A job without an estimate of its own is predicted by the one it was given, as a site's default limit would be.
+/// A job without an estimate in the log is predicted by the one assigned when the log was read, like a site's default
+/// limit.
 pub struct Estimate;
 
 impl Predictor for Estimate {
-    /// A prediction is then never below the estimate, so the common rule for missed deadlines adds increments only.
+    /// Predictions are never below the estimate, so the default rule for missed deadlines only adds increments.
     fn on_arrival(&mut self, id: JobId, board: &mut Board) {
         board.predict(id, board.job(id).estimate);
     }
 
-    fn as_asked_again(&mut self) -> Option<&mut dyn AskedAgain> {
+    fn as_predict_again(&mut self) -> Option<&mut dyn PredictAgain> {
         Some(self)
     }
 }
 
-/// It says the same whenever it is asked: what was written at the arrival holds.
-impl AskedAgain for Estimate {
+/// The estimate never changes, so the prediction made at arrival is kept.
+impl PredictAgain for Estimate {
     fn predict_again(&mut self, _id: JobId, _board: &mut Board) {}
 }

@@ -1,9 +1,10 @@
-//! Gibbons' predictor, as Smith et al. describe it (Table 3 and section 4): six fixed templates, the first that is valid.
+//! Gibbons' predictor, as Smith et al. describe it (Table 3 and section 4): six fixed templates, of which the first valid
+//! one predicts.
 
 use rustc_hash::FxHashMap;
 
 use super::board::Board;
-use super::predictor::{AskedAgain, Predictor};
+use super::predictor::{PredictAgain, Predictor};
 use super::smith::category::{Sums, data_point, unit, whole_seconds};
 use super::smith::templates::Data;
 use crate::job::{JobId, Submission};
@@ -21,16 +22,16 @@ pub const FORM: Form = Form {
     }],
 };
 
-/// A mean is valid from so many runs on.
+/// A mean of at least this number of runs is valid.
 const VALID: i64 = 2;
-/// In seconds squared; a single run has no variance and counts as having this.
+/// In seconds squared. Also used for a single run, which has no variance.
 const LEAST_VARIANCE: f64 = 1.0;
 
-/// Unknown users and executables (-1) are values like any other. A job without an estimate of its own is taken by the
-/// one it was given, with `data=rel`. Where nothing is valid, the estimate answers.
+/// Unknown users and executables (-1) are values like any other. With `data=rel`, a job without an estimate in the log
+/// counts with the one assigned to it. If no template is valid, the prediction is the estimate.
 pub struct Gibbons {
     data: Data,
-    /// By user and executable, by executable, and all jobs: each in node ranges.
+    /// The jobs of each template in node ranges: by user and executable, by executable, and all jobs.
     by_user: FxHashMap<(i32, i32), Ranges>,
     by_executable: FxHashMap<i32, Ranges>,
     all: Ranges,
@@ -52,11 +53,11 @@ struct Ranges(Vec<Range>);
 #[derive(Clone, Debug, Default)]
 struct Range {
     sums: Sums,
-    /// Which runs these are, for jobs of some age.
+    /// Indexes into `Gibbons::runs`, for predictions of jobs that already run.
     runs: Vec<u32>,
 }
 
-/// Which range a number of processors is in.
+/// The index of the node range of a number of processors.
 fn range_of(procs: u32) -> usize {
     procs.ilog2() as usize
 }
@@ -73,8 +74,8 @@ impl Gibbons {
         }
     }
 
-    /// What past runs say of a job that has run for `age` seconds: only those that ran longer count.
-    fn ask(&self, job: &Submission, age: Seconds) -> Option<f64> {
+    /// The runtime predicted from past runs for a job that has run for `age` seconds: only longer runs count.
+    fn predict_from_runs(&self, job: &Submission, age: Seconds) -> Option<f64> {
         let templates =
             [self.by_user.get(&(job.user, job.executable)), self.by_executable.get(&job.executable), Some(&self.all)];
         let unit = unit(self.data, job.estimate);
@@ -140,16 +141,16 @@ impl Predictor for Gibbons {
         }
     }
 
-    /// A job that runs is asked about with its age.
-    fn as_asked_again(&mut self) -> Option<&mut dyn AskedAgain> {
+    /// A running job is predicted by its age.
+    fn as_predict_again(&mut self) -> Option<&mut dyn PredictAgain> {
         Some(self)
     }
 }
 
-impl AskedAgain for Gibbons {
+impl PredictAgain for Gibbons {
     fn predict_again(&mut self, id: JobId, board: &mut Board) {
         let job = board.job(id);
-        let prediction = self.ask(job, board.elapsed(id)).map_or(job.estimate, whole_seconds);
+        let prediction = self.predict_from_runs(job, board.elapsed(id)).map_or(job.estimate, whole_seconds);
         board.predict_if_above_elapsed(id, prediction);
     }
 }

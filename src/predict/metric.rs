@@ -1,4 +1,4 @@
-//! One number for a set of runtimes: the metric of a history predictor.
+//! Metrics of history predictors: how a set of runtimes becomes one number.
 
 use crate::spec::Kind;
 use crate::stats;
@@ -7,17 +7,26 @@ use crate::time::Seconds;
 /// How a set of runtimes becomes a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
+    /// The middle one; of an even number the mean of the middle two, rounded down.
     Median,
+    /// Rounded down.
     Mean,
+    /// The shortest.
     Min,
+    /// The longest.
     Max,
+    /// The runtime of the job that ended last.
     Last,
 }
 
 impl Metric {
+    /// The words for metrics in a spec.
     pub const KIND: Kind = Kind::Choice(&["median", "mean", "min", "max", "last"]);
 
-    /// The metric of one of [`Metric::KIND`]'s words.
+    /// The metric of one of the words of [`Metric::KIND`].
+    ///
+    /// # Panics
+    /// If it is another word.
     pub fn from_word(word: &str) -> Metric {
         match word {
             "median" => Metric::Median,
@@ -25,14 +34,14 @@ impl Metric {
             "min" => Metric::Min,
             "max" => Metric::Max,
             "last" => Metric::Last,
-            _ => unreachable!("the spec lets no other metric through: {word}"),
+            _ => unreachable!("the spec allows no other metric: {word}"),
         }
     }
 
-    /// The metric of runtimes in order of their ends, latest last; medians and means are rounded down. Reorders them.
+    /// The metric of runtimes, which must be in order of their ends, latest last. The call may reorder them.
     ///
     /// # Panics
-    /// If there are none.
+    /// If there are no runtimes.
     pub fn of(self, runtimes: &mut [Seconds]) -> Seconds {
         match self {
             Metric::Median => stats::median(runtimes),

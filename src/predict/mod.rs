@@ -1,7 +1,7 @@
 //! Runtime prediction: the four-event interface, and one file per predictor, or a folder for a large one.
 //!
-//! [`Predictor`] is the interface, [`Board`] what predictors read and write on, [`catalog`] the list of them all.
-//! [`deadline`] and [`metric`] are what several share.
+//! [`Predictor`] is the interface. Predictors read a [`Board`] and write predictions on it. [`catalog`] lists all of them.
+//! Several of them use [`deadline`] and [`metric`].
 //!
 //! A predictor that is not in the catalog, for example one in another crate, can be run like this:
 //!
@@ -38,7 +38,6 @@
 //!
 #![doc = include_str!("../cli/help/predictors.md")]
 
-mod asked_at_start;
 mod board;
 pub mod catalog;
 mod constant;
@@ -48,13 +47,14 @@ mod estimate;
 mod gibbons;
 pub mod metric;
 mod perfect;
+mod predict_at_start;
 mod predictor;
 mod ruh;
 mod sbh;
 mod smith;
 
-pub use asked_at_start::AskedAtStart;
-pub use board::{Board, BoardKeeper, Breach, BreachKind, Stage};
+pub use board::{Board, BoardKeeper, InvalidPrediction, InvalidReason, Stage};
 pub(crate) use board::{Change, Entry};
-pub use predictor::{AskedAgain, Oracle, Predictor};
+pub use predict_at_start::PredictAtStart;
+pub use predictor::{Oracle, PredictAgain, Predictor};
 pub use smith::{category, template_file, templates};

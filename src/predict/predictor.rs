@@ -5,15 +5,15 @@ use super::deadline;
 use crate::job::JobId;
 use crate::time::Seconds;
 
-/// A runtime predictor: four events and cancellation, at each of which it may write predictions for any waiting or running
-/// jobs on the [`Board`].
+/// A runtime predictor. It is called at four kinds of events and at cancellations. At each of them it may write
+/// predictions for any waiting or running jobs on the [`Board`].
 ///
-/// The contract, which the engine checks: a prediction for the job itself at its arrival and at a missed deadline, and
-/// every prediction at least a second and more than the job has run already. A predictor that breaks it ends the
-/// simulation with an error that names the predictor, the job and the time.
+/// The engine checks this contract: at its arrival and at a missed deadline, the job itself must be predicted; every
+/// prediction must be at least one second and more than the job has already run. If a predictor breaks the contract, the
+/// simulation ends with an error that names the predictor, the job and the time.
 ///
-/// The job's submission is `board.job(id)`. The runtime of a job is first told in [`Predictor::on_termination`];
-/// nothing else a predictor can reach knows it.
+/// The job's submission is `board.job(id)`. A predictor gets the runtime of a job in [`Predictor::on_termination`] and
+/// cannot read it anywhere else.
 ///
 /// The paper's events return lists of predictions; here they are written one by one, so that each is in force before
 /// the next is computed.
@@ -27,37 +27,37 @@ pub trait Predictor: Send {
     /// A job has ended after `runtime` seconds; it is already gone from the system. By default nothing changes.
     fn on_termination(&mut self, _id: JobId, _runtime: Seconds, _board: &mut Board) {}
 
-    /// A running job has outlived its prediction: predict it anew. By default a prediction below the user's estimate
-    /// is raised to the estimate, any other by growing steps.
+    /// A running job has outlived its prediction: predict it again. By default a prediction below the user's estimate
+    /// is raised to the estimate, and any other grows by the increments of [`deadline`].
     fn on_deadline_missed(&mut self, id: JobId, board: &mut Board) {
         deadline::raise_to_estimate(id, board);
     }
 
-    /// A waiting job was withdrawn; it is already gone. No log has such an event and the paper does not know it, but a
-    /// job queued at several machines is withdrawn from all but one. By default nothing changes.
+    /// A waiting job was withdrawn; it is already gone. Neither logs nor the paper have such an event, but a job that is
+    /// queued at several machines is withdrawn from all but one. By default nothing changes.
     fn on_cancellation(&mut self, _id: JobId, _board: &mut Board) {}
 
-    /// This predictor as an oracle, if it is one: the engine then tells it the runtime of each job that arrives, instead of
-    /// calling [`Predictor::on_arrival`].
+    /// This predictor as an oracle, if it is one: the engine then calls [`Oracle::on_arrival_with_runtime`] instead of
+    /// [`Predictor::on_arrival`].
     fn as_oracle(&mut self) -> Option<&mut dyn Oracle> {
         None
     }
 
-    /// This predictor as one that can be asked again, if it is one.
-    fn as_asked_again(&mut self) -> Option<&mut dyn AskedAgain> {
+    /// This predictor as one that can predict a job again, if it can.
+    fn as_predict_again(&mut self) -> Option<&mut dyn PredictAgain> {
         None
     }
 }
 
-/// A predictor that can be asked about a job in the system once more, with what it has learned since the arrival.
-pub trait AskedAgain {
+/// A predictor that can predict a job in the system again, with the history since the job's arrival.
+pub trait PredictAgain {
     /// Predict a waiting job, or one that has just started, as if it arrived now.
     fn predict_again(&mut self, id: JobId, board: &mut Board);
 }
 
-/// A predictor that knows the truth, as none of a real machine could. It is another trait, so that no other predictor can
-/// come by a runtime before its job has ended.
+/// A predictor that gets the true runtime at arrival, which is impossible on a real machine. It is a separate trait, so
+/// that no other predictor gets a runtime before the job has ended.
 pub trait Oracle {
     /// A job arrives that will run for `runtime` seconds: predict it.
-    fn on_arrival_knowing(&mut self, id: JobId, runtime: Seconds, board: &mut Board);
+    fn on_arrival_with_runtime(&mut self, id: JobId, runtime: Seconds, board: &mut Board);
 }

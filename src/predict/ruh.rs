@@ -1,4 +1,4 @@
-//! Recent User History (Talby et al., Listing 3; EASY++ in Tsafrir et al.): what the user's last jobs took.
+//! Recent User History (Talby et al., Listing 3; EASY++ in Tsafrir et al.): the runtimes of the user's last jobs.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::board::Board;
 use super::metric::Metric;
-use super::predictor::{AskedAgain, Predictor};
+use super::predictor::{PredictAgain, Predictor};
 use crate::job::JobId;
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::Seconds;
@@ -36,8 +36,8 @@ pub const FORM: Form = Form {
 pub const EASY_PLUS_PLUS: Form =
     Form { name: "easy++", about: "the same as ruh:window=2,metric=mean,cap=on (Tsafrir et al.)", keys: &[] };
 
-/// A job whose user is unknown (-1) shares its history with all others of unknown users. A job without an estimate of
-/// its own is predicted from history like any other; the estimate it was given stands in while there is none.
+/// All jobs of unknown users (-1) share one history. A job without an estimate in the log is predicted like any other; the
+/// estimate assigned to it is used while the history is too short.
 pub struct Ruh {
     window: usize,
     metric: Metric,
@@ -51,7 +51,7 @@ pub struct Ruh {
 
 #[derive(Default)]
 struct User {
-    /// The runtimes of the last terminated jobs, as many as the window, in order of termination.
+    /// The runtimes of the last terminated jobs, at most `window` of them, in order of termination.
     terminated: VecDeque<Seconds>,
     /// Jobs in the system in order of arrival (kept for `propagate`).
     live: Vec<JobId>,
@@ -74,29 +74,29 @@ impl Ruh {
 
     pub fn easy_plus_plus() -> Self {
         let spec = Spec::parse("ruh:window=2,metric=mean,cap=on", "predictor", &[&FORM]);
-        Ruh::new(&spec.expect("a spec of our own"))
+        Ruh::new(&spec.expect("a valid spec"))
     }
 
-    /// What the user's history says of a job now.
+    /// The prediction for a job from its user's present history.
     fn compute(&mut self, id: JobId, board: &Board) -> Seconds {
-        let said = self.recent_metric(board.job(id).user, id, board);
-        self.prediction(said, id, board)
+        let recent = self.recent_metric(board.job(id).user, id, board);
+        self.prediction(recent, id, board)
     }
 
-    /// What is predicted of a job of which its user's history says this.
-    fn prediction(&self, said: Option<Seconds>, id: JobId, board: &Board) -> Seconds {
+    /// The prediction for a job, given the result of `recent_metric`.
+    fn prediction(&self, recent: Option<Seconds>, id: JobId, board: &Board) -> Seconds {
         let estimate = board.job(id).estimate;
-        match said {
+        match recent {
             None => estimate,
-            Some(said) if self.cap => said.min(estimate),
-            Some(said) => said,
+            Some(recent) if self.cap => recent.min(estimate),
+            Some(recent) => recent,
         }
     }
 
-    /// The metric of the user's last jobs but for the one in question; none while there are too few.
+    /// The metric of the user's last jobs except `id`. None while there are too few.
     fn recent_metric(&mut self, user: i32, id: JobId, board: &Board) -> Option<Seconds> {
         let user = self.users.get(&user)?;
-        // The list is the terminated jobs followed by the other running ones; its last `window` are wanted.
+        // The last `window` jobs of a list: the terminated jobs, followed by the other running ones.
         let others = || user.running.iter().filter(|&&other| other != id);
         let running = others().count();
         let from_running = running.min(self.window);
@@ -138,18 +138,18 @@ impl Predictor for Ruh {
         }
         user.live.retain(|&other| other != id);
         let (live, user) = (std::mem::take(&mut user.live), board.job(id).user);
-        // The same of all, unless running jobs count, which do not count for themselves.
-        let mut said = self.recent_metric(user, id, board);
+        // Equal for all jobs unless running jobs count, because a running job does not count for itself.
+        let mut recent = self.recent_metric(user, id, board);
         for &other in &live {
             if self.running {
-                said = self.recent_metric(user, other, board);
+                recent = self.recent_metric(user, other, board);
             }
-            board.predict_if_above_elapsed(other, self.prediction(said, other, board));
+            board.predict_if_above_elapsed(other, self.prediction(recent, other, board));
         }
         self.users.entry(user).or_default().live = live;
     }
 
-    fn as_asked_again(&mut self) -> Option<&mut dyn AskedAgain> {
+    fn as_predict_again(&mut self) -> Option<&mut dyn PredictAgain> {
         Some(self)
     }
 
@@ -160,7 +160,7 @@ impl Predictor for Ruh {
     }
 }
 
-impl AskedAgain for Ruh {
+impl PredictAgain for Ruh {
     fn predict_again(&mut self, id: JobId, board: &mut Board) {
         let prediction = self.compute(id, board);
         board.predict_if_above_elapsed(id, prediction);

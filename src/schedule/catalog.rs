@@ -1,4 +1,4 @@
-//! All schedulers by name: the only place that knows them all.
+//! The list of all schedulers by name.
 
 use super::conservative::{self, Conservative};
 use super::easy::{self, Easy, ScanOrder};
@@ -8,8 +8,10 @@ use super::replay::{self, Replay};
 use crate::job::Job;
 use crate::spec::{Form, Spec, SpecError};
 
-/// A new scheduler is one line here. (Only `replay` reads the jobs: the log's own waits.)
+/// Builds a scheduler for these jobs. Only `replay` reads them, for the waits in the log.
 type Build = fn(&[Job]) -> Box<dyn Policy>;
+
+/// To add a scheduler, add a line here.
 const CATALOG: &[(&Form, Build)] = &[
     (&fcfs::FORM, |_| Box::new(Fcfs)),
     (&easy::EASY, |_| Box::new(Easy::new(ScanOrder::Arrival))),
@@ -18,23 +20,29 @@ const CATALOG: &[(&Form, Build)] = &[
     (&replay::FORM, |jobs| Box::new(Replay::new(jobs))),
 ];
 
-/// What may be written for a scheduler, in the catalog's order.
+/// The names of all schedulers, in the order in which they are listed to users.
 pub fn forms() -> Vec<&'static Form> {
     CATALOG.iter().map(|(form, _)| *form).collect()
 }
 
-/// Reads a scheduler's spec; printing it gives the text back.
+/// Reads a scheduler's spec.
+///
+/// # Errors
+/// If there is no such scheduler, or it has no such key.
 pub fn parse(text: &str) -> Result<Spec, SpecError> {
     Spec::parse(text, "scheduler", &forms())
 }
 
-/// Builds the policy of a spec that [`parse`] gave, for these jobs.
+/// Builds the policy of a spec, for these jobs.
+///
+/// # Panics
+/// If [`parse`] did not return the spec.
 pub fn build(spec: &Spec, jobs: &[Job]) -> Box<dyn Policy> {
     let entry = CATALOG.iter().find(|(form, _)| form.name == spec.name());
     (entry.expect("a spec of a scheduler").1)(jobs)
 }
 
-/// Whether this is the replay of the log's own schedule, which asks more of the log: its waits.
+/// Whether this is the replay of the log's own schedule, which needs the waits in the log.
 pub fn is_replay(spec: &Spec) -> bool {
     spec.name() == replay::FORM.name
 }

@@ -11,12 +11,13 @@ pub const FORM: Form = Form {
     keys: &[],
 };
 
-/// Rebuilds the profile at each pass: running jobs first, then every waiting job in arrival order at its earliest
-/// feasible start. Those whose start is now, start. A reservation may so move later than it was.
+/// Each pass builds a new profile: first the running jobs, then every waiting job in arrival order at its earliest
+/// feasible start. Jobs with a reservation at the present instant start. A reservation can be later than the one that the
+/// job had at the pass before.
 #[derive(Default)]
 pub struct Conservative {
     profile: Profile,
-    /// Scratch: the narrowest of the jobs from each place of the queue on.
+    /// Scratch: for each job of the queue, the least processors of this job and all later ones, in reverse order.
     narrowest: Vec<u32>,
 }
 
@@ -27,10 +28,10 @@ impl Policy for Conservative {
             *least = job.procs.min(*least);
             Some(*least)
         }));
-        self.profile.begin(view);
+        self.profile.reset(view);
         for (job, &narrowest) in view.waiting.iter().zip(self.narrowest.iter().rev()) {
-            // Later jobs can only start now on processors that are free now: without enough of them for any, their
-            // reservations matter to nobody.
+            // If the free processors are too few for any later job, no later job can start now. Their reservations then
+            // have no effect.
             if i64::from(narrowest) > self.profile.free_now() {
                 return;
             }
@@ -41,7 +42,7 @@ impl Policy for Conservative {
     }
 }
 
-/// Free processors over time: from each step's instant on, until the next step's.
+/// Free processors over time: each step lasts until the next one.
 #[derive(Default)]
 struct Profile {
     steps: Vec<Step>,
@@ -54,8 +55,8 @@ struct Step {
 }
 
 impl Profile {
-    /// The running jobs alone.
-    fn begin(&mut self, view: &View<'_>) {
+    /// Resets the profile to the running jobs.
+    fn reset(&mut self, view: &View<'_>) {
         self.steps.clear();
         self.steps.push(Step { from: view.now, free: view.free });
         for job in view.running.iter() {
@@ -73,18 +74,19 @@ impl Profile {
         self.steps[0].free
     }
 
-    /// Takes `procs` for `length` seconds from the earliest instant at which they are free all that time.
+    /// Reserves `procs` processors for `length` seconds. Returns the earliest instant at which they are free all that time.
     fn reserve(&mut self, procs: i64, length: Seconds) -> Time {
         let mut first = 0;
         let mut at = 0;
-        // [first, at) is free; it grows until it is long enough, and begins anew behind every step that is too narrow.
+        // Steps [first, at) have enough free processors. The range grows until it is long enough, and restarts after every
+        // step with too few.
         while at < self.steps.len() && (at == first || self.steps[at].from < self.steps[first].from + length) {
             if self.steps[at].free < procs {
                 first = at + 1;
             }
             at += 1;
         }
-        // A job wider than the machine has no place; a workload has none such, and nothing starts.
+        // Only for a job wider than the machine, which a workload does not contain.
         let Some(&Step { from: start, .. }) = self.steps.get(first) else { return Time::MAX };
         let end = start + length;
         if self.steps.get(at).is_none_or(|step| step.from > end) {
@@ -105,7 +107,7 @@ mod tests {
     fn reservations_fill_the_earliest_hole_that_is_long_enough() {
         let steps = [(0, 2), (10, 5), (20, 3), (30, 8)].map(|(from, free)| Step { from, free });
         let mut profile = Profile { steps: steps.to_vec() };
-        // Two processors are free from now on for ever; four only in [10, 20), too short for 11 seconds.
+        // Two processors are free at all times.
         assert_eq!(profile.reserve(2, 25), 0);
         let free: Vec<_> = profile.steps.iter().map(|step| (step.from, step.free)).collect();
         assert_eq!(free, [(0, 0), (10, 3), (20, 1), (25, 3), (30, 8)]);

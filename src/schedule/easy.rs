@@ -1,9 +1,9 @@
-//! EASY backfilling, and SJBF, which is EASY with another order of the scan.
+//! EASY backfilling, and SJBF, which is EASY with a different scan order.
 
 use super::fcfs::heads_that_fit;
 use super::policy::{Policy, View};
 use super::queue::Waiting;
-use super::widths::{Held, Room, Widths};
+use super::widths::{Candidate, Room, Widths};
 use crate::job::JobId;
 use crate::spec::Form;
 use crate::time::Time;
@@ -26,28 +26,30 @@ pub enum ScanOrder {
     ShortestPrediction,
 }
 
+/// Backfilling with one reservation, for the head of the queue.
 pub struct Easy {
     order: ScanOrder,
-    /// The head that did not fit at the last pass, and its reservation with the extra processors then left. None where
-    /// no other job was narrow enough for it to matter.
+    /// The head that did not fit at the last pass.
     head: Option<JobId>,
+    /// Its reservation at the end of the last pass. None if no other job needed few enough processors to backfill.
     reservation: Option<Reservation>,
-    /// The last job that a pass has seen.
+    /// The last job of the queue at the last pass.
     seen: Option<JobId>,
     /// The queue by width, while it is deep.
     widths: Widths,
     deep: bool,
-    /// Scratch: jobs behind the head that there is room for.
+    /// Scratch: jobs behind the head that may be backfilled.
     candidates: Vec<Waiting>,
     /// Scratch: predicted ends and processors of the heads started in this pass.
     started: Vec<(Time, u32)>,
 }
 
-/// From so many jobs on a queue is indexed, and below so many it is no more: short ones are scanned faster as they are.
+/// A queue is indexed by width from `DEEP` jobs on, until it has less than `SHALLOW`. Scanning a short queue is faster.
 const DEEP: usize = 48;
 const SHALLOW: usize = 16;
 
 impl Easy {
+    /// EASY or SJBF, depending on the scan order.
     pub fn new(order: ScanOrder) -> Self {
         Easy {
             order,
@@ -61,7 +63,7 @@ impl Easy {
         }
     }
 
-    /// Brings the index up to the queue.
+    /// Updates the index for the jobs that arrived since the last pass.
     fn index(&mut self, view: &View<'_>) {
         let waiting = view.waiting;
         if !self.deep && waiting.len() >= DEEP {
@@ -76,8 +78,8 @@ impl Easy {
         }
     }
 
-    /// Nothing has happened since the last pass but arrivals. Who could not start then cannot now: free and extra
-    /// processors are the same, and there is less time until the shadow time. So only those who came are looked at.
+    /// The pass if only arrivals happened since the last one. A job that could not start then cannot start now: the free
+    /// and extra processors are the same, and the shadow time is nearer. So only the new jobs are examined.
     fn pass_over_newcomers(&mut self, view: &View<'_>, head: &Waiting, starts: &mut Vec<JobId>) {
         self.started.clear();
         self.scan(view, head, view.waiting.places_after(self.seen), view.free, starts);
@@ -104,14 +106,14 @@ impl Easy {
         }
     }
 
-    /// Scans a part of the queue. Whether there is room for a job is anyone's guess, the processor's too, and a wrong guess
-    /// costs more than all else here: hence no branch for each job, only for those that there is room for.
+    /// Scans a part of the queue. The result for a job is hard to predict for the processor, and a mispredicted branch is the
+    /// largest cost here. Hence there is no branch per job, only one per candidate.
     fn scan(&mut self, view: &View<'_>, head: &Waiting, part: &[Waiting], mut free: i64, starts: &mut Vec<JobId>) {
         if !any_is_narrow_enough(part, free) {
             return;
         }
         let reservation = self.reservation.get_or_insert_with(|| reserve(view, &self.started, free, head));
-        // There is less and less room in the course of a pass: who does not fit now does not fit later.
+        // The limits only get tighter during a pass: a job that does not fit now does not fit later.
         let room = reservation.room(view.now, free);
         self.candidates.clear();
         for jobs in part.chunks(u64::BITS as usize) {
@@ -136,7 +138,7 @@ impl Easy {
         }
     }
 
-    /// The same from the index.
+    /// As [`Easy::scan`] for the whole queue behind the head, with the index.
     fn search(&mut self, view: &View<'_>, head: &Waiting, mut free: i64, starts: &mut Vec<JobId>) {
         if self.widths.narrowest().is_none_or(|procs| procs > free) {
             return;
@@ -160,7 +162,9 @@ impl Policy for Easy {
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
         self.index(view);
         match view.waiting.first() {
-            Some(head) if view.quiet && self.head == Some(head.id) => self.pass_over_newcomers(view, head, starts),
+            Some(head) if view.only_arrivals && self.head == Some(head.id) => {
+                self.pass_over_newcomers(view, head, starts)
+            }
             _ => self.pass_over_all(view, starts),
         }
         self.seen = view.waiting.iter().next_back().map(|job| job.id).or(self.seen);
@@ -179,42 +183,43 @@ impl Policy for Easy {
     }
 }
 
-/// Whether anybody in a part of the queue fits so many processors, whatever the length. Without a branch for each, see
-/// [`Easy::scan`].
+/// Whether any job in this slice needs at most `free` processors. Without a branch per job, see [`Easy::scan`].
 fn any_is_narrow_enough(part: &[Waiting], free: i64) -> bool {
     let room = Room { free, extra: 0, longest: 0 };
     part.iter().fold(false, |any, job| any | room.is_wide_enough(job))
 }
 
-/// The one reservation: when the head is sure to fit, and how many processors will be left over then.
+/// The reservation of the head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Reservation {
+    /// When the head will fit, by the predictions.
     shadow_time: Time,
+    /// The processors that the head leaves free at the shadow time.
     extra: i64,
 }
 
 impl Reservation {
-    /// Nobody is in the way.
+    /// No reservation: every job that fits the free processors may start.
     const NONE: Reservation = Reservation { shadow_time: Time::MAX, extra: 0 };
 
-    /// What may be used without delaying the head.
+    /// The limits for a backfilled job, so that it does not delay the head.
     fn room(&self, now: Time, free: i64) -> Room {
         Room { free, extra: self.extra, longest: self.shadow_time.saturating_sub(now) }
     }
 
-    /// A job starts that there is room for. One that ends by the shadow time uses up no extra processors.
-    fn admit(&mut self, job: &Held, now: Time) {
+    /// A backfilled job starts. It uses extra processors if it is predicted to end after the shadow time.
+    fn admit(&mut self, job: &Candidate, now: Time) {
         if now + job.length > self.shadow_time {
             self.extra -= job.procs;
         }
     }
 }
 
-/// Adds up the processors of running jobs by predicted end, all jobs of one end together, until the head fits. The jobs
-/// that `started` in this pass run too; both lists are in order of their ends.
+/// Adds up the processors of running jobs in order of predicted end, jobs with equal ends together, until the head fits.
+/// The jobs that `started` in this pass count as running. Both lists are in order of predicted end.
 fn reserve(view: &View<'_>, started: &[(Time, u32)], free: i64, head: &Waiting) -> Reservation {
     if started.is_empty() {
-        // No head has started, as in most passes.
+        // A faster way for most passes.
         let missing = i64::from(head.procs) - free;
         let frees = view.running.end_that_frees(missing);
         return frees
@@ -228,8 +233,7 @@ fn reserve(view: &View<'_>, started: &[(Time, u32)], free: i64, head: &Waiting) 
             (Some(a), Some(b)) => a.0.min(b.0),
             (Some(a), None) => a.0,
             (None, Some(b)) => b.0,
-            // Every job of a workload fits the empty machine, so this is never reached with the head still too wide;
-            // if it were, nothing could be said to delay it.
+            // Not reached: every job of a workload fits the empty machine.
             (None, None) => return Reservation::NONE,
         };
         while let Some((_, procs)) = running.next_if(|job| job.0 == next) {

@@ -1,4 +1,4 @@
-//! First come, first served: the head of the queue starts while it fits. Nobody overtakes.
+//! First come, first served: the head of the queue starts as soon as it fits. No job overtakes another.
 
 use super::policy::{Policy, View};
 use super::queue::Waiting;
@@ -8,6 +8,7 @@ use crate::spec::Form;
 pub const FORM: Form =
     Form { name: "fcfs", about: "first come, first served: the head of the queue starts when it fits", keys: &[] };
 
+/// Starts jobs strictly in order of arrival.
 pub struct Fcfs;
 
 impl Policy for Fcfs {
@@ -16,8 +17,8 @@ impl Policy for Fcfs {
     }
 }
 
-/// Tells of the jobs at the head of the queue that can start one after the other. Returns the first that cannot, and the
-/// processors then free.
+/// Calls `fits` for the jobs at the head of the queue that can start one after the other. Returns the first job that
+/// cannot start, and the processors that are then free.
 pub fn heads_that_fit<'a>(view: &View<'a>, mut fits: impl FnMut(&Waiting)) -> (Option<&'a Waiting>, i64) {
     let mut free = view.free;
     for job in view.waiting.iter() {

@@ -1,6 +1,7 @@
-//! Scheduling policies: who starts, given who waits, who runs and what is predicted. One file a policy.
+//! Scheduling policies: which jobs start, given the waiting jobs, the running jobs and the predictions. One file per
+//! policy.
 //!
-//! [`Policy`] is the interface, [`View`] what policies look at, [`catalog`] the list of them all.
+//! [`Policy`] is the interface, [`View`] is what policies can read, [`catalog`] lists all policies.
 //!
 #![doc = include_str!("../cli/help/schedulers.md")]
 

@@ -1,50 +1,51 @@
-//! The scheduling policy interface: a look at the machine in, who starts out.
+//! The interface of scheduling policies: from a view of the machine to the jobs that start.
 
 use super::queue::{Queue, Waiting};
 use super::running::RunningJobs;
 use crate::job::{JobId, Submission};
 use crate::time::Time;
 
-/// A scheduling policy. It sees, and decides; only the engine acts.
+/// A scheduling policy. It decides which jobs start; only the engine changes the state.
 pub trait Policy: Send {
     /// One scheduling pass: adds to `starts` the waiting jobs that start now, in the order decided.
     ///
-    /// The engine checks that they wait and fit; a policy that breaks this ends the simulation with an error.
+    /// The engine checks that they wait and fit; otherwise the simulation ends with an error.
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>);
 
-    /// A job arrives, before the pass. Most policies find all they need in the view.
+    /// A job arrives. Called before the pass. Most policies need only the view and ignore this.
     fn on_arrival(&mut self, _id: JobId, _job: &Submission) {}
 
-    /// A waiting job has another prediction than the one it arrived with. For policies that keep an index of the queue; so
-    /// is the next.
+    /// The prediction of a waiting job has changed since its arrival. For policies that keep an index of the queue.
     fn on_prediction(&mut self, _job: &Waiting) {}
 
-    /// A waiting job was cancelled. (Who started is known to whoever started it.)
+    /// A waiting job was cancelled. For policies that keep an index of the queue.
     fn on_cancellation(&mut self, _job: &Waiting) {}
 
-    /// The next instant at which a pass is due although no job may arrive or end then.
+    /// The next instant at which a pass is required even if no job arrives or ends then. None if there is no such instant.
     fn wakes_at(&self) -> Option<Time> {
         None
     }
 
-    /// Whether jobs may start that do not fit: true only for the replay of a log's own schedule.
+    /// Whether jobs may start that need more than the free processors: true only for the replay of a log's own schedule.
     fn oversubscribes(&self) -> bool {
         false
     }
 }
 
-/// What a policy may look at.
+/// What a policy can read.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
+    /// The present instant.
     pub now: Time,
-    /// The machine's processors.
+    /// The processors of the machine.
     pub procs: u32,
-    /// Idle ones; below 0 where a replayed log used more than there are.
+    /// The idle processors; negative if a replayed log uses more than the machine has.
     pub free: i64,
-    /// In arrival order, which is that of their ids.
+    /// The waiting jobs in order of arrival, which is also the order of their ids.
     pub waiting: &'a Queue,
-    /// By predicted end, then by id.
+    /// The running jobs in order of predicted end, then of id.
     pub running: &'a RunningJobs,
-    /// Since the last pass nothing has happened but arrivals: no job has ended, no earlier prediction has changed.
-    pub quiet: bool,
+    /// Whether arrivals are the only events since the last pass: no job has ended or was cancelled, and no prediction of an
+    /// earlier job has changed.
+    pub only_arrivals: bool,
 }

@@ -1,4 +1,4 @@
-//! The waiting queue in arrival order, however deep: joining and leaving cost next to nothing.
+//! The queue of waiting jobs in order of arrival. Adding and removing jobs is fast for any length.
 
 use crate::job::JobId;
 use crate::time::Seconds;
@@ -6,54 +6,58 @@ use crate::time::Seconds;
 /// A waiting job as a policy sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
+    /// The job's number in order of arrival.
     pub id: JobId,
+    /// The processors it needs.
     pub procs: u32,
-    /// The prediction in force.
+    /// The prediction in force, in seconds.
     pub prediction: Seconds,
-    /// The prediction for the scheduler's own arithmetic: inflated, if that was asked for.
+    /// The prediction that the scheduler computes with, in seconds: the one in force, multiplied by the factor `inflate`.
     pub length: Seconds,
 }
 
-/// The jobs that wait.
+/// The waiting jobs.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
-    /// In arrival order, which is that of their ids. Who leaves keeps the place, with no processors, until there are so
-    /// many empty places that closing the ranks is worth it.
+    /// In order of arrival, which is also the order of ids. A job that leaves keeps its place, with 0 processors, until
+    /// there are enough empty places to remove them together.
     places: Vec<Waiting>,
     /// All places before this one are empty.
     first: usize,
     count: usize,
-    /// Where the one stands that was predicted last.
+    /// The place of the job that was predicted last.
     predicted: usize,
 }
 
 impl Queue {
-    /// So few empty places are not worth closing the ranks.
+    /// Empty places are removed when there are more than this number, and more of them than jobs.
     const FEW: usize = 32;
 
+    /// The number of waiting jobs.
     pub fn len(&self) -> usize {
         self.count
     }
 
+    /// Whether no job waits.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Who came first.
+    /// The head: the job that arrived first. None if no job waits.
     pub fn first(&self) -> Option<&Waiting> {
         self.places.get(self.first)
     }
 
-    /// In arrival order.
+    /// The jobs in order of arrival.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Waiting> + Clone {
         self.places[self.first..].iter().filter(|job| job.procs > 0)
     }
 
-    /// The places of those who came after a job (of all, if there is none), in arrival order, the empty ones included:
-    /// nobody stands where no processors are wanted.
+    /// The places of the jobs that arrived after `id` (of all jobs, if it is None), in order of arrival. Empty places are
+    /// included: they have 0 processors.
     pub fn places_after(&self, id: Option<JobId>) -> &[Waiting] {
         let places = &self.places[self.first..];
-        // Mostly the first is asked for, or one of the last.
+        // Usually `id` is the first job or one of the last.
         match (id, places) {
             (None, _) => places,
             (Some(id), [first, others @ ..]) if first.id == id => others,
@@ -64,18 +68,19 @@ impl Queue {
         }
     }
 
+    /// A waiting job by its id. None if the job does not wait.
     pub fn get(&self, id: JobId) -> Option<&Waiting> {
         self.place(id).map(|at| &self.places[at])
     }
 
-    /// A job arrives; its id is above all others.
+    /// Adds a job that arrives. Its id must be above all others.
     pub(crate) fn push(&mut self, job: Waiting) {
         debug_assert!(job.procs > 0 && self.places.last().is_none_or(|last| last.id < job.id));
         self.places.push(job);
         self.count += 1;
     }
 
-    /// A job leaves; none if it does not wait.
+    /// Removes a job. None if it does not wait.
     pub(crate) fn remove(&mut self, id: JobId) -> Option<Waiting> {
         let at = self.place(id)?;
         let job = self.places[at];
@@ -86,7 +91,7 @@ impl Queue {
             self.first = 0;
             return Some(job);
         }
-        // Most who come leave soon, so that empty places are mostly the last.
+        // Most jobs leave soon after they arrive, so most empty places are at the end.
         while self.places.last().is_some_and(|job| job.procs == 0) {
             self.places.pop();
         }
@@ -100,9 +105,9 @@ impl Queue {
         Some(job)
     }
 
-    /// A job's prediction changes; the job as it is then, if it waits.
+    /// Changes the prediction of a job. Returns the changed job, or None if it does not wait.
     pub(crate) fn predict(&mut self, id: JobId, prediction: Seconds, length: Seconds) -> Option<&Waiting> {
-        // Where many are, they are jobs of one user that came one after the other.
+        // If many predictions change, the jobs are often adjacent: one user submitted them one after another.
         let next = self.predicted + 1;
         let at =
             if self.places.get(next).is_some_and(|job| job.id == id && job.procs > 0) { next } else { self.place(id)? };
@@ -113,7 +118,7 @@ impl Queue {
     }
 
     fn place(&self, id: JobId) -> Option<usize> {
-        // Whoever has just arrived is asked for most, and the head.
+        // Most calls are for the job that has just arrived or for the head.
         let last = self.places.len().checked_sub(1)?;
         let at = match id {
             id if id == self.places[last].id => last,
@@ -130,13 +135,13 @@ mod tests {
     use crate::rng::stream;
     use rand::RngExt;
 
-    /// Against a plain list, over a long random history of joining and leaving.
+    /// Compares with a plain list, over a long random history of adding and removing.
     #[test]
     fn the_queue_is_the_plain_list() {
         let mut rng = stream(1, "queue");
         let (mut queue, mut plain) = (Queue::default(), Vec::<Waiting>::new());
         for step in 0..20_000u32 {
-            // Deep in the middle of the history, empty now and then.
+            // The queue is long in the middle of the history, and sometimes empty before and after.
             let leaves = if (8000..12_000).contains(&step) { 3 } else { 6 };
             if rng.random_range(0..10) < leaves && !plain.is_empty() {
                 let at = if rng.random_bool(0.5) { 0 } else { rng.random_range(0..plain.len()) };

@@ -1,5 +1,5 @@
-//! Replay: the log's own schedule, whatever the machine's size. This is how a predictor is judged on the history that a
-//! site really had.
+//! Replay: the log's own schedule, independent of the machine's size. It is used to evaluate a predictor on the real
+//! history of a site.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,13 +12,14 @@ use crate::time::{Seconds, Time};
 pub const FORM: Form =
     Form { name: "replay", about: "the log's own schedule: each job starts when the log says it did", keys: &[] };
 
-/// Knows the recorded waits because it is given them when it is built. A job without one starts at once.
+/// Starts each job after the wait that the log recorded.
 pub struct Replay {
     waits: Vec<Seconds>,
     due: BinaryHeap<Reverse<(Time, JobId)>>,
 }
 
 impl Replay {
+    /// For these jobs, in the order in which they will be submitted. A job without a recorded wait starts at once.
     pub fn new(jobs: &[Job]) -> Self {
         let waits = jobs.iter().map(|job| job.recorded_wait.get().unwrap_or(0)).collect();
         Replay { waits, due: BinaryHeap::new() }
@@ -31,7 +32,7 @@ impl Policy for Replay {
             && due <= view.now
         {
             self.due.pop();
-            // A cancelled job no longer waits.
+            // The job may have been cancelled.
             if view.waiting.get(id).is_some() {
                 starts.push(id);
             }

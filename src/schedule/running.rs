@@ -1,4 +1,4 @@
-//! The running jobs by predicted end, however many: a machine of thousands of processors may run as many jobs.
+//! The running jobs in order of predicted end. It is fast for thousands of jobs, as large machines have them.
 
 use crate::job::JobId;
 use crate::time::Time;
@@ -6,25 +6,27 @@ use crate::time::Time;
 /// A running job as a policy sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Running {
+    /// The job's number in order of arrival.
     pub id: JobId,
+    /// The processors it uses.
     pub procs: u32,
-    /// When it is predicted to end, after now; inflated, if that was asked for.
+    /// The predicted end: the start plus the prediction multiplied by the factor `inflate`.
     pub end: Time,
 }
 
-/// The jobs that run, by predicted end, then by id.
+/// The running jobs in order of predicted end, then of id.
 #[derive(Clone, Debug, Default)]
 pub struct RunningJobs {
-    /// None is empty. One, unless there are many jobs: shifting half of a block costs next to nothing, shifting thousands
-    /// of jobs at every start and end does not.
+    /// Sorted blocks of at most `LARGEST` jobs. Shifting jobs within a block at every start and end is fast; shifting
+    /// thousands of jobs would not be. If there are several blocks, none is empty.
     blocks: Vec<Block>,
     count: usize,
-    /// Scratch: those who move, and the others.
+    /// Scratch: the jobs that move, and the others.
     moved: Vec<Running>,
     stayed: Vec<Running>,
 }
 
-/// A job is predicted to end at another time.
+/// A change of a job's predicted end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Move {
     pub id: JobId,
@@ -35,11 +37,11 @@ pub(crate) struct Move {
 #[derive(Clone, Debug, Default)]
 struct Block {
     jobs: Vec<Running>,
-    /// Of all of them.
+    /// The sum over all jobs.
     procs: i64,
 }
 
-/// What the order is by.
+/// The sort key.
 type Key = (Time, JobId);
 
 fn key(job: &Running) -> Key {
@@ -48,20 +50,21 @@ fn key(job: &Running) -> Key {
 
 impl RunningJobs {
     const LARGEST: usize = 128;
-    /// Where so many move, and one in so many of all, all are put in order again.
+    /// All jobs are sorted again when at least `MANY` of them move and these are at least one in `SHARE` of all.
     const MANY: usize = 32;
-    const FEW: usize = 16;
+    const SHARE: usize = 16;
 
+    /// The jobs in order of predicted end, then of id.
     pub fn iter(&self) -> impl Iterator<Item = &Running> + Clone {
         self.blocks.iter().flat_map(|block| &block.jobs)
     }
 
-    /// When, by what is predicted, so many processors more will be free, all jobs that end at one time taken together;
-    /// and how many that will be. None if they never will be.
+    /// The first predicted end by which running jobs free at least `procs` processors, and the number of processors freed
+    /// by all jobs that are predicted to end by then. None if all running jobs together use fewer.
     pub fn end_that_frees(&self, procs: i64) -> Option<(Time, i64)> {
         let mut freed = 0;
         let mut blocks = self.blocks.iter();
-        // Whole blocks at first.
+        // Find the block first, then the job in it.
         let block = blocks.find(|block| {
             freed += block.procs;
             freed >= procs
@@ -94,10 +97,10 @@ impl RunningJobs {
         }
     }
 
-    /// Takes out the job that is predicted to end then.
+    /// Removes the job that is predicted to end at `end`.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no such job.
     pub(crate) fn remove(&mut self, end: Time, id: JobId) -> Running {
         let (at, place) = self.place((end, id));
         self.remove_at(at, place)
@@ -108,19 +111,19 @@ impl RunningJobs {
         let Block { jobs, procs } = &mut self.blocks[at];
         let job = jobs.remove(place);
         *procs -= i64::from(job.procs);
-        // The last block keeps its room for those to come.
+        // The only block is kept, with its memory.
         if jobs.is_empty() && self.blocks.len() > 1 {
             self.blocks.remove(at);
         }
         job
     }
 
-    /// Jobs are predicted to end at other times; no two moves are of one job. The list is empty afterwards.
+    /// Changes predicted ends; each job may have one move only. The list is empty afterwards.
     ///
     /// # Panics
-    /// If a job is not where it moves from.
+    /// If a job does not have the predicted end `from`.
     pub(crate) fn change(&mut self, moves: &mut Vec<Move>) {
-        if moves.len() < Self::MANY || moves.len() * Self::FEW < self.count {
+        if moves.len() < Self::MANY || moves.len() * Self::SHARE < self.count {
             moves.drain(..).for_each(|job| self.change_one(job));
         } else {
             self.change_many(moves);
@@ -137,7 +140,7 @@ impl RunningJobs {
                 None => stayed.push(*job),
             }
         }
-        assert!(leavers.next().is_none(), "a running job stands at its predicted end");
+        assert!(leavers.next().is_none(), "a running job is found by its predicted end");
         moved.sort_unstable_by_key(key);
         let (mut stayers, mut movers) = (stayed.drain(..).peekable(), moved.drain(..).peekable());
         let mut all = std::iter::from_fn(|| match (stayers.peek(), movers.peek()) {
@@ -145,7 +148,7 @@ impl RunningJobs {
             (_, Some(_)) => movers.next(),
             _ => stayers.next(),
         });
-        // With room for others to come.
+        // Blocks are not filled, so that the next insertions do not split them.
         let size = if self.count <= Self::LARGEST { Self::LARGEST } else { Self::LARGEST * 3 / 4 };
         blocks.resize_with(self.count.div_ceil(size), Block::default);
         for Block { jobs, procs } in blocks {
@@ -164,7 +167,7 @@ impl RunningJobs {
         }
         let jobs = &mut self.blocks[at].jobs;
         let job = jobs[from];
-        // Only those between the old place and the new one move.
+        // Only the jobs between the old place and the new one are shifted.
         let to = if new > end {
             let to = from + lower_bound(&jobs[from + 1..], (new, id));
             jobs.copy_within(from + 1..=to, from);
@@ -177,7 +180,7 @@ impl RunningJobs {
         jobs[to] = Running { end: new, ..job };
     }
 
-    /// The block where a job stands or would; none if there are no blocks.
+    /// The index of the block that contains a key or into which it would be inserted. None if there are no blocks.
     fn block_of(&self, wanted: Key) -> Option<usize> {
         match self.blocks.len() {
             0 => None,
@@ -192,13 +195,13 @@ impl RunningJobs {
     fn place(&self, wanted: Key) -> (usize, usize) {
         let block = self.block_of(wanted);
         let place = block.map(|at| (at, lower_bound(&self.blocks[at].jobs, wanted)));
-        let stands = |&(at, place): &(usize, usize)| self.blocks[at].jobs.get(place).map(key) == Some(wanted);
-        place.filter(stands).expect("a running job stands at its predicted end")
+        let found = |&(at, place): &(usize, usize)| self.blocks[at].jobs.get(place).map(key) == Some(wanted);
+        place.filter(found).expect("a running job is found by its predicted end")
     }
 }
 
-/// How many of them stand before this one. First by their ends alone, of which few are equal, and by counting, a few
-/// together and then one by one: among so few that is faster than halving, where each step has to wait for the last.
+/// The number of jobs before `wanted`. It first compares only the ends, because few ends are equal. It counts, first in
+/// chunks and then one by one. For a block this is faster than a binary search, in which each step depends on the last.
 fn lower_bound(jobs: &[Running], wanted: Key) -> usize {
     const TOGETHER: usize = 16;
     let count = |jobs: &[Running]| jobs.iter().filter(|job| job.end < wanted.0).count();
@@ -217,13 +220,14 @@ mod tests {
     use crate::rng::stream;
     use rand::RngExt;
 
-    /// Against a plain list, over a long random history of starts, ends and changed predictions, with many equal ends.
+    /// Compares with a plain list, over a long random history of starts, ends and changed predictions, with many equal
+    /// ends.
     #[test]
-    fn they_are_the_sorted_list() {
+    fn running_jobs_equal_the_sorted_list() {
         let mut rng = stream(1, "running");
         let (mut running, mut plain) = (RunningJobs::default(), Vec::<Running>::new());
         for step in 0..30_000u32 {
-            // Some two thousand in the middle of the history, none at its end.
+            // About two thousand jobs in the middle of the history, none at its end.
             let leaves = if step < 10_000 { 2 } else { 5 };
             match rng.random_range(0..8) {
                 draw if draw < leaves && !plain.is_empty() => {
@@ -231,7 +235,7 @@ mod tests {
                     assert_eq!(running.remove(job.end, job.id), job);
                 }
                 draw if draw % 2 == 0 && !plain.is_empty() => {
-                    // One, or a few, or very many of them.
+                    // Moves one job, a few or all.
                     let count = [1, 1, 20, plain.len()][rng.random_range(0..4)].min(plain.len());
                     let from = rng.random_range(0..=plain.len() - count);
                     let mut moves: Vec<Move> = Vec::new();
@@ -260,7 +264,7 @@ mod tests {
         }
     }
 
-    /// By its definition: the first end by which enough jobs have ended.
+    /// The definition: the first end by which enough processors are free.
     fn plain_end_that_frees(jobs: &[Running], procs: i64) -> Option<(Time, i64)> {
         let freed = |end| jobs.iter().filter(|job| job.end <= end).map(|job| i64::from(job.procs)).sum();
         jobs.iter().map(|job| (job.end, freed(job.end))).find(|(_, freed)| *freed >= procs)

@@ -1,55 +1,55 @@
-//! An index of a deep queue: the next job that can be backfilled, without going through those that cannot.
+//! An index of a deep queue. It finds the next job that can be backfilled without examining those that cannot.
 //!
-//! A job may be backfilled if it fits the free processors and either is short enough to end by the shadow time or fits
-//! the extra ones. Among jobs of one width only lengths differ: so jobs stand by width, each width in arrival order with
-//! a tree of least lengths above it, and the widths that are too wide are never looked at.
+//! A job may be backfilled if it fits the free processors and either is predicted to end by the shadow time or fits the
+//! extra processors. Jobs of one width differ only in length. So the index has one list per width, in order of arrival,
+//! with a tree of minimum lengths over it. Widths above the free processors are skipped.
 
 use super::queue::Waiting;
 use crate::job::JobId;
 use crate::time::Seconds;
 
-/// What a job must fit to be backfilled.
+/// The limits that a job must fit to be backfilled.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
     pub free: i64,
-    /// What is free beside the reservation, for jobs of any length.
+    /// The processors that the reservation does not need; jobs of any length may use them.
     pub extra: i64,
-    /// The longest that ends by the shadow time.
+    /// The length of the longest job that ends by the shadow time.
     pub longest: Seconds,
 }
 
 impl Room {
     pub fn holds(&self, job: &Waiting) -> bool {
-        // All of it, whatever its parts say: a branch at each would be guessed wrong too often.
+        // Without short-circuit operators: their branches would be mispredicted too often.
         self.is_wide_enough(job) & ((job.length <= self.longest) | (i64::from(job.procs) <= self.extra))
     }
 
-    /// Whether the job fits the free processors. An empty place in a queue, which wants none, does not.
+    /// Whether the job fits the free processors. False for an empty place in a queue, which has 0 processors.
     pub fn is_wide_enough(&self, job: &Waiting) -> bool {
         i64::from(job.procs.wrapping_sub(1)) < self.free
     }
 }
 
-/// A job that there is room for.
+/// A job that fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct Candidate {
     pub id: JobId,
     pub procs: i64,
     pub length: Seconds,
 }
 
-impl From<&Waiting> for Held {
-    fn from(job: &Waiting) -> Held {
-        Held { id: job.id, procs: i64::from(job.procs), length: job.length }
+impl From<&Waiting> for Candidate {
+    fn from(job: &Waiting) -> Candidate {
+        Candidate { id: job.id, procs: i64::from(job.procs), length: job.length }
     }
 }
 
 /// A queue by width.
 #[derive(Clone, Debug, Default)]
 pub struct Widths {
-    /// Ascending; none is empty.
+    /// In ascending order; every width has jobs.
     widths: Vec<Width>,
-    /// Scratch: trees of widths that are gone, for others to come.
+    /// Memory of removed widths, for reuse.
     spare: Vec<Width>,
 }
 
@@ -57,20 +57,21 @@ pub struct Widths {
 #[derive(Clone, Debug, Default)]
 struct Width {
     procs: i64,
-    /// In arrival order, those that have left included, until the tree is full.
+    /// In order of arrival. Jobs that have left are removed when the tree is full.
     ids: Vec<JobId>,
     count: usize,
-    /// The least length of all: the root of the tree, here at hand.
+    /// A copy of the root of the tree: the minimum length.
     shortest: Seconds,
-    /// A tree in an array: the least length below each node, the root at 1, the jobs from `room` on. Whoever has left is
-    /// longer than anyone.
+    /// A binary tree in an array: the minimum length below each node. The root is at index 1, the leaves, one per job, start
+    /// at index `capacity`.
     least: Vec<Seconds>,
-    room: usize,
-    /// Where the one stands whose length changed last.
+    capacity: usize,
+    /// The place of the job whose length changed last.
     changed: usize,
 }
 
-const NOBODY: Seconds = Seconds::MAX;
+/// The length of a job that has left: longer than any job.
+const REMOVED: Seconds = Seconds::MAX;
 
 impl Widths {
     pub fn clear(&mut self) {
@@ -83,7 +84,7 @@ impl Widths {
             Ok(at) => at,
             Err(at) => {
                 let mut width = self.spare.pop().unwrap_or_default();
-                width.begin(procs);
+                width.reset(procs);
                 self.widths.insert(at, width);
                 at
             }
@@ -95,11 +96,11 @@ impl Widths {
         if let Ok(at) = self.place(i64::from(job.procs))
             && let Some(place) = self.widths[at].find(job.id)
         {
-            self.leave(at, place);
+            self.remove_at(at, place);
         }
     }
 
-    /// A job has another length.
+    /// Changes the length of a job.
     pub fn change(&mut self, job: &Waiting) {
         if let Ok(at) = self.place(i64::from(job.procs)) {
             self.widths[at].change(job.id, job.length);
@@ -111,19 +112,20 @@ impl Widths {
         self.widths.first().map(|width| width.procs)
     }
 
-    /// Takes out, of the jobs that the room holds, the one that came first.
-    pub fn take_earliest(&mut self, room: &Room) -> Option<Held> {
-        let longest = |procs| if procs <= room.extra { NOBODY - 1 } else { room.longest };
+    /// Removes the earliest job that fits.
+    pub fn take_earliest(&mut self, room: &Room) -> Option<Candidate> {
+        let longest = |procs| if procs <= room.extra { REMOVED - 1 } else { room.longest };
         self.take_first(room.free, |width| width.earliest(longest(width.procs)))
     }
 
-    /// Takes out, of the jobs that the room holds, the shortest; of equally short ones the one that came first.
-    pub fn take_shortest(&mut self, room: &Room) -> Option<Held> {
+    /// Removes the shortest job that fits; of equally short ones the earliest.
+    pub fn take_shortest(&mut self, room: &Room) -> Option<Candidate> {
         let shortest = |most: i64| {
             let fitting = self.widths.iter().take_while(move |width| width.procs <= most);
-            fitting.map(|width| width.shortest).min().filter(|&least| least != NOBODY)
+            fitting.map(|width| width.shortest).min().filter(|&least| least != REMOVED)
         };
-        // The shortest that fits at all; if that is too long, so are all others, and only the extra processors are left.
+        // If the shortest job that fits the free processors is too long, all of them are. Then only jobs that fit the extra
+        // processors may start.
         let (least, most) = match shortest(room.free)? {
             least if least <= room.longest => (least, room.free),
             _ => (shortest(room.free.min(room.extra))?, room.free.min(room.extra)),
@@ -131,21 +133,21 @@ impl Widths {
         self.take_first(most, |width| width.earliest(least))
     }
 
-    /// Takes out the job that came first of those that are found, one in each width up to the widest.
-    fn take_first(&mut self, widest: i64, find: impl Fn(&Width) -> Option<(JobId, usize)>) -> Option<Held> {
+    /// Removes the earliest of the jobs that `find` returns for the widths up to `widest`.
+    fn take_first(&mut self, widest: i64, find: impl Fn(&Width) -> Option<(JobId, usize)>) -> Option<Candidate> {
         let fitting = self.widths.iter().enumerate().take_while(|(_, width)| width.procs <= widest);
         let found = fitting.filter_map(|(at, width)| find(width).map(|(id, place)| (id, at, place)));
         let (id, at, place) = found.min()?;
         let width = &self.widths[at];
-        let held = Held { id, procs: width.procs, length: width.least[width.room + place] };
-        self.leave(at, place);
-        Some(held)
+        let candidate = Candidate { id, procs: width.procs, length: width.least[width.capacity + place] };
+        self.remove_at(at, place);
+        Some(candidate)
     }
 
-    /// Whoever stands at a place of a width leaves.
-    fn leave(&mut self, at: usize, place: usize) {
+    /// Removes the job at a place of a width.
+    fn remove_at(&mut self, at: usize, place: usize) {
         let width = &mut self.widths[at];
-        width.put(place, NOBODY);
+        width.put(place, REMOVED);
         width.count -= 1;
         if width.count == 0 {
             self.spare.push(self.widths.remove(at));
@@ -160,62 +162,62 @@ impl Widths {
 impl Width {
     const SMALLEST: usize = 8;
 
-    fn begin(&mut self, procs: i64) {
+    fn reset(&mut self, procs: i64) {
         self.procs = procs;
         self.ids.clear();
         self.count = 0;
-        self.shortest = NOBODY;
-        self.room = Self::SMALLEST;
+        self.shortest = REMOVED;
+        self.capacity = Self::SMALLEST;
         self.least.clear();
-        self.least.resize(2 * self.room, NOBODY);
+        self.least.resize(2 * self.capacity, REMOVED);
     }
 
     fn push(&mut self, id: JobId, length: Seconds) {
-        if self.ids.len() == self.room {
-            self.close_ranks();
+        if self.ids.len() == self.capacity {
+            self.compact();
         }
         self.ids.push(id);
         self.count += 1;
         self.put(self.ids.len() - 1, length);
     }
 
-    /// Drops those who have left, and makes room for as many again as there are.
-    fn close_ranks(&mut self) {
-        let lengths: Vec<Seconds> = self.least[self.room..self.room + self.ids.len()].to_vec();
-        let mut stays = lengths.iter().map(|&length| length != NOBODY);
+    /// Removes the jobs that have left, and sets the capacity to at least twice the number of jobs.
+    fn compact(&mut self) {
+        let lengths: Vec<Seconds> = self.least[self.capacity..self.capacity + self.ids.len()].to_vec();
+        let mut stays = lengths.iter().map(|&length| length != REMOVED);
         self.ids.retain(|_| stays.next() == Some(true));
-        self.room = (2 * self.ids.len()).next_power_of_two().max(Self::SMALLEST);
+        self.capacity = (2 * self.ids.len()).next_power_of_two().max(Self::SMALLEST);
         self.least.clear();
-        self.least.resize(self.room, NOBODY);
-        self.least.extend(lengths.into_iter().filter(|&length| length != NOBODY));
-        self.least.resize(2 * self.room, NOBODY);
-        for node in (1..self.room).rev() {
+        self.least.resize(self.capacity, REMOVED);
+        self.least.extend(lengths.into_iter().filter(|&length| length != REMOVED));
+        self.least.resize(2 * self.capacity, REMOVED);
+        for node in (1..self.capacity).rev() {
             self.least[node] = self.least[2 * node].min(self.least[2 * node + 1]);
         }
     }
 
     fn change(&mut self, id: JobId, length: Seconds) {
-        // Where many change, they are jobs of one user that came one after the other.
+        // If many lengths change, the jobs are often adjacent: one user submitted them one after another.
         let next = self.changed + 1;
-        let is_next = self.ids.get(next) == Some(&id) && self.least[self.room + next] != NOBODY;
+        let is_next = self.ids.get(next) == Some(&id) && self.least[self.capacity + next] != REMOVED;
         if let Some(place) = if is_next { Some(next) } else { self.find(id) } {
             self.changed = place;
             self.put(place, length);
         }
     }
 
-    /// Where a job stands, if it does.
+    /// The place of a job. None if it has left.
     fn find(&self, id: JobId) -> Option<usize> {
-        self.ids.binary_search(&id).ok().filter(|place| self.least[self.room + place] != NOBODY)
+        self.ids.binary_search(&id).ok().filter(|place| self.least[self.capacity + place] != REMOVED)
     }
 
     fn put(&mut self, place: usize, length: Seconds) {
-        let mut node = self.room + place;
+        let mut node = self.capacity + place;
         self.least[node] = length;
         while node > 1 {
             node /= 2;
             let least = self.least[2 * node].min(self.least[2 * node + 1]);
-            // What is above a node that stays the same stays the same.
+            // If a node does not change, its ancestors do not change either.
             if std::mem::replace(&mut self.least[node], least) == least {
                 return;
             }
@@ -223,16 +225,16 @@ impl Width {
         self.shortest = self.least[1];
     }
 
-    /// Who came first of those that are no longer than this, and where that one stands.
+    /// The earliest job that is at most this long, and its place.
     fn earliest(&self, longest: Seconds) -> Option<(JobId, usize)> {
         if self.shortest > longest {
             return None;
         }
         let mut node = 1;
-        while node < self.room {
+        while node < self.capacity {
             node = if self.least[2 * node] <= longest { 2 * node } else { 2 * node + 1 };
         }
-        Some((self.ids[node - self.room], node - self.room))
+        Some((self.ids[node - self.capacity], node - self.capacity))
     }
 }
 
@@ -242,7 +244,7 @@ mod tests {
     use crate::rng::stream;
     use rand::RngExt;
 
-    /// Against a look at every job, over a long random history.
+    /// Compares with a scan of all jobs, over a long random history.
     #[test]
     fn the_index_finds_what_a_scan_finds() {
         let mut rng = stream(1, "widths");
@@ -271,9 +273,9 @@ mod tests {
                 longest: rng.random_range(0..400),
             };
             let held = plain.iter().filter(|job| room.holds(job));
-            let earliest = held.clone().min_by_key(|job| job.id).map(Held::from);
+            let earliest = held.clone().min_by_key(|job| job.id).map(Candidate::from);
             assert_eq!(widths.clone().take_earliest(&room), earliest, "{step}");
-            let shortest = held.min_by_key(|job| (job.length, job.id)).map(Held::from);
+            let shortest = held.min_by_key(|job| (job.length, job.id)).map(Candidate::from);
             assert_eq!(widths.clone().take_shortest(&room), shortest, "{step}");
             if let Some(taken) = shortest.filter(|_| step % 5 == 0) {
                 widths.take_shortest(&room);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::judge::Score;
 use crate::engine::{self, EngineError, EngineOptions, Named};
 use crate::parallel;
-use crate::predict::{self, AskedAtStart};
+use crate::predict::{self, PredictAtStart};
 use crate::report::Cell;
 use crate::schedule;
 use crate::trace::Workload;
@@ -58,7 +58,7 @@ pub fn compare_predictors(
         let spec = predict::catalog::parse(predictor).expect("a spec that was checked");
         let replay = schedule::catalog::parse("replay").expect("replay is in the catalog");
         let asked =
-            AskedAtStart::new(predict::catalog::build(&spec)).expect("all predictors of the catalog can predict again");
+            PredictAtStart::new(predict::catalog::build(&spec)).expect("all predictors of the catalog can predict again");
         let record = engine::run(
             workload.procs,
             &workload.jobs,

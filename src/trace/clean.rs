@@ -1,4 +1,4 @@
-//! From a log as recorded to a workload: named rules, each with its count. Nothing is lost silently.
+//! Makes a workload from a log by rules. The records that each rule applies to are counted and reported.
 
 use super::error::TraceError;
 use super::read::Log;
@@ -7,23 +7,25 @@ use super::workload::{CleaningReport, Workload};
 use crate::job::{Job, Submission};
 use crate::time::{HOUR, Seconds, Time};
 
-/// Which field says how many processors a job has; the other one stands in where it is not known.
+/// The field with the number of processors of a job. If it is unknown, the other one is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProcsField {
+    /// Field 8.
     #[default]
     Requested,
+    /// Field 5.
     Allocated,
 }
 
-/// What a job without an estimate gets.
+/// The estimate of a job that has none in the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MissingEstimate {
-    /// The largest estimate of the log's sane records, as a site's default limit would be.
+    /// The largest estimate of the log's sane records, like a site's default limit.
     #[default]
     Largest,
-    /// Its own runtime: the truth.
+    /// The job's runtime.
     Runtime,
-    /// Nothing: the job is dropped.
+    /// None: the job is dropped.
     Drop,
 }
 
@@ -40,20 +42,23 @@ pub enum Overrun {
 /// The rules by which records become jobs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cleaning {
-    /// The machine's processors; by default what the header says.
+    /// The processors of the machine. None: as the header says.
     pub procs: Option<u32>,
+    /// The field with the processors of a job.
     pub procs_field: ProcsField,
+    /// The estimate of jobs that have none.
     pub missing_estimate: MissingEstimate,
+    /// What happens to jobs that outlive their estimate.
     pub overrun: Overrun,
     /// A job wider than the machine is an error.
     pub strict: bool,
-    /// A record must know its wait: the log's own schedule is to be replayed.
+    /// Records without a wait are dropped. For the replay of the log's own schedule.
     pub need_waits: bool,
-    /// Jobs wider than the machine stay: nobody but a replay, which starts whatever ran, will see them.
+    /// Jobs wider than the machine are kept. Only for `replay`, which can start them.
     pub keep_wide: bool,
 }
 
-/// Why a record is not sane; the first reason that holds.
+/// The first reason why a record is not sane.
 enum NotSane {
     Procs,
     Runtime,
@@ -74,7 +79,8 @@ fn sane_procs(record: &Record, field: ProcsField) -> Result<u32, NotSane> {
     }
 }
 
-/// The estimate of a job that has none: the largest of the log, or without any the longest runtime in whole hours.
+/// The estimate of a job that has none: the largest of the log, or, if no job has one, the longest runtime rounded up to
+/// hours.
 fn default_estimate(records: &[Record], field: ProcsField) -> Seconds {
     let sane = || records.iter().filter(|record| sane_procs(record, field).is_ok());
     match sane().map(|record| record.estimate).max() {
@@ -87,17 +93,22 @@ fn default_estimate(records: &[Record], field: ProcsField) -> Seconds {
 }
 
 /// Makes the workload of a log.
+///
+/// # Errors
+/// If the size of the machine is unknown, no job remains, or a job is too wide and the rules are strict.
 pub fn clean(log: &Log, rules: &Cleaning) -> Result<Workload, TraceError> {
     let mut cleaner = Cleaner::new(log, rules)?;
     let jobs = log.records.iter().enumerate().filter_map(|(at, record)| cleaner.job(at, record)).collect();
     cleaner.workload(log, jobs)
 }
 
-/// The same of a log that is not needed any more: its records become jobs where they stand, and it has none afterwards.
-/// Ten million records are 720 MB, which are then neither had twice nor touched twice.
+/// As [`clean`], but reuses the memory of the records: the log has none afterwards. Ten million records take 720 MB.
+///
+/// # Errors
+/// As [`clean`].
 pub fn clean_out(log: &mut Log, rules: &Cleaning) -> Result<Workload, TraceError> {
     let mut cleaner = Cleaner::new(log, rules)?;
-    // Vectors are collected in place from vectors whose elements are as large.
+    // A vector is collected in place only if the elements of both vectors have the same size.
     const { assert!(size_of::<Job>() == size_of::<Record>()) };
     let records = std::mem::take(&mut log.records).into_iter();
     let jobs = records.enumerate().filter_map(|(at, record)| cleaner.job(at, &record)).collect();
@@ -109,7 +120,7 @@ struct Cleaner<'a> {
     rules: &'a Cleaning,
     procs: u32,
     report: CleaningReport,
-    /// When the last job was submitted.
+    /// The submit time of the last job.
     last: Time,
     /// The first job wider than the machine, and its width.
     first_too_wide: Option<(i64, u32)>,
@@ -126,11 +137,11 @@ impl<'a> Cleaner<'a> {
         Ok(Cleaner { rules, procs, report, last: Time::MIN, first_too_wide: None })
     }
 
-    /// The job of a record, which is the one at a place of the log, if it becomes one.
+    /// The job of the record at index `at`. None if the record is dropped.
     fn job(&mut self, at: usize, record: &Record) -> Option<Job> {
         let Cleaner { rules, procs, report, .. } = self;
-        let wants = match sane_procs(record, rules.procs_field) {
-            Ok(wants) => wants,
+        let needs = match sane_procs(record, rules.procs_field) {
+            Ok(needs) => needs,
             Err(why) => {
                 *match why {
                     NotSane::Procs => &mut report.without_procs,
@@ -140,8 +151,8 @@ impl<'a> Cleaner<'a> {
                 return None;
             }
         };
-        if wants > *procs && !rules.keep_wide {
-            self.first_too_wide.get_or_insert((record.number, wants));
+        if needs > *procs && !rules.keep_wide {
+            self.first_too_wide.get_or_insert((record.number, needs));
             report.too_wide += 1;
             return None;
         }
@@ -175,7 +186,7 @@ impl<'a> Cleaner<'a> {
             submission: Submission {
                 submit: record.submit,
                 estimate,
-                procs: wants,
+                procs: needs,
                 user: record.user,
                 group: record.group,
                 executable: record.executable,
@@ -191,14 +202,14 @@ impl<'a> Cleaner<'a> {
 
     fn workload(self, log: &Log, mut jobs: Vec<Job>) -> Result<Workload, TraceError> {
         let Cleaner { rules, procs, report, first_too_wide, .. } = self;
-        if let Some((job, wants)) = first_too_wide.filter(|_| rules.strict) {
-            return Err(TraceError::TooWide { name: log.name.clone(), job, wants, procs });
+        if let Some((job, needs)) = first_too_wide.filter(|_| rules.strict) {
+            return Err(TraceError::TooWide { name: log.name.clone(), job, needs, procs });
         }
         if jobs.is_empty() {
             return Err(TraceError::NoJobs { name: log.name.clone(), why: why_no_jobs(&report) });
         }
-        // Stable: equal submit times keep the log's order.
-        // Sorting takes memory even where there is nothing to sort.
+        // The sort is stable, so jobs with equal submit times keep the log's order. It is skipped if not needed, because it
+        // allocates memory.
         if report.out_of_order > 0 {
             jobs.sort_by_key(|job| job.submission.submit);
         }
@@ -211,7 +222,7 @@ fn why_no_jobs(report: &CleaningReport) -> String {
         return "the log has no records".to_string();
     }
     format!(
-        "of {} records {} are not sane, {} wider than the machine (--procs), {} without an estimate (--missing-estimate), {} without a recorded wait (a log written by --swf-out has them)",
+        "of {} records {} are not sane, {} are wider than the machine (--procs), {} have no estimate (--missing-estimate), {} have no recorded wait (a log written by --swf-out has them)",
         report.records,
         report.not_sane(),
         report.too_wide,
@@ -260,7 +271,7 @@ mod tests {
     fn clean_with(records: &[(i64, i64, i64, i32, i32, i64)], rules: Cleaning) -> Workload {
         let mut log = log(records);
         let workload = clean(&log, &rules).unwrap();
-        // In place it is the same.
+        // Cleaning in place gives the same result.
         let in_place = clean_out(&mut log, &rules).unwrap();
         assert_eq!((&in_place.jobs, in_place.cleaning, log.records.len()), (&workload.jobs, workload.cleaning, 0));
         workload
@@ -272,11 +283,11 @@ mod tests {
             (0, 0, 10, 4, 4, 60),
             (1, 0, 10, -1, 0, 60), // no processors
             (2, 0, -1, 4, 4, 60),  // no runtime
-            (-1, 0, 10, 4, 4, 60), // submitted before time began
-            (-1, 0, -1, 0, 0, 60), // all of it: counted once
+            (-1, 0, 10, 4, 4, 60), // a negative submit time
+            (-1, 0, -1, 0, 0, 60), // all three faults: counted once
             (5, 0, 10, 4, 65, 60), // too wide
-            (6, 0, -1, 4, 65, 60), // not sane before it is too wide
-            (7, -1, 10, 4, 4, 60), // no wait, which only a replay minds
+            (6, 0, -1, 4, 65, 60), // not sane and too wide: counted as not sane
+            (7, -1, 10, 4, 4, 60), // no wait, which only a replay needs
             (8, 0, 10, 4, 4, -1),  // no estimate
         ];
         let workload = clean_with(&records, Cleaning::default());
@@ -293,7 +304,7 @@ mod tests {
         assert_eq!(clean_with(&records, dropping).cleaning.without_estimate, 1);
 
         let strict = Cleaning { strict: true, ..Cleaning::default() };
-        assert!(matches!(clean(&log(&records), &strict), Err(TraceError::TooWide { job: 6, wants: 65, .. })));
+        assert!(matches!(clean(&log(&records), &strict), Err(TraceError::TooWide { job: 6, needs: 65, .. })));
         assert!(matches!(clean(&log(&records[1..4]), &Cleaning::default()), Err(TraceError::NoJobs { .. })));
     }
 
@@ -307,7 +318,7 @@ mod tests {
 
     #[test]
     fn a_missing_estimate_is_the_largest_of_the_sane_records() {
-        // The insane record's 900 does not count; the too wide one's 500 does.
+        // The estimate 900 of a record that is not sane does not count; the 500 of a too wide one does.
         let records = [(0, 0, 10, 4, 4, 60), (0, 0, -1, 4, 4, 900), (0, 0, 10, 99, 99, 500), (0, 0, 10, 4, 4, 0)];
         let estimates = |records: &[_], rules| {
             let workload = clean_with(records, rules);
@@ -316,7 +327,7 @@ mod tests {
         assert_eq!(estimates(&records, Cleaning::default()), [60, 500]);
         let truth = Cleaning { missing_estimate: MissingEstimate::Runtime, ..Cleaning::default() };
         assert_eq!(estimates(&records, truth), [60, 10]);
-        // A log without any: the longest runtime in whole hours.
+        // A log without any estimate: the longest runtime rounded up to hours.
         assert_eq!(estimates(&[(0, 0, 3601, 1, 1, -1), (0, 0, 5, 1, 1, -1)], Cleaning::default()), [7200, 7200]);
         assert_eq!(estimates(&[(0, 0, 0, 1, 1, -1)], Cleaning::default()), [3600]);
     }

@@ -7,15 +7,12 @@ use super::read::{ReadOptions, read};
 use super::source::Source;
 use super::workload::Workload;
 
-/// A small log made by the project itself, so that there is something to simulate on a bare machine.
+/// A small log made by the project itself, so that the program can be tried without any files.
 pub fn demo() -> Source {
     Source::Bytes { name: "demo", bytes: Cow::Borrowed(include_bytes!("../../traces/demo.swf.gz")) }
 }
 
-/// The workload of the embedded log, by the usual rules.
-///
-/// # Panics
-/// Never: the embedded log is sound.
+/// The workload of the embedded log, cleaned by the default rules.
 pub fn demo_workload() -> Workload {
     let log = read(&demo(), ReadOptions::default(), &mut |_| ()).expect("the embedded log can be read");
     clean(&log, &Cleaning::default()).expect("the embedded log has jobs")

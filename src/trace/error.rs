@@ -1,4 +1,4 @@
-//! What can be wrong with a log: where it is, what was read, and what helps.
+//! Errors of logs. Each message says where the fault is, what was read and what to do.
 
 use std::fmt;
 use std::io;
@@ -6,26 +6,37 @@ use std::io;
 /// A fault of one data line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineFault {
-    /// Counted from 1.
+    /// The line's number, counted from 1.
     pub line: u64,
-    /// In bytes, counted from 1.
+    /// The column in bytes, counted from 1.
     pub column: usize,
+    /// What is wrong.
     pub kind: FaultKind,
-    /// What stands there, shortened.
+    /// The text at that position, shortened.
     pub text: String,
 }
 
+/// What is wrong with a data line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// There are fewer or more fields than 18.
-    FieldCount { found: usize },
-    /// This field (counted from 1) is not a number.
-    NotANumber { field: usize },
-    /// This field is a number beyond anything a log can mean.
-    OutOfRange { field: usize },
+    /// The line does not have 18 fields.
+    FieldCount {
+        /// The number of its fields.
+        found: usize,
+    },
+    /// A field is not a number.
+    NotANumber {
+        /// Counted from 1.
+        field: usize,
+    },
+    /// A field is too large a number.
+    OutOfRange {
+        /// Counted from 1.
+        field: usize,
+    },
     /// The line has a NUL byte: the file is not text.
     Binary,
-    /// The line has no end in sight: the file is not text of lines.
+    /// The line has more than a megabyte: the file is not text.
     TooLong,
 }
 
@@ -81,45 +92,65 @@ impl fmt::Display for LineFault {
     }
 }
 
-/// A log that cannot be used, and why.
+/// Why a log cannot be used.
 #[derive(Debug)]
 pub enum TraceError {
+    /// The log cannot be opened.
     Open {
+        /// The log's source.
         name: String,
+        /// The error of the operating system or the decoder.
         error: io::Error,
     },
-    /// Reading stopped after this many lines: a truncated or damaged file, or a broken disk.
+    /// A read failed: a truncated or damaged file, or a broken disk.
     Read {
+        /// The log's source.
         name: String,
+        /// The number of lines read before.
         lines: u64,
+        /// The error of the operating system or the decoder.
         error: io::Error,
     },
+    /// A data line is faulty.
     Line {
+        /// The log's source.
         name: String,
+        /// The fault and its position.
         fault: LineFault,
     },
-    /// Neither the header nor an option says how large the machine is.
+    /// Neither the header nor an option gives the size of the machine.
     NoMachine {
+        /// The log's source.
         name: String,
     },
-    /// A job wider than the machine, where that was asked to be an error.
+    /// A job is wider than the machine, and [`super::Cleaning::strict`] is set.
     TooWide {
+        /// The log's source.
         name: String,
+        /// The first such job's number in the log.
         job: i64,
-        wants: u32,
+        /// The processors it needs.
+        needs: u32,
+        /// The processors of the machine.
         procs: u32,
     },
     /// No job is left to simulate.
     NoJobs {
+        /// The log's source or label.
         name: String,
+        /// The second half of the message.
         why: String,
     },
+    /// The log has more jobs, or spans a longer time, than a simulation can handle.
     TooManyJobs {
+        /// The log's source or label.
         name: String,
     },
     /// A model cannot make estimates for these jobs.
     Estimates {
+        /// The log's source or label.
         name: String,
+        /// The second half of the message.
         why: String,
     },
 }
@@ -130,7 +161,7 @@ impl fmt::Display for TraceError {
             TraceError::Open { name, error } => write!(f, "cannot open {name}: {error}"),
             TraceError::Read { name, lines, error } => {
                 write!(f, "{name}: cannot be read past line {lines}: {error}; ")?;
-                write!(f, "if it is a compressed log it is damaged or cut short: fetch it again")
+                write!(f, "if it is a compressed log, it is damaged or incomplete: download it again")
             }
             TraceError::Line { name, fault } => {
                 write!(f, "{name}:{fault}")?;
@@ -143,8 +174,8 @@ impl fmt::Display for TraceError {
                 write!(f, "{name}: the header has neither MaxProcs nor MaxNodes: say how large the machine is ")?;
                 write!(f, "with --procs N")
             }
-            TraceError::TooWide { name, job, wants, procs } => {
-                write!(f, "{name}: job {job} wants {wants} processors of a machine that has {procs}; ")?;
+            TraceError::TooWide { name, job, needs, procs } => {
+                write!(f, "{name}: job {job} needs {needs} processors, but the machine has {procs}; ")?;
                 write!(f, "without --strict such jobs are dropped and counted, and --procs changes the machine")
             }
             TraceError::NoJobs { name, why } => write!(f, "{name}: no job to simulate: {why}"),

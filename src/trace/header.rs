@@ -1,14 +1,14 @@
 //! The comment lines at the head of a log, and the fields written there as `; Name: value`.
 
-/// The room for lines with a field, and for other comments, in bytes. Headers of real logs have a few thousand bytes; a
-/// file of comments only must not fill the memory.
+/// The most bytes kept of lines with a field, and of other comments. Headers of real logs have a few thousand bytes; a
+/// file that has only comments must not fill the memory.
 const ROOM_FOR_FIELDS: usize = 1 << 20;
 const ROOM_FOR_COMMENTS: usize = 1 << 16;
 
-/// The fields that are asked for: the first of each name is kept even where there is no room.
+/// The fields that the program reads. The first one of each name is always kept.
 const NEEDED: [&str; 6] = ["MaxProcs", "MaxNodes", "MaxJobs", "UnixStartTime", "Computer", "Installation"];
 
-/// A log's header, kept as it was written, byte for byte, if it is not larger than a header can be.
+/// A log's header, byte for byte as written. If it is unusually large, a part of it is missing.
 #[derive(Clone, Debug, Default)]
 pub struct Header {
     lines: Vec<Vec<u8>>,
@@ -24,7 +24,7 @@ impl Header {
         self.lines.push(line.to_vec());
     }
 
-    /// Adds a comment line of a log that is read, if there is still room for it or it is needed.
+    /// Adds a comment line of a log, unless the header is already too large and the line is not needed.
     pub fn push_if_room(&mut self, line: &[u8]) {
         let size = line.len() + size_of::<Vec<u8>>();
         let needed = match memchr::memchr(b':', line) {
@@ -47,11 +47,12 @@ impl Header {
         }
     }
 
+    /// The comment lines with their semicolons, without line ends.
     pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
         self.lines.iter().map(Vec::as_slice)
     }
 
-    /// The value of the first field of this name, if it has one. Upper and lower case do not matter.
+    /// The value of the first field of this name that is not empty. The case of letters is ignored.
     pub fn get(&self, name: &str) -> Option<String> {
         self.lines.iter().find_map(|line| match field(line) {
             Some((found, value)) if found.eq_ignore_ascii_case(name) && !value.is_empty() => Some(value),
@@ -59,7 +60,7 @@ impl Header {
         })
     }
 
-    /// The number with which a field's value begins: archive logs go on with remarks (`338 (batch partition)`).
+    /// The number at the beginning of a field's value. In archive logs a remark may follow: `338 (batch partition)`.
     pub fn number(&self, name: &str) -> Option<i64> {
         let value = self.get(name)?;
         let digits = value.strip_prefix('-').unwrap_or(&value);
@@ -67,12 +68,12 @@ impl Header {
         value[..length].parse().ok()
     }
 
-    /// The size of the machine: `MaxProcs`, else `MaxNodes`.
+    /// The processors of the machine: `MaxProcs`, or else `MaxNodes`. None if neither is above 0.
     pub fn procs(&self) -> Option<u32> {
         ["MaxProcs", "MaxNodes"].iter().find_map(|name| u32::try_from(self.number(name)?).ok().filter(|&n| n > 0))
     }
 
-    /// The header of a schedule on a machine of this size: as it is, but `MaxProcs` says what the machine was.
+    /// The same header with `MaxProcs` set to this number of processors.
     pub fn with_procs(&self, procs: u32) -> Header {
         if self.procs() == Some(procs) {
             return self.clone();

@@ -1,11 +1,11 @@
-//! The names of several logs in one table of results: short, and never the same for two logs.
+//! The names of several logs in one table of results: short, and unique.
 
 use std::path::{Component, Path};
 
 use super::source::{Source, label};
 
-/// A label for each log, `None` being the embedded one. A label is the file's name without folders and endings; logs
-/// whose names are equal are told apart by as many folders as it takes, and by their endings if they share a folder.
+/// A label for each log; `None` is the embedded log. A label is the file's name without folders and extensions. Logs with
+/// equal names get as many folders as necessary to differ, or their extensions if they are in the same folder.
 ///
 /// ```
 /// use shadowtime::trace::labels;
@@ -27,18 +27,18 @@ pub fn labels(logs: &[Option<String>]) -> Vec<String> {
         let free = (0..candidates.len()).find(is_free);
         candidates[free.unwrap_or(candidates.len() - 1)].clone()
     };
-    // Most sweeps have few logs, but thousands of cells: each log is looked at once.
+    // A sweep may have thousands of cells but few logs, so a label is chosen once per log.
     let chosen: Vec<String> = others.iter().map(|log| choose(log)).collect();
     logs.iter().map(|log| chosen[others.binary_search(&log).expect("it is one of them")].clone()).collect()
 }
 
-/// What a log may be called, shortest first.
+/// The possible labels of a log, shortest first.
 fn candidates(log: &Option<String>) -> Vec<String> {
     let Some(text) = log else { return vec![super::demo().label()] };
     let Source::File(path) = Source::from_argument(text) else { return vec![Source::Stdin.label()] };
     let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     let folders = folders(path.parent().unwrap_or(Path::new("")));
-    // First without the endings, then with them.
+    // First without extensions, then with them.
     let names = [label(&path), file].into_iter();
     let with_folders = |name: String| (0..=folders.len()).map(move |count| (count, name.clone()));
     names

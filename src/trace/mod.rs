@@ -1,7 +1,7 @@
 //! From a log to a workload: SWF in and out, cleaning and shaping.
 //!
-//! [`read`] gives a [`Log`], everything as recorded; [`clean`] makes a [`Workload`] of it by named rules with counts;
-//! [`shape`] takes a part of it, repeats it or changes its load.
+//! [`read`] returns a [`Log`] with all records as written. [`clean`] makes a [`Workload`] from it and counts what each rule
+//! changed. [`shape`] selects a part of it, repeats it or changes its load.
 //!
 #![doc = include_str!("../cli/help/logs.md")]
 

@@ -14,7 +14,7 @@ pub enum NumberError {
     OutOfRange,
 }
 
-/// Reads a field. Whole and decimal numbers take the quick way; exponents (`1e5`) are numbers too.
+/// Reads a field. Whole and decimal numbers are parsed fast; others, such as `1e5`, slowly.
 #[inline]
 pub fn parse(text: &[u8]) -> Result<Number, NumberError> {
     let (negative, digits) = match text {
@@ -44,29 +44,30 @@ pub fn parse(text: &[u8]) -> Result<Number, NumberError> {
 /// The most digits that [`parse_digits`] takes.
 pub const MOST_DIGITS: usize = 8;
 
-/// A number of 1 to 8 decimal digits, without a loop: a loop whose length nobody can guess costs more than its steps.
-/// `text` has the digits first and anything behind them. `None` if there are fewer, or more.
+/// Reads a number of 1 to 8 decimal digits without a loop, because the end of a loop of unknown length is a mispredicted
+/// branch. The first `count` bytes of `text` are the number. None if they are not all digits, or not 1 to 8 of them.
 #[inline]
 pub fn parse_digits(text: [u8; MOST_DIGITS], count: usize) -> Option<u64> {
     const EVERY_BYTE: u64 = 0x0101_0101_0101_0101;
     if count == 0 || count > MOST_DIGITS {
         return None;
     }
-    // Each byte becomes its digit, the first one the lowest. What is behind the number falls out at the top, and as many
-    // zeros come to stand before it.
+    // Each byte becomes its digit; the first digit is the lowest byte. The shift removes the bytes after the number and
+    // adds leading zeros.
     let zeros = 8 * (MOST_DIGITS - count);
     let digits = (u64::from_le_bytes(text) ^ (EVERY_BYTE * u64::from(b'0'))) << zeros;
-    // A byte gets its top bit if it is above 9, or above 0x7f as it is; up to the first such no sum carries.
+    // The sum sets the top bit of each byte that is above 9, and `digits` has that of each byte above 0x7f. No sum carries
+    // before the first such byte.
     if (digits.wrapping_add(EVERY_BYTE * (0x7f - 9)) | digits) & (EVERY_BYTE * 0x80) != 0 {
         return None;
     }
-    // Neighbours join: two digits, then four, then eight, each time as the upper one plus 10, 100, 10000 times the lower.
+    // Combine neighbours to numbers of two, four and eight digits: the upper one plus 10, 100, 10000 times the lower one.
     let twos = (digits.wrapping_mul((10 << 8) + 1) >> 8) & 0x00ff_00ff_00ff_00ff;
     let fours = (twos.wrapping_mul((100 << 16) + 1) >> 16) & 0x0000_ffff_0000_ffff;
     Some(fours.wrapping_mul((10_000 << 32) + 1) >> 32)
 }
 
-/// The rest of a decimal number behind its point: exact, whatever the number of digits.
+/// Reads the digits after the decimal point. Exact for any number of digits.
 fn parse_fraction(negative: bool, magnitude: i64, fraction: &[u8], text: &[u8]) -> Result<Number, NumberError> {
     if !fraction.iter().all(u8::is_ascii_digit) {
         return parse_slowly(text);
@@ -78,7 +79,7 @@ fn parse_fraction(negative: bool, magnitude: i64, fraction: &[u8], text: &[u8]) 
         (.., true) => -1,
         (.., false) => 1,
     };
-    // Halves go up, so below zero a half goes towards zero and anything more away from it.
+    // Halves are rounded up: for a negative number this is towards zero.
     let away = if negative { first > 5 || (first == 5 && more) } else { first >= 5 };
     let magnitude = magnitude + i64::from(away);
     Ok(Number { rounded: if negative { -magnitude } else { magnitude }, sign })
@@ -93,7 +94,7 @@ fn parse_slowly(text: &[u8]) -> Result<Number, NumberError> {
     }
     let value: f64 = text.parse().map_err(|_| NumberError::NotANumber)?;
     let rounded = (value + 0.5).floor();
-    // Beyond this not every whole number is a float, and no time or count of a log comes near.
+    // Floats above this do not represent every whole number. No time or count of a log is that large.
     if rounded.abs() >= (1i64 << 53) as f64 {
         return Err(NumberError::OutOfRange);
     }

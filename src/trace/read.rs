@@ -1,4 +1,4 @@
-//! From bytes to a [`Log`]: the whole log as recorded, nothing dropped yet.
+//! Reads a [`Log`]: all records as written, before cleaning.
 
 use std::io::{ErrorKind, Read};
 use std::ops::Range;
@@ -10,45 +10,50 @@ use super::record::{
 };
 use super::source::{BUFFER, Digesting, Source};
 
-/// No line of a log comes near a megabyte; a binary file may be one "line" of any length.
+/// The most bytes of a line. Lines of logs are far shorter, but a binary file may be one "line" of any length.
 const LONGEST_LINE: usize = 1 << 20;
 
-/// How often the watcher hears of progress, in records.
-const WATCH_EVERY: usize = 1 << 16;
+/// The number of records between two calls of `progress`.
+const PROGRESS_EVERY: usize = 1 << 16;
 
 /// A log as it was recorded.
 #[derive(Clone, Debug)]
 pub struct Log {
-    /// Where it came from, for messages.
+    /// The name of its source in error messages.
     pub name: String,
     /// Its name in results.
     pub label: String,
+    /// The comment lines before the first record.
     pub header: Header,
+    /// One per data line, in the order of the file.
     pub records: Vec<Record>,
-    /// For each field, how many records do not know it (a negative value).
+    /// For each field, the number of records with an unknown (negative) value.
     pub unknown: [u64; 18],
-    /// Lines that were skipped because they are faulty, where that was asked for.
+    /// Faulty lines that were skipped; none unless [`ReadOptions::skip_bad_lines`] is set.
     pub skipped: Skipped,
-    /// The fingerprint of its content, unpacked, if it was asked for: see [`crate::trace::digest`].
+    /// The hash of its decompressed content (see [`crate::trace::digest`]). None unless [`ReadOptions::digest`] is set.
     pub digest: Option<u128>,
-    /// The data lines as written, if they were asked for.
+    /// The data lines as written. None unless [`ReadOptions::keep_text`] is set.
     pub text: Option<LogText>,
 }
 
+/// Faulty lines that were skipped.
 #[derive(Clone, Debug, Default)]
 pub struct Skipped {
+    /// The number of such lines.
     pub count: u64,
+    /// The fault of the first of them.
     pub first: Option<LineFault>,
 }
 
-/// How to read.
+/// Options of [`read`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadOptions {
     /// Skip and count faulty lines instead of stopping at the first.
     pub skip_bad_lines: bool,
     /// Keep the data lines as written, to write them again.
     pub keep_text: bool,
-    /// Take the fingerprint of the content.
+    /// Compute the hash of the content.
     pub digest: bool,
 }
 
@@ -65,7 +70,7 @@ impl LogText {
         self.ends.push(self.bytes.len());
     }
 
-    /// The line of a record, counted from 0.
+    /// The line of a record. Records are counted from 0; panics if there is no such record.
     pub fn line(&self, record: usize) -> &[u8] {
         let from = if record == 0 { 0 } else { self.ends[record - 1] };
         &self.bytes[from..self.ends[record]]
@@ -80,15 +85,15 @@ pub enum Line<'a> {
     Fault(LineFault),
 }
 
-/// Reads a log line by line, whatever its lines are: what [`read`] and validation share.
+/// Reads a log line by line, faulty lines included. Used by [`read`] and by validation.
 pub struct Lines<R> {
     input: R,
     name: String,
-    /// What was read last, and room behind it: a line is parsed where it lies.
+    /// The bytes read last, and space after them. Lines are parsed in it without a copy.
     buffer: Vec<u8>,
-    /// The part of the buffer that is still to be cut into lines.
+    /// The part of the buffer that is not yet split into lines.
     rest: Range<usize>,
-    /// The input has no more.
+    /// The input has no more bytes.
     ended: bool,
     fields: Fields,
     number: u64,
@@ -127,7 +132,7 @@ impl<R: Read> Lines<R> {
         }))
     }
 
-    /// Cuts the next line off the rest; where it lies in the buffer, without its end.
+    /// Removes the next line from the rest. Returns its range in the buffer, without the line end.
     fn cut_line(&mut self) -> Result<Option<Range<usize>>, TraceError> {
         loop {
             let rest = &self.buffer[self.rest.clone()];
@@ -153,12 +158,12 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Moves the rest to the front of the buffer and reads on behind it.
+    /// Moves the rest to the front of the buffer and reads more bytes after it.
     fn read_more(&mut self) -> Result<(), TraceError> {
         self.buffer.copy_within(self.rest.clone(), 0);
         self.rest = 0..self.rest.len();
         let room = self.rest.end..self.rest.end + BUFFER;
-        // With as much behind it the last line, too, can be parsed quickly.
+        // `parse_quickly` reads this many bytes, also for the last line.
         self.buffer.resize(self.buffer.len().max(room.end + QUICK_WINDOW), 0);
         match self.input.read(&mut self.buffer[room]) {
             Ok(0) => self.ended = true,
@@ -170,7 +175,7 @@ impl<R: Read> Lines<R> {
     }
 }
 
-/// Reads a data line of any kind, and says what is wrong with it.
+/// Reads any data line. The error says what is wrong with it.
 fn parse_carefully(line: &[u8], fields: &mut Fields) -> Result<Record, FaultAt> {
     let parsed = parse_fields(line).and_then(|parsed| {
         *fields = parsed;
@@ -184,7 +189,7 @@ fn parse_carefully(line: &[u8], fields: &mut Fields) -> Result<Record, FaultAt> 
 }
 
 fn line_fault(line: &[u8], number: u64, FaultAt { kind, offset }: FaultAt) -> LineFault {
-    // A missing field has no text of its own: the line stands for it.
+    // A missing field has no text, so the message shows the whole line.
     let from = if matches!(kind, FaultKind::FieldCount { found } if found < 18) { 0 } else { offset };
     let rest = &line[from..];
     let text = match kind {
@@ -196,7 +201,7 @@ fn line_fault(line: &[u8], number: u64, FaultAt { kind, offset }: FaultAt) -> Li
     LineFault { line: number, column: offset + 1, kind, text: shorten(text) }
 }
 
-/// A piece of a line that can be printed: escaped where it is not plain text, and not long.
+/// A piece of a line for a message: shortened, with escapes for what cannot be printed.
 fn shorten(text: &[u8]) -> String {
     const LONGEST: usize = 60;
     let cut = &text[..text.len().min(LONGEST)];
@@ -207,8 +212,12 @@ fn shorten(text: &[u8]) -> String {
     if text.len() > LONGEST { format!("{plain}...") } else { plain }
 }
 
-/// Reads a whole log. The watcher is told now and then how many records there are so far.
-pub fn read(source: &Source, options: ReadOptions, watch: &mut dyn FnMut(usize)) -> Result<Log, TraceError> {
+/// Reads a whole log. `progress` is called after every 65,536 records with the number of records so far.
+///
+/// # Errors
+/// If the log cannot be read, has more than 2^32 records, or has a faulty line and [`ReadOptions::skip_bad_lines`] is not
+/// set.
+pub fn read(source: &Source, options: ReadOptions, progress: &mut dyn FnMut(usize)) -> Result<Log, TraceError> {
     let mut log = Log {
         name: source.name(),
         label: source.label(),
@@ -222,7 +231,7 @@ pub fn read(source: &Source, options: ReadOptions, watch: &mut dyn FnMut(usize))
     let mut lines = Lines::new(Digesting::new(source.open()?, options.digest), source.name());
     while let Some(line) = lines.next_line()? {
         match line {
-            // Comments further down are remarks, not the header.
+            // Comments after the first record are not part of the header.
             Line::Comment(text) if log.records.is_empty() => log.header.push_if_room(text),
             Line::Comment(_) => {}
             Line::Record { fields, record, text } => {
@@ -233,8 +242,8 @@ pub fn read(source: &Source, options: ReadOptions, watch: &mut dyn FnMut(usize))
                 if let Some(kept) = &mut log.text {
                     kept.push(text);
                 }
-                if log.records.len().is_multiple_of(WATCH_EVERY) {
-                    watch(log.records.len());
+                if log.records.len().is_multiple_of(PROGRESS_EVERY) {
+                    progress(log.records.len());
                 }
             }
             Line::Fault(fault) if options.skip_bad_lines => {
@@ -262,7 +271,7 @@ mod tests {
 
     use super::*;
 
-    /// Hands over a few bytes at a time, each time after an interruption, and perhaps fails at the end.
+    /// Returns a few bytes per read, each time after an interruption, and may fail at the end.
     struct Drops<'a> {
         bytes: &'a [u8],
         size: usize,
@@ -316,7 +325,7 @@ mod tests {
             let text = parts.concat();
             let all = lines(text.as_bytes());
             prop_assert_eq!(&all, &lines(drops(text.as_bytes(), size)));
-            // Each line as if it were alone.
+            // Each line must be read as if it were the only one.
             let alone = text.split('\n').zip(1..).filter_map(|(line, number)| {
                 let mut only = Lines::new(line.as_bytes(), String::new());
                 only.number = number - 1;

@@ -1,34 +1,46 @@
-//! One data line of an SWF log: 18 numbers, of which a record keeps those that a simulation can use.
+//! One data line of an SWF log: 18 numbers. A record keeps those that a simulation can use.
 
 use super::error::FaultKind;
 use super::number::{self, NumberError};
 use crate::time::FOREVER;
 
-/// The 18 numbers of a line, rounded. A negative value that rounds to 0 is kept as -1, and a positive number of
-/// processors or of requested seconds that rounds to 0 as 1: signs are those of the values as written.
+/// The 18 numbers of a line, rounded. To keep the signs of the values as written, a negative value that rounds to 0 becomes
+/// -1, and a positive number of processors or of requested seconds that rounds to 0 becomes 1.
 pub type Fields = [i64; 18];
 
 /// The value of a field that is not known.
 pub const UNKNOWN: i64 = -1;
 
-/// What a log says of one job, nothing judged yet.
+/// One job as written in a log, before cleaning. Unknown values are negative, usually -1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
+    /// The job number in the log (field 1).
     pub number: i64,
+    /// The submit time in seconds (field 2).
     pub submit: i64,
+    /// The recorded wait in seconds (field 3).
     pub wait: i64,
+    /// The runtime in seconds (field 4).
     pub runtime: i64,
+    /// The requested time in seconds, the user's estimate (field 9).
     pub estimate: i64,
+    /// The processors that were allocated (field 5).
     pub allocated: i32,
+    /// The processors that were requested (field 8).
     pub requested: i32,
+    /// The user's number (field 12).
     pub user: i32,
+    /// The group's number (field 13).
     pub group: i32,
+    /// The executable's number (field 14).
     pub executable: i32,
+    /// The queue's number (field 15).
     pub queue: i32,
+    /// The partition's number (field 16).
     pub partition: i32,
 }
 
-/// A fault and the byte of the line where it is.
+/// A fault and its offset in the line, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultAt {
     pub kind: FaultKind,
@@ -80,31 +92,31 @@ fn field_value(field: usize, text: &[u8]) -> Result<i64, NumberError> {
     })
 }
 
-/// The longest line that [`parse_quickly`] takes; the lines of archive logs have some 90 bytes, and at most 97.
+/// The longest line that [`parse_quickly`] can read, in bytes. Lines of archive logs have about 90 bytes, at most 97.
 const QUICK_LINE: usize = 111;
 
-/// The bytes in which it finds the next field: it begins within 64, and eight digits may follow a sign.
+/// The bytes in which [`parse_quickly`] finds the next field: it begins within 64 bytes, and has a sign and up to 8 digits.
 const NEAR: usize = 64 + 1 + number::MOST_DIGITS;
 
-/// The bytes that it looks at, of the line and of what follows it.
+/// The bytes that [`parse_quickly`] reads, of the line and after it.
 pub const QUICK_WINDOW: usize = QUICK_LINE + 1 + NEAR;
 
-/// Reads the fields of an ordinary data line, much faster than [`parse_fields`]: `bytes` are the line, of this length,
-/// and whatever follows it. False says nothing but that the line is not ordinary, and leaves anything in `fields`;
-/// where it is true they are those of [`parse_fields`].
+/// Reads the fields of an ordinary data line, much faster than [`parse_fields`]. `bytes` are the line, of this length, and
+/// the bytes after it. If it returns true, the fields are those of [`parse_fields`]. If it returns false, the line is not
+/// ordinary, which need not be a fault, and the contents of `fields` are undefined.
 #[inline]
 pub fn parse_quickly(bytes: &[u8], length: usize, fields: &mut Fields) -> bool {
     let Some(window) = bytes.first_chunk() else { return false };
     length <= QUICK_LINE && parse_window(window, length, fields).is_some()
 }
 
-// Not a part of its caller, where the compiler would run out of registers.
+// Not inlined, because the compiler would run out of registers in the caller.
 #[inline(never)]
 fn parse_window(window: &[u8; QUICK_WINDOW], length: usize, fields: &mut Fields) -> Option<()> {
     let mut places = Places::new(window, length);
     for (at, value) in fields.iter_mut().enumerate() {
         let (near, from, to) = places.next()?;
-        // What is not known makes up half of a line, and mostly the same fields of every line.
+        // Half of the fields of a line are unknown, mostly the same ones in every line.
         if to - from == 2 && near[from..].starts_with(b"-1") {
             *value = -1;
             continue;
@@ -123,27 +135,27 @@ fn parse_window(window: &[u8; QUICK_WINDOW], length: usize, fields: &mut Fields)
 
 /// Where the fields of a line begin and end.
 struct Places<'a> {
-    /// What is left of the line, and what follows it.
+    /// The rest of the line, and the bytes after it.
     rest: &'a [u8],
-    /// The beginning of that, in a size that the compiler knows: it need not check any index.
+    /// The beginning of `rest`. Its size is constant, so that the compiler needs no bounds checks.
     near: &'a [u8; NEAR],
-    /// One bit for each byte of the rest, from the lowest on: whether a field begins there, or has just ended.
+    /// One bit for each byte of the rest, from the lowest bit on: whether a field begins there, or has ended just before.
     edges: u128,
 }
 
 impl<'a> Places<'a> {
     #[inline]
     fn new(window: &'a [u8; QUICK_WINDOW], length: usize) -> Places<'a> {
-        // The line's end and all behind it count as blank, and so does what is before the line.
+        // The line end, the bytes after it and the byte before the line count as blank.
         let blanks = blanks(window) | u128::MAX << length;
         Places { rest: window, near: window.first_chunk().unwrap(), edges: blanks ^ (blanks << 1 | 1) }
     }
 
-    /// Bytes of the line, and of these the first of the next field and the first behind it.
+    /// Bytes of the line, and in these the index of the next field and of the byte after it.
     #[inline]
     fn next(&mut self) -> Option<(&'a [u8; NEAR], usize, usize)> {
         loop {
-            // Half of the bits are handled faster than all, and mostly they will do.
+            // Using only half of the bits is faster, and usually enough.
             let from = self.edges as u64;
             let to = without_lowest(from);
             if to != 0 {
@@ -154,7 +166,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Moves on to where the next field begins; `None` if there is none, or if it is longer than any number.
+    /// Moves to the beginning of the next field. None if there is none, or if it is longer than any number.
     fn move_to_field(&mut self) -> Option<()> {
         let distance = self.edges.trailing_zeros();
         self.edges = self.edges.checked_shr(distance)?;
@@ -168,17 +180,17 @@ fn without_lowest(bits: u64) -> u64 {
     bits & bits.wrapping_sub(1)
 }
 
-/// Which bytes where a line and its end may be are blank (or line ends), one bit a byte, from the lowest on.
+/// Which of the first bytes are blanks or line ends, one bit per byte, from the lowest bit on.
 #[inline]
 fn blanks(window: &[u8; QUICK_WINDOW]) -> u128 {
     let mut flags = [0; QUICK_LINE + 1];
-    // The compiler compares 16 bytes at once if nothing here is a branch: hence not `is_blank`.
+    // The compiler vectorizes this loop only if it has no branch, so it does not call `is_blank`.
     for (flag, &byte) in flags.iter_mut().zip(window) {
         *flag = u8::from((byte == b' ') | (b'\t'..=b'\r').contains(&byte));
     }
     let mut bits = 0;
     for (at, &eight) in flags.as_chunks().0.iter().enumerate() {
-        // The product has the lowest bits of the eight bytes side by side in its top byte.
+        // The top byte of the product contains the lowest bits of the eight bytes.
         let eight = u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
         bits |= u128::from(eight) << (8 * at);
     }
@@ -189,14 +201,17 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\x0b' | b'\x0c')
 }
 
-/// Whether a line has nothing but blanks.
+/// Whether a line has only blanks.
 pub fn is_blank_line(line: &[u8]) -> bool {
     line.iter().all(|&b| is_blank(b))
 }
 
 impl Record {
-    /// Picks the fields of a record. Times beyond [`FOREVER`] and names and sizes beyond 31 bits are out of range;
-    /// the error is the number of the field, counted from 1.
+    /// Makes a record from fields.
+    ///
+    /// # Errors
+    /// The number of the first field, counted from 1, that is out of range: a time above [`FOREVER`], or another value that
+    /// does not fit into 32 bits.
     pub fn from_fields(fields: &Fields) -> Result<Record, usize> {
         let time = |field: usize| match fields[field - 1] {
             value if (-FOREVER..=FOREVER).contains(&value) => Ok(value),
@@ -220,13 +235,13 @@ impl Record {
     }
 }
 
-/// The byte at which a field (counted from 1) of a well-formed line begins.
+/// The offset in bytes of a field (counted from 1) of a well-formed line.
 pub fn field_offset(line: &[u8], field: usize) -> usize {
     let mut starts = (0..line.len()).filter(|&at| !is_blank(line[at]) && (at == 0 || is_blank(line[at - 1])));
     starts.nth(field - 1).unwrap_or(0)
 }
 
-/// The fields of a well-formed line as they are written.
+/// The texts of the fields of a well-formed line.
 pub fn field_texts(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|&b| is_blank(b)).filter(|field| !field.is_empty())
 }
@@ -267,7 +282,7 @@ mod tests {
         assert_eq!(&LINE[field_offset(LINE, 14)..field_offset(LINE, 15)], b"307 ");
     }
 
-    /// What the quick way says of a line with these bytes behind its end.
+    /// The result of `parse_quickly` for a line with these bytes after its end.
     fn quickly(line: &[u8], behind: &[u8]) -> Option<Fields> {
         let mut bytes = [line, b"\n", behind].concat();
         bytes.resize(bytes.len().max(QUICK_WINDOW), b'7');
@@ -276,7 +291,7 @@ mod tests {
     }
 
     fn joined(fields: &[String], blanks: &[String]) -> Vec<u8> {
-        // The first blanks may be none, those between fields not.
+        // There may be no blank before the first field, but there must be one between fields.
         let mut line = blanks[0].clone();
         for (field, blank) in fields.iter().zip(&blanks[1..]) {
             line.push_str(field);
@@ -299,7 +314,7 @@ mod tests {
         for line in [b"".to_vec(), b" ".to_vec(), b"; 1 2 3".to_vec(), seventeen, nineteen, nul, too_long] {
             assert_eq!(quickly(&line, b" 1 2 3"), None, "{}", line.escape_ascii());
         }
-        // Too near the end of what there is.
+        // Too few bytes after the line.
         assert!(!parse_quickly(ordinary, ordinary.len(), &mut [0; 18]));
     }
 

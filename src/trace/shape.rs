@@ -1,4 +1,4 @@
-//! Shaping a workload: a part of it, several copies of it, or the same jobs in more or less time.
+//! Shaping a workload: selecting a part of it, repeating it, or changing its submit times.
 
 use rand::RngExt;
 
@@ -7,25 +7,25 @@ use super::workload::Workload;
 use crate::rng::stream;
 use crate::time::{FOREVER, Seconds};
 
-/// What to change, in the order of the fields.
+/// The changes to a workload. They are made in the order of the fields.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shaping {
     /// Keep jobs submitted at this time or later, counted from the first submission.
     pub from: Option<Seconds>,
     /// Keep jobs submitted before this time, counted from the first submission.
     pub to: Option<Seconds>,
-    /// Keep the first so many.
+    /// Keep this number of jobs from the beginning.
     pub first: Option<usize>,
-    /// The log so many times in sequence, each copy shifted by the span and one mean gap between submissions (to the
-    /// nearest second, at least 1). Copies get job numbers that go on from the largest.
+    /// The number of copies of the log in sequence. Each is shifted by the span and one mean gap between submissions (to
+    /// the nearest second, at least 1). The job numbers of copies continue from the largest one.
     pub repeat: u32,
     /// Divide the time between submissions by this: 1.2 makes the load 20% higher.
     pub load: f64,
-    /// Move each submission but the first by a random whole number of seconds up to this, earlier or later, but never
-    /// before the first; the jobs are sorted again (the "shaking" of Tsafrir and Feitelson, which shows how much of a
-    /// difference is chance).
+    /// Move each submission except the first by a random number of whole seconds, at most this, earlier or later, but not
+    /// before the first. The jobs are then sorted again. This is the "shaking" of Tsafrir and Feitelson, which shows how
+    /// much of a difference is due to chance.
     pub shake: Seconds,
-    /// Every random number comes from it.
+    /// The seed of the random numbers of `shake`.
     pub seed: u64,
 }
 
@@ -35,7 +35,10 @@ impl Default for Shaping {
     }
 }
 
-/// Shapes a workload; an error if no job is left.
+/// Shapes a workload.
+///
+/// # Errors
+/// If no job is left, or the copies are too many.
 pub fn shape(mut workload: Workload, shaping: &Shaping) -> Result<Workload, TraceError> {
     let first = workload.first_submit();
     let (from, to) = (shaping.from.unwrap_or(0), shaping.to.unwrap_or(Seconds::MAX));
@@ -125,14 +128,14 @@ mod tests {
 
     #[test]
     fn copies_follow_one_mean_gap_apart() {
-        // Span 30, three gaps of 10 in the mean.
+        // The span is 30, and the mean of the three gaps is 10.
         let shaping = Shaping { repeat: 3, ..Shaping::default() };
         let log = [100, 105, 120, 130];
         assert_eq!(submits(&log, shaping), [100, 105, 120, 130, 140, 145, 160, 170, 180, 185, 200, 210]);
         let numbers: Vec<_> = shape(workload(&log), &shaping).unwrap().jobs.iter().map(|job| job.number).collect();
         assert_eq!(numbers, (1..=12).collect::<Vec<_>>());
         assert_eq!(submits(&[7], shaping), [7, 8, 9]);
-        // 15 / 2 gaps = 7.5, to the nearest, halves up: 8.
+        // The mean gap 15 / 2 = 7.5 is rounded up to 8.
         assert_eq!(submits(&[0, 1, 15], Shaping { repeat: 2, ..Shaping::default() }), [0, 1, 15, 23, 24, 38]);
     }
 

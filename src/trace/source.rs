@@ -1,4 +1,4 @@
-//! Where a log comes from: a file, standard input, or the binary itself; plain, gzip or zstd, told by content.
+//! Where a log comes from: a file, standard input or the binary itself. It may be plain, gzip or zstd; the content decides.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -11,28 +11,32 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use super::TraceError;
 
-/// How much is read at once. Who asks a [`Source`] for that much gets it without a copy on the way.
+/// The bytes read at once. A read of this size from a [`Source`] bypasses the buffer of `BufReader`.
 pub const BUFFER: usize = 1 << 18;
 
 /// A place to read a log from.
 #[derive(Clone, Debug)]
 pub enum Source {
+    /// A file, plain or compressed.
     File(PathBuf),
+    /// Standard input.
     Stdin,
-    /// Bytes that are at hand, under the name by which errors call them.
+    /// Bytes in memory.
     Bytes {
+        /// The name in error messages and results.
         name: &'static str,
+        /// The content of a log, plain or compressed.
         bytes: Cow<'static, [u8]>,
     },
 }
 
 impl Source {
-    /// What the command line means: `-` is standard input, anything else a file.
+    /// From a command-line argument: `-` is standard input, anything else a file.
     pub fn from_argument(text: &str) -> Source {
         if text == "-" { Source::Stdin } else { Source::File(PathBuf::from(text)) }
     }
 
-    /// The name by which errors call it.
+    /// The name in error messages.
     pub fn name(&self) -> String {
         match self {
             Source::File(path) => path.display().to_string(),
@@ -41,8 +45,8 @@ impl Source {
         }
     }
 
-    /// The label in results: the file's name without folders and endings, so that results do not depend on where a
-    /// log lies or how it is packed.
+    /// The name in results: the file's name without folders and extensions, so that results do not depend on where a log
+    /// is stored or how it is compressed.
     pub fn label(&self) -> String {
         match self {
             Source::File(path) => label(path),
@@ -51,7 +55,10 @@ impl Source {
         }
     }
 
-    /// Opens it for reading, unpacked.
+    /// Opens it for reading and decompresses it.
+    ///
+    /// # Errors
+    /// If it cannot be opened or its first bytes cannot be read.
     pub fn open(&self) -> Result<Box<dyn BufRead>, TraceError> {
         let failed = |error| TraceError::Open { name: self.name(), error };
         let packed: Box<dyn Read> = match self {
@@ -69,26 +76,29 @@ impl Source {
     }
 }
 
-/// A fingerprint of a log's content, unpacked: the same log has the same, wherever it lies and however it is packed.
+/// A hash of a log's decompressed content. It does not depend on the log's name or compression.
+///
+/// # Errors
+/// If the log cannot be read.
 pub fn digest(source: &Source) -> Result<u128, TraceError> {
     let mut reader = Digesting::new(source.open()?, true);
     let failed = |error| TraceError::Read { name: source.name(), lines: 0, error };
     io::copy(&mut reader, &mut io::sink()).map_err(failed)?;
-    Ok(reader.digest().expect("it was asked for"))
+    Ok(reader.digest().expect("a hash is computed"))
 }
 
-/// Takes the fingerprint of what is read through it, if that is asked for.
+/// A reader that can compute the hash of everything read through it.
 pub struct Digesting<R> {
     input: R,
     hasher: Option<twox_hash::xxhash3_128::Hasher>,
 }
 
 impl<R: Read> Digesting<R> {
-    pub fn new(input: R, asked_for: bool) -> Self {
-        Digesting { input, hasher: asked_for.then(twox_hash::xxhash3_128::Hasher::new) }
+    pub fn new(input: R, enabled: bool) -> Self {
+        Digesting { input, hasher: enabled.then(twox_hash::xxhash3_128::Hasher::new) }
     }
 
-    /// The fingerprint so far.
+    /// The hash so far. None if it is not enabled.
     pub fn digest(&self) -> Option<u128> {
         self.hasher.as_ref().map(|hasher| hasher.finish_128())
     }
@@ -104,22 +114,22 @@ impl<R: Read> Read for Digesting<R> {
     }
 }
 
-/// A file's name without its folders and endings.
+/// A file's name without its folders and extensions.
 pub fn label(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
     name.strip_suffix(".swf").unwrap_or(name).to_string()
 }
 
-/// Looks at the first bytes and puts the right decoder before the stream.
+/// Chooses the decoder by the first bytes.
 fn unpack(mut packed: Box<dyn Read>) -> io::Result<Box<dyn BufRead>> {
     let mut start = Vec::new();
-    // A pipe may hand over less than four bytes at once; `take` asks until it has them or the stream ends.
+    // A pipe may return less than four bytes per read; `read_to_end` reads until it has them or the stream ends.
     packed.by_ref().take(4).read_to_end(&mut start)?;
     let packed_with = match start[..] {
         [0x1f, 0x8b, ..] => Packing::Gzip,
         [0x28, 0xb5, 0x2f, 0xfd] => Packing::Zstd,
-        // A skippable frame, with which some tools begin their files.
+        // A skippable frame: some tools write one first.
         [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Packing::Zstd,
         _ => Packing::None,
     };
@@ -137,7 +147,7 @@ enum Packing {
     Zstd,
 }
 
-/// All frames of a zstd file one after the other: the crate's own reader ends after the first.
+/// Reads all frames of a zstd file; the crate's own reader stops after the first.
 struct ZstdFrames<R> {
     packed: R,
     decoder: FrameDecoder,
@@ -147,7 +157,7 @@ struct ZstdFrames<R> {
 impl<R: BufRead> ZstdFrames<R> {
     fn new(packed: R) -> Self {
         let mut decoder = FrameDecoder::new();
-        // What `zstd --ultra -22` needs, and the most that the zstd tool itself accepts unasked.
+        // `zstd --ultra -22` needs this, and it is the default maximum of the zstd tool.
         decoder.set_max_window_size(1 << 27);
         ZstdFrames { packed, decoder, inside_a_frame: false }
     }

@@ -1,4 +1,4 @@
-//! What is in a log, at a glance.
+//! A summary of a log.
 
 use std::collections::BTreeSet;
 
@@ -9,40 +9,61 @@ use super::record::Record;
 use super::workload::CleaningReport;
 use crate::time::{Seconds, Time};
 
-/// A log in numbers. Counts of users and the like are over all records; loads and means over the jobs that cleaning
-/// leaves.
+/// Numbers that describe a log. The numbers of users, groups, executables, queues and partitions count the distinct known
+/// values in all records. Loads, means and maxima are over the jobs that remain after cleaning.
 #[derive(Clone, Debug)]
 pub struct Survey {
+    /// The log's name in results.
     pub label: String,
+    /// The header field `Computer`.
     pub computer: Option<String>,
+    /// The header field `Installation`.
     pub installation: Option<String>,
-    /// As the header says or as it was given; none if neither does.
+    /// The processors of the machine, from the rules of cleaning or else the header. None if unknown.
     pub procs: Option<u32>,
-    /// The Unix time of the log's time 0.
+    /// The Unix time of the log's time 0. None if the header does not have it.
     pub unix_start: Option<i64>,
+    /// Faulty lines that were skipped.
     pub skipped: Skipped,
+    /// What cleaning did to the records.
     pub cleaning: CleaningReport,
-    /// Records that become jobs.
+    /// The number of records that become jobs.
     pub jobs: usize,
+    /// Distinct known users.
     pub users: usize,
+    /// Distinct known groups.
     pub groups: usize,
+    /// Distinct known executables.
     pub executables: usize,
+    /// Distinct known queues.
     pub queues: usize,
+    /// Distinct known partitions.
     pub partitions: usize,
+    /// The first submit time of a job.
     pub first_submit: Time,
+    /// The last submit time of a job.
     pub last_submit: Time,
-    /// Work submitted over what the machine can do between the first submission and the last.
+    /// The processor-seconds of all jobs, divided by those of the machine between the first and the last submission. None
+    /// if the machine is unknown or this time is 0.
     pub offered_load: Option<f64>,
+    /// Mean processors of a job.
     pub procs_mean: f64,
+    /// Processors of the widest job.
     pub procs_max: u32,
+    /// Mean runtime, in seconds.
     pub runtime_mean: f64,
+    /// Longest runtime, in seconds.
     pub runtime_max: Seconds,
+    /// Mean estimate, in seconds.
     pub estimate_mean: f64,
-    /// For each field, the share of records that do not know it.
+    /// For each of the 18 fields, the share of records with an unknown value, 0 to 1.
     pub unknown: [f64; 18],
 }
 
-/// Looks over a log. A machine of unknown size is no obstacle here: nothing is then too wide.
+/// Summarizes a log. If the size of the machine is unknown, no job is too wide.
+///
+/// # Errors
+/// If no job remains after cleaning.
 pub fn survey(log: &Log, rules: &Cleaning) -> Result<Survey, TraceError> {
     let procs = rules.procs.or_else(|| log.header.procs());
     let workload = clean(log, &Cleaning { procs: procs.or(Some(u32::MAX)), ..*rules })?;

@@ -1,4 +1,4 @@
-//! Is this a sound SWF log? Every fault with its place, and everything that a user of the log should know.
+//! Checks an SWF log: reports every fault with its position, and unusual records.
 
 use std::collections::BTreeMap;
 
@@ -8,31 +8,35 @@ use super::read::{Line, Lines};
 use super::record::Record;
 use super::source::Source;
 
-/// How many faulty lines are kept to be shown; all are counted.
+/// The most faulty lines kept to be shown; all are counted.
 const FAULTS_SHOWN: usize = 20;
 
-/// How many runs of consecutive job numbers are kept, some megabytes of them. Logs of real machines have far fewer.
+/// The most runs of consecutive job numbers that are kept, which take a few megabytes. Real logs have far fewer.
 const MOST_RUNS: usize = 100_000;
 
-/// What was found in a log.
+/// The result of [`validate`].
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
+    /// The number of valid data lines.
     pub records: u64,
-    /// Lines that are no record; the first of them.
+    /// The first 20 faulty lines.
     pub faults: Vec<LineFault>,
+    /// The number of all faulty lines.
     pub fault_count: u64,
-    /// The header says nothing of the machine's size.
+    /// The header does not give the size of the machine.
     pub no_machine: bool,
-    /// Things that are legal but worth knowing, in a fixed order; only those that occur.
+    /// Facts that are legal but unusual, in a fixed order; only those that occur.
     pub remarks: Vec<Finding>,
 }
 
-/// Something that holds for some records.
+/// A fact about some records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
+    /// The fact, as the end of a sentence that begins with the number of records.
     pub what: String,
+    /// The number of records.
     pub count: u64,
-    /// The line where it is first so.
+    /// The line of the first of them; 0 if it applies to the whole log.
     pub first_line: u64,
 }
 
@@ -68,13 +72,13 @@ struct JobNumbers {
 }
 
 impl JobNumbers {
-    /// Adds a number; whether it is new.
+    /// Adds a number. Returns whether it is new.
     fn insert(&mut self, number: i64) -> bool {
         let before = self.runs.range(..=number).next_back().map(|(&first, &last)| (first, last));
         if before.is_some_and(|(_, last)| number <= last) {
             return false;
         }
-        // The runs that end just before it and begin just behind it become one with it.
+        // Merge with the runs that end directly before it and begin directly after it.
         let first = before.filter(|&(_, last)| last + 1 == number).map_or(number, |(first, _)| first);
         let behind = number.checked_add(1).and_then(|next| self.runs.remove(&next));
         self.runs.insert(first, behind.unwrap_or(number));
@@ -86,8 +90,12 @@ impl JobNumbers {
     }
 }
 
-/// Reads a log to its end, whatever its lines are. Keeps no more than it reports: memory does not grow with the log.
-pub fn validate(source: &Source, watch: &mut dyn FnMut(usize)) -> Result<Findings, TraceError> {
+/// Reads a log to its end, faulty lines included. Its memory use does not depend on the length of the log. `progress` is
+/// called after every 65,536 records with the number of records so far.
+///
+/// # Errors
+/// If the log cannot be read.
+pub fn validate(source: &Source, progress: &mut dyn FnMut(usize)) -> Result<Findings, TraceError> {
     let mut findings = Findings::default();
     let mut header = Header::default();
     let (mut backwards, mut repeated, mut insane, mut wide) =
@@ -116,9 +124,9 @@ pub fn validate(source: &Source, watch: &mut dyn FnMut(usize)) -> Result<Finding
                     procs = header.procs();
                 }
                 findings.records += 1;
-                let wants = if record.requested > 0 { record.requested } else { record.allocated };
+                let needs = if record.requested > 0 { record.requested } else { record.allocated };
                 insane.note(is_insane(&record), at);
-                wide.note(procs.is_some_and(|procs| i64::from(wants) > i64::from(procs)), at);
+                wide.note(procs.is_some_and(|procs| i64::from(needs) > i64::from(procs)), at);
                 backwards.note(record.submit < latest_submit, at);
                 latest_submit = latest_submit.max(record.submit);
                 match numbers.is_full() {
@@ -129,7 +137,7 @@ pub fn validate(source: &Source, watch: &mut dyn FnMut(usize)) -> Result<Finding
                 no_estimate.note(record.estimate <= 0, at);
                 overruns.note(record.estimate > 0 && record.runtime > record.estimate, at);
                 if findings.records.is_multiple_of(1 << 16) {
-                    watch(findings.records as usize);
+                    progress(findings.records as usize);
                 }
             }
         }

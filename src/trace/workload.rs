@@ -1,60 +1,68 @@
-//! A workload: the jobs of a log that can be simulated, in order, with the machine they run on.
+//! A workload: the jobs of a log that can be simulated, and the size of the machine.
 
 use crate::job::Job;
 use crate::time::{Seconds, Time};
 
-/// Jobs in order of submission (equal times keep the log's order), and a machine wide enough for each.
+/// Jobs in order of submission (jobs with equal times keep the log's order), and a machine that is large enough for each.
 #[derive(Clone, Debug)]
 pub struct Workload {
     /// The log's name in results.
     pub label: String,
-    /// The machine's processors.
+    /// The processors of the machine.
     pub procs: u32,
+    /// In order of submission; at least one.
     pub jobs: Vec<Job>,
-    /// What became of the log's records on the way here.
+    /// What cleaning did to the log's records.
     pub cleaning: CleaningReport,
 }
 
 impl Workload {
-    /// The first submission. (A workload is never empty.)
+    /// The submit time of the first job.
+    ///
+    /// # Panics
+    /// If there are no jobs, which no function of this crate produces.
     pub fn first_submit(&self) -> Time {
         self.jobs[0].submission.submit
     }
 
+    /// The submit time of the last job. Panics as [`Workload::first_submit`].
     pub fn last_submit(&self) -> Time {
         self.jobs[self.jobs.len() - 1].submission.submit
     }
 }
 
-/// What the rules of cleaning did, in numbers of records.
+/// The number of records that each rule of cleaning applied to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CleaningReport {
+    /// All records of the log.
     pub records: u64,
-    /// No processors: neither requested nor allocated above 0.
+    /// Dropped: neither requested nor allocated processors are above 0.
     pub without_procs: u64,
-    /// A negative runtime.
+    /// Dropped: a negative runtime.
     pub negative_runtime: u64,
-    /// A negative submit time.
+    /// Dropped: a negative submit time.
     pub negative_submit: u64,
-    /// Wider than the machine.
+    /// Dropped: wider than the machine.
     pub too_wide: u64,
-    /// Without an estimate, where such jobs are dropped.
+    /// Dropped: no estimate. 0 unless the rules drop such jobs.
     pub without_estimate: u64,
-    /// Without a recorded wait, where the log's own schedule is wanted.
+    /// Dropped: no recorded wait. 0 unless the rules require waits, as `replay` does.
     pub without_wait: u64,
-    /// Jobs that got an estimate filled in, and the one they got (0 where each got its own runtime).
+    /// Jobs without an estimate that were assigned one.
     pub filled: u64,
+    /// The estimate assigned to them, in seconds; 0 if each got its own runtime.
     pub filled_with: Seconds,
-    /// Jobs recorded with a runtime of 0, simulated as 1 second.
+    /// Jobs with a recorded runtime of 0, simulated as 1 second.
     pub zero_runtime: u64,
-    /// Jobs that outlive their estimate: ended there or not, as asked.
+    /// Jobs that run longer than their estimate. The rules decide whether they are ended there.
     pub overruns: u64,
-    /// Jobs whose estimate is that of a model, and of those the ones that run longer than its longest estimate, and the
-    /// ones for which none long enough was left.
+    /// Jobs whose estimate is from a model.
     pub modelled: u64,
+    /// Jobs among them that run longer than the model's longest estimate.
     pub modelled_cut: u64,
+    /// Jobs among them for which the model had no long enough estimate left.
     pub modelled_short: u64,
-    /// Jobs that stood behind one with a later submit time.
+    /// Jobs that follow a job with a later submit time in the log.
     pub out_of_order: u64,
 }
 
@@ -64,7 +72,7 @@ impl CleaningReport {
         self.without_procs + self.negative_runtime + self.negative_submit
     }
 
-    /// All records that became no job.
+    /// All records that did not become jobs.
     pub fn dropped(&self) -> u64 {
         self.not_sane() + self.too_wide + self.without_estimate + self.without_wait
     }

@@ -1,4 +1,4 @@
-//! SWF out: aligned as the archive's logs are.
+//! Writes SWF logs, aligned like the archive's logs.
 
 use std::io::{self, Write};
 
@@ -8,6 +8,7 @@ use super::record::Fields;
 /// The columns' widths in the archive's logs.
 const WIDTHS: [usize; 18] = [5, 8, 6, 6, 4, 6, 5, 4, 6, 5, 2, 3, 3, 3, 2, 2, 2, 2];
 
+/// Writes the comment lines of a header.
 pub fn write_header(out: &mut dyn Write, header: &Header) -> io::Result<()> {
     for line in header.lines() {
         out.write_all(line)?;
@@ -16,8 +17,9 @@ pub fn write_header(out: &mut dyn Write, header: &Header) -> io::Result<()> {
     Ok(())
 }
 
+/// Writes one data line.
 pub fn write_record(out: &mut dyn Write, fields: &Fields) -> io::Result<()> {
-    // The longest number has 20 characters, and each a blank before it or the line's end behind.
+    // The longest number has 20 characters, and each number is followed by a blank or the line end.
     let mut line = [b' '; 18 * 21];
     let mut length = 0;
     let mut digits = itoa::Buffer::new();
@@ -31,7 +33,7 @@ pub fn write_record(out: &mut dyn Write, fields: &Fields) -> io::Result<()> {
     out.write_all(&line[..length])
 }
 
-/// Writes fields as they are spelled.
+/// Writes one data line from the texts of its fields.
 pub fn write_texts<'a>(out: &mut dyn Write, fields: impl Iterator<Item = &'a [u8]>) -> io::Result<()> {
     for (at, (field, width)) in fields.zip(WIDTHS).enumerate() {
         if at > 0 {

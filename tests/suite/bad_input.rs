@@ -130,7 +130,7 @@ fn a_log_that_does_not_name_its_machine() {
 #[test]
 fn a_job_wider_than_the_machine() {
     let log = with_header(&format!("{GOOD}{}", GOOD.replacen("1 0 0 5 1 1 1 1", "7 0 0 5 1 1 1 9", 1)));
-    assert_bad_log(&log, &["--strict"], "job 7 wants 9 processors of a machine that has 8");
+    assert_bad_log(&log, &["--strict"], "job 7 needs 9 processors, but the machine has 8");
     let ran = sim_fed(&["--trace", "-"], &log);
     assert!(ran.code == 0 && ran.out.contains("stdin,8,sjbf,ruh,1,1,"), "{}", ran.out);
     assert!(ran.err.contains("1 of 2 records dropped (50.0%): 1 wider than the machine"), "{}", ran.err);

@@ -5,7 +5,7 @@
 
 use shadowtime::engine::{EngineError, EngineOptions, Named, Outcome, Simulation};
 use shadowtime::job::{Job, JobId};
-use shadowtime::predict::{self, Board, BreachKind, Predictor, Stage};
+use shadowtime::predict::{self, Board, InvalidReason, Predictor, Stage};
 use shadowtime::schedule::{self, Policy, View};
 
 use crate::support::{job, job_of, run, run_with, starts, workload};
@@ -1360,7 +1360,7 @@ mod simulation {
     fn a_job_wider_than_the_machine_is_refused() {
         let mut simulation = plain_easy(&[], 0);
         let wide = Job { number: 7, ..exact(0, 5, 1) };
-        assert_eq!(simulation.submit(&wide), Err(EngineError::TooWide { job: 7, wants: 5, procs: 4 }));
+        assert_eq!(simulation.submit(&wide), Err(EngineError::TooWide { job: 7, needs: 5, procs: 4 }));
     }
 
     #[test]
@@ -1506,7 +1506,7 @@ mod simulation {
     #[test]
     fn a_prediction_of_nothing_is_an_error() {
         let says = Says { arrival: Some(0), ..Says::default() };
-        let why = BreachKind::TooShort;
+        let why = InvalidReason::TooShort;
         let by_hand = EngineError::BadPrediction { predictor: "says".into(), job: 1, time: 5, prediction: 0, why };
         assert_error(run_own(says, &[exact(5, 1, 1)]), by_hand, &["'says'", "job 1", "time 5", "0 s"]);
     }
@@ -1531,7 +1531,7 @@ mod simulation {
     fn a_prediction_not_above_the_elapsed_time_is_an_error() {
         // The job starts at 5 and has run for 3 seconds at its deadline: 3 seconds are not more than that.
         let says = Says { arrival: Some(3), miss: Some(3), ..Says::default() };
-        let why = BreachKind::NotAboveElapsed { elapsed: 3 };
+        let why = InvalidReason::NotAboveElapsed { elapsed: 3 };
         let by_hand = EngineError::BadPrediction { predictor: "says".into(), job: 1, time: 8, prediction: 3, why };
         assert_error(run_own(says, &[exact(5, 1, 9)]), by_hand, &["'says'", "job 1", "time 8", "3 s"]);
     }
@@ -1556,7 +1556,7 @@ mod simulation {
                 board.predict(id, runtime);
             }
         }
-        let why = BreachKind::NotInTheSystem;
+        let why = InvalidReason::NotInTheSystem;
         let by_hand = EngineError::BadPrediction { predictor: "says".into(), job: 1, time: 7, prediction: 2, why };
         assert_error(run_own(Haunted, &[exact(5, 1, 2)]), by_hand, &["'says'", "job 1", "time 7"]);
     }

@@ -191,7 +191,7 @@ fn bad_searches() {
         assert!(ran.code == 2 && ran.err.contains(message), "{args:?}: {} {}", ran.code, ran.err);
     }
     for (spec, message) in [
-        ("smith:templates=(u,z)", "'z' is nothing a template knows"),
+        ("smith:templates=(u,z)", "'z' is not a word of a template"),
         ("smith:templates=@/no/such/file", "templates: cannot read /no/such/file: "),
         ("smith:confidence=100", "not a percentage above 0 and below 100"),
         ("smith:at=end", "not one of arrival, start"),

@@ -1,8 +1,8 @@
-//! Missed deadlines: running jobs whose predictions run out, found without looking at all of them.
+//! Missed deadlines: finds the running jobs that outlive their predictions without examining all running jobs.
 
 use super::Simulation;
-use crate::engine::agenda::{Due, NEVER};
 use crate::engine::error::EngineError;
+use crate::engine::event_queue::{NEVER, QueuedEvent};
 use crate::engine::observer::{Miss, Observer, Placed};
 use crate::engine::recorder::Event;
 use crate::job::JobId;
@@ -10,18 +10,18 @@ use crate::predict::{Entry, Stage};
 use crate::time::Time;
 
 impl<O: Observer> Simulation<O> {
-    /// The missed deadlines of the present instant: the second of what happens at one.
+    /// Handles the missed deadlines of the present instant: step 2 in the order of events.
     pub(super) fn miss_deadlines(&mut self) -> Result<(), EngineError> {
         let mut late = std::mem::take(&mut self.late);
         late.clear();
-        while let Some(due) = self.deadlines.take_by(self.now()) {
+        while let Some(due) = self.deadlines.pop_until(self.now()) {
             if self.unwatch(due).is_some() {
                 late.push(due.job());
             }
         }
         late.sort_unstable();
         for &id in &late {
-            // The deadline may have moved since it was put down, and by what happened earlier at this instant.
+            // The deadline may have changed since it was queued, also earlier at this instant.
             if self.deadline(id).is_none_or(|deadline| deadline > self.now()) {
                 if let Some(place) = self.board.place(id) {
                     self.watch_deadline(id, place);
@@ -44,7 +44,7 @@ impl<O: Observer> Simulation<O> {
         Ok(())
     }
 
-    /// When a running job's prediction runs out.
+    /// When a running job reaches its prediction.
     fn deadline(&self, id: JobId) -> Option<Time> {
         let entry = self.board.at(self.board.place(id)?);
         match entry.stage {
@@ -53,34 +53,34 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    /// Puts down a running job's deadline, if it will outlive it and is not watched until then anyway.
+    /// Queues a running job's deadline if the job will miss it and no earlier time is queued for the job.
     pub(super) fn watch_deadline(&mut self, id: JobId, place: usize) {
         let Entry { stage, prediction, .. } = *self.board.at(place);
         if let Stage::Running { start } = stage {
-            let secret = &mut self.secrets[place];
-            if prediction < secret.runtime && start + prediction < secret.watched {
-                secret.watched = start + prediction;
-                self.deadlines.put(Due::new(secret.watched, id, place));
+            let hidden = &mut self.hidden[place];
+            if prediction < hidden.runtime && start + prediction < hidden.watched {
+                hidden.watched = start + prediction;
+                self.deadlines.push(QueuedEvent::new(hidden.watched, id, place));
             }
         }
     }
 
-    /// A watched time has come or is taken away; the job's place, if it still counted.
-    fn unwatch(&mut self, due: Due) -> Option<usize> {
+    /// Marks a queued deadline as handled. Returns the job's place if the deadline was still valid.
+    fn unwatch(&mut self, due: QueuedEvent) -> Option<usize> {
         let place = self.board.place(due.job())?;
-        let watched = &mut self.secrets[place].watched;
+        let watched = &mut self.hidden[place].watched;
         (*watched == due.time()).then(|| {
             *watched = NEVER;
             place
         })
     }
 
-    /// Takes times off the top at which no deadline is missed, so that nobody wakes up for them.
+    /// Removes times from the front of the queue at which no deadline is missed, so that they cause no event.
     fn drop_stale_deadlines(&mut self) {
         while let Some(due) = self.deadlines.first()
             && self.deadline(due.job()) != Some(due.time())
         {
-            self.deadlines.take();
+            self.deadlines.pop();
             if let Some(place) = self.unwatch(due) {
                 self.watch_deadline(due.job(), place);
             }

@@ -1,9 +1,9 @@
-//! A simulation: a machine, its queue, its predictor and its policy, and a clock that only this file moves.
+//! A simulation: a machine, its queue, its predictor, its policy and its clock.
 
 use std::collections::VecDeque;
 
-use super::agenda::{Agenda, Due, NEVER};
 use super::error::EngineError;
+use super::event_queue::{EventQueue, NEVER, QueuedEvent};
 use super::machine::Machine;
 use super::observer::{Arrival, Cancellation, End, Observer, Placed, PredictionChange, Start};
 use super::recorder::{Event, Outcome, PredictionMade, Recorder};
@@ -15,89 +15,88 @@ use crate::time::{Seconds, Time};
 
 mod deadlines;
 
-/// One machine on the way through time.
+/// The simulation of one machine.
 ///
-/// It can be given jobs ([`Simulation::submit`]), moved on ([`Simulation::advance_to`]), told to cancel a waiting job
-/// ([`Simulation::cancel`]) and looked at without being changed. Running a whole workload is a loop over that
-/// ([`crate::engine::run`]).
+/// A caller submits jobs ([`Simulation::submit`]), advances the clock ([`Simulation::advance_to`]), cancels waiting jobs
+/// ([`Simulation::cancel`]) and reads the state. [`crate::engine::run`] does this for a whole workload.
 ///
 /// # The order of events
 ///
 /// At one instant, in this order:
 /// 1. terminations, in workload order, each handled completely before the next: a job that ends at the same instant but
-///    comes later in order is still running until its turn;
-/// 2. missed deadlines of jobs still running, in workload order; each is looked at once, and misses if its deadline, as
-///    changed by what happened earlier at this instant, has come. A job whose runtime equals its prediction misses
-///    nothing;
+///    comes later in this order is still running until it is handled;
+/// 2. missed deadlines of jobs that still run, in workload order. Each job is checked once, with the deadline as changed
+///    by earlier events of this instant. A job whose runtime equals its prediction misses no deadline;
 /// 3. arrivals, in workload order;
-/// 4. one scheduling pass, if a job terminated, arrived or was cancelled, or the policy asked to be woken. A missed
-///    deadline alone changes predictions and starts nothing, unless `pass_on_miss` says otherwise.
+/// 4. one scheduling pass, if a job terminated, arrived or was cancelled, or the policy's [`Policy::wakes_at`] has come. A
+///    missed deadline alone changes predictions but starts no job, unless `pass_on_miss` is set.
 ///
-/// The jobs that a pass starts are started in the order decided, after the pass.
+/// The policy decides the order in which the jobs of a pass start. They start after the pass.
 ///
 /// # Several machines on one clock
 ///
 /// [`Simulation::advance_to`] is [`Simulation::settle`] (1 to 3) and [`Simulation::pass`] (4) for each instant up to the
-/// one given. Whoever steps several simulations together calls the two: settle all, then pass over all, cancelling in
-/// between, until nothing starts.
+/// one given. To step several simulations together, call the two separately: settle all, then run the passes of all and
+/// cancel jobs in between, until no job starts.
 ///
 /// # Observers
 ///
-/// Whoever wants to know what happens is an [`Observer`]: the recorder, whose outcomes can be asked for, and one more, of
-/// type `O` (two make one as a pair).
+/// Every event is passed to two observers: the recorder, which stores outcomes, and one more of type `O`. A pair of
+/// observers is also an [`Observer`].
 pub struct Simulation<O: Observer = ()> {
     predictor: Named<dyn Predictor>,
     policy: Named<dyn Policy>,
     options: EngineOptions,
     machine: Machine,
-    /// What everybody may know of the jobs, the clock included.
+    /// What predictors and policies can read: the jobs in the system and the clock.
     board: BoardKeeper,
-    /// What only the engine knows of them, by their places on the board.
-    secrets: Vec<Secret>,
-    /// Jobs handed in for a time to come. They are not on the board: nobody may know of them yet.
+    /// What they cannot read, by place on the board.
+    hidden: Vec<Hidden>,
+    /// Submitted jobs that have not arrived. They are not on the board, so that no predictor can read them.
     upcoming: VecDeque<Job>,
-    /// How many jobs were handed in.
-    handed_in: u32,
-    /// When each running job will end, and its place on the board.
-    ends: Agenda,
-    /// When to look whether a job has missed its deadline: for each that will if nothing changes, no later than then.
-    deadlines: Agenda,
+    /// The number of jobs submitted so far.
+    submitted: u32,
+    /// The ends of running jobs.
+    ends: EventQueue,
+    /// When to check jobs for missed deadlines: no later than the deadline for each job that will miss its present one.
+    deadlines: EventQueue,
     pass_due: bool,
-    /// When the policy wants to be woken.
+    /// [`Policy::wakes_at`], or [`NEVER`].
     wakes_at: Time,
     observers: (Recorder, O),
     /// The jobs that the last pass started.
     started: Vec<JobId>,
-    /// Scratch: the jobs whose deadlines have come.
+    /// Scratch: the jobs with a queued deadline that has come.
     late: Vec<JobId>,
-    /// The jobs whose predictions have changed since they were applied to the machine.
+    /// The jobs with a prediction that is not yet applied to the machine.
     changed: Vec<JobId>,
 }
 
+/// What only the engine stores of a job in the system.
 #[derive(Clone, Copy, Debug)]
-struct Secret {
+struct Hidden {
     runtime: Seconds,
-    /// The log's number, for messages.
+    /// The job's number in the log, for messages.
     number: i64,
-    /// The earliest of its times in `deadlines` that still counts. Predictions change much oftener than they are missed,
-    /// so that a deadline that moves away is looked at again only when its old time has come.
+    /// The earliest valid time of the job in `deadlines`. Predictions change much more often than they are missed, so a
+    /// deadline that moves to a later time is checked again only at its old time.
     watched: Time,
-    /// The prediction that the machine and the policy know of, 0 if none. Predictions may change over and over before they
-    /// matter, so that they are applied before a pass, and the last of them only.
+    /// The prediction last applied to the machine and the policy, 0 if none. A prediction may change many times between
+    /// two passes; only the last one is applied, directly before the pass.
     applied: Seconds,
-    /// Whether it is in `changed`.
+    /// Whether the job is in `Simulation::changed`.
     is_changed: bool,
 }
 
 impl Simulation {
-    /// An empty machine of `procs` processors, its clock before everything. Only the recorder observes it.
+    /// An empty machine of `procs` processors. The clock is at `Time::MIN`. Only the recorder observes it.
     pub fn new(procs: u32, policy: Named<dyn Policy>, predictor: Named<dyn Predictor>, options: EngineOptions) -> Self {
         Simulation::observed(procs, policy, predictor, options, ())
     }
 }
 
 impl<O: Observer> Simulation<O> {
-    /// The same with one more observer.
+    /// As [`Simulation::new`], with an additional observer.
     pub fn observed(
         procs: u32,
         policy: Named<dyn Policy>,
@@ -113,11 +112,11 @@ impl<O: Observer> Simulation<O> {
             options,
             machine: Machine::new(procs, options.inflate),
             board,
-            secrets: Vec::new(),
+            hidden: Vec::new(),
             upcoming: VecDeque::new(),
-            handed_in: 0,
-            ends: Agenda::default(),
-            deadlines: Agenda::default(),
+            submitted: 0,
+            ends: EventQueue::default(),
+            deadlines: EventQueue::default(),
             pass_due: false,
             wakes_at: NEVER,
             observers: (Recorder::new(options.keep_history), observer),
@@ -127,31 +126,38 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    /// So many jobs will be handed in: what is kept of each gets its room at once.
-    pub fn expect(&mut self, jobs: usize) {
+    /// Reserves memory for this number of jobs.
+    pub fn reserve(&mut self, jobs: usize) {
         self.observers.0.outcomes.reserve_exact(jobs);
-        self.board.expect(jobs);
+        self.board.reserve(jobs);
     }
 
-    /// Hands in a job that will arrive at its submit time: now or later, and not before the job handed in last.
+    /// Submits a job, which arrives at its submit time.
+    ///
+    /// # Errors
+    /// If the submit time is in the past or before that of the job submitted last, or if the job is wider than the machine
+    /// and the policy does not oversubscribe.
     pub fn submit(&mut self, job: &Job) -> Result<JobId, EngineError> {
         let submission = job.submission;
         if submission.procs > self.machine.procs && !self.policy.value.oversubscribes() {
-            let (wants, procs) = (submission.procs, self.machine.procs);
-            return Err(EngineError::TooWide { job: job.number, wants, procs });
+            let (needs, procs) = (submission.procs, self.machine.procs);
+            return Err(EngineError::TooWide { job: job.number, needs, procs });
         }
         let earliest = self.upcoming.back().map_or(self.now(), |last| last.submission.submit);
         if submission.submit < earliest {
             return Err(EngineError::OutOfOrder { job: job.number, submit: submission.submit, earliest });
         }
-        let id = JobId(self.handed_in);
-        self.handed_in += 1;
+        let id = JobId(self.submitted);
+        self.submitted += 1;
         self.upcoming.push_back(*job);
-        self.observers.0.announce();
+        self.observers.0.add_job();
         Ok(id)
     }
 
     /// Withdraws a waiting job. A pass is then due at the present instant.
+    ///
+    /// # Errors
+    /// If the job does not wait, or the predictor breaks its contract.
     pub fn cancel(&mut self, id: JobId) -> Result<(), EngineError> {
         let Some(job) = self.machine.withdraw(id) else { return Err(EngineError::NotWaiting { time: self.now() }) };
         let place = self.place(id);
@@ -163,11 +169,14 @@ impl<O: Observer> Simulation<O> {
         self.predictor.value.on_cancellation(id, self.board.board_mut());
         self.absorb(Event::Cancellation, id)?;
         self.board.forget(id);
-        self.set_alarm();
+        self.update_wakeup();
         Ok(())
     }
 
-    /// Handles every instant up to and including `time`, and sets the clock there.
+    /// Handles every instant up to and including `time`, and sets the clock to `time`.
+    ///
+    /// # Errors
+    /// If the policy or the predictor breaks its contract.
     pub fn advance_to(&mut self, time: Time) -> Result<(), EngineError> {
         while let Some(next) = self.next_event().filter(|&next| next <= time) {
             self.settle(next)?;
@@ -179,7 +188,10 @@ impl<O: Observer> Simulation<O> {
         Ok(())
     }
 
-    /// Handles everything that is still to come from the jobs submitted so far.
+    /// Handles all remaining events of the jobs submitted so far.
+    ///
+    /// # Errors
+    /// If the policy or the predictor breaks its contract, or jobs still wait after the last event.
     pub fn run_to_end(&mut self) -> Result<(), EngineError> {
         while let Some(next) = self.next_event() {
             self.settle(next)?;
@@ -196,7 +208,7 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    /// The next instant at which anything happens; the present one if a pass is still due.
+    /// The instant of the next event; the present one if a pass is due. None if no events are left.
     pub fn next_event(&self) -> Option<Time> {
         let now = self.now();
         if self.pass_due {
@@ -210,12 +222,15 @@ impl<O: Observer> Simulation<O> {
         (next != NEVER).then_some(next)
     }
 
-    /// Moves the clock to `time`, no later than [`Simulation::next_event`], and handles terminations, missed deadlines
-    /// and arrivals of that instant, but no pass.
+    /// Moves the clock to `time`, which is at most [`Simulation::next_event`], and handles the terminations, missed
+    /// deadlines and arrivals of that instant, but does not run a pass.
+    ///
+    /// # Errors
+    /// If the predictor breaks its contract.
     pub fn settle(&mut self, time: Time) -> Result<(), EngineError> {
         debug_assert!(time >= self.now() && self.next_event().is_none_or(|next| time <= next));
         self.board.set_now(time);
-        while let Some(end) = self.ends.take_by(time) {
+        while let Some(end) = self.ends.pop_until(time) {
             self.terminate(end.job(), end.place())?;
         }
         self.miss_deadlines()?;
@@ -225,12 +240,15 @@ impl<O: Observer> Simulation<O> {
             self.upcoming.pop_front();
             self.arrive(job)?;
         }
-        self.set_alarm();
+        self.update_wakeup();
         self.pass_due |= self.wakes_at <= time;
         Ok(())
     }
 
-    /// The scheduling pass of the present instant, if one is due. Returns the jobs that it started.
+    /// Runs the scheduling pass of the present instant, if one is due. Returns the jobs that it started.
+    ///
+    /// # Errors
+    /// If the policy or the predictor breaks its contract.
     pub fn pass(&mut self) -> Result<&[JobId], EngineError> {
         self.started.clear();
         if !std::mem::take(&mut self.pass_due) {
@@ -242,36 +260,36 @@ impl<O: Observer> Simulation<O> {
         for &id in &started {
             self.start(id)?;
         }
-        self.machine.quiet = true;
+        self.machine.only_arrivals = true;
         for &id in &started {
             self.predictor.value.on_start(id, self.board.board_mut());
             self.absorb(Event::Start, id)?;
         }
-        // Backfilled is whoever leaves a job waiting that arrived earlier.
+        // A job is backfilled if one that arrived earlier still waits.
         let still_waiting = self.machine.waiting.first().map(|job| job.id);
         for &id in &started {
             let backfilled = still_waiting.is_some_and(|head| head < id);
             let place = self.place(id);
-            let (Entry { job, prediction, .. }, runtime) = (self.board.at(place), self.secrets[place].runtime);
+            let (Entry { job, prediction, .. }, runtime) = (self.board.at(place), self.hidden[place].runtime);
             let (prediction, error) = (*prediction, (runtime - prediction).abs() as f64);
             let inside = self.board.board().interval(id).map(|interval| error <= interval);
             let (time, submission, job) = (self.board.board().now(), job, Placed { id, place });
             self.observers.on_start(&Start { time, job, submission, runtime, prediction, backfilled, inside });
         }
         self.started = started;
-        self.set_alarm();
+        self.update_wakeup();
         Ok(&self.started)
     }
 
-    /// Asks the policy when it wants to be woken: after whatever may have changed its mind.
-    fn set_alarm(&mut self) {
+    /// Must be called after every event that may change [`Policy::wakes_at`].
+    fn update_wakeup(&mut self) {
         self.wakes_at = self.policy.value.wakes_at().unwrap_or(NEVER);
     }
 
     fn terminate(&mut self, id: JobId, place: usize) -> Result<(), EngineError> {
         let Entry { job: submission, stage, prediction, misses } = self.board.at(place);
         let &Stage::Running { start } = stage else { unreachable!("only running jobs end") };
-        let Secret { runtime, applied, .. } = self.secrets[place];
+        let Hidden { runtime, applied, .. } = self.hidden[place];
         let (prediction, misses) = (*prediction, *misses);
         let (time, job) = (self.board.board().now(), Placed { id, place });
         self.observers.on_end(&End { time, job, submission, runtime, prediction, misses });
@@ -287,11 +305,11 @@ impl<O: Observer> Simulation<O> {
     fn arrive(&mut self, job: Job) -> Result<(), EngineError> {
         let Job { submission, runtime, number, .. } = job;
         let id = self.board.arrive(submission);
-        let (place, secret) =
-            (self.place(id), Secret { runtime, number, watched: NEVER, applied: 0, is_changed: false });
-        match self.secrets.get_mut(place) {
-            Some(free) => *free = secret,
-            None => self.secrets.push(secret),
+        let (place, hidden) =
+            (self.place(id), Hidden { runtime, number, watched: NEVER, applied: 0, is_changed: false });
+        match self.hidden.get_mut(place) {
+            Some(free) => *free = hidden,
+            None => self.hidden.push(hidden),
         }
         let (time, job) = (self.board.board().now(), Placed { id, place });
         self.observers.on_arrival(&Arrival { time, job, submission: &submission });
@@ -300,7 +318,7 @@ impl<O: Observer> Simulation<O> {
         self.pass_due = true;
         match self.predictor.value.as_oracle() {
             None => self.predictor.value.on_arrival(id, self.board.board_mut()),
-            Some(oracle) => oracle.on_arrival_knowing(id, runtime, self.board.board_mut()),
+            Some(oracle) => oracle.on_arrival_with_runtime(id, runtime, self.board.board_mut()),
         }
         self.absorb(Event::Arrival, id)?;
         match self.board.at(place).prediction {
@@ -317,12 +335,12 @@ impl<O: Observer> Simulation<O> {
         let (now, place) = (self.now(), self.place(id));
         self.machine.start(job, now);
         self.board.set_stage_at(place, Stage::Running { start: now });
-        self.ends.put(Due::new(now + self.secrets[place].runtime, id, place));
+        self.ends.push(QueuedEvent::new(now + self.hidden[place].runtime, id, place));
         self.watch_deadline(id, place);
         Ok(())
     }
 
-    /// Takes over what the predictor has written on the board, if anything.
+    /// Handles the predictions that the predictor has written on the board.
     #[inline]
     fn absorb(&mut self, event: Event, cause: JobId) -> Result<(), EngineError> {
         if self.board.has_changes() { self.absorb_changes(event, cause) } else { Ok(()) }
@@ -339,14 +357,14 @@ impl<O: Observer> Simulation<O> {
             let time = self.now();
             let made = PredictionMade { job, time, prediction: new, event, cause };
             let place = place as usize;
-            let secret = &mut self.secrets[place];
-            self.observers.on_prediction(&PredictionChange { place, made, old, runtime: secret.runtime });
+            let hidden = &mut self.hidden[place];
+            self.observers.on_prediction(&PredictionChange { place, made, old, runtime: hidden.runtime });
             if old == 0 {
-                // Who arrives is mostly predicted once.
-                secret.applied = new;
+                // Applied at once: most arriving jobs are predicted only once before the pass.
+                hidden.applied = new;
                 self.machine.predict_waiting(job, old, new);
             } else {
-                if !std::mem::replace(&mut secret.is_changed, true) {
+                if !std::mem::replace(&mut hidden.is_changed, true) {
                     self.changed.push(job);
                 }
                 self.watch_deadline(job, place);
@@ -354,14 +372,14 @@ impl<O: Observer> Simulation<O> {
         }
         self.observers.0.order_history(first_made);
         self.board.forget_changes();
-        match self.board.breach() {
+        match self.board.invalid_prediction() {
             None => Ok(()),
-            Some(breach) => Err(EngineError::BadPrediction {
+            Some(invalid) => Err(EngineError::BadPrediction {
                 predictor: self.predictor.name.clone(),
-                job: self.number(breach.job),
+                job: self.number(invalid.job),
                 time: self.now(),
-                prediction: breach.prediction,
-                why: breach.why,
+                prediction: invalid.prediction,
+                why: invalid.why,
             }),
         }
     }
@@ -377,12 +395,12 @@ impl<O: Observer> Simulation<O> {
     fn apply_changed(&mut self) {
         let mut changed = std::mem::take(&mut self.changed);
         for id in changed.drain(..) {
-            // Some may have left in the meantime.
+            // The job may have left since its prediction changed.
             let Some(place) = self.board.place(id) else { continue };
             let Entry { stage, prediction: new, .. } = *self.board.at(place);
-            let secret = &mut self.secrets[place];
-            secret.is_changed = false;
-            let old = std::mem::replace(&mut secret.applied, new);
+            let hidden = &mut self.hidden[place];
+            hidden.is_changed = false;
+            let old = std::mem::replace(&mut hidden.applied, new);
             if old == new {
                 continue;
             }
@@ -419,23 +437,24 @@ impl<O: Observer> Simulation<O> {
     }
 
     fn number(&self, id: JobId) -> i64 {
-        self.board.place(id).map_or(-1, |place| self.secrets[place].number)
+        self.board.place(id).map_or(-1, |place| self.hidden[place].number)
     }
 }
 
-/// Looking without changing anything that matters.
+/// Reading the state.
 impl<O: Observer> Simulation<O> {
+    /// The clock, in seconds of simulated time.
     pub fn now(&self) -> Time {
         self.board.board().now()
     }
 
-    /// The queue and the running jobs as the policy sees them, by the predictions in force.
+    /// The queue and the running jobs as the policy sees them, with the predictions in force.
     pub fn view(&mut self) -> View<'_> {
         self.apply_predictions();
         self.machine.view(self.now())
     }
 
-    /// The same with submissions, stages and predictions.
+    /// [`Simulation::view`] and [`Simulation::board`] together.
     pub fn view_and_board(&mut self) -> (View<'_>, &Board) {
         self.apply_predictions();
         (self.machine.view(self.now()), self.board.board())
@@ -446,21 +465,22 @@ impl<O: Observer> Simulation<O> {
         self.board.board()
     }
 
-    /// What has become of a job so far.
+    /// The outcome of a job so far.
     pub fn outcome(&self, id: JobId) -> Outcome {
         self.observers.0.outcome(id, self.board.place(id))
     }
 
-    /// What became of all jobs, in the order they were handed in, and all predictions made, if they were kept.
+    /// The outcomes of all jobs in order of submission, and all predictions if [`EngineOptions::keep_history`] is set.
     pub fn into_outcomes(self) -> (Vec<Outcome>, Option<Vec<PredictionMade>>) {
         (self.observers.0.outcomes, self.observers.0.history)
     }
 
-    /// Whoever observes beside the recorder.
+    /// The additional observer.
     pub fn observer(&self) -> &O {
         &self.observers.1
     }
 
+    /// The additional observer, to change it.
     pub fn observer_mut(&mut self) -> &mut O {
         &mut self.observers.1
     }

@@ -1,48 +1,49 @@
-//! Waiting and running jobs by user, which are predicted again whenever one of them ends. Jobs that no criterion can tell
-//! apart are in one group until they are late, so that each group is predicted once, however many jobs it has.
+//! Waiting and running jobs by user. They are predicted again whenever one of them ends. Jobs of one type are in one group
+//! until they are late, so that each group is predicted once, independent of its number of jobs.
 //!
 //! With `late.rs` it must equal `propagate` of tests/suite/oracle.rs, which predicts job by job.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use super::job_types::{JobType, push_tightly};
 use super::late::{Late, LateState};
-use super::twins::{Twins, push_tightly};
 use crate::job::JobId;
 use crate::time::Seconds;
 
-/// All users' jobs that wait or run. Users and twins are numbered from 0.
+/// The jobs of all users that wait or run. Users and job types are numbered from 0.
 #[derive(Debug, Default)]
 pub struct ActiveJobs {
     users: Vec<UserJobs>,
-    /// By twins: the index of their group among their user's groups, or `NOWHERE`.
+    /// By job type: the index of its group among its user's groups, or `NOWHERE`.
     place: Vec<u32>,
     /// Empty queues, to be used for later groups.
     spare: Vec<VecDeque<JobId>>,
 }
 
+/// The jobs of one user that wait or run.
 #[derive(Debug, Default)]
 pub struct UserJobs {
     pub late: Late,
-    /// The groups of all others, none of them empty.
+    /// The groups of the jobs that are not late. No group is empty.
     pub groups: Vec<Group>,
 }
 
-/// Twins that wait or run and are not late.
+/// The jobs of one type that wait or run and are not late.
 #[derive(Debug)]
 pub struct Group {
-    pub twins: Twins,
+    pub job_type: JobType,
     /// In order of arrival.
     pub jobs: VecDeque<JobId>,
-    /// The prediction last made for all of them; none where they may differ. It is in force for all but the jobs that had
-    /// already run that long when it was made.
+    /// The prediction last made for all of them. None if their predictions may differ. It is in force for all jobs except
+    /// those that had already run that long when it was made.
     pub prediction: Option<Seconds>,
 }
 
 impl Group {
     /// The indexes of the jobs whose ids are in this range.
     pub fn places(&self, ids: &Range<JobId>) -> Range<usize> {
-        // Mostly all of them.
+        // Usually the range contains all jobs.
         let from =
             if self.jobs.front() >= Some(&ids.start) { 0 } else { self.jobs.partition_point(|id| *id < ids.start) };
         let to = if self.jobs.back() < Some(&ids.end) {
@@ -53,7 +54,7 @@ impl Group {
         from..to
     }
 
-    /// A prediction was made for one of them only.
+    /// Notes that a prediction was made for a single job of the group.
     fn note_prediction_of_one(&mut self, prediction: Seconds) {
         self.prediction = self.prediction.filter(|common| *common == prediction);
     }
@@ -62,7 +63,7 @@ impl Group {
 const NOWHERE: u32 = u32::MAX;
 
 impl ActiveJobs {
-    /// A user's jobs.
+    /// The jobs of a user.
     pub fn of(&mut self, user: usize) -> &mut UserJobs {
         if self.users.len() <= user {
             self.users.resize_with(user + 1, UserJobs::default);
@@ -70,12 +71,12 @@ impl ActiveJobs {
         &mut self.users[user]
     }
 
-    /// A job arrives and is given this prediction.
-    pub fn arrive(&mut self, id: JobId, user: usize, twins: Twins, prediction: Seconds) {
-        while self.place.len() <= twins.index() {
+    /// Adds a job that arrives and has this prediction.
+    pub fn arrive(&mut self, id: JobId, user: usize, job_type: JobType, prediction: Seconds) {
+        while self.place.len() <= job_type.index() {
             push_tightly(&mut self.place, NOWHERE);
         }
-        let at = self.place[twins.index()] as usize;
+        let at = self.place[job_type.index()] as usize;
         if let Some(group) = self.of(user).groups.get_mut(at) {
             group.jobs.push_back(id);
             group.note_prediction_of_one(prediction);
@@ -84,27 +85,27 @@ impl ActiveJobs {
         let mut jobs = self.spare.pop().unwrap_or_default();
         jobs.push_back(id);
         let groups = &mut self.users[user].groups;
-        self.place[twins.index()] = groups.len() as u32;
-        groups.push(Group { twins, jobs, prediction: Some(prediction) });
+        self.place[job_type.index()] = groups.len() as u32;
+        groups.push(Group { job_type, jobs, prediction: Some(prediction) });
     }
 
-    /// A prediction was made for one job that is not late.
-    pub fn note_prediction(&mut self, user: usize, twins: Twins, prediction: Seconds) {
-        self.users[user].groups[self.place[twins.index()] as usize].note_prediction_of_one(prediction);
+    /// Notes that a prediction was made for a single job that is not late.
+    pub fn note_prediction(&mut self, user: usize, job_type: JobType, prediction: Seconds) {
+        self.users[user].groups[self.place[job_type.index()] as usize].note_prediction_of_one(prediction);
     }
 
-    /// A job ends or is withdrawn. Returns its state, if it was late.
-    pub fn end(&mut self, id: JobId, user: usize, twins: Twins) -> Option<LateState> {
+    /// Removes a job that ends or is withdrawn. Returns its state if it was late.
+    pub fn end(&mut self, id: JobId, user: usize, job_type: JobType) -> Option<LateState> {
         let late = self.users[user].late.end(id);
         if late.is_none() {
-            self.leave_group(id, user, twins);
+            self.leave_group(id, user, job_type);
         }
         late
     }
 
-    /// A job is late from now on, or no longer there.
-    pub fn leave_group(&mut self, id: JobId, user: usize, twins: Twins) {
-        let at = self.place[twins.index()] as usize;
+    /// Removes a job from its group, because it is late from now on or is gone.
+    pub fn leave_group(&mut self, id: JobId, user: usize, job_type: JobType) {
+        let at = self.place[job_type.index()] as usize;
         let groups = &mut self.users[user].groups;
         let jobs = &mut groups[at].jobs;
         if jobs.front() == Some(&id) {
@@ -114,9 +115,9 @@ impl ActiveJobs {
         }
         if jobs.is_empty() {
             self.spare.push(groups.swap_remove(at).jobs);
-            self.place[twins.index()] = NOWHERE;
+            self.place[job_type.index()] = NOWHERE;
             if let Some(moved) = groups.get(at) {
-                self.place[moved.twins.index()] = at as u32;
+                self.place[moved.job_type.index()] = at as u32;
             }
         }
     }

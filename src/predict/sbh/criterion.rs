@@ -1,7 +1,6 @@
 //! Criteria by which past jobs count as similar (Talby et al., section 5.2).
 
-/// What must be equal for a job to match: the number of processors, the estimate, the executable, the queue. Nothing at
-/// all is `*`, which any job matches.
+/// The fields that must be equal for a past job to match. `*` stands for none of them: every job matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Criterion {
     pub procs: bool,
@@ -16,7 +15,7 @@ impl Criterion {
         text.split('/').map(Criterion::parse).collect()
     }
 
-    /// Prints a list so that equal lists look equal: letters in the order P, E, X, Q.
+    /// Prints a list with the letters in the order P, E, X, Q, so that equal lists have equal texts.
     pub fn print_list(criteria: &[Criterion]) -> String {
         criteria.iter().map(Criterion::print).collect::<Vec<_>>().join("/")
     }

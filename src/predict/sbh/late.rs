@@ -1,11 +1,11 @@
 //! One user's late jobs: those that have outlived their prediction and still run. They match other jobs by their current
-//! prediction. Late jobs that differ in nothing but their start are in one class, so that each class is predicted once,
-//! however many jobs it has.
+//! prediction. Late jobs that differ only in their start are in one class, so that each class is predicted once,
+//! independent of its number of jobs.
 //!
 //! With `active.rs` it must equal `propagate` of tests/suite/oracle.rs, which predicts job by job.
 
+use super::job_types::JobType;
 use super::sessions::{Match, When};
-use super::twins::Twins;
 use crate::job::JobId;
 use crate::time::{Seconds, Time};
 
@@ -13,55 +13,55 @@ use crate::time::{Seconds, Time};
 pub struct Late {
     /// In order of arrival.
     pub jobs: Vec<LateJob>,
-    /// An empty class is used again for another state.
+    /// An empty class is reused for another state.
     pub classes: Vec<Class>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct LateJob {
     pub id: JobId,
-    /// The place of its class, if it is in one.
+    /// The index of its class, or `NOWHERE`.
     class: u32,
     start: Time,
 }
 
-/// Everything that matters about a late job but its start.
+/// The state of a late job, except its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LateState {
-    pub twins: Twins,
+    pub job_type: JobType,
     /// The prediction in force.
     pub prediction: Seconds,
-    /// Its place in the order of ends, as long as it runs.
+    /// Its position in the order of ends while it runs.
     pub when: When,
 }
 
 impl LateState {
-    /// How it matches: its prediction stands for the runtime that is not known yet.
+    /// How it matches other jobs: with its prediction in place of the unknown runtime.
     pub fn as_match(&self) -> Match {
         Match { runtime: self.prediction, when: self.when }
     }
 }
 
-/// The late jobs that have one state.
+/// The late jobs with equal states.
 #[derive(Debug)]
 pub struct Class {
     pub state: LateState,
     pub members: u32,
     /// An upper bound on their starts.
     latest_start: Time,
-    /// What the present propagation predicts for them. The jobs that started after `adopts_after` adopt it.
+    /// The prediction of the present propagation. The jobs that started after `adopts_after` adopt it.
     pub proposed: Seconds,
     adopts_after: Time,
-    /// The place of the class that the adopting jobs move to, once there is one.
+    /// The index of the class to which adopting jobs move, or `NOWHERE` before the first of them.
     successor: u32,
 }
 
-/// The place of no class.
+/// The index of no class.
 const NOWHERE: u32 = u32::MAX;
 
 impl Class {
-    /// Sets what the present propagation predicts for them. Returns whether any job may adopt it: one that already has this
-    /// prediction, or has run that long, does not.
+    /// Sets the prediction of the present propagation. Returns whether any job may adopt it: a job that already has this
+    /// prediction, or has already run that long, does not.
     pub fn propose(&mut self, proposed: Seconds, now: Time) -> bool {
         self.proposed = proposed;
         self.adopts_after = if proposed == self.state.prediction { Time::MAX } else { now - proposed };
@@ -76,12 +76,12 @@ impl Class {
 }
 
 impl Late {
-    /// The index of a job, if it is late.
+    /// The index of a job in `jobs`, if it is late.
     pub fn find(&self, id: JobId) -> Option<usize> {
         self.jobs.binary_search_by_key(&id, |job| job.id).ok()
     }
 
-    /// A job that started at `start` is late from now on.
+    /// Adds a job that started at `start` and is late from now on.
     pub fn add(&mut self, id: JobId, state: LateState, start: Time) {
         let class = self.enter(state, start);
         let at = self.jobs.partition_point(|other| other.id < id);
@@ -92,7 +92,7 @@ impl Late {
         self.classes[self.jobs[at].class as usize].state
     }
 
-    /// Takes a job out of its class until it gets another state. Returns the one it had.
+    /// Removes a job from its class until [`Late::put_back`]. Returns its state.
     pub fn set_aside(&mut self, at: usize) -> LateState {
         let state = self.state(at);
         self.leave(self.jobs[at].class);
@@ -100,18 +100,18 @@ impl Late {
         state
     }
 
-    /// A job that was set aside has this state now.
+    /// Gives a state to a job that was set aside.
     pub fn put_back(&mut self, at: usize, state: LateState) {
         self.jobs[at].class = self.enter(state, self.jobs[at].start);
     }
 
-    /// The class of a job, if the job adopts what was proposed for the class.
+    /// The class of a job, if the job adopts the proposed prediction of the class.
     pub fn adopting(&self, at: usize) -> Option<&Class> {
         let job = self.jobs[at];
         self.classes.get(job.class as usize).filter(|class| job.start > class.adopts_after)
     }
 
-    /// A job adopts what was proposed for its class, and moves to the class of its new state.
+    /// Moves a job that adopts the proposed prediction to the class of its new state.
     pub fn adopt(&mut self, at: usize) {
         let LateJob { class, start, .. } = self.jobs[at];
         let Class { state, proposed, successor, .. } = self.classes[class as usize];
@@ -128,7 +128,7 @@ impl Late {
         }
     }
 
-    /// A job ends; the state it had, if it was late.
+    /// Removes a job that ends. Returns its state if it was late.
     pub fn end(&mut self, id: JobId) -> Option<LateState> {
         let at = self.find(id)?;
         let state = self.set_aside(at);
@@ -136,7 +136,7 @@ impl Late {
         Some(state)
     }
 
-    /// No job adopted the proposals: remembers that none started late enough to.
+    /// Lowers the bounds on starts after no job adopted a proposal.
     pub fn settle(&mut self) {
         for class in &mut self.classes {
             class.latest_start = class.latest_start.min(class.adopts_after);

@@ -1,24 +1,24 @@
-//! Session-Based History (Talby et al., Listing 4), and its kin without estimates (section 6).
+//! Session-Based History (Talby et al., Listing 4), and its variant without estimates (section 6).
 
 mod active;
 mod criterion;
+mod job_types;
 mod late;
 mod multiset;
 mod sessions;
-mod twins;
 
 use std::ops::Range;
 
 use self::active::{ActiveJobs, Group, UserJobs};
 use self::criterion::Criterion;
+use self::job_types::JobType;
 use self::late::{Class, LateState};
 use self::sessions::{Match, Search, Sessions};
-use self::twins::Twins;
 use crate::job::JobId;
 use crate::predict::board::Board;
 use crate::predict::deadline;
 use crate::predict::metric::Metric;
-use crate::predict::predictor::{AskedAgain, Predictor};
+use crate::predict::predictor::{PredictAgain, Predictor};
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::{FOREVER, Seconds, Time};
 
@@ -85,28 +85,27 @@ pub const SBH_NOEST: Form = Form {
     ],
 };
 
-/// What stands in for estimates where a history predictor needs them.
+/// What is predicted when no job matches, and at a missed deadline.
 #[derive(Clone, Copy, Debug)]
 enum Fallback {
-    /// The estimate itself: where nothing matches, and at a miss.
+    /// The estimate, in both cases.
     Estimate,
-    /// A constant where nothing matches; at a miss the prediction times a factor, below a limit if there is one.
+    /// `default` when no job matches; at a miss the prediction times `factor`, up to `limit` if there is one.
     Growth { default: Seconds, factor: f64, limit: Option<Seconds> },
 }
 
-/// A job whose user is unknown (-1) is in the sessions of all such jobs, as if they were one user's. A job without an
-/// estimate of its own is matched by the one it was given, so that such jobs are alike in E; with `sbh-noest` estimates
-/// matter only if a criterion names E.
+/// All jobs of unknown users (-1) count as jobs of one user. A job without an estimate in the log is matched by the one
+/// assigned to it, so that such jobs agree in E. With `sbh-noest`, estimates are used only if a criterion names E.
 pub struct Sbh {
     history: History,
     propagate: bool,
-    /// Of every job that has arrived.
-    twins: Vec<Twins>,
+    /// By job id, for all jobs that have arrived.
+    job_types: Vec<JobType>,
     /// Jobs in the system by user (kept for `propagate`).
     active: ActiveJobs,
 }
 
-/// What answers for any job.
+/// Makes the prediction for one job.
 struct History {
     sessions: Sessions,
     fallback: Fallback,
@@ -132,27 +131,28 @@ impl Sbh {
         Sbh {
             history: History { sessions, fallback },
             propagate: spec.switch("propagate"),
-            twins: Vec::new(),
+            job_types: Vec::new(),
             active: ActiveJobs::default(),
         }
     }
 
-    /// Twins of a job that has arrived, and their user.
-    fn twins(&self, id: JobId) -> (Twins, usize) {
-        let twins = self.twins[id.index()];
-        (twins, self.history.sessions.user(twins))
+    /// The type and the user of a job that has arrived.
+    fn type_and_user(&self, id: JobId) -> (JobType, usize) {
+        let job_type = self.job_types[id.index()];
+        (job_type, self.history.sessions.user(job_type))
     }
 
-    /// Predicts a user's jobs in the system anew, all but one that is set aside, as if one by one in order of arrival.
+    /// Predicts a user's jobs in the system again, except one that is set aside. The result is the same as if they were
+    /// predicted one by one in order of arrival.
     ///
-    /// What matches changes within a propagation only where a late job adopts another prediction. So the late jobs are
-    /// gone through one by one, if any may adopt one at all, and at each such place the groups of all others are
-    /// predicted as far as they arrived before it. Mostly there is no such place, and each group is predicted once.
+    /// During a propagation, matches change only when a late job adopts another prediction. So this loops over the late
+    /// jobs if any of them may adopt one. When one does, the jobs of all groups that arrived before it are predicted
+    /// first. Usually none does, and each group is predicted once.
     fn predict_others(&mut self, user: usize, board: &mut Board) {
         let Sbh { history, active, .. } = self;
         let UserJobs { late, groups } = active.of(user);
         let mut predicted_to = JobId(0);
-        if history.ask(&mut late.classes, board.now()) {
+        if history.propose(&mut late.classes, board.now()) {
             let mut none_adopted = true;
             for at in 0..late.jobs.len() {
                 let Some(&Class { state, proposed, .. }) = late.adopting(at) else { continue };
@@ -162,8 +162,8 @@ impl Sbh {
                 none_adopted = false;
                 history.predict_groups(groups, predicted_to..id, board);
                 predicted_to = id;
-                history.sessions.change(state.twins, state.as_match(), proposed);
-                if !history.ask(&mut late.classes, board.now()) {
+                history.sessions.change(state.job_type, state.as_match(), proposed);
+                if !history.propose(&mut late.classes, board.now()) {
                     break;
                 }
             }
@@ -176,33 +176,33 @@ impl Sbh {
 }
 
 impl History {
-    /// The prediction for a job; if it is late, it is no match for itself.
-    fn predict(&mut self, twins: Twins, late: Option<Match>) -> Seconds {
-        self.sessions.find(twins, late).unwrap_or_else(|| match self.fallback {
-            Fallback::Estimate => self.sessions.estimate(twins),
+    /// The prediction for a job. A late job does not match itself: `late` is its own match.
+    fn predict(&mut self, job_type: JobType, late: Option<Match>) -> Seconds {
+        self.sessions.find(job_type, late).unwrap_or_else(|| match self.fallback {
+            Fallback::Estimate => self.sessions.estimate(job_type),
             Fallback::Growth { default, .. } => default,
         })
     }
 
-    /// Predicts late jobs anew, and tells whether any of them may adopt that.
-    fn ask(&mut self, classes: &mut [Class], now: Time) -> bool {
+    /// Computes new predictions for late jobs. Returns whether any job may adopt one.
+    fn propose(&mut self, classes: &mut [Class], now: Time) -> bool {
         let mut any = false;
         for class in classes.iter_mut().filter(|class| class.members > 0) {
-            let proposed = self.predict(class.state.twins, Some(class.state.as_match()));
+            let proposed = self.predict(class.state.job_type, Some(class.state.as_match()));
             any |= class.propose(proposed, now);
         }
         any
     }
 
-    /// Predicts those jobs anew, none of them late, that have these ids.
+    /// Predicts the jobs of the groups again that have ids in this range.
     fn predict_groups(&mut self, groups: &mut [Group], ids: Range<JobId>, board: &mut Board) {
         for group in groups {
             let places = group.places(&ids);
             if places.is_empty() {
                 continue;
             }
-            let prediction = self.predict(group.twins, None);
-            // Jobs that had run that long when this was predicted have still.
+            let prediction = self.predict(group.job_type, None);
+            // Nothing changes: jobs that had run that long when this was predicted still have.
             if group.prediction == Some(prediction) {
                 continue;
             }
@@ -214,20 +214,20 @@ impl History {
 
 impl Predictor for Sbh {
     fn on_arrival(&mut self, id: JobId, board: &mut Board) {
-        let twins = self.history.sessions.arrive(board.job(id), board.now());
-        debug_assert_eq!(self.twins.len(), id.index(), "jobs arrive in order");
-        self.twins.push(twins);
-        let prediction = self.history.predict(twins, None);
+        let job_type = self.history.sessions.arrive(board.job(id), board.now());
+        debug_assert_eq!(self.job_types.len(), id.index(), "jobs arrive in order");
+        self.job_types.push(job_type);
+        let prediction = self.history.predict(job_type, None);
         board.predict(id, prediction);
         if self.propagate {
-            self.active.arrive(id, self.history.sessions.user(twins), twins, prediction);
+            self.active.arrive(id, self.history.sessions.user(job_type), job_type, prediction);
         }
     }
 
     fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {
-        let (twins, user) = self.twins(id);
-        let late = if self.propagate { self.active.end(id, user, twins) } else { None };
-        self.history.sessions.end(twins, late.map(|state| state.as_match()), runtime, board.now());
+        let (job_type, user) = self.type_and_user(id);
+        let late = if self.propagate { self.active.end(id, user, job_type) } else { None };
+        self.history.sessions.end(job_type, late.map(|state| state.as_match()), runtime, board.now());
         if self.propagate {
             self.predict_others(user, board);
         }
@@ -241,64 +241,64 @@ impl Predictor for Sbh {
         if !self.propagate {
             return;
         }
-        let (twins, user) = self.twins(id);
+        let (job_type, user) = self.type_and_user(id);
         let (late, prediction) = (&mut self.active.of(user).late, board.prediction(id));
         if let Some(at) = late.find(id) {
             let old = late.set_aside(at);
-            self.history.sessions.change(twins, old.as_match(), prediction);
+            self.history.sessions.change(job_type, old.as_match(), prediction);
             self.predict_others(user, board);
             self.active.of(user).late.put_back(at, LateState { prediction, ..old });
         } else {
-            self.active.leave_group(id, user, twins);
-            let when = self.history.sessions.add_running(twins, prediction);
+            self.active.leave_group(id, user, job_type);
+            let when = self.history.sessions.add_running(job_type, prediction);
             self.predict_others(user, board);
             let start = board.now() - board.elapsed(id);
-            self.active.of(user).late.add(id, LateState { twins, prediction, when }, start);
+            self.active.of(user).late.add(id, LateState { job_type, prediction, when }, start);
         }
     }
 
-    fn as_asked_again(&mut self) -> Option<&mut dyn AskedAgain> {
+    fn as_predict_again(&mut self) -> Option<&mut dyn PredictAgain> {
         Some(self)
     }
 
     fn on_cancellation(&mut self, id: JobId, _: &mut Board) {
-        let (twins, user) = self.twins(id);
-        self.history.sessions.withdraw(twins);
+        let (job_type, user) = self.type_and_user(id);
+        self.history.sessions.withdraw(job_type);
         if self.propagate {
-            self.active.end(id, user, twins);
+            self.active.end(id, user, job_type);
         }
     }
 }
 
-impl AskedAgain for Sbh {
+impl PredictAgain for Sbh {
     fn predict_again(&mut self, id: JobId, board: &mut Board) {
-        let (twins, user) = self.twins(id);
+        let (job_type, user) = self.type_and_user(id);
         let late = &mut self.active.of(user).late;
         let at = late.find(id);
         let itself = at.map(|at| late.state(at).as_match());
-        let prediction = self.history.predict(twins, itself);
+        let prediction = self.history.predict(job_type, itself);
         if prediction <= board.elapsed(id) {
             return;
         }
         board.predict(id, prediction);
         if let Some(at) = at {
             let old = late.set_aside(at);
-            self.history.sessions.change(twins, old.as_match(), prediction);
+            self.history.sessions.change(job_type, old.as_match(), prediction);
             late.put_back(at, LateState { prediction, ..old });
         } else if self.propagate {
-            self.active.note_prediction(user, twins, prediction);
+            self.active.note_prediction(user, job_type, prediction);
         }
     }
 }
 
-/// A late job's prediction times the factor, rounded down, but not beyond the limit; increments from the limit on
+/// Multiplies a late job's prediction by the factor, rounded down, up to the limit; from the limit on it adds increments
 /// (Talby et al., section 6: "balanced" has a limit, "unbalanced" has none).
 fn multiply(id: JobId, factor: f64, limit: Option<Seconds>, board: &mut Board) {
     let prediction = board.prediction(id);
     if limit.is_some_and(|limit| prediction >= limit) {
         return deadline::add_increment(id, board);
     }
-    // Far below what a float can hold exactly: a prediction has 37 bits at most.
+    // Exact as a float: a prediction has at most 37 bits.
     let product = (prediction as f64 * factor).floor().min(FOREVER as f64) as Seconds;
     let grown = product.min(limit.unwrap_or(FOREVER));
     board.predict(id, grown.max(board.elapsed(id) + 1));

@@ -1,29 +1,29 @@
-//! A set of runtimes that grows and shrinks, and its metric at any time.
+//! A multiset of runtimes that gives its metric at any time.
 //!
-//! Its answers must equal `measure` of tests/suite/oracle.rs, which sorts.
+//! Its results must equal `measure` of tests/suite/oracle.rs, which sorts.
 
 use std::collections::BTreeMap;
 
 use crate::predict::metric::Metric;
 use crate::time::Seconds;
 
-/// Runtimes of which one metric is wanted. Adding, taking out and asking cost next to nothing, however many there are,
-/// and so do sets that hold nearly nothing: a log has many.
+/// Runtimes with one metric. Adding, removing and reading the metric are fast for any number of runtimes. Small sets use
+/// little memory, because a log has many of them.
 #[derive(Clone, Debug)]
 pub enum Runtimes {
-    /// For the median, the least and the most.
+    /// At most `Few::MOST` runtimes, for the median, the minimum and the maximum.
     Few(Few),
-    /// In a box because most sets never need one.
+    /// Boxed, because most sets stay small.
     Many(Box<Many>),
 }
 
 #[derive(Clone, Debug)]
 pub enum Many {
-    /// Too many for the simple way.
+    /// For the median, the minimum and the maximum.
     Sorted(SortedBlocks),
     /// For the mean.
     Sum { sum: i128, count: usize },
-    /// For the last: by when each was added.
+    /// For the last one: by position in the order of ends.
     Last(BTreeMap<u64, Seconds>),
 }
 
@@ -36,7 +36,7 @@ impl Runtimes {
         }
     }
 
-    /// Adds a runtime; `when` orders it among the others, each of which has another.
+    /// Adds a runtime. `when` is its position in the order of ends and is unique.
     #[inline]
     pub fn add(&mut self, runtime: Seconds, when: u64) {
         match self {
@@ -61,7 +61,7 @@ impl Runtimes {
         }
     }
 
-    /// Takes out one that was added so, and adds another.
+    /// Replaces a runtime by another one; `when` as in [`Runtimes::add`].
     #[inline]
     pub fn replace(&mut self, (old, old_when): (Seconds, u64), (new, new_when): (Seconds, u64)) {
         match self {
@@ -73,7 +73,7 @@ impl Runtimes {
         }
     }
 
-    /// Takes all out; the room they took is kept for others if they were few.
+    /// Removes all runtimes. A small set keeps its memory.
     pub fn clear(&mut self) {
         match self {
             Runtimes::Few(few) => (few.len, few.ordered) = (0, 0),
@@ -85,12 +85,12 @@ impl Runtimes {
         }
     }
 
-    /// The metric (the one the set was made for) of all but one, if one is named that was added so; None if there are no
-    /// others. Medians of an even number and means are rounded down.
+    /// The metric of all runtimes except `one`, if given. `metric` must be the one given to [`Runtimes::new`]. None if there
+    /// are no other runtimes. Means, and medians of an even number, are rounded down.
     #[inline(always)]
     pub fn metric_without(&mut self, metric: Metric, one: Option<(Seconds, u64)>) -> Option<Seconds> {
         match self {
-            // Nearly always.
+            // By far the most frequent case.
             Runtimes::Few(few) => {
                 let all = few.in_order();
                 let place = |runtime| all.partition_point(|&other| other < runtime);
@@ -101,16 +101,16 @@ impl Runtimes {
     }
 }
 
-/// The metric of so many numbers but one, if its place is given, by their order.
+/// The median, minimum or maximum of `count` sorted numbers, without the one at index `except` if given.
 #[inline(always)]
-fn by_order(metric: Metric, count: usize, but: Option<usize>, nth: impl Fn(usize) -> Seconds) -> Option<Seconds> {
-    let count = count - usize::from(but.is_some());
+fn by_order(metric: Metric, count: usize, except: Option<usize>, nth: impl Fn(usize) -> Seconds) -> Option<Seconds> {
+    let count = count - usize::from(except.is_some());
     if count == 0 {
         return None;
     }
-    // From its place on, the others are one further up.
-    let but = but.unwrap_or(usize::MAX);
-    let nth = |at: usize| nth(at + usize::from(at >= but));
+    // Skip the excluded index.
+    let except = except.unwrap_or(usize::MAX);
+    let nth = |at: usize| nth(at + usize::from(at >= except));
     Some(match metric {
         Metric::Min => nth(0),
         Metric::Max => nth(count - 1),
@@ -139,8 +139,8 @@ impl Many {
     fn metric_without(&self, metric: Metric, one: Option<(Seconds, u64)>) -> Option<Seconds> {
         match self {
             Many::Sorted(blocks) => {
-                let but = one.map(|(runtime, _)| blocks.place_of(runtime));
-                by_order(metric, blocks.len, but, |nth| blocks.nth(nth))
+                let except = one.map(|(runtime, _)| blocks.place_of(runtime));
+                by_order(metric, blocks.len, except, |nth| blocks.nth(nth))
             }
             Many::Sum { sum, count } => {
                 let count = count - usize::from(one.is_some());
@@ -155,14 +155,14 @@ impl Many {
     }
 }
 
-/// Few numbers.
+/// At most `MOST` numbers.
 ///
-/// There are many more of these sets than are ever asked: a criterion is asked only where the ones before it find
-/// nothing. So whoever comes waits at the end, out of order, until somebody asks.
+/// The metric of most of these sets is never read, because a criterion is used only if the ones before it find nothing. So
+/// new numbers are appended unsorted, and sorted when the metric is read.
 #[derive(Clone, Debug, Default)]
 pub struct Few {
-    /// As many as `len` are in use, the rest is room; in order up to `ordered`. (A vector would keep its length and its
-    /// room in eight bytes each.)
+    /// The first `len` are in use, the first `ordered` are sorted. (A vector would use eight bytes each for its length and
+    /// capacity.)
     numbers: Box<[Seconds]>,
     len: u32,
     ordered: u32,
@@ -170,7 +170,7 @@ pub struct Few {
 
 impl Few {
     const MOST: usize = 512;
-    /// So many are put into their places one by one; more are sorted together with all others.
+    /// At most this number of unsorted numbers are inserted one by one; if there are more, all are sorted.
     const MOST_INSERTED: usize = 8;
 
     #[inline]
@@ -204,7 +204,7 @@ impl Few {
         }
     }
 
-    /// All of them in order: those who came last are put in their places.
+    /// All numbers in ascending order. Sorts them if necessary.
     #[inline(always)]
     fn in_order(&mut self) -> &[Seconds] {
         if self.ordered < self.len && self.len > 1 {
@@ -226,7 +226,7 @@ impl Few {
     }
 }
 
-/// Puts the last number in its place among the others, which are in order.
+/// Inserts the last number into the others, which are sorted.
 fn insert_last(numbers: &mut [Seconds]) {
     let Some((last, others)) = numbers.split_last_mut() else { return };
     if others.len() > 16 {
@@ -236,18 +236,18 @@ fn insert_last(numbers: &mut [Seconds]) {
         numbers[place] = value;
         return;
     }
-    // Among so few it is faster to go past all of them than to guess where to stop.
+    // For few numbers it is faster to go through all of them than to branch on where to stop.
     for other in others {
         (*other, *last) = ((*other).min(*last), (*other).max(*last));
     }
 }
 
-/// Many numbers in order, in blocks small enough to be shifted at no cost worth naming. (A tree would do as well; this
-/// is shorter, and faster up to a million.)
+/// Many sorted numbers, in blocks that are small enough for fast insertion. (A tree would also work; this is shorter, and
+/// faster up to a million numbers.)
 #[derive(Clone, Debug, Default)]
 pub struct SortedBlocks {
     len: usize,
-    /// None is empty.
+    /// No block is empty.
     blocks: Vec<Vec<Seconds>>,
 }
 
@@ -280,7 +280,7 @@ impl SortedBlocks {
         }
     }
 
-    /// How many are less than a number.
+    /// How many numbers are less than `value`.
     fn place_of(&self, value: Seconds) -> usize {
         let at = self.block_of(value);
         let before: usize = self.blocks[..at].iter().map(Vec::len).sum();
@@ -295,10 +295,10 @@ impl SortedBlocks {
             }
             before += block.len();
         }
-        unreachable!("asked for one of {} as the {nth}th", self.len)
+        unreachable!("index {nth} of {} numbers", self.len)
     }
 
-    /// The block in which a number stands or would.
+    /// The index of the block that contains `value` or into which it would be inserted.
     fn block_of(&self, value: Seconds) -> usize {
         let at = self.blocks.partition_point(|block| block.last().is_some_and(|&largest| largest < value));
         at.min(self.blocks.len().saturating_sub(1))
@@ -311,7 +311,7 @@ mod tests {
     use crate::rng::stream;
     use rand::RngExt;
 
-    /// Against the metric of a plain list, over a long random history of adding and taking out.
+    /// Compares with the metric of a plain list, over a long random history of adding and removing.
     #[test]
     fn every_metric_is_that_of_the_plain_list() {
         for metric in [Metric::Median, Metric::Mean, Metric::Min, Metric::Max, Metric::Last] {
@@ -345,7 +345,7 @@ mod tests {
                     assert_eq!(
                         runtimes.metric_without(metric, Some(list[one])),
                         expected,
-                        "{metric:?} but one after {when}"
+                        "{metric:?} without one after {when}"
                     );
                 }
             }

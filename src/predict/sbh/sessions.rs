@@ -1,22 +1,22 @@
-//! Users' sessions (Talby et al., section 5.2), and an index that finds what matches without walking through them.
+//! Users' sessions (Talby et al., section 5.2), and an index that finds matching jobs without a search through them.
 //!
-//! A session is superseded only when none of its jobs waits or runs, so whatever can still change lies in a user's
-//! current session. For each criterion and each set of values it compares, the index therefore keeps the runtimes of the
-//! latest session that has a match, and of the one before it, which cannot change any more, only what it says: it answers
-//! where the only match of the latest is the job in question itself. Older sessions are never asked again.
+//! A session ends only when none of its jobs waits or runs, so only a user's current session can change. For each
+//! category (a criterion and the values it compares) the index therefore keeps the runtimes of the latest session that
+//! has a match, and the metric of the session with a match before it. That metric is needed when the only match of the
+//! latest session is the predicted job itself. Older sessions are never needed.
 //!
-//! What it finds must equal `search` and `matches` of tests/suite/oracle.rs, which walk through all sessions.
+//! The result must equal `search` and `matches` of tests/suite/oracle.rs, which go through all sessions.
 
 use std::num::NonZeroU64;
 
 use super::criterion::Criterion;
+use super::job_types::{JobType, JobTypes, push_tightly};
 use super::multiset::Runtimes;
-use super::twins::{Register, Twins, push_tightly};
 use crate::job::Submission;
 use crate::predict::metric::Metric;
 use crate::time::{Seconds, Time};
 
-/// In which order criteria and sessions are gone through.
+/// The order in which criteria and sessions are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Search {
     /// Every session for the first criterion before the second is tried: the paper's Listing 4.
@@ -25,14 +25,14 @@ pub enum Search {
     BreadthFirst,
 }
 
-/// A place in the order of ends.
+/// A position in the order of ends.
 pub type When = NonZeroU64;
 
-/// Later than anything that has ended.
+/// After the positions of all jobs that have ended.
 const RUNNING: When = When::MIN.saturating_add(1 << 62);
 
-/// A job that matches, while it does: with which runtime, and its place in the order of ends. Equal matches are one to
-/// whoever asks.
+/// A job that can match others: its runtime and its position in the order of ends. Jobs with equal values are
+/// interchangeable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Match {
     pub runtime: Seconds,
@@ -47,7 +47,7 @@ pub struct Sessions {
     depth: u32,
     think: Seconds,
     metric: Metric,
-    register: Register,
+    types: JobTypes,
     users: Vec<User>,
     /// By category.
     matches: Vec<Matches>,
@@ -59,7 +59,7 @@ pub struct Sessions {
 struct User {
     /// The current session, counted from 1; 0 before the first job.
     session: u32,
-    /// Jobs of it that wait or run.
+    /// The number of its jobs that wait or run.
     live: u32,
     latest_termination: Time,
 }
@@ -70,9 +70,10 @@ struct Matches {
     latest: u32,
     /// 0 if there is none.
     before: u32,
-    /// The runtimes of the latest, and what the one before says.
+    /// The runtimes of `latest`.
     runtimes: Runtimes,
-    said_before: Seconds,
+    /// The metric of `before`.
+    metric_before: Seconds,
 }
 
 impl Sessions {
@@ -82,7 +83,7 @@ impl Sessions {
             depth: u32::try_from(depth).unwrap_or(u32::MAX),
             think,
             metric,
-            register: Register::new(criteria),
+            types: JobTypes::new(criteria),
             users: Vec::new(),
             matches: Vec::new(),
             clock: When::MIN,
@@ -90,81 +91,82 @@ impl Sessions {
     }
 
     /// A job arrives: it joins its user's current session, or opens a new one.
-    pub fn arrive(&mut self, job: &Submission, now: Time) -> Twins {
-        let twins = self.register.twins(job);
-        while self.users.len() < self.register.count_users() {
+    pub fn arrive(&mut self, job: &Submission, now: Time) -> JobType {
+        let job_type = self.types.type_of(job);
+        while self.users.len() < self.types.count_users() {
             self.users.push(User::default());
         }
-        while self.matches.len() < self.register.count_categories() {
+        while self.matches.len() < self.types.count_categories() {
             let runtimes = Runtimes::new(self.metric);
-            push_tightly(&mut self.matches, Matches { latest: 0, before: 0, runtimes, said_before: 0 });
+            push_tightly(&mut self.matches, Matches { latest: 0, before: 0, runtimes, metric_before: 0 });
         }
-        let user = &mut self.users[self.register.user(twins)];
+        let user = &mut self.users[self.types.user(job_type)];
         let goes_on = user.session > 0 && (user.live > 0 || now - user.latest_termination < self.think);
         if !goes_on {
             user.session += 1;
-            // Until one of its jobs ends there is no latest termination, but then one waits or runs.
+            // The session has no termination yet. Until the first one, a job of it waits or runs.
             user.latest_termination = Time::MIN / 2;
         }
         user.live += 1;
-        twins
+        job_type
     }
 
-    /// Users by the order in which they first came.
-    pub fn user(&self, twins: Twins) -> usize {
-        self.register.user(twins)
+    /// The user of a job type. Users are numbered in the order of their first jobs.
+    pub fn user(&self, job_type: JobType) -> usize {
+        self.types.user(job_type)
     }
 
-    pub fn estimate(&self, twins: Twins) -> Seconds {
-        self.register.estimate(twins)
+    pub fn estimate(&self, job_type: JobType) -> Seconds {
+        self.types.estimate(job_type)
     }
 
     /// A job was withdrawn before it started.
-    pub fn withdraw(&mut self, twins: Twins) {
-        self.users[self.register.user(twins)].live -= 1;
+    pub fn withdraw(&mut self, job_type: JobType) {
+        self.users[self.types.user(job_type)].live -= 1;
     }
 
-    /// A job has ended and matches from now on; if it has been late, it does no longer match as it did till now.
-    pub fn end(&mut self, twins: Twins, late: Option<Match>, runtime: Seconds, now: Time) {
-        let user = &mut self.users[self.register.user(twins)];
+    /// A job has ended and matches with its runtime from now on. `late` is its match until now, if it was late.
+    pub fn end(&mut self, job_type: JobType, late: Option<Match>, runtime: Seconds, now: Time) {
+        let user = &mut self.users[self.types.user(job_type)];
         user.live -= 1;
         user.latest_termination = now;
         self.clock = self.clock.saturating_add(1);
         let ended = Match { runtime, when: self.clock };
         match late {
-            Some(late) => self.replace(twins, late, ended),
-            None => self.add(twins, ended),
+            Some(late) => self.replace(job_type, late, ended),
+            None => self.add(job_type, ended),
         }
     }
 
-    /// A job of its user's current session matches from now on though it still runs. It will end later than all that
-    /// have ended, so that it is the last of them.
-    pub fn add_running(&mut self, twins: Twins, runtime: Seconds) -> When {
+    /// A running job of its user's current session matches from now on. In the order of ends it comes after all jobs that
+    /// have ended.
+    pub fn add_running(&mut self, job_type: JobType, runtime: Seconds) -> When {
         self.clock = self.clock.saturating_add(1);
-        // To any other metric it does not matter who is the last.
+        // Other metrics do not depend on the order.
         let when = if self.metric == Metric::Last { RUNNING.saturating_add(self.clock.get()) } else { RUNNING };
-        self.add(twins, Match { runtime, when });
+        self.add(job_type, Match { runtime, when });
         when
     }
 
-    /// It matches with another runtime, as if it had done so since it began to match.
-    pub fn change(&mut self, twins: Twins, old: Match, runtime: Seconds) {
-        self.replace(twins, old, Match { runtime, ..old });
+    /// Changes the runtime with which a running job matches. Its position in the order of ends stays.
+    pub fn change(&mut self, job_type: JobType, old: Match, runtime: Seconds) {
+        self.replace(job_type, old, Match { runtime, ..old });
     }
 
-    /// What the sessions say of a job; `itself` is how it matches, if it does, for it is no match for itself.
-    pub fn find(&mut self, twins: Twins, itself: Option<Match>) -> Option<Seconds> {
+    /// The metric of the jobs that match a job. `itself` is the job's own match, if it has one, which does not count. None
+    /// if no job matches.
+    pub fn find(&mut self, job_type: JobType, itself: Option<Match>) -> Option<Seconds> {
         let oldest = match self.depth {
             u32::MAX => 0,
-            depth => (self.users[self.register.user(twins)].session + 1).saturating_sub(depth),
+            depth => (self.users[self.types.user(job_type)].session + 1).saturating_sub(depth),
         };
         let mut best = None;
-        for &category in self.register.categories(twins) {
+        for &category in self.types.categories(job_type) {
             let Some((session, found)) = self.matches[category as usize].newest(self.metric, itself) else { continue };
             match best {
                 _ if session < oldest => {}
                 _ if self.search == Search::DepthFirst => return Some(found),
-                // Of the newest session the first criterion; a later one must be newer to be better.
+                // In the newest session the first criterion counts, so a later criterion must find a newer session.
                 Some((newest, _)) if session <= newest => {}
                 _ => best = Some((session, found)),
             }
@@ -172,9 +174,9 @@ impl Sessions {
         best.map(|(_, found)| found)
     }
 
-    fn add(&mut self, twins: Twins, Match { runtime, when }: Match) {
-        let session = self.users[self.register.user(twins)].session;
-        for &category in self.register.categories(twins) {
+    fn add(&mut self, job_type: JobType, Match { runtime, when }: Match) {
+        let session = self.users[self.types.user(job_type)].session;
+        for &category in self.types.categories(job_type) {
             let matches = &mut self.matches[category as usize];
             if matches.latest < session {
                 matches.turn_to(session, self.metric);
@@ -183,9 +185,9 @@ impl Sessions {
         }
     }
 
-    /// A job of a user's current session matches in another way.
-    fn replace(&mut self, twins: Twins, old: Match, new: Match) {
-        for &category in self.register.categories(twins) {
+    /// Replaces the match of a job in its user's current session.
+    fn replace(&mut self, job_type: JobType, old: Match, new: Match) {
+        for &category in self.types.categories(job_type) {
             let runtimes = &mut self.matches[category as usize].runtimes;
             runtimes.replace((old.runtime, old.when.get()), (new.runtime, new.when.get()));
         }
@@ -193,23 +195,22 @@ impl Sessions {
 }
 
 impl Matches {
-    /// The newest session that has a match, and what it says; a job that matches is in the latest, and does not count
-    /// for itself.
+    /// The newest session that has a match other than `itself`, and its metric.
     #[inline(always)]
     fn newest(&mut self, metric: Metric, itself: Option<Match>) -> Option<(u32, Seconds)> {
         let itself = itself.map(|Match { runtime, when }| (runtime, when.get()));
         match self.runtimes.metric_without(metric, itself) {
             Some(found) => Some((self.latest, found)),
-            None => (self.before > 0).then_some((self.before, self.said_before)),
+            None => (self.before > 0).then_some((self.before, self.metric_before)),
         }
     }
 
     /// A new session has its first match.
     #[inline(never)]
     fn turn_to(&mut self, session: u32, metric: Metric) {
-        // One whose matches have all gone again has nothing to say.
-        if let Some((before, said)) = self.newest(metric, None) {
-            (self.before, self.said_before) = (before, said);
+        // The latest session may have lost all its matches; `newest` is then the one before.
+        if let Some((before, metric_before)) = self.newest(metric, None) {
+            (self.before, self.metric_before) = (before, metric_before);
         }
         self.latest = session;
         self.runtimes.clear();

@@ -1,7 +1,7 @@
-//! A category of similar jobs: what is remembered of them, and what that predicts of another (Smith et al., appendix).
+//! A category of similar jobs: the data stored of them, and the prediction for another job (Smith et al., appendix).
 //!
-//! Sums are kept in whole numbers, so that nothing is lost however many jobs come and go, equal values have a variance
-//! of exactly 0, and categories of equal jobs give equal answers whatever else they once held.
+//! Sums are whole numbers. So adding and removing jobs loses no precision, equal values have a variance of exactly 0, and
+//! the prediction depends only on the jobs that the category contains now.
 
 use std::collections::VecDeque;
 
@@ -11,18 +11,19 @@ use super::templates::{CategoryEstimate, Data, Template};
 use crate::job::Submission;
 use crate::time::Seconds;
 
-/// Binary digits behind the point of a relative runtime.
+/// The number of fraction bits of a relative runtime.
 const FRACTION: u32 = 30;
-/// A job that outlives its estimate more often than this counts as if it had not. Keeps sums of squares of hundreds of
-/// millions of jobs within their range.
+/// The largest ratio of runtime to estimate; larger ones count as this. It keeps sums of squares of hundreds of millions
+/// of jobs within 128 bits.
 const LARGEST_RATIO: u64 = 1 << 16;
 
-/// What a category remembers of a job: seconds, or its share of the estimate in units of 2^-30.
+/// The value that a category stores of a job: the runtime in seconds, or the runtime divided by the estimate in units of
+/// 2^-30.
 pub fn data_point(data: Data, runtime: Seconds, estimate: Seconds) -> i64 {
     match data {
         Data::Actual => runtime,
         Data::Relative => {
-            // Rounded to the nearest, halves up.
+            // Rounded to the nearest, halves up. The first branch is faster and cannot overflow.
             let (runtime, estimate) = (runtime as u64, estimate as u64);
             let ratio = match runtime < 1 << 32 {
                 true => ((runtime << (FRACTION + 1)) + estimate) / (2 * estimate),
@@ -37,7 +38,7 @@ pub fn data_point(data: Data, runtime: Seconds, estimate: Seconds) -> i64 {
     }
 }
 
-/// What a unit of a data point is in seconds, for a job with this estimate.
+/// The seconds that one unit of a data point stands for, for a job with this estimate.
 pub fn unit(data: Data, estimate: Seconds) -> f64 {
     match data {
         Data::Actual => 1.0,
@@ -45,22 +46,25 @@ pub fn unit(data: Data, estimate: Seconds) -> f64 {
     }
 }
 
-/// A prediction: how long, and how far around it the truth lies with the confidence asked for. In seconds.
+/// A prediction with its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answer {
+    /// The predicted runtime, in seconds.
     pub value: f64,
+    /// The half-width of the confidence interval, in seconds.
     pub interval: f64,
 }
 
-/// Real predictions become whole seconds: the nearest, at least 1.
+/// Rounds a prediction to the nearest whole second, at least 1.
 pub fn whole_seconds(value: f64) -> Seconds {
-    // What is cut off below 0 makes no difference there.
+    // The cast truncates. It would round negative values wrongly, but those become 1.
     ((value + 0.5) as Seconds).max(1)
 }
 
-/// Sums over the jobs of a category, of values alone and together with processors.
+/// Sums over the jobs of a category: of data points, of processors, and of their squares and products.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sums {
+    /// The number of jobs.
     pub count: i64,
     value: i128,
     value_squared: i128,
@@ -70,6 +74,7 @@ pub struct Sums {
 }
 
 impl Sums {
+    /// Adds a job with this data point and number of processors.
     pub fn add(&mut self, value: i64, procs: u32) {
         let (value, procs) = (i128::from(value), i128::from(procs));
         self.count += 1;
@@ -90,23 +95,25 @@ impl Sums {
         self.product -= value * procs;
     }
 
+    /// The mean of the data points; NaN without jobs.
     pub fn mean(&self) -> f64 {
         real(self.value) / self.count as f64
     }
 
+    /// The mean number of processors; NaN without jobs.
     pub fn mean_procs(&self) -> f64 {
         real(self.procs) / self.count as f64
     }
 
-    /// With n - 1 in the denominator; there must be two values.
+    /// The variance of the data points, with n - 1 in the denominator. There must be at least two jobs.
     pub fn variance(&self) -> f64 {
         let value = (self.value, pivot(self.value, self.count));
         real(spread(self.value_squared, value, value, self.count)) / (self.count * (self.count - 1)) as f64
     }
 }
 
-/// A whole number near the mean: sums of squares are taken around it, so that they stay small. For equal values it is
-/// the value itself.
+/// A whole number near the mean. Sums of squares are computed around it, so that they stay small. For equal values it is
+/// that value.
 fn pivot(sum: i128, count: i64) -> i64 {
     match i64::try_from(sum) {
         Ok(sum) => sum / count,
@@ -114,14 +121,13 @@ fn pivot(sum: i128, count: i64) -> i64 {
     }
 }
 
-/// As a float; a word is converted much faster than two.
+/// As a float. Converting 64 bits is much faster than converting 128.
 fn real(number: i128) -> f64 {
     i64::try_from(number).map_or(number as f64, |number| number as f64)
 }
 
-/// N times the sum of (x - mean x)(y - mean y), given the sum of xy and for each of x and y its sum and pivot. A whole
-/// number, and exact: where runtimes and numbers of processors have the same spread, so do their intervals. (Saturates
-/// where no accounting log will ever be.)
+/// N times the sum of (x - mean x)(y - mean y), from the sum of xy and, for each of x and y, its sum and pivot. It is an
+/// exact whole number, so that equal spreads give equal intervals. (It saturates only far beyond the size of any log.)
 fn spread(products: i128, (x, pivot_x): (i128, i64), (y, pivot_y): (i128, i64), count: i64) -> i128 {
     let (n, pivot_x, pivot_y) = (i128::from(count), i128::from(pivot_x), i128::from(pivot_y));
     let around_pivots = products - pivot_x * y - pivot_y * x + n * pivot_x * pivot_y;
@@ -136,12 +142,12 @@ fn spread(products: i128, (x, pivot_x): (i128, i64), (y, pivot_y): (i128, i64), 
 #[derive(Clone, Debug, Default)]
 pub struct Category {
     sums: Sums,
-    /// The jobs themselves, oldest first, where only the latest count.
+    /// The data points and processors of the latest jobs, oldest first; used only if the template limits the history.
     latest: VecDeque<(i64, u32)>,
 }
 
 impl Category {
-    /// A job of it has ended. Where only the latest count, the oldest is forgotten.
+    /// Adds a job that has ended. If the template limits the history, the oldest job is removed when it is full.
     pub fn add(&mut self, template: &Template, point: i64, procs: u32) {
         if let Some(length) = template.history {
             if self.latest.len() == length as usize
@@ -154,7 +160,7 @@ impl Category {
         self.sums.add(point, procs);
     }
 
-    /// What it says of a job, if it can say anything.
+    /// The prediction for a job. None if the category has too few jobs.
     pub fn answer(&self, template: &Template, job: &Submission, confidence: &Confidence) -> Option<Answer> {
         let answer = match template.method {
             CategoryEstimate::Mean => self.mean(confidence),
@@ -181,7 +187,7 @@ impl Category {
             return None;
         }
         let (t, n) = ((value, pivot(value, count)), (nodes, pivot(nodes, count)));
-        // Each is N times the sum of squares or products that it is called after.
+        // Each is N times a sum of squares or products of deviations: of processors, of data points, of both.
         let of_nodes = spread(procs_squared, n, n, count);
         if of_nodes == 0 {
             return None;
@@ -194,7 +200,7 @@ impl Category {
             Some(errors) => real(errors) / real(of_nodes),
             None => {
                 let errors = of_values as f64 - of_both as f64 / of_nodes as f64 * of_both as f64;
-                // Points on a line leave nothing but the rounding of the difference.
+                // If all points are on a line, the difference is only rounding error.
                 if errors < 1e-14 * of_values as f64 { 0.0 } else { errors }
             }
         };
@@ -208,7 +214,7 @@ impl Category {
     }
 }
 
-/// A confidence in percent, and what intervals take from it.
+/// The factors of confidence intervals for one confidence level.
 #[derive(Clone, Debug)]
 pub struct Confidence {
     /// Chebyshev's number of standard deviations.
@@ -219,10 +225,10 @@ pub struct Confidence {
 }
 
 impl Confidence {
-    /// From so many degrees of freedom on, the series in their inverse is exact to more digits than anyone sees.
+    /// From this number of degrees of freedom on, a series in their inverse is precise enough.
     const MANY: i64 = 200;
 
-    /// More than 0 and less than 100 percent.
+    /// For a confidence level of more than 0 and less than 100 percent.
     pub fn new(percent: f64) -> Confidence {
         let upper = 0.5 + percent / 200.0;
         let student =
@@ -262,7 +268,7 @@ mod tests {
         let mut sums = Sums::default();
         (0..1_000_000).for_each(|_| sums.add(86_399, 7));
         assert_eq!((sums.mean(), sums.variance()), (86_399.0, 0.0));
-        // Relative ones too, and with a history that forgets what was there before.
+        // The same for relative data points, and after jobs with other values have left a limited history.
         let relative = template("(rel,h=1000)");
         let mut category = Category::default();
         for at in 0..10_000 {
@@ -289,8 +295,8 @@ mod tests {
         for (freedom, t) in [(1, 6.313_752), (2, 2.919_986), (10, 1.812_461), (120, 1.657_651)] {
             assert!((confidence.student_t(freedom) - t).abs() < 1e-6, "{freedom}");
         }
-        // The series continues what the crate computes, which itself loses digits as the degrees grow:
-        // there the limit is the normal distribution's.
+        // For more degrees of freedom the crate loses digits, so the series is compared with the normal distribution, which
+        // is its limit.
         assert!((confidence.student_t(1_000_000_000) - 1.644_853_627).abs() < 1e-8);
         for percent in [50.0, 90.0, 99.9] {
             let confidence = Confidence::new(percent);

@@ -1,4 +1,5 @@
-//! Templates (Smith et al., section 2.2): of all categories of similar past jobs, the one that is surest answers.
+//! Templates (Smith et al., section 2.2): of all categories of similar past jobs, the one with the smallest confidence
+//! interval predicts.
 
 pub mod category;
 mod template_file;
@@ -10,7 +11,7 @@ use self::category::{Answer, Category, Confidence, data_point, whole_seconds};
 use self::templates::{Template, Values};
 use crate::job::{JobId, Submission};
 use crate::predict::board::Board;
-use crate::predict::predictor::{AskedAgain, Predictor};
+use crate::predict::predictor::{PredictAgain, Predictor};
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::Seconds;
 
@@ -51,8 +52,8 @@ fn percentage(text: &str) -> Result<String, String> {
     }
 }
 
-/// Unknown names (-1) are values like any other: unknown users are alike. A job without an estimate of its own is taken
-/// by the one it was given, which `rel` divides by. Where no category can answer, the estimate does.
+/// Unknown values (-1) are values like any other: all unknown users are one user. For a job without an estimate in the log,
+/// `rel` divides by the one assigned to it. If no category has enough jobs, the prediction is the estimate.
 pub struct Smith {
     templates: Vec<Template>,
     confidence: Confidence,
@@ -70,8 +71,8 @@ impl Smith {
         }
     }
 
-    /// The answer with the smallest interval; of equal ones that of the earlier template.
-    fn ask(&self, job: &Submission) -> Option<Answer> {
+    /// The prediction with the smallest interval; if several are equal, that of the earliest template.
+    fn best_answer(&self, job: &Submission) -> Option<Answer> {
         let mut best: Option<Answer> = None;
         for (number, template) in (0..).zip(&self.templates) {
             let category = self.categories.get(&(number, template.values(job)));
@@ -106,16 +107,15 @@ impl Predictor for Smith {
         }
     }
 
-    fn as_asked_again(&mut self) -> Option<&mut dyn AskedAgain> {
+    fn as_predict_again(&mut self) -> Option<&mut dyn PredictAgain> {
         Some(self)
     }
 }
 
-impl AskedAgain for Smith {
+impl PredictAgain for Smith {
     fn predict_again(&mut self, id: JobId, board: &mut Board) {
         let job = board.job(id);
-        // Where no category can answer, the estimate does, without an interval.
-        let (prediction, interval) = match self.ask(job) {
+        let (prediction, interval) = match self.best_answer(job) {
             Some(answer) => (whole_seconds(answer.value), Some(answer.interval)),
             None => (job.estimate, None),
         };

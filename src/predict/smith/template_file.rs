@@ -7,8 +7,8 @@
 //! (u,rel)
 //! ```
 //!
-//! A line is a template or several joined by `;`, or another key of the predictor, which holds unless the spec says
-//! otherwise.
+//! A line is a template, or several joined by `;`, or another key of the predictor. A key in the spec takes precedence over
+//! the same key in the file.
 
 use std::path::Path;
 
@@ -17,18 +17,18 @@ use crate::settings_file;
 use crate::spec::SpecError;
 use crate::text::printable;
 
-/// The text of a file of templates, predicting at start, under so many lines of comment.
+/// The text of a file of templates that predict at start, after one comment line per text in `comments`.
 pub fn template_file(comments: &[String], templates: &[Template]) -> String {
     let mut text = String::new();
-    // The name of a log may have line ends in it.
+    // A comment may contain the name of a log, which may contain line breaks.
     comments.iter().for_each(|comment| text.push_str(&format!("# {}\n", printable(comment))));
     text.push_str("at=start\n");
     templates.iter().for_each(|template| text.push_str(&format!("{template}\n")));
     text
 }
 
-/// Puts what a file says in the place of `templates=@file` in a predictor's spec, so that a run is known by its templates
-/// and not by a file that may change.
+/// Replaces `templates=@file` in a predictor's spec by the contents of the file, so that the spec of a run names the
+/// templates themselves and not a file that may change.
 pub fn with_file_read(spec: &str) -> Result<String, SpecError> {
     const KEY: &str = "templates=@";
     let Some((before, rest)) = spec.split_once(KEY).filter(|(before, _)| before.ends_with([':', ','])) else {
@@ -53,7 +53,7 @@ pub fn with_file_read(spec: &str) -> Result<String, SpecError> {
         }
     }
     if templates.is_empty() {
-        return Err(SpecError(format!("there is no template in '{file}'; write one a line, such as (u,e,n=4,rel)")));
+        return Err(SpecError(format!("there is no template in '{file}'; write one per line, such as (u,e,n=4,rel)")));
     }
     let after = if after.is_empty() { String::new() } else { format!(",{after}") };
     Ok(format!("{before}templates={}{others}{after}", Template::print_set(&templates)))
@@ -65,7 +65,7 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn a_file_stands_for_what_is_in_it() {
+    fn a_file_is_replaced_by_its_contents() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         let set = Template::parse_set("(u,e,n=4,rel);(u);()").unwrap();
         file.write_all(template_file(&["found by hand\nin a strange log".to_string()], &set).as_bytes()).unwrap();
@@ -88,7 +88,7 @@ mod tests {
             with_file_read(&spec).unwrap_err().to_string()
         };
         assert!(error("# nothing\n").contains("there is no template in"));
-        assert!(error("(u)\n\n(x)\n").contains(", line 3: 'x' is nothing a template knows"));
+        assert!(error("(u)\n\n(x)\n").contains(", line 3: 'x' is not a word of a template"));
         let none = with_file_read("smith:templates=@/no/such/file").unwrap_err().to_string();
         assert!(none.starts_with("templates: cannot read /no/such/file: "), "{none}");
     }

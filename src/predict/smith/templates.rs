@@ -1,60 +1,71 @@
-//! Templates (Smith et al., section 2): which past jobs are similar, and how they predict. Their language, read and
-//! printed back.
+//! Templates (Smith et al., section 2): which past jobs are similar, and how they predict. Reads and prints them.
 
 use std::fmt;
 
 use crate::job::Submission;
 
-/// A set of characteristics in which similar jobs agree, and how a prediction is made of them: `(u,e,n=4,lr,rel,h=64)`.
+/// The characteristics in which similar jobs agree, and how a prediction is made from them: `(u,e,n=4,lr,rel,h=64)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Template {
+    /// Similar jobs have the same user.
     pub user: bool,
+    /// Similar jobs have the same group.
     pub group: bool,
+    /// Similar jobs have the same executable.
     pub executable: bool,
+    /// Similar jobs have the same queue.
     pub queue: bool,
+    /// Similar jobs have the same partition.
     pub partition: bool,
-    /// The size K of node ranges: 1 to K processors are alike, K + 1 to 2K, and so on.
+    /// The size K of node ranges: similar jobs all have 1 to K processors, or K + 1 to 2K, and so on. None if the number
+    /// of processors is not compared.
     pub nodes: Option<u32>,
+    /// How the prediction is computed.
     pub method: CategoryEstimate,
+    /// What is stored of past jobs.
     pub data: Data,
-    /// Only so many of the latest jobs of a category count.
+    /// Only this number of the latest jobs of a category counts. None if all count.
     pub history: Option<u32>,
 }
 
 /// How a category predicts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CategoryEstimate {
+    /// The mean of the category.
     #[default]
     Mean,
-    /// A straight line over the number of processors.
+    /// A linear regression over the number of processors.
     Regression,
 }
 
-/// What is remembered of a job.
+/// What a category stores of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Data {
     /// Its runtime.
     #[default]
     Actual,
-    /// Its runtime as a share of its estimate; the prediction is multiplied back.
+    /// Its runtime divided by its estimate; a prediction is multiplied by the estimate of the predicted job.
     Relative,
 }
 
-/// The values of a job that a template compares; -1 and 0 for what it does not.
+/// The values of a job that a template compares; -1 and 0 for the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Values {
     names: [i32; 5],
     range: u32,
 }
 
-/// The largest node range.
+/// The largest size of node ranges, in processors.
 pub const LARGEST_RANGE: u32 = 512;
 
 const KNOWN: &str = "a template is a list, in parentheses, of u (user), g (group), e (executable), q (queue), \
     p (partition), n=K (node ranges of K = 1, 2, 4 ... 512), mean or lr, act or rel, h=N (the last N jobs)";
 
 impl Template {
-    /// Reads a set such as `(u,e,n=4,rel);(u);()`. An error points into the text.
+    /// Reads a set such as `(u,e,n=4,rel);(u);()`.
+    ///
+    /// # Errors
+    /// If the text is not a set of templates; the message shows where.
     pub fn parse_set(text: &str) -> Result<Vec<Template>, String> {
         let mut templates = Vec::new();
         let mut at = 0;
@@ -68,11 +79,12 @@ impl Template {
         }
     }
 
+    /// Prints a set so that [`Template::parse_set`] reads it back.
     pub fn print_set(templates: &[Template]) -> String {
         templates.iter().map(Template::to_string).collect::<Vec<_>>().join(";")
     }
 
-    /// The values of a job that it compares.
+    /// The values of a job that this template compares. Jobs with equal values are in one category.
     pub fn values(&self, job: &Submission) -> Values {
         let name = |wanted: bool, value: i32| if wanted { value } else { -1 };
         Values {
@@ -88,12 +100,12 @@ impl Template {
     }
 }
 
-/// Reads the template that stands at `from..to`.
+/// Reads the template at `from..to`.
 fn parse(text: &str, from: usize, to: usize) -> Result<Template, String> {
     let wrong = |at: usize, why: String| Err(format!("{why}; {KNOWN}\n  {text}\n  {}^", " ".repeat(columns(text, at))));
     let piece = &text[from..to];
     let open = from + piece.len() - piece.trim_start().len();
-    // Nothing but blanks ends where it begins.
+    // For a piece of blanks only, `trim_end` would end before `open`.
     let close = (from + piece.trim_end().len()).max(open);
     if !text[open..close].starts_with('(') {
         return wrong(open, "a template begins with '('".to_string());
@@ -127,23 +139,23 @@ fn parse(text: &str, from: usize, to: usize) -> Result<Template, String> {
                 Some(("n", _)) => return wrong(place, format!("'{word}' is not n=K with K = 1, 2, 4 ... 512")),
                 Some(("h", Ok(length))) if length >= 1 => template.history.replace(length).is_some(),
                 Some(("h", _)) => return wrong(place, format!("'{word}' is not h=N with N at least 1")),
-                _ => return wrong(place, format!("'{word}' is nothing a template knows")),
+                _ => return wrong(place, format!("'{word}' is not a word of a template")),
             },
         };
         if twice {
-            return wrong(place, format!("'{word}' says again what stands before it"));
+            return wrong(place, format!("'{word}' repeats or contradicts an earlier word"));
         }
     }
     (template.method, template.data) = (method.unwrap_or_default(), data.unwrap_or_default());
     Ok(template)
 }
 
-/// How many characters stand before a byte.
+/// The number of characters before a byte.
 fn columns(text: &str, at: usize) -> usize {
     text[..at].chars().count()
 }
 
-/// What differs from `mean` and `act` only, in a fixed order, so that equal templates look equal.
+/// Prints in a fixed order and without the defaults `mean` and `act`, so that equal templates have equal texts.
 impl fmt::Display for Template {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut words: Vec<String> = Vec::new();
@@ -188,15 +200,15 @@ mod tests {
             (" ", "begins with '('", 1),
             ("(u", "ends with ')'", 2),
             ("(", "ends with ')'", 1),
-            ("(u,x)", "'x' is nothing a template knows", 3),
-            ("(u);(e, z=4)", "'z=4' is nothing a template knows", 8),
-            ("(u,,e)", "'' is nothing a template knows", 3),
+            ("(u,x)", "'x' is not a word of a template", 3),
+            ("(u);(e, z=4)", "'z=4' is not a word of a template", 8),
+            ("(u,,e)", "'' is not a word of a template", 3),
             ("(n=3)", "'n=3' is not n=K", 1),
             ("(n=1024)", "'n=1024' is not n=K", 1),
-            ("(n)", "'n' is nothing a template knows", 1),
+            ("(n)", "'n' is not a word of a template", 1),
             ("(u,h=0)", "'h=0' is not h=N", 3),
-            ("(u,e,u)", "'u' says again", 5),
-            ("(mean,lr)", "'lr' says again", 6),
+            ("(u,e,u)", "'u' repeats", 5),
+            ("(mean,lr)", "'lr' repeats", 6),
         ] {
             let error = Template::parse_set(text).unwrap_err();
             assert!(error.contains(why), "{text}: {error}");

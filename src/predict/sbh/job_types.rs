@@ -1,4 +1,4 @@
-//! Who is whose twin, and in which categories twins are: looked up once, when a job arrives.
+//! Job types and their categories, looked up once per job, at its arrival.
 //!
 //! Being in one category must equal `similar` in tests/suite/oracle.rs, which compares jobs field by field.
 
@@ -10,38 +10,38 @@ use super::criterion::Criterion;
 use crate::job::Submission;
 use crate::time::Seconds;
 
-/// Twins: jobs that no criterion can tell apart, for they agree in user and estimate, and in whatever else any of the
-/// criteria compares. (Where nothing matches a job, its estimate may have to stand in.)
+/// A type of jobs: all jobs of one type have the same user, the same estimate and the same value of every field that any
+/// criterion compares. So they match the same jobs. (The estimate is part of it because it may be the fallback.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Twins(u32);
+pub struct JobType(u32);
 
-impl Twins {
+impl JobType {
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// All twins and categories there have been, both numbered from 0, and so are users. A category is a user's jobs with
-/// the same values of what one criterion compares.
+/// All users, job types and categories so far, each numbered from 0. A category is the set of a user's jobs with equal
+/// values of the fields that one criterion compares.
 #[derive(Debug)]
-pub struct Register {
-    /// What each criterion compares, and the user.
+pub struct JobTypes {
+    /// Masks: the fields that each criterion compares, and the user.
     criteria: Vec<Key>,
-    /// What any of them compares, and the user and the estimate.
+    /// A mask: the fields that any criterion compares, the user and the estimate.
     any: Key,
-    /// By twins: what they agree in.
+    /// By job type: its values.
     keys: Vec<Key>,
-    /// By twins: their user, and for each criterion their category; all in a row because they are asked for together.
+    /// By job type: its user, and its category for each criterion. They are stored together because they are read together.
     rows: Vec<u32>,
-    /// By category: some twins of it.
-    some: Vec<Twins>,
+    /// By category: one of its job types.
+    some: Vec<JobType>,
     known_users: FxHashMap<i32, u32>,
-    known_twins: Table,
+    known_types: Table,
     /// By criterion.
     known_categories: Vec<Table>,
 }
 
-/// The values that are compared, packed; or, as a mask, which of them are.
+/// The values of the compared fields, packed; or a mask of these fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key([u64; 3]);
 
@@ -62,35 +62,35 @@ impl Key {
     }
 }
 
-impl Register {
+impl JobTypes {
     pub fn new(criteria: &[Criterion]) -> Self {
         let any = |compares: fn(&Criterion) -> bool| criteria.iter().any(compares);
         let (procs, executable, queue) = (any(|c| c.procs), any(|c| c.executable), any(|c| c.queue));
-        Register {
+        JobTypes {
             criteria: criteria.iter().map(Key::mask).collect(),
             any: Key::mask(&Criterion { procs, estimate: true, executable, queue }),
             keys: Vec::new(),
             rows: Vec::new(),
             some: Vec::new(),
             known_users: FxHashMap::default(),
-            known_twins: Table::default(),
+            known_types: Table::default(),
             known_categories: criteria.iter().map(|_| Table::default()).collect(),
         }
     }
 
-    /// Users by the order in which they first came.
-    pub fn user(&self, twins: Twins) -> usize {
-        self.rows[twins.index() * (1 + self.criteria.len())] as usize
+    /// The user of a job type. Users are numbered in the order of their first jobs.
+    pub fn user(&self, job_type: JobType) -> usize {
+        self.rows[job_type.index() * (1 + self.criteria.len())] as usize
     }
 
-    pub fn estimate(&self, twins: Twins) -> Seconds {
-        self.keys[twins.index()].0[2] as Seconds
+    pub fn estimate(&self, job_type: JobType) -> Seconds {
+        self.keys[job_type.index()].0[2] as Seconds
     }
 
-    /// The categories that twins are in, one for each criterion.
-    pub fn categories(&self, twins: Twins) -> &[u32] {
+    /// The categories of a job type, one for each criterion.
+    pub fn categories(&self, job_type: JobType) -> &[u32] {
         let length = 1 + self.criteria.len();
-        &self.rows[twins.index() * length..][1..length]
+        &self.rows[job_type.index() * length..][1..length]
     }
 
     pub fn count_users(&self) -> usize {
@@ -101,40 +101,40 @@ impl Register {
         self.some.len()
     }
 
-    /// The twins of a job that arrives; they may be new, and so may be their user and categories.
-    pub fn twins(&mut self, job: &Submission) -> Twins {
+    /// The type of a job that arrives. Adds the type, its user and its categories if they are new.
+    pub fn type_of(&mut self, job: &Submission) -> JobType {
         let Submission { user, procs, executable, queue, estimate, .. } = *job;
         let key = Key::new(user as u32, procs, executable as u32, queue as u32, estimate as u64).masked(self.any);
-        let slot = match self.known_twins.find(&key, |twins| self.keys[twins as usize]) {
-            Ok(twins) => return Twins(twins),
+        let slot = match self.known_types.find(&key, |job_type| self.keys[job_type as usize]) {
+            Ok(job_type) => return JobType(job_type),
             Err(slot) => slot,
         };
-        self.enroll(key, slot, user)
+        self.add_type(key, slot, user)
     }
 
     #[cold]
-    fn enroll(&mut self, key: Key, slot: usize, user: i32) -> Twins {
-        let twins = Twins(self.keys.len() as u32);
+    fn add_type(&mut self, key: Key, slot: usize, user: i32) -> JobType {
+        let job_type = JobType(self.keys.len() as u32);
         push_tightly(&mut self.keys, key);
-        self.known_twins.insert(slot, twins.0, |twins| self.keys[twins as usize]);
+        self.known_types.insert(slot, job_type.0, |job_type| self.keys[job_type as usize]);
         let newcomer = self.known_users.len() as u32;
         push_tightly(&mut self.rows, *self.known_users.entry(user).or_insert(newcomer));
         for (&criterion, known) in self.criteria.iter().zip(&mut self.known_categories) {
-            let key_of = |some: &[Twins], category: u32| self.keys[some[category as usize].index()].masked(criterion);
+            let key_of = |some: &[JobType], category: u32| self.keys[some[category as usize].index()].masked(criterion);
             let found = known.find(&key.masked(criterion), |category| key_of(&self.some, category));
             let category = found.unwrap_or_else(|slot| {
-                push_tightly(&mut self.some, twins);
+                push_tightly(&mut self.some, job_type);
                 let category = self.some.len() as u32 - 1;
                 known.insert(slot, category, |category| key_of(&self.some, category));
                 category
             });
             push_tightly(&mut self.rows, category);
         }
-        twins
+        job_type
     }
 }
 
-/// Grows by an eighth, not to the double: where there are many, and no more come every moment.
+/// Pushes to a vector whose capacity grows by an eighth instead of doubling: for large vectors that seldom grow.
 pub fn push_tightly<T>(all: &mut Vec<T>, one: T) {
     if all.len() == all.capacity() {
         all.reserve_exact(all.len() / 8 + 16);
@@ -142,10 +142,10 @@ pub fn push_tightly<T>(all: &mut Vec<T>, one: T) {
     all.push(one);
 }
 
-/// Finds a number by what it stands for, which is kept elsewhere: a hash table of four bytes a slot.
+/// A hash table from keys to numbers. The keys are stored elsewhere, so that a slot has only four bytes.
 #[derive(Debug)]
 struct Table {
-    /// A power of two of them; at least a quarter is free.
+    /// Their number is a power of two; at least a quarter of them is free.
     slots: Vec<u32>,
     taken: usize,
 }
@@ -159,7 +159,7 @@ impl Default for Table {
 }
 
 impl Table {
-    /// The number that stands for a key, or the slot where it should be.
+    /// The number of a key, or the slot where to insert it.
     fn find<K: Hash + Eq>(&self, key: &K, key_of: impl Fn(u32) -> K) -> Result<u32, usize> {
         let last = self.slots.len() - 1;
         let mut slot = FxBuildHasher.hash_one(key) as usize & last;
@@ -178,7 +178,7 @@ impl Table {
         if self.taken * 4 > self.slots.len() * 3 {
             let twice = vec![FREE; self.slots.len() * 2];
             for number in std::mem::replace(&mut self.slots, twice).into_iter().filter(|number| *number != FREE) {
-                let slot = self.find(&key_of(number), &key_of).expect_err("no two numbers stand for the same");
+                let slot = self.find(&key_of(number), &key_of).expect_err("every number has another key");
                 self.slots[slot] = number;
             }
         }
@@ -189,35 +189,35 @@ impl Table {
 mod tests {
     use super::*;
 
-    /// Twins and categories against a list of all jobs that came before.
+    /// Compares job types and categories with a list of all earlier jobs.
     #[test]
-    fn jobs_are_twins_and_share_categories_if_they_agree_in_what_is_compared() {
+    fn jobs_have_one_type_or_category_if_the_compared_fields_are_equal() {
         let criteria = Criterion::parse_list("PE/Q/*").unwrap();
-        let mut register = Register::new(&criteria);
-        let mut seen: Vec<(Submission, Twins)> = Vec::new();
+        let mut types = JobTypes::new(&criteria);
+        let mut seen: Vec<(Submission, JobType)> = Vec::new();
         for number in 0..3000u32 {
             let scrambled = number.wrapping_mul(2_654_435_761) >> 8;
             let mut job = Submission::new(0, 1 + scrambled % 7, i64::from(1 + scrambled / 7 % 60));
             (job.user, job.queue) = ((scrambled / 420 % 5) as i32 - 1, (scrambled / 2100 % 3) as i32);
             job.executable = number as i32;
-            let twins = register.twins(&job);
-            assert_eq!(register.estimate(twins), job.estimate);
-            for (other, others_twins) in &seen {
+            let job_type = types.type_of(&job);
+            assert_eq!(types.estimate(job_type), job.estimate);
+            for (other, others_type) in &seen {
                 let same_user = other.user == job.user;
-                assert_eq!(register.user(twins) == register.user(*others_twins), same_user);
+                assert_eq!(types.user(job_type) == types.user(*others_type), same_user);
                 let agree = [
                     same_user && (other.procs, other.estimate) == (job.procs, job.estimate),
                     same_user && other.queue == job.queue,
                     same_user,
                 ];
-                let (own, others) = (register.categories(twins), register.categories(*others_twins));
+                let (own, others) = (types.categories(job_type), types.categories(*others_type));
                 assert_eq!([0, 1, 2].map(|criterion| own[criterion] == others[criterion]), agree);
-                assert_eq!(twins == *others_twins, agree[0] && agree[1]);
+                assert_eq!(job_type == *others_type, agree[0] && agree[1]);
             }
             if seen.len() < 400 {
-                seen.push((job, twins));
+                seen.push((job, job_type));
             }
         }
-        assert_eq!((register.count_users(), register.some.len()), (5, register.count_categories()));
+        assert_eq!((types.count_users(), types.some.len()), (5, types.count_categories()));
     }
 }

@@ -1,27 +1,29 @@
-//! Any predictor, asked once more when a job starts: so are rivals compared that the log's own schedule is replayed for.
+//! A wrapper for predictors that predicts every job again when it starts. `sim search` uses it to compare predictors on
+//! the log's own schedule.
 
 use super::board::Board;
 use super::predictor::{Oracle, Predictor};
 use crate::job::JobId;
 use crate::time::Seconds;
 
-pub struct AskedAtStart(Box<dyn Predictor>);
+/// A predictor that also predicts each job again at its start.
+pub struct PredictAtStart(Box<dyn Predictor>);
 
-impl AskedAtStart {
-    /// None if the predictor cannot be asked again.
-    pub fn new(mut predictor: Box<dyn Predictor>) -> Option<AskedAtStart> {
-        predictor.as_asked_again().is_some().then(|| AskedAtStart(predictor))
+impl PredictAtStart {
+    /// None if the predictor does not implement [`PredictAgain`](super::PredictAgain).
+    pub fn new(mut predictor: Box<dyn Predictor>) -> Option<PredictAtStart> {
+        predictor.as_predict_again().is_some().then(|| PredictAtStart(predictor))
     }
 }
 
-impl Predictor for AskedAtStart {
+impl Predictor for PredictAtStart {
     fn on_arrival(&mut self, id: JobId, board: &mut Board) {
         self.0.on_arrival(id, board);
     }
 
     fn on_start(&mut self, id: JobId, board: &mut Board) {
         self.0.on_start(id, board);
-        if let Some(predictor) = self.0.as_asked_again() {
+        if let Some(predictor) = self.0.as_predict_again() {
             predictor.predict_again(id, board);
         }
     }
