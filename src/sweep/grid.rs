@@ -106,7 +106,7 @@ fn replications(list: &GridList) -> Result<Axis, String> {
 pub struct GridCell {
     /// None for the embedded log.
     pub trace: Option<String>,
-    /// All options of the run, those that are not swept at their defaults.
+    /// All options of the run; an option without a list has its default.
     pub options: Options,
 }
 
