@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_grid() {
+    fn invalid_grids_are_errors() {
         for (lists, message) in [
             (&[("color", &["red"][..])][..], "color: this option cannot be swept; the options are trace, scheduler"),
             (&[("predictor", &["rhu"])], "predictor: unknown predictor 'rhu'"),
