@@ -184,7 +184,7 @@ fn read_site(text: &SiteText, everywhere: &Options, quiet: bool) -> anyhow::Resu
     Ok(Site { name: text.name.clone(), workload, setting: options.setting() }.from_time_zero())
 }
 
-/// Runs a grid under every policy.
+/// Runs a system under every policy.
 fn run_all(
     system: &MetaSystem,
     policies: &[DispatchPolicy],

@@ -20,7 +20,7 @@ use crate::metrics::{Groups, RunRow};
 use crate::report::{Cell, Output, group_cells, grouped, write_groups, write_json_list, write_runs};
 use crate::settings_file::{MOST_OF_GRID, read_text};
 use crate::sweep::{
-    Beginning, Failure, FinishedRow, Grid, GridList, Keys, REPLICATIONS, ResultColumn, Shard, Store, Submitted, Sweep,
+    Failure, FinishedRow, Grid, GridList, Keys, REPLICATIONS, ResultColumn, Shard, StartMode, Store, Submitted, Sweep,
     SweepProgress, active_job, finished_rows, run, submit, write_results,
 };
 use crate::time::humane;
@@ -134,9 +134,9 @@ pub fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
         return dry_run(&grid, quiet);
     };
     let how = match args.is_resuming() {
-        _ if args.change_grid => Beginning::ChangeGrid,
-        true => Beginning::Resume,
-        false => Beginning::New,
+        _ if args.change_grid => StartMode::ChangeGrid,
+        true => StartMode::Resume,
+        false => StartMode::New,
     };
     let sweep = Sweep::begin(folder, given, how)?;
     sweep.grid.columns_named(&args.group_by)?;

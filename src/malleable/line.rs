@@ -75,8 +75,8 @@ impl Scatter {
 mod tests {
     use super::*;
 
-    /// Points on a line of slope 1/2, and one off it by hand: x = 0, 1, 2, 3 and y = 1, 1, 3, 3 have means 1.5 and 2,
-    /// sums of squares 5 and 4, products 4: slope 0.8, intercept 0.8, correlation 4 / sqrt(20).
+    /// By hand: x = 0, 1, 2, 3 and y = 1, 1, 3, 3 have means 1.5 and 2, sums of squares 5 and 4, and a sum of products
+    /// of 4. So the slope is 0.8, the intercept 0.8 and the correlation 4 / sqrt(20).
     #[test]
     fn least_squares() {
         let mut scatter = Scatter::default();

@@ -293,7 +293,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_and_strategies_are_the_same() {
+    fn strategies_are_read_and_printed() {
         for (text, short) in [
             ("avg", "avg"),
             ("avg:min-share=0.40", "avg:min-share=0.4"),

@@ -156,14 +156,14 @@ mod tests {
             |value: f64, expected: f64, width: f64| (value - expected).abs() < 5.0 * 0.2887 * width / count.sqrt();
         assert!(near(mean(&|job| job.lifetime.ln()), 7.0, 10.0));
         assert!(near(mean(&|job| job.sigma), 1.0, 2.0));
-        // P(A <= a) = ln a / ln 128, of what is rounded up.
+        // P(A <= a) = ln a / ln 128 for an average parallelism A that is rounded up.
         for a in [2u32, 8, 64, 127] {
             let share = mean(&|job| f64::from(u8::from(job.parallelism <= a)));
             let expected = f64::from(a).ln() / 128f64.ln();
             assert!((share - expected).abs() < 5.0 * 0.5 / count.sqrt(), "{a}: {share} for {expected}");
         }
         assert!(jobs.iter().all(|job| (1..=128).contains(&job.parallelism)));
-        // By day only, in order, all of it.
+        // Jobs arrive in the daytime only, in order, and over all days.
         assert!(jobs.iter().all(|job| job.arrival % DAY < DAYTIME));
         assert!(jobs.is_sorted_by(|a, b| a.arrival <= b.arrival));
         assert!(near(mean(&|job| job.arrival % DAY), DAYTIME / 2.0, DAYTIME));

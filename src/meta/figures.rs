@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn who_gains_and_who_pays() {
+    fn sites_that_gain_and_sites_that_lose() {
         let summary = |waits: &[(f64, f64)]| {
             let site = |&(wait_mean, bsld_mean): &(f64, f64)| SiteSummary {
                 name: String::new(),

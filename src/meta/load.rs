@@ -103,7 +103,7 @@ mod tests {
     fn loads_are_compared_exactly() {
         let load = |work, procs| Load { work, procs };
         assert!(load(1, 3) < load(1, 2) && load(2, 4) == load(1, 2));
-        // One processor-second more in 10^20: no f64 would see it.
+        // One processor-second more in 10^20: the difference is lost in an f64.
         let large = 10i128.pow(20);
         assert!(load(large + 1, 7) > load(large, 7) && load(large + 1, 7).seconds() == load(large, 7).seconds());
     }

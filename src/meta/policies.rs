@@ -230,7 +230,8 @@ mod tests {
     fn quick_sites_first_then_the_least_expected_wait() {
         let site = |quick, wait| Facts { procs: 8, work: 0, starts: LEAST_STARTS, expected: (quick, wait) };
         let choose = |sites: &[Facts], own| place(&DispatchPolicy::LeastPredicted, 4, own, sites);
-        // m = 1: that one, however long the wait is expected to be. m = 0 and m = n: all. Between: the quick ones.
+        // m quick sites of n. m = 1: that site, however long the expected wait. m = 0 and m = n: the best of all.
+        // Otherwise: the best of the quick ones.
         assert_eq!(choose(&[site(false, 1.0), site(true, 50.0), site(false, 2.0)], 0), [1]);
         assert_eq!(choose(&[site(false, 9.0), site(false, 50.0), site(false, 2.0)], 0), [2]);
         assert_eq!(choose(&[site(true, 9.0), site(true, 5.0), site(true, 20.0)], 0), [1]);

@@ -214,7 +214,7 @@ mod tests {
         for text in ["", "2K-equal-I", "1K-equal", "1K-equal-V", "1K-equal-I-x"] {
             assert!(Scenario::parse(text).unwrap_err().to_string().contains("a scenario is SIZE-PARTITIONING-LOAD"));
         }
-        // 120 days: a job every quarter of an hour, every hour, every two hours twice.
+        // 120 days: a job every 15 minutes in the first queue, every hour in the second, every two hours in the others.
         assert_eq!(all[0].jobs(120), 11_520 + 2880 + 1440 + 1440);
     }
 
@@ -228,7 +228,7 @@ mod tests {
             let jobs: Vec<&Job> = system.arrivals.iter().filter(|a| a.origin == queue).map(|a| &a.job).collect();
             assert!(jobs.iter().all(|job| job.submission.procs <= procs && job.runtime <= longest));
             assert!(jobs.iter().all(|job| (job.runtime..=longest).contains(&job.submission.estimate)));
-            // The largest is asked for, and so is the longest.
+            // The largest request and the longest estimate occur.
             assert_eq!(jobs.iter().map(|job| job.submission.procs).max(), Some(procs));
             assert_eq!(jobs.iter().map(|job| job.submission.estimate).max(), Some(longest));
             let last = jobs.last().unwrap().submission.submit as f64;

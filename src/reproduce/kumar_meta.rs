@@ -91,7 +91,7 @@ pub struct KumarMeta {
     threads: usize,
 }
 
-/// One simulation: a grid under a policy.
+/// One simulation: a system under a policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Cell {
     replication: u64,
@@ -274,7 +274,7 @@ impl Results {
         self.each(|replication| of(self.run(replication, scenario, policy)))
     }
 
-    /// By how many percent a policy's mean wait is shorter than another's, in one replication of one grid.
+    /// By how many percent a policy's mean wait is shorter than another's, in one replication of one system.
     fn reduction(&self, replication: u64, scenario: Option<Scenario>, policy: usize, other: usize) -> f64 {
         let wait = |policy| self.run(replication, scenario, policy).waits.wait_mean;
         (wait(other) - wait(policy)) / wait(other) * 100.0

@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(print(2, &[]), ["(u,e)", "(u,q)", "(e,q)"]);
         assert_eq!(print(1, &[1, 2]), ["(n=1)", "(n=2)", "(u)", "(e)", "(q)"]);
         assert_eq!(print(4, &[1, 2]), ["(u,e,q,n=1)", "(u,e,q,n=2)"]);
-        // n over i of three fields, and two sizes for each choice of one field fewer.
+        // All choices of `count` of the three fields, and two range sizes for each choice of `count - 1` fields.
         assert_eq!((1..=4).map(|count| print(count, &[1, 2]).len()).collect::<Vec<_>>(), [5, 9, 7, 2]);
     }
 }

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_list() {
+    fn invalid_lists_are_errors() {
         for (option, text, message) in [
             ("scheduler", "easy,,sjbf", "empty value"),
             ("load", "1..0.5", "end is before its start"),

@@ -106,7 +106,7 @@ fn replications(list: &GridList) -> Result<Axis, String> {
 pub struct GridCell {
     /// None for the embedded log.
     pub trace: Option<String>,
-    /// All options of the run, those that are not swept at their defaults.
+    /// All options of the run; an option without a list has its default.
     pub options: Options,
 }
 
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_grid() {
+    fn invalid_grids_are_errors() {
         for (lists, message) in [
             (&[("color", &["red"][..])][..], "color: this option cannot be swept; the options are trace, scheduler"),
             (&[("predictor", &["rhu"])], "predictor: unknown predictor 'rhu'"),

@@ -16,7 +16,7 @@ mod store;
 
 pub use expand::expand;
 pub use grid::{Axis, Cells, Grid, GridCell, GridList, GridText, Labels, REPLICATIONS};
-pub use plan::{Beginning, Keys, RESULTS_REVISION, Sweep, SweepError};
+pub use plan::{Keys, RESULTS_REVISION, StartMode, Sweep, SweepError};
 pub use results::{FinishedRow, ResultColumn, SweepProgress, finished_rows, write_results};
 pub use run::{Failure, RunReport, Shard, run};
 pub use slurm::{SlurmError, Submitted, active_job, submit};

@@ -84,7 +84,7 @@ impl std::error::Error for SweepError {}
 
 /// What to do with a folder that may contain a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beginning {
+pub enum StartMode {
     /// The folder must be new or empty.
     New,
     /// Resumes the sweep in the folder, or starts one. The grid of the folder must not change.
@@ -110,7 +110,7 @@ impl Sweep {
     /// # Errors
     ///
     /// A [`SweepError`], or an [`OutputError`] if a file cannot be read or written.
-    pub fn begin(folder: &Path, given: Option<Grid>, how: Beginning) -> anyhow::Result<Sweep> {
+    pub fn begin(folder: &Path, given: Option<Grid>, how: StartMode) -> anyhow::Result<Sweep> {
         let failed = |error| OutputError { name: folder.display().to_string(), error };
         if given.is_none() && !folder.exists() {
             return Err(SweepError::NoGrid { folder: folder.to_path_buf() }.into());
@@ -121,10 +121,10 @@ impl Sweep {
         let file = folder.join("grid.toml");
         let grid = match Sweep::read_grid(&file)? {
             None => {
-                if !holds_nothing_foreign(folder, how).map_err(failed)? {
+                if !can_hold_sweep(folder, how).map_err(failed)? {
                     let folder = folder.to_path_buf();
                     return Err(match how {
-                        Beginning::New => SweepError::NotEmpty { folder },
+                        StartMode::New => SweepError::NotEmpty { folder },
                         _ => SweepError::NotASweep { folder },
                     }
                     .into());
@@ -138,13 +138,13 @@ impl Sweep {
                 }
                 grid
             }
-            Some(_) if how == Beginning::New => {
+            Some(_) if how == StartMode::New => {
                 return Err(SweepError::NotEmpty { folder: folder.to_path_buf() }.into());
             }
             Some(there) => match (given, there) {
                 (None, there) => there?,
                 (Some(given), Ok(there)) if given.is_same(&there) => given,
-                (Some(given), _) if how == Beginning::ChangeGrid => {
+                (Some(given), _) if how == StartMode::ChangeGrid => {
                     let text = given.to_toml();
                     Output::create(&file.to_string_lossy())?.fill(|out| out.write_all(text.as_bytes()))?;
                     given
@@ -190,13 +190,13 @@ impl Sweep {
 
 /// Whether a folder without a grid can become that of a sweep. A process that was killed early leaves at most a
 /// temporary file, and so does one that is running. Finished parts without a grid can be resumed.
-fn holds_nothing_foreign(folder: &Path, how: Beginning) -> io::Result<bool> {
+fn can_hold_sweep(folder: &Path, how: StartMode) -> io::Result<bool> {
     const OURS: [&str; 4] = ["parts", "slurm", "results.csv", "results.partial.csv"];
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name();
         // The grid may be there now: another process has just written it.
         let is_allowed = Output::is_temporary(&name) || name == "grid.toml";
-        if !is_allowed && (how == Beginning::New || !OURS.iter().any(|ours| name == *ours)) {
+        if !is_allowed && (how == StartMode::New || !OURS.iter().any(|ours| name == *ours)) {
             return Ok(false);
         }
     }

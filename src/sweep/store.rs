@@ -1,4 +1,4 @@
-//! The folder of a sweep: its grid, and the finished cells in parts that only ever grow.
+//! The folder of a sweep: its grid, and the finished cells in files that are only appended to (parts).
 //!
 //! `grid.toml` is the grid. Each of `parts/0001.part`, `parts/0002.part`, ... has the finished cells of one process,
 //! one line per cell, flushed at once. `results.csv` is written when all cells are finished. A line has a checksum, so
@@ -286,7 +286,7 @@ mod tests {
         part.done(3, &row("c,\nd\t\\n")).unwrap();
         part.log("a\tlog\n.swf", &Ok(7)).unwrap();
         part.log("b", &Ok(8)).unwrap();
-        // Killed while writing; and the same cell finished by another process, which succeeds where this one failed.
+        // This process is killed while writing. Another process finishes the cell that failed here.
         part.file.write_all(b"0123456789abcdef ok 00000000").unwrap();
         let mut other = store.new_part().unwrap();
         other.done(2, &row("e")).unwrap();

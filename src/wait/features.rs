@@ -109,7 +109,7 @@ mod tests {
             submit(&mut state, id, procs, estimate);
             assert!(state.start(JobId(id), start));
         }
-        // Waiting: 16 for 100 s (demand 1600), 4 for 500 s (2000), 1 for 2000 s (2000), and one that is withdrawn.
+        // Waiting: 16 for 100 s (demand 1600), 4 for 500 s (2000), 1 for 2000 s (2000), and one that is cancelled.
         for (id, procs, estimate) in [(3, 16, 100), (4, 4, 500), (5, 1, 2000), (6, 3, 3)] {
             submit(&mut state, id, procs, estimate);
         }

@@ -179,7 +179,7 @@ mod tests {
             judged(60, 60, false),
             judged(3600, 60, false),
         ];
-        // Classes: 1 for 1, 3 for 2, 3 for 3, nothing, 6 for 1.
+        // True and predicted classes: 1 and 1, 2 and 3, 3 and 3, 1 and no prediction, 1 and 6.
         let points = vec![Some(0.0), Some(18_000.0), Some(5.0 * 3600.0), None, Some(1e6)];
         let method = WaitMethod::parse("knn").unwrap();
         let evaluation = Evaluation { jobs, points: vec![(method, points)], regression_every: 50, learned: 1 };
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!((figures.predictions, figures.unanswered), (4, 1));
         let errors = [1800.0 / 3600.0, 10_800.0 / 9000.0, 3600.0 / (5.0 * 3600.0), (1e6 - 3600.0) / 3660.0];
         assert!((figures.ppe_percent() - errors.iter().sum::<f64>() / 4.0 * 100.0).abs() < 1e-9);
-        // Two classes around 3 are 2 and 3, the more probable ones.
+        // The two classes for a prediction of class 3 are 2 and 3, the most probable ones next to it.
         let rights: Vec<u64> = figures.classes.iter().map(|share| share.right).collect();
         assert_eq!((rights, figures.classes[0].all), (vec![2, 3, 3], 4));
         let rights: Vec<u64> = figures.slow.iter().map(|share| share.right).collect();
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(tenth(4), (4, 0.45, 0.5));
         assert_eq!(tenth(3), (4, 0.35, 0.25));
         assert_eq!(tenth(1), (4, 0.15, 0.0));
-        // 0.05 and twice 0, for four jobs each; the last class happened once.
+        // Four jobs have three probabilities each in this bin: 0.05, 0 and 0. One of those classes was the true one.
         assert!(calibration[0].count == 12 && (calibration[0].observed() - 1.0 / 12.0).abs() < 1e-12);
         assert_eq!(calibration.iter().map(|bin| bin.count).sum::<u64>(), 24);
     }

@@ -21,7 +21,7 @@ pub fn forward_waits(
 ) -> Result<Vec<Seconds>, EngineError> {
     // The replay updates the predictor, so that its predictions are those of each job's arrival.
     let jobs = schedule.with_waits();
-    let replay = schedule::catalog::parse("replay").expect("a scheduler of ours");
+    let replay = schedule::catalog::parse("replay").expect("replay is in the catalog");
     let policy = Named { name: "replay".to_string(), value: schedule::catalog::build(&replay, &jobs) };
     let predictor = predict::catalog::build(&setting.predictor);
     let predictor = Named { name: setting.predictor.to_string(), value: predictor };
@@ -69,7 +69,7 @@ fn forward_wait(past: &mut Simulation, target: JobId, procs: u32, setting: &Sett
     let in_use: u64 = jobs[..running].iter().map(|job| u64::from(job.submission.procs)).sum();
     let widest = jobs.iter().map(|job| u64::from(job.submission.procs)).max().unwrap_or(0);
     let procs = u64::from(procs).max(in_use).max(widest).min(u64::from(u32::MAX)) as u32;
-    let perfect = predict::catalog::parse("perfect").expect("a predictor of ours");
+    let perfect = predict::catalog::parse("perfect").expect("perfect is in the catalog");
     let policy = schedule::catalog::build(&setting.scheduler, &jobs);
     let policy = Named { name: setting.scheduler.to_string(), value: policy };
     let predictor = Named { name: "perfect".to_string(), value: predict::catalog::build(&perfect) };

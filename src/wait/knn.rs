@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearer_weighs_more_and_the_equal_answers_alone() {
+    fn nearer_jobs_weigh_more_and_equal_jobs_decide_alone() {
         let point = |rows: &[(f64, i64)]| {
             let rows: Vec<_> = rows.iter().map(|&(value, wait)| (flat(value), wait)).collect();
             let history = history(&rows);

@@ -40,7 +40,7 @@ pub use quick::{is_quick, quick_starter};
 pub use regression::Regression;
 pub use schedule::{SiteHandler, SiteOrder, SiteSchedule};
 pub use state::{SiteJob, SiteState};
-pub use svm::{Classifier, TrainingSet};
+pub use svm::Classifier;
 pub use tables::{
     answer_cells, calibration_cells, confusion_cells, figures_cells, job_cells, write_answer, write_tables,
 };

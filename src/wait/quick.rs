@@ -88,10 +88,10 @@ mod tests {
     }
 
     #[test]
-    fn the_first_history_with_similar_jobs_answers() {
+    fn the_first_history_with_similar_jobs_decides() {
         let (quick, slow) = (60, 7200);
-        assert!(!predict(&[], 0), "nothing is known");
-        // Near: occupancy within 10 of 50, and most of them.
+        assert!(!predict(&[], 0), "the history is empty");
+        // Near: occupancies within 10 of 50; the majority decides.
         assert!(predict(&[(8, 1000, 55, quick)], 50));
         assert!(predict(&[(10, 750, 60, quick), (6, 1250, 40, quick), (8, 1000, 50, slow)], 50));
         assert!(!predict(&[(8, 1000, 50, quick), (8, 1000, 50, slow)], 50), "a tie is not most");

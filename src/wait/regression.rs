@@ -77,8 +77,8 @@ fn moments(values: &[f64]) -> (f64, f64) {
     (mean, variance.sqrt())
 }
 
-/// Least squares with an intercept (waits have mean 0, and so do features once theirs is taken off), by the normal
-/// equations of standardised features.
+/// Least squares by the normal equations of standardised features. Waits and features have mean 0, so no column for the
+/// intercept is needed.
 fn linear(target: &Features, rows: &[Features], waits: &[f64]) -> f64 {
     let moments: Vec<(f64, f64)> =
         (0..FEATURES).map(|at| moments(&rows.iter().map(|row| row[at]).collect::<Vec<_>>())).collect();

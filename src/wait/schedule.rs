@@ -33,10 +33,10 @@ impl SiteSchedule<'_> {
     /// arrives.
     pub(super) fn replay(&self, jobs: usize, handler: &mut dyn SiteHandler) -> Result<(), EngineError> {
         let all = self.with_waits();
-        let replay = schedule::catalog::parse("replay").expect("a scheduler of ours");
+        let replay = schedule::catalog::parse("replay").expect("replay is in the catalog");
         let policy = Named { name: replay.to_string(), value: schedule::catalog::build(&replay, &all) };
         // A replay does not depend on predicted run times.
-        let estimate = predict::catalog::parse("estimate").expect("a predictor of ours");
+        let estimate = predict::catalog::parse("estimate").expect("estimate is in the catalog");
         let predictor = Named { name: estimate.to_string(), value: predict::catalog::build(&estimate) };
         let order = SiteOrder::new(handler);
         let mut simulation = Simulation::observed(self.procs, policy, predictor, EngineOptions::default(), order);

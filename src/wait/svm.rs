@@ -248,7 +248,7 @@ mod tests {
         assert!((of_truth / 200.0 - 0.87).abs() < 0.06, "{of_truth}");
     }
 
-    /// The quick way to a decision is LIBSVM's own, and so are the probabilities but for the shuffle of its folds.
+    /// Our decisions equal those of LIBSVM, and so do the probabilities, except for the shuffle of its folds.
     #[test]
     fn decisions_are_libsvms() {
         let history = history(300, 3);

@@ -15,6 +15,7 @@ use crate::time::{Seconds, humane};
 /// One row of results: named cells.
 pub type WaitRow = Vec<(&'static str, Cell)>;
 
+/// One row per method:
 /// `method,predictions,ppe_pct,class1_pct,class2_pct,class3_pct,class1_slow_pct,class2_slow_pct,class3_slow_pct`, then
 /// `slow,unanswered,covered_pct,quick_precision_pct,quick_recall_pct,trace,scheduler`.
 pub fn figures_cells(figures: &WaitFigures, trace: &str, scheduler: &str) -> WaitRow {

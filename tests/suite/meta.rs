@@ -1,4 +1,4 @@
-//! Many sites, one stream: worked out by hand, against a slow and obvious grid, and what must hold on random ones.
+//! Many sites, one stream: worked out by hand, against a slow and obvious system, and what must hold on random ones.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -179,7 +179,7 @@ fn nothing_is_lost_and_no_processor_is_used_twice() {
     });
 }
 
-/// A grid of FCFS machines in which everything is a list and looked at anew at every instant. Also returns how often
+/// A system of FCFS machines in which everything is a list and looked at anew at every instant. Also returns how often
 /// `least-predicted` went by the quick-starter test alone, by expected waits among some sites, and among all.
 fn slow_places(system: &MetaSystem, policy: &str) -> (Vec<(usize, Time)>, [usize; 3]) {
     let jobs = &system.arrivals;
