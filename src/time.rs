@@ -90,12 +90,12 @@ pub fn print_duration(seconds: Seconds) -> String {
 }
 
 /// A length of time for people: two units at most, `3d 04h`, `2h 05m`, `3m 20s`, `12.3 s`.
-pub fn humane(seconds: f64) -> String {
+pub fn readable_duration(seconds: f64) -> String {
     if !seconds.is_finite() {
         return "-".to_string();
     }
     if seconds < 0.0 {
-        return format!("-{}", humane(-seconds));
+        return format!("-{}", readable_duration(-seconds));
     }
     // Rounded before the unit is chosen: 59.96 s is a minute, not 60.0 s.
     let tenths = (seconds * 10.0).round() / 10.0;
@@ -165,7 +165,7 @@ mod tests {
             (-75.0, "-1m 15s"),
             (f64::NAN, "-"),
         ] {
-            assert_eq!(humane(seconds), text);
+            assert_eq!(readable_duration(seconds), text);
         }
     }
 

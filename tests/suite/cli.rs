@@ -77,13 +77,13 @@ fn a_row_says_what_was_run() {
 #[test]
 fn options_that_overrule_each_other_are_an_error_and_an_idle_seed_is_a_warning() {
     for (args, message) in [
-        (&["--replication", "3", "--shake", "100s"][..], "--shake has no effect beside --replication"),
-        (&["--replication", "3", "--seed", "4"], "--seed has no effect beside --replication"),
+        (&["--replication", "3", "--shake", "100s"][..], "--shake has no effect together with --replication"),
+        (&["--replication", "3", "--seed", "4"], "--seed has no effect together with --replication"),
         (
             &["--estimates", "tsafrir", "--missing-estimate", "drop"],
-            "--missing-estimate has no effect beside --estimates",
+            "--missing-estimate has no effect together with --estimates",
         ),
-        (&["search", "--replication", "3", "--shake", "100s"], "--shake has no effect beside --replication"),
+        (&["search", "--replication", "3", "--shake", "100s"], "--shake has no effect together with --replication"),
     ] {
         let ran = sim(args);
         assert!(ran.code == 2 && ran.out.is_empty() && ran.err.contains(message), "{args:?}: {}", ran.err);

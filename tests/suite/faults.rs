@@ -196,7 +196,7 @@ fn a_limit_on_the_size_of_files_is_an_error_that_names_the_file() {
     let ran = shell(folder.path(), r#"ulimit -f 8; exec "$SIM" -q --jobs-out jobs.csv"#);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
     assert!(ran.err.starts_with("error: cannot write jobs.csv: File too large"), "{}", ran.err);
-    assert!(ran.err.contains("what stood there before is untouched"), "{}", ran.err);
+    assert!(ran.err.contains("the old content of the file is unchanged"), "{}", ran.err);
     assert_eq!(names(folder.path()), ["jobs.csv"]);
     assert_eq!(fs::read_to_string(folder.path().join("jobs.csv")).unwrap(), "old");
     let ran = shell(folder.path(), r#"ulimit -f 8; exec "$SIM" -q --jobs-out - > other.csv"#);
@@ -221,7 +221,7 @@ fn a_full_file_system_leaves_the_old_file() {
     let ran = run(script).unwrap();
     assert_eq!(ran.out, "1\nold\njobs.csv\n", "{}", ran.err);
     let message = "error: cannot write jobs.csv: No space left on device";
-    assert!(ran.err.starts_with(message) && ran.err.contains("what stood there before is untouched"), "{}", ran.err);
+    assert!(ran.err.starts_with(message) && ran.err.contains("the old content of the file is unchanged"), "{}", ran.err);
 }
 
 #[cfg(target_os = "linux")]

@@ -24,7 +24,7 @@ use shadowtime::predict::templates::Template;
 use shadowtime::rng::stream;
 use shadowtime::spec::{Form, Spec, SpecError};
 use shadowtime::sweep::{Grid, Store, expand};
-use shadowtime::time::{Time, humane, parse_duration, print_duration};
+use shadowtime::time::{Time, parse_duration, print_duration, readable_duration};
 use shadowtime::trace::{Log, ReadOptions, Source, read, survey, validate};
 use shadowtime::wait::Method;
 use shadowtime::{meta, predict, schedule, settings_file};
@@ -328,7 +328,7 @@ fn durations(case: &mut Case<'_>) -> bool {
     let Ok(seconds) = parse_duration(&case.text()) else { return false };
     let printed = print_duration(seconds);
     assert_eq!(parse_duration(&printed), Ok(seconds), "{printed}");
-    humane(seconds as f64);
+    readable_duration(seconds as f64);
     true
 }
 

@@ -388,11 +388,11 @@ fn bad_sweeps() {
         (&["no/such/file.toml"], "cannot read no/such/file.toml"),
         (&["--shake", "9s", "--seed", "1..1000000", "--load", "0.1..2:0.1"], "more than 10000000 cells"),
         // Options of which one would overrule the other: the rows would say what was not run.
-        (&["--shake", "10s,60s", "--replication", "1..2"], "--shake has no effect beside --replication"),
-        (&["--seed", "1..3", "--replication", "1..2"], "--seed has no effect beside --replication"),
-        (&["--shake", "10s,60s", "--replications", "3"], "--shake has no effect beside --replication"),
+        (&["--shake", "10s,60s", "--replication", "1..2"], "--shake has no effect together with --replication"),
+        (&["--seed", "1..3", "--replication", "1..2"], "--seed has no effect together with --replication"),
+        (&["--shake", "10s,60s", "--replications", "3"], "--shake has no effect together with --replication"),
         (&["--replication", "1..2", "--replications", "3"], "'replication' stands twice in the grid"),
-        (&["--estimates", "f", "--missing-estimate", "drop,runtime"], "--missing-estimate has no effect beside"),
+        (&["--estimates", "f", "--missing-estimate", "drop,runtime"], "--missing-estimate has no effect together with"),
         // Equal rows are no replications.
         (&["--seed", "1..3"], "seed: a list of 3 gives equal rows: it has no effect without --shake"),
         (&["--estimates", "x2", "--estimates-seed", "1..3"], "has no effect without a random model in --estimates"),
