@@ -221,7 +221,11 @@ fn a_full_file_system_leaves_the_old_file() {
     let ran = run(script).unwrap();
     assert_eq!(ran.out, "1\nold\njobs.csv\n", "{}", ran.err);
     let message = "error: cannot write jobs.csv: No space left on device";
-    assert!(ran.err.starts_with(message) && ran.err.contains("the old content of the file is unchanged"), "{}", ran.err);
+    assert!(
+        ran.err.starts_with(message) && ran.err.contains("the old content of the file is unchanged"),
+        "{}",
+        ran.err
+    );
 }
 
 #[cfg(target_os = "linux")]
