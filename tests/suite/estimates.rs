@@ -189,7 +189,7 @@ fn what_cannot_be_made_says_what_can() {
     let none = log_of(&[(10, -1), (20, 0)]);
     for model in ["x2", "shuffle"] {
         let message = format!(
-            "standard input: {model} needs the log's own estimates, and it has none: tsafrir, f and feit make them from runtimes alone"
+            "standard input: {model} needs the log's own estimates, but the log has none: tsafrir, f and feit need only runtimes"
         );
         for args in [&["estimates", "--trace", "-", "--model", model][..], &["--trace", "-", "--estimates", model]] {
             let ran = sim_fed(args, none.as_bytes());
