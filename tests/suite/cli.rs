@@ -415,7 +415,7 @@ fn models_make_logs_of_any_length() {
     }
 }
 
-/// Estimates over several blocks: what the model was told comes back when the log is looked at.
+/// Estimates over several blocks: the generated log has the parameters that were given to the model.
 #[test]
 fn made_logs_have_estimates_if_asked() {
     let estimates = |model: &str, spec: &str| {

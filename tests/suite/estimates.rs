@@ -60,7 +60,7 @@ fn records_that_are_no_jobs_stay_and_everything_is_counted() {
     let estimates: Vec<_> = fields(&ran.out).iter().map(|record| record[8].to_string()).collect();
     // A runtime of 0 is a job's; one without an estimate has the log's largest; -1 is no job's runtime.
     assert_eq!(estimates, ["120", "121", "120", "120", "77"]);
-    assert_eq!(fields(&ran.out)[0][5], "1.50", "other fields stand as they are spelled");
+    assert_eq!(fields(&ran.out)[0][5], "1.50", "other fields are unchanged");
     for note in ["4 jobs have", "no jobs, and stay as they are: 1\n", "no estimate was as long as they run: 1\n"] {
         assert!(ran.err.contains(note), "{}", ran.err);
     }
@@ -81,7 +81,7 @@ fn a_log_with_made_estimates_runs_like_the_option() {
         let run = ["--format", "csv", "--scheduler", "easy", "--predictor", "estimate", "--baseline", "none"];
         let file = sim_ok(&[&run[..], &["--trace", made.to_str().unwrap()]].concat());
         let option = sim_ok(&[&run[..], &["--estimates", model, "--estimates-seed", "5"]].concat());
-        // But for the last column, which says what was asked for.
+        // Without the last column, which has the options.
         let figures = |csv: &str| {
             let mut reader = csv::Reader::from_reader(csv.as_bytes());
             let row = reader.records().next().unwrap().unwrap();
@@ -117,7 +117,7 @@ fn estimates_and_runtimes(log: &str, options: &[&str]) -> Vec<(i64, i64)> {
 #[test]
 fn the_new_estimates_are_what_other_rules_see() {
     let log = log_of(&[(90, 60), (150, 60), (30, -1)]);
-    // As recorded; the longest estimate stands in.
+    // As recorded; the longest estimate is filled in.
     assert_eq!(estimates_and_runtimes(&log, &[]), [(60, 90), (60, 150), (60, 30)]);
     assert_eq!(estimates_and_runtimes(&log, &["--overrun", "kill"]), [(60, 60), (60, 60), (60, 30)]);
     // Nothing is ended at an estimate that is gone.
@@ -359,7 +359,7 @@ fn the_modes_of_real_logs_are_those_the_paper_prints() {
     assert_eq!(Modes::of(real_estimates(&folder, "CTC-SP2", 18 * HOUR)).count(), 264);
 }
 
-/// Figs. 14 and 15: the vanilla model comes near CTC, and near KTH and BLUE once it is told what is special about them.
+/// Figs. 14 and 15: the vanilla model comes near CTC, and near KTH and BLUE with parameters for their special estimates.
 #[test]
 fn made_distributions_come_near_real_ones() {
     let Some(folder) = real_logs("made_distributions_come_near_real_ones") else { return };

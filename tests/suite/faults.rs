@@ -270,7 +270,7 @@ fn with_little_memory_it_runs_on_fewer_threads() {
     }
 }
 
-/// As a user who may not have another process or thread. Root has no such limit, and becomes somebody else for it.
+/// Runs as a user with a limit on processes and threads. Root has no such limit, so it becomes another user.
 #[cfg(target_os = "linux")]
 #[test]
 fn where_no_thread_can_be_started_it_runs_on_one() {

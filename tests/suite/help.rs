@@ -92,7 +92,7 @@ fn on_a_terminal(command: &str) -> String {
     if has_tables { format!("{command} --format table") } else { command.to_string() }
 }
 
-/// Whether a text is what was shown of it, where a line `...` stands for any number of lines.
+/// Whether a text equals what the page shows, where a line `...` replaces any number of lines.
 fn is_as_shown(text: &str, shown: &str) -> bool {
     let mut lines = text.lines();
     let mut gap = false;

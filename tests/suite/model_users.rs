@@ -82,7 +82,7 @@ fn users_leave_the_model_as_it_is() {
     }
 }
 
-/// The run of made jobs whose users all estimate two days, on a machine that is busy.
+/// A run of generated jobs on a busy machine; all users estimate two days.
 fn run(made: &[ModelJob], pair: &str) -> Summary {
     let job = |job: &ModelJob| {
         let submission = Submission::new(job.submit, job.procs, 172_800);
@@ -94,7 +94,7 @@ fn run(made: &[ModelJob], pair: &str) -> Summary {
     summarize(&workload, &record, &Measure::default())
 }
 
-/// The same jobs under the same users, but who submitted which is shuffled: nothing is left to learn of a user.
+/// The same jobs and users, but assigned to each other at random, so that a user's history has no information.
 #[test]
 fn those_who_learn_from_history_gain_by_users() {
     let jobs = jobs(Lublin { gap_factor: 0.45, ..MODEL }, 5000);

@@ -201,7 +201,7 @@ fn bad_searches() {
         let ran = sim(&["--predictor", spec]);
         assert!(ran.code == 2 && ran.err.contains(message), "{spec}: {} {}", ran.code, ran.err);
     }
-    // The pointer stands under the word.
+    // The pointer is under the word.
     let ran = sim(&["--predictor", "smith:templates=(u,z)"]);
     assert!(ran.err.contains("\n  (u,z)\n     ^"), "{}", ran.err);
 }

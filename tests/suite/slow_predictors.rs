@@ -111,7 +111,7 @@ fn around_a_half(value: f64) -> Vec<Seconds> {
     vec![(upper as Seconds - 1).max(1), (upper as Seconds).max(1)]
 }
 
-/// A reference: a predictor that also knows when its answer is not the only good one.
+/// A reference: a predictor that also says when another prediction is correct too.
 trait Reference: Predictor {
     /// What else would have been right at the last event, and forgets it.
     fn take_others(&mut self) -> Vec<Seconds>;
@@ -217,7 +217,7 @@ impl fmt::Display for Template {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Quantile {
     Chebyshev,
-    /// Student's t with so many degrees of freedom.
+    /// Student's t with this number of degrees of freedom.
     Student(u32),
 }
 
@@ -285,7 +285,7 @@ fn product(factors: &[i128]) -> Vec<u32> {
     product
 }
 
-/// The t that Student's distribution stays within, on both sides of 0, in so many percent of all cases.
+/// The two-sided quantile of Student's t for this confidence in percent.
 fn student(percent: u32, freedom: u32) -> f64 {
     thread_local! {
         // Found by halving, which is slow.

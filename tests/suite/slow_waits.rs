@@ -58,7 +58,7 @@ impl SlowSite {
         self.started.len()
     }
 
-    /// A job has come at the present instant: whoever comes behind it finds it waiting.
+    /// A job has arrived at the present instant: for later arrivals it is waiting.
     pub fn announce(&mut self, job: &Submission) {
         self.coming.push(*job);
     }
@@ -379,7 +379,7 @@ fn a_wait_predictor_agrees_with_the_definitions() {
     let mut quick = 0;
     for id in 0..600 {
         now += rng.random_range(0..if id / 80 % 2 == 0 { 900 } else { 5000 });
-        // Whoever has ended by now, and whoever starts then in order of arrival.
+        // The jobs that have ended by now, then the jobs that start, in order of arrival.
         running.sort_unstable();
         while let Some(&(end, id, procs)) = running.first().filter(|job: &&(i64, usize, u32)| job.0 <= now) {
             running.remove(0);

@@ -188,7 +188,7 @@ impl Drop for Cluster {
                 sleep(PAUSE);
             }
         }
-        // Nodes before their master, and that before the one who vouches for all; the nodes at the same time.
+        // Ends the nodes, all at the same time, then their controller, then the authentication daemon.
         let nodes = self.daemons.split_off(self.daemons.len().min(2));
         let others = self.daemons.drain(..).rev().map(|daemon| vec![daemon]);
         for group in std::iter::once(nodes).chain(others) {
@@ -205,7 +205,7 @@ impl Daemon {
         self.process.borrow_mut().try_wait().is_ok_and(|status| status.is_some())
     }
 
-    /// Waits for its end, but not for ever.
+    /// Waits for its end, up to a time limit.
     fn wait(&self) {
         let deadline = Instant::now() + GRACE;
         while !self.has_ended() && Instant::now() < deadline {
@@ -237,7 +237,7 @@ fn tails(folder: &Path) -> String {
     files.iter().map(tail).collect()
 }
 
-/// The daemons stand in a folder that is not on everybody's path.
+/// The daemons are in a folder that is not in every user's path.
 fn find_program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);

@@ -387,7 +387,7 @@ fn bad_sweeps() {
         (&["--baseline", "easy/estimate,sjbf/ruh"], "a sweep has one baseline"),
         (&["no/such/file.toml"], "cannot read no/such/file.toml"),
         (&["--shake", "9s", "--seed", "1..1000000", "--load", "0.1..2:0.1"], "more than 10000000 cells"),
-        // Options of which one would overrule the other: the rows would say what was not run.
+        // One option would overrule the other: the rows would name options that were not used.
         (&["--shake", "10s,60s", "--replication", "1..2"], "--shake has no effect together with --replication"),
         (&["--seed", "1..3", "--replication", "1..2"], "--seed has no effect together with --replication"),
         (&["--shake", "10s,60s", "--replications", "3"], "--shake has no effect together with --replication"),
@@ -456,7 +456,7 @@ fn a_resume_without_lists_goes_on_with_the_folders_grid() {
     let ran = sweep(&swapped, &out, &["--resume"]);
     assert!(ran.code == 2 && ran.err.contains("its lists are in another order"), "{}", ran.err);
     assert_eq!((folder.read("a/results.csv"), folder.read("a/grid.toml")), (results.clone(), grid));
-    // Unless that is asked for; nothing that was finished is lost by it.
+    // It is possible on request, and no finished result is lost.
     let ran = sweep(&other, &out, &["--change-grid"]);
     assert!(ran.code == 0 && ran.err.contains("24 cells: 0 reused, 24 computed"), "{}", ran.err);
     let ran = sweep(&GRID, &out, &["--change-grid"]);

@@ -24,7 +24,7 @@ fn busy(count: usize) -> (Vec<Job>, Vec<i64>) {
     let mut submit = 0;
     let jobs: Vec<Job> = (0..count)
         .map(|_| {
-            // Several at a time now and then.
+            // Sometimes several at one time.
             submit += [0, draw.below(2400), draw.below(7000)][draw.below(3) as usize];
             let runtime = 60 + draw.below(3 * 3600);
             let procs = 1 << draw.below(7);
@@ -58,8 +58,8 @@ fn said(evaluation: &Evaluation, at: usize) -> (Vec<Option<f64>>, Vec<f64>, bool
     (points, judged.probabilities.to_vec(), judged.quick, judged.similar)
 }
 
-/// Everything that is not known when a job comes is drawn anew: its own wait, those of all that have not started, the
-/// ends of all that run, and whoever comes later. Nothing that is said of the job may change.
+/// Everything that is unknown when a job arrives is drawn again: its own wait, the waits of all jobs that have not started,
+/// the ends of running jobs, and all later jobs. The predictions for the job must not change.
 #[test]
 fn the_future_does_not_matter() {
     let (jobs, starts) = busy(400);
@@ -91,7 +91,8 @@ fn the_future_does_not_matter() {
     }
 }
 
-/// Everything once more from the definitions alone: who waits and who runs is looked up among all jobs, nothing is kept.
+/// Everything computed again from the definitions: waiting and running jobs are searched among all jobs, and no state is
+/// kept.
 #[test]
 fn similar_jobs_are_those_of_the_definitions() {
     let (jobs, starts) = busy(400);
@@ -229,8 +230,8 @@ fn told_step_by_step_it_is_the_same() {
     assert_eq!(asked, 130);
 }
 
-/// A forward simulation that knows the scheduler and the runtimes of a machine is right as long as nobody comes later
-/// who overtakes: under FCFS nobody does.
+/// A forward simulation with the scheduler and the true runtimes of a machine is exact if no later job overtakes, as under
+/// FCFS.
 #[test]
 fn under_fcfs_a_forward_simulation_with_true_runtimes_is_right() {
     let (mut jobs, _) = busy(300);
