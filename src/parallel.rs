@@ -103,12 +103,12 @@ mod tests {
         let items: Vec<u64> = (0..1000).collect();
         let squares: Vec<u64> = items.iter().map(|n| n * n).collect();
         for threads in [1, 2, 7] {
-            let told = AtomicUsize::new(0);
+            let reported = AtomicUsize::new(0);
             let watch = |done| {
-                told.fetch_max(done, Ordering::Relaxed);
+                reported.fetch_max(done, Ordering::Relaxed);
             };
             assert_eq!(map(&items, threads, |n| n * n, watch), squares);
-            assert_eq!(told.into_inner(), 1000);
+            assert_eq!(reported.into_inner(), 1000);
         }
         assert!(map(&[], 4, |n: &u64| *n, |_| ()).is_empty());
     }

@@ -517,7 +517,9 @@ mod tests {
     fn options_that_overrule_each_other_are_refused() {
         let refused = |given: &[&str]| refuse_overruled(|name| given.contains(&name)).err().map(|error| error.0);
         assert_eq!(refused(&["shake", "seed", "estimates", "load"]), None);
-        assert!(refused(&["seed", "replication"]).unwrap().starts_with("--seed has no effect beside --replication"));
+        assert!(
+            refused(&["seed", "replication"]).unwrap().starts_with("--seed has no effect together with --replication")
+        );
         assert!(refused(&["replication", "shake"]).is_some() && refused(&["missing-estimate", "estimates"]).is_some());
     }
 

@@ -237,7 +237,7 @@ pub static ANSWERED: Column = Column {
 /// The column `inside_pct`.
 pub static INSIDE_PCT: Column = Column {
     name: "inside_pct",
-    about: "how many of them ended within it, in percent",
+    about: "percentage of these jobs that ended within it",
     shown: Shown::Percent,
     source: Source::Real(|run| run.inside_pct.unwrap_or(f64::NAN)),
     ..LABEL
@@ -275,7 +275,7 @@ static RA_IMPROVEMENT: Column = Column {
 /// The column `options`.
 pub static OPTIONS: Column = Column {
     name: "options",
-    about: "what else was asked for and changes the result, as in first=1000 load=1.1",
+    about: "other options that change the result, as in first=1000 load=1.1",
     source: Source::Label(|run| Cell::Text(run.options.clone())),
     ..LABEL
 };

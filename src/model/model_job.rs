@@ -72,18 +72,18 @@ pub struct Origin<'a> {
 pub fn header(origin: &Origin) -> Header {
     let Origin { model, jobs, procs, longest_runtime, more, command } = origin;
     let mut header = Header::default();
-    let mut say = |line: String| header.push(line.as_bytes());
-    say("; Version: 2.2".to_string());
-    say("; Computer: none, a model".to_string());
-    say(format!("; Installation: shadowtime, {model}"));
-    say(format!("; MaxJobs: {jobs}"));
-    say(format!("; MaxRecords: {jobs}"));
-    say("; UnixStartTime: 1767225600".to_string());
-    say("; TimeZoneString: UTC".to_string());
-    say(format!("; MaxNodes: {procs}"));
-    say(format!("; MaxProcs: {procs}"));
-    say(format!("; MaxRuntime: {longest_runtime}"));
-    more.iter().for_each(|line| say(format!("; {line}")));
-    say(format!("; Note: made by `{command}`"));
+    let mut push = |line: String| header.push(line.as_bytes());
+    push("; Version: 2.2".to_string());
+    push("; Computer: none, a model".to_string());
+    push(format!("; Installation: shadowtime, {model}"));
+    push(format!("; MaxJobs: {jobs}"));
+    push(format!("; MaxRecords: {jobs}"));
+    push("; UnixStartTime: 1767225600".to_string());
+    push("; TimeZoneString: UTC".to_string());
+    push(format!("; MaxNodes: {procs}"));
+    push(format!("; MaxProcs: {procs}"));
+    push(format!("; MaxRuntime: {longest_runtime}"));
+    more.iter().for_each(|line| push(format!("; {line}")));
+    push(format!("; Note: made by `{command}`"));
     header
 }

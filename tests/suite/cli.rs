@@ -369,7 +369,7 @@ fn validation_of_a_log() {
         "1 with a run time of 0: simulated as 1 second (first on line 4)",
         "1 without an estimate: filled in (--missing-estimate) (first on line 4)",
         "1 running longer than estimated (--overrun) (first on line 6)",
-        "3 records, where the header's MaxJobs says 9",
+        "3 records, but the header's MaxJobs is 9",
         "not sound: 3 records, 2 faulty lines",
     ] {
         assert!(ran.out.contains(part), "{part}\n{}", ran.out);

@@ -11,7 +11,7 @@ use crate::time::Seconds;
 
 pub static FORM: Form = Form {
     name: "shuffle",
-    about: "the log's own estimates handed out at random, none below its runtime; needs a log that has estimates",
+    about: "the log's own estimates assigned at random, none below its runtime; needs a log that has estimates",
     keys: &[],
 };
 

@@ -180,7 +180,7 @@ mod tests {
         let found = minutes(400 * HOUR);
         assert_eq!(found.len(), 20);
         assert_eq!(found[16..], [100, 200, 300, 350].map(|hour| hour * 60));
-        // An hour has 12 multiples of 5 minutes, and a head must not have more than it is asked for.
+        // An hour has 12 multiples of 5 minutes, and a head must not have more than the requested number.
         assert_eq!((minutes(HOUR).len(), head(18 * HOUR, 3)), (12, vec![18 * HOUR, 5 * MINUTE, 10 * MINUTE]));
         assert_eq!(head(3 * MINUTE, 20), [3 * MINUTE]);
     }
