@@ -110,13 +110,13 @@ mod tests {
 
     #[test]
     fn the_clock_runs_by_the_weights() {
-        // Nothing worth mentioning in the first half of the day, everything in the second.
+        // Nearly no weight in the first half of the day, all of it in the second.
         let mut weights = [1e-9; BUCKETS];
         weights[24..].fill(3.0);
         let cycle = DailyCycle::new(weights);
         assert!((cycle.real(43_200.0) - 64_800.0).abs() < 1e-3);
         assert!((cycle.real(86_400.0 * 5.0 + 1.0) - (86_400.0 * 5.0 + 43_200.5)).abs() < 1e-3);
-        // A walk from bucket to bucket, as the authors' program has it, ends where the clock says.
+        // Going from bucket to bucket, as the authors' program does, gives the same instant.
         let cycle = DailyCycle::gamma(8.9186, 3.6680);
         for weighted in [0.0, 1.0, 17.3, 1800.0, 40_000.0, 86_399.9, 86_400.0, 250_000.0, 1e7] {
             let (mut points, mut bucket, mut real) = (weighted / BUCKET_SECONDS, 0, 0.0);

@@ -45,7 +45,7 @@ pub fn rivals(
     let judge = |(predictor, name): &(String, String)| {
         let spec = predict::catalog::parse(predictor).expect("a spec that was checked");
         let replay = schedule::catalog::parse("replay").expect("a scheduler of ours");
-        let asked = PredictAtStart::new(predict::catalog::build(&spec)).expect("all of the catalog can be asked again");
+        let asked = PredictAtStart::new(predict::catalog::build(&spec)).expect("all of the catalog can predict again");
         let record = engine::run(
             workload.procs,
             &workload.jobs,

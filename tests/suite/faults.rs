@@ -1,4 +1,4 @@
-//! What may go wrong around the program: where it writes to, signals, limits. Results are whole or the exit code says so.
+//! Faults of the environment: outputs, signals, limits. Results are complete, or the exit code is not 0.
 
 #![cfg(unix)]
 
@@ -204,7 +204,7 @@ fn a_limit_on_the_size_of_files_is_an_error_that_names_the_file() {
     assert!(ran.err.starts_with("error: cannot write standard output: File too large"), "{}", ran.err);
 }
 
-/// On a file system of its own, which goes with the process that made it.
+/// On a separate file system, which ends with the process that created it.
 #[test]
 fn a_full_file_system_leaves_the_old_file() {
     let folder = tempfile::tempdir().unwrap();

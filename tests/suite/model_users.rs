@@ -1,4 +1,4 @@
-//! Users laid over the jobs of a model, and loads that are met.
+//! Users assigned to the jobs of a model, and wanted loads.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ fn jobs_of_a_program_are_alike_and_belong_to_one_user() {
     users.sort_unstable();
     users.dedup();
     assert_eq!(users, (1..=40).collect::<Vec<_>>());
-    // The first works ten times as often as the tenth.
+    // The first user has ten times as many sessions as the tenth.
     let of = |user| jobs.iter().filter(|job| job.user == user).count() as f64;
     assert!((4.0..25.0).contains(&(of(1) / of(10))), "{} {}", of(1), of(10));
 }
@@ -53,8 +53,8 @@ fn any_number_of_users_finds_work() {
     }
 }
 
-/// Arrivals are the model's own, and sizes and runtimes are distributed as without users. There are some 20 jobs a program
-/// and the numbers vary a lot, so that a million jobs tell as much as 25,000 independent ones.
+/// Arrivals are the model's own, and sizes and runtimes are distributed as without users. There are about 20 jobs per
+/// program and the numbers vary, so that a million jobs have as much information as 25,000 independent ones.
 #[test]
 fn users_leave_the_model_as_it_is() {
     for class in [LublinClass::Batch, LublinClass::Interactive] {
