@@ -63,7 +63,7 @@ impl SlowSite {
         self.coming.push(*job);
     }
 
-    /// The present instant is over but for what is told next: ends are known, starts and arrivals follow.
+    /// The present instant is over: its ends are known; its starts and arrivals follow as calls.
     pub fn end_of_instant(&mut self) {
         self.coming.clear();
     }
@@ -368,8 +368,8 @@ fn the_expected_wait_by_hand() {
     assert!((unknown.expected_wait() - 27.0 * 3600.0).abs() < 1e-9);
 }
 
-/// A site that is told of the same events predicts what the definitions say, from its first job on: before it learns for
-/// the first time, after that, and after it has learned again.
+/// A site that gets the same events predicts as the definitions, from its first job on: before it is trained, after that,
+/// and after it is trained again.
 #[test]
 fn a_wait_predictor_agrees_with_the_definitions() {
     let learning = Learning { first: 150, every: 120, history: 180, seed: 3 };
