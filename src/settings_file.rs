@@ -60,7 +60,7 @@ impl std::error::Error for SettingsError {}
 /// A key with its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// The last part of a dotted key.
+    /// Without quotes. A dotted key `a.b` is an entry `a` whose value is a table with an entry `b`.
     pub key: String,
     /// The line of the key, counted from 1.
     pub line: usize,

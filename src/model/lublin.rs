@@ -105,9 +105,9 @@ const INTERACTIVE: LublinParameters = LublinParameters {
 /// The model's two classes of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LublinClass {
-    /// Longer and wider jobs.
+    /// Jobs without a user waiting for them; longer on average.
     Batch,
-    /// Shorter and narrower jobs.
+    /// Jobs with a user at a terminal; shorter on average.
     Interactive,
 }
 
