@@ -1,13 +1,13 @@
-//! How fast, beside a floor: `cargo bench`, or `cargo bench -- LOG.swf.gz ...` for logs of your own.
+//! Measures speed relative to a floor: `cargo bench`, or `cargo bench -- LOG.swf.gz ...` for other logs.
 //!
-//! The floor is a program that reads the log, parses 18 numbers a line and pushes and pops two heap events a job, nothing
-//! else. Every case is a whole run from the log's bytes to its summary, timed against the floor alternately, best of
-//! several: machines are noisy, ratios are less so. Each run has a process of its own, as those of `sim` have: a second run
-//! in one process finds memory that the first has paid for. A digest of each case's result shows a speed-up
-//! that changes answers, and the bytes a job are the most that was allocated at a time, over the log's own bytes if they
-//! are in memory. `--only=sjbf/ruh,sjbf/sbh` takes some of the cases. `cargo bench -- --instructions` counts
-//! instructions instead, with valgrind where that is installed: the same count every time. Without cargo's `--bench`
-//! (that is, under `cargo test`) the same cases run small and once.
+//! The floor is a program that only reads the log, parses 18 numbers per line, and pushes and pops two heap events per job.
+//! Every case is a whole run from the log's bytes to its summary. Cases and floor are timed alternately and the best of
+//! several times counts, because ratios vary less than times. Each run is a separate process, as with `sim`: a second run
+//! in one process would reuse memory that the first has allocated. A digest of each case's result shows whether a change
+//! of speed changed results. The bytes per job are the most that was allocated at one time, without the log's own bytes if
+//! they are in memory. `--only=sjbf/ruh,sjbf/sbh` selects cases. `cargo bench -- --instructions` counts instructions with
+//! valgrind, if it is installed; this number is the same every time. Without cargo's `--bench` (that is, under
+//! `cargo test`) the same cases run once on a small log.
 
 use std::alloc::System;
 use std::cmp::Reverse;
@@ -56,7 +56,7 @@ const DEEP_RUNS: [&str; 3] = ["easy/estimate", "easy/ruh", "sjbf/ruh"];
 const TEN_TEMPLATES: &str = "(u,n=8,rel);(e,q,rel);(u,e,q,rel);(u,e,q,n=1,rel);(rel);(u,n=1);(q,h=64);\
     (u,n=2,lr,rel);(e,q,n=128,lr);(g,p)";
 
-/// A log, and what is done with it.
+/// A log, and the cases run on it.
 struct Bench {
     source: Source,
     cases: Vec<&'static str>,
@@ -66,7 +66,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
     if has("--list") {
-        // A test runner asks for the names of tests; this is none.
+        // A test runner lists the names of tests; this program has none.
         return ExitCode::SUCCESS;
     }
     let full = has("--bench");
@@ -92,7 +92,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// A number is a generated log of so many jobs, on a saturated machine if it is a deep one; anything else is a file.
+/// A number is a generated log with that number of jobs, on a saturated machine for a deep queue; anything else is a file.
 fn bench_of(name: &str) -> Bench {
     let whole = || ["read"].into_iter().chain(RUNS).chain(["jobs-out", "ten templates", "waits"]).collect();
     match (name.strip_prefix("deep ").map(str::parse), name.parse()) {
@@ -102,7 +102,7 @@ fn bench_of(name: &str) -> Bench {
     }
 }
 
-/// A generated log, in memory for good: a source of bytes must outlive everybody.
+/// A generated log, which stays in memory, because a source of bytes must be static.
 fn generated(jobs: usize, offered_load: f64) -> Source {
     let (header, records) = generate_sessions(&Sessions { jobs, procs: 1024, users: 200, offered_load, seed: 1 });
     let mut bytes = Vec::new();
@@ -139,7 +139,7 @@ fn time_against_the_floor(name: &str, bench: &Bench, rounds: usize) {
     println!();
 }
 
-/// What a run in a process of its own has said of itself.
+/// The output of a run in a separate process.
 struct Run {
     seconds: f64,
     bytes: usize,
@@ -157,7 +157,7 @@ fn run_apart(case: &str, bench: &str) -> Run {
     Run { seconds: word().parse().unwrap(), bytes: word().parse().unwrap(), digest: word().parse().unwrap() }
 }
 
-/// Runs each case alone under valgrind, as `--one CASE --of BENCH`, and subtracts what making the log alone takes.
+/// Runs each case alone under valgrind, as `--one CASE --of BENCH`, and subtracts the instructions that generate the log.
 fn count_instructions(name: &str, bench: &Bench) {
     let Some(nothing) = instructions("nothing", name) else {
         println!("instructions are counted by valgrind, which is not installed here");
@@ -197,7 +197,7 @@ fn run_one(case: &str, bench: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// A case from the log's bytes to its figures; a digest of them.
+/// Runs a case from the log's bytes to its figures. Returns a digest of them.
 fn run(case: &str, source: &Source) -> u64 {
     match case {
         "read" => read(source, ReadOptions::default(), &mut |_| ()).unwrap().records.len() as u64,
@@ -209,7 +209,7 @@ fn run(case: &str, source: &Source) -> u64 {
             write_jobs(&mut written, jobs).unwrap();
             written.into_inner().unwrap().0
         }
-        // A set of ten templates from nothing, as the search judges it.
+        // A set of ten templates, evaluated as in the search.
         "ten templates" => {
             let (workload, set) = (workload(source), Template::parse_set(TEN_TEMPLATES).unwrap());
             Judge::new(&workload.jobs, 0..workload.jobs.len()).score(&set).error as u64
@@ -243,7 +243,7 @@ fn simulated(pair: &str, source: &Source) -> (Workload, RunRecord) {
     (workload, record)
 }
 
-/// A file whose bytes are only digested, eight at a time: no disk takes part.
+/// A file that is not stored: its bytes are only hashed, eight at a time.
 #[derive(Debug)]
 struct Digested(u64);
 
@@ -268,8 +268,8 @@ fn digest(numbers: impl Iterator<Item = u64>) -> u64 {
     numbers.fold(0xcbf2_9ce4_8422_2325, fnv1a)
 }
 
-/// Reads the log and parses every number of every line that is not a comment; pushes and pops two events a job, each
-/// job starting when it arrives.
+/// Reads the log and parses every number of every line that is not a comment; pushes and pops two events per job, where
+/// each job starts when it arrives.
 fn floor(source: &Source) -> u64 {
     let mut text = Vec::new();
     source.open().unwrap().read_to_end(&mut text).unwrap();

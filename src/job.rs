@@ -1,57 +1,65 @@
-//! What is submitted, and what is true of a job.
+//! Jobs, and what is known of them before they run.
 //!
-//! The two are different types on purpose. A [`Submission`] is all that a scheduler or a predictor may know while
-//! the job waits or runs; the runtime is part of [`Job`], which only the engine (and what reads its record
-//! afterwards) ever sees.
+//! The two are different types on purpose. A [`Submission`] is everything that a scheduler or a predictor can read while
+//! the job waits or runs. The runtime is part of [`Job`], which only the engine reads, and the code that evaluates its
+//! record afterwards.
 
 use crate::time::{IfKnown, Seconds, Time};
 
-/// A job's place in its workload: jobs are numbered from 0 in order of submission.
+/// A job's number in its workload, from 0 in order of submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(pub u32);
 
 impl JobId {
+    /// As an index of a vector.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What a user hands in: everything about a job that is known at its arrival.
+/// Everything that is known of a job at its arrival.
 ///
-/// The names (`user` ... `partition`) are the log's numbers; -1 means unknown, and all unknowns of one kind
-/// compare equal, so that unknown users are one user.
+/// `user` to `partition` are the numbers in the log. -1 means unknown; all unknown users count as one user, and likewise
+/// for the other fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Submission {
+    /// When the job arrives.
     pub submit: Time,
-    /// The user's estimate of the runtime, at least 1.
+    /// The user's estimate of the runtime in seconds, at least 1.
     pub estimate: Seconds,
-    /// Processors, at least 1.
+    /// The processors that the job needs, at least 1.
     pub procs: u32,
+    /// The user's number; -1 if unknown.
     pub user: i32,
+    /// The group's number; -1 if unknown.
     pub group: i32,
+    /// The executable's number; -1 if unknown.
     pub executable: i32,
+    /// The queue's number; -1 if unknown.
     pub queue: i32,
+    /// The partition's number; -1 if unknown.
     pub partition: i32,
 }
 
 impl Submission {
-    /// A submission of which no names are known.
+    /// A submission with unknown user, group, executable, queue and partition.
     pub fn new(submit: Time, procs: u32, estimate: Seconds) -> Submission {
         let (user, group, executable, queue, partition) = (-1, -1, -1, -1, -1);
         Submission { submit, estimate, procs, user, group, executable, queue, partition }
     }
 }
 
-/// A job of a workload: its submission, and the truth about it.
+/// A job of a workload, with its runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job {
+    /// What schedulers and predictors can read.
     pub submission: Submission,
-    /// How long it runs, at least 1 second.
+    /// The true runtime in seconds, at least 1.
     pub runtime: Seconds,
-    /// How long it waited on the machine that was logged, if the log knows.
+    /// The wait in the log, in seconds; may be unknown.
     pub recorded_wait: IfKnown,
-    /// Which record of the log it came from, counted from 0.
+    /// The index of its record in the log, counted from 0.
     pub record: u32,
-    /// The number the log gives it.
+    /// The job's number in the log.
     pub number: i64,
 }

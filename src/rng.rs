@@ -1,7 +1,7 @@
 //! One seed, many named streams of random numbers.
 //!
-//! Every part of a model draws from a stream of its own name, so that a draw more in one part never shifts the
-//! numbers of another.
+//! Each part of a model has its own stream, so that an additional draw in one part does not change the random numbers of
+//! another part.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -13,7 +13,7 @@ pub fn stream(seed: u64, name: &str) -> ChaCha8Rng {
     rng
 }
 
-/// The 64-bit FNV-1a hash: short, and the same for ever.
+/// The 64-bit FNV-1a hash: short code, and it does not change between versions.
 fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -1,8 +1,7 @@
-//! Files of settings: read up to a limit, and TOML whose entries know their lines.
+//! Reads files of settings: text up to a maximum size, and TOML with line numbers.
 //!
-//! A mistake in such a file is reported with its line, whether the file is not TOML at all or says something that makes no
-//! sense. For the second kind a caller asks each [`Entry`] and each [`Item`] for its line. The parser itself refuses deep
-//! nesting.
+//! Every error in such a file is reported with its line. [`parse`] reports what is not TOML. For wrong contents, the caller
+//! uses the line of each [`Entry`] and [`Item`]. The TOML parser limits the depth of nesting.
 
 use std::fmt;
 use std::fs::File;
@@ -15,14 +14,18 @@ use crate::text::shortened;
 
 const MIB: usize = 1 << 20;
 
-/// The most bytes that a file of templates may have, and a file of sites.
+/// The maximum size of a file of templates, in bytes.
 pub const MOST_OF_TEMPLATES: usize = MIB;
+/// The maximum size of a file of sites, in bytes.
 pub const MOST_OF_SITES: usize = MIB;
-/// The most bytes that the grid of a sweep may have: it can list many logs.
+/// The maximum size of the grid of a sweep, in bytes. It may list many logs.
 pub const MOST_OF_GRID: usize = 64 * MIB;
 
-/// Reads a file of text that has at most so many bytes. The error names the file. No more than the limit is ever read, so
-/// that a device without an end, such as `/dev/zero`, is refused too.
+/// Reads a text file of at most `most` bytes.
+///
+/// # Errors
+/// If the file cannot be read, is larger or is not UTF-8; the message names the file. It never reads more than the limit, so
+/// an endless device such as `/dev/zero` is an error too.
 pub fn read_text(path: &Path, most: usize) -> Result<String, String> {
     let name = path.display();
     let failed = |error| format!("cannot read {name}: {error}");
@@ -37,11 +40,12 @@ pub fn read_text(path: &Path, most: usize) -> Result<String, String> {
     })
 }
 
-/// What is wrong with a file of settings, and where.
+/// An error in a file of settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingsError {
-    /// Counted from 1.
+    /// The line, counted from 1.
     pub line: usize,
+    /// What is wrong there.
     pub why: String,
 }
 
@@ -56,9 +60,11 @@ impl std::error::Error for SettingsError {}
 /// A key with its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
+    /// Without quotes. A dotted key `a.b` is an entry `a` whose value is a table with an entry `b`.
     pub key: String,
     /// The line of the key, counted from 1.
     pub line: usize,
+    /// Its value; lists and tables contain further lines.
     pub value: Value,
 }
 
@@ -67,23 +73,29 @@ pub struct Entry {
 pub struct Item {
     /// The line where it begins, counted from 1.
     pub line: usize,
+    /// The value itself.
     pub value: Value,
 }
 
-/// A value.
+/// A TOML value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
+    /// A string, without its quotes.
     Text(String),
-    /// As it is printed: `1_000` is `1000`, `0x10` is `16`, `1.50` is `1.5`.
+    /// A number as it is printed: `1_000` becomes `1000`, `0x10` becomes `16`, `1.50` becomes `1.5`.
     Number(String),
+    /// `true` or `false`.
     Switch(bool),
+    /// A date or a time, which no setting uses.
     Date(String),
+    /// An array.
     List(Vec<Item>),
+    /// A table, in the order of the file.
     Table(Vec<Entry>),
 }
 
 impl Value {
-    /// The value as it would stand after an option: none for a date, a list or a table.
+    /// The value as written after an option of the command line. None for a date, a list or a table.
     pub fn option_text(&self) -> Option<String> {
         match self {
             Value::Text(text) | Value::Number(text) => Some(text.clone()),
@@ -92,7 +104,7 @@ impl Value {
         }
     }
 
-    /// What kind of value it is, for messages.
+    /// The type of the value, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Value::Text(_) => "text",
@@ -105,7 +117,10 @@ impl Value {
     }
 }
 
-/// Reads TOML; the entries are in the order of the file.
+/// Reads TOML. The entries are in the order of the file.
+///
+/// # Errors
+/// If the text is not TOML or has too large a number.
 pub fn parse(text: &str) -> Result<Vec<Entry>, SettingsError> {
     let lines = LineNumbers::new(text);
     let table = DeTable::parse(text).map_err(|error| {
@@ -149,10 +164,10 @@ fn read_value(value: &toml::Spanned<DeValue<'_>>, lines: &LineNumbers<'_>) -> Re
     })
 }
 
-/// From bytes to lines.
+/// Converts byte offsets to line numbers.
 struct LineNumbers<'a> {
     text: &'a str,
-    /// Where lines begin.
+    /// The offsets of the beginnings of lines.
     starts: Vec<usize>,
 }
 
@@ -161,7 +176,7 @@ impl<'a> LineNumbers<'a> {
         LineNumbers { text, starts: std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect() }
     }
 
-    /// The line in which a byte is, counted from 1, and what is written there.
+    /// The number, counted from 1, and the text of the line that contains a byte.
     fn at(&self, byte: usize) -> (usize, &'a str) {
         let line = self.starts.partition_point(|&start| start <= byte);
         (line, self.text[self.starts[line - 1]..].lines().next().unwrap_or(""))

@@ -1,48 +1,71 @@
-//! `name:key=value,key=value`: how a predictor or a scheduler is written.
+//! Specs: texts `name:key=value,key=value` that define a predictor or a scheduler.
 //!
-//! The same string is the command line's argument, the label in a result and the key of a run. A [`Form`] says what
-//! may be written; [`Spec::parse`] checks a text against a list of forms, and printing a [`Spec`] gives the shortest
-//! text that means the same. Nothing unknown passes silently: an error lists the choices.
+//! The same text is the argument on the command line, the label in results and the key of a run. A [`Form`] defines the
+//! valid texts. [`Spec::parse`] checks a text against a list of forms, and printing a [`Spec`] gives the shortest
+//! equivalent text. An unknown name, key or value is an error that lists the choices.
 
 use std::fmt;
 
 use crate::time::{Seconds, parse_duration, print_duration};
 
-/// What may be written: a name, what it stands for, and its keys.
+/// The form of a spec: a name and its keys.
 #[derive(Debug)]
 pub struct Form {
+    /// As written before the colon.
     pub name: &'static str,
-    /// One line for people.
+    /// One line that `sim list` prints.
     pub about: &'static str,
+    /// All keys; each is optional.
     pub keys: &'static [Key],
 }
 
 /// A key of a form.
 #[derive(Debug)]
 pub struct Key {
+    /// As written before the equals sign.
     pub name: &'static str,
+    /// Which values are valid.
     pub kind: Kind,
+    /// The value if the key is not given, as it is printed.
     pub default: &'static str,
+    /// One line that `sim list` prints.
     pub about: &'static str,
 }
 
-/// What a key's value may be.
+/// The type of a key's value.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// A whole number, at least this.
-    Whole { least: i64 },
-    /// A number above this.
-    Real { above: f64 },
-    /// A duration, at least so many seconds.
-    Duration { least: Seconds },
-    /// The same, printed as a plain number of seconds: for keys whose name says the unit.
-    Seconds { least: Seconds },
+    /// A whole number.
+    Whole {
+        /// The smallest valid number.
+        least: i64,
+    },
+    /// A finite number.
+    Real {
+        /// Valid numbers are above this.
+        above: f64,
+    },
+    /// A duration, such as `20m`.
+    Duration {
+        /// The shortest valid duration, in seconds.
+        least: Seconds,
+    },
+    /// A duration that is printed as a number of seconds: for keys with the unit in their names.
+    Seconds {
+        /// The shortest valid duration, in seconds.
+        least: Seconds,
+    },
     /// `on` or `off`.
     Switch,
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// Anything this function accepts; it returns the value as it is printed.
-    Text { what: &'static str, canonical: fn(&str) -> Result<String, String> },
+    /// Another text.
+    Text {
+        /// What is valid, for messages and lists.
+        what: &'static str,
+        /// Checks a value, and returns it as it is printed: equal values must have equal texts.
+        canonical: fn(&str) -> Result<String, String>,
+    },
 }
 
 impl Kind {
@@ -89,7 +112,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A text that names nothing we know, or names it wrongly. Says what could have been written.
+/// An invalid spec. The message lists what is valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecError(pub String);
 
@@ -105,12 +128,15 @@ impl std::error::Error for SpecError {}
 #[derive(Clone, Debug)]
 pub struct Spec {
     form: &'static Form,
-    /// Printed values, one a key, in the form's order.
+    /// The values as they are printed, one per key, in the form's order.
     values: Vec<String>,
 }
 
 impl Spec {
-    /// Reads `text` as one of `forms`. `what` is what the forms are called, for the errors: "predictor".
+    /// Reads `text` as one of `forms`. `what` is the word for such a form in messages, such as "predictor".
+    ///
+    /// # Errors
+    /// If the name, a key or a value is invalid, or a key is given twice.
     pub fn parse(text: &str, what: &str, forms: &[&'static Form]) -> Result<Spec, SpecError> {
         let (name, rest) = match text.split_once(':') {
             Some((name, rest)) => (name, Some(rest)),
@@ -130,7 +156,7 @@ impl Spec {
         };
         for piece in pieces {
             let is_switch = |key: &&Key| key.name == piece && matches!(key.kind, Kind::Switch);
-            // A switch alone is on.
+            // A switch without a value is on.
             let pair = piece.split_once('=').or_else(|| form.keys.iter().find(is_switch).map(|key| (key.name, "on")));
             let Some((key, value)) = pair else {
                 return Err(wrong(format!("'{piece}' is not key=value; {}", form.keys_in_words())));
@@ -147,27 +173,33 @@ impl Spec {
         Ok(Spec { form, values: values.map(|(value, key)| value.unwrap_or_else(|| key.default.to_string())).collect() })
     }
 
+    /// The part before the colon.
     pub fn name(&self) -> &'static str {
         self.form.name
     }
 
-    /// The spec with every key written out, defaults too.
+    /// The spec with all keys, including the defaults.
     pub fn in_full(&self) -> String {
         self.print(|_, _| true)
     }
 
+    /// The value of a key of [`Kind::Whole`]. Panics if it has another kind, or as [`Spec::text`].
     pub fn whole(&self, key: &str) -> i64 {
         self.text(key).parse().expect("a whole number was checked when it was read")
     }
 
+    /// The value of a key of [`Kind::Real`]. Panics if it has another kind, or as [`Spec::text`].
     pub fn real(&self, key: &str) -> f64 {
         self.text(key).parse().expect("a number was checked when it was read")
     }
 
+    /// The value in seconds of a key of [`Kind::Duration`] or [`Kind::Seconds`]. Panics if it has another kind, or as
+    /// [`Spec::text`].
     pub fn duration(&self, key: &str) -> Seconds {
         parse_duration(self.text(key)).expect("a duration was checked when it was read")
     }
 
+    /// Whether a key of [`Kind::Switch`] is on. Panics as [`Spec::text`].
     pub fn switch(&self, key: &str) -> bool {
         self.text(key) == "on"
     }
@@ -175,7 +207,7 @@ impl Spec {
     /// The value of a key as it is printed.
     ///
     /// # Panics
-    /// If the form has no such key: that is a mistake in the program, not in its input.
+    /// If the form has no such key, which is an error in the program and not in its input.
     pub fn text(&self, key: &str) -> &str {
         let at = self.form.keys.iter().position(|k| k.name == key);
         &self.values[at.unwrap_or_else(|| panic!("the form '{}' has no key '{key}'", self.form.name))]
@@ -192,7 +224,7 @@ impl Spec {
     }
 }
 
-/// The shortest text that reads back as the same: only what differs from the defaults.
+/// Prints the shortest equivalent text: only the keys that differ from the defaults.
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.print(|key, value| value != key.default))
@@ -209,7 +241,7 @@ impl Form {
     }
 }
 
-/// Splits a list of specs: a comma begins a new one unless `key=` follows it.
+/// Splits a list of specs. A comma begins a new spec unless `key=` follows it.
 ///
 /// ```
 /// use shadowtime::spec::split_list;
@@ -233,13 +265,12 @@ pub fn split_list(text: &str) -> Result<Vec<String>, SpecError> {
     Ok(items)
 }
 
-/// A text in double quotes, in which nothing has a meaning but the quotes and backslashes that are written with a
-/// backslash before them.
+/// The text in double quotes, with a backslash before each quote and backslash in it.
 pub fn quote(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// What [`quote`] was given; None if the text is not in quotes from end to end.
+/// Reverses [`quote`]. None if the text is not one quoted text.
 pub fn unquote(text: &str) -> Option<String> {
     let inside = text.strip_prefix('"')?.strip_suffix('"')?;
     let (mut plain, mut rest) = (String::new(), inside.chars());
@@ -253,8 +284,7 @@ pub fn unquote(text: &str) -> Option<String> {
     Some(plain)
 }
 
-/// Splits at the commas that stand outside parentheses, outside double quotes, and outside the braces in which a sweep
-/// has alternatives.
+/// Splits at commas, except those in parentheses, in double quotes, and in braces, in which a sweep has alternatives.
 fn split_at_commas(text: &str) -> Result<Vec<&str>, String> {
     let (mut pieces, mut depth, mut braces, mut from) = (Vec::new(), 0usize, 0usize, 0);
     let (mut is_quoted, mut is_escaped) = (false, false);

@@ -27,21 +27,21 @@ pub fn mean(values: &[Seconds]) -> Seconds {
     sum.div_euclid(values.len() as i128) as Seconds
 }
 
-/// One of [`percentiles`].
+/// A single percentile, as [`percentiles`].
 pub fn percentile(values: &mut [f64], percent: f64) -> f64 {
     let [found] = percentiles(values, [percent]);
     found
 }
 
-/// Nearest-rank percentiles, which must ascend: of each the smallest value such that at least that many percent of all are
-/// not above it. Reorders `values`; none at all gives NaN.
+/// Nearest-rank percentiles: for each of `percents`, the smallest value such that at least that percentage of all values is
+/// not above it. `percents` must be in ascending order. Reorders `values`; NaN if there are no values.
 pub fn percentiles<const N: usize>(values: &mut [f64], percents: [f64; N]) -> [f64; N] {
     debug_assert!(percents.is_sorted());
     let count = values.len();
     if count == 0 {
         return percents.map(|_| f64::NAN);
     }
-    // What lies below one percentile need not be looked at for the next.
+    // The values below one percentile are not needed for the next.
     let mut below = 0;
     percents.map(|percent| {
         let rank = ((percent / 100.0 * count as f64).ceil().max(1.0) as usize).min(count);
@@ -51,7 +51,8 @@ pub fn percentiles<const N: usize>(values: &mut [f64], percents: [f64; N]) -> [f
     })
 }
 
-/// The mean, and the half-width of its 95% interval by Student's t with n - 1 degrees of freedom.
+/// The mean, and the half-width of its 95% confidence interval by Student's t with n - 1 degrees of freedom. The half-width
+/// is None for less than two values, the mean NaN for none.
 pub fn mean_and_half_width(values: &[f64]) -> (f64, Option<f64>) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;

@@ -1,12 +1,12 @@
-//! Text from outside (names of files, headers of logs) as it may be printed.
+//! Makes text from input files (names of files, headers of logs) safe to print.
 //!
-//! A header can hold anything: escapes that move a terminal's cursor, marks that turn the direction of what follows, or
-//! a formula that a spreadsheet would run. [`printable`] is for people, [`csv_text`] for cells of CSV.
+//! A header can contain anything: escapes that move a terminal's cursor, characters that change the direction of text, or
+//! a formula that a spreadsheet would run. [`printable`] is for terminals, [`csv_text`] for cells of CSV.
 
 use std::borrow::Cow;
 
-/// The text with its control characters and marks of direction written out, such as `\u{1b}` or `\n`: it is one line, and
-/// what is shown is what is there.
+/// The text on one line, with escapes such as `\u{1b}` or `\n` for control characters and for characters that change the
+/// direction of text.
 ///
 /// ```
 /// use shadowtime::text::printable;
@@ -17,7 +17,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     written_out(text, is_unprintable)
 }
 
-/// The same for a text of several lines: newlines and tabs stay.
+/// As [`printable`], but newlines and tabs are kept.
 pub fn printable_lines(text: &str) -> Cow<'_, str> {
     written_out(text, |c| is_unprintable(c) && !matches!(c, '\n' | '\t'))
 }
@@ -42,8 +42,8 @@ fn is_unprintable(c: char) -> bool {
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A text for a cell of CSV, before quoting: printable, and with an apostrophe before what a spreadsheet would take for a
-/// formula. Numbers stay as they are.
+/// A text for a cell of CSV, before quoting: printable, and with an apostrophe before it if a spreadsheet would read it as a
+/// formula. Numbers are unchanged.
 ///
 /// ```
 /// use shadowtime::text::csv_text;
@@ -58,12 +58,12 @@ pub fn csv_text(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Digits, not words such as `-inf`, which a spreadsheet would look up.
+/// Only digits count, not words such as `-inf`, which a spreadsheet would evaluate.
 fn is_number(text: &str) -> bool {
     text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')) && text.parse::<f64>().is_ok()
 }
 
-/// A text without line ends and tabs, so that it can be a field of a line of a file. [`unescape_line`] reads it back.
+/// Escapes line ends and tabs, so that the text can be one field of a line. [`unescape_line`] reverses it.
 pub fn escape_line(text: &str) -> Cow<'_, str> {
     match text.contains(['\\', '\n', '\r', '\t']) {
         false => Cow::Borrowed(text),
@@ -71,7 +71,7 @@ pub fn escape_line(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// What [`escape_line`] was given.
+/// Reverses [`escape_line`].
 pub fn unescape_line(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text.chars();
@@ -90,7 +90,7 @@ pub fn unescape_line(text: &str) -> String {
     plain
 }
 
-/// The beginning of a text, for a message: printable, and at most about a line long.
+/// The first 100 characters of a text, printable, for messages.
 pub fn shortened(text: &str) -> Cow<'_, str> {
     const MOST: usize = 100;
     match text.char_indices().nth(MOST) {
@@ -138,7 +138,7 @@ mod tests {
         ] {
             assert_eq!(csv_text(text), cell);
         }
-        // What was written so can be read and written again.
+        // Unescaping gives the original text.
         assert_eq!(csv_text("'=1+1"), "'=1+1");
     }
 

@@ -1,22 +1,25 @@
-//! Time is whole seconds, counted from wherever the log counts.
+//! Instants and durations in whole seconds. Logs define their own time 0.
 //!
-//! Also durations as people write them (`90`, `90s`, `20m`, `1h`, `2d`) and as they like to read them.
+//! Durations are written `90`, `90s`, `20m`, `1h` or `2d`.
 
 /// An instant: seconds since the log's own origin.
 pub type Time = i64;
 
-/// A length of time in whole seconds.
+/// A duration in whole seconds.
 pub type Seconds = i64;
 
+/// In seconds.
 pub const MINUTE: Seconds = 60;
+/// In seconds.
 pub const HOUR: Seconds = 60 * MINUTE;
+/// In seconds.
 pub const DAY: Seconds = 24 * HOUR;
 
-/// The longest time anything may last, about 2,000 years: predictions that grow without bound saturate here, and a log
-/// that claims more is not believed. A hundred million of them, one after the other, still fit an `i64`.
+/// The longest duration, about 2,000 years. Predictions that grow without bound stop here, and longer times in a log are
+/// errors. The sum of a hundred million of them fits into an `i64`.
 pub const FOREVER: Seconds = 1 << 36;
 
-/// Seconds, or an instant, that may not be known: in the room of those that are, for there may be millions.
+/// A duration or an instant that may be unknown. It has the size of an `i64`, because there may be millions of them.
 ///
 /// ```
 /// use shadowtime::time::IfKnown;
@@ -27,9 +30,10 @@ pub const FOREVER: Seconds = 1 << 36;
 pub struct IfKnown(i64);
 
 impl IfKnown {
-    /// No time is as far away as this.
+    /// Stored as a value that no time can have.
     pub const UNKNOWN: IfKnown = IfKnown(i64::MIN);
 
+    /// The value in seconds. None if it is unknown.
     pub fn get(self) -> Option<i64> {
         (self != IfKnown::UNKNOWN).then_some(self.0)
     }
@@ -47,7 +51,7 @@ impl std::fmt::Debug for IfKnown {
     }
 }
 
-/// Reads a duration: a whole number with `s` (or nothing), `m`, `h` or `d` behind it.
+/// Reads a duration: a whole number, followed by `s` (or nothing), `m`, `h` or `d`.
 ///
 /// ```
 /// use shadowtime::time::parse_duration;
@@ -78,7 +82,7 @@ pub fn parse_duration(text: &str) -> Result<Seconds, String> {
     }
 }
 
-/// Writes a duration in the largest unit that divides it, so that [`parse_duration`] reads it back.
+/// Prints a duration in the largest unit that divides it, such as `20m`. [`parse_duration`] reads it back.
 pub fn print_duration(seconds: Seconds) -> String {
     match seconds {
         0 => "0s".to_string(),
@@ -89,15 +93,15 @@ pub fn print_duration(seconds: Seconds) -> String {
     }
 }
 
-/// A length of time for people: two units at most, `3d 04h`, `2h 05m`, `3m 20s`, `12.3 s`.
-pub fn humane(seconds: f64) -> String {
+/// Prints a duration with at most two units: `3d 04h`, `2h 05m`, `3m 20s`, `12.3 s`. A dash if it is not finite.
+pub fn readable_duration(seconds: f64) -> String {
     if !seconds.is_finite() {
         return "-".to_string();
     }
     if seconds < 0.0 {
-        return format!("-{}", humane(-seconds));
+        return format!("-{}", readable_duration(-seconds));
     }
-    // Rounded before the unit is chosen: 59.96 s is a minute, not 60.0 s.
+    // The number is rounded before the unit is chosen, so that 59.96 s becomes a minute and not 60.0 s.
     let tenths = (seconds * 10.0).round() / 10.0;
     let whole = seconds.round() as i64;
     let minutes = (seconds / MINUTE as f64).round() as i64;
@@ -113,7 +117,7 @@ pub fn humane(seconds: f64) -> String {
     }
 }
 
-/// The UTC date of a Unix time, `1996-09-23`.
+/// The UTC date of a Unix time: `1996-09-23`.
 pub fn date(unix: i64) -> String {
     // Days to civil date in the proleptic Gregorian calendar, counted from 0000-03-01 in eras of 400 years.
     let days = unix.div_euclid(DAY) + 719_468;
@@ -152,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn humane_lengths() {
+    fn durations_are_readable() {
         for (seconds, text) in [
             (0.0, "0.0 s"),
             (59.94, "59.9 s"),
@@ -165,7 +169,7 @@ mod tests {
             (-75.0, "-1m 15s"),
             (f64::NAN, "-"),
         ] {
-            assert_eq!(humane(seconds), text);
+            assert_eq!(readable_duration(seconds), text);
         }
     }
 

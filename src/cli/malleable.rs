@@ -15,7 +15,7 @@ use crate::malleable::{
 };
 use crate::report::grouped;
 use crate::spec::split_list;
-use crate::time::humane;
+use crate::time::readable_duration;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -155,7 +155,7 @@ pub fn execute(args: &MalleableArgs, quiet: bool) -> anyhow::Result<()> {
         }
     };
     if !quiet {
-        note(format_args!("done in {}", humane(began.elapsed().as_secs_f64())));
+        note(format_args!("done in {}", readable_duration(began.elapsed().as_secs_f64())));
     }
     let cells: Vec<_> = rows.iter().map(|row| row.cells(args.view.is_none(), args.details)).collect();
     Ok(args.output.print.print_rows(stdout_taken, &cells, |out| {

@@ -21,7 +21,7 @@ use crate::metrics::Measure;
 use crate::parallel;
 use crate::report::{Cell, PlacedRow, grouped, write_csv, write_placed_jobs};
 use crate::spec::{SpecError, split_list};
-use crate::time::humane;
+use crate::time::readable_duration;
 use crate::trace::Source;
 use crate::{predict, schedule, settings_file};
 
@@ -237,7 +237,7 @@ fn execute_scenarios(
     };
     let summaries = summaries.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
     if !quiet {
-        note(format_args!("{} runs in {}", cells.len(), humane(began.elapsed().as_secs_f64())));
+        note(format_args!("{} runs in {}", cells.len(), readable_duration(began.elapsed().as_secs_f64())));
     }
     let named: Vec<(String, Vec<MetaSummary>)> =
         scenarios.iter().map(Scenario::to_string).zip(summaries.chunks(all.len()).map(<[_]>::to_vec)).collect();
@@ -291,6 +291,6 @@ fn tell_cost(what: &str, costs: &[Cost], threads: usize, quiet: bool) {
     let all: f64 = costs.iter().map(|cost| cost.seconds).sum();
     let longest = costs.iter().map(|cost| cost.seconds).fold(0.0, f64::max);
     let (runs, jobs) = (grouped(costs.len() as u64), grouped(jobs as u64));
-    let time = humane((all / threads as f64).max(longest).max(1.0).round());
+    let time = readable_duration((all / threads as f64).max(longest).max(1.0).round());
     note(format_args!("{what}: {runs} runs, {jobs} jobs in all, about {time} on {threads} threads"));
 }

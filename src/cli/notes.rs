@@ -3,7 +3,7 @@
 use super::stderr::{note, warning};
 use crate::model::EstimateModel;
 use crate::report::{dropped_in_words, grouped, percent};
-use crate::time::humane;
+use crate::time::readable_duration;
 use crate::trace::{CleaningReport, Log};
 
 /// Tells on standard error what was left out of a log or changed. Warnings are told even if notes are not wanted.
@@ -19,7 +19,7 @@ pub fn tell_what_changed(log: &Log, cleaning: &CleaningReport, quiet: bool) {
         let share = cleaning.filled as f64 / cleaning.jobs() as f64;
         let given = match cleaning.filled_with {
             0 => "their runtime".to_string(),
-            seconds => format!("{}, the log's largest or longest", humane(seconds as f64)),
+            seconds => format!("{}, the log's largest or longest", readable_duration(seconds as f64)),
         };
         let text = format!(
             "{}: {} jobs ({}) have no estimate and were given {given} (see --missing-estimate and --estimates)",

@@ -22,7 +22,7 @@ use crate::search::{
     genetic, greedy,
 };
 use crate::text::printable;
-use crate::time::{humane, parse_duration};
+use crate::time::{parse_duration, readable_duration};
 use crate::trace::Workload;
 
 #[derive(Debug, Args)]
@@ -134,7 +134,7 @@ pub fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::
     let found = search(args, &judge, &space, seed, threads, quiet)?;
     if !quiet {
         let sets = found.steps.last().map_or(0, |step| step.evaluations);
-        let time = humane(began.elapsed().as_secs_f64());
+        let time = readable_duration(began.elapsed().as_secs_f64());
         note(format_args!("{} sets of {} judged in {time}, seed {seed}", grouped(sets), space.describe()));
     }
     let counted = trained.as_ref().map_or(0..jobs, |trained| trained.end..jobs);

@@ -23,7 +23,7 @@ use crate::sweep::{
     Failure, FinishedRow, Grid, GridList, Keys, REPLICATIONS, ResultColumn, Shard, StartMode, Store, Submitted, Sweep,
     SweepProgress, active_job, finished_rows, run, submit, write_results,
 };
-use crate::time::humane;
+use crate::time::readable_duration;
 
 #[derive(Debug, Args)]
 #[command(subcommand_negates_reqs = true, args_conflicts_with_subcommands = true)]
@@ -239,7 +239,7 @@ fn here(
                 String::new()
             },
             grouped(report.failures.len() as u64),
-            humane(began.elapsed().as_secs_f64())
+            readable_duration(began.elapsed().as_secs_f64())
         ));
     }
     tell("failed", &sweep.grid, &report.failures);

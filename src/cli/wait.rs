@@ -17,7 +17,7 @@ use crate::job::{Job, JobId, Submission};
 use crate::report::{Output, grouped, percent, write_csv};
 use crate::spec::{Spec, split_list};
 use crate::text::printable;
-use crate::time::{Seconds, Time, humane, parse_duration};
+use crate::time::{Seconds, Time, parse_duration, readable_duration};
 use crate::trace::Workload;
 use crate::wait::{
     Evaluation, EvaluationPhase, EvaluationPlan, Learning, SiteSchedule, WaitAnswer, WaitMethod, answer, answer_cells,
@@ -190,7 +190,7 @@ fn evaluate_all(
     let began = Instant::now();
     let evaluation = run(schedule, methods, &plan, quiet)?;
     if !quiet {
-        let (count, time) = (grouped(evaluation.jobs.len() as u64), humane(began.elapsed().as_secs_f64()));
+        let (count, time) = (grouped(evaluation.jobs.len() as u64), readable_duration(began.elapsed().as_secs_f64()));
         note(format_args!("{count} jobs predicted in {time}, probabilities learned {} times", evaluation.learned));
     }
     let figures = evaluation.figures();

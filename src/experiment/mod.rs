@@ -1,7 +1,6 @@
-//! One experiment: a workload under one scheduler with one predictor. What the main command runs, and what larger
-//! studies run many of.
+//! One experiment: a workload, a scheduler and a predictor. The main command runs one; larger studies run many.
 //!
-//! [`Options`] is everything that changes a result, [`Setting`] a scheduler with a predictor, [`simulate`] the run.
+//! [`Options`] has everything that changes a result, [`Setting`] is a scheduler with a predictor, [`simulate`] runs it.
 
 mod options;
 mod prepare;

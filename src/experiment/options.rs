@@ -1,5 +1,5 @@
-//! Every option that changes a result, once: what the main command accepts, what a sweep can sweep, what identifies a
-//! run, and how a run is written down to be repeated.
+//! All options that change a result. The options of the main command, the dimensions of a sweep, the key of a run and the
+//! column `options` are all made from this one list.
 
 use crate::engine::EngineOptions;
 use crate::metrics::{Column, Measure, Portion, RunLabel};
@@ -15,31 +15,38 @@ use super::values::{
     MISSING_ESTIMATES, OVERRUNS, PROCS_FIELDS, SWITCH, assign, at_least_a_second, real, spec, whole, word, word_of,
 };
 
-/// What is done with a log: everything but the log itself.
+/// All options of a run; with a log they determine its result.
 #[derive(Clone, Debug)]
 pub struct Options {
+    /// The policy that starts jobs.
     pub scheduler: Spec,
+    /// The predictor of runtimes.
     pub predictor: Spec,
     /// A second run of the same jobs, to compare with.
     pub baseline: Option<Setting>,
+    /// Skip and count faulty lines of the log.
     pub skip_bad_lines: bool,
-    /// Which replays there are is worked out from the runs, see [`Options::rules`].
+    /// The rules of cleaning, except those that [`Options::rules`] derives from the schedulers.
     pub cleaning: Cleaning,
-    /// What makes the estimates; none: they are as recorded.
+    /// The model that replaces the estimates. None: the estimates of the log.
     pub estimates: Option<EstimateModel>,
+    /// The seed of the model.
     pub estimates_seed: u64,
+    /// Which part of the workload is simulated, and changes of its submit times.
     pub shaping: Shaping,
+    /// As [`EngineOptions::inflate`].
     pub inflate: f64,
+    /// As [`EngineOptions::pass_on_miss`].
     pub pass_on_miss: bool,
+    /// Which jobs are measured.
     pub measure: Measure,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        let ours = "a spec of our own";
         Options {
-            scheduler: schedule::catalog::parse("sjbf").expect(ours),
-            predictor: predict::catalog::parse("ruh").expect(ours),
+            scheduler: schedule::catalog::parse("sjbf").expect("a valid spec"),
+            predictor: predict::catalog::parse("ruh").expect("a valid spec"),
             baseline: None,
             skip_bad_lines: false,
             cleaning: Cleaning::default(),
@@ -53,32 +60,41 @@ impl Default for Options {
     }
 }
 
-/// An option: its name on the command line (with two dashes before it), what is written after it, and what it does.
+/// An option of the command line.
 #[derive(Debug)]
 pub struct OptionForm {
+    /// As written on the command line, without the two dashes.
     pub name: &'static str,
-    /// What stands for its value in help; empty for a switch.
+    /// The placeholder of its value in help; empty for a switch.
     pub value: &'static str,
+    /// Its line in help.
     pub about: &'static str,
+    /// Its section in help.
     pub section: Section,
     set: fn(&mut Options, &str) -> Result<(), String>,
-    /// The value as it is printed; empty where the option is not set.
+    /// The value as it is printed; empty if the option is not set.
     get: fn(&Options) -> String,
 }
 
-/// Where an option stands in help.
+/// A section of the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
+    /// What is run and compared.
     Run,
+    /// How the log is read and cleaned.
     Log,
+    /// Models of estimates.
     Estimates,
+    /// Which part of the workload is simulated, and changes of its submit times.
     Shape,
+    /// How the simulation runs.
     Engine,
+    /// Which jobs are measured.
     Metrics,
 }
 
 impl Section {
-    /// None for what stands before all headings.
+    /// The heading in help. None for the section before all headings.
     pub fn heading(self) -> Option<&'static str> {
         match self {
             Section::Run => None,
@@ -91,12 +107,12 @@ impl Section {
     }
 }
 
-/// All of them, in the order of the help.
+/// All options, in the order of the help.
 pub const OPTIONS: &[OptionForm] = &[
     OptionForm {
         name: "scheduler",
         value: "SPEC",
-        about: "Who starts when; see `sim list schedulers`",
+        about: "Which job starts when; see `sim list schedulers`",
         section: Section::Run,
         set: |options, text| spec(&mut options.scheduler, schedule::catalog::parse(text)),
         get: |options| options.scheduler.to_string(),
@@ -131,7 +147,7 @@ pub const OPTIONS: &[OptionForm] = &[
     OptionForm {
         name: "procs-field",
         value: "FIELD",
-        about: "Which field is a job's processors, requested or allocated; the other stands in where it is unknown",
+        about: "Which field has a job's processors, requested or allocated; if it is unknown, the other is used",
         section: Section::Log,
         set: |options, text| assign(&mut options.cleaning.procs_field, word(text, PROCS_FIELDS)),
         get: |options| word_of(options.cleaning.procs_field, PROCS_FIELDS),
@@ -182,7 +198,7 @@ pub const OPTIONS: &[OptionForm] = &[
     OptionForm {
         name: "estimates-seed",
         value: "S",
-        about: "Every random number of --estimates comes from it",
+        about: "Seed of the random numbers of --estimates",
         section: Section::Estimates,
         set: |options, text| assign(&mut options.estimates_seed, whole(text, 0, u64::MAX)),
         get: |options| options.estimates_seed.to_string(),
@@ -190,7 +206,7 @@ pub const OPTIONS: &[OptionForm] = &[
     OptionForm {
         name: "from",
         value: "DURATION",
-        about: "Only jobs submitted so long after the first or later",
+        about: "Only jobs submitted at least this long after the first",
         section: Section::Shape,
         set: |options, text| assign(&mut options.shaping.from, parse_duration(text).map(Some)),
         get: |options| options.shaping.from.map_or(String::new(), print_duration),
@@ -198,7 +214,7 @@ pub const OPTIONS: &[OptionForm] = &[
     OptionForm {
         name: "to",
         value: "DURATION",
-        about: "Only jobs submitted less than so long after the first",
+        about: "Only jobs submitted less than this long after the first",
         section: Section::Shape,
         set: |options, text| assign(&mut options.shaping.to, parse_duration(text).map(Some)),
         get: |options| options.shaping.to.map_or(String::new(), print_duration),
@@ -206,7 +222,7 @@ pub const OPTIONS: &[OptionForm] = &[
     OptionForm {
         name: "first",
         value: "N",
-        about: "Only the first so many jobs",
+        about: "Only the first N jobs",
         section: Section::Shape,
         set: |options, text| assign(&mut options.shaping.first, whole(text, 1, u32::MAX).map(|n| Some(n as usize))),
         get: |options| options.shaping.first.map_or(String::new(), |first| first.to_string()),
@@ -214,7 +230,7 @@ pub const OPTIONS: &[OptionForm] = &[
     OptionForm {
         name: "repeat",
         value: "N",
-        about: "The log so many times in sequence",
+        about: "Repeat the log N times in sequence",
         section: Section::Shape,
         set: |options, text| assign(&mut options.shaping.repeat, whole(text, 1, u32::MAX)),
         get: |options| options.shaping.repeat.to_string(),
@@ -230,7 +246,7 @@ pub const OPTIONS: &[OptionForm] = &[
     OptionForm {
         name: "shake",
         value: "DURATION",
-        about: "Move each submission but the first by a random time up to this, earlier or later: how much is chance?",
+        about: "Move each submission but the first by a random time up to this, earlier or later, to see the effect of chance",
         section: Section::Shape,
         set: |options, text| assign(&mut options.shaping.shake, parse_duration(text)),
         get: |options| print_duration(options.shaping.shake),
@@ -238,7 +254,7 @@ pub const OPTIONS: &[OptionForm] = &[
     OptionForm {
         name: "seed",
         value: "S",
-        about: "Every random number comes from it: those of --shake and of a search",
+        about: "Seed of the random numbers of --shake and of a search",
         section: Section::Shape,
         set: |options, text| assign(&mut options.shaping.seed, whole(text, 0, u64::MAX)),
         get: |options| options.shaping.seed.to_string(),
@@ -255,7 +271,7 @@ pub const OPTIONS: &[OptionForm] = &[
             }
             Ok(())
         },
-        // What it sets is printed as what it is.
+        // Printed as the two options that it sets.
         get: |_| String::new(),
     },
     OptionForm {
@@ -263,7 +279,7 @@ pub const OPTIONS: &[OptionForm] = &[
         value: "FACTOR",
         about: "Multiply predictions by this (at least 1) in the scheduler's own arithmetic",
         section: Section::Engine,
-        // Below 1 a running job might be counted as ended already.
+        // With a factor below 1, the predicted end of a running job could be in the past.
         set: |options, text| assign(&mut options.inflate, real(text, 1.0, 1e6)),
         get: |options| options.inflate.to_string(),
     },
@@ -278,7 +294,7 @@ pub const OPTIONS: &[OptionForm] = &[
     OptionForm {
         name: "warmup",
         value: "JOBS|PERCENT%",
-        about: "Leave so many jobs (100) or such a share (1%) at the beginning out of the metrics",
+        about: "Leave this number of jobs (100) or share of jobs (1%) at the beginning out of the metrics",
         section: Section::Metrics,
         set: |options, text| assign(&mut options.measure.warmup, Portion::parse(text)),
         get: |options| options.measure.warmup.to_string(),
@@ -301,7 +317,7 @@ pub const OPTIONS: &[OptionForm] = &[
     },
 ];
 
-/// Pairs of options of which the first would overrule the second, and why.
+/// Pairs of options in which the first would overrule the second, with the reason.
 const OVERRULING: [(&str, &str, &str); 3] = [
     ("replication", "shake", REPLICATION),
     ("replication", "seed", REPLICATION),
@@ -309,18 +325,21 @@ const OVERRULING: [(&str, &str, &str); 3] = [
 ];
 const REPLICATION: &str = "--replication I means --shake 30s --seed I";
 
-/// Refuses options of which one would silently overrule another. `is_given` tells whether an option was written, and not
-/// as `none`.
+/// Checks that no option overrules another one. `is_given` returns whether an option was given with a value other than
+/// `none`.
+///
+/// # Errors
+/// If an option would have no effect.
 pub fn refuse_overruled(is_given: impl Fn(&str) -> bool) -> Result<(), SpecError> {
     match OVERRULING.iter().find(|(first, second, _)| is_given(first) && is_given(second)) {
         None => Ok(()),
         Some((first, second, why)) => {
-            Err(SpecError(format!("--{second} has no effect beside --{first}: {why}; leave one of them out")))
+            Err(SpecError(format!("--{second} has no effect together with --{first}: {why}; remove one of them")))
         }
     }
 }
 
-/// Without what a seed has no effect.
+/// The option without which this seed has no effect, for messages.
 pub fn what_draws(seed: &str) -> &'static str {
     match seed {
         "estimates-seed" => "a random model in --estimates",
@@ -328,43 +347,51 @@ pub fn what_draws(seed: &str) -> &'static str {
     }
 }
 
-/// How far a replication moves submissions at most: too little for anyone to notice, enough to show what is chance.
+/// The most by which a replication moves submissions: small for users, but enough to show the effect of chance.
 const SHAKE: Seconds = 30;
 
 impl OptionForm {
-    /// The option of this name.
+    /// The option of this name, without dashes. None if there is none.
     pub fn find(name: &str) -> Option<&'static OptionForm> {
         OPTIONS.iter().find(|option| option.name == name)
     }
 
+    /// Whether it has no value on the command line.
     pub fn is_switch(&self) -> bool {
         self.value.is_empty()
     }
 
-    /// Whether a text can stand after it.
+    /// Checks a value.
+    ///
+    /// # Errors
+    /// If the option does not accept it; the message says why.
     pub fn check(&self, text: &str) -> Result<(), String> {
         self.set(&mut Options::default(), text)
     }
 
+    /// Sets the option; a switch is `on` or `off`.
+    ///
+    /// # Errors
+    /// If the option does not accept this value; the message says why.
     pub fn set(&self, options: &mut Options, text: &str) -> Result<(), String> {
         (self.set)(options, text)
     }
 
-    /// Its value as it is printed; empty where it is not set.
+    /// The value as it is printed; empty if it is not set.
     pub fn get(&self, options: &Options) -> String {
         (self.get)(options)
     }
 }
 
 impl Options {
-    /// The options that are not as they are by default, with their values.
+    /// The options that differ from the defaults, with their values.
     pub fn given(&self) -> impl Iterator<Item = (&'static OptionForm, String)> {
         let default = Options::default();
         let differs = move |option: &&OptionForm| option.get(self) != option.get(&default);
         OPTIONS.iter().filter(differs).map(|option| (option, option.get(self)))
     }
 
-    /// What a row of results says of a run of these options on this workload.
+    /// The label of a run with these options on this workload.
     pub fn label(&self, workload: &Workload) -> RunLabel {
         RunLabel {
             trace: workload.label.clone(),
@@ -376,15 +403,15 @@ impl Options {
         }
     }
 
-    /// What a row of results says of its run beside the columns that options of their own have: the options that differ
-    /// from the defaults and change the result, `name=value` each.
+    /// The column `options`: the options that differ from the defaults, change the result and have no column, as
+    /// `name=value` separated by blanks.
     pub fn in_row(&self) -> String {
         let matters = |name: &str| !Column::exists(name) && !self.is_idle_seed(name);
         let given = self.given().filter(|(option, _)| matters(option.name));
         given.map(|(option, value)| format!("{}={value}", option.name)).collect::<Vec<_>>().join(" ")
     }
 
-    /// Whether this option is a seed from which nothing is drawn.
+    /// Whether this option is a seed that the run does not use.
     pub fn is_idle_seed(&self, name: &str) -> bool {
         match name {
             "seed" => self.shaping.shake == 0,
@@ -393,7 +420,7 @@ impl Options {
         }
     }
 
-    /// What identifies a run on a given log: every option that changes its result, defaults filled in.
+    /// The key of a run on a given log: all options that change its result, with the defaults filled in.
     pub fn canonical(&self) -> String {
         let mut text = String::new();
         for option in OPTIONS {
@@ -402,7 +429,7 @@ impl Options {
                 "predictor" => self.predictor.in_full(),
                 "baseline" => self.baseline.as_ref().map_or("none".to_string(), Setting::in_full),
                 seed if self.is_idle_seed(seed) => continue,
-                // Not written down where it is not given, so that sweeps from before there was such an option go on.
+                // Left out if it is not given, so that keys of sweeps are valid that are older than this option.
                 "estimates" => match &self.estimates {
                     None => continue,
                     Some(model) => model.in_full(),
@@ -414,7 +441,7 @@ impl Options {
         text
     }
 
-    /// What identifies the jobs that are run, given a log: cells that agree in this share one workload.
+    /// The key of the workload of a given log: runs with equal keys share one workload.
     pub fn workload_key(&self) -> String {
         let matters =
             |option: &&OptionForm| matches!(option.section, Section::Log | Section::Estimates | Section::Shape);
@@ -423,13 +450,14 @@ impl Options {
         values.chain([format!("{need_waits} {keep_wide}\n{:?}", self.measure)]).collect()
     }
 
-    /// The run itself.
+    /// The scheduler, the predictor and the options of the engine.
     pub fn setting(&self) -> Setting {
         let engine =
             EngineOptions { inflate: self.inflate, pass_on_miss: self.pass_on_miss, ..EngineOptions::default() };
         Setting { scheduler: self.scheduler.clone(), predictor: self.predictor.clone(), engine }
     }
 
+    /// The options for reading the log.
     pub fn read_options(&self) -> ReadOptions {
         ReadOptions { skip_bad_lines: self.skip_bad_lines, ..ReadOptions::default() }
     }
@@ -489,7 +517,9 @@ mod tests {
     fn options_that_overrule_each_other_are_refused() {
         let refused = |given: &[&str]| refuse_overruled(|name| given.contains(&name)).err().map(|error| error.0);
         assert_eq!(refused(&["shake", "seed", "estimates", "load"]), None);
-        assert!(refused(&["seed", "replication"]).unwrap().starts_with("--seed has no effect beside --replication"));
+        assert!(
+            refused(&["seed", "replication"]).unwrap().starts_with("--seed has no effect together with --replication")
+        );
         assert!(refused(&["replication", "shake"]).is_some() && refused(&["missing-estimate", "estimates"]).is_some());
     }
 
@@ -508,7 +538,7 @@ mod tests {
         assert_ne!(with(&[("predictor", "ruh:window=4")]), plain);
         assert_ne!(with(&[("baseline", "easy/estimate")]), plain);
         assert_ne!(with(&[("shake", "30"), ("seed", "1")]), with(&[("shake", "30"), ("seed", "2")]));
-        // A row says what differs from the defaults and matters, but for what has a column of its own.
+        // A row has the options that differ from the defaults and matter, except those with a column.
         let in_row = |pairs: &[(&str, &str)]| {
             let mut options = Options::default();
             pairs.iter().for_each(|(name, value)| OptionForm::find(name).unwrap().set(&mut options, value).unwrap());
@@ -517,7 +547,7 @@ mod tests {
         assert_eq!(in_row(&[("predictor", "sbh"), ("procs", "7"), ("seed", "5"), ("load", "1.0")]), "");
         assert_eq!(in_row(&[("replication", "3"), ("first", "10")]), "first=10 shake=30s seed=3");
         assert_eq!(in_row(&[("estimates", "x2"), ("estimates-seed", "3")]), "estimates=x2");
-        // The seed of estimates matters where a model draws.
+        // The seed of estimates matters if the model is random.
         let seeds = |model| ["1", "2"].map(|seed| with(&[("estimates", model), ("estimates-seed", seed)]));
         let [[none, same], [f, other], [x2, again]] = ["none", "f", "x2"].map(seeds);
         assert!(none == plain && same == plain && f != plain && f != other && x2 != plain && x2 == again);

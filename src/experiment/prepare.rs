@@ -1,4 +1,4 @@
-//! From a log to the jobs to run, as the options say.
+//! Makes the workload of a log, as the options say.
 
 use super::options::Options;
 use super::run::Setting;
@@ -7,8 +7,8 @@ use crate::schedule;
 use crate::trace::{Cleaning, Log, MissingEstimate, Overrun, TraceError, Workload, clean, clean_out, shape};
 
 impl Options {
-    /// The rules of cleaning. If one of the runs replays the log's own schedule, its waits must be known; only if none
-    /// has a schedule of its own may jobs be wider than the machine.
+    /// The rules of cleaning. If the run or its baseline replays the log's own schedule, the waits must be known. Jobs wider
+    /// than the machine are kept only if both do, or the run does and there is no baseline.
     pub fn rules(&self) -> Cleaning {
         let is_replay = schedule::catalog::is_replay(&self.scheduler);
         let others = self.baseline.as_ref().map(Setting::is_replay);
@@ -19,12 +19,14 @@ impl Options {
         }
     }
 
-    /// The jobs to run: cleaned, with the estimates they are to have, but not shaped yet.
+    /// Cleans a log and replaces its estimates if a model is set, but does not shape the workload.
     ///
-    /// Estimates are made of all jobs of the log and before shaping: a model looks at the whole (how many different
-    /// estimates there are hangs on the number of jobs), and a job keeps its estimate whatever part of the log is run, in
-    /// which order, and how often. Cleaning must not see the estimates that are about to go: it drops no job for want of
-    /// one, and what ends jobs, if that is asked for, are the new ones.
+    /// The model sees all jobs of the log, before shaping. Its results depend on the number of jobs, and this way a job has
+    /// the same estimate whichever part of the log is run. Cleaning then ignores the estimates of the log: it drops no job
+    /// because its estimate is missing, and `--overrun kill` uses the new estimates.
+    ///
+    /// # Errors
+    /// As [`crate::trace::clean`], or if the model cannot make estimates for these jobs.
     pub fn clean(&self, log: &Log) -> Result<Workload, TraceError> {
         let Some(model) = &self.estimates else { return clean(log, &self.rules()) };
         let (missing_estimate, overrun) = (MissingEstimate::Largest, Overrun::Extend);
@@ -37,7 +39,10 @@ impl Options {
         Ok(workload)
     }
 
-    /// The same of a log that is not needed any more: its records are gone afterwards.
+    /// As [`Options::clean`], but reuses the memory of the log's records: the log has none afterwards.
+    ///
+    /// # Errors
+    /// As [`Options::clean`].
     pub fn clean_out(&self, log: &mut Log) -> Result<Workload, TraceError> {
         if self.estimates.is_none() {
             return clean_out(log, &self.rules());
@@ -47,7 +52,10 @@ impl Options {
         workload
     }
 
-    /// Shapes cleaned jobs; an error if none of them is measured.
+    /// Shapes a cleaned workload.
+    ///
+    /// # Errors
+    /// As [`crate::trace::shape`], or if no job is left to measure.
     pub fn shape(&self, workload: Workload) -> Result<Workload, TraceError> {
         let workload = shape(workload, &self.shaping)?;
         if self.measure.jobs(workload.jobs.len()).is_empty() {

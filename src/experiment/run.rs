@@ -1,4 +1,4 @@
-//! A scheduler with a predictor, and a run of them.
+//! Runs a scheduler with a predictor on a workload.
 
 use crate::engine::{self, EngineError, EngineOptions, Named, Observer, RunRecord};
 use crate::predict;
@@ -6,16 +6,22 @@ use crate::schedule;
 use crate::spec::{Spec, SpecError};
 use crate::trace::Workload;
 
-/// A scheduler with a predictor, and how they run.
+/// A scheduler, a predictor and the options of the engine.
 #[derive(Clone, Debug)]
 pub struct Setting {
+    /// As `schedule::catalog::parse` returns it.
     pub scheduler: Spec,
+    /// As `predict::catalog::parse` returns it.
     pub predictor: Spec,
+    /// The options of the engine.
     pub engine: EngineOptions,
 }
 
 impl Setting {
-    /// Reads the two specs; the engine's options are the plain ones.
+    /// Reads the two specs; the engine's options are the defaults.
+    ///
+    /// # Errors
+    /// If one of the specs is wrong; the message lists what is possible.
     pub fn parse(scheduler: &str, predictor: &str) -> Result<Setting, SpecError> {
         Ok(Setting {
             scheduler: schedule::catalog::parse(scheduler)?,
@@ -24,7 +30,10 @@ impl Setting {
         })
     }
 
-    /// Reads `SCHEDULER/PREDICTOR`, as a baseline is written.
+    /// Reads `SCHEDULER/PREDICTOR`, the notation of a baseline.
+    ///
+    /// # Errors
+    /// As [`Setting::parse`].
     pub fn parse_pair(text: &str) -> Result<Setting, SpecError> {
         match text.split_once('/') {
             Some((scheduler, predictor)) => Setting::parse(scheduler, predictor),
@@ -37,12 +46,15 @@ impl Setting {
         format!("{}/{}", self.scheduler, self.predictor)
     }
 
-    /// The same with every key written out.
+    /// As [`Setting::pair`], with all keys of both specs.
     pub fn in_full(&self) -> String {
         format!("{}/{}", self.scheduler.in_full(), self.predictor.in_full())
     }
 
-    /// Simulates a workload with an observer beside the recorder.
+    /// Simulates a workload with an additional observer. `progress` as in [`engine::run`].
+    ///
+    /// # Errors
+    /// As [`engine::run`].
     pub fn run(
         &self,
         workload: &Workload,
@@ -62,13 +74,16 @@ impl Setting {
         )
     }
 
-    /// Whether it replays the log's own schedule, which asks more of the log: its waits.
+    /// Whether it replays the log's own schedule, which needs the waits in the log.
     pub fn is_replay(&self) -> bool {
         schedule::catalog::is_replay(&self.scheduler)
     }
 }
 
-/// Simulates a workload. `progress` is called from time to time with the number of jobs that have arrived.
+/// Simulates a workload. `progress` is called after every 8,192 arrivals with the number of jobs that have arrived.
+///
+/// # Errors
+/// As [`engine::run`].
 ///
 /// ```
 /// use shadowtime::experiment::{Setting, simulate};

@@ -1,4 +1,4 @@
-//! The values of options as texts: numbers within bounds, words of a list.
+//! Reads and prints values of options: numbers within bounds, and words of a list.
 
 use crate::spec::SpecError;
 use crate::time::{Seconds, parse_duration};

@@ -7,7 +7,7 @@ use super::schedule::{DecisionKind, MalleableSchedule, StudyView};
 use super::workload::MalleableJob;
 use crate::report::{Cell, Table, csv_cell, grouped, percent};
 use crate::stats::mean_and_half_width;
-use crate::time::humane;
+use crate::time::readable_duration;
 
 impl StudyView {
     /// As in CSV and on the command line.
@@ -145,11 +145,11 @@ pub fn write_tables(out: &mut dyn Write, rows: &[StudyRow]) -> io::Result<()> {
                 row.strategy.clone(),
                 row.text(whole, |run, _| run.rebels as f64),
                 row.text(share, |run, _| run.rebels_pct()),
-                row.text(humane, |run, _| run.saved_mean),
-                row.text(humane, |run, _| run.saved_by_rebel),
-                row.text(humane, |run, _| run.saved_by_rebel_median),
+                row.text(readable_duration, |run, _| run.saved_mean),
+                row.text(readable_duration, |run, _| run.saved_by_rebel),
+                row.text(readable_duration, |run, _| run.saved_by_rebel_median),
                 row.text(share, |run, _| run.losers_pct()),
-                row.text(humane, |run, _| run.lost_by_loser),
+                row.text(readable_duration, |run, _| run.lost_by_loser),
             ]);
         }
         table.write(out)?;

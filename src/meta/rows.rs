@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::figures::{Fairness, MetaSummary};
 use crate::report::{Cell, Table, grouped, percent};
-use crate::time::humane;
+use crate::time::readable_duration;
 
 type MetaRow = Vec<(String, Cell)>;
 
@@ -87,10 +87,10 @@ pub fn write_policies(out: &mut dyn Write, home: &MetaSummary, runs: &[MetaSumma
     let mut line = |what: &str, cells: Vec<String>| table.push([vec![what.to_string()], cells].concat());
     let each = |show: &dyn Fn(&MetaSummary) -> String| runs.iter().map(show).collect::<Vec<_>>();
     line("", each(&|run| run.policy.clone()));
-    line("wait, mean", each(&|run| humane(run.waits.wait_mean)));
+    line("wait, mean", each(&|run| readable_duration(run.waits.wait_mean)));
     line("  against static", fairness.iter().map(|fair| change(fair.reduction_pct)).collect());
-    line("  median", each(&|run| humane(run.waits.wait_p50)));
-    line("  95% of jobs within", each(&|run| humane(run.waits.wait_p95)));
+    line("  median", each(&|run| readable_duration(run.waits.wait_p50)));
+    line("  95% of jobs within", each(&|run| readable_duration(run.waits.wait_p95)));
     line("  an hour at most", each(&|run| percent(run.waits.wait_le_1h_pct / 100.0)));
     line("  a day at least", each(&|run| percent(run.waits.wait_ge_1d_pct / 100.0)));
     line("bounded slowdown, mean", each(&|run| format!("{:.2}", run.waits.bsld_mean)));
@@ -106,7 +106,7 @@ pub fn write_policies(out: &mut dyn Write, home: &MetaSummary, runs: &[MetaSumma
     for (at, site) in home.sites.iter().enumerate() {
         let what = format!("  {} ({} jobs)", site.name, grouped(site.own.jobs as u64));
         let gained = runs.iter().zip(&fairness).map(|(run, fair)| {
-            let wait = humane(run.sites[at].own.wait_mean);
+            let wait = readable_duration(run.sites[at].own.wait_mean);
             if run.policy == home.policy { wait } else { format!("{wait} {:>7}", change(fair.gains_pct[at])) }
         });
         line(&what, gained.collect());
@@ -133,12 +133,12 @@ pub fn write_scenarios(out: &mut dyn Write, scenarios: &[(String, Vec<MetaSummar
     let mut line = |what: &str, cells: Vec<String>| table.push([vec![what.to_string()], cells].concat());
     line("wait, mean", first.iter().map(|run| run.policy.clone()).collect());
     for (name, runs) in scenarios {
-        line(&format!("  {name}"), runs.iter().map(|run| humane(run.waits.wait_mean)).collect());
+        line(&format!("  {name}"), runs.iter().map(|run| readable_duration(run.waits.wait_mean)).collect());
     }
     if scenarios.len() > 1 {
         let means = |of: fn(&MetaSummary) -> f64| (0..first.len()).map(move |at| mean_over(scenarios, at, of));
         line("mean over scenarios", vec![]);
-        line("  wait", means(|run| run.waits.wait_mean).map(humane).collect());
+        line("  wait", means(|run| run.waits.wait_mean).map(readable_duration).collect());
         line("  an hour at most", means(|run| run.waits.wait_le_1h_pct).map(|share| percent(share / 100.0)).collect());
         line("  a day at least", means(|run| run.waits.wait_ge_1d_pct).map(|share| percent(share / 100.0)).collect());
         line("  bounded slowdown", means(|run| run.waits.bsld_mean).map(|bsld| format!("{bsld:.2}")).collect());

@@ -198,7 +198,7 @@ mod tests {
             ("A=log.swf:warmup=1%", "no key 'warmup'"),
             ("A=log.swf:procs=0", "procs: '0' is not"),
             ("A=log.swf:procs=4:procs=5", "'procs' is given twice"),
-            ("A=log.swf:replication=3:shake=9s", "--shake has no effect beside --replication"),
+            ("A=log.swf:replication=3:shake=9s", "--shake has no effect together with --replication"),
             ("A=log.swf:predictor=oracle", "unknown predictor 'oracle'"),
             ("A=log.swf:predictor=ruh:procs=5", "no key 'procs'"),
         ] {

@@ -1,24 +1,24 @@
-//! A value of a table of results, with the number of its decimals.
+//! A value in a table of results, with its number of decimals.
 
-/// A value with its way of being written for programs. People see it through [`super::Shown`].
+/// A value and its format in CSV and JSON. [`super::Shown`] is the format in tables.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// As it is.
+    /// Written unchanged.
     Text(String),
     /// A whole number.
     Count(u64),
-    /// Three decimals.
+    /// Written with three decimals.
     Seconds(f64),
-    /// Six decimals: fractions, slowdowns, percents.
+    /// Written with six decimals: fractions, slowdowns, percentages.
     Real(f64),
-    /// With as many decimals as it has.
+    /// Written with as many decimals as necessary.
     Number(f64),
-    /// Not defined: nothing in CSV, null in JSON.
+    /// Not defined: empty in CSV, null in JSON.
     None,
 }
 
 impl Cell {
-    /// As it stands in CSV.
+    /// The text in CSV, before quoting. Empty for what is not defined or not finite.
     pub fn text(&self) -> String {
         match self {
             Cell::Text(text) => text.clone(),
@@ -30,10 +30,10 @@ impl Cell {
         }
     }
 
-    /// The number as it is printed, with its decimals and no more; None for a text and for what is not defined.
+    /// The number rounded as it is printed. None for a text and for what is not defined.
     ///
-    /// Tables, means over groups and figures of papers are computed from these numbers, so that whoever computes them from
-    /// a printed file gets the same digits.
+    /// Tables, means over groups and figures of papers are computed from these numbers, so that a program that reads a
+    /// printed file gets the same digits.
     pub fn printed(&self) -> Option<f64> {
         match self {
             Cell::Text(_) => None,
@@ -42,7 +42,7 @@ impl Cell {
     }
 }
 
-/// A tiny negative number rounds to -0.000000, which is not what anyone wants to read.
+/// Removes the sign of -0.000000, to which a small negative number is rounded.
 fn plain_zero(text: String) -> String {
     match text.strip_prefix('-') {
         Some(rest) if rest.bytes().all(|b| matches!(b, b'0' | b'.')) => rest.to_string(),

@@ -1,5 +1,5 @@
-//! The columns of results: the one table from which CSV, JSON, tables for people, means over groups, improvements over a
-//! baseline and the list of columns in the documentation are made.
+//! The columns of results. CSV, JSON, tables, means over groups, improvements over a baseline and the documentation of
+//! columns are all made from this one list.
 
 use super::cell::Cell;
 use super::improvement::Better;
@@ -9,30 +9,30 @@ use super::summary::Summary;
 /// A column of results.
 #[derive(Debug)]
 pub struct Column {
-    /// As it stands in CSV and JSON.
+    /// The name in CSV and JSON.
     pub name: &'static str,
-    /// What it means, in one line, with its unit.
+    /// The meaning, in one line, with the unit.
     pub about: &'static str,
-    /// How people see it.
+    /// The format in tables.
     pub shown: Shown,
-    /// Which way it is better; None for what is neither good nor bad by itself.
+    /// Whether lower or higher values are better. None if neither is.
     pub better: Option<Better>,
-    /// Whether tables of many runs show it. Of the numbers among these, groups of runs have means and intervals.
+    /// Whether tables of many runs show it. Groups of runs have means and intervals of the main columns with numbers.
     pub is_main: bool,
-    /// Where it comes from.
+    /// How its value is computed.
     pub source: Source,
 }
 
-/// Where the value of a column comes from, and with that of which kind it is.
+/// How the value of a column is computed, which also gives its type.
 #[derive(Clone, Copy, Debug)]
 pub enum Source {
-    /// A text or a number that says what was run.
+    /// A text or a number of the run's label.
     Label(fn(&RunLabel) -> Cell),
-    /// A whole number; None where it is not defined.
+    /// A whole number; None if it is not defined.
     Count(fn(&Summary) -> Option<u64>),
-    /// Printed with three decimals. NaN where it is not defined, as in the next.
+    /// Seconds, printed with three decimals; NaN if not defined.
     Seconds(fn(&Summary) -> f64),
-    /// A fraction, a slowdown or percent: printed with six decimals.
+    /// A fraction, a slowdown or a percentage, printed with six decimals; NaN if not defined.
     Real(fn(&Summary) -> f64),
     /// The name of the baseline.
     BaselineName,
@@ -40,30 +40,30 @@ pub enum Source {
     Improvement(&'static Column),
 }
 
-/// How people see a value.
+/// The format of a value in tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// As it is printed for programs.
+    /// As in CSV.
     AsPrinted,
-    /// A number of seconds as a length of time, `1h 05m`.
+    /// Seconds as a duration: `1h 05m`.
     Duration,
-    /// A number of seconds in minutes, as studies of prediction print errors.
+    /// Seconds converted to minutes, which papers on prediction use for errors.
     Minutes,
     /// With two decimals.
     Slowdown,
-    /// A fraction as percent.
+    /// A fraction, printed as a percentage.
     Fraction,
-    /// A number that is percent already.
+    /// A percentage.
     Percent,
-    /// An improvement in percent, which may be below 0.
+    /// An improvement in percent, which may be negative.
     Improvement,
-    /// A count with its thousands apart.
+    /// A count with separated thousands.
     Count,
-    /// The same, with its share of the measured jobs.
+    /// A count as above, with its share of the measured jobs.
     ShareOfJobs,
 }
 
-/// What columns are unless they say otherwise. Each has a name, a meaning and a source of its own.
+/// Defaults for columns. Each column sets its own name, meaning and source.
 const LABEL: Column =
     Column { name: "", about: "", shown: Shown::AsPrinted, better: None, is_main: false, source: Source::BaselineName };
 const WAIT: Column = Column { shown: Shown::Duration, better: Some(Better::Lower), ..LABEL };
@@ -109,7 +109,7 @@ static JOBS: Column = Column {
 };
 static DROPPED: Column = Column {
     name: "dropped",
-    about: "records of the log that became no job",
+    about: "records of the log that did not become jobs",
     source: Source::Label(|run| Cell::Count(run.dropped)),
     ..LABEL
 };
@@ -237,7 +237,7 @@ pub static ANSWERED: Column = Column {
 /// The column `inside_pct`.
 pub static INSIDE_PCT: Column = Column {
     name: "inside_pct",
-    about: "how many of them ended within it, in percent",
+    about: "percentage of these jobs that ended within it",
     shown: Shown::Percent,
     source: Source::Real(|run| run.inside_pct.unwrap_or(f64::NAN)),
     ..LABEL
@@ -275,12 +275,12 @@ static RA_IMPROVEMENT: Column = Column {
 /// The column `options`.
 pub static OPTIONS: Column = Column {
     name: "options",
-    about: "what else was asked for and changes the result, as in first=1000 load=1.1",
+    about: "other options that change the result, as in first=1000 load=1.1",
     source: Source::Label(|run| Cell::Text(run.options.clone())),
     ..LABEL
 };
 
-/// What tells runs apart that differ in nothing but chance.
+/// The columns that are equal for runs that differ only in random numbers.
 pub static SETTING: [&Column; 3] = [&TRACE, &SCHEDULER, &PREDICTOR];
 
 /// All columns, in the order in which they are printed.
@@ -313,38 +313,38 @@ pub static COLUMNS: [&Column; 29] = [
     &BSLD_IMPROVEMENT,
     &AI_IMPROVEMENT,
     &RA_IMPROVEMENT,
-    // Last, so that no two settings have rows with the same labels.
+    // Makes the labels of any two rows differ if their settings differ.
     &OPTIONS,
 ];
 
-/// The columns that results have: all, or without a baseline those that need none.
+/// The columns of results: all, or those that do not need a baseline.
 pub fn columns(with_baseline: bool) -> impl Iterator<Item = &'static Column> {
     COLUMNS.into_iter().filter(move |column| with_baseline || !column.needs_baseline())
 }
 
 impl Column {
-    /// Whether results have a column of this name. An option with such a name needs no other place in a row.
+    /// Whether results have a column of this name. An option with such a name is not repeated in the column `options`.
     pub fn exists(name: &str) -> bool {
         COLUMNS.iter().any(|column| column.name == name)
     }
 
-    /// Whether it says something of a comparison.
+    /// Whether the column exists only if there is a baseline.
     pub fn needs_baseline(&self) -> bool {
         matches!(self.source, Source::BaselineName | Source::Improvement(_))
     }
 
-    /// Whether it is a figure that groups of runs have the mean of.
+    /// Whether groups of runs have the mean of this column.
     pub fn has_mean(&self) -> bool {
         self.is_main && !matches!(self.source, Source::Label(_))
     }
 
-    /// Its improvement over a baseline, if results have a column for that.
+    /// The column with the improvement of this one over the baseline, if there is one.
     pub fn improvement_column(&self) -> Option<&'static Column> {
         let is_it = |column: &&&Column| matches!(column.source, Source::Improvement(of) if of.name == self.name);
         COLUMNS.iter().find(is_it).copied()
     }
 
-    /// Its value in a row.
+    /// The value in a row.
     pub fn cell(&self, row: &RunRow) -> Cell {
         let RunRow { label, summary, baseline } = row;
         match self.source {
@@ -360,7 +360,7 @@ impl Column {
         }
     }
 
-    /// Its value with all digits, if it is a number that a run alone has.
+    /// The value with all digits. None for labels and comparisons, and if it is not defined.
     pub fn figure(&self, summary: &Summary) -> Option<f64> {
         match self.source {
             Source::Count(count) => count(summary).map(|count| count as f64),
@@ -370,8 +370,8 @@ impl Column {
         .filter(|number| number.is_finite())
     }
 
-    /// By how many percent a run is better than a baseline. None for what is neither good nor bad, where the baseline is 0,
-    /// and where the figure is not defined.
+    /// The improvement of a run over a baseline in percent. None if neither lower nor higher is better, if the baseline is
+    /// 0, or if the figure is not defined.
     pub fn improvement(&self, base: &Summary, run: &Summary) -> Option<f64> {
         let percent = self.better?.percent(self.figure(base)?, self.figure(run)?);
         percent.is_finite().then_some(percent)

@@ -7,12 +7,12 @@ use super::columns::{Column, columns};
 use super::row::RunRow;
 use crate::stats::mean_and_half_width;
 
-/// Runs that agree in what they are grouped by.
+/// The runs with equal values in the columns by which runs are grouped.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// What they agree in: one text for each column that they are grouped by.
+    /// These values, one for each column.
     pub labels: Vec<String>,
-    /// How many runs it has.
+    /// The number of runs.
     pub rows: usize,
     /// One for each column that has means.
     pub means: Vec<GroupMean>,
@@ -21,27 +21,27 @@ pub struct Group {
 /// The mean of a figure over a group.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupMean {
-    /// The figure.
+    /// The column of the figure.
     pub column: &'static Column,
-    /// NaN where no run of the group has the figure.
+    /// NaN if the figure is not defined for any run of the group.
     pub mean: f64,
-    /// Of the 95% interval. The runs of a group are taken as independent: a group of one has no interval.
+    /// The half-width of the 95% confidence interval, which assumes independent runs. None for a group of one run.
     pub half_width: Option<f64>,
 }
 
 impl GroupMean {
-    /// The mean for programs.
+    /// The mean as a cell of CSV or JSON.
     pub fn cell(&self) -> Cell {
         Cell::Real(self.mean)
     }
 
-    /// The half-width for programs.
+    /// The half-width as a cell of CSV or JSON.
     pub fn half_width_cell(&self) -> Cell {
         self.half_width.map_or(Cell::None, Cell::Real)
     }
 }
 
-/// Groups in the making: runs are added one by one, and of each only its main figures are kept.
+/// Collects runs into groups. Only the main figures of each run are kept.
 #[derive(Debug)]
 pub struct Groups {
     columns: Vec<&'static Column>,
@@ -54,21 +54,21 @@ pub struct Groups {
 struct Members {
     labels: Vec<String>,
     rows: usize,
-    /// For each column the values that are defined.
+    /// For each column, the values that are defined.
     values: Vec<Vec<f64>>,
-    /// The runs that are in it.
+    /// The identifiers of the runs in it.
     runs: BTreeSet<u128>,
 }
 
 impl Groups {
-    /// Without runs yet. The improvements over a baseline have means only where runs have baselines.
+    /// Without any runs. With `with_baseline`, groups also have the means of improvements over the baseline.
     pub fn new(with_baseline: bool) -> Groups {
         let columns = columns(with_baseline).filter(|column| column.has_mean()).collect();
         Groups { columns, groups: Vec::new(), places: BTreeMap::new() }
     }
 
-    /// Adds a run to the group of these labels. `run` identifies what was run, where that is known: a group counts it once,
-    /// because equal rows are no evidence (seeds that a run does not draw from would make its interval 0).
+    /// Adds a run to the group with these labels. `run` identifies the run, if that is known. A group counts equal runs once:
+    /// repeated runs that differ only in an unused seed would make the interval 0.
     pub fn add(&mut self, labels: Vec<String>, run: Option<u128>, row: &RunRow) {
         let place = *self.places.entry(labels).or_insert_with_key(|labels| {
             let values = vec![Vec::new(); self.columns.len()];

@@ -1,17 +1,17 @@
-//! How much better a figure is than that of a baseline, in percent.
+//! The improvement of a figure over a baseline, in percent.
 
-/// Which way a figure is better.
+/// Whether a lower or a higher figure is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
-    /// A wait, a slowdown, an error.
+    /// For waits, slowdowns and errors.
     Lower,
-    /// An accuracy.
+    /// For accuracies.
     Higher,
 }
 
 impl Better {
-    /// The improvement over a baseline in percent; positive is better. Not finite where the baseline is 0 or one of the
-    /// two is not defined.
+    /// The improvement over a baseline in percent; positive is better. Not finite if the baseline is 0 or one of the two is
+    /// NaN.
     pub fn percent(self, base: f64, run: f64) -> f64 {
         let gain = match self {
             Better::Lower => base - run,

@@ -1,39 +1,56 @@
-//! One job in numbers.
+//! The metrics of one job.
 
 use crate::engine::{Finished, PredictionMade};
 use crate::job::Job;
 use crate::time::{Seconds, Time};
 
-/// Everything there is to say of a job that has run.
+/// A job that has run, with its metrics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JobMetrics {
+    /// The job's number in the log.
     pub number: i64,
-    /// The log's record it came from, counted from 0.
+    /// The index of its record in the log, counted from 0.
     pub record: u32,
+    /// The user's number in the log; -1 if unknown.
     pub user: i32,
+    /// When it was submitted.
     pub submit: Time,
+    /// When it started.
     pub start: Time,
+    /// When it ended.
     pub end: Time,
+    /// Seconds from submission to start.
     pub wait: Seconds,
+    /// Processors.
     pub procs: u32,
+    /// Seconds from start to end.
     pub runtime: Seconds,
+    /// The user's estimate, in seconds.
     pub estimate: Seconds,
-    /// At arrival, at the start and at the end.
+    /// The prediction at arrival, in seconds.
     pub prediction: Seconds,
+    /// The prediction in force at the start, in seconds.
     pub prediction_at_start: Seconds,
+    /// The prediction in force at the end, in seconds.
     pub prediction_last: Seconds,
+    /// The number of missed deadlines.
     pub misses: u32,
+    /// The bounded slowdown.
     pub bsld: f64,
+    /// The absolute inaccuracy, in seconds.
     pub ai: f64,
+    /// The relative accuracy, 0 to 1.
     pub ra: f64,
+    /// Whether a job that arrived earlier still waited when this one started.
     pub backfilled: bool,
 }
 
 impl JobMetrics {
+    /// Computes the metrics of a job; the threshold is that of [`bounded_slowdown`]. Panics if the job has not started.
     pub fn of(finished: &Finished<'_>, bsld_threshold: Seconds) -> JobMetrics {
         let Finished { job, outcome } = finished;
         let wait = finished.wait();
-        // Talby et al., Equation 2: each accuracy is the mean over [submit, end], weighted by how long it held.
+        // Talby et al., Equation 2: the mean over [submit, end], each prediction weighted by the time it was in force.
         let turnaround = (wait + job.runtime) as f64;
         JobMetrics {
             number: job.number,
@@ -58,24 +75,29 @@ impl JobMetrics {
     }
 }
 
-/// max(1, (wait + runtime) / max(runtime, threshold)): slowdown, with very short jobs counted as if they were longer
-/// (Feitelson and Rudolph; Mu'alem and Feitelson, 2001).
+/// max(1, (wait + runtime) / max(runtime, threshold)), all in seconds: the slowdown, in which jobs shorter than the
+/// threshold count as that long (Feitelson and Rudolph; Mu'alem and Feitelson, 2001).
 pub fn bounded_slowdown(wait: Seconds, runtime: Seconds, threshold: Seconds) -> f64 {
     ((wait + runtime) as f64 / runtime.max(threshold) as f64).max(1.0)
 }
 
-/// A prediction that was made, with jobs by the log's numbers.
+/// One row of the history of predictions. Jobs are given by their numbers in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PredictionRow {
+    /// The job that is predicted.
     pub job: i64,
+    /// When the prediction was made.
     pub time: Time,
+    /// The predicted runtime, in seconds.
     pub prediction: Seconds,
+    /// The name of the event at which it was made.
     pub event: &'static str,
-    /// The job at whose event it was made.
+    /// The job of that event.
     pub cause: i64,
 }
 
 impl PredictionRow {
+    /// The row of a prediction in the simulation of `jobs`.
     pub fn of(made: &PredictionMade, jobs: &[Job]) -> PredictionRow {
         let PredictionMade { job, time, prediction, event, cause } = *made;
         let number = |id: crate::job::JobId| jobs[id.index()].number;

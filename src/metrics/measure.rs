@@ -1,4 +1,4 @@
-//! Which jobs are measured, and how.
+//! Which jobs are measured, and the threshold of the bounded slowdown.
 
 use std::ops::Range;
 
@@ -7,12 +7,14 @@ use crate::time::Seconds;
 /// A number of jobs, or a share of all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Portion {
+    /// A number of jobs.
     Jobs(usize),
+    /// A share of all jobs, 0 to 100.
     Percent(f64),
 }
 
 impl Portion {
-    /// How many of `all` that is; a share is rounded down.
+    /// The number of jobs, out of `all`; a share is rounded down.
     pub fn of(self, all: usize) -> usize {
         match self {
             Portion::Jobs(jobs) => jobs.min(all),
@@ -42,13 +44,14 @@ impl std::fmt::Display for Portion {
     }
 }
 
-/// What is measured. Jobs left out are simulated like all others.
+/// Which jobs are measured. The others are simulated too.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measure {
-    /// Left out at the beginning and at the end of the workload.
+    /// Jobs not measured at the beginning of the workload.
     pub warmup: Portion,
+    /// Jobs not measured at the end of the workload.
     pub cooldown: Portion,
-    /// Runtimes below this count as this in the slowdown.
+    /// In the bounded slowdown, runtimes below this number of seconds count as this.
     pub bsld_threshold: Seconds,
 }
 
@@ -59,7 +62,7 @@ impl Default for Measure {
 }
 
 impl Measure {
-    /// The measured ones of `all` jobs in workload order; maybe none.
+    /// The indexes of the measured jobs, out of `all` jobs in workload order. May be empty.
     pub fn jobs(&self, all: usize) -> Range<usize> {
         let from = self.warmup.of(all);
         from..(all - self.cooldown.of(all)).max(from)

@@ -1,7 +1,7 @@
-//! From the record of a run to numbers: performance, accuracy, improvement over a baseline, means over groups of runs.
+//! Metrics of a run: performance, accuracy, improvement over a baseline, and means over groups of runs.
 //!
-//! [`Summary`] has the figures of a run, [`RunRow`] is a run with its figures and those of its baseline, and [`COLUMNS`]
-//! says what is printed of it.
+//! [`Summary`] has the figures of a run. [`RunRow`] is a run with its figures and those of its baseline. [`COLUMNS`] is the
+//! list of what is printed.
 
 mod cell;
 pub mod columns;

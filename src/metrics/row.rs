@@ -1,6 +1,6 @@
-//! The result of a run: what was run, its figures, and those of its baseline.
+//! The result of a run: its label, its figures, and those of its baseline.
 //!
-//! [`RunRow::to_line`] and [`RunRow::from_line`] keep it as a line of text, for files that a later process reads.
+//! [`RunRow::to_line`] and [`RunRow::from_line`] write and read it as a line of text, for files that a later process reads.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -13,21 +13,21 @@ use crate::text::{escape_line, unescape_line};
 /// What was run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunLabel {
-    /// The label of the log.
+    /// The name of the log in results.
     pub trace: String,
-    /// Processors of the machine.
+    /// The processors of the machine.
     pub procs: u32,
     /// The scheduler's spec.
     pub scheduler: String,
     /// The predictor's spec.
     pub predictor: String,
-    /// Records of the log that became no job.
+    /// The number of records of the log that did not become jobs.
     pub dropped: u64,
-    /// The options that differ from the defaults and have no column of their own, `name=value` each.
+    /// The options that differ from the defaults and have no column, as `name=value` separated by blanks.
     pub options: String,
 }
 
-/// What a run is compared with.
+/// The run that another run is compared with.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Baseline {
     /// `scheduler/predictor`.
@@ -36,34 +36,33 @@ pub struct Baseline {
     pub summary: Summary,
 }
 
-/// The result of a run. [`super::COLUMNS`] says what is printed of it.
+/// The result of a run. [`super::COLUMNS`] is the list of what is printed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunRow {
     /// What was run.
     pub label: RunLabel,
     /// Its figures.
     pub summary: Summary,
-    /// What it is compared with, if anything.
+    /// The run that it is compared with, if any.
     pub baseline: Option<Baseline>,
 }
 
-/// The format of [`RunRow::to_line`]. Raised whenever a line of the same row changes, so that no line is read by another
-/// version of [`RunRow::from_line`] than the one it was written for.
+/// The version of the format of [`RunRow::to_line`]. It must be raised whenever the line of the same row changes, so that
+/// [`RunRow::from_line`] never reads a line of another version.
 pub const LINE_FORMAT: u32 = 2;
 
 impl RunRow {
-    /// The columns of a run, in order; those of a comparison only if it has a baseline.
+    /// The names and values of all columns, in order; those of a comparison only if there is a baseline.
     pub fn cells(&self) -> Vec<(&'static str, Cell)> {
         columns(self.baseline.is_some()).map(|column| (column.name, column.cell(self))).collect()
     }
 
-    /// The row as a line without line ends, for [`RunRow::from_line`]: fields with tabs between them.
+    /// The row as a line for [`RunRow::from_line`]: fields separated by tabs, without a line end.
     ///
-    /// Numbers have all their digits, so that a row that was read is the row that was written, and a later change of the
-    /// printed decimals does not need the runs again. The label of the log is left out: it depends on the other logs that
-    /// results are printed with.
+    /// Numbers have all their digits, so that reading a line gives the same row, and the printed decimals can be changed
+    /// without running again. The name of the log is left out, because it depends on the other logs of the same table.
     pub fn to_line(&self) -> String {
-        // Taken apart field by field: a new field is an error here until it is written.
+        // Destructured, so that a new field is a compile error until it is written here.
         let RunLabel { trace: _, procs, scheduler, predictor, dropped, options } = &self.label;
         let mut fields = vec![
             procs.to_string(),
@@ -80,7 +79,10 @@ impl RunRow {
         fields.join("\t")
     }
 
-    /// Reads what [`RunRow::to_line`] has written. The error says which field is wrong.
+    /// Reads a line of [`RunRow::to_line`]. The name of the log is then empty.
+    ///
+    /// # Errors
+    /// If the line has too few or too many fields or a field is not a number; the message names the field.
     pub fn from_line(line: &str) -> Result<RunRow, String> {
         let mut fields = Fields { rest: line.split('\t').peekable(), read: 0 };
         let label = RunLabel {
@@ -98,7 +100,7 @@ impl RunRow {
         };
         match fields.rest.next() {
             None => Ok(RunRow { label, summary, baseline }),
-            Some(more) => Err(format!("there is more after field {}: '{more}'", fields.read)),
+            Some(more) => Err(format!("there is another field after field {}: '{more}'", fields.read)),
         }
     }
 }
@@ -147,7 +149,7 @@ fn summary_fields(summary: &Summary) -> [String; 18] {
     ]
 }
 
-/// Fields are evaluated in the order in which they are written here, which is that of [`summary_fields`].
+/// Rust evaluates the fields in the order written here, which must be that of [`summary_fields`].
 fn read_summary(fields: &mut Fields<'_>) -> Result<Summary, String> {
     Ok(Summary {
         jobs: fields.number()?,
@@ -173,7 +175,7 @@ fn read_summary(fields: &mut Fields<'_>) -> Result<Summary, String> {
 
 struct Fields<'a> {
     rest: std::iter::Peekable<std::str::Split<'a, char>>,
-    /// How many fields were read.
+    /// The number of fields read so far.
     read: usize,
 }
 
@@ -189,7 +191,7 @@ impl<'a> Fields<'a> {
 
     fn number<T: FromStr>(&mut self) -> Result<T, String> {
         let field = self.next()?;
-        field.parse().map_err(|_| format!("field {} is '{field}', which is not a number of its kind", self.read))
+        field.parse().map_err(|_| format!("field {} is '{field}', which is not a valid number", self.read))
     }
 
     fn number_if_any(&mut self) -> Result<Option<f64>, String> {
@@ -269,8 +271,8 @@ mod tests {
     fn what_is_no_row_is_an_error() {
         let line = row().to_line();
         for (line, why) in [
-            (line.replacen("128", "x", 1), "field 1 is 'x', which is not a number of its kind"),
-            (line.replacen('7', "7.5", 1), "field 6 is '7.5', which is not a number of its kind"),
+            (line.replacen("128", "x", 1), "field 1 is 'x', which is not a valid number"),
+            (line.replacen('7', "7.5", 1), "field 6 is '7.5', which is not a valid number"),
             (line.rsplit_once('\t').unwrap().0.to_string(), "it ends before field 23"),
             (format!("{line}\teasy/estimate"), "it ends before field 25"),
             (format!("{line}\teasy/estimate\t{}\tx", summary_fields(&summary(1.0)).join("\t")), "after field 42: 'x'"),

@@ -1,4 +1,4 @@
-//! A whole run in a row of numbers.
+//! The summary of a run.
 
 use super::job::JobMetrics;
 use super::measure::Measure;
@@ -8,36 +8,49 @@ use crate::time::Seconds;
 use crate::trace::Workload;
 
 /// The figures of one run. Means, counts and percentiles are over the measured jobs; `utilization` and `makespan` over
-/// all that were simulated. Where no job is measured, means are NaN.
+/// all simulated jobs. If no job is measured, means and percentiles are NaN.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// Measured jobs.
+    /// The number of measured jobs.
     pub jobs: usize,
+    /// Mean wait, in seconds.
     pub wait_mean: f64,
+    /// Mean bounded slowdown.
     pub bsld_mean: f64,
-    /// Absolute inaccuracy, in seconds, and relative accuracy, a fraction (Talby et al., section 3.3).
+    /// Mean absolute inaccuracy, in seconds (Talby et al., section 3.3).
     pub ai_mean: f64,
+    /// Mean relative accuracy, 0 to 1 (Talby et al., section 3.3).
     pub ra_mean: f64,
+    /// The number of backfilled jobs.
     pub backfilled: usize,
-    /// Missed-deadline events.
+    /// The number of missed deadlines; a job may miss several.
     pub misses: u64,
+    /// The processor-seconds of all jobs divided by those of the machine during the makespan.
     pub utilization: f64,
-    /// From the first submission to the last end.
+    /// Seconds from the first submission to the last end.
     pub makespan: Seconds,
+    /// Median wait, in seconds.
     pub wait_p50: f64,
+    /// 95th percentile of waits, in seconds.
     pub wait_p95: f64,
+    /// Longest wait, in seconds.
     pub wait_max: f64,
+    /// Median bounded slowdown.
     pub bsld_p50: f64,
+    /// 95th percentile of bounded slowdowns.
     pub bsld_p95: f64,
-    /// The mean of |runtime - prediction in force at the start|, in seconds and as percent of the mean runtime.
+    /// The mean of |runtime - prediction in force at the start|, in seconds.
     pub mae: f64,
+    /// The same as a percentage of the mean runtime.
     pub mae_pct: f64,
-    /// Jobs whose prediction at the start had a confidence interval, and how many of them, in percent, ended within it.
+    /// The number of jobs with a confidence interval at the start.
     pub answered: usize,
+    /// The percentage of these jobs whose runtime is within the interval. None if there are none.
     pub inside_pct: Option<f64>,
 }
 
-/// Sums run over jobs in workload order, so that two right programs print the same digits.
+/// Computes the summary. `record` must be the result of simulating `workload`. Sums are added up in workload order, so
+/// that the digits are reproducible.
 pub fn summarize(workload: &Workload, record: &RunRecord, measure: &Measure) -> Summary {
     let measured = measure.jobs(workload.jobs.len());
     let jobs = measured.len();

@@ -1,8 +1,8 @@
-//! The hours of the day: a clock that runs fast when the machine is busy and slowly at night.
+//! The daily cycle of arrivals: a clock that runs fast in busy hours and slowly at night.
 //!
-//! A day has 48 half hours, each with a weight, one on average. *Weighted* seconds pass at the rate of the weight, so that
-//! a day has as many weighted seconds as real ones, and gaps that are alike in weighted time are short in a busy half hour
-//! and long in a quiet one.
+//! A day has 48 half hours, each with a weight; the mean of the weights is 1. *Weighted* seconds pass at the rate of the
+//! weight. So a day has as many weighted seconds as real ones, and equal gaps in weighted time are short in a busy half
+//! hour and long in a quiet one.
 
 use crate::time::{DAY, MINUTE};
 
@@ -16,17 +16,17 @@ const DAY_SECONDS: f64 = DAY as f64;
 /// from five o'clock on.
 const CYCLIC_DAY_START: usize = 11;
 
-/// How busy the half hours of a day are.
+/// The weights of the half hours of a day.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DailyCycle {
-    /// What the cycle has gathered before each half hour, and after the last, in weighted seconds.
+    /// The weighted seconds from midnight to the beginning of each half hour, and to the end of the last.
     before: [f64; BUCKETS + 1],
     weights: [f64; BUCKETS],
 }
 
 impl DailyCycle {
-    /// Lublin and Feitelson: half hour i of a day is as busy as a gamma distribution is between i - 1/2 and i + 1/2, where
-    /// i goes from 11 to 58 and what is above 48 belongs to the small hours; all divided by their mean.
+    /// Lublin and Feitelson: the weight of half hour i is the mass of a gamma distribution between i - 1/2 and i + 1/2,
+    /// divided by the mean of all weights. i goes from 11 to 58; numbers above 48 are the hours after midnight.
     pub fn gamma(shape: f64, scale: f64) -> DailyCycle {
         let mut weights = [0.0; BUCKETS];
         for i in CYCLIC_DAY_START..BUCKETS + CYCLIC_DAY_START {
@@ -43,17 +43,17 @@ impl DailyCycle {
         for (at, weight) in weights.iter().enumerate() {
             before[at + 1] = before[at] + weight * BUCKET_SECONDS;
         }
-        // Sums of rounded numbers: a weighted day must be a day, or time would drift.
+        // Corrects the rounding error of the sum: a weighted day must be exactly a day, or time would drift.
         before[BUCKETS] = DAY_SECONDS;
         DailyCycle { before, weights }
     }
 
-    /// The weights of the half hours from midnight on, one on average.
+    /// The weights of the half hours from midnight on; their mean is 1.
     pub fn weights(&self) -> &[f64; BUCKETS] {
         &self.weights
     }
 
-    /// The real instant, in seconds from a midnight, of so many weighted seconds from it.
+    /// Converts weighted seconds since a midnight to real seconds since that midnight.
     pub fn real(&self, weighted: f64) -> f64 {
         let days = libm::floor(weighted / DAY_SECONDS);
         let rest = weighted - days * DAY_SECONDS;
@@ -62,7 +62,7 @@ impl DailyCycle {
         days * DAY_SECONDS + (bucket as f64 + within) * BUCKET_SECONDS
     }
 
-    /// The weighted seconds from a midnight to so many real seconds from it: [`real`](Self::real) turned round.
+    /// Converts real seconds since a midnight to weighted seconds: the inverse of [`real`](Self::real).
     pub fn weighted(&self, real: f64) -> f64 {
         let days = libm::floor(real / DAY_SECONDS);
         let halves = (real - days * DAY_SECONDS) / BUCKET_SECONDS;
@@ -72,8 +72,8 @@ impl DailyCycle {
     }
 }
 
-/// The mass of a gamma distribution between two points, but for a factor that is the same for all: Simpson's rule, far
-/// more exact than the parameters are.
+/// The mass of a gamma distribution between two points, up to a constant factor, by Simpson's rule, which is far more
+/// precise than the parameters.
 fn gamma_mass(shape: f64, scale: f64, from: f64, to: f64) -> f64 {
     const STEPS: usize = 64;
     let density = |x: f64| libm::exp((shape - 1.0) * libm::log(x) - x / scale);
@@ -110,13 +110,13 @@ mod tests {
 
     #[test]
     fn the_clock_runs_by_the_weights() {
-        // Nothing worth mentioning in the first half of the day, everything in the second.
+        // Nearly no weight in the first half of the day, all of it in the second.
         let mut weights = [1e-9; BUCKETS];
         weights[24..].fill(3.0);
         let cycle = DailyCycle::new(weights);
         assert!((cycle.real(43_200.0) - 64_800.0).abs() < 1e-3);
         assert!((cycle.real(86_400.0 * 5.0 + 1.0) - (86_400.0 * 5.0 + 43_200.5)).abs() < 1e-3);
-        // A walk from bucket to bucket, as the authors' program has it, ends where the clock says.
+        // Going from bucket to bucket, as the authors' program does, gives the same instant.
         let cycle = DailyCycle::gamma(8.9186, 3.6680);
         for weighted in [0.0, 1.0, 17.3, 1800.0, 40_000.0, 86_399.9, 86_400.0, 250_000.0, 1e7] {
             let (mut points, mut bucket, mut real) = (weighted / BUCKET_SECONDS, 0, 0.0);

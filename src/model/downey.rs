@@ -1,5 +1,5 @@
-//! Downey's workload: "Using queue time predictions for processor allocation", section 2.2, as rigid jobs. A job asks for as
-//! many processors as its average parallelism and runs as long as the model of speedup says.
+//! Downey's workload ("Using queue time predictions for processor allocation", section 2.2) with rigid jobs. The number of
+//! processors of a job is its average parallelism, and its runtime follows from the model of speedup.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -17,28 +17,30 @@ const LIFETIME: [f64; 2] = [2.0, 12.0];
 /// The variance in parallelism is at most this (section 2.2.3).
 const SIGMA: f64 = 2.0;
 
-/// The paper's load: sequential work that comes by day, of what the machine could do by day.
+/// The paper's load: the sequential work that arrives by day, divided by the capacity of the machine by day.
 const RHO: f64 = 0.75;
 
-/// Jobs come during twelve hours of the day (section 4), here from eight to eight.
+/// Jobs arrive during twelve hours of the day (section 4), here from 8:00 to 20:00.
 const DAYTIME: Seconds = 12 * HOUR;
 const MORNING: Seconds = 8 * HOUR;
 
-/// What to make.
+/// Parameters of the workload.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Downey {
+    /// The number of jobs.
     pub jobs: usize,
-    /// The machine's processors, at least 1.
+    /// The processors of the machine, at least 1.
     pub procs: u32,
-    /// Users laid over the jobs, at least one; else nobody is named.
+    /// The number of users, at least 1. None: users are unknown.
     pub users: Option<u32>,
-    /// The gaps between arrivals are multiplied by this; the jobs are the same and the nights stay.
+    /// The factor for gaps between arrivals. It does not change the jobs or the nights.
     pub gap_factor: f64,
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
 impl Downey {
-    /// The longest runtime that the model makes.
+    /// The longest runtime of the model, in seconds.
     pub fn longest_runtime() -> Seconds {
         libm::exp(LIFETIME[1]) as Seconds
     }
@@ -71,7 +73,7 @@ impl Downey {
     }
 }
 
-/// L and A uniform in their logarithms, A rounded up to a whole number; the runtime is L / S(A) (section 2.2).
+/// The logarithms of L and A are uniform, A is rounded up to a whole number; the runtime is L / S(A) (section 2.2).
 fn draw_shape(procs: u32, rng: &mut ChaCha8Rng) -> Shape {
     let lifetime = libm::exp(LIFETIME[0] + (LIFETIME[1] - LIFETIME[0]) * rng.random::<f64>());
     let parallelism = libm::ceil(libm::exp(rng.random::<f64>() * libm::log(f64::from(procs)))).min(f64::from(procs));

@@ -1,71 +1,74 @@
-//! Lifetimes that are uniform in log space (Downey): the distribution F(t) = b0 + b1 ln t, what is left of it for a job
-//! of some age, and the one that fits given run times best.
+//! Lifetimes with a uniform-log distribution (Downey), F(t) = b0 + b1 ln t: the distribution, its condition on a job's
+//! age, and its fit to given run times.
 //!
-//! The fit is by least squares over the points (ln t, rank / N), one a job. A new run time moves the ranks of all that
-//! are longer, so that the sum of ranks times logarithms grows by the logarithms of those: run times stand in order, in
-//! blocks with their sums.
+//! The fit is by least squares over the points (ln t, rank / N), one per job. A new run time raises the ranks of all
+//! longer ones by 1, so the sum of rank x logarithm grows by their logarithms. Therefore run times are kept in sorted
+//! blocks with the sums of logarithms.
 
 /// The uniform-log distribution (Downey, equation 4), by the logarithms of its bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UniformLog {
+    /// The natural logarithm of the shortest lifetime.
     pub ln_min: f64,
+    /// The natural logarithm of the longest lifetime.
     pub ln_max: f64,
 }
 
 impl UniformLog {
-    /// Of the line b0 + b1 ln t: t_min = exp(-b0 / b1), t_max = exp((1 - b0) / b1).
+    /// From the line b0 + b1 ln t: t_min = exp(-b0 / b1), t_max = exp((1 - b0) / b1).
     pub fn of_line(intercept: f64, slope: f64) -> UniformLog {
         UniformLog { ln_min: -intercept / slope, ln_max: (1.0 - intercept) / slope }
     }
 
-    /// The value below which a share `u` of all lies.
+    /// The value below which a share `u` (0 to 1) of all lifetimes is.
     pub fn quantile(&self, u: f64) -> f64 {
         libm::exp(self.ln_min + u * (self.ln_max - self.ln_min))
     }
 
-    /// (t_max - t_min) / (ln t_max - ln t_min)
+    /// The mean: (t_max - t_min) / (ln t_max - ln t_min).
     pub fn mean(&self) -> f64 {
         (libm::exp(self.ln_max) - libm::exp(self.ln_min)) / (self.ln_max - self.ln_min)
     }
 
-    /// t_max
+    /// The longest lifetime, t_max.
     pub fn longest(&self) -> f64 {
         libm::exp(self.ln_max)
     }
 
-    /// Half of the jobs that reach age a, at least t_min, end by sqrt(a t_max).
+    /// The median lifetime of jobs that reach age a, which is at least t_min: sqrt(a t_max).
     pub fn median_at_age(&self, age: f64) -> f64 {
         (age * self.longest()).sqrt()
     }
 
-    /// (t_max - a) / (ln t_max - ln a), for an age of at least t_min.
+    /// The mean lifetime of jobs that reach age a, which is at least t_min: (t_max - a) / (ln t_max - ln a).
     pub fn mean_at_age(&self, age: f64) -> f64 {
         let longest = self.longest();
         (longest - age) / (libm::log(longest) - libm::log(age))
     }
 
-    /// What is known of a job that has run for `age` so far; none past t_max.
+    /// The distribution for a job that has run for `age` so far. None if the age is at least t_max.
     pub fn at_age(&self, age: f64) -> Option<Aged> {
-        // A new job has no logarithm of its age, but below t_min nothing is known of a job anyway.
+        // Ages below t_min, also 0, which has no logarithm, are like t_min.
         let reached = if age > 0.0 { libm::log(age).max(self.ln_min) } else { self.ln_min };
         let left = self.ln_max - reached;
         (left > 0.0).then_some(Aged { age, ln_min: self.ln_min, ln_max: self.ln_max, left })
     }
 
-    /// The part of it that is the `at`-th (from 0) of `parts` of equal probability.
+    /// Splits it into `parts` of equal probability and returns the part number `at`, counted from 0.
     pub fn part(&self, at: u32, parts: u32) -> UniformLog {
         let bound = |at: u32| self.ln_min + (self.ln_max - self.ln_min) * f64::from(at) / f64::from(parts);
         UniformLog { ln_min: bound(at), ln_max: bound(at + 1) }
     }
 
-    /// In which of so many parts a lifetime lies, given its logarithm; the outer ones have no outer bound.
+    /// The number of the part, out of `parts`, that contains a lifetime with this logarithm. The first and the last part
+    /// also contain what is outside the distribution.
     pub fn part_of(&self, ln: f64, parts: u32) -> u32 {
         let share = (ln - self.ln_min) / (self.ln_max - self.ln_min);
         ((share * f64::from(parts)).max(0.0) as u32).min(parts - 1)
     }
 }
 
-/// A lifetime of which the age is known.
+/// The distribution of the lifetime of a job with a known age.
 #[derive(Clone, Copy, Debug)]
 pub struct Aged {
     age: f64,
@@ -76,20 +79,20 @@ pub struct Aged {
 }
 
 impl Aged {
-    /// The probability that the job still runs after `more`. Downey, equation 5, at t = a + more:
+    /// The probability that the job still runs after `more` additional time. Downey, equation 5, at t = a + more:
     /// (1 - b0 - b1 ln t) / (1 - b0 - b1 ln a) = (ln t_max - ln t) / (ln t_max - ln a).
     pub fn still_runs(&self, more: f64) -> f64 {
         let ln = libm::log(self.age + more);
         if ln <= self.ln_min { 1.0 } else { ((self.ln_max - ln) / self.left).clamp(0.0, 1.0) }
     }
 
-    /// After so long it has surely ended.
+    /// The additional time after which the job has certainly ended.
     pub fn ends_within(&self) -> f64 {
         libm::exp(self.ln_max) - self.age
     }
 }
 
-/// Run times, in any unit, of which the distribution is to be found.
+/// Run times, in any unit, to which a distribution is fitted.
 #[derive(Clone, Debug, Default)]
 pub struct Lifetimes {
     blocks: Vec<Block>,
@@ -102,7 +105,7 @@ pub struct Lifetimes {
 
 #[derive(Clone, Debug, Default)]
 struct Block {
-    /// In order, with their logarithms.
+    /// In ascending order, with their logarithms.
     lives: Vec<(f64, f64)>,
     sum: f64,
 }
@@ -110,7 +113,7 @@ struct Block {
 const LARGEST: usize = 512;
 
 impl Lifetimes {
-    /// One more run time, above 0.
+    /// Adds a run time, which must be above 0.
     pub fn add(&mut self, runtime: f64) {
         // libm's logarithm has the same digits on every platform.
         let ln = libm::log(runtime);
@@ -148,7 +151,7 @@ impl Lifetimes {
         }
     }
 
-    /// The distribution that fits best. None while all are equal.
+    /// The best fit. None if there are no two different run times.
     pub fn fit(&self) -> Option<UniformLog> {
         let (shortest, longest) = (self.blocks.first()?.lives.first()?.0, self.blocks.last()?.lives.last()?.0);
         if shortest == longest {
@@ -168,7 +171,7 @@ mod tests {
     use crate::rng::stream;
     use rand::RngExt;
 
-    /// Against a fit that sorts everything and sums it up anew.
+    /// Compares with a fit that sorts all run times and computes the sums directly.
     #[test]
     fn the_fit_is_that_of_all_points() {
         let mut rng = stream(1, "lifetimes");
@@ -197,7 +200,7 @@ mod tests {
         assert_eq!(lifetimes.fit(), None);
         (0..2000).for_each(|_| lifetimes.add(60.0));
         assert_eq!(lifetimes.fit(), None);
-        // Of two the fit goes through both: F(1) = 1/2, F(e) = 1, so that t_max is the longer.
+        // The fit of two points goes through both: F(1) = 1/2, F(e) = 1, so t_max is the longer one.
         let mut two = Lifetimes::default();
         two.add(100.0);
         two.add(4.0);
@@ -213,7 +216,7 @@ mod tests {
         assert_eq!((life.mean() / 60.0).round(), 271.0);
     }
 
-    /// Against the definition: the probability to reach t over that to reach the age.
+    /// Compares with the definition: the probability to reach t divided by the probability to reach the age.
     #[test]
     fn what_is_left_of_a_lifetime() {
         let life = UniformLog::of_line(-0.2, 0.1);
@@ -230,7 +233,7 @@ mod tests {
             }
         }
         assert!(life.at_age(163_000.0).is_none(), "nothing outlives t_max");
-        // The mean of what is left is the integral of the probability to go on.
+        // The mean remaining time is the integral of the probability to run on.
         let (age, steps) = (100.0, 2_000_000);
         let aged = life.at_age(age).unwrap();
         let step = aged.ends_within() / f64::from(steps);

@@ -1,9 +1,9 @@
 //! The workload model of Lublin and Feitelson: "The workload on parallel supercomputers: modeling the characteristics of
 //! rigid jobs", J. Parallel Distrib. Comput. 63(11), 2003; the names of the parameters are those of the authors' program.
 //!
-//! Where this differs from that program: time is kept exactly and cut to whole seconds only when it is told, so that the
-//! daily cycle does not drift (the program cuts at every job, and loses an hour in some 7,000 of them); a runtime below
-//! a second is one second; and machines of any size have their sizes from 1 to that.
+//! Differences from that program: the clock is kept exactly and only submit times are truncated to whole seconds, so that
+//! the daily cycle does not drift (the program truncates the clock at every job and loses an hour in about 7,000 jobs); a
+//! runtime below a second becomes one second; and the machine may have any number of processors.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -21,36 +21,44 @@ const LONGEST_RUNTIME: f64 = 12.0;
 /// Gaps are e to the power of at most this (TOO_MUCH_ARRIVE_TIME): five days.
 const LONGEST_GAP: f64 = 13.0;
 
-/// What the model knows of one class of jobs.
+/// The parameters of one class of jobs, with the names of the authors' program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LublinParameters {
     /// The share of jobs on one processor.
     pub serial_prob: f64,
-    /// The share of jobs whose size is made a power of two.
+    /// The share of jobs whose size is rounded to a power of two.
     pub pow2_prob: f64,
-    /// The logarithm, to base 2, of the size of parallel jobs goes from here,
+    /// The base-2 logarithm of the size of parallel jobs is two-stage uniform: in [ulow, umed] with probability `uprob`,
+    /// else in [umed, uhi]. This is the lower end.
     pub ulow: f64,
-    /// with probability `uprob` to this much below its upper end,
+    /// How far umed is below uhi.
     pub umed_below: f64,
-    /// which is this much below the logarithm of the machine's size.
+    /// How far uhi is below the base-2 logarithm of the machine's size.
     pub uhi_below: f64,
+    /// The probability of [ulow, umed].
     pub uprob: f64,
-    /// The logarithm of the runtime is gamma(a1, b1)
+    /// The natural logarithm of the runtime is gamma(a1, b1) with probability `pa` x size + `pb`, else gamma(a2, b2). This
+    /// is the shape of the first.
     pub a1: f64,
+    /// The scale of the first.
     pub b1: f64,
-    /// or gamma(a2, b2),
+    /// The shape of the second.
     pub a2: f64,
+    /// The scale of the second.
     pub b2: f64,
-    /// and the first of them with probability `pa` times the size plus `pb`.
+    /// The probability of the first, per processor.
     pub pa: f64,
+    /// The probability of the first, constant part.
     pub pb: f64,
-    /// The logarithm of the gaps between arrivals is gamma(aarr, barr) in the rush hours,
+    /// The natural logarithm of the gaps between arrivals is gamma(aarr, barr) in the rush hours. This is the shape.
     pub aarr: f64,
+    /// The scale.
     pub barr: f64,
-    /// and the shape times this over all hours.
+    /// The factor for the shape `aarr` over all hours of the day.
     pub arar: f64,
-    /// The arrivals of a day go up and down as gamma(anum, bnum).
+    /// The daily cycle of arrivals is gamma(anum, bnum). This is the shape.
     pub anum: f64,
+    /// The scale.
     pub bnum: f64,
 }
 
@@ -97,11 +105,14 @@ const INTERACTIVE: LublinParameters = LublinParameters {
 /// The model's two classes of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LublinClass {
+    /// Jobs without a user waiting for them; longer on average.
     Batch,
+    /// Jobs with a user at a terminal; shorter on average.
     Interactive,
 }
 
 impl LublinClass {
+    /// The published parameters of the class.
     pub fn parameters(self) -> LublinParameters {
         match self {
             LublinClass::Batch => BATCH,
@@ -109,7 +120,7 @@ impl LublinClass {
         }
     }
 
-    /// The queue of such jobs in a log: SWF's convention is 0 for interactive ones.
+    /// The queue of such jobs in a log; in SWF, 0 means interactive.
     pub fn queue(self) -> i32 {
         match self {
             LublinClass::Batch => 1,
@@ -117,7 +128,7 @@ impl LublinClass {
         }
     }
 
-    /// The random numbers for a part of the model.
+    /// The stream of random numbers of a part of the model.
     fn stream(self, seed: u64, part: &str) -> ChaCha8Rng {
         let class = match self {
             LublinClass::Batch => "batch",
@@ -127,23 +138,25 @@ impl LublinClass {
     }
 }
 
-/// What to make.
+/// Parameters of the workload.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lublin {
+    /// The number of jobs.
     pub jobs: usize,
-    /// The machine's processors, at least 1.
+    /// The processors of the machine, at least 1.
     pub procs: u32,
-    /// One class only; else both, merged.
+    /// The only class of jobs. None: both classes, merged.
     pub only: Option<LublinClass>,
-    /// Users laid over the jobs, at least one; else nobody is named.
+    /// The number of users, at least 1. None: users are unknown.
     pub users: Option<u32>,
-    /// The gaps between arrivals are multiplied by this; the jobs are the same and the daily cycle stays.
+    /// The factor for gaps between arrivals. It does not change the jobs or the daily cycle.
     pub gap_factor: f64,
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
 impl Lublin {
-    /// The longest runtime that the model makes.
+    /// The longest runtime of the model, in seconds.
     pub fn longest_runtime() -> Seconds {
         libm::exp(LONGEST_RUNTIME) as Seconds
     }
@@ -155,8 +168,8 @@ impl Lublin {
         merge(batch, ClassJobs::new(self, LublinClass::Interactive).take(interactive_jobs), |job| job.submit)
     }
 
-    /// How many jobs there are of each class. With both of them, those who come first by the model's own gaps: were it by
-    /// other gaps, the last jobs of a log would be others, and a single long one can make a difference to its load.
+    /// The number of jobs of each class. With both classes these are the first jobs by the model's own gaps, independent of
+    /// `gap_factor`. Otherwise the last jobs would depend on the factor, and a single long job can change the load.
     fn class_sizes(&self) -> (usize, usize) {
         match self.only {
             Some(LublinClass::Batch) => (self.jobs, 0),
@@ -172,7 +185,7 @@ impl Lublin {
     }
 }
 
-/// Two sequences as one, in order of time, the second first where they agree (as in the authors' program).
+/// Merges two sequences by time. At equal times the second comes first, as in the authors' program.
 fn merge<T>(
     first: impl Iterator<Item = T>,
     second: impl Iterator<Item = T>,
@@ -186,7 +199,7 @@ fn merge<T>(
     })
 }
 
-/// When the jobs of one class come, in whole seconds.
+/// The submit times of the jobs of one class, in whole seconds.
 struct ArrivalTimes {
     arrivals: LublinArrivals,
     rng: ChaCha8Rng,
@@ -206,8 +219,8 @@ impl Iterator for ArrivalTimes {
     }
 }
 
-/// The jobs of one class, for ever. Shapes, arrivals and users each draw from a stream of their own: other gaps or another
-/// class beside it never change the jobs.
+/// An endless sequence of the jobs of one class. Shapes, arrivals and users have separate random streams, so that other
+/// gaps or the other class do not change the jobs.
 struct ClassJobs {
     class: LublinClass,
     shapes: LublinShapes,
@@ -218,7 +231,7 @@ struct ClassJobs {
 
 impl ClassJobs {
     fn new(model: &Lublin, class: LublinClass) -> ClassJobs {
-        // The classes' programs have numbers of their own: odd ones and even ones.
+        // Programs of one class have odd numbers, those of the other even numbers.
         let (first_program, step) = (2 - class.queue(), 2);
         let users = |users| {
             Users::new(users, libm::exp(LONGEST_RUNTIME), first_program, step, class.stream(model.seed, "users"))
@@ -243,13 +256,13 @@ impl Iterator for ClassJobs {
             Some(users) => users.submit(&mut draw),
             None => (-1, -1, draw()),
         };
-        // The authors' program cuts to whole seconds too.
+        // Truncated, as in the authors' program.
         let runtime = (runtime as Seconds).max(1);
         Some(ModelJob { submit, procs, runtime, user, executable, queue: self.class.queue() })
     }
 }
 
-/// The sizes and runtimes of one class of jobs on a machine.
+/// Draws the sizes and runtimes of one class of jobs on a machine.
 #[derive(Clone, Copy, Debug)]
 pub struct LublinShapes {
     parameters: LublinParameters,
@@ -262,23 +275,26 @@ pub struct LublinShapes {
 }
 
 impl LublinShapes {
+    /// For a machine of `procs` processors.
     pub fn new(class: LublinClass, procs: u32) -> LublinShapes {
         let parameters = class.parameters();
         let LublinParameters { ulow, umed_below, uhi_below, a1, b1, a2, b2, .. } = parameters;
         let machine = libm::log2(f64::from(procs));
-        // On small machines a parallel job still has two processors, if there are two.
+        // On small machines a parallel job has at least two processors, if the machine has two.
         let uhi = (machine - uhi_below).max(machine.min(1.0));
         let ulow = ulow.min(uhi);
         let umed = (uhi - umed_below).max(ulow);
         LublinShapes { parameters, procs, ulow, umed, uhi, first: gamma(a1, b1), second: gamma(a2, b2) }
     }
 
+    /// Draws the size and the runtime of a job.
     pub fn draw(&self, rng: &mut ChaCha8Rng) -> Shape {
         let procs = self.draw_size(rng);
         Shape { procs, runtime: self.draw_runtime(procs, rng) }
     }
 
-    /// Serial, else 2^x with x two-stage uniform, x made whole for powers of two (calc_number_of_nodes).
+    /// Draws a number of processors: 1 for serial jobs, else 2^x with x two-stage uniform; x is rounded for powers of two
+    /// (the authors' calc_number_of_nodes).
     pub fn draw_size(&self, rng: &mut ChaCha8Rng) -> u32 {
         let LublinParameters { serial_prob, pow2_prob, uprob, .. } = self.parameters;
         let kind = rng.random::<f64>();
@@ -288,14 +304,15 @@ impl LublinShapes {
         let (from, to) = if rng.random::<f64>() <= uprob { (self.ulow, self.umed) } else { (self.umed, self.uhi) };
         let x = from + rng.random::<f64>() * (to - from);
         if kind <= serial_prob + pow2_prob {
-            // Not above the machine, where that is no power of two itself.
+            // At most the largest power of two that fits the machine.
             1 << ((x + 0.5) as u32).min(self.procs.ilog2())
         } else {
             ((libm::exp2(x) + 0.5) as u32).min(self.procs)
         }
     }
 
-    /// e to the power of a hyper-gamma variable, in real seconds; what is too long is drawn again (time_from_nodes).
+    /// Draws a runtime in real seconds for a job of this size: e to the power of a hyper-gamma variable. If it is too long, it
+    /// is drawn again (the authors' time_from_nodes).
     pub fn draw_runtime(&self, procs: u32, rng: &mut ChaCha8Rng) -> f64 {
         let LublinParameters { pa, pb, .. } = self.parameters;
         let p = (pa * f64::from(procs) + pb).clamp(0.0, 1.0);
@@ -309,7 +326,7 @@ impl LublinShapes {
     }
 }
 
-/// When the jobs of one class come.
+/// Draws the arrivals of one class of jobs.
 #[derive(Clone, Debug)]
 pub struct LublinArrivals {
     gaps: Gamma<f64>,
@@ -320,7 +337,7 @@ pub struct LublinArrivals {
 }
 
 impl LublinArrivals {
-    /// Gaps are multiplied by `factor`, in weighted time: the hours of the day keep their shares.
+    /// Gaps are multiplied by `factor` in weighted time, so that the daily cycle does not change.
     pub fn new(class: LublinClass, factor: f64) -> LublinArrivals {
         let LublinParameters { aarr, barr, arar, anum, bnum, .. } = class.parameters();
         LublinArrivals { gaps: gamma(aarr * arar, barr), factor, cycle: DailyCycle::gamma(anum, bnum), weighted: 0.0 }
@@ -338,6 +355,7 @@ impl LublinArrivals {
         self.cycle.real(self.weighted)
     }
 
+    /// The daily cycle of this class.
     pub fn cycle(&self) -> &DailyCycle {
         &self.cycle
     }

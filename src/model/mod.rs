@@ -1,4 +1,4 @@
-//! Models that make workloads and estimates, one file a model, and the distributions and curves they are made of.
+//! Models of workloads and estimates, one file per model, and the distributions and curves that they use.
 //!
 #![doc = include_str!("../cli/help/workloads.md")]
 

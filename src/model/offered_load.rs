@@ -1,25 +1,25 @@
-//! How far apart the jobs of a model must come for a machine to be offered a load.
+//! Finds the factor for the gaps between the jobs of a model that gives a wanted offered load.
 
 use super::model_job::ModelJob;
 use crate::time::Time;
 
-/// A load is met within this of itself, if the jobs allow it.
+/// The relative difference from the wanted load that is accepted.
 pub const LOAD_TOLERANCE: f64 = 0.001;
 
-/// The most often that the jobs are made to measure their load.
+/// The most times that the jobs are generated to measure their load.
 const PASSES: usize = 12;
 
-/// What makes a load.
+/// The result of [`meet_load`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LoadMet {
-    /// What the model's gaps are multiplied by.
+    /// The factor for the model's gaps.
     pub gap_factor: f64,
-    /// The load that this gives.
+    /// The load with this factor.
     pub load: f64,
 }
 
-/// Work submitted over what the machine can do between the first submission and the last; infinite if there is no time
-/// between them.
+/// Measures the offered load: the processor-seconds of all jobs, divided by those of the machine between the first and the
+/// last submission.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LoadMeter {
     work: f64,
@@ -28,24 +28,26 @@ pub struct LoadMeter {
 }
 
 impl LoadMeter {
+    /// Adds a job. Jobs must be added in order of submission.
     pub fn add(&mut self, job: &ModelJob) {
         self.work += f64::from(job.procs) * job.runtime as f64;
         self.first.get_or_insert(job.submit);
         self.last = job.submit;
     }
 
+    /// The load of a machine with this number of processors. Infinite if all jobs are submitted at one instant.
     pub fn load(&self, procs: u32) -> f64 {
         self.work / (f64::from(procs) * (self.last - self.first.unwrap_or(self.last)) as f64)
     }
 }
 
-/// Finds the factor for a model's gaps with which `made(factor)`, the jobs of a log, offer the wanted load. The jobs are made
-/// a few times over, which takes no memory.
+/// Finds the factor for a model's gaps with which the jobs `made(factor)` have the wanted load. The jobs are generated
+/// several times, and never stored.
 ///
-/// Longer gaps lower the load in proportion, but for the edges: the hours of a day are not alike. So the factor is corrected
-/// until the load is met within [`LOAD_TOLERANCE`], mostly in two passes. Where a load cannot be met, because the last job would
-/// have to come at night and the model has no arrivals then, the nearest of a dozen tries is taken.
-/// `None` if all jobs come within a second. `progress` hears how many jobs have been made.
+/// The load is nearly inversely proportional to the factor; the daily cycle causes small differences. So the factor is
+/// corrected until the load is within [`LOAD_TOLERANCE`], usually in two passes. Some loads are impossible, because the last
+/// job would have to arrive at night and the model has no arrivals then; the result is then the best of 12 tries.
+/// None if all jobs arrive within a second. `progress` is called after every 65,536 jobs with the number of jobs generated.
 pub fn meet_load<Jobs: Iterator<Item = ModelJob>>(
     wanted: f64,
     procs: u32,
@@ -75,7 +77,7 @@ pub fn meet_load<Jobs: Iterator<Item = ModelJob>>(
         }
         *if load > wanted { &mut too_short } else { &mut too_long } = gap_factor;
         gap_factor *= if load.is_finite() { load / wanted } else { 16.0 };
-        // A step out of what is left, over a night without arrivals for instance, is no progress: halve it instead.
+        // A step outside the interval, for example over a night without arrivals, is replaced by bisection.
         if gap_factor <= too_short || gap_factor >= too_long {
             gap_factor = (too_short + too_long) / 2.0;
         }

@@ -1,10 +1,9 @@
-//! Users who work in sessions: a small model of a busy machine, with just enough of what the archive's logs show to make
-//! predictors differ.
+//! A small model of users who work in sessions. It has those properties of real logs that make predictors differ.
 //!
-//! A user has a few programs. A session is a run of jobs of one program, nearly alike in size and runtime, each submitted
-//! a while after the one before; most users work by day. Estimates are round values, far too long, the same for all
-//! jobs of a program; some jobs fail at once and some are ended at their estimate. These are the observations of Talby
-//! et al. (section 5.1) and Tsafrir et al. ("Modeling user runtime estimates"), not their fitted models.
+//! A user has a few programs. A session is a sequence of jobs of one program with similar sizes and runtimes, each submitted
+//! some time after the one before. Most users work by day. Estimates are round values, far too long, and the same for all
+//! jobs of a program. Some jobs fail at once and some are ended at their estimate. These are observations of Talby et al.
+//! (section 5.1) and Tsafrir et al. ("Modeling user runtime estimates"), not their fitted models.
 
 use rand::RngExt;
 use rand::seq::IndexedRandom;
@@ -15,15 +14,19 @@ use crate::rng::stream;
 use crate::time::{DAY, HOUR, MINUTE, Seconds, Time};
 use crate::trace::{Fields, Header};
 
-/// What to make.
+/// Parameters of the workload.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sessions {
+    /// The number of jobs.
     pub jobs: usize,
-    /// The machine's processors.
+    /// The processors of the machine.
     pub procs: u32,
+    /// The number of users, at least 1.
     pub users: u32,
-    /// Work submitted over what the machine can do in the time of the submissions; met nearly, the better the more jobs.
+    /// The processor-seconds of all jobs divided by those of the machine between the first and the last submission. The
+    /// result is approximate, and better with more jobs.
     pub offered_load: f64,
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
@@ -35,11 +38,11 @@ const LIMIT: Seconds = 18 * HOUR;
 /// Queues by estimate, shortest first.
 const QUEUE_LIMITS: [Seconds; 3] = [HOUR, 6 * HOUR, LIMIT];
 
-/// How busy each hour of the day is, in parts of 1000: nights are quiet, afternoons are not.
+/// The share of sessions that start in each hour of the day, in thousandths.
 const HOURS: [i64; 24] =
     [18, 14, 12, 10, 10, 12, 16, 24, 42, 62, 72, 70, 62, 66, 74, 78, 76, 66, 52, 44, 38, 34, 28, 20];
 
-/// A program of a user: what its jobs have in common.
+/// A program of a user: the common properties of its jobs.
 struct Program {
     executable: i64,
     procs: u32,
@@ -47,7 +50,7 @@ struct Program {
     estimate: Seconds,
 }
 
-/// A job before it has its place in time: seconds after its session's start.
+/// A job whose submit time is only known relative to the start of its session.
 struct Draft {
     session: usize,
     after: Seconds,
@@ -57,12 +60,12 @@ struct Draft {
     runtime: Seconds,
 }
 
-/// Makes a log: a header, and records in order of submission. Waits are not known: nobody has run them yet.
+/// Generates a log: a header, and records in order of submission. Waits are unknown.
 pub fn generate_sessions(model: &Sessions) -> (Header, Vec<Fields>) {
     let programs = draw_programs(model);
     let drafts = draw_sessions(model, &programs);
 
-    // Sessions lie at random within the span in which the machine could do the work at the load asked for.
+    // Sessions start at random within the span that gives the wanted load.
     let work: f64 = drafts.iter().map(|job| f64::from(job.procs) * job.runtime as f64).sum();
     let span = (work / (f64::from(model.procs) * model.offered_load)) as Seconds;
     let mut rng = stream(model.seed, "starts");
@@ -143,7 +146,7 @@ fn draw_programs(model: &Sessions) -> Vec<Vec<Program>> {
         .collect()
 }
 
-/// Powers of two mostly, half the machine at the most.
+/// Mostly powers of two, at most half of the machine.
 fn draw_size(rng: &mut ChaCha8Rng, procs: u32) -> u32 {
     let widest = (procs / 2).max(1);
     let size = match rng.random_range(0..10) {
@@ -154,7 +157,7 @@ fn draw_size(rng: &mut ChaCha8Rng, procs: u32) -> u32 {
     size.min(widest)
 }
 
-/// A round value above what the program needs, and for one program in six the limit, whatever it needs.
+/// A round value above the program's runtime; for one program in six the limit.
 fn draw_estimate(rng: &mut ChaCha8Rng, runtime: f64) -> Seconds {
     let padded = runtime * rng.random_range(1.2..6.0);
     let wanted = if rng.random_ratio(1, 6) { LIMIT } else { padded as Seconds };
@@ -164,7 +167,7 @@ fn draw_estimate(rng: &mut ChaCha8Rng, runtime: f64) -> Seconds {
 fn draw_sessions(model: &Sessions, programs: &[Vec<Program>]) -> Vec<Draft> {
     let mut rng = stream(model.seed, "sessions");
     let users: Vec<usize> = (0..programs.len()).collect();
-    // A few users submit most of the jobs: the k-th works 1/k as often as the first.
+    // A few users submit most of the jobs: the k-th user has 1/k as many sessions as the first.
     let weight = |user: &usize| 1.0 / (*user as f64 + 1.0);
     let length = Geometric::new(0.12).expect("a probability");
     let think = Exp::new(1.0 / (6 * MINUTE) as f64).expect("a positive rate");
@@ -175,7 +178,7 @@ fn draw_sessions(model: &Sessions, programs: &[Vec<Program>]) -> Vec<Draft> {
         let program_at = rng.random_range(0..programs[user].len());
         let program = &programs[user][program_at];
         let typical = program.runtime * session_spread.sample(&mut rng);
-        // Some sessions are a batch handed in at once, in others each job waits for the one before.
+        // In some sessions jobs are submitted as a batch, in others each is submitted after the end of the one before.
         let batch = rng.random_ratio(1, 4);
         let mut after = 0;
         for _ in 0..=length.sample(&mut rng).min(60) {
@@ -191,7 +194,7 @@ fn draw_sessions(model: &Sessions, programs: &[Vec<Program>]) -> Vec<Draft> {
             let runtime = runtime.clamp(1, program.estimate);
             drafts.push(Draft { session, after, user, program: program_at, procs, runtime });
             after += think.sample(&mut rng) as Seconds + if batch { 0 } else { runtime };
-            // Nobody stays at it for longer than a day.
+            // A session lasts at most a day.
             if after > DAY {
                 break;
             }
@@ -204,11 +207,11 @@ fn lognormal(mu: f64, sigma: f64) -> LogNormal<f64> {
     LogNormal::new(mu, sigma).expect("a finite spread")
 }
 
-/// Moves an instant within its day so that the hours are as busy as [`HOURS`] says: even before, by the day's cycle after.
+/// Moves an instant within its day, so that uniform instants become distributed as [`HOURS`].
 fn by_day(time: Time) -> Time {
     let (day, second) = (time.div_euclid(DAY), time.rem_euclid(DAY));
     let all: i64 = HOURS.iter().sum();
-    // How much of the day's activity lies before the instant, in parts of `all` times a day's seconds.
+    // The share of the day before the instant, in units of 1 / (`all` x seconds of a day).
     let mut before = second * all;
     for (hour, share) in (0..).zip(HOURS) {
         if before < share * DAY {
@@ -238,7 +241,7 @@ mod tests {
         assert_eq!((header.procs(), records.len()), (Some(128), 4000));
         assert!(records.iter().all(|job| (1..=64).contains(&job[7]) && (1..=job[8]).contains(&job[3])));
         assert!(records.is_sorted_by_key(|job| job[1]));
-        // Poor estimates, and few of them.
+        // Few and inaccurate estimates.
         let mean = |field: usize| records.iter().map(|job| job[field]).sum::<i64>() / 4000;
         assert!(mean(8) > 2 * mean(3), "estimates {} runtimes {}", mean(8), mean(3));
         assert!(records.iter().all(|job| ESTIMATES.contains(&job[8])));

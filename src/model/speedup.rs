@@ -1,5 +1,4 @@
-//! Downey's model of speedup: how much faster a job runs on more processors, from its average parallelism and its
-//! variance in parallelism.
+//! Downey's model of speedup on several processors, given a job's average parallelism and its variance in parallelism.
 //!
 //! Source: A. B. Downey, "Using queue time predictions for processor allocation", section 2.1 (there from his "A model
 //! for speedup of parallel programs").
@@ -7,7 +6,7 @@
 /// The speedup on `n` processors of a job with average parallelism `a` (both at least 1) and variance in parallelism
 /// `sigma` (at least 0, about the square of the coefficient of variation). Never more than `n` or `a`.
 ///
-/// The two models, for low variance and for high, are the same where `sigma` is 1.
+/// The models for low and for high variance agree if `sigma` is 1.
 ///
 /// ```
 /// use shadowtime::model::speedup;
@@ -19,7 +18,7 @@ pub fn speedup(n: f64, a: f64, sigma: f64) -> f64 {
     if sigma <= 1.0 { low_variance(n, a, sigma) } else { high_variance(n, a, sigma) }
 }
 
-/// Downey, equation 1: parallelism is A for all but a share sigma of the time.
+/// Downey, equation 1: the parallelism is A except for a share sigma of the time.
 fn low_variance(n: f64, a: f64, sigma: f64) -> f64 {
     if n <= a {
         a * n / (a + sigma * (n - 1.0) / 2.0)

@@ -1,9 +1,9 @@
-//! Users laid over the jobs of a model, so that those who learn from history have something to learn.
+//! Assigns users to the jobs of a model, so that predictors can use the history of users.
 //!
-//! A user works in sessions: jobs of one program, all of one size and nearly of one runtime. Who comes next is drawn here;
-//! when, is the model's own affair. A program's shape is drawn from the model when it is new, and neither how often it
-//! is run nor by whom depends on it: sizes are distributed as the model's, and runtimes too but for the small spread. (A log
-//! has fewer programs than jobs, though: what is measured on it varies as on a log of fewer jobs without users.)
+//! A user works in sessions: jobs of one program, all of one size and with similar runtimes. This module draws the user of
+//! the next job; the model draws the submit time. The shape of a new program is drawn from the model, and how often and by
+//! which user it is run does not depend on the shape. So sizes are distributed as in the model, and runtimes too except for
+//! a small spread. (A log has fewer programs than jobs, so its statistics vary as those of a shorter log without users.)
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -14,16 +14,16 @@ use super::model_job::Shape;
 /// A session has ten jobs on average, geometrically distributed.
 const LAST_OF_SESSION: f64 = 0.1;
 
-/// How often the one who came last comes again at once.
+/// The probability that the next job is from the same session as the last one.
 const SAME_USER_NEXT: f64 = 0.5;
 
-/// Of every so many users one is in a session.
-const USERS_A_SESSION: u32 = 10;
+/// The number of users per active session.
+const USERS_PER_SESSION: u32 = 10;
 
-/// How often a session is with a program that its user had before, if there was one.
+/// The probability that a session uses one of the user's latest programs, if there are any.
 const KNOWN_PROGRAM: f64 = 0.5;
 
-/// How many programs a user remembers.
+/// The number of latest programs per user.
 const PROGRAMS: usize = 4;
 
 /// The standard deviation of the logarithm of runtimes within a session.
@@ -41,15 +41,15 @@ struct Session {
     program: Program,
 }
 
-/// The users of a machine and what they are at.
+/// The users of a machine and their sessions.
 #[derive(Debug)]
 pub struct Users {
     rng: ChaCha8Rng,
     popularity: Zipf<f64>,
     spread: LogNormal<f64>,
     longest_runtime: f64,
-    /// The programs that each user remembers, the oldest first.
-    remembered: Vec<Vec<Program>>,
+    /// The latest programs of each user, the oldest first.
+    programs: Vec<Vec<Program>>,
     in_session: Vec<bool>,
     sessions: Vec<Option<Session>>,
     last: usize,
@@ -58,25 +58,26 @@ pub struct Users {
 }
 
 impl Users {
-    /// So many users, at least one, of jobs that never run longer than this. Programs are numbered from `first` by `step`.
+    /// `users` is at least 1. No job runs longer than `longest_runtime`, in seconds. Programs have the numbers `first`,
+    /// `first + step` and so on.
     pub fn new(users: u32, longest_runtime: f64, first: i32, step: i32, rng: ChaCha8Rng) -> Users {
         Users {
             rng,
-            // A few users submit most of the jobs: the k-th works 1/k as often as the first.
+            // A few users submit most of the jobs: the k-th user has 1/k as many sessions as the first.
             popularity: Zipf::new(f64::from(users), 1.0).expect("there are users"),
             // Its mean is 1.
             spread: LogNormal::new(-SPREAD * SPREAD / 2.0, SPREAD).expect("a finite spread"),
             longest_runtime,
-            remembered: vec![Vec::new(); users as usize],
+            programs: vec![Vec::new(); users as usize],
             in_session: vec![false; users as usize],
-            sessions: vec![None; users.div_ceil(USERS_A_SESSION) as usize],
+            sessions: vec![None; users.div_ceil(USERS_PER_SESSION) as usize],
             last: 0,
             next_executable: first,
             step,
         }
     }
 
-    /// The next job: its user, its executable and its shape. New programs have shapes from `draw`.
+    /// Draws the next job: its user, its executable and its shape. `draw` gives the shapes of new programs.
     pub fn submit(&mut self, draw: &mut dyn FnMut() -> Shape) -> (i32, i32, Shape) {
         if !self.rng.random_bool(SAME_USER_NEXT) {
             self.last = self.rng.random_range(0..self.sessions.len());
@@ -92,23 +93,23 @@ impl Users {
     }
 
     fn begin_session(&mut self, draw: &mut dyn FnMut() -> Shape) -> Session {
-        // Nobody is in two sessions. There are more users than sessions, but for a single user, whose session is over.
+        // No user is in two sessions. This loop ends: there are more users than sessions, or one user whose session is over.
         let user = loop {
             let user = self.popularity.sample(&mut self.rng) as usize - 1;
             if !self.in_session[user] {
                 break user;
             }
         };
-        let known = self.remembered[user].len();
+        let known = self.programs[user].len();
         let program = if known > 0 && self.rng.random_bool(KNOWN_PROGRAM) {
-            self.remembered[user][self.rng.random_range(0..known)]
+            self.programs[user][self.rng.random_range(0..known)]
         } else {
             let program = Program { executable: self.next_executable, shape: draw() };
             self.next_executable = self.next_executable.saturating_add(self.step);
             if known == PROGRAMS {
-                self.remembered[user].remove(0);
+                self.programs[user].remove(0);
             }
-            self.remembered[user].push(program);
+            self.programs[user].push(program);
             program
         };
         Session { user, program }

@@ -14,19 +14,19 @@ use crate::time::Seconds;
 
 pub const FORM: Form = Form {
     name: "downey",
-    about: "lifetimes: run times of a queue fitted by a logarithmic distribution, of which the median or mean is taken",
+    about: "lifetimes: the median or mean of a logarithmic distribution that is fitted to the run times of a queue",
     keys: &[
         Key {
             name: "by",
             kind: Kind::Choice(&["queue", "user", "executable", "none"]),
             default: "queue",
-            about: "whose run times are put together",
+            about: "which jobs share one distribution",
         },
         Key {
             name: "point",
             kind: Kind::Choice(&["median", "mean"]),
             default: "median",
-            about: "what is taken of the distribution, given the job's age",
+            about: "which value of the distribution is predicted, given the job's age",
         },
     ],
 };

@@ -1,5 +1,5 @@
-//! Gibbons' predictor, as Smith et al. describe it (Table 3 and section 4): six fixed templates, of which the first valid
-//! one predicts.
+//! Gibbons' predictor, as Smith et al. describe it (Table 3 and section 4). It has six fixed templates; the first valid one
+//! predicts.
 
 use rustc_hash::FxHashMap;
 
@@ -18,7 +18,7 @@ pub const FORM: Form = Form {
         name: "data",
         kind: Kind::Choice(&["act", "rel"]),
         default: "act",
-        about: "what is remembered: runtimes, or runtimes divided by estimates",
+        about: "what is stored: runtimes (act), or runtimes divided by estimates (rel)",
     }],
 };
 

@@ -6,7 +6,7 @@ use crate::job::JobId;
 use crate::spec::Form;
 use crate::time::Seconds;
 
-pub const FORM: Form = Form { name: "perfect", about: "the runtime itself, as no one can know it", keys: &[] };
+pub const FORM: Form = Form { name: "perfect", about: "the true runtime, which is unknown in practice", keys: &[] };
 
 /// The only oracle of the catalog.
 pub struct Perfect;

@@ -15,13 +15,13 @@ pub const FORM: Form = Form {
     name: "ruh",
     about: "recent user history: the median runtime of the user's last jobs, or the estimate while there are too few",
     keys: &[
-        Key { name: "window", kind: Kind::Whole { least: 1 }, default: "3", about: "how many of the last jobs" },
-        Key { name: "metric", kind: Metric::KIND, default: "median", about: "what is taken of them" },
+        Key { name: "window", kind: Kind::Whole { least: 1 }, default: "3", about: "the number of last jobs" },
+        Key { name: "metric", kind: Metric::KIND, default: "median", about: "how their runtimes become a prediction" },
         Key {
             name: "propagate",
             kind: Kind::Switch,
             default: "off",
-            about: "when a job ends, predict its user's other waiting and running jobs anew",
+            about: "when a job ends, predict its user's other waiting and running jobs again",
         },
         Key {
             name: "running",

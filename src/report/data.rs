@@ -1,4 +1,4 @@
-//! Rows for programs: CSV and JSON.
+//! Writes rows as CSV and JSON.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use crate::metrics::Cell;
 use crate::text::csv_text;
 
-/// Writes a header line, if wanted, and one line a row. All rows have the columns of the first.
+/// Writes an optional header line and one line per row. All rows must have the same columns.
 pub fn write_csv<N: AsRef<str>>(out: &mut dyn Write, rows: &[Vec<(N, Cell)>], header: bool) -> io::Result<()> {
     let mut csv = CsvLines::new(out);
     if let Some(first) = rows.first().filter(|_| header) {
@@ -20,17 +20,17 @@ pub fn write_csv<N: AsRef<str>>(out: &mut dyn Write, rows: &[Vec<(N, Cell)>], he
     csv.finish()
 }
 
-/// One row as a line of CSV, without its end.
+/// One row as a line of CSV, without a line end.
 pub fn csv_line<N>(row: &[(N, Cell)]) -> String {
     row.iter().map(|(_, cell)| quoted(&safe_text(cell)).into_owned()).collect::<Vec<_>>().join(",")
 }
 
-/// A text as it stands in CSV: on one line, no formula, in quotes if it must be.
+/// A text as a cell of CSV: on one line, not a formula, quoted if necessary.
 pub fn csv_cell(text: &str) -> String {
     quoted(&csv_text(text)).into_owned()
 }
 
-/// What a cell holds, before quoting. Only text can come from outside.
+/// The text of a cell before quoting. Only texts can come from input files.
 fn safe_text(cell: &Cell) -> Cow<'_, str> {
     match cell {
         Cell::Text(text) => csv_text(text),
@@ -45,7 +45,8 @@ fn quoted(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Lines of CSV, with the errors of the writer below: the csv crate would hide a full disk or a closed pipe in its own.
+/// Writes lines of CSV. It returns the writer's own `io::Error`, so that callers can recognize a full disk or a closed pipe;
+/// the csv crate wraps it.
 pub struct CsvLines<'a>(csv::Writer<&'a mut dyn Write>);
 
 impl<'a> CsvLines<'a> {
@@ -65,13 +66,13 @@ impl<'a> CsvLines<'a> {
     }
 }
 
-/// Writes one object a row: the CSV's columns with the CSV's digits.
+/// Writes a row as one JSON object, with the columns and digits of CSV.
 pub fn write_json<N: AsRef<str>>(out: &mut dyn Write, row: &[(N, Cell)]) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, &Object(row))?;
     out.write_all(b"\n")
 }
 
-/// Writes a list of such objects.
+/// Writes rows as a JSON list of objects, as [`write_json`].
 pub fn write_json_list<N: AsRef<str>>(out: &mut dyn Write, rows: &[Vec<(N, Cell)>]) -> io::Result<()> {
     let objects: Vec<_> = rows.iter().map(|row| Object(row)).collect();
     serde_json::to_writer_pretty(&mut *out, &objects)?;
@@ -95,7 +96,7 @@ impl Serialize for Cell {
         match self {
             Cell::Text(text) => serializer.serialize_str(text),
             Cell::Count(count) => serializer.serialize_u64(*count),
-            // Through the text, so that both formats hold the same number; what is not defined has no text: null.
+            // Parsed from the CSV text, so that both formats have the same number. What is not defined becomes null.
             Cell::Seconds(_) | Cell::Real(_) | Cell::Number(_) | Cell::None => {
                 self.text().parse::<f64>().ok().serialize(serializer)
             }
@@ -126,7 +127,7 @@ mod tests {
         );
         let mut out = Vec::new();
         write_csv(&mut out, &[row(), row()], false).unwrap();
-        // Both ways of writing a line agree.
+        // Both ways of writing a line must agree.
         assert_eq!(String::from_utf8(out).unwrap(), format!("{0}\n{0}\n", csv_line(&row())));
         assert_eq!(csv_cell("say \"a,b\""), "\"say \"\"a,b\"\"\"");
     }

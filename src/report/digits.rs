@@ -1,6 +1,6 @@
-//! Numbers as text, quickly: what a file with a line a job is made of.
+//! Fast formatting of numbers, for files with one line per job.
 
-/// A line of CSV in the making: numbers only, so that nothing needs quotes.
+/// Builds lines of CSV from numbers and words that need no quotes.
 #[derive(Default)]
 pub struct NumberLine {
     text: Vec<u8>,
@@ -12,19 +12,19 @@ impl NumberLine {
         self.text.push(b',');
     }
 
-    /// With a fixed number of decimals; nothing for what is no number.
+    /// With a fixed number of decimals; an empty cell if the number is not finite.
     pub fn real(&mut self, number: f64, decimals: u32) {
         push_fixed(&mut self.text, number, decimals);
         self.text.push(b',');
     }
 
-    /// A word that can stand in CSV as it is.
+    /// A word that needs no quotes, or is quoted already.
     pub fn word(&mut self, word: &str) {
         self.text.extend_from_slice(word.as_bytes());
         self.text.push(b',');
     }
 
-    /// Ends the line, hands it over and is ready for the next.
+    /// Writes the line and starts a new one.
     pub fn end(&mut self, out: &mut dyn std::io::Write) -> std::io::Result<()> {
         self.text.pop();
         self.text.push(b'\n');
@@ -34,13 +34,12 @@ impl NumberLine {
     }
 }
 
-/// As `{:.decimals}` prints it, but a negative number that rounds to nothing has no sign: the exact value, rounded to the
-/// nearest, halves to even.
+/// As `{:.decimals}` prints it (the exact value rounded to the nearest, halves to even), but without the sign of -0.
 fn push_fixed(text: &mut Vec<u8>, number: f64, decimals: u32) {
     if !number.is_finite() {
         return;
     }
-    // The number is mantissa x 2^-shift; all that follows is in whole numbers.
+    // The number is mantissa x 2^-shift. From here on everything is computed in whole numbers.
     let bits = number.abs().to_bits();
     let (exponent, fraction) = ((bits >> 52) as i32, bits & ((1 << 52) - 1));
     let (mantissa, shift) = if exponent == 0 { (fraction, 1074) } else { (fraction | 1 << 52, 1075 - exponent) };
@@ -56,7 +55,7 @@ fn push_fixed(text: &mut Vec<u8>, number: f64, decimals: u32) {
             let (whole, rest, half) = (scaled >> shift, scaled & ((1 << shift) - 1), 1u128 << (shift - 1));
             (whole + u128::from(rest > half || (rest == half && whole % 2 == 1))) as u64
         }
-        // Less than any decimal shows.
+        // Too small to have a visible digit.
         _ => 0,
     };
     if number < 0.0 && rounded > 0 {
@@ -102,7 +101,7 @@ mod tests {
             let any = f64::from_bits(rng.random());
             check(if any.is_finite() { any } else { 0.1 });
             check(rng.random_range(0.0..1.0) * 10f64.powi(rng.random_range(-8..14)));
-            // Halves that must go to the even side.
+            // Halves, which are rounded to even.
             check(f64::from(rng.random_range(0..1_000_000)) / 128.0);
         }
         let mut text = Vec::new();

@@ -1,4 +1,4 @@
-//! Means over groups of runs, each with its interval.
+//! Writes means over groups of runs, each with its interval.
 
 use std::io::{self, Write};
 
@@ -7,8 +7,8 @@ use super::shown::shown_cell;
 use super::table::Table;
 use crate::metrics::{Cell, Group, GroupMean};
 
-/// A group for programs: what its runs agree in, under these names, how many there are, and each mean with the half-width
-/// of its interval.
+/// A group as a row of CSV or JSON: its labels under these names, its number of runs, and each mean with the half-width of
+/// its interval.
 pub fn group_cells(names: &[String], group: &Group) -> Vec<(String, Cell)> {
     let labels = names.iter().cloned().zip(group.labels.iter().cloned().map(Cell::Text));
     let rows = ("rows".to_string(), Cell::Count(group.rows as u64));
@@ -19,7 +19,7 @@ pub fn group_cells(names: &[String], group: &Group) -> Vec<(String, Cell)> {
     labels.chain([rows]).chain(group.means.iter().flat_map(pair)).collect()
 }
 
-/// The groups for people.
+/// Writes the groups as a table.
 pub fn write_groups(out: &mut dyn Write, names: &[String], groups: &[Group]) -> io::Result<()> {
     let mut people = Table::with_left(names.len());
     if let Some(first) = groups.first() {

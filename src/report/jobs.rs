@@ -1,4 +1,4 @@
-//! Row by row: every job, every prediction.
+//! Writes one line per job, and one per prediction.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use crate::metrics::{JobMetrics, PredictionRow};
 const JOB_COLUMNS: &str =
     "job,user,submit,start,end,wait,procs,runtime,estimate,prediction,prediction_last,misses,bsld,ai,ra,backfilled";
 
-/// The per-job CSV: one line a job, in workload order.
+/// Writes the CSV of jobs: one line per job, in workload order.
 pub fn write_jobs(out: &mut dyn Write, jobs: impl Iterator<Item = JobMetrics>) -> io::Result<()> {
     writeln!(out, "{JOB_COLUMNS}")?;
     let mut line = NumberLine::default();
@@ -20,16 +20,20 @@ pub fn write_jobs(out: &mut dyn Write, jobs: impl Iterator<Item = JobMetrics>) -
     Ok(())
 }
 
-/// A job of a grid: under which policy, whence, where.
+/// A job of a grid of several sites.
 #[derive(Clone, Copy, Debug)]
 pub struct PlacedRow<'a> {
+    /// The policy that chose the site.
     pub policy: &'a str,
+    /// The name of the site where it was submitted.
     pub origin: &'a str,
+    /// The name of the site where it ran.
     pub site: &'a str,
+    /// The job and its metrics.
     pub job: JobMetrics,
 }
 
-/// The per-job CSV of a grid: the same columns behind policy, origin and site.
+/// Writes the CSV of the jobs of a grid: as [`write_jobs`], with policy, origin and site as the first columns.
 pub fn write_placed_jobs<'a>(out: &mut dyn Write, rows: impl Iterator<Item = PlacedRow<'a>>) -> io::Result<()> {
     writeln!(out, "policy,origin,site,{JOB_COLUMNS}")?;
     let mut line = NumberLine::default();
@@ -62,7 +66,7 @@ fn push_job(line: &mut NumberLine, job: &JobMetrics) {
     line.whole(i64::from(job.backfilled));
 }
 
-/// The history of predictions: one line for each that was made, in the order they were made.
+/// Writes the history of predictions: one line per prediction, in the order they were made.
 pub fn write_predictions(out: &mut dyn Write, rows: impl Iterator<Item = PredictionRow>) -> io::Result<()> {
     writeln!(out, "job,time,prediction,event,cause")?;
     let mut line = NumberLine::default();

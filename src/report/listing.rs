@@ -1,12 +1,11 @@
-//! What there is to choose from: names, keys, defaults and a line on each, from the forms that specs are checked by; and
-//! the columns of results, from the table that they are made from.
+//! Lists what users can choose: names, keys and defaults of specs; and the columns of results.
 
 use std::io::{self, Write};
 
 use crate::metrics::{Better, COLUMNS};
 use crate::spec::Form;
 
-/// Forms with their keys and defaults.
+/// Writes forms with their keys and defaults.
 pub fn write_forms(out: &mut dyn Write, forms: &[&Form]) -> io::Result<()> {
     let names = forms.iter().map(|form| form.name.len()).max().unwrap_or(0);
     for form in forms {
@@ -20,7 +19,7 @@ pub fn write_forms(out: &mut dyn Write, forms: &[&Form]) -> io::Result<()> {
     Ok(())
 }
 
-/// The columns of results in their order, with what they mean.
+/// Writes the columns of results in their order, with their meanings.
 pub fn write_columns(out: &mut dyn Write) -> io::Result<()> {
     let names = COLUMNS.iter().map(|column| column.name.len()).max().unwrap_or(0);
     for column in COLUMNS {

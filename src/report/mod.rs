@@ -1,4 +1,4 @@
-//! Results as people and programs read them: tables, CSV, JSON, SWF; and how they reach a file.
+//! Writes results as tables, CSV, JSON and SWF, to standard output or to files.
 //!
 #![doc = include_str!("../cli/help/formats.md")]
 

@@ -1,4 +1,4 @@
-//! Where results go: standard output, or a file that appears whole or not at all.
+//! Output to standard output or to a file. A file appears complete or not at all.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -14,13 +14,15 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// Whether standard output was closed when the program was started.
 static STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// The name by which errors call standard output.
+/// The name of standard output in error messages.
 const STDOUT: &str = "standard output";
 
 /// An output that could not be written.
 #[derive(Debug)]
 pub struct OutputError {
+    /// The path as given, or "standard output".
     pub name: String,
+    /// Why it could not be written.
     pub error: io::Error,
 }
 
@@ -37,7 +39,7 @@ impl fmt::Display for OutputError {
 
 impl std::error::Error for OutputError {}
 
-/// An output under way. Dropped before it was filled, it leaves nothing behind.
+/// An output that is open. If it is dropped before [`Output::fill`], no file is left.
 #[derive(Debug)]
 pub struct Output {
     name: String,
@@ -47,7 +49,7 @@ pub struct Output {
 #[derive(Debug)]
 enum Target {
     Stdout(BufWriter<io::Stdout>),
-    /// A device or a pipe: there is nothing to rename.
+    /// A device or a pipe, which is written directly.
     Stream(BufWriter<File>),
     File {
         writer: BufWriter<File>,
@@ -57,13 +59,16 @@ enum Target {
 }
 
 impl Output {
-    /// Whether this means standard output.
+    /// Whether this argument means standard output.
     pub fn is_stdout(argument: &str) -> bool {
         matches!(argument, "-" | "/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1")
     }
 
-    /// Opens an output: `-` is standard output. A file is written under a temporary name beside it, so that a place
-    /// that cannot be written is known before any work is done.
+    /// Opens an output; `-` is standard output. A file is written under a temporary name in the same folder and renamed at
+    /// the end.
+    ///
+    /// # Errors
+    /// If it cannot be written. This is checked here, before a long simulation, and not only at the end.
     pub fn create(argument: &str) -> Result<Output, OutputError> {
         if Output::is_stdout(argument) {
             let stdout = Output::stdout();
@@ -80,11 +85,15 @@ impl Output {
         Ok(Output { name: argument.to_string(), target })
     }
 
+    /// Standard output.
     pub fn stdout() -> Output {
         Output { name: STDOUT.to_string(), target: Target::Stdout(BufWriter::new(io::stdout())) }
     }
 
-    /// Writes all that `write` writes, and makes it appear.
+    /// Writes everything that `write` writes. Then a file gets its final name.
+    ///
+    /// # Errors
+    /// If a write fails; a file that existed before is then unchanged.
     pub fn fill(mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
         let checked = if let Target::Stdout(_) = self.target { check_stdout() } else { Ok(()) };
         checked.and_then(|()| write(self.writer())).and_then(|()| self.finish()).map_err(|error| {
@@ -93,7 +102,10 @@ impl Output {
         })
     }
 
-    /// The same for a file that must be new. False if the file is there by now: it is left as it is.
+    /// As [`Output::fill`], for a file that must be new. Returns false, and changes nothing, if the file exists by now.
+    ///
+    /// # Errors
+    /// If a write fails.
     pub fn fill_new(mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<bool, OutputError> {
         let written = write(self.writer()).and_then(|()| self.writer().flush());
         let linked = written.and_then(|()| match &self.target {
@@ -101,7 +113,8 @@ impl Output {
                 writer.get_ref().sync_all()?;
                 match fs::hard_link(temporary, path) {
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-                    // Not every file system has links: the moment between the two steps is then a risk.
+                    // The file system may not have hard links. Then another process could create the file between the
+                    // check and the rename.
                     Err(_) if path.exists() => Ok(false),
                     Err(_) => fs::rename(temporary, path).map(|()| true),
                     Ok(()) => Ok(true),
@@ -112,7 +125,7 @@ impl Output {
         linked.map_err(|error| OutputError { name: self.name.clone(), error })
     }
 
-    /// Whether a file's name is that of an output under way, or of one whose process was killed.
+    /// Whether a file name is that of a temporary file, of this process or of one that was killed.
     pub fn is_temporary(name: &std::ffi::OsStr) -> bool {
         name.to_str().is_some_and(|name| name.starts_with('.') && name.ends_with(".tmp"))
     }
@@ -127,12 +140,13 @@ impl Output {
     fn finish(&mut self) -> io::Result<()> {
         self.writer().flush()?;
         if let Target::File { writer, temporary, path } = &self.target {
-            // A full disk may be told only now.
+            // A full disk may be reported only by this call.
             writer.get_ref().sync_all()?;
             if let Ok(old) = fs::metadata(path) {
                 fs::set_permissions(temporary, old.permissions())?;
             }
-            // Held over the rename: an interrupt removes the file or finds it finished, nothing between.
+            // The lock is held during the rename, so that an interrupt either removes the temporary file or finds the
+            // finished one.
             let mut unfinished = unfinished();
             fs::rename(temporary, path)?;
             unfinished.retain(|other| other != temporary);
@@ -156,15 +170,16 @@ impl Drop for Target {
             let mut unfinished = unfinished();
             if let Some(at) = unfinished.iter().position(|other| other == temporary) {
                 unfinished.remove(at);
-                // If even that fails there is nobody left to tell.
+                // An error here cannot be reported.
                 let _ = fs::remove_file(temporary);
             }
         }
     }
 }
 
-/// Creates a file beside the one at `path`. Its name is random, because a process that was killed leaves its file, and in
-/// containers every process may have the same id. It is short, because the name at `path` may have the greatest length.
+/// Creates a file in the same folder as `path`. Its name is random, because a process that was killed leaves its file, and
+/// in containers every process may have the same id. It does not contain the name at `path`, which may have the maximum
+/// length.
 fn create_temporary(path: &Path) -> io::Result<(File, PathBuf)> {
     under_a_new_name(|name| {
         let temporary = path.with_file_name(format!(".{name}.tmp"));
@@ -173,7 +188,11 @@ fn create_temporary(path: &Path) -> io::Result<(File, PathBuf)> {
     })
 }
 
-/// Creates a folder in this one, for what is needed only while the program runs.
+/// Creates a folder with a random name in `parent`, for files that are needed only while the program runs. The caller
+/// removes it.
+///
+/// # Errors
+/// If it cannot be created.
 pub fn temporary_folder(parent: &Path) -> Result<PathBuf, OutputError> {
     let folder = under_a_new_name(|name| {
         let folder = parent.join(name);
@@ -195,15 +214,18 @@ fn under_a_new_name<T>(create: impl Fn(&str) -> io::Result<T>) -> io::Result<T> 
     }
 }
 
-/// The file that an output to this path writes. It is found through links, so that a link stays a link, also where the
-/// file does not exist yet.
+/// The file that an output to this path writes. Symbolic links are followed, so that a link stays a link, also if its target
+/// does not exist yet.
+///
+/// # Errors
+/// If the path is a folder or cannot be resolved.
 pub fn written_path(argument: &str) -> io::Result<PathBuf> {
     match fs::canonicalize(argument) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         found => return found,
     }
     let mut path = PathBuf::from(argument);
-    // The links to a file that does not exist have an end: the system has followed them already.
+    // This loop ends: `canonicalize` has followed the links and found no cycle.
     while let Ok(target) = fs::read_link(&path) {
         path = path.parent().unwrap_or(Path::new("")).join(target);
     }
@@ -213,25 +235,25 @@ pub fn written_path(argument: &str) -> io::Result<PathBuf> {
     }
 }
 
-/// Says of a write to a file that found no room that the old file is still there.
+/// If the disk was full, adds to the message that the old file is unchanged.
 fn with_old_content(error: io::Error) -> io::Error {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     match error.kind() {
         kind @ (StorageFull | QuotaExceeded | FileTooLarge) => {
-            io::Error::new(kind, format!("{error}; what stood there before is untouched"))
+            io::Error::new(kind, format!("{error}; the old content of the file is unchanged"))
         }
         _ => error,
     }
 }
 
-/// Makes every output to standard output fail from now on: it was closed when the program was started.
+/// Makes every output to standard output fail from now on. Called if it was closed when the program started.
 pub fn refuse_stdout() {
     STDOUT_CLOSED.store(true, Ordering::Relaxed);
 }
 
 fn check_stdout() -> io::Result<()> {
     match STDOUT_CLOSED.load(Ordering::Relaxed) {
-        true => Err(io::Error::other("it is closed; `> /dev/null` if the result is not wanted")),
+        true => Err(io::Error::other("it is closed; use `> /dev/null` if the result is not needed")),
         false => Ok(()),
     }
 }
@@ -240,8 +262,8 @@ fn unfinished() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Removes every file that is not finished, and lets none be finished afterwards: for a program about to be ended by a
-/// signal. The lock is kept until `then`, which ends the program.
+/// Removes all unfinished files, and prevents any file from being finished afterwards: for a program that is ended by a
+/// signal. `then` gets the number of removed files and must end the program; the lock is held until it returns.
 pub fn abandon_unfinished(then: impl FnOnce(usize)) {
     let unfinished = unfinished();
     for temporary in unfinished.iter() {
@@ -272,7 +294,7 @@ mod tests {
             out.write_all(b"half")?;
             Err(io::ErrorKind::StorageFull.into())
         });
-        assert!(broken.unwrap_err().to_string().contains("untouched"));
+        assert!(broken.unwrap_err().to_string().contains("unchanged"));
         assert_eq!(fs::read(&path).unwrap(), b"first");
 
         drop(Output::create(argument).unwrap());

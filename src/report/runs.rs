@@ -1,4 +1,4 @@
-//! Runs below each other, for people: the columns that they want to see first, one line per run.
+//! Writes a table of runs: the main columns, one line per run.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use super::table::Table;
 use crate::metrics::columns::columns;
 use crate::metrics::{Column, RunRow, Source};
 
-/// The name of a column over a table.
+/// The heading of a column in a table.
 pub(super) fn heading(column: &Column) -> String {
     match column.source {
         Source::Improvement(of) => format!("{} gain", of.name.trim_end_matches("_mean")),
@@ -15,7 +15,7 @@ pub(super) fn heading(column: &Column) -> String {
     }
 }
 
-/// Writes the main columns of runs, and behind them others of the caller's own, such as what a sweep varies.
+/// Writes the main columns of runs, followed by the caller's own columns, such as the options that a sweep varies.
 pub fn write_runs(
     out: &mut dyn Write,
     with_baseline: bool,

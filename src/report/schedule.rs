@@ -1,4 +1,4 @@
-//! Logs out, to be read by anything that reads logs: a simulated schedule, or a log with other estimates.
+//! Writes SWF logs: a simulated schedule, or a log with other estimates.
 
 use std::io::{self, Write};
 
@@ -6,10 +6,10 @@ use crate::metrics::JobMetrics;
 use crate::time::Seconds;
 use crate::trace::{Header, LogText, field_texts, write_header, write_texts};
 
-/// Writes the jobs of a schedule with their waits. Job number, submit and run time are those of the simulation (a
-/// repeated, compressed or cut log has others than were recorded), and so is the estimate if something made it; every
-/// other field stands as in the log. The header is kept, but for `MaxProcs`, which is the simulated machine's, and a note
-/// of what made the schedule.
+/// Writes the jobs of a schedule with their simulated waits. Job number, submit time and runtime are those of the
+/// simulation, which differ from the log if the workload was shaped. So is the estimate if a model made it, which
+/// `estimates` then names. All other fields are as in the log. The header is kept, except that `MaxProcs` is the simulated
+/// machine's and a note says what made the schedule.
 pub fn write_schedule(
     out: &mut dyn Write,
     header: &Header,
@@ -37,7 +37,8 @@ pub fn write_schedule(
     Ok(())
 }
 
-/// A log as it was, but for its estimates: one for each record, where it has a new one. A note says what made them.
+/// Writes a log with other estimates. `estimates` has one entry per record; None keeps the old estimate. A note in the
+/// header says what made them.
 pub fn write_with_estimates(
     out: &mut dyn Write,
     header: &Header,
@@ -62,7 +63,7 @@ fn estimates_note(maker: &str) -> String {
     format!("; Note: estimates (field 9) made by shadowtime, {maker}")
 }
 
-/// Writes fields as they are spelled, but for the ninth.
+/// Writes fields unchanged, except the ninth.
 fn write_with_estimate<'a>(
     out: &mut dyn Write,
     fields: impl Iterator<Item = &'a [u8]>,

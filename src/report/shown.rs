@@ -1,10 +1,10 @@
-//! Numbers of results as people read them.
+//! Formats numbers for tables.
 
 use super::table::{grouped, percent};
 use crate::metrics::{Cell, Shown};
-use crate::time::humane;
+use crate::time::readable_duration;
 
-/// A cell as it stands in a table: its number as people read it, a text as it is, nothing for what is not defined.
+/// A cell of a table: a formatted number, an unchanged text, or nothing if it is not defined.
 pub fn shown_cell(how: Shown, cell: &Cell) -> String {
     match cell.printed() {
         Some(number) if how != Shown::AsPrinted => shown(how, number),
@@ -12,29 +12,30 @@ pub fn shown_cell(how: Shown, cell: &Cell) -> String {
     }
 }
 
-/// A number in its unit. What is not defined is a dash. A count does not show its share: that takes the number of jobs.
+/// A formatted number with its unit; a dash if it is not finite. For [`Shown::ShareOfJobs`] only the count, because the share
+/// needs the number of jobs ([`with_share`]).
 pub fn shown(how: Shown, number: f64) -> String {
     match how {
         _ if !number.is_finite() => "-".to_string(),
         Shown::AsPrinted => number.to_string(),
-        Shown::Duration => humane(number),
+        Shown::Duration => readable_duration(number),
         Shown::Minutes => format!("{:.2} min", number / 60.0),
         Shown::Slowdown => format!("{number:.2}"),
         Shown::Fraction => percent(number),
         Shown::Percent => percent(number / 100.0),
-        // No sign for what rounds to nothing.
+        // Not "-0.0%".
         Shown::Improvement if number.abs() < 0.05 => "0.0%".to_string(),
         Shown::Improvement => format!("{number:.1}%"),
         Shown::Count | Shown::ShareOfJobs => grouped(number as u64),
     }
 }
 
-/// A count with its share of all.
+/// A count with its share of `all`.
 pub fn with_share(part: u64, all: u64) -> String {
     format!("{} ({})", grouped(part), percent(part as f64 / all as f64))
 }
 
-/// A change in percent, with its sign, but none for what rounds to nothing.
+/// A change in percent with its sign; no sign if it rounds to 0.
 pub fn signed_percent(percent: f64) -> String {
     if percent.abs() < 0.05 { "0.0%".to_string() } else { format!("{percent:+.1}%") }
 }

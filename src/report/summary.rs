@@ -1,4 +1,4 @@
-//! The summary of a run as a table for people, beside its baseline if it has one.
+//! Writes the summary of a run as a table, with a column for its baseline if it has one.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ use crate::metrics::columns::{
 use crate::metrics::{Column, RunRow, Shown, Summary};
 use crate::text::printable;
 
-/// The lines of the table: what they are called there, and what they show.
+/// The lines of the table: caption and column.
 static LINES: [(&str, &Column); 17] = [
     ("wait, mean", &WAIT_MEAN),
     ("  median", &WAIT_P50),
@@ -32,7 +32,7 @@ static LINES: [(&str, &Column); 17] = [
     ("makespan", &MAKESPAN),
 ];
 
-/// Writes a line for each figure of a run, beside those of its baseline and with the improvement.
+/// Writes a line for each figure of a run. If there is a baseline, the line also has its figure and the improvement.
 pub fn write_summary(out: &mut dyn Write, row: &RunRow) -> io::Result<()> {
     let RunRow { label, summary: run, baseline } = row;
     let jobs = grouped(run.jobs as u64);

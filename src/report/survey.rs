@@ -1,14 +1,14 @@
-//! What is in a log, and what is wrong with it.
+//! Writes the survey of a log and the findings of its validation.
 
 use std::io::{self, Write};
 
 use super::table::{Table, grouped, percent};
 use crate::metrics::Cell;
 use crate::text::printable;
-use crate::time::{date, humane};
+use crate::time::{date, readable_duration};
 use crate::trace::{CleaningReport, FIELD_NAMES, Findings, Survey};
 
-/// The rules of cleaning with their counts, in the words of reports.
+/// The rules of cleaning that drop records, with their counts.
 fn drops(cleaning: &CleaningReport) -> [(&'static str, u64); 6] {
     [
         ("without processors", cleaning.without_procs),
@@ -20,7 +20,7 @@ fn drops(cleaning: &CleaningReport) -> [(&'static str, u64); 6] {
     ]
 }
 
-/// What cleaning dropped, in a line for people; none if nothing.
+/// What cleaning dropped, in one line. None if it dropped nothing.
 pub fn dropped_in_words(cleaning: &CleaningReport) -> Option<String> {
     let causes = drops(cleaning).into_iter().filter(|(_, count)| *count > 0);
     let causes: Vec<_> = causes.map(|(what, count)| format!("{} {what}", grouped(count))).collect();
@@ -31,6 +31,7 @@ pub fn dropped_in_words(cleaning: &CleaningReport) -> Option<String> {
     })
 }
 
+/// Writes a survey as text.
 pub fn write_survey(out: &mut dyn Write, survey: &Survey) -> io::Result<()> {
     let cleaning = &survey.cleaning;
     let unknown = || "-".to_string();
@@ -56,16 +57,16 @@ pub fn write_survey(out: &mut dyn Write, survey: &Survey) -> io::Result<()> {
     line("partitions", count(survey.partitions))?;
     line("first submit", format!("{} s{}", survey.first_submit, day(survey.first_submit)))?;
     line("last submit", format!("{} s{}", survey.last_submit, day(survey.last_submit)))?;
-    line("span", humane((survey.last_submit - survey.first_submit) as f64))?;
+    line("span", readable_duration((survey.last_submit - survey.first_submit) as f64))?;
     line("offered load", survey.offered_load.map_or_else(unknown, percent))?;
-    line("processors a job", format!("mean {:.1}, most {}", survey.procs_mean, grouped(survey.procs_max.into())))?;
-    let longest = humane(survey.runtime_max as f64);
-    line("run time", format!("mean {}, longest {longest}", humane(survey.runtime_mean)))?;
-    line("estimate", format!("mean {}", humane(survey.estimate_mean)))?;
+    line("processors per job", format!("mean {:.1}, most {}", survey.procs_mean, grouped(survey.procs_max.into())))?;
+    let longest = readable_duration(survey.runtime_max as f64);
+    line("run time", format!("mean {}, longest {longest}", readable_duration(survey.runtime_mean)))?;
+    line("estimate", format!("mean {}", readable_duration(survey.estimate_mean)))?;
 
     let filled_with = match cleaning.filled_with {
         0 => "estimates filled in".to_string(),
-        seconds => format!("estimates filled in, with {}", humane(seconds as f64)),
+        seconds => format!("estimates filled in, with {}", readable_duration(seconds as f64)),
     };
     let noted = [
         (filled_with.as_str(), cleaning.filled),
@@ -78,7 +79,7 @@ pub fn write_survey(out: &mut dyn Write, survey: &Survey) -> io::Result<()> {
     writeln!(out, "and of the {} jobs left it notes", count(survey.jobs))?;
     write_counts(out, &noted, survey.jobs as u64)?;
 
-    writeln!(out, "\nShare of records that do not know a field")?;
+    writeln!(out, "\nShare of records with an unknown value, by field")?;
     let mut table = Table::default();
     for (at, (name, unknown)) in FIELD_NAMES.iter().zip(survey.unknown).enumerate() {
         table.push(vec![format!("  {:>2} {name}", at + 1), percent(unknown)]);
@@ -86,7 +87,7 @@ pub fn write_survey(out: &mut dyn Write, survey: &Survey) -> io::Result<()> {
     table.write(out)
 }
 
-/// Those that occur, with their share.
+/// Writes the counts above 0, with their share of `all`.
 fn write_counts(out: &mut dyn Write, counts: &[(&str, u64)], all: u64) -> io::Result<()> {
     let mut table = Table::default();
     for (what, count) in counts.iter().filter(|(_, count)| *count > 0) {
@@ -98,7 +99,7 @@ fn write_counts(out: &mut dyn Write, counts: &[(&str, u64)], all: u64) -> io::Re
     table.write(out)
 }
 
-/// The same for programs.
+/// A survey as a row of CSV or JSON.
 pub fn survey_row(survey: &Survey) -> Vec<(&'static str, Cell)> {
     let cleaning = &survey.cleaning;
     let text = |text: &Option<String>| text.clone().map_or(Cell::None, Cell::Text);
@@ -160,7 +161,7 @@ pub fn survey_row(survey: &Survey) -> Vec<(&'static str, Cell)> {
     row
 }
 
-/// What validation found, for people.
+/// Writes the findings of validation as text.
 pub fn write_findings(out: &mut dyn Write, name: &str, findings: &Findings) -> io::Result<()> {
     let name = printable(name);
     for fault in &findings.faults {

@@ -1,16 +1,16 @@
-//! Tables for people: aligned columns, numbers to the right.
+//! Text tables with aligned columns.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 
 use crate::text::printable;
 
-/// Lines of cells. The first columns are aligned to the left, all others to the right.
+/// A table. The first columns are aligned to the left, the others to the right.
 #[derive(Clone, Debug)]
 pub struct Table {
     lines: Vec<Vec<String>>,
     left: usize,
-    /// The last column is text: aligned to the left too.
+    /// The last column is also aligned to the left.
     text_last: bool,
 }
 
@@ -21,21 +21,22 @@ impl Default for Table {
 }
 
 impl Table {
-    /// A table whose first so many columns hold names.
+    /// A table with this number of columns aligned to the left.
     pub fn with_left(left: usize) -> Table {
         Table { lines: Vec::new(), left, text_last: false }
     }
 
-    /// The same with a last column of remarks.
+    /// As [`Table::with_left`], with a last column of remarks, which is aligned to the left too.
     pub fn with_remarks(left: usize) -> Table {
         Table { text_last: true, ..Table::with_left(left) }
     }
 
+    /// Adds a line, as [`Table::push`].
     pub fn line<const N: usize>(&mut self, cells: [&str; N]) {
         self.push(cells.map(str::to_string).to_vec());
     }
 
-    /// Adds a line. Cells may hold text from outside: it is made printable.
+    /// Adds a line. Control characters in cells are escaped, because texts may come from input files.
     pub fn push(&mut self, mut cells: Vec<String>) {
         for cell in &mut cells {
             if let Cow::Owned(shown) = printable(cell) {
@@ -45,6 +46,7 @@ impl Table {
         self.lines.push(cells);
     }
 
+    /// Writes all lines, without trailing blanks.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let columns = self.lines.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
@@ -67,7 +69,7 @@ impl Table {
     }
 }
 
-/// A whole number with its thousands apart: 28,476.
+/// A whole number with separated thousands: 28,476.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -80,7 +82,7 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// A fraction as percent with one decimal: 69.9%.
+/// A fraction as a percentage with one decimal: 69.9%. A dash if it is not finite.
 pub fn percent(fraction: f64) -> String {
     if fraction.is_finite() { format!("{:.1}%", fraction * 100.0) } else { "-".to_string() }
 }

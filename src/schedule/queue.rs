@@ -30,7 +30,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Empty places are removed when there are more than this number, and more of them than jobs.
+    /// Empty places are removed when there are more of them than jobs, plus this number.
     const FEW: usize = 32;
 
     /// The number of waiting jobs.

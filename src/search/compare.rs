@@ -57,8 +57,8 @@ pub fn compare_predictors(
     let judge = |(predictor, name): &(String, String)| {
         let spec = predict::catalog::parse(predictor).expect("a spec that was checked");
         let replay = schedule::catalog::parse("replay").expect("replay is in the catalog");
-        let asked =
-            PredictAtStart::new(predict::catalog::build(&spec)).expect("all predictors of the catalog can predict again");
+        let asked = PredictAtStart::new(predict::catalog::build(&spec))
+            .expect("all predictors of the catalog can predict again");
         let record = engine::run(
             workload.procs,
             &workload.jobs,

@@ -215,7 +215,7 @@ fn shorten(text: &[u8]) -> String {
 /// Reads a whole log. `progress` is called after every 65,536 records with the number of records so far.
 ///
 /// # Errors
-/// If the log cannot be read, has more than 2^32 records, or has a faulty line and [`ReadOptions::skip_bad_lines`] is not
+/// If the log cannot be read, has 2^32 or more records, or has a faulty line and [`ReadOptions::skip_bad_lines`] is not
 /// set.
 pub fn read(source: &Source, options: ReadOptions, progress: &mut dyn FnMut(usize)) -> Result<Log, TraceError> {
     let mut log = Log {

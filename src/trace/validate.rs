@@ -160,10 +160,10 @@ pub fn validate(source: &Source, progress: &mut dyn FnMut(usize)) -> Result<Find
             findings.remarks.push(Finding { what: what.to_string(), count, first_line });
         }
     }
-    if let Some(said) = header.number("MaxJobs")
-        && u64::try_from(said) != Ok(findings.records)
+    if let Some(declared) = header.number("MaxJobs")
+        && u64::try_from(declared) != Ok(findings.records)
     {
-        let what = format!("records, where the header's MaxJobs says {said}");
+        let what = format!("records, but the header's MaxJobs is {declared}");
         findings.remarks.push(Finding { what, count: findings.records, first_line: 0 });
     }
     Ok(findings)

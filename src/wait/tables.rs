@@ -10,7 +10,7 @@ use super::method::WaitMethod;
 use super::schedule::SiteSchedule;
 use crate::report::{Cell, Table, grouped, percent};
 use crate::text::printable;
-use crate::time::{Seconds, humane};
+use crate::time::{Seconds, readable_duration};
 
 /// One row of results: named cells.
 pub type WaitRow = Vec<(&'static str, Cell)>;
@@ -193,15 +193,15 @@ pub fn write_answer(
         format!("{} {word}{end}", grouped(count as u64))
     };
     let procs = plural(job.procs as usize, "processor");
-    writeln!(out, "{}: {procs} for {}", printable(name), humane(job.estimate as f64))?;
+    writeln!(out, "{}: {procs} for {}", printable(name), readable_duration(job.estimate as f64))?;
     let (waiting, running) = (plural(answer.waiting, "job"), plural(answer.running, "job"));
     let (occupied, all) = (grouped(answer.occupied.max(0) as u64), grouped(u64::from(schedule.procs)));
     writeln!(out, "{waiting} waiting, {running} running on {occupied} of {all} processors\n")?;
     for (class, probability) in prediction.two() {
         writeln!(out, "{:>4.0}%: {}", probability * 100.0, class.name())?;
     }
-    let (similar, point) = (plural(prediction.similar, "similar job"), humane(prediction.point));
-    let [shortest, middle, longest] = answer.waits.map(|wait| humane(wait as f64));
+    let (similar, point) = (plural(prediction.similar, "similar job"), readable_duration(prediction.point));
+    let [shortest, middle, longest] = answer.waits.map(|wait| readable_duration(wait as f64));
     let (known, radius) = (grouped(answer.known as u64), prediction.radius);
     writeln!(
         out,
@@ -214,8 +214,8 @@ pub fn write_answer(
         table.push(vec![
             format!("  {}", schedule.jobs[near.id.index()].number),
             grouped(u64::from(near.job.procs)),
-            humane(near.job.estimate as f64),
-            humane(near.wait as f64),
+            readable_duration(near.job.estimate as f64),
+            readable_duration(near.wait as f64),
             format!("{:.3}", near.distance),
         ]);
     }
@@ -223,12 +223,12 @@ pub fn write_answer(
     let quick = if prediction.quick { "yes" } else { "no" };
     writeln!(out, "\nwithin the hour, by jobs of about its size and a machine about as full: {quick}")?;
     for (name, point) in &answer.others {
-        let point = point.map_or("no answer, too few jobs are known".to_string(), humane);
+        let point = point.map_or("no answer, too few jobs are known".to_string(), readable_duration);
         let what = if is_bound(name) { "at most " } else { "" };
         writeln!(out, "{name}: {what}{point}")?;
     }
     if let Some(actual) = actual {
-        writeln!(out, "\nit waited {}: {}", humane(actual as f64), WaitClass::of(actual as f64).name())?;
+        writeln!(out, "\nit waited {}: {}", readable_duration(actual as f64), WaitClass::of(actual as f64).name())?;
     }
     Ok(())
 }

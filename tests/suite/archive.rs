@@ -1,4 +1,4 @@
-//! Real logs: golden figures, and other people's figures to hold ours against.
+//! Real logs: golden figures, and published figures to compare ours with.
 //!
 //! These need the logs of the Parallel Workloads Archive, in a folder that `SHADOWTIME_LOGS` names.
 
@@ -79,7 +79,7 @@ fn golden_figures_of_four_logs() {
 
 /// predictsim (Gaussier et al., 2015) on the same log, runtimes cut at the estimate. It drops the 8 jobs recorded with a
 /// runtime of 0, which we run for a second: without them we measure 92.73, 69.42 and 49.87. What is left in EASY's 0.2%
-/// is its pass after each event where ours is one an instant.
+/// is due to its pass after each event; we have one pass per instant.
 #[test]
 fn kth_against_predictsim() {
     let Some(folder) = real_logs("kth_against_predictsim") else { return };
@@ -116,8 +116,8 @@ fn kth_against_tsafrir() {
 /// Talby et al., Tables 2 and 6: improvement of SJBF over EASY in wait, bounded slowdown, AI and RA, the plain mean over
 /// the four logs. Twelve of sixteen figures are met within two and a half points. The other four:
 /// RUH's AI (32.6 for 40; capped by the estimate it is 50.5, and the paper does not say whether its RUH was), and
-/// Constant's AI (46.5 for 41) and RA (24.0 for 37), which hang on the increments after a miss, of which the paper says
-/// only that they are predefined; Estimate's and RUH's slowdowns are 2.5 points off, as the log versions differ.
+/// Constant's AI (46.5 for 41) and RA (24.0 for 37), which depend on the increments after a miss; the paper says
+/// only that they are predefined. Estimate's and RUH's slowdowns are 2.5 points off, as the log versions differ.
 #[test]
 fn talby_tables_2_and_6() {
     let Some(folder) = real_logs("talby_tables_2_and_6") else { return };
@@ -142,7 +142,7 @@ fn talby_tables_2_and_6() {
     assert!(near >= 11, "only {near} of 16 figures are near");
 }
 
-/// Every log of the archive at hand, whatever its oddities: it runs, and the schedule reads back as the same waits.
+/// Every available log of the archive can be simulated, and the written schedule has the same waits when it is read.
 #[test]
 fn every_log_runs_and_its_schedule_reads_back() {
     let Some(folder) = real_logs("every_log_runs_and_its_schedule_reads_back") else { return };

@@ -1,4 +1,4 @@
-//! Bad input is normal: for each error the message that names the place and the way out, and the exit code.
+//! Bad input: every error has a message with the position and a remedy, and the right exit code.
 
 use std::fs;
 use std::path::Path;
@@ -7,14 +7,14 @@ use crate::support::{demo_text, sim, sim_fed};
 
 const GOOD: &str = "1 0 0 5 1 1 1 1 9 1 1 1 1 1 1 1 1 1\n";
 
-/// The program on this log, by standard input: it must fail so.
+/// Runs the program on this log on standard input, which must fail with this message.
 fn assert_bad_log(log: &[u8], options: &[&str], message: &str) {
     let ran = sim_fed(&[&["--trace", "-"], options].concat(), log);
     assert!(ran.err.contains(message), "expected: {message}\ngot: {}", ran.err);
     assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
 }
 
-/// The program with these options: it must fail so.
+/// Runs the program with these options, which must fail with this message.
 fn assert_bad_usage(options: &[&str], message: &str) {
     let ran = sim(options);
     assert!(ran.err.contains(message), "{options:?}\nexpected: {message}\ngot: {}", ran.err);
@@ -81,7 +81,7 @@ fn a_binary_file() {
 #[test]
 fn a_damaged_gzip_file() {
     let packed = include_bytes!("../../traces/demo.swf.gz");
-    assert_bad_log(&packed[..packed.len() / 2], &[], "damaged or cut short");
+    assert_bad_log(&packed[..packed.len() / 2], &[], "damaged or incomplete");
     let mut flipped = packed.to_vec();
     flipped[packed.len() / 2] ^= 0xff;
     let ran = sim_fed(&["--trace", "-"], &flipped);
@@ -93,8 +93,8 @@ fn a_damaged_gzip_file() {
 fn a_damaged_zstd_file() {
     let level = ruzstd::encoding::CompressionLevel::Fastest;
     let packed = ruzstd::encoding::compress_to_vec(&demo_text()[..], level);
-    assert_bad_log(&packed[..packed.len() / 2], &[], "damaged or cut short");
-    assert_bad_log(&packed[..4], &[], "damaged or cut short");
+    assert_bad_log(&packed[..packed.len() / 2], &[], "damaged or incomplete");
+    assert_bad_log(&packed[..4], &[], "damaged or incomplete");
     let mut checksum = packed.clone();
     *checksum.last_mut().unwrap() ^= 0xff;
     let ran = sim_fed(&["--trace", "-"], &checksum);
@@ -134,7 +134,7 @@ fn a_job_wider_than_the_machine() {
     let ran = sim_fed(&["--trace", "-"], &log);
     assert!(ran.code == 0 && ran.out.contains("stdin,8,sjbf,ruh,1,1,"), "{}", ran.out);
     assert!(ran.err.contains("1 of 2 records dropped (50.0%): 1 wider than the machine"), "{}", ran.err);
-    // A replay starts whatever ran, but not if it is compared with a schedule that cannot.
+    // A replay starts jobs of any width, but not if the baseline is another scheduler, which cannot.
     let jobs = |options: &[&str]| {
         let ran = sim_fed(&[&["--trace", "-", "--no-header", "--scheduler", "replay"], options].concat(), &log);
         ran.out.split(',').nth(4).map(str::to_string)

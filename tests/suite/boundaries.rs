@@ -1,4 +1,4 @@
-//! Counts, bounds and constants that are easily wrong by one or left out, and that no other test looks at.
+//! Counts, bounds and constants that are easily wrong by one or left out, and that no other test checks.
 
 use std::collections::BTreeMap;
 
@@ -83,7 +83,7 @@ fn users_remember_their_last_four_programs() {
         let known = programs.entry(job.user).or_default();
         match known.iter().rev().position(|program| *program == job.executable) {
             None => known.push(job.executable),
-            // The latest is mostly that of the session under way.
+            // The latest program is usually that of the current session.
             Some(back) => {
                 *returns.get_mut(back).unwrap_or_else(|| panic!("{} is {back} programs old", job.executable)) += 1
             }
@@ -105,7 +105,7 @@ fn runs_of_a_program_last_as_long_as_its_shape_on_average() {
             order.len() - 1
         });
         assert_eq!(job.procs, shapes[at].procs);
-        // Whole seconds are cut off, and the longest runtimes drawn again.
+        // Runtimes are truncated to whole seconds, and too long ones drawn again.
         if (1000..100_000).contains(&shapes[at].runtime) {
             ratios.push(job.runtime as f64 / shapes[at].runtime as f64);
         }

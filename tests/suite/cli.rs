@@ -12,7 +12,7 @@ use crate::support::{demo_text, sim, sim_fed, sim_ok};
 const COLUMNS: &str = "trace,procs,scheduler,predictor,jobs,dropped,wait_mean,bsld_mean,ai_mean,ra_mean,backfilled,misses,\
     utilization,makespan,wait_p50,wait_p95,wait_max,bsld_p50,bsld_p95,mae,mae_pct,answered,inside_pct";
 
-/// The columns of a run that is compared with nothing.
+/// The columns of a run without a baseline.
 fn all_columns() -> String {
     format!("{COLUMNS},options")
 }
@@ -48,7 +48,7 @@ fn columns_are_those_promised_and_the_baseline_is_the_users_choice() {
     assert_eq!(csv.lines().next(), Some(&*all_columns()));
     let compared = sim_ok(&["--scheduler", "easy", "--predictor", "estimate", "--baseline", "easy/estimate"]);
     assert!(compared.trim_end().ends_with(",easy/estimate,0.000000,0.000000,0.000000,0.000000,"), "{compared}");
-    // A perfect baseline has an inaccuracy of 0, over which nothing can be said to improve.
+    // A perfect baseline has an inaccuracy of 0, for which the improvement is not defined.
     let compared = sim_ok(&["--baseline", "sjbf/perfect"]);
     let last: Vec<_> = compared.trim_end().rsplit(',').take(3).collect();
     assert_eq!(last[2], "", "{compared}");
@@ -77,13 +77,13 @@ fn a_row_says_what_was_run() {
 #[test]
 fn options_that_overrule_each_other_are_an_error_and_an_idle_seed_is_a_warning() {
     for (args, message) in [
-        (&["--replication", "3", "--shake", "100s"][..], "--shake has no effect beside --replication"),
-        (&["--replication", "3", "--seed", "4"], "--seed has no effect beside --replication"),
+        (&["--replication", "3", "--shake", "100s"][..], "--shake has no effect together with --replication"),
+        (&["--replication", "3", "--seed", "4"], "--seed has no effect together with --replication"),
         (
             &["--estimates", "tsafrir", "--missing-estimate", "drop"],
-            "--missing-estimate has no effect beside --estimates",
+            "--missing-estimate has no effect together with --estimates",
         ),
-        (&["search", "--replication", "3", "--shake", "100s"], "--shake has no effect beside --replication"),
+        (&["search", "--replication", "3", "--shake", "100s"], "--shake has no effect together with --replication"),
     ] {
         let ran = sim(args);
         assert!(ran.code == 2 && ran.out.is_empty() && ran.err.contains(message), "{args:?}: {}", ran.err);
@@ -130,7 +130,7 @@ fn plain_gzip_zstd_and_standard_input_are_one_log() {
         ("log.swf", plain.clone()),
         ("log.swf.gz", gzip(&plain)),
         ("log.swf.zst", zstd(&plain)),
-        // Told by content, not by name; and in several members or frames.
+        // The content decides, not the name; there may be several members or frames.
         ("log", gzip(&plain)),
         ("log.gz", plain.clone()),
         ("two/log.gz", [gzip(front), gzip(back)].concat()),
@@ -150,7 +150,7 @@ fn plain_gzip_zstd_and_standard_input_are_one_log() {
     }
 }
 
-/// Everything that SWF lets a log be: the same jobs, written in the most awkward way.
+/// The same jobs, written with everything that SWF allows.
 #[test]
 fn an_awkward_log_is_the_same_log() {
     let plain = b"; MaxProcs: 8\n\
@@ -259,7 +259,7 @@ fn a_shaped_schedule_reads_back_too() {
     let shape = ["--first", "300", "--repeat", "3", "--load", "1.5", "--procs", "90", "--overrun", "kill"];
     let simulated = sim_ok(&[&["--swf-out", text(&path), "--no-header", "--baseline", "none"], &shape[..]].concat());
     let replayed = sim_ok(&["--trace", text(&path), "--scheduler", "replay", "--no-header"]);
-    // From the mean wait on, but for the options.
+    // The columns from the mean wait on, except the options.
     let numbers = |csv: &str| csv.split(',').map(str::to_string).collect::<Vec<_>>()[6..23].to_vec();
     assert_eq!(numbers(&simulated), numbers(&replayed));
     assert!(replayed.starts_with("schedule,90,"), "the header says what the machine was: {replayed}");
@@ -276,7 +276,8 @@ fn predictions_are_told_with_their_causes() {
     assert!(rows.is_sorted_by_key(|row| row[1].parse::<i64>().unwrap()));
 }
 
-/// Event by event the job's own first, then others in order of arrival: whatever the order a predictor wrote them in.
+/// At each event the job's own prediction first, then the others in order of arrival, in whatever order the predictor made
+/// them.
 #[test]
 fn predictions_of_one_event_are_in_order() {
     for predictor in ["sbh", "ruh:propagate=on"] {
@@ -342,7 +343,7 @@ fn information_about_a_log() {
     let json: serde_json::Value = serde_json::from_str(&sim_ok(&["trace", "info", "--format", "json"])).unwrap();
     assert_eq!((&json["users"], &json["unknown_memory"]), (&40.into(), &1.0.into()));
     assert_eq!(sim_ok(&["trace", "info", "--format", "csv"]).lines().count(), 2);
-    // A log that does not name its machine can be looked at all the same.
+    // A log without the size of its machine can be surveyed too.
     let ran = sim_fed(&["trace", "info", "-", "--format", "table"], b"1 0 0 5 1 1 1 1 9 1 1 1 1 1 1 1 1 1\n");
     assert!(ran.code == 0 && ran.out.contains("use --procs N"), "{}", ran.out);
 }
@@ -369,7 +370,7 @@ fn validation_of_a_log() {
         "1 with a run time of 0: simulated as 1 second (first on line 4)",
         "1 without an estimate: filled in (--missing-estimate) (first on line 4)",
         "1 running longer than estimated (--overrun) (first on line 6)",
-        "3 records, where the header's MaxJobs says 9",
+        "3 records, but the header's MaxJobs is 9",
         "not sound: 3 records, 2 faulty lines",
     ] {
         assert!(ran.out.contains(part), "{part}\n{}", ran.out);
@@ -387,7 +388,7 @@ fn generated_logs_are_files_like_any_other() {
     assert!(csv.starts_with("new,32,sjbf,ruh,300,0,"), "{csv}");
 }
 
-/// More jobs than one block of them, so that numbers go on over its end.
+/// More jobs than one block has: job numbers must continue in the next block.
 #[test]
 fn models_make_logs_of_any_length() {
     let folder = tempfile::tempdir().unwrap();
@@ -401,7 +402,7 @@ fn models_make_logs_of_any_length() {
         let load: f64 = load.split(',').next().unwrap().parse().unwrap();
         assert!((0.796..=0.804).contains(&load), "{load}");
         let log = fs::read_to_string(&path).unwrap();
-        // The header's command makes the same log.
+        // The command in the header generates the same log.
         let (_, command) = log.split_once("made by `sim ").unwrap();
         let command: Vec<_> = command.split_once('`').unwrap().0.split(' ').collect();
         assert_eq!(sim_ok(&command), log);
@@ -415,7 +416,7 @@ fn models_make_logs_of_any_length() {
     }
 }
 
-/// Estimates over several blocks: what the model was told comes back when the log is looked at.
+/// Estimates over several blocks: the generated log has the parameters that were given to the model.
 #[test]
 fn made_logs_have_estimates_if_asked() {
     let estimates = |model: &str, spec: &str| {
@@ -498,7 +499,7 @@ fn an_interrupt_leaves_no_half_written_file() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // It has opened its output and waits for its input, which never comes.
+    // It has opened its output and waits for input, of which there is none.
     let files = || fs::read_dir(folder.path()).unwrap().count();
     let since = std::time::Instant::now();
     while files() < 2 {
@@ -529,7 +530,7 @@ fn every_column_is_listed_and_documented() {
     }
 }
 
-/// Whatever prints CSV can leave out its header, and takes the same formats.
+/// Every command that prints CSV can omit the header and has the same formats.
 #[test]
 fn every_command_with_results_has_the_same_output_options() {
     for command in [

@@ -1,4 +1,4 @@
-//! Made estimates as their users meet them: `sim estimates`, `--estimates`, and real logs.
+//! Models of estimates: `sim estimates`, `--estimates`, and real logs.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use shadowtime::trace::{Cleaning, ReadOptions, Source, clean, demo, read};
 
 use crate::support::{assert_golden, demo_text, real_log, real_logs, sim, sim_fed, sim_ok};
 
-/// A log of (runtime, estimate) on 8 processors, a job a minute; its last record is none of a job.
+/// A log of (runtime, estimate) on 8 processors, one job per minute; its last record does not become a job.
 fn log_of(jobs: &[(i64, i64)]) -> String {
     let line = |(at, (runtime, estimate)): (usize, &(i64, i64))| {
         format!("{} {} 0 {runtime} 1 1.50 -1 1 {estimate} -1 1 1 1 1 1 1 -1 -1\n", at + 1, at * 60)
@@ -60,11 +60,11 @@ fn records_that_are_no_jobs_stay_and_everything_is_counted() {
     let estimates: Vec<_> = fields(&ran.out).iter().map(|record| record[8].to_string()).collect();
     // A runtime of 0 is a job's; one without an estimate has the log's largest; -1 is no job's runtime.
     assert_eq!(estimates, ["120", "121", "120", "120", "77"]);
-    assert_eq!(fields(&ran.out)[0][5], "1.50", "other fields stand as they are spelled");
+    assert_eq!(fields(&ran.out)[0][5], "1.50", "other fields are unchanged");
     for note in ["4 jobs have", "no jobs, and stay as they are: 1\n", "no estimate was as long as they run: 1\n"] {
         assert!(ran.err.contains(note), "{}", ran.err);
     }
-    // Over the longest there is: counted, and quiet if asked to be.
+    // Runtimes above the longest estimate are counted; there is no message with `--quiet`.
     let long = log_of(&[(500, 60), (10, 60)]);
     let ran = sim_fed(&["estimates", "--trace", "-", "--model", "shuffle"], long.as_bytes());
     assert!(ran.err.contains("over the longest estimate, counted as that long: 1\n"), "{}", ran.err);
@@ -81,7 +81,7 @@ fn a_log_with_made_estimates_runs_like_the_option() {
         let run = ["--format", "csv", "--scheduler", "easy", "--predictor", "estimate", "--baseline", "none"];
         let file = sim_ok(&[&run[..], &["--trace", made.to_str().unwrap()]].concat());
         let option = sim_ok(&[&run[..], &["--estimates", model, "--estimates-seed", "5"]].concat());
-        // But for the last column, which says what was asked for.
+        // Without the last column, which has the options.
         let figures = |csv: &str| {
             let mut reader = csv::Reader::from_reader(csv.as_bytes());
             let row = reader.records().next().unwrap().unwrap();
@@ -117,13 +117,13 @@ fn estimates_and_runtimes(log: &str, options: &[&str]) -> Vec<(i64, i64)> {
 #[test]
 fn the_new_estimates_are_what_other_rules_see() {
     let log = log_of(&[(90, 60), (150, 60), (30, -1)]);
-    // As recorded; the longest estimate stands in.
+    // As recorded; the longest estimate is filled in.
     assert_eq!(estimates_and_runtimes(&log, &[]), [(60, 90), (60, 150), (60, 30)]);
     assert_eq!(estimates_and_runtimes(&log, &["--overrun", "kill"]), [(60, 60), (60, 60), (60, 30)]);
-    // Nothing is ended at an estimate that is gone.
+    // No job is ended at its old estimate.
     let x2 = ["--estimates", "x2", "--overrun", "kill"];
     assert_eq!(estimates_and_runtimes(&log, &x2), [(120, 90), (150, 150), (120, 30)]);
-    // What is ended is ended at the new one.
+    // Jobs are ended at the new estimate.
     let shuffle = ["--estimates", "shuffle", "--overrun", "kill"];
     assert_eq!(estimates_and_runtimes(&log, &shuffle), [(60, 60), (60, 60), (60, 30)]);
 }
@@ -174,7 +174,7 @@ fn a_sweep_goes_over_models_and_seeds() {
     let results = fs::read_to_string(out.join("results.csv")).unwrap();
     let rows: Vec<Vec<String>> = csv_rows(&results);
     let wait = |row: usize| &rows[row][rows[0].iter().position(|name| name == "wait_mean").unwrap()];
-    // The seed changes nothing where nothing is drawn.
+    // The seed has no effect on models without random numbers.
     assert_eq!((rows.len(), wait(1) == wait(2), wait(5) == wait(6)), (11, true, true));
     assert!(wait(3) != wait(4) && wait(7) != wait(8) && wait(1) != wait(5) && wait(7) != wait(9));
 }
@@ -189,7 +189,7 @@ fn what_cannot_be_made_says_what_can() {
     let none = log_of(&[(10, -1), (20, 0)]);
     for model in ["x2", "shuffle"] {
         let message = format!(
-            "standard input: {model} needs the log's own estimates, and it has none: tsafrir, f and feit make them from runtimes alone"
+            "standard input: {model} needs the log's own estimates, but the log has none: tsafrir, f and feit need only runtimes"
         );
         for args in [&["estimates", "--trace", "-", "--model", model][..], &["--trace", "-", "--estimates", model]] {
             let ran = sim_fed(args, none.as_bytes());
@@ -235,7 +235,7 @@ fn the_models_are_listed_with_their_keys() {
     }
 }
 
-/// The embedded log under made estimates: the figures must not move, for they are random numbers put to use.
+/// The embedded log with estimates of models: its figures must not change.
 #[test]
 fn golden_figures_of_every_model() {
     let mut text = String::new();
@@ -359,7 +359,7 @@ fn the_modes_of_real_logs_are_those_the_paper_prints() {
     assert_eq!(Modes::of(real_estimates(&folder, "CTC-SP2", 18 * HOUR)).count(), 264);
 }
 
-/// Figs. 14 and 15: the vanilla model comes near CTC, and near KTH and BLUE once it is told what is special about them.
+/// Figs. 14 and 15: the vanilla model comes near CTC, and near KTH and BLUE with parameters for their special estimates.
 #[test]
 fn made_distributions_come_near_real_ones() {
     let Some(folder) = real_logs("made_distributions_come_near_real_ones") else { return };

@@ -1,4 +1,4 @@
-//! What may go wrong around the program: where it writes to, signals, limits. Results are whole or the exit code says so.
+//! Faults of the environment: outputs, signals, limits. Results are complete, or the exit code is not 0.
 
 #![cfg(unix)]
 
@@ -196,7 +196,7 @@ fn a_limit_on_the_size_of_files_is_an_error_that_names_the_file() {
     let ran = shell(folder.path(), r#"ulimit -f 8; exec "$SIM" -q --jobs-out jobs.csv"#);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
     assert!(ran.err.starts_with("error: cannot write jobs.csv: File too large"), "{}", ran.err);
-    assert!(ran.err.contains("what stood there before is untouched"), "{}", ran.err);
+    assert!(ran.err.contains("the old content of the file is unchanged"), "{}", ran.err);
     assert_eq!(names(folder.path()), ["jobs.csv"]);
     assert_eq!(fs::read_to_string(folder.path().join("jobs.csv")).unwrap(), "old");
     let ran = shell(folder.path(), r#"ulimit -f 8; exec "$SIM" -q --jobs-out - > other.csv"#);
@@ -204,7 +204,7 @@ fn a_limit_on_the_size_of_files_is_an_error_that_names_the_file() {
     assert!(ran.err.starts_with("error: cannot write standard output: File too large"), "{}", ran.err);
 }
 
-/// On a file system of its own, which goes with the process that made it.
+/// On a separate file system, which ends with the process that created it.
 #[test]
 fn a_full_file_system_leaves_the_old_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -221,7 +221,11 @@ fn a_full_file_system_leaves_the_old_file() {
     let ran = run(script).unwrap();
     assert_eq!(ran.out, "1\nold\njobs.csv\n", "{}", ran.err);
     let message = "error: cannot write jobs.csv: No space left on device";
-    assert!(ran.err.starts_with(message) && ran.err.contains("what stood there before is untouched"), "{}", ran.err);
+    assert!(
+        ran.err.starts_with(message) && ran.err.contains("the old content of the file is unchanged"),
+        "{}",
+        ran.err
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -266,7 +270,7 @@ fn with_little_memory_it_runs_on_fewer_threads() {
     }
 }
 
-/// As a user who may not have another process or thread. Root has no such limit, and becomes somebody else for it.
+/// Runs as a user with a limit on processes and threads. Root has no such limit, so it becomes another user.
 #[cfg(target_os = "linux")]
 #[test]
 fn where_no_thread_can_be_started_it_runs_on_one() {

@@ -1,4 +1,4 @@
-//! The formulas of `smith`, `gibbons` and `downey` on histories small enough to be worked out on paper.
+//! The formulas of `smith`, `gibbons` and `downey` on histories small enough for a computation by hand.
 
 use shadowtime::engine::Outcome;
 use shadowtime::job::{Job, Submission};
@@ -22,7 +22,7 @@ fn in_turn(predictor: &str, jobs: &[Job]) -> Vec<Outcome> {
     run(&workload(64, &jobs), "fcfs", predictor)
 }
 
-/// What is predicted for a job after these have ended.
+/// The prediction for a job after these have ended.
 fn predicted(predictor: &str, history: &[Job], job: Job) -> Seconds {
     in_turn(predictor, &[history, &[job]].concat()).last().unwrap().prediction
 }
@@ -41,18 +41,18 @@ fn the_mean_with_the_smaller_interval_wins() {
     assert_eq!(smith("(e)", &history, job), 52);
     assert_eq!(smith("(u);(e)", &history, job), 52);
     assert_eq!(smith("(e);(u)", &history, job), 52);
-    // Executable 2 has run once: it cannot answer, nor can the user and the executable together.
+    // Executable 2 has run once, which is too few, also for the user and the executable together.
     let job = of(1, 2, (1, 1, 900));
     assert_eq!(smith("(e);(u);(u,e)", &history, job), 150);
     assert_eq!(smith("(e);(u,e)", &history, job), 900);
-    // All jobs: (100 + 200 + 50 + 54) / 4 = 101. Nobody knows user 9.
+    // All jobs: (100 + 200 + 50 + 54) / 4 = 101. User 9 has no history.
     assert_eq!(smith("(u);()", &history, of(9, 9, (1, 1, 900))), 101);
     assert_eq!(smith("(u)", &history, of(9, 9, (1, 1, 900))), 900);
 }
 
 #[test]
 fn a_history_begins_with_the_second_end_and_not_with_the_second_arrival() {
-    // Both jobs run side by side: neither knows the other.
+    // Both jobs run at the same time: neither is in the history of the other.
     let mut jobs = [of(1, 1, (1, 100, 900)), of(1, 1, (1, 100, 900)), of(1, 1, (1, 100, 900)), of(1, 1, (1, 100, 900))];
     for (job, submit) in jobs.iter_mut().zip([0, 50, 120, 160]) {
         job.submission.submit = submit;
@@ -227,7 +227,7 @@ fn every_name_makes_categories_of_its_own() {
 
 #[test]
 fn predicted_again_at_the_start() {
-    // On 4 processors the third waits for the second to end, which tells it of two runs: at its arrival there was none.
+    // On 4 processors the third waits for the second to end. Two runs have ended then; at its arrival there was none.
     let mut jobs = [of(1, 1, (4, 100, 900)), of(1, 1, (4, 120, 900)), of(1, 1, (4, 1, 900))];
     jobs[2].submission.submit = 50;
     let workload = workload(4, &jobs);
@@ -240,9 +240,9 @@ fn predicted_again_at_the_start() {
 #[test]
 fn gibbons_tries_its_templates_in_order() {
     let job = of(1, 1, (4, 1, 9999));
-    // Each line adds to the history and says what it then predicts for the job.
+    // Each line adds to the history, and has the prediction for the job after that.
     let additions: [(&[Job], Seconds); 9] = [
-        // One range is no line, and nobody has run on 4 to 7.
+        // One range gives no line, and no job has run on 4 to 7.
         (&[of(2, 2, (8, 50, 900))], 9999),
         // (): through (2, 20) and (8, 50), 5 a processor: 20 + 2 * 5.
         (&[of(2, 2, (2, 20, 900))], 30),
@@ -270,7 +270,7 @@ fn gibbons_tries_its_templates_in_order() {
 
 #[test]
 fn gibbons_ranges_double() {
-    // 2-3 and 8-15: who is in the same range gets the mean. Another program of another user: no other range has data.
+    // 2-3 and 8-15: a job in the same range gets the mean. Another program of another user: no other range has data.
     for (low, high, inside, outside) in [(2, 3, [2, 3, 3], [1, 4, 5]), (8, 15, [8, 11, 15], [7, 16, 32])] {
         let history = [of(2, 2, (low, 10, 900)), of(2, 2, (high, 20, 900))];
         for procs in inside {

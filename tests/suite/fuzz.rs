@@ -24,12 +24,12 @@ use shadowtime::predict::templates::Template;
 use shadowtime::rng::stream;
 use shadowtime::spec::{Form, Spec, SpecError};
 use shadowtime::sweep::{Grid, Store, expand};
-use shadowtime::time::{Time, humane, parse_duration, print_duration};
+use shadowtime::time::{Time, parse_duration, print_duration, readable_duration};
 use shadowtime::trace::{Log, ReadOptions, Source, read, survey, validate};
 use shadowtime::wait::WaitMethod;
 use shadowtime::{meta, predict, schedule, settings_file};
 
-/// A case that takes longer is a failure. Nearly all take less than a millisecond; a busy machine may take its time.
+/// A case that takes longer is a failure. Nearly all take less than a millisecond, but the machine may be busy.
 const LONGEST_CASE: Duration = Duration::from_secs(20);
 
 /// The seed of `cargo test`.
@@ -47,7 +47,7 @@ struct Target {
     run: fn(&mut Case<'_>) -> bool,
 }
 
-/// One input, a folder for files, and random numbers for whatever else is to be chosen.
+/// One input, a folder for files, and random numbers for all other choices.
 struct Case<'a> {
     input: Vec<u8>,
     folder: &'a Path,
@@ -169,11 +169,11 @@ fn number_from_environment(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name}: '{text}' is not a whole number")))
 }
 
-/// What became of the cases of a target.
+/// The results of the cases of a target.
 #[derive(Default)]
 struct Tally {
     cases: u64,
-    /// Cases whose input made sense.
+    /// Cases with accepted input.
     accepted: u64,
     slowest: Duration,
     slowest_case: u64,
@@ -185,7 +185,7 @@ fn mutated_input() {
     let seconds = number_from_environment("SHADOWTIME_FUZZ");
     let only = std::env::var("SHADOWTIME_FUZZ_CASE").ok();
     let (sender, receiver) = channel();
-    // In a thread of its own, so that a case without an end is noticed.
+    // In a separate thread, so that a case that does not end is noticed.
     std::thread::spawn(move || {
         let folder = tempfile::tempdir().unwrap();
         let run = |target: &Target, case: u64| {
@@ -244,14 +244,14 @@ enum Message {
     Ended { took: Duration, result: Result<bool, String> },
 }
 
-/// Listens to the cases until there are no more, or until one does not end.
+/// Waits for the results of cases until there are no more, or until one does not end.
 fn collect(seed: u64, receiver: &std::sync::mpsc::Receiver<Message>) -> (BTreeMap<&'static str, Tally>, Vec<String>) {
     let (mut tallies, mut failures) = (BTreeMap::<_, Tally>::new(), Vec::new());
     let (mut target, mut case, mut input) = ("", 0, Vec::new());
     let mut fail = |target: &str, case: u64, input: &[u8], why: &str| {
         let input: String = input.escape_ascii().to_string();
         let text = format!("{why}\nseed {seed}, case {target}/{case}, on this input:\n{input}");
-        // At once, and past the test runner's capture: the next failure may end the process.
+        // Printed at once and not captured by the test runner: the next failure may end the process.
         let _ = writeln!(std::io::stderr(), "fuzz: {text}\n");
         failures.push(text);
     };
@@ -328,7 +328,7 @@ fn durations(case: &mut Case<'_>) -> bool {
     let Ok(seconds) = parse_duration(&case.text()) else { return false };
     let printed = print_duration(seconds);
     assert_eq!(parse_duration(&printed), Ok(seconds), "{printed}");
-    humane(seconds as f64);
+    readable_duration(seconds as f64);
     true
 }
 
@@ -653,7 +653,7 @@ fn packed_logs(case: &mut Case<'_>) -> bool {
     check_log(&case.input)
 }
 
-/// However it is packed, it is the same log.
+/// It is the same log with every compression.
 fn packed_after(case: &mut Case<'_>) -> bool {
     // Text that looks packed would be unpacked.
     if case.input.starts_with(&[0x1f, 0x8b])
@@ -692,7 +692,7 @@ fn simulations(case: &mut Case<'_>) -> bool {
         ("pass-on-miss", &["on", "off"]),
         ("predictor", PREDICTORS),
     ] {
-        // An option that is not given is as interesting as one that is.
+        // Options that are not given are tested too.
         if case.rng.random() {
             set(name, case.pick(values));
         }

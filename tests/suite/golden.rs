@@ -1,4 +1,4 @@
-//! The embedded log: its figures must not move, and it must be what its recipe makes.
+//! The embedded log: its figures must not change, and the command in its header must generate it.
 
 use crate::support::{assert_golden, demo_text, sim, sim_fed, sim_ok};
 

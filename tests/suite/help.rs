@@ -52,7 +52,7 @@ struct Shown {
     output: String,
 }
 
-/// The commands of a block, in order. A line that ends in a backslash goes on in the next one.
+/// The commands of a block, in order. A line that ends in a backslash continues on the next one.
 fn shown(block: &str) -> Vec<Shown> {
     let mut all: Vec<Shown> = Vec::new();
     for line in block.replace("\\\n", " ").lines() {
@@ -67,7 +67,7 @@ fn shown(block: &str) -> Vec<Shown> {
     all
 }
 
-/// Runs a command in a folder by a shell that finds the program.
+/// Runs a command in a folder with a shell that has the program in its path.
 fn shell(folder: &Path, command: &str) -> Ran {
     let program = Path::new(env!("CARGO_BIN_EXE_sim"));
     let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap_or_default());
@@ -92,7 +92,7 @@ fn on_a_terminal(command: &str) -> String {
     if has_tables { format!("{command} --format table") } else { command.to_string() }
 }
 
-/// Whether a text is what was shown of it, where a line `...` stands for any number of lines.
+/// Whether a text equals what the page shows, where a line `...` replaces any number of lines.
 fn is_as_shown(text: &str, shown: &str) -> bool {
     let mut lines = text.lines();
     let mut gap = false;
@@ -284,7 +284,7 @@ fn pages_fit_a_terminal() {
                 assert!(["", "text", "console", "toml", "make", "sh", "yaml"].contains(&language), "{name}: {line}");
                 fenced = if fenced.is_empty() { line } else { "" };
             }
-            // The output of commands is as wide as it is.
+            // The output of commands is not limited in width.
             let is_output = fenced.ends_with("console") && !line.starts_with('$');
             let most = if fenced.is_empty() { 100 } else { 96 };
             assert!(is_output || line.chars().count() <= most, "{name}: over {most} characters: {line}");

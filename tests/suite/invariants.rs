@@ -386,7 +386,7 @@ fn what_happens_before_a_job_arrives_does_not_depend_on_it() {
         let cut = cut.index(workload.jobs.len());
         let before = workload.jobs[cut].submission.submit;
         let part = Workload { jobs: workload.jobs[..cut].to_vec(), ..workload.clone() };
-        // Stepped, the simulation has been handed all jobs before the first arrives.
+        // In the stepped simulation all jobs are submitted before the first arrives.
         let (whole, part) = (step(&workload, &setting, |_, _| ()), step(&part, &setting, |_, _| ()));
         for (whole, part) in whole.outcomes.iter().zip(&part.outcomes) {
             let early = |start: &Time| *start < before;
@@ -469,7 +469,7 @@ fn copies_of_a_log_follow_one_another_in_order() {
         prop_assert!(repeated.jobs.is_sorted_by_key(|job| job.submission.submit));
         prop_assert!(repeated.jobs.is_sorted_by(|a, b| a.number < b.number));
         for copy in repeated.jobs.chunks(workload.jobs.len()) {
-            // The copy moved back in time and numbered anew is the log.
+            // The copy, moved back in time and with the original numbers, is the log.
             let later = copy[0].submission.submit - workload.jobs[0].submission.submit;
             let back = copy.iter().zip(&workload.jobs).map(|(job, original)| Job {
                 submission: Submission { submit: job.submission.submit - later, ..job.submission },
@@ -568,7 +568,7 @@ fn fields() -> impl Strategy<Value = Fields> {
     )
 }
 
-/// Records of which many are not sane or too wide for eight processors; those requested are all that is known.
+/// Records, many of them not sane or too wide for eight processors. Only requested processors are known.
 fn messy_fields() -> impl Strategy<Value = Fields> {
     (-5..=50i64, -2..=30i64, -1..=10i64, -1..=30i64).prop_map(|(submit, runtime, procs, estimate)| {
         let mut fields = [-1; 18];
@@ -577,7 +577,7 @@ fn messy_fields() -> impl Strategy<Value = Fields> {
     })
 }
 
-/// What may stand around a record and between its fields without meaning anything.
+/// What may be written around a record and between its fields without changing it.
 #[derive(Clone, Debug)]
 struct Noise {
     lines_before: Vec<&'static [u8]>,

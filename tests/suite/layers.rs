@@ -1,10 +1,10 @@
-//! The house is tidy: every room uses only the floors below it, and nothing unfinished is left lying about.
+//! The structure of the sources: every module uses only the layers below it, and nothing unfinished is left.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The rooms, lowest first; rooms of one floor do not use each other. (`time` and `text` lie below the rest of the
-/// vocabulary, which is written in seconds and prints what it read.)
+/// The top-level modules ("rooms") by layer ("floor"), lowest first; modules of one layer do not use each other. (`time` and
+/// `text` are below the other basic modules, which use them.)
 const FLOORS: [&[&str]; 14] = [
     &["time", "text"],
     &["job", "spec", "settings_file", "stats", "rng", "parallel"],
@@ -48,7 +48,7 @@ fn room(path: &Path) -> String {
     first.trim_end_matches(".rs").to_string()
 }
 
-/// A source without its unit tests, which may use what they like.
+/// A source without its unit tests, which may use any module.
 fn without_tests(text: &str) -> &str {
     text.split("#[cfg(test)]").next().unwrap()
 }
@@ -134,7 +134,7 @@ fn the_trait_files_know_no_implementation() {
     for (name, file, needs) in TRAITS {
         let (room, own) = file.split_once('/').unwrap();
         let (_, text) = sources.iter().find(|(path, _)| path == Path::new(file)).unwrap();
-        // Every module is covered, whatever it is called: what is not needed may not be named.
+        // Covers every module, also new ones: a module that is not needed may not be named.
         for used in names_from_own_folder(text, room) {
             assert!(needs.contains(&used.as_str()), "{file} uses '{used}', which the trait does not need");
         }
@@ -175,8 +175,8 @@ fn the_map_of_the_house_is_true() {
     }
 }
 
-/// Names of columns of results stand in one table: whoever needs a column takes it from there. (Other names are options
-/// too, or columns of other results, which cannot be told apart here.)
+/// Names of columns of results are written in one table only; other code refers to that table. (Other names are options
+/// too, or columns of other results, which this test cannot distinguish.)
 #[test]
 fn columns_of_results_are_named_in_one_place() {
     let names = ["ai_mean", "ra_mean", "mae", "mae_pct", "backfilled", "misses", "wait_improvement_pct"];
@@ -201,13 +201,13 @@ fn nothing_unfinished_and_nothing_printed_from_below() {
             assert!(!text.contains(left), "{path:?} has {left}");
         }
         assert!(!code.contains(" println!") && !code.contains(" print!"), "{path:?} prints to standard output");
-        // It panics where standard error cannot be written, and shows control characters as they are.
+        // It panics if standard error cannot be written, and prints control characters unchanged.
         let mut lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
         assert!(!lines.any(|line| line.contains("eprint")), "{path:?} has eprintln!: use cli/stderr.rs");
     }
 }
 
-/// The order of a hash map differs between platforms and versions: whatever goes over one must not reach output.
+/// The order of a hash map differs between platforms and versions, so it must not reach the output.
 #[test]
 fn nobody_goes_over_a_hash_map() {
     for (path, text) in sources() {

@@ -1,4 +1,4 @@
-//! Malleable jobs: schedules worked out by hand, a plain event loop beside the quick one, and the program itself.
+//! Malleable jobs: schedules computed by hand, a plain event loop as the reference of the fast one, and the program itself.
 
 use std::collections::VecDeque;
 
@@ -113,7 +113,7 @@ fn lock_in_gives_what_was_declared() {
 /// A running job: start, end and processors.
 type Runs = (f64, f64, u32);
 
-/// What a predicting strategy goes by, as of the moment when a job comes to the head of the queue.
+/// The information of a predicting strategy when a job reaches the head of the queue.
 #[derive(Clone, Copy)]
 struct Known {
     /// The logarithms of the shortest and the longest lifetime.
@@ -124,7 +124,7 @@ struct Known {
     line: Option<(f64, f64)>,
 }
 
-/// The definition, event by event, with the rule of each job; nothing is quick here.
+/// The definition, event by event, with the rule of each job; slow on purpose.
 fn plain(jobs: &[MalleableJob], procs: u32, rule_of: &dyn Fn(usize) -> &'static str) -> Vec<(f64, u32)> {
     let mut placed = vec![(f64::NAN, 0); jobs.len()];
     let mut running: Vec<Runs> = Vec::new();
@@ -234,8 +234,8 @@ fn least_squares(points: &[(f64, f64)]) -> (f64, f64) {
     (slope, y - slope * x)
 }
 
-/// All numbers of processors, one by one: how many, the wait and the wait before it was corrected. By an oracle if nothing
-/// else is known; none is docility.
+/// Tries all numbers of processors: the best number, its wait, and the wait before the correction. By an oracle if nothing
+/// else is known; None is docility.
 fn choose(
     job: &MalleableJob,
     free: u32,
@@ -274,7 +274,7 @@ fn known(more: f64, running: &[Runs], now: f64) -> f64 {
     f64::INFINITY
 }
 
-/// Sections 3.1 to 3.3, by bisection over whole spans of time. Who has outlived its distribution counts as never ending.
+/// Sections 3.1 to 3.3, by bisection over time. A job that has outlived its distribution counts as never ending.
 fn predicted(more: f64, running: &[Runs], now: f64, knows: &Known) -> f64 {
     let class = |start: f64, end: f64| {
         let ((low, high), classes) = (knows.life, f64::from(knows.classes));
@@ -336,7 +336,7 @@ fn job_by_job_and_event_by_event_are_the_same() {
     assert!(rebels > 200, "{rebels}");
 }
 
-/// The view of the application by its definition: of all jobs one alone acts, in a run of its own.
+/// The view of the application by its definition: in each run only one job acts.
 #[test]
 fn in_the_view_of_the_application_one_job_acts_alone() {
     let jobs = &small(3, 1.0)[..120];
@@ -476,7 +476,7 @@ fn fitted_lifetimes_are_those_of_the_last_midnight() {
     assert!(found.0 == 7 && (found.1 - 7.7208).abs() < 2e-4, "{found:?}");
 }
 
-/// By hand: eleven times the same situation but for the age of the job that is waited for. Its end comes after half of the
+/// By hand: eleven times the same situation, with different ages of the job that is waited for. It ends after half of the
 /// predicted time, so that all pairs lie on a line of slope 1 and intercept -ln 2, and a corrected prediction is half of an
 /// uncorrected one. Of the eleven the first ten are not corrected: nine pairs make no line.
 #[test]
@@ -523,7 +523,7 @@ fn the_program_prints_a_row_a_strategy() {
     assert_eq!(lines[0], "strategy,jobs,rebels,saved_mean_s,losers_pct,turnaround_mean_s,utilization");
     let names: Vec<&str> = lines[1..].iter().map(|line| line.split(',').next().unwrap()).collect();
     assert_eq!(names, ["avg", "opt", "pred", "bias", "heur"]);
-    // Nobody acts, so that all have AVG's turnaround and utilization.
+    // No job acts, so that all strategies have AVG's turnaround and utilization.
     let ends: Vec<_> = lines[1..].iter().map(|line| line.rsplitn(3, ',').take(2).collect::<Vec<_>>()).collect();
     assert!(ends.iter().all(|end| *end == ends[0]));
     // The same bytes for any number of threads, and again.

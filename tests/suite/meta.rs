@@ -1,4 +1,4 @@
-//! Many sites, one stream: worked out by hand, against a slow and obvious system, and what must hold on random ones.
+//! Several sites with one stream of jobs: computed by hand, against a slow reference, and invariants on random systems.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -104,7 +104,7 @@ fn who_was_behind_a_cancelled_job_starts_at_the_same_instant() {
     assert_eq!(places(&record), [(0, 0), (1, 0), (0, 0)], "y fills B, and z has A's last processor");
 }
 
-/// Names belong to logs: user 1 of B has a history of his own, though user 1 of A has one at the same machine.
+/// Users belong to logs: user 1 of B and user 1 of A have separate histories, also on the same machine.
 #[test]
 fn users_of_different_logs_are_different() {
     let jobs = |runtime| [0, 1000, 2000, 3000, 4000].map(|submit| job(submit, 1, runtime, 900));
@@ -179,15 +179,15 @@ fn nothing_is_lost_and_no_processor_is_used_twice() {
     });
 }
 
-/// A system of FCFS machines in which everything is a list and looked at anew at every instant. Also returns how often
-/// `least-predicted` went by the quick-starter test alone, by expected waits among some sites, and among all.
+/// A system of FCFS machines in which everything is a list that is searched at every instant. Also returns how often
+/// `least-predicted` decided by the quick-starter test alone, by expected waits among some sites, and among all.
 fn slow_places(system: &MetaSystem, policy: &str) -> (Vec<(usize, Time)>, [usize; 3]) {
     let jobs = &system.arrivals;
     let machines = &system.machines;
     let mut queues: Vec<Vec<usize>> = vec![Vec::new(); machines.len()];
     let mut places: Vec<Option<(usize, Time)>> = vec![None; jobs.len()];
     let mut instants: BTreeSet<Time> = jobs.iter().map(|job| job.submit()).collect();
-    // What `least-predicted` knows of the sites: it learns first when 500 jobs have come to one, then after every 5,000.
+    // The models of `least-predicted`: a site is trained first after 500 jobs, then after every 5,000.
     let learning = Learning { history: 5000, first: 500, every: 5000, seed: 1 };
     let mut known: Vec<SlowSite> = machines.iter().map(|machine| SlowSite::new(machine.procs, learning)).collect();
     let mut known_as = vec![usize::MAX; jobs.len()];
@@ -254,8 +254,8 @@ fn slow_places(system: &MetaSystem, policy: &str) -> (Vec<(usize, Time)>, [usize
             }
         }
         if policy == "least-predicted" {
-            // A site learns of an instant when it is over: of the starts of jobs that came earlier, then of arrivals, each
-            // with what it found after those starts.
+            // The events of an instant are passed to a site when the instant is over: the starts of jobs that arrived
+            // earlier, then the arrivals, each with the state after those starts.
             known.iter_mut().for_each(SlowSite::end_of_instant);
             started.sort_unstable();
             for &(at, site) in started.iter().filter(|(at, _)| jobs[*at].submit() < now) {
@@ -303,8 +303,8 @@ fn busy_system(seed: u64) -> MetaSystem {
     MetaSystem::new(sites.map(site_of).collect()).unwrap()
 }
 
-/// Every decision of `least-predicted` by the definitions: whether a site knows enough, who is a quick starter, what wait
-/// is expected there, and who wins a tie.
+/// Every decision of `least-predicted` by the definitions: whether a site has enough jobs, whether the job is a quick
+/// starter, the expected wait, and ties.
 #[test]
 fn least_predicted_agrees_with_the_definitions() {
     let mut all = [0; 3];
@@ -321,10 +321,10 @@ fn least_predicted_agrees_with_the_definitions() {
     assert!(all.iter().all(|&times| times >= 200), "{all:?}");
 }
 
-/// When, what, and of which job.
+/// Time, event and job.
 type Told = Arc<Mutex<Vec<(Time, &'static str, u32)>>>;
 
-/// Expects a fixed wait, and writes down what it is told.
+/// Predicts a fixed wait, and records its events.
 struct Stub {
     wait: f64,
     told: Told,
@@ -364,7 +364,7 @@ impl SiteWaitPredictor for Stub {
     }
 }
 
-/// 600 jobs a site, one a second, each of 2 s on half the machine. While a site has fewer than 500 starts the load
+/// 600 jobs per site, one per second, each of 2 s on half the machine. While a site has fewer than 500 starts the load
 /// decides, which sends all home; from then on they go where the least wait is expected, however long the queue.
 #[test]
 fn least_predicted_waits_for_histories_and_then_asks() {
@@ -439,7 +439,7 @@ fn rows_have_the_columns_promised_and_do_not_depend_on_threads() {
     let shares: Vec<f64> = lines[1].split(',').skip(5).take(2).map(|share| share.parse().unwrap()).collect();
     assert_eq!(shares, [60.0, 40.0], "static leaves 1,500 and 1,000 jobs where they are");
     assert_eq!((sites.lines().count(), jobs.lines().count()), (1 + 2 * 5, 1 + 2500 * 5));
-    // The rows say what the summary says: the mean wait of each policy, over its jobs.
+    // The rows agree with the summary: the mean wait of each policy over its jobs.
     for line in &lines[1..] {
         let cells: Vec<&str> = line.split(',').collect();
         let waits = jobs.lines().filter(|row| row.starts_with(&format!("{},", cells[0])));
@@ -457,7 +457,7 @@ fn golden_figures_of_every_policy() {
     let options = ["--warmup", "5%", "--cooldown", "20", "--format", "csv"];
     let mut text = sim_ok(&[&["meta", "--site", &a, "--site", &b, "--site", &narrow], &options[..]].concat());
     text += &sim_ok(&[&["meta", "--site", &a, "--site", &b, "--sites-out", "-"], &options[..]].concat());
-    // Large enough for a site to learn a second time.
+    // Large enough for a site to be trained a second time.
     let (small, large) = (format!("A={log}"), format!("B={log}:procs=384"));
     let policy = ["--policy", "least-predicted", "--no-header"];
     text += &sim_ok(&[&["meta", "--site", &small, "--site", &large], &policy[..], &options].concat());

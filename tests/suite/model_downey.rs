@@ -1,4 +1,4 @@
-//! Downey's workload against its definition and against what his paper says of it. Seeds are fixed.
+//! Downey's workload against its definition and against statements of the paper. Seeds are fixed.
 
 use shadowtime::model::{Downey, ModelJob, speedup};
 

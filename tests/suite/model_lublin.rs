@@ -38,7 +38,7 @@ fn size_probabilities(class: LublinClass) -> Vec<f64> {
     sizes
 }
 
-/// The probability that a job of this size runs for at most so many whole seconds.
+/// The probability that a job of this size runs for at most this number of whole seconds.
 fn runtime_cdf(class: LublinClass, size: usize, seconds: i64) -> f64 {
     let LublinParameters { a1, b1, a2, b2, pa, pb, .. } = class.parameters();
     let p = (pa * size as f64 + pb).clamp(0.0, 1.0);
@@ -273,7 +273,7 @@ fn seeds_and_classes_have_streams_of_their_own() {
     assert_eq!(both, jobs(MODEL));
     assert_ne!(both, jobs(Lublin { seed: 2, ..MODEL }));
     assert!(both.is_sorted_by_key(|job| job.submit));
-    // A class is the same alone and with the other beside it.
+    // A class has the same jobs alone and together with the other.
     for class in [Batch, Interactive] {
         let part: Vec<_> = both.iter().filter(|job| job.queue == class.queue()).copied().collect();
         assert!(part.len() > 100 && jobs_of(class, 128, part.len()) == part);

@@ -1,4 +1,4 @@
-//! Users laid over the jobs of a model, and loads that are met.
+//! Users assigned to the jobs of a model, and wanted loads.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ fn jobs_of_a_program_are_alike_and_belong_to_one_user() {
     users.sort_unstable();
     users.dedup();
     assert_eq!(users, (1..=40).collect::<Vec<_>>());
-    // The first works ten times as often as the tenth.
+    // The first user has ten times as many sessions as the tenth.
     let of = |user| jobs.iter().filter(|job| job.user == user).count() as f64;
     assert!((4.0..25.0).contains(&(of(1) / of(10))), "{} {}", of(1), of(10));
 }
@@ -53,8 +53,8 @@ fn any_number_of_users_finds_work() {
     }
 }
 
-/// Arrivals are the model's own, and sizes and runtimes are distributed as without users. There are some 20 jobs a program
-/// and the numbers vary a lot, so that a million jobs tell as much as 25,000 independent ones.
+/// Arrivals are the model's own, and sizes and runtimes are distributed as without users. There are about 20 jobs per
+/// program and the numbers vary, so that a million jobs have as much information as 25,000 independent ones.
 #[test]
 fn users_leave_the_model_as_it_is() {
     for class in [LublinClass::Batch, LublinClass::Interactive] {
@@ -82,7 +82,7 @@ fn users_leave_the_model_as_it_is() {
     }
 }
 
-/// The run of made jobs whose users all estimate two days, on a machine that is busy.
+/// A run of generated jobs on a busy machine; all users estimate two days.
 fn run(made: &[ModelJob], pair: &str) -> Summary {
     let job = |job: &ModelJob| {
         let submission = Submission::new(job.submit, job.procs, 172_800);
@@ -94,7 +94,7 @@ fn run(made: &[ModelJob], pair: &str) -> Summary {
     summarize(&workload, &record, &Measure::default())
 }
 
-/// The same jobs under the same users, but who submitted which is shuffled: nothing is left to learn of a user.
+/// The same jobs and users, but assigned to each other at random, so that a user's history has no information.
 #[test]
 fn those_who_learn_from_history_gain_by_users() {
     let jobs = jobs(Lublin { gap_factor: 0.45, ..MODEL }, 5000);

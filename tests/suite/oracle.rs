@@ -1,9 +1,9 @@
 //! The slow reference: a second simulator, written from the definitions alone and naive on purpose.
 //!
-//! It shares no code with the engine that it judges. Nothing is kept up to date from one step to
-//! the next if it can be worked out again from full lists: who waits, who runs, how many processors
-//! are free, a user's history. Every prediction ever made is kept with its instant, and the accuracy
-//! of a job is computed from that list when everything is over.
+//! It shares no code with the engine that it checks. Everything that can be computed from full lists
+//! is computed again at every step: the waiting and running jobs, the free processors, a user's
+//! history. Every prediction is kept with its instant, and the accuracy of a job is computed from
+//! that list at the end.
 
 /// A job of the workload; runtime and estimate are at least 1, it is no wider than the machine.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ pub enum OracleLetter {
     Q,
 }
 
-/// Where estimates come in: what to say when nothing is found, and how to answer a miss.
+/// The prediction when nothing is found, and at a miss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OracleGrowth {
     /// sbh: nothing found gives the estimate; a miss raises to the estimate, then by increments.
@@ -83,7 +83,7 @@ pub enum OracleGrowth {
 /// Where predictions without a limit saturate.
 const FOREVER: i64 = 1 << 36;
 
-/// `inflate` is the whole factor (at least 1) on predictions in the scheduler's own arithmetic.
+/// `inflate` is the whole factor (at least 1) by which the scheduler multiplies predictions.
 #[derive(Clone, Debug)]
 pub struct OracleSettings {
     pub procs: i64,
@@ -93,7 +93,7 @@ pub struct OracleSettings {
     pub inflate: i64,
 }
 
-/// What became of one job.
+/// The outcome of one job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OracleOutcome {
     pub start: i64,
@@ -455,7 +455,7 @@ impl World<'_> {
         }
     }
 
-    /// A prediction in the scheduler's own arithmetic, and a running job's end by it.
+    /// The prediction that the scheduler computes with, and a running job's end by it.
     fn inflated(&self, job: usize) -> i64 {
         self.prediction(job) * self.settings.inflate
     }

@@ -1,5 +1,5 @@
-//! What comes from outside has limits: files without an end, texts that would become millions of others, megabytes of
-//! comments; and what logs and files are called cannot control a terminal or a spreadsheet.
+//! Input has limits: endless files, texts that expand to millions of others, megabytes of comments. And names of logs and
+//! files cannot control a terminal or a spreadsheet.
 
 use std::fs;
 use std::io::Write;
@@ -10,7 +10,7 @@ use crate::support::{sim, sim_fed, sim_ok};
 
 const RECORD: &str = "1 0 0 5 1 1 1 1 9 1 1 1 1 1 1 1 1 1\n";
 
-/// The program with these arguments: it must refuse them so.
+/// Runs the program with these arguments, which it must refuse with this message.
 fn assert_refused(args: &[&str], message: &str) {
     let ran = sim(args);
     let shown: Vec<String> = args.iter().map(|arg| arg.chars().take(80).collect()).collect();
@@ -116,7 +116,7 @@ fn mistakes_in_files_of_settings_have_their_line() {
     }
 }
 
-/// Runs the program on a file with no more than so many kilobytes of address space.
+/// Runs the program on a file with at most this number of kilobytes of address space.
 #[cfg(target_os = "linux")]
 fn sim_in(kilobytes: u32, args: &[&str]) -> std::process::Output {
     let script = format!("ulimit -v {kilobytes} && exec \"$0\" \"$@\"");
@@ -169,7 +169,7 @@ fn repeated_job_numbers_are_counted_without_keeping_them_all() {
         found.contains("standard input: 12 with a job number that an earlier line has (first on line 1001)"),
         "{found}"
     );
-    // Numbers without neighbours, more of them than are kept.
+    // Numbers that are not consecutive, more than are kept.
     let found = validate(&mut (0..100_020).map(|at| 2 * at).chain([0]));
     let message = "standard input: 21 with a job number that was not compared: the numbers before have too many gaps \
                    (first on line 100002)";

@@ -1,4 +1,4 @@
-//! Deep queues: the indexed scheduler against a plain scan of the whole queue at every pass, kept here as the judge.
+//! Deep queues: the indexed scheduler against a plain scan of the whole queue at every pass, which is the reference.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ use shadowtime::trace::Workload;
 use crate::random::check;
 use crate::support::{job_of, workload};
 
-/// EASY and SJBF as they are defined, from the whole queue and all running jobs, at every pass anew.
+/// EASY and SJBF by their definitions, computed at every pass from the whole queue and all running jobs.
 struct PlainEasy {
     order: ScanOrder,
     /// The deepest queue seen.
@@ -69,14 +69,14 @@ fn run(workload: &Workload, policy: Box<dyn Policy>, predictor: &str, inflate: f
     engine::run(workload.procs, &workload.jobs, policy, predictor, options, &mut |_| ()).unwrap().outcomes
 }
 
-/// Hundreds of jobs that come much faster than they can run, then a while of nothing, so that queues fill and empty.
+/// Hundreds of jobs that arrive much faster than they can run, then a time without arrivals, so that queues fill and empty.
 fn saturated() -> impl Strategy<Value = Workload> {
     let job = (0..4i64, 1..=24u32, select(vec![1, 5, 30, 60, 60, 300, 1000]), 1..=4i64, 0..6i32, 0..3i32);
     (vec(job, 100..400), 16..=24u32, select(vec![1, 10, 40])).prop_map(|(drafts, procs, tempo)| {
         let (mut submit, mut jobs) = (0, Vec::new());
-        for (at, (gap, wants, runtime, factor, user, executable)) in drafts.into_iter().enumerate() {
+        for (at, (gap, needs, runtime, factor, user, executable)) in drafts.into_iter().enumerate() {
             submit += if at == 250 { 200_000 } else { gap * tempo };
-            let mut job = job_of(user, submit, wants.min(procs), runtime + gap, runtime * factor);
+            let mut job = job_of(user, submit, needs.min(procs), runtime + gap, runtime * factor);
             job.submission.executable = executable;
             jobs.push(job);
         }

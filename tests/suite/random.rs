@@ -10,7 +10,7 @@ use shadowtime::trace::Workload;
 
 use crate::support::{job_of, workload};
 
-/// Checks a property on so many random cases, always the same ones for a seed, and shows the smallest that breaks it.
+/// Checks a property on `cases` random cases, always the same ones for a seed, and shows the smallest that breaks it.
 pub fn check<S: Strategy>(seed: u64, cases: u32, strategy: S, property: impl Fn(S::Value) -> TestCaseResult) {
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let mut bytes = [0; 32];
@@ -33,8 +33,8 @@ pub fn workloads() -> impl Strategy<Value = Workload> {
         let jobs = drafts.into_iter().map(|draft| {
             submit += draft.gap * tempo;
             let user = [1, 2, 3, UNKNOWN][draft.user % users];
-            let wants = (draft.procs - 1) % procs + 1;
-            let mut job = job_of(user, submit, wants, draft.runtime, draft.estimate);
+            let needs = (draft.procs - 1) % procs + 1;
+            let mut job = job_of(user, submit, needs, draft.runtime, draft.estimate);
             (job.submission.executable, job.submission.queue) = (draft.executable, draft.queue);
             Job { recorded_wait: Some(draft.wait).into(), ..job }
         });
@@ -71,7 +71,7 @@ fn short_runtimes() -> impl Strategy<Value = i64> {
     prop_oneof![3 => select(vec![1, 2, 3, 5, 10, 30, 60]), 1 => 1..=10i64]
 }
 
-/// Mostly seconds and minutes, some hours, and now and then weeks, which take every step of a growing prediction.
+/// Mostly seconds and minutes, some hours, and a few weeks, which take every step of a growing prediction.
 /// (A job predicted to take a second that takes 61 or 361 ends just where a raised prediction says.)
 fn all_runtimes() -> impl Strategy<Value = i64> {
     prop_oneof![

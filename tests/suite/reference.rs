@@ -1,4 +1,4 @@
-//! The engine against the slow reference simulator: the same fate for every job of thousands of random workloads.
+//! The engine against the slow reference simulator: the same outcome for every job of thousands of random workloads.
 
 use std::cell::RefCell;
 
@@ -54,7 +54,7 @@ fn every_setting_of_session_based_prediction_equals_the_reference() {
 
 type Happens = fn(&Finished<'_>, &Workload) -> bool;
 
-/// Agreement says little where nothing happens: the workloads must bring about what is hard to get right.
+/// The random workloads must contain the cases that are difficult to get right; otherwise agreement means little.
 #[test]
 fn the_random_workloads_bring_about_the_hard_cases() {
     let hard: [(&str, Happens); 8] = [
@@ -89,14 +89,14 @@ fn the_random_workloads_bring_about_the_hard_cases() {
     }
 }
 
-/// A predictor for both: its spec, and what the reference is to make of it.
+/// A predictor for both simulators: its spec, and its setting in the reference.
 #[derive(Clone, Debug)]
 struct Predictor {
     spec: String,
     meaning: OraclePredictor,
 }
 
-/// What both simulators are asked to do with a workload.
+/// The setting for both simulators.
 #[derive(Clone, Debug)]
 struct Setting {
     scheduler: OracleScheduler,
@@ -269,7 +269,7 @@ fn both_agree(workload: &Workload, setting: &Setting) -> TestCaseResult {
             ai: outcome.ai_seconds / turnaround,
             ra: outcome.ra_seconds / turnaround,
         };
-        // All but the accuracies must be equal to the last digit.
+        // Everything except the accuracies must be exactly equal.
         let near = (found.ai - expected.ai).abs() < 1e-9 && (found.ra - expected.ra).abs() < 1e-9;
         let rest = OracleOutcome { ai: expected.ai, ra: expected.ra, ..found.clone() };
         prop_assert!(near && rest == expected, "job {} became\n  {found:?}\nand not\n  {expected:?}", job.number);

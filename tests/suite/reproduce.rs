@@ -1,4 +1,4 @@
-//! Papers computed again: here on a log that is none of theirs, to see that everything is asked for, counted and said.
+//! Reproductions of papers, run on a log that is not one of theirs, to check that all parts run and are reported.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::support::{Ran, real_logs, sim};
 
-/// A folder in which the embedded log stands under the name of one of the paper's.
+/// A folder with the embedded log under the name of one of the paper's logs.
 fn logs() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let log = include_bytes!("../../traces/demo.swf.gz");
@@ -127,7 +127,7 @@ fn templates_beside_the_published_ones() {
     let genetic = find("Table 6", "CTC", &format!("genetic, {percent}"));
     let numbers: Vec<f64> = (5..8).map(|at| genetic[at].parse().unwrap()).collect();
     assert!(&genetic[4] == "58.58" && numbers[1] <= numbers[2], "{genetic:?}");
-    // Two of the workloads nobody can have: their figures stand alone, and that is said.
+    // Two of the workloads are not available: the published figures have no counterpart, and a note says so.
     for name in ["ANL", "SDSC95"] {
         let row = find("Table 8", name, percent);
         assert_eq!((&row[5], &row[8]), ("", "the log is not public"));

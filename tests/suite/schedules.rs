@@ -74,7 +74,7 @@ mod fcfs {
         //     0   2   4   6
         //
         // Job 1 finds the machine empty. Job 2 does not fit beside it and waits for its end. Job 3 would fit the free
-        // processor at 2, but stands behind job 2 and starts with it.
+        // processor at 2, but is behind job 2 in the queue and starts with it.
         let jobs = [exact(0, 3, 4), exact(1, 2, 2), exact(2, 1, 1)];
         let outcomes = expect(4, "fcfs", "estimate", &jobs, &[0, 4, 4]);
         assert!(backfilled(&outcomes).is_empty());
@@ -89,7 +89,7 @@ mod fcfs {
         //  1 | 1 1 1 .
         //     0   2   4
         //
-        // Four jobs arrive together: jobs 1 to 3 fill the machine at once. Job 4 wants two processors: one is free at
+        // Four jobs arrive together: jobs 1 to 3 fill the machine at once. Job 4 needs two processors: one is free at
         // 1 when job 3 ends, three at 2 when job 2 ends.
         let jobs = [exact(0, 1, 3), exact(0, 2, 2), exact(0, 1, 1), exact(0, 2, 2)];
         expect(4, "fcfs", "estimate", &jobs, &[0, 0, 0, 2]);
@@ -163,7 +163,7 @@ mod fcfs {
         //  1 | 1 1 1 1 2 2
         //     0   2   4   6
         //
-        // Job 1 starts on the empty machine, jobs 2 and 3 at its end, whatever anybody thinks of their lengths.
+        // Job 1 starts on the empty machine, jobs 2 and 3 at its end, whatever their predictions are.
         let jobs = [job(0, 3, 4, 9), job(1, 2, 2, 1), job(2, 1, 1, 50)];
         for predictor in ["estimate", "perfect", "constant", "constant:seconds=1h", "easy++"] {
             expect(4, "fcfs", predictor, &jobs, &[0, 4, 4]);
@@ -183,7 +183,7 @@ mod easy {
         //  1 | 1 1 1 1 2 2
         //     0   2   4   6
         //
-        // Job 1 starts on the empty machine. Job 2 wants it whole: its shadow time is 4, when job 1 ends, and nothing
+        // Job 1 starts on the empty machine. Job 2 needs the whole machine: its shadow time is 4, when job 1 ends, and nothing
         // is extra. Job 3 ends at 1 + 3 = 4, by the shadow time, and starts at once.
         let jobs = [exact(0, 3, 4), exact(1, 4, 2), exact(1, 1, 3)];
         let outcomes = expect(4, "easy", "estimate", &jobs, &[0, 4, 1]);
@@ -278,7 +278,7 @@ mod easy {
         //  1 | 1 1 1 . . 3 3
         //     0   2   4   6
         //
-        // Jobs 1 and 2 start on the empty machine. Job 3 wants five processors: two are free, four at 3, six at 5,
+        // Jobs 1 and 2 start on the empty machine. Job 3 needs five processors: two are free, four at 3, six at 5,
         // which is its shadow time. Job 4 ends at 1 + 4 = 5 and starts at once. Job 3 starts when jobs 2 and 4 end.
         let jobs = [exact(0, 2, 3), exact(0, 2, 5), exact(1, 5, 2), exact(1, 2, 4)];
         expect(6, "easy", "estimate", &jobs, &[0, 0, 5, 1]);
@@ -342,7 +342,7 @@ mod easy {
         //     0   2   4   6   8
         //
         // Job 1 starts on the empty machine. Job 3 says that it ends at 4, the shadow time of job 2, and starts at 1;
-        // it runs until 6 and job 2, which wants the whole machine, has to wait for it.
+        // it runs until 6 and job 2, which needs the whole machine, has to wait for it.
         let jobs = [exact(0, 3, 4), exact(1, 4, 2), job(1, 1, 5, 3)];
         let outcomes = expect(4, "easy", "estimate", &jobs, &[0, 6, 1]);
         assert_eq!(misses(&outcomes), [0, 0, 1]);
@@ -502,7 +502,7 @@ mod conservative {
         //  1 | 1 1 1 1 2 2 3 3 4 4 4 4 4 4 4 4
         //     0   2   4   6   8   10  12  14  16
         //
-        // Job 1 starts on the empty machine. Job 2 is reserved [4, 6), job 3, which wants everything, [6, 8). Job 4
+        // Job 1 starts on the empty machine. Job 2 is reserved [4, 6), job 3, which needs all processors, [6, 8). Job 4
         // from 1 to 9 would be in the way of job 3; its earliest start is 8.
         let outcomes = expect(4, "conservative", "estimate", &jobs, &[0, 4, 6, 8]);
         assert!(backfilled(&outcomes).is_empty());
@@ -558,7 +558,7 @@ mod conservative {
         //  1 | 1 1 4 4 3 3 3 5
         //     0   2   4   6   8
         //
-        // Jobs 1 and 2 fill the machine. Job 3 wants it whole and is reserved [4, 7). Job 4 just fills the hole
+        // Jobs 1 and 2 fill the machine. Job 3 needs the whole machine and is reserved [4, 7). Job 4 just fills the hole
         // [2, 4) that job 1 leaves. Job 5 finds no processor before 7.
         let jobs = [exact(0, 3, 2), exact(0, 1, 4), exact(1, 4, 3), exact(1, 3, 2), exact(1, 1, 1)];
         let outcomes = expect(4, "conservative", "estimate", &jobs, &[0, 0, 4, 2, 7]);
@@ -574,7 +574,7 @@ mod conservative {
         //  1 | 1 1 1 2 2 4 4
         //     0   2   4   6
         //
-        // Job 1 starts at once; job 2 wants everything and is reserved [3, 5); job 3 fits [0, 3) beside job 1 and
+        // Job 1 starts at once; job 2 needs all processors and is reserved [3, 5); job 3 fits [0, 3) beside job 1 and
         // starts; job 4 finds nothing free before 5.
         let jobs = [exact(0, 2, 3), exact(0, 4, 2), exact(0, 2, 3), exact(0, 2, 2)];
         let outcomes = expect(4, "conservative", "estimate", &jobs, &[0, 3, 0, 5]);
@@ -604,7 +604,7 @@ mod conservative {
         //  1 | 1 1 1 1 1 1 3 3 3
         //     0   2   4   6   8
         //
-        // Jobs 1 and 2 fill the machine. Job 3 wants it whole and is reserved [6, 9), job 4 before it in [3, 6).
+        // Jobs 1 and 2 fill the machine. Job 3 needs the whole machine and is reserved [6, 9), job 4 before it in [3, 6).
         // Jobs 1 and 2 keep their word, and so it comes.
         let jobs = [exact(0, 2, 6), exact(0, 2, 3), exact(1, 4, 3), exact(1, 2, 3)];
         let outcomes = expect(4, "conservative", "estimate", &jobs, &[0, 0, 6, 3]);
@@ -678,7 +678,7 @@ mod replay {
         //  1 | 1 1 1 1
         //     0   2   4
         //
-        // The machine is said to have two processors, the log knows better: job 1 takes both at 0, job 2 starts at 1
+        // The machine has two processors by its header, but the log used more: job 1 takes both at 0, job 2 starts at 1
         // on two more, and job 3, wider than the machine, at 3.
         let jobs = [waited(0, exact(0, 2, 4)), waited(0, exact(1, 2, 2)), waited(1, exact(2, 3, 1))];
         expect(2, "replay", "estimate", &jobs, &[0, 1, 3]);
@@ -691,7 +691,7 @@ mod replay {
         //  1 | 1 1 1 1 1 1 1 1 1
         //     0   2   4   6   8
         //
-        // Job 1 did not wait. Job 2 arrives at 1 and is due at 1 + 4 = 5: nobody arrives or ends there.
+        // Job 1 did not wait. Job 2 arrives at 1 and is due at 1 + 4 = 5: no job arrives or ends then.
         let jobs = [waited(0, exact(0, 1, 9)), waited(4, exact(1, 1, 2))];
         expect(2, "replay", "estimate", &jobs, &[0, 5]);
     }
@@ -768,7 +768,7 @@ mod backfilled_jobs {
         //     0   2   4   6   8   10  12
         //
         // Job 1 fills the machine. At 4 job 2 starts as head of the queue; job 3 does not fit beside it and gets the
-        // reservation at 10; job 4 ends before that and starts. Only job 4 leaves somebody waiting that came before
+        // reservation at 10; job 4 ends before that and starts. Only job 4 leaves a job waiting that came before
         // it.
         let jobs = [exact(0, 4, 4), exact(1, 2, 6), exact(1, 3, 2), exact(1, 1, 3)];
         for scheduler in ["easy", "sjbf", "conservative"] {
@@ -786,7 +786,7 @@ mod backfilled_jobs {
         //  1 | 1 1 2 2 2 2
         //     0   2   4   6
         //
-        // Job 1 fills the machine; at 2 the other three fit together. Nobody is left waiting, nobody was overtaken.
+        // Job 1 fills the machine; at 2 the other three fit together. No job is left waiting, so no job was overtaken.
         let jobs = [exact(0, 4, 2), exact(1, 1, 4), exact(1, 2, 1), exact(1, 1, 2)];
         for scheduler in ["fcfs", "easy", "sjbf", "conservative"] {
             let outcomes = expect(4, scheduler, "estimate", &jobs, &[0, 2, 2, 2]);
@@ -839,7 +839,7 @@ mod inflate {
         //  1 | 1 1 1 1 1 1 3 3 . . . . . .
         //     0   2   4   6   8   10  12  14
         //
-        // Jobs 1 and 2 start as they come. At 5 one processor is free and job 3 wants three: with those of job 1,
+        // Jobs 1 and 2 start as they come. At 5 one processor is free and job 3 needs three: with those of job 1,
         // which ends first, there are four at 6. One is extra, and job 4 starts on it.
         expect(6, "easy", "estimate", &jobs, &[0, 3, 6, 5]);
         // procs
@@ -936,7 +936,7 @@ mod missed_deadlines {
         //     0   2   4   6   8   10
         //
         // Four seconds are predicted for all; jobs 1 and 2 start on the empty machine. At 4 job 1 ends, so two
-        // processors are free; job 2 misses its deadline, so its end is predicted for 64; job 3 arrives, wants
+        // processors are free; job 2 misses its deadline, so its end is predicted for 64; job 3 arrives, needs
         // everything and gets the shadow time 64; job 4 arrives and would end at 8: it starts. Were the pass before
         // the miss, the shadow time would be 4; were it before the end, only one processor would be free. Job 3
         // starts when job 2 ends.
@@ -1240,7 +1240,7 @@ mod history_predictors {
 mod simulation {
     use super::*;
 
-    /// An empty machine; the jobs are those that predictors and policies may be told of when they are built.
+    /// An empty machine; the predictor and the policy are built for these jobs.
     fn machine(procs: u32, scheduler: &str, predictor: &str, jobs: &[Job], options: EngineOptions) -> Simulation {
         let policy = schedule::catalog::build(&schedule::catalog::parse(scheduler).unwrap(), jobs);
         let oracle = predict::catalog::build(&predict::catalog::parse(predictor).unwrap());
@@ -1251,7 +1251,7 @@ mod simulation {
         Named { name: name.to_string(), value }
     }
 
-    /// Plain EASY on four processors with these jobs handed in, its clock at `now`.
+    /// Plain EASY on four processors with these jobs submitted, its clock at `now`.
     fn plain_easy(jobs: &[Job], now: i64) -> Simulation {
         let mut simulation = machine(4, "easy", "estimate", jobs, EngineOptions::default());
         for job in &workload(4, jobs).jobs {
@@ -1302,7 +1302,7 @@ mod simulation {
         //  1 | 1 1 1 1 1 1 3 3 3 . . .
         //     0   2   4   6   8   10  12
         //
-        // Job 1 starts on the empty machine. Job 2 wants everything and leaves nothing extra at its shadow time 6:
+        // Job 1 starts on the empty machine. Job 2 needs all processors and leaves nothing extra at its shadow time 6:
         // job 4, which would end at 10, waits. Job 2 is withdrawn at 3: now job 3 has the reservation at 6 with two
         // processors extra, and job 4 starts on one of them.
         let jobs = [exact(0, 3, 6), exact(1, 4, 2), exact(1, 2, 3), exact(1, 1, 9)];
@@ -1463,7 +1463,7 @@ mod simulation {
         }
     }
 
-    /// Predicts what it is told to, at the three events where a predictor may.
+    /// Makes the given predictions, at the three events where a predictor may make some.
     #[derive(Default)]
     struct Says {
         arrival: Option<i64>,
@@ -1633,7 +1633,7 @@ mod simulation {
                 starts.extend(view.waiting.iter().map(|job| job.id));
             }
         }
-        // Two processors are free at 3, and job 2 wants three.
+        // Two processors are free at 3, and job 2 needs three.
         let why = "it does not fit the free processors";
         let by_hand = EngineError::BadStart { scheduler: "rash".into(), job: 2, time: 3, why };
         let jobs = [exact(0, 2, 9), exact(3, 3, 1)];

@@ -1,4 +1,5 @@
-//! The search for templates: judged as the engine judges, it finds what was planted, and the same for any threads.
+//! The search for templates: its errors equal those of the engine, it finds templates that fit a constructed log, and the
+//! result does not depend on the number of threads.
 
 use std::process::{Command, Stdio};
 
@@ -39,7 +40,7 @@ fn a_set_is_judged_as_the_engine_judges_it() {
     });
 }
 
-/// A log in which the runtime hangs on one field alone; the others vary without meaning.
+/// A log in which the runtime depends on one field only; the others vary at random.
 fn planted(runtime: impl Fn(&Submission) -> i64) -> Vec<Job> {
     let mut state = 12345u64;
     let mut draw = |below: u64| {
@@ -73,7 +74,7 @@ fn the_greedy_search_finds_the_planted_characteristic() {
     for (expected, runtime) in cases {
         let jobs = planted(runtime);
         let space = Space::of(&jobs, false, false);
-        // The first jobs have nothing to be predicted by.
+        // The first jobs have no history.
         let judge = Judge::new(&jobs, 200..jobs.len());
         let found = greedy(&judge, &space, &NO_LIMITS, &|_| ()).unwrap();
         // The paper's first step: the template with one characteristic that lowers the error most.
@@ -155,7 +156,7 @@ fn the_command_writes_templates_that_the_predictor_reads() {
     let history = read("a.history.csv");
     assert!(history.starts_with("search,step,evaluations,best_min,mean_min,worst_min,templates\ngenetic,0,8,"));
     assert_eq!(history.lines().count(), 7);
-    // Whatever the threads, the same bytes.
+    // The same bytes for any number of threads.
     assert_eq!(search("b", &["--threads", "1"]), table);
     assert_eq!((read("b"), read("b.history.csv")), (text, history));
 }
@@ -201,7 +202,7 @@ fn bad_searches() {
         let ran = sim(&["--predictor", spec]);
         assert!(ran.code == 2 && ran.err.contains(message), "{spec}: {} {}", ran.code, ran.err);
     }
-    // The pointer stands under the word.
+    // The pointer is under the word.
     let ran = sim(&["--predictor", "smith:templates=(u,z)"]);
     assert!(ran.err.contains("\n  (u,z)\n     ^"), "{}", ran.err);
 }

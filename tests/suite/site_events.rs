@@ -1,10 +1,10 @@
-//! What a site sees of a schedule, sorted by its definition: the judge of the order in which a replay tells it.
+//! The events of a schedule at a site, sorted by their definition: the reference for the order of events in a replay.
 
 use shadowtime::job::JobId;
 use shadowtime::time::Time;
 use shadowtime::wait::SiteSchedule;
 
-/// What happens to a job.
+/// An event of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Happening {
     Arrival,
@@ -12,8 +12,8 @@ pub enum Happening {
     End,
 }
 
-/// Everything that happens, in order. At one instant: ends, then starts of jobs that came earlier, then arrivals, all in
-/// workload order; a job that starts when it comes starts before the next comes.
+/// All events, in order. At one instant: ends, then starts of jobs that arrived earlier, then arrivals, all in workload
+/// order; a job that starts at its arrival starts before the next job arrives.
 pub fn happenings(schedule: &SiteSchedule<'_>) -> Vec<(Time, JobId, Happening)> {
     use Happening::{Arrival, End, Start};
     let mut all = Vec::with_capacity(3 * schedule.jobs.len());

@@ -1,7 +1,7 @@
-//! Slow references for the predictors that learn from categories of similar jobs (`smith`, `gibbons`, `downey`), asked
-//! the same as the library on thousands of random workloads.
+//! Slow references for the predictors that use categories of similar jobs (`smith`, `gibbons`, `downey`), compared with the
+//! library on thousands of random workloads.
 //!
-//! A reference keeps every terminated job in one list and begins from that list at every question. It shares nothing
+//! A reference keeps every terminated job in one list and computes each prediction from that list. It shares nothing
 //! with the library's statistics: sums are whole numbers, intervals are compared as fractions, and Student's t comes
 //! from its finite series. The library has to write the same predictions to the second, at every event. Only where the
 //! exact answer lies at an edge, such as 6.5 seconds, may a float fall to either side of it.
@@ -37,8 +37,7 @@ fn note(what: &'static str) {
     SEEN.with_borrow_mut(|seen| *seen.entry(what).or_default() += 1);
 }
 
-/// Agreement says little where nothing happens: each of these must have come up often in this test. And it says little
-/// where everything is excused.
+/// Each of these hard cases must have occurred often in this test, and exceptions seldom; otherwise agreement means little.
 fn assert_seen(hard: &[&'static str]) {
     SEEN.with_borrow(|seen| {
         let count = |what: &str| seen.get(what).copied().unwrap_or(0);
@@ -82,14 +81,14 @@ fn unit(job: &Submission, relative: bool) -> (i128, i128) {
     if relative { (job.estimate.into(), PARTS) } else { (1, 1) }
 }
 
-/// An answer in whole seconds, and what else a float may make of it.
+/// A prediction in whole seconds, and the other value that rounding of a float may give.
 struct Said {
     seconds: Seconds,
     others: Vec<Seconds>,
 }
 
 /// A fraction in whole seconds: to the nearest, halves up, at least 1. `plain` is a quotient of two small whole
-/// numbers, of which no float makes anything else.
+/// numbers, which a float rounds correctly.
 fn nearest(over: i128, under: i128, plain: bool) -> Said {
     assert!(under > 0);
     let seconds = (2 * over + under).div_euclid(2 * under).max(1).try_into().unwrap_or(Seconds::MAX);
@@ -101,7 +100,7 @@ fn nearest_to(value: f64) -> Said {
     Said { seconds: ((value + 0.5).floor() as Seconds).max(1), others: around_a_half(value) }
 }
 
-/// The two seconds around a value that lies halfway between them but for the last digits of a float.
+/// The two seconds around a value that is halfway between them, up to the last digits of a float.
 fn around_a_half(value: f64) -> Vec<Seconds> {
     let upper = (value + 0.5).round();
     if (value + 0.5 - upper).abs() > 1e-11 * value.abs().max(1.0) {
@@ -111,9 +110,9 @@ fn around_a_half(value: f64) -> Vec<Seconds> {
     vec![(upper as Seconds - 1).max(1), (upper as Seconds).max(1)]
 }
 
-/// A reference: a predictor that also knows when its answer is not the only good one.
+/// A reference: a predictor that also says when another prediction is correct too.
 trait Reference: Predictor {
-    /// What else would have been right at the last event, and forgets it.
+    /// Takes the other correct predictions of the last event.
     fn take_others(&mut self) -> Vec<Seconds>;
 }
 
@@ -217,7 +216,7 @@ impl fmt::Display for Template {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Quantile {
     Chebyshev,
-    /// Student's t with so many degrees of freedom.
+    /// Student's t with this number of degrees of freedom.
     Student(u32),
 }
 
@@ -250,7 +249,7 @@ impl Interval {
         self.squared(percent).total_cmp(&other.squared(percent))
     }
 
-    /// Whether they are equal but for the last digits of a float, of which intervals of 0 have none.
+    /// Whether they are equal up to the last digits of a float. Intervals of 0 must be exactly equal.
     fn nearly_equals(&self, other: &Interval, percent: u32) -> bool {
         let (ours, theirs) = (self.squared(percent), other.squared(percent));
         ours > 0.0 && (ours - theirs).abs() <= 1e-11 * ours
@@ -285,7 +284,7 @@ fn product(factors: &[i128]) -> Vec<u32> {
     product
 }
 
-/// The t that Student's distribution stays within, on both sides of 0, in so many percent of all cases.
+/// The two-sided quantile of Student's t for this confidence in percent.
 fn student(percent: u32, freedom: u32) -> f64 {
     thread_local! {
         // Found by halving, which is slow.
@@ -325,7 +324,7 @@ fn student_within(angle: f64, freedom: u32) -> f64 {
     }
 }
 
-/// What a category says of a job: a value in seconds, as a fraction, and how sure it is.
+/// The prediction of a category for a job: a value in seconds, as a fraction, and its interval.
 struct Answer {
     over: i128,
     under: i128,
@@ -700,7 +699,7 @@ impl Fate {
     }
 }
 
-/// The library's predictor with a reference looking over its shoulder: at every event the reference writes on a copy of
+/// The library's predictor together with a reference: at every event the reference writes on a copy of
 /// the board, and afterwards all jobs must have the same predictions on both. The simulation goes on with those of the
 /// library, so that one difference does not cause others.
 struct Watched {
@@ -761,8 +760,8 @@ impl Predictor for Watched {
     }
 }
 
-/// The same predictions at every event under every scheduler, and by itself the reference gives every job the same fate
-/// as the library by itself, unless there were two good answers.
+/// The same predictions at every event under every scheduler. In a separate run the reference gives every job the same
+/// outcome as the library, unless there were two correct predictions.
 fn agree(workload: &Workload, spec: &str, reference: impl Fn() -> Box<dyn Reference>) -> TestCaseResult {
     for scheduler in ["sjbf", "easy", "replay"] {
         let report = Arc::new(Mutex::new(Report::default()));

@@ -58,12 +58,12 @@ impl SlowSite {
         self.started.len()
     }
 
-    /// A job has come at the present instant: whoever comes behind it finds it waiting.
+    /// A job has arrived at the present instant: for later arrivals it is waiting.
     pub fn announce(&mut self, job: &Submission) {
         self.coming.push(*job);
     }
 
-    /// The present instant is over but for what is told next: ends are known, starts and arrivals follow.
+    /// The present instant is over: its ends are known; its starts and arrivals follow as calls.
     pub fn end_of_instant(&mut self) {
         self.coming.clear();
     }
@@ -368,8 +368,8 @@ fn the_expected_wait_by_hand() {
     assert!((unknown.expected_wait() - 27.0 * 3600.0).abs() < 1e-9);
 }
 
-/// A site that is told of the same events predicts what the definitions say, from its first job on: before it learns for
-/// the first time, after that, and after it has learned again.
+/// A site that gets the same events predicts as the definitions, from its first job on: before it is trained, after that,
+/// and after it is trained again.
 #[test]
 fn a_wait_predictor_agrees_with_the_definitions() {
     let learning = Learning { first: 150, every: 120, history: 180, seed: 3 };
@@ -379,7 +379,7 @@ fn a_wait_predictor_agrees_with_the_definitions() {
     let mut quick = 0;
     for id in 0..600 {
         now += rng.random_range(0..if id / 80 % 2 == 0 { 900 } else { 5000 });
-        // Whoever has ended by now, and whoever starts then in order of arrival.
+        // The jobs that have ended by now, then the jobs that start, in order of arrival.
         running.sort_unstable();
         while let Some(&(end, id, procs)) = running.first().filter(|job: &&(i64, usize, u32)| job.0 <= now) {
             running.remove(0);

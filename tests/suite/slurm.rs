@@ -15,7 +15,7 @@ use crate::support::{Ran, sim_ok};
 
 const SIM: &str = env!("CARGO_BIN_EXE_sim");
 const NODES: usize = 4;
-/// Between two looks at something that takes its time.
+/// The time between two checks of something slow.
 const PAUSE: Duration = Duration::from_millis(20);
 /// How long the daemons may take to come up.
 const UP: Duration = Duration::from_secs(30);
@@ -35,7 +35,7 @@ struct Daemon {
 }
 
 impl Cluster {
-    /// None, having said so on standard error, if there is no Slurm here or no right to start one.
+    /// None, with a message on standard error, if there is no Slurm here or no permission to start one.
     pub fn start(test: &str) -> Option<Cluster> {
         let programs = ["munged", "slurmctld", "slurmd", "sbatch", "squeue"].map(|name| (name, find_program(name)));
         let missing: Vec<_> = programs.iter().filter(|(_, path)| path.is_none()).map(|(name, _)| *name).collect();
@@ -140,12 +140,12 @@ impl Cluster {
         // Munge refuses a key that others can read.
         let key = File::options().write(true).create_new(true).mode(0o600).open(self.file("munge/key"));
         key.unwrap().write_all(&secret).unwrap();
-        // Slurm knows its machine by the name up to the first dot, as here; `hostname -s` would ask the network for it.
+        // Slurm uses the machine's name up to the first dot, as here; `hostname -s` would need the network.
         let host = Command::new("uname").arg("-n").output().unwrap().stdout;
         let host = String::from_utf8(host).unwrap();
         let host = host.trim().split('.').next().unwrap();
         fs::write(self.file("slurm.conf"), slurm_conf(self.folder.path(), host, &free_ports())).unwrap();
-        // One must be named; this one is content without any cgroups.
+        // A plugin must be named; this one works without cgroups.
         fs::write(self.file("cgroup.conf"), "CgroupPlugin=cgroup/v1\n").unwrap();
     }
 
@@ -188,7 +188,7 @@ impl Drop for Cluster {
                 sleep(PAUSE);
             }
         }
-        // Nodes before their master, and that before the one who vouches for all; the nodes at the same time.
+        // Ends the nodes, all at the same time, then their controller, then the authentication daemon.
         let nodes = self.daemons.split_off(self.daemons.len().min(2));
         let others = self.daemons.drain(..).rev().map(|daemon| vec![daemon]);
         for group in std::iter::once(nodes).chain(others) {
@@ -205,7 +205,7 @@ impl Daemon {
         self.process.borrow_mut().try_wait().is_ok_and(|status| status.is_some())
     }
 
-    /// Waits for its end, but not for ever.
+    /// Waits for its end, up to a time limit.
     fn wait(&self) {
         let deadline = Instant::now() + GRACE;
         while !self.has_ended() && Instant::now() < deadline {
@@ -218,7 +218,7 @@ impl Daemon {
     }
 }
 
-/// Past the test runner's capture: a skipped test must not look like one that ran.
+/// Not captured by the test runner: a skipped test must not look like one that ran.
 fn skipped(test: &str, why: &str) {
     let _ = writeln!(std::io::stderr(), "skipped: {test} ({why})");
 }
@@ -237,14 +237,14 @@ fn tails(folder: &Path) -> String {
     files.iter().map(tail).collect()
 }
 
-/// The daemons stand in a folder that is not on everybody's path.
+/// The daemons are in a folder that is not in every user's path.
 fn find_program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
     folders.map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
-/// By the shell, whose `kill` is always there. Some may have ended in the meantime, and there may be none at all.
+/// Uses the shell's `kill`, which always exists. Some processes may have ended, and the list may be empty.
 fn signal(name: &str, processes: &[u32]) {
     let processes = processes.iter().map(u32::to_string);
     let mut kill = Command::new("sh");
@@ -454,7 +454,7 @@ fn without_slurm_the_option_says_what_is_missing() {
     assert!(said.contains("sbatch"), "{said}");
 }
 
-/// A site's own `sbatch` may print nothing: then nothing is known of a job, and nothing may be said of one.
+/// A site's own `sbatch` may print nothing: then the job's number is unknown, and the program must not print one.
 #[test]
 fn an_sbatch_that_names_no_job_is_an_error() {
     use std::os::unix::fs::PermissionsExt;

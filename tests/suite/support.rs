@@ -1,4 +1,4 @@
-//! What several tests need: small workloads in one line and a run of them, the program itself, real logs.
+//! Helpers of several tests: small workloads and their runs, the program itself, real logs.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ pub fn starts(outcomes: &[Outcome]) -> Vec<i64> {
     outcomes.iter().map(|outcome| outcome.start.get().unwrap()).collect()
 }
 
-/// What a run of the program left: exit code, standard output, standard error.
+/// The result of a run of the program: exit code, standard output, standard error.
 #[derive(Debug)]
 pub struct Ran {
     pub code: i32,
@@ -64,7 +64,7 @@ pub fn sim_fed(args: &[&str], input: &[u8]) -> Ran {
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // From a thread of its own: the program may answer before it has read everything, or never read at all.
+    // In a separate thread, because the program may write before it has read everything, or never read at all.
     let output = std::thread::scope(|scope| {
         scope.spawn(move || stdin.write_all(input));
         child.wait_with_output().unwrap()
@@ -76,7 +76,7 @@ pub fn sim_fed(args: &[&str], input: &[u8]) -> Ran {
     }
 }
 
-/// Runs the program quietly and expects success; what it printed.
+/// Runs the program with `--quiet` and expects success. Returns its standard output.
 pub fn sim_ok(args: &[&str]) -> String {
     let ran = sim(&[&["-q"], args].concat());
     assert_eq!(ran.code, 0, "{args:?}: {}", ran.err);
@@ -95,13 +95,13 @@ pub fn demo_text() -> Vec<u8> {
 pub fn real_logs(test: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("SHADOWTIME_LOGS").filter(|folder| !folder.is_empty());
     if folder.is_none() {
-        // Past the test runner's capture: a skipped test must not look like one that ran.
+        // Not captured by the test runner: a skipped test must not look like one that ran.
         let _ = writeln!(std::io::stderr(), "skipped: {test} (SHADOWTIME_LOGS names no folder of real logs)");
     }
     folder.map(PathBuf::from)
 }
 
-/// The log in a folder whose name begins so.
+/// The log in a folder whose name begins with this text.
 pub fn real_log(folder: &Path, name: &str) -> PathBuf {
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();

@@ -1,4 +1,4 @@
-//! Sweeps: the grid's order, the same bytes whatever happens on the way, and nothing computed twice.
+//! Sweeps: the order of the grid, the same bytes after any interruption, and no cell computed twice.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -106,10 +106,10 @@ fn a_file_says_the_same_as_options() {
     assert_eq!(sweep(&GRID, &folder.text("a"), &[]).code, 0);
     assert_eq!(sweep(&[&folder.text("study.toml")], &folder.text("b"), &[]).code, 0);
     assert_eq!(folder.read("a/results.csv"), folder.read("b/results.csv"));
-    // An option beside the file replaces the file's list.
+    // An option replaces the list in the file.
     assert_eq!(sweep(&[&folder.text("study.toml"), "--load", "2"], &folder.text("c"), &[]).code, 0);
     assert_eq!(folder.read("c/results.csv").lines().count(), 1 + 8);
-    // What a folder keeps of its grid is such a file.
+    // The grid in a sweep's folder is such a file.
     assert_eq!(sweep(&[&folder.text("a/grid.toml")], &folder.text("d"), &[]).code, 0);
     assert_eq!(folder.read("a/results.csv"), folder.read("d/results.csv"));
 }
@@ -143,7 +143,7 @@ fn equal_cells_run_once() {
     assert_eq!(rows.len(), 4, "and with it they do");
 }
 
-/// The heart of it: whenever the process is killed, going on gives the same bytes and computes only what is missing.
+/// The main property: whenever the process is killed, resuming gives the same bytes and computes only what is missing.
 #[test]
 fn killed_at_any_moment_it_goes_on_to_the_same_bytes() {
     let folder = Folder::new();
@@ -214,7 +214,7 @@ fn a_changed_log_is_computed_again_and_a_packed_one_is_not() {
     let grid = ["--trace", &log, "--predictor", "estimate,ruh"];
     assert_eq!(sweep(&grid, &out, &[]).code, 0);
     let before = folder.read("a/results.csv");
-    // The same log, packed: nothing to do.
+    // The same log, compressed: nothing to do.
     let packed = folder.text("log.swf.gz");
     fs::write(&packed, include_bytes!("../../traces/demo.swf.gz")).unwrap();
     let ran = sweep(&["--trace", &packed, "--predictor", "estimate,ruh"], &out, &["--change-grid"]);
@@ -248,7 +248,7 @@ fn a_failing_cell_does_not_stop_the_others() {
     assert_eq!(folder.read("a/results.partial.csv").lines().count(), 3);
     let status = sim_ok(&["sweep", "status", &out]);
     assert_eq!(status, "6 cells: 2 done, 4 failed, 0 missing\n");
-    // Mended, it goes on.
+    // After the repair it can be resumed.
     // (Logs of other contents: equal ones would be computed once.)
     let text = String::from_utf8(demo_text()).unwrap();
     fs::write(&bad, text.replace("MaxProcs: 128", "MaxProcs: 129")).unwrap();
@@ -387,13 +387,13 @@ fn bad_sweeps() {
         (&["--baseline", "easy/estimate,sjbf/ruh"], "a sweep has one baseline"),
         (&["no/such/file.toml"], "cannot read no/such/file.toml"),
         (&["--shake", "9s", "--seed", "1..1000000", "--load", "0.1..2:0.1"], "more than 10000000 cells"),
-        // Options of which one would overrule the other: the rows would say what was not run.
-        (&["--shake", "10s,60s", "--replication", "1..2"], "--shake has no effect beside --replication"),
-        (&["--seed", "1..3", "--replication", "1..2"], "--seed has no effect beside --replication"),
-        (&["--shake", "10s,60s", "--replications", "3"], "--shake has no effect beside --replication"),
+        // One option would overrule the other: the rows would name options that were not used.
+        (&["--shake", "10s,60s", "--replication", "1..2"], "--shake has no effect together with --replication"),
+        (&["--seed", "1..3", "--replication", "1..2"], "--seed has no effect together with --replication"),
+        (&["--shake", "10s,60s", "--replications", "3"], "--shake has no effect together with --replication"),
         (&["--replication", "1..2", "--replications", "3"], "the grid has two lists of 'replication'"),
-        (&["--estimates", "f", "--missing-estimate", "drop,runtime"], "--missing-estimate has no effect beside"),
-        // Equal rows are no replications.
+        (&["--estimates", "f", "--missing-estimate", "drop,runtime"], "--missing-estimate has no effect together with"),
+        // Runs with equal rows are not replications.
         (&["--seed", "1..3"], "seed: a list of 3 gives equal rows: it has no effect without --shake"),
         (&["--estimates", "x2", "--estimates-seed", "1..3"], "has no effect without a random model in --estimates"),
         // Found before the first cell runs, not after the last.
@@ -415,7 +415,7 @@ fn bad_sweeps() {
     assert!(ran.code == 2 && ran.err.contains("is not the folder of a sweep"), "{}", ran.err);
     fs::write(folder.path("bad.toml"), "colour = 1\n").unwrap();
     let ran = sweep(&[&folder.text("bad.toml")], &out, &[]);
-    assert!(ran.code == 2 && ran.err.contains("bad.toml: line 1: colour: this is not an option"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("bad.toml: line 1: colour: this option cannot be swept"), "{}", ran.err);
     fs::write(folder.path("bad.toml"), "load = 1\n\npredictor = [\n  \"ruh\",\n  \"rhu\",\n]\n").unwrap();
     let ran = sweep(&[&folder.text("bad.toml")], &out, &[]);
     assert!(ran.code == 2 && ran.err.contains("bad.toml: line 5: predictor: unknown predictor 'rhu'"), "{}", ran.err);
@@ -445,7 +445,7 @@ fn a_resume_without_lists_goes_on_with_the_folders_grid() {
     // So does a shard.
     let ran = sweep(&[], &out, &["--shard", "2/3"]);
     assert!(ran.code == 0 && ran.err.contains("8 cells: 8 reused, 0 computed"), "{}", ran.err);
-    // Another grid is refused, with what differs.
+    // Another grid is refused; the message says what differs.
     let other = GRID.map(|word| if word == "2000" { "1000" } else { word });
     let ran = sweep(&other[..6], &out, &["--resume"]);
     assert!(ran.code == 2 && ran.err.contains("first is 2000 there and not given here"), "{}", ran.err);
@@ -456,7 +456,7 @@ fn a_resume_without_lists_goes_on_with_the_folders_grid() {
     let ran = sweep(&swapped, &out, &["--resume"]);
     assert!(ran.code == 2 && ran.err.contains("its lists are in another order"), "{}", ran.err);
     assert_eq!((folder.read("a/results.csv"), folder.read("a/grid.toml")), (results.clone(), grid));
-    // Unless that is asked for; nothing that was finished is lost by it.
+    // It is possible on request, and no finished result is lost.
     let ran = sweep(&other, &out, &["--change-grid"]);
     assert!(ran.code == 0 && ran.err.contains("24 cells: 0 reused, 24 computed"), "{}", ran.err);
     let ran = sweep(&GRID, &out, &["--change-grid"]);
@@ -476,7 +476,7 @@ fn resumed_replications_are_printed_as_they_were() {
     assert_eq!(sweep(&[&folder.text("study.toml")], &folder.text("b"), &[]).out, first.out);
 }
 
-/// Two machines are never averaged as one because their logs have one name.
+/// Results of two machines are never averaged together because their logs have the same file name.
 #[test]
 fn logs_of_one_name_are_told_apart() {
     let folder = Folder::new();
@@ -500,7 +500,7 @@ fn logs_of_one_name_are_told_apart() {
     assert!(both.err.contains("2 cells: 1 reused, 1 computed") && both.out.contains("\naa/log,128,"), "{}", both.out);
 }
 
-/// Whatever a log is called, its rows are there.
+/// The rows of a log are complete for any name of the log.
 #[cfg(unix)]
 #[test]
 fn logs_with_odd_names() {
@@ -559,7 +559,7 @@ fn a_part_that_vanishes_during_a_run_is_missed() {
     assert!(sweep(&[], &out, &["--resume"]).err.contains("48 cells: 0 reused, 48 computed"));
 }
 
-/// Finished parts are all that is needed: not the logs, not the working folder in which the sweep began.
+/// A merge needs only the finished parts, not the logs and not the working folder of the sweep.
 #[test]
 fn any_working_folder_will_do() {
     let folder = Folder::new();
@@ -585,7 +585,7 @@ fn any_working_folder_will_do() {
         let (code, err) = run_in("elsewhere", args);
         assert_eq!((code, folder.read("a/results.csv")), (Some(0), results.clone()), "{err}");
     }
-    // A result that is whole is not taken away by one that is not.
+    // An incomplete result does not replace a complete one.
     let larger = ["--trace", &folder.text("log.swf"), "--load", "1,1.1,1.2", "--first", "300"];
     let ran = sweep(&larger, &folder.text("a"), &["--change-grid"]);
     assert!(ran.code == 1 && ran.err.contains("1 of 3 cells failed"), "{}", ran.err);
@@ -594,7 +594,7 @@ fn any_working_folder_will_do() {
     assert_eq!(sim_ok(&["sweep", "status", &folder.text("a")]), "3 cells: 2 done, 1 failed, 0 missing\n");
 }
 
-/// What was recorded last of a log is what a merge goes by, also where nothing had to be computed.
+/// A merge uses the latest record of a log, also if no cell had to be computed.
 #[test]
 fn a_log_that_changes_back_is_not_mixed_up() {
     let folder = Folder::new();
@@ -623,7 +623,7 @@ fn equal_runs_count_once_in_a_group() {
     assert!(rows[1][1] == "3" && rows[1][3].parse::<f64>().unwrap() > 0.0, "{}", ran.out);
 }
 
-/// Whoever is killed at once leaves a folder in which a sweep can begin or go on.
+/// A process that is killed at once leaves a folder in which a sweep can be started or resumed.
 #[test]
 fn a_folder_with_nothing_but_a_temporary_file_is_empty() {
     let folder = Folder::new();
@@ -633,7 +633,7 @@ fn a_folder_with_nothing_but_a_temporary_file_is_empty() {
         let ran = sweep(&["--first", "100"], &folder.text(name), more);
         assert_eq!(ran.code, 0, "{name}: {}", ran.err);
     }
-    // Parts whose grid is lost can be used with a grid that is given.
+    // If the grid of a folder is lost, its parts can be used with a given grid.
     fs::remove_file(folder.path("b/grid.toml")).unwrap();
     let ran = sweep(&["--first", "100"], &folder.text("b"), &["--resume"]);
     assert!(ran.code == 0 && ran.err.contains("1 cells: 1 reused"), "{}", ran.err);

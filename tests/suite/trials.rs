@@ -1,5 +1,5 @@
-//! Sweeps that are killed at random moments, run out of space, or are started many at once: whatever happens, going on
-//! ends with the same bytes. Small here; `SHADOWTIME_TRIALS=SECONDS` goes on for as long as one likes.
+//! Sweeps that are killed at random moments, run out of disk space, or run several at once: resuming them always gives the
+//! same bytes. `SHADOWTIME_TRIALS=SECONDS` runs the trials for that time; by default there are few.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ fn grid(folder: &Path) -> Vec<String> {
     [&["--trace", &traces], &lists[..]].concat().iter().map(|word| word.to_string()).collect()
 }
 
-/// The results of a sweep that nothing happened to.
+/// The results of a sweep that was not disturbed.
 fn undisturbed(folder: &Path, grid: &[String]) -> String {
     let out = folder.join("undisturbed");
     assert!(finish(&out, grid), "the sweep fails by itself");
@@ -41,7 +41,7 @@ fn start(out: &Path, grid: &[String], more: &[&str]) -> Child {
         .unwrap()
 }
 
-/// Resumes until the end; whether that worked.
+/// Resumes until the end. Returns whether that worked.
 fn finish(out: &Path, grid: &[String]) -> bool {
     let ended = start(out, grid, &["--resume"]).wait_with_output().unwrap();
     if !ended.status.success() {
@@ -50,13 +50,13 @@ fn finish(out: &Path, grid: &[String]) -> bool {
     ended.status.success()
 }
 
-/// How long trials go on, if that was asked for.
+/// The duration of the trials, if it is set.
 fn duration() -> Option<Duration> {
     let seconds = std::env::var("SHADOWTIME_TRIALS").ok()?;
     Some(Duration::from_secs(seconds.parse().expect("SHADOWTIME_TRIALS is a number of seconds")))
 }
 
-/// Runs trials: so many, or for as long as was asked for. Says how many there were if that was asked for.
+/// Runs this number of trials, or trials for the set duration; then prints their number.
 fn trials(what: &str, few: usize, mut trial: impl FnMut(usize)) {
     let since = Instant::now();
     let mut count = 0;
@@ -69,7 +69,7 @@ fn trials(what: &str, few: usize, mut trial: impl FnMut(usize)) {
     }
 }
 
-/// The files of a folder that no finished or resumable sweep has: temporary ones of processes that were killed.
+/// The temporary files in a folder, left by processes that were killed.
 fn leftovers(out: &Path) -> Vec<PathBuf> {
     let is_temporary = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "tmp");
     fs::read_dir(out).unwrap().map(|entry| entry.unwrap().path()).filter(is_temporary).collect()
@@ -84,7 +84,7 @@ fn killed_at_random_moments() {
     trials("killed at random moments", 12, |trial| {
         let out = folder.path().join(format!("killed-{trial}"));
         for kill in 0..3 {
-            // Every second time within the first 20 ms, when the folder is made.
+            // Every second time within the first 20 ms, in which the folder is created.
             let most = if kill == 0 && trial % 2 == 0 { 20_000 } else { 150_000 };
             let mut child = start(&out, &grid, &["--resume"]);
             std::thread::sleep(Duration::from_micros(random.random_range(0..most)));
@@ -99,7 +99,7 @@ fn killed_at_random_moments() {
     });
 }
 
-/// As a user types it: begun without `--resume`, killed in the first 20 ms, begun again or resumed.
+/// As a user would: started without `--resume`, killed in the first 20 ms, started again or resumed.
 #[test]
 fn killed_at_once_it_can_begin_again_or_resume() {
     let folder = tempfile::tempdir().unwrap();
@@ -112,7 +112,7 @@ fn killed_at_once_it_can_begin_again_or_resume() {
         child.kill().unwrap();
         child.wait().unwrap();
         if trial % 2 == 0 && !out.join("grid.toml").exists() {
-            // Nothing was begun yet, so the same command works.
+            // The first process had not created anything, so the same command works.
             let ended = start(&out, &grid, &[]).wait_with_output().unwrap();
             assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
         }
@@ -134,7 +134,7 @@ fn shards_started_at_once_and_killed() {
         let shard = |index: usize| format!("{index}/{SHARDS}");
         let mut children: Vec<_> =
             (1..=SHARDS).map(|index| start(&out, &grid, &["--shard", &shard(index), "--threads", "1"])).collect();
-        // One of them is killed, the others must not mind.
+        // One of them is killed; this must not affect the others.
         let killed = random.random_range(0..SHARDS);
         std::thread::sleep(Duration::from_micros(random.random_range(0..40_000)));
         children[killed].kill().unwrap();
@@ -145,7 +145,7 @@ fn shards_started_at_once_and_killed() {
         }
         let again = start(&out, &[], &["--shard", &shard(killed + 1)]).wait_with_output().unwrap();
         let message = String::from_utf8_lossy(&again.stderr);
-        // Killed before it had made anything, while all others had: the folder's grid is there all the same.
+        // It may be killed before it has created anything, but the others have: the folder has its grid.
         assert!(again.status.success(), "{message}");
         let merged = sim(&["sweep", "merge", out.to_str().unwrap()]);
         assert_eq!(merged.code, 0, "{}", merged.err);
@@ -154,8 +154,8 @@ fn shards_started_at_once_and_killed() {
     });
 }
 
-/// On a file system that is full sooner or later: an error that names the file, nothing that is half written, and with
-/// more room the same bytes.
+/// On a file system that becomes full: an error that names the file, no incomplete file, and the same bytes once there is
+/// more space.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_disk_that_is_full() {
@@ -163,7 +163,7 @@ fn a_disk_that_is_full() {
     let (grid, small) = (grid(folder.path()), folder.path().join("small"));
     fs::create_dir(&small).unwrap();
     let expected = undisturbed(folder.path(), &grid);
-    // A file system of its own, in a name space of its own, so that it is gone with the process; what is on it is copied.
+    // A separate file system in a separate name space, so that it ends with the process; its files are copied.
     let script = "mount -t tmpfs -o size=$1 none \"$2\" || exit 99; small=$2; keep=$3; shift 3; \
         \"$@\"; code=$?; cp -r \"$small/.\" \"$keep\"; exit $code";
     let in_space = |size: &str, keep: &Path, args: &[String]| {
@@ -206,7 +206,7 @@ fn a_disk_that_is_full() {
             }
             code => panic!("{code:?}: {error}"),
         }
-        // With more room it goes on.
+        // With more space the sweep can be resumed.
         let out = keep.join("out");
         assert!(finish(&out, &grid), "{size} cannot be resumed");
         assert_eq!(fs::read_to_string(out.join("results.csv")).unwrap(), expected);

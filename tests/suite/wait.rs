@@ -1,5 +1,5 @@
-//! Predictions of waits: nothing of the future enters them, whoever tells the events they are the same, and the command
-//! says what it did.
+//! Predictions of waits: they do not depend on the future, they are the same for live events and for a whole schedule, and
+//! the command reports what it did.
 
 use shadowtime::experiment::{Setting, simulate};
 use shadowtime::job::{Job, JobId, Submission};
@@ -24,7 +24,7 @@ fn busy(count: usize) -> (Vec<Job>, Vec<i64>) {
     let mut submit = 0;
     let jobs: Vec<Job> = (0..count)
         .map(|_| {
-            // Several at a time now and then.
+            // Sometimes several at one time.
             submit += [0, draw.below(2400), draw.below(7000)][draw.below(3) as usize];
             let runtime = 60 + draw.below(3 * 3600);
             let procs = 1 << draw.below(7);
@@ -51,15 +51,15 @@ fn evaluation(jobs: &[Job], starts: &[i64], threads: usize) -> Evaluation {
     evaluate(&SiteSchedule { jobs, starts, procs: 64 }, &methods(), &plan(threads), &|_, _, _| ()).unwrap()
 }
 
-/// What was said of a job: by each method, and the rest.
+/// The predictions for a job: of each method, and the other results.
 fn said(evaluation: &Evaluation, at: usize) -> (Vec<Option<f64>>, Vec<f64>, bool, usize) {
     let judged = &evaluation.jobs[at];
     let points = evaluation.points.iter().map(|(_, points)| points[at]).collect();
     (points, judged.probabilities.to_vec(), judged.quick, judged.similar)
 }
 
-/// Everything that is not known when a job comes is drawn anew: its own wait, those of all that have not started, the
-/// ends of all that run, and whoever comes later. Nothing that is said of the job may change.
+/// Everything that is unknown when a job arrives is drawn again: its own wait, the waits of all jobs that have not started,
+/// the ends of running jobs, and all later jobs. The predictions for the job must not change.
 #[test]
 fn the_future_does_not_matter() {
     let (jobs, starts) = busy(400);
@@ -91,7 +91,8 @@ fn the_future_does_not_matter() {
     }
 }
 
-/// Everything once more from the definitions alone: who waits and who runs is looked up among all jobs, nothing is kept.
+/// Everything computed again from the definitions: waiting and running jobs are searched among all jobs, and no state is
+/// kept.
 #[test]
 fn similar_jobs_are_those_of_the_definitions() {
     let (jobs, starts) = busy(400);
@@ -153,7 +154,7 @@ fn similar_jobs_are_those_of_the_definitions() {
     }
 }
 
-/// What is known does matter: else the test above would prove nothing.
+/// The known past does change predictions; otherwise the test above would prove nothing.
 #[test]
 fn the_past_does_matter() {
     let (jobs, starts) = busy(400);
@@ -181,8 +182,8 @@ fn threads_change_nothing() {
     }
 }
 
-/// A site that is told of events as they come says what the walk over the whole schedule says, and says it as often as
-/// it is asked.
+/// A site that gets events one by one predicts the same as the evaluation of the whole schedule, and repeated questions get
+/// the same result.
 #[test]
 fn told_step_by_step_it_is_the_same() {
     let (jobs, starts) = busy(400);
@@ -229,8 +230,8 @@ fn told_step_by_step_it_is_the_same() {
     assert_eq!(asked, 130);
 }
 
-/// A forward simulation that knows the scheduler and the runtimes of a machine is right as long as nobody comes later
-/// who overtakes: under FCFS nobody does.
+/// A forward simulation with the scheduler and the true runtimes of a machine is exact if no later job overtakes, as under
+/// FCFS.
 #[test]
 fn under_fcfs_a_forward_simulation_with_true_runtimes_is_right() {
     let (mut jobs, _) = busy(300);
@@ -322,7 +323,7 @@ fn the_command_answers_for_one_job() {
     let number = |name: &str| row[name].parse::<f64>().unwrap();
     assert!((number("first_probability") + number("second_probability") - 1.0).abs() < 2e-6);
     assert_eq!((&*row["job"], &*row["wait"], number("procs")), ("", "", 16.0));
-    // For a job of the log, what it really waited stands beside; a simulated schedule is another.
+    // For a job of the log, its recorded wait is printed too, but not for a simulated schedule.
     let at = |more: &[&str]| rows(&sim_ok(&[&["wait", "--at", "4000", "--format", "csv"], more].concat()))[0].clone();
     let (log, fcfs) = (at(&[]), at(&["--scheduler", "fcfs"]));
     assert!(log["job"] == "4000" && fcfs["job"] == "4000" && !log["wait"].is_empty());

@@ -10,7 +10,7 @@ use crate::cli::progress::Progress;
 use crate::cli::stderr::note;
 use crate::report::grouped;
 use crate::reproduce::Downey;
-use crate::time::humane;
+use crate::time::readable_duration;
 
 #[derive(Debug, Args)]
 pub struct DowneyArgs {
@@ -40,7 +40,7 @@ pub fn execute(args: &DowneyArgs, quiet: bool) -> anyhow::Result<()> {
         study.figures(|done| progress.at(done))
     };
     if !quiet {
-        let (count, time) = (grouped(study.steps() as u64), humane(began.elapsed().as_secs_f64()));
+        let (count, time) = (grouped(study.steps() as u64), readable_duration(began.elapsed().as_secs_f64()));
         note(format_args!("{count} workloads in {time}"));
     }
     print_figures(&args.output, "downey", &figures, false)

@@ -8,7 +8,7 @@ use crate::cli::stderr::note;
 use crate::meta::SCENARIO_DAYS;
 use crate::report::grouped;
 use crate::reproduce::{KumarMeta, kumar_meta_logs};
-use crate::time::humane;
+use crate::time::readable_duration;
 
 #[derive(Debug, Args)]
 pub struct KumarMetaArgs {
@@ -33,7 +33,7 @@ pub fn execute(args: &KumarMetaArgs, quiet: bool) -> anyhow::Result<()> {
     if !quiet {
         let (jobs, questions) = study.cost();
         // A quarter of a millisecond a question on a slow core; all else is little beside it.
-        let time = humane(questions as f64 * 250e-6 / threads as f64);
+        let time = readable_duration(questions as f64 * 250e-6 / threads as f64);
         let (runs, jobs, questions) = (grouped(study.steps() as u64), grouped(jobs as u64), grouped(questions as u64));
         note(format_args!("{runs} runs, {jobs} jobs, up to {questions} questions to histories: about {time} at most"));
     }

@@ -13,7 +13,7 @@ use crate::metrics::RunRow;
 use crate::report::{Cell, Output, grouped, temporary_folder, write_csv};
 use crate::reproduce::{FoundLog, Talby, talby_logs};
 use crate::sweep::{GridCell, Keys, Shard, Store, run};
-use crate::time::humane;
+use crate::time::readable_duration;
 use crate::trace::{Workload, read};
 
 #[derive(Debug, Args)]
@@ -62,7 +62,7 @@ fn rows(cells: &Vec<GridCell>, out: Option<PathBuf>, threads: usize, quiet: bool
         run(cells, &keys, &store, Shard::WHOLE, threads, &|done, all| progress.at_of(done, all))?
     };
     if !quiet {
-        let (count, time) = (grouped(cells.len() as u64), humane(began.elapsed().as_secs_f64()));
+        let (count, time) = (grouped(cells.len() as u64), readable_duration(began.elapsed().as_secs_f64()));
         let (reused, computed) = (grouped(report.reused as u64), grouped(report.computed as u64));
         note(format_args!("{count} runs: {reused} reused, {computed} computed, in {time}"));
     }

@@ -1,4 +1,4 @@
-//! Handing given estimates out to jobs so that none ends before its job (Tsafrir et al., section 11.2).
+//! Assigns given estimates to jobs, so that each is at least the job's runtime (Tsafrir et al., section 11.2).
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -6,19 +6,19 @@ use rand_chacha::ChaCha8Rng;
 use super::Assignment;
 use crate::time::Seconds;
 
-/// Pairs runtimes with as many estimates at random, so that every estimate is at least its job's runtime wherever that
-/// can be: the longest runtime chooses first, uniformly among the estimates that are long enough.
+/// Assigns as many estimates as runtimes at random, so that every estimate is at least its job's runtime, if possible. The
+/// longest job is assigned first, uniformly among the estimates that are long enough.
 ///
-/// As runtimes shrink the estimates long enough only become more, and whatever is long enough now will be for all jobs
-/// to come: the choice spoils nothing, so it succeeds whenever any assignment does. It also means that all of this is
-/// one pass over two sorted lists. Runtimes over the largest estimate count as that, and are counted; where no estimate
-/// long enough is left the largest left is taken, and counted.
+/// An estimate that is long enough for a job is long enough for all shorter jobs, so every choice leaves a solution for
+/// the rest: it succeeds whenever any assignment does, in one pass over two sorted lists. Runtimes above the largest
+/// estimate count as that, and are counted in `cut`. If no estimate left is long enough, the job gets the largest one left,
+/// and is counted in `short`.
 pub fn assign_longest_first(runtimes: &[Seconds], mut estimates: Vec<Seconds>, rng: &mut ChaCha8Rng) -> Assignment {
     assert_eq!(runtimes.len(), estimates.len(), "an estimate for each job");
     estimates.sort_unstable_by(|a, b| b.cmp(a));
     let largest = estimates.first().copied().unwrap_or(0);
     let mut order: Vec<usize> = (0..runtimes.len()).collect();
-    // Stable: the same jobs in the same order give the same assignment everywhere.
+    // A stable sort, so that the assignment is the same on every platform.
     order.sort_by_key(|&job| std::cmp::Reverse(runtimes[job]));
 
     let mut assignment = Assignment { estimates: vec![0; runtimes.len()], cut: 0, short: 0 };

@@ -1,4 +1,4 @@
-//! All estimate models by name: the only place that knows them all.
+//! The list of all estimate models by name.
 
 use std::fmt;
 
@@ -6,17 +6,17 @@ use super::{Assignment, Sample, Seeds, double, feit, multiple, shuffle, tsafrir}
 use crate::spec::{Form, Spec, SpecError};
 use crate::time::{HOUR, Seconds};
 
-/// A model as the catalog knows it.
+/// A model of the catalog.
 struct Entry {
     form: &'static Form,
-    /// Whether the seed changes what it makes.
+    /// Whether its estimates depend on the seed.
     is_random: bool,
-    /// What cannot be said of one key alone.
+    /// Checks combinations of keys.
     check: fn(&Spec) -> Result<(), String>,
     assign: fn(&Spec, &[Sample], Seeds) -> Result<Assignment, String>,
 }
 
-/// A new model is one entry here.
+/// To add a model, add an entry here.
 const CATALOG: &[Entry] = &[
     Entry { form: &multiple::FORM, is_random: true, check: |_| Ok(()), assign: multiple::assign },
     Entry { form: &feit::FORM, is_random: true, check: feit::check, assign: feit::assign },
@@ -25,12 +25,12 @@ const CATALOG: &[Entry] = &[
     Entry { form: &tsafrir::FORM, is_random: true, check: tsafrir::check, assign: tsafrir::assign },
 ];
 
-/// What may be written for an estimate model, in the catalog's order.
+/// The names and keys of all estimate models, in the order in which they are listed to users.
 pub fn forms() -> Vec<&'static Form> {
     CATALOG.iter().map(|entry| entry.form).collect()
 }
 
-/// A model of user runtime estimates; printing it gives the shortest spec that means the same.
+/// A model of user runtime estimates. Printing it gives the shortest equivalent spec.
 ///
 /// ```
 /// use shadowtime::model::{EstimateModel, Sample};
@@ -47,6 +47,10 @@ pub struct EstimateModel {
 }
 
 impl EstimateModel {
+    /// Reads the spec of a model.
+    ///
+    /// # Errors
+    /// If the name, a key, a value or a combination of values is invalid.
     pub fn parse(text: &str) -> Result<EstimateModel, SpecError> {
         let model = EstimateModel { spec: Spec::parse(text, "estimate model", &forms())? };
         let wrong = |why| SpecError(format!("estimate model '{text}': {why}"));
@@ -54,34 +58,40 @@ impl EstimateModel {
         Ok(model)
     }
 
-    /// An estimate for each of these jobs: whole seconds, at least its runtime but where that is counted (see
-    /// [`Assignment`]). The error says why the model has none for such jobs, and what would.
+    /// Makes an estimate for each of these jobs, in whole seconds. It is at least the runtime, except for the jobs counted in
+    /// the [`Assignment`].
+    ///
+    /// # Errors
+    /// If the model cannot make estimates for these jobs; the message says what helps.
     pub fn assign(&self, jobs: &[Sample], seed: u64) -> Result<Assignment, String> {
         (self.entry().assign)(&self.spec, jobs, Seeds { distribution: seed, draws: seed })
     }
 
-    /// The same for one of the blocks, counted from 0, of a log that is too long to be looked at as a whole: each draws
-    /// anew, but popular estimates are the same in all of them.
+    /// As [`EstimateModel::assign`], for one block (counted from 0) of a log that is too long to be processed as a whole.
+    /// Each block has its own random numbers, but all have the same popular estimates.
+    ///
+    /// # Errors
+    /// As [`EstimateModel::assign`].
     pub fn assign_block(&self, jobs: &[Sample], seed: u64, block: u64) -> Result<Assignment, String> {
         // The first block is what `assign` makes; the odd constant is that of splitmix64.
         let draws = seed ^ block.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (self.entry().assign)(&self.spec, jobs, Seeds { distribution: seed, draws })
     }
 
-    /// The model for jobs of which none runs longer than this: where it would look for the longest, it need not.
+    /// The same model for jobs that run at most this number of seconds, which replaces `tmax=log`.
     pub fn for_runtimes_up_to(&self, longest: Seconds) -> EstimateModel {
         let whole_hours = (longest + HOUR - 1) / HOUR;
-        let said = self.in_full().replace("tmax=log", &format!("tmax={whole_hours}h"));
-        // A pair may be longer than that: then the model says so when it is asked.
-        EstimateModel::parse(&said).unwrap_or_else(|_| self.clone())
+        let spec = self.in_full().replace("tmax=log", &format!("tmax={whole_hours}h"));
+        // Fails if a pair is longer than that. Then `assign` of the unchanged model returns the error.
+        EstimateModel::parse(&spec).unwrap_or_else(|_| self.clone())
     }
 
-    /// Whether the seed changes what it makes.
+    /// Whether its estimates depend on the seed.
     pub fn is_random(&self) -> bool {
         self.entry().is_random
     }
 
-    /// The spec with every key written out, defaults too.
+    /// The spec with all keys, including the defaults.
     pub fn in_full(&self) -> String {
         self.spec.in_full()
     }

@@ -7,8 +7,8 @@ use crate::time::FOREVER;
 pub static FORM: Form =
     Form { name: "x2", about: "the log's own estimates, doubled; needs a log that has estimates", keys: &[] };
 
-/// A job without an estimate counts as having the log's largest, as a site's default limit would be. A job that outlives
-/// even twice its estimate gets its runtime, and is counted as short.
+/// A job without an estimate counts with the log's largest one, like a site's default limit. A job that runs longer than
+/// twice its estimate gets its runtime, and is counted in `short`.
 pub fn assign(_: &Spec, jobs: &[Sample], _: Seeds) -> Result<Assignment, String> {
     let largest = largest_estimate(jobs).ok_or_else(|| no_estimates("x2"))?;
     let doubled = |job: &Sample| (2 * job.estimate.unwrap_or(largest)).min(FOREVER);

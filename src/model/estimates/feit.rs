@@ -1,5 +1,5 @@
-//! The model of Mu'alem and Feitelson, also called the phi-model: it targets accuracy, the share of the estimate that is
-//! used, which looks uniform in logs, with a peak at 100% and a hump near 0 (Tsafrir et al., section 1.2).
+//! The model of Mu'alem and Feitelson, also called the phi-model. It models the accuracy, which is runtime / estimate: in
+//! logs it is nearly uniform, with a peak at 100% and a hump near 0 (Tsafrir et al., section 1.2).
 
 use rand::RngExt;
 
@@ -37,7 +37,7 @@ pub static FORM: Form = Form {
 /// The jobs of the hump are shorter than this ("less than 90 seconds", Tsafrir et al., section 1).
 const FAILED: Seconds = 90;
 
-/// They use at most this share of their estimate.
+/// Their accuracy is at most this.
 const HUMP: f64 = 0.05;
 
 pub fn check(spec: &Spec) -> Result<(), String> {
@@ -47,8 +47,8 @@ pub fn check(spec: &Spec) -> Result<(), String> {
     }
 }
 
-/// Both shares are shares of all jobs: who is in the hump is drawn among the short jobs (all of them are, if there are too
-/// few), who is in the peak among the others.
+/// Both shares are shares of all jobs. The jobs of the hump are drawn among the short jobs (if there are too few, all of
+/// them are in it), the jobs of the peak among the others.
 pub fn assign(spec: &Spec, jobs: &[Sample], seeds: Seeds) -> Result<Assignment, String> {
     let (peak, hump, max) = (spec.real("peak"), spec.real("hump"), spec.duration("max"));
     let is_short = |job: &Sample| job.runtime < FAILED;
@@ -58,7 +58,7 @@ pub fn assign(spec: &Spec, jobs: &[Sample], seeds: Seeds) -> Result<Assignment, 
     let peak_of_others = if in_hump < 1.0 { peak / (1.0 - in_hump) } else { 0.0 };
     let mut rng = stream(seeds.draws, "estimates feit");
     let mut estimate = |job: &Sample| {
-        // Three draws for every job, so that none depends on what became of the job before it.
+        // Always three draws per job, so that the numbers of a job do not depend on the jobs before it.
         let [failed, exact, accuracy]: [f64; 3] = rng.random();
         // In (0, 1].
         let accuracy = 1.0 - accuracy;
@@ -67,7 +67,7 @@ pub fn assign(spec: &Spec, jobs: &[Sample], seeds: Seeds) -> Result<Assignment, 
             () if exact < peak_of_others => 1.0,
             () => accuracy,
         };
-        // Dividing by a tiny number may leave the range of seconds, which the conversion bounds.
+        // The quotient may be very large; the cast to an integer saturates.
         let estimate = (job.runtime as f64 / accuracy).ceil() as Seconds;
         estimate.min(max).max(job.runtime)
     };

@@ -1,8 +1,8 @@
-//! Models of user runtime estimates: what users would have asked for, given how long their jobs ran.
+//! Models of user runtime estimates: they make estimates from the runtimes of jobs.
 //!
-//! They are those that Tsafrir, Etsion and Feitelson compare in "Modeling user runtime estimates" (2005), one file a
-//! model; [`catalog`] alone knows them all. [`EstimateModel`] is a model by its spec, [`replace_estimates`] puts one to
-//! use on a workload, and [`Modes`] looks at a list of estimates as that paper does.
+//! These are the models that Tsafrir, Etsion and Feitelson compare in "Modeling user runtime estimates" (2005), one file
+//! per model; [`catalog`] lists them all. [`EstimateModel`] is a model, [`replace_estimates`] applies one to a workload, and
+//! [`Modes`] analyses a list of estimates as that paper does.
 //!
 #![doc = include_str!("../../cli/help/estimates.md")]
 
@@ -24,29 +24,31 @@ pub use replace::{Replaced, replace_estimates};
 
 use crate::time::Seconds;
 
-/// One job as an estimate model sees it.
+/// The input of an estimate model for one job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// How long it runs, at least 1 second.
+    /// In seconds, at least 1.
     pub runtime: Seconds,
-    /// What its user asked for, if the log knows.
+    /// The user's estimate in the log, in seconds. None if unknown.
     pub estimate: Option<Seconds>,
 }
 
-/// Where random numbers come from: those that say which estimates are popular, and all others.
+/// The seeds of random numbers: of the popular estimates, and of everything else.
 #[derive(Clone, Copy, Debug)]
 struct Seeds {
     distribution: u64,
     draws: u64,
 }
 
-/// An estimate for each job, in the order of the jobs.
+/// The output of an estimate model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assignment {
+    /// One estimate per job in seconds, in the order of the jobs.
     pub estimates: Vec<Seconds>,
-    /// Jobs that run longer than the longest estimate there is: their runtime counted as that, for the assignment only.
+    /// The number of jobs that run longer than the longest estimate of the model. For the assignment only, their runtime
+    /// counts as that.
     pub cut: u64,
-    /// Jobs for which no estimate long enough was left (for `x2`: twice their estimate is too short).
+    /// The number of jobs for which no long enough estimate was left (for `x2`: twice their estimate is too short).
     pub short: u64,
 }
 
@@ -56,5 +58,5 @@ fn largest_estimate(jobs: &[Sample]) -> Option<Seconds> {
 }
 
 fn no_estimates(model: &str) -> String {
-    format!("{model} needs the log's own estimates, and it has none: tsafrir, f and feit make them from runtimes alone")
+    format!("{model} needs the log's own estimates, but the log has none: tsafrir, f and feit need only runtimes")
 }

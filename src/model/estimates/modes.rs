@@ -1,14 +1,16 @@
-//! A list of estimates as its modes: the distinct values, and how many jobs use each (Tsafrir et al., sections 3 to 9).
+//! The modes of a list of estimates: the distinct values with their numbers of jobs (Tsafrir et al., sections 3 to 9).
 
 use crate::time::Seconds;
 
-/// How many of the most popular estimates make the head of a distribution; the rest is its tail (section 5 there).
+/// The number of most popular estimates in the head of a distribution; the rest is its tail (section 5 there).
 pub const HEAD: usize = 20;
 
-/// An estimate and how many jobs use it.
+/// An estimate and the number of jobs that use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mode {
+    /// In seconds.
     pub estimate: Seconds,
+    /// The number of jobs with this estimate.
     pub jobs: u64,
 }
 
@@ -28,23 +30,25 @@ pub struct Modes {
 }
 
 impl Modes {
+    /// Counts the modes of estimates in seconds.
     pub fn of(estimates: impl IntoIterator<Item = Seconds>) -> Modes {
         let mut estimates: Vec<Seconds> = estimates.into_iter().collect();
         estimates.sort_unstable();
         let jobs = estimates.len() as u64;
         let runs = estimates.chunk_by(|a, b| a == b);
         let mut by_popularity: Vec<_> = runs.map(|run| Mode { estimate: run[0], jobs: run.len() as u64 }).collect();
-        // Stable: of equally popular estimates the shorter comes first.
+        // A stable sort: of equally popular estimates the shorter comes first.
         by_popularity.sort_by_key(|mode| std::cmp::Reverse(mode.jobs));
         Modes { by_popularity, jobs }
     }
 
-    /// The most popular first; of equals the shorter. A mode's place, counted from 1, is its popularity rank.
+    /// The modes in order of popularity, the most popular first; of equally popular ones the shorter first. A mode's
+    /// position, counted from 1, is its popularity rank.
     pub fn by_popularity(&self) -> &[Mode] {
         &self.by_popularity
     }
 
-    /// The shortest first. A mode's place, counted from 1, is its time rank.
+    /// The modes in ascending order of estimates. A mode's position, counted from 1, is its time rank.
     pub fn by_time(&self) -> Vec<Mode> {
         let mut modes = self.by_popularity.clone();
         modes.sort_unstable_by_key(|mode| mode.estimate);
@@ -56,11 +60,12 @@ impl Modes {
         self.by_popularity.len()
     }
 
+    /// The number of all jobs.
     pub fn jobs(&self) -> u64 {
         self.jobs
     }
 
-    /// The largest estimate; none of an empty list.
+    /// The largest estimate. None if there are no jobs.
     pub fn tmax(&self) -> Option<Seconds> {
         self.by_popularity.iter().map(|mode| mode.estimate).max()
     }
@@ -75,7 +80,7 @@ impl Modes {
         self.by_popularity.iter().find(|mode| mode.estimate == estimate).map_or(0.0, |mode| self.percent(mode))
     }
 
-    /// The percentage of the jobs that use a mode of these.
+    /// The percentage of the jobs that use this mode.
     pub fn percent(&self, mode: &Mode) -> f64 {
         100.0 * mode.jobs as f64 / self.jobs as f64
     }
@@ -92,7 +97,7 @@ impl Modes {
 
     /// The least number of estimates that cover this percentage of the jobs (Table 2 there).
     pub fn covering(&self, percent: f64) -> usize {
-        // In whole jobs, so that 100% is all of them whatever the sums of fractions say.
+        // In whole jobs, so that rounding errors do not matter for 100%.
         let wanted = (percent / 100.0 * self.jobs as f64).ceil() as u64;
         let mut covered = 0;
         self.by_popularity
@@ -106,9 +111,9 @@ impl Modes {
     }
 }
 
-/// The Kolmogorov-Smirnov distance of two lists of estimates: the largest difference between the shares of the jobs that
-/// have at most some estimate, over all estimates. 0 for lists of one distribution, 1 for lists that lie apart (and for an
-/// empty list beside another).
+/// The Kolmogorov-Smirnov distance of two lists of estimates: the largest difference between their cumulative
+/// distributions. 0 for equal distributions, 1 if all estimates of one list are below those of the other, or if only one
+/// list is empty.
 pub fn ks_distance(one: &[Seconds], other: &[Seconds]) -> f64 {
     let sorted = |list: &[Seconds]| {
         let mut list = list.to_vec();

@@ -10,7 +10,7 @@ use crate::time::{FOREVER, Seconds};
 
 pub static FORM: Form = Form {
     name: "f",
-    about: "uniform from the runtime to f + 1 times it: far too informative, says the paper that compares them",
+    about: "uniform from the runtime to f + 1 times it; it contains more information than real estimates (Tsafrir et al.)",
     keys: &[Key { name: "f", kind: FACTOR, default: "3", about: "0 is the runtime itself" }],
 };
 

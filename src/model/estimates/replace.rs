@@ -1,22 +1,26 @@
-//! The estimates of a workload replaced by those of a model.
+//! Replaces the estimates of a workload by those of a model.
 
 use super::{EstimateModel, Sample};
 use crate::trace::{CleaningReport, Log, Workload};
 
-/// What became of the estimates of a workload.
+/// The result of [`replace_estimates`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Replaced {
-    /// Jobs that have an estimate of the model now, that is, all of them.
+    /// The number of jobs.
     pub jobs: u64,
     /// As in [`super::Assignment`].
     pub cut: u64,
+    /// As in [`super::Assignment`].
     pub short: u64,
-    /// Jobs whose estimate happens to be the one they had.
+    /// The number of jobs whose new estimate equals the old one.
     pub unchanged: u64,
 }
 
-/// Gives every job of a workload, which was made from this log, an estimate of the model. What cleaning filled in is not
-/// taken for the log's own: to the model such a job has none.
+/// Replaces the estimate of every job of a workload that was made from this log. The model does not see the estimates that
+/// cleaning filled in: such a job has none.
+///
+/// # Errors
+/// As [`EstimateModel::assign`].
 pub fn replace_estimates(
     workload: &mut Workload,
     log: &Log,
@@ -33,7 +37,7 @@ pub fn replace_estimates(
     }
     let outlived = workload.jobs.iter().filter(|job| job.runtime > job.submission.estimate).count();
     workload.cleaning = CleaningReport {
-        // Nothing of what was filled in is left.
+        // The estimates that cleaning filled in are replaced too.
         filled: 0,
         filled_with: 0,
         overruns: outlived as u64,

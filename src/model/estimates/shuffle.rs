@@ -1,5 +1,5 @@
-//! Shuffling: the log's own estimates handed out anew, so that what is left is their distribution (Tsafrir et al.,
-//! section 11.2, the "random shuffle algorithm").
+//! Shuffling: assigns the log's own estimates at random, which keeps only their distribution (Tsafrir et al., section 11.2,
+//! the "random shuffle algorithm").
 
 use rand::seq::IndexedRandom;
 
@@ -11,13 +11,12 @@ use crate::time::Seconds;
 
 pub static FORM: Form = Form {
     name: "shuffle",
-    about: "the log's own estimates handed out at random, none below its runtime; needs a log that has estimates",
+    about: "the log's own estimates assigned at random, none below its runtime; needs a log that has estimates",
     keys: &[],
 };
 
-/// Where some jobs have no estimate, as many more are drawn from those there are. A job that outlives its own estimate
-/// looks for a longer one like any other; if all are too short for it, it is counted as cut, and if none long enough is
-/// left, as short.
+/// For jobs without an estimate, additional ones are drawn from the known estimates. If all estimates are shorter than a
+/// job, it is counted in `cut`; if no long enough one is left, in `short`.
 pub fn assign(_: &Spec, jobs: &[Sample], seeds: Seeds) -> Result<Assignment, String> {
     let known: Vec<Seconds> = jobs.iter().filter_map(|job| job.estimate).collect();
     let mut rng = stream(seeds.draws, "estimates shuffle");

@@ -1,15 +1,15 @@
-//! Values of keys that more than one model has.
+//! Kinds of keys that several models use.
 
 use crate::spec::Kind;
 use crate::time::{MINUTE, Seconds, parse_duration, print_duration};
 
-/// A factor from 0 to a million: beyond that an estimate would mean nothing.
+/// A factor from 0 to a million.
 pub const FACTOR: Kind = Kind::Text { what: "a number from 0 to 1000000", canonical: |text| number(text, 0.0, 1e6) };
 
 /// A share of the jobs.
 pub const SHARE: Kind = Kind::Text { what: "a number from 0 to 1", canonical: |text| number(text, 0.0, 1.0) };
 
-/// Reads a number within bounds; how it is printed.
+/// Reads a number within bounds. Returns it as it is printed.
 pub fn number(text: &str, least: f64, most: f64) -> Result<String, String> {
     match text.parse::<f64>() {
         Ok(number) if (least..=most).contains(&number) => Ok(number.to_string()),

@@ -1,6 +1,6 @@
 //! Criteria by which past jobs count as similar (Talby et al., section 5.2).
 
-/// The fields that must be equal for a past job to match. `*` stands for none of them: every job matches.
+/// The fields that must be equal for a past job to match. `*` means none of them: every job matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Criterion {
     pub procs: bool,

@@ -39,11 +39,12 @@ const THINK: Kind = Kind::Duration { least: 1 };
 const GROWTH: Kind = Kind::Choice(&["balanced", "unbalanced"]);
 
 const ABOUT_CRITERIA: &str = "what must be equal for a past job to count";
-const ABOUT_SEARCH: &str = "first the best criterion in all sessions, or the newest session";
-const ABOUT_SESSIONS: &str = "how many sessions back";
-const ABOUT_THINK: &str = "a session is over when nothing comes for this long after its last job";
-const ABOUT_METRIC: &str = "what is taken of the jobs that match";
-const ABOUT_PROPAGATE: &str = "when a job ends or outlives its prediction, predict the user's others anew";
+const ABOUT_SEARCH: &str =
+    "what is tried first: the best criterion in all sessions (dfs), or all criteria in the newest session (bfs)";
+const ABOUT_SESSIONS: &str = "how many sessions are searched, from the newest back";
+const ABOUT_THINK: &str = "a session is over when no job arrives for this long after the end of its last job";
+const ABOUT_METRIC: &str = "how the runtimes of matching jobs become a prediction";
+const ABOUT_PROPAGATE: &str = "when a job ends or outlives its prediction, predict the user's other jobs again";
 
 pub const SBH: Form = Form {
     name: "sbh",
@@ -68,13 +69,23 @@ pub const SBH_NOEST: Form = Form {
         Key { name: "think", kind: THINK, default: "20m", about: ABOUT_THINK },
         Key { name: "metric", kind: Metric::KIND, default: "median", about: ABOUT_METRIC },
         Key { name: "propagate", kind: Kind::Switch, default: "off", about: ABOUT_PROPAGATE },
-        Key { name: "growth", kind: GROWTH, default: "balanced", about: "whether multiplying stops at the limit" },
-        Key { name: "factor", kind: Kind::Real { above: 1.0 }, default: "10", about: "what a miss multiplies by" },
+        Key {
+            name: "growth",
+            kind: GROWTH,
+            default: "balanced",
+            about: "balanced: predictions are multiplied only up to the limit",
+        },
+        Key {
+            name: "factor",
+            kind: Kind::Real { above: 1.0 },
+            default: "10",
+            about: "a missed prediction is multiplied by this",
+        },
         Key {
             name: "limit",
             kind: Kind::Duration { least: 1 },
             default: "100h",
-            about: "from here balanced predictions grow by steps",
+            about: "balanced predictions that have reached this grow by fixed steps",
         },
         Key {
             name: "default",

@@ -19,7 +19,7 @@ pub use self::template_file::{template_file, with_file_read};
 
 pub const FORM: Form = Form {
     name: "smith",
-    about: "templates: the category of similar past jobs with the smallest confidence interval answers",
+    about: "templates: the category of similar past jobs with the smallest confidence interval predicts",
     keys: &[
         Key {
             name: "templates",
@@ -34,7 +34,7 @@ pub const FORM: Form = Form {
             name: "confidence",
             kind: Kind::Text { what: "a percentage above 0 and below 100", canonical: percentage },
             default: "90",
-            about: "of the intervals",
+            about: "confidence level of the intervals, in percent",
         },
         Key {
             name: "at",

@@ -1,22 +1,21 @@
-//! From percentages to jobs: whole numbers that add up.
+//! Converts percentages to numbers of jobs with the correct sum.
 
 use crate::model::estimates::Mode;
 use crate::time::Seconds;
 
-/// An estimate and the percentage of the jobs that shall have it.
+/// An estimate and its percentage of the jobs.
 #[derive(Clone, Copy, Debug)]
 pub struct Bin {
     pub time: Seconds,
     pub percent: f64,
-    /// The percentage was given: it is met to the nearest job, whatever the others need.
+    /// The percentage was given by the user: it is met to the nearest job, before all others.
     pub is_given: bool,
 }
 
-/// How many of so many jobs have which estimate, the shortest first.
+/// The number of jobs of each estimate, the shortest first.
 ///
-/// What is given comes first. The rest of the jobs is shared out in proportion by largest remainders, but everyone gets
-/// one job at least: a mode that no job has is none. If there are fewer jobs than that, the most popular get them. Bins
-/// of 0% are no modes.
+/// Given percentages are met first. The other bins share the rest of the jobs in proportion, by largest remainders, with at
+/// least one job each. If there are too few jobs, the most popular bins get them. Bins of 0% are left out.
 pub fn of_jobs(bins: &[Bin], jobs: u64) -> Vec<Mode> {
     let mut left = jobs;
     let mut modes: Vec<Mode> = Vec::new();
@@ -26,11 +25,11 @@ pub fn of_jobs(bins: &[Bin], jobs: u64) -> Vec<Mode> {
         modes.push(Mode { estimate: bin.time, jobs: given });
     }
     let mut others: Vec<&Bin> = bins.iter().filter(|bin| !bin.is_given && bin.percent > 0.0).collect();
-    // Stable: the order of equals is that of the bins.
+    // A stable sort: equal bins keep their order.
     others.sort_by(|a, b| b.percent.total_cmp(&a.percent));
     others.truncate(left as usize);
     if others.is_empty() {
-        // Nobody else is there to take what is left of a job's fraction.
+        // The largest bin gets the rest, because there are no other bins.
         match modes.iter_mut().max_by_key(|mode| mode.jobs) {
             Some(largest) => largest.jobs += left,
             None => return Vec::new(),
@@ -43,10 +42,10 @@ pub fn of_jobs(bins: &[Bin], jobs: u64) -> Vec<Mode> {
     modes
 }
 
-/// Shares a number out in proportion to descending weights, at least 1 each; there must be as many.
+/// Splits a number in proportion to descending weights, at least 1 each. The number must be at least that of the weights.
 fn share_out(weights: &[f64], all: u64) -> Vec<u64> {
-    // The smallest that would get less than one get one, and the others share what is left; that may make the next too
-    // small, so it is looked for from the end.
+    // Weights that would get less than 1 get 1, and the others share the rest. This may make another one too small, so the
+    // loop goes on from the smallest weight to larger ones.
     let (mut left, mut rest): (u64, f64) = (all, weights.iter().sum());
     let mut large = weights.len();
     while large > 1 && weights[large - 1] / rest * (left as f64) < 1.0 {
@@ -58,7 +57,7 @@ fn share_out(weights: &[f64], all: u64) -> Vec<u64> {
     let mut shares: Vec<u64> = exact.iter().map(|share| share.floor() as u64).collect();
     let mut order: Vec<usize> = (0..large).collect();
     order.sort_by(|&a, &b| exact[b].fract().total_cmp(&exact[a].fract()));
-    // The parts cut off add up to less than one a share; where rounding says otherwise the first has the difference.
+    // The fractions add up to less than one per share. If rounding errors change that, the first share gets the difference.
     let missing = left.saturating_sub(shares.iter().sum());
     order.iter().take(missing as usize).for_each(|&at| shares[at] += 1);
     if let [first, others @ ..] = &mut shares[..] {

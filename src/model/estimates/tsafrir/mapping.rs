@@ -1,4 +1,4 @@
-//! Which of the head's times is how popular: the pool algorithm (Tsafrir et al., section 9.3).
+//! Assigns popularity ranks to the times of the head: the pool algorithm (Tsafrir et al., section 9.3).
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -33,14 +33,14 @@ const TABLE_6: [[usize; 4]; 20] = [
 
 /// The popularity rank of each of the head's times, which are the longest and then the others, ascending.
 ///
-/// Row by row the ranks of Table 6 come into a pool; one that all four logs have had by now is due; else the smaller of two
-/// random draws is taken. Estimates whose rank is settled (they are given, or the longest) are passed over, and so are
-/// their ranks. Row 0 comes into the pool like the others, as in the authors' program: without it rank 3 would never be
-/// due, nor rank 1 where the longest estimate does not have it.
+/// The ranks of Table 6 are added to a pool row by row. If a rank is in the pool four times, once per log, it is chosen; else
+/// the smaller of two random draws. Estimates with a fixed rank (those given, and the longest) are skipped, and so are
+/// their ranks. Row 0 is added like the others, as in the authors' program: without it rank 3 would never be in the pool
+/// four times, nor rank 1 if the longest estimate has another rank.
 pub fn ranks(head: &[Seconds], sizes: &HeadSizes, rng: &mut ChaCha8Rng) -> Vec<usize> {
     let mut pool: Vec<usize> = Vec::new();
     let mut ranks: Vec<usize> = Vec::new();
-    // A rank that is settled, or beyond a head of fewer than 20, is never chosen.
+    // A rank that is fixed, or larger than the head, is never chosen.
     let mut open: Vec<usize> = (1..=head.len()).filter(|&rank| sizes.is_free(rank)).collect();
     for (&time, row) in head.iter().zip(TABLE_6) {
         pool.extend(row.iter().filter(|rank| open.contains(rank)));
@@ -57,7 +57,7 @@ fn choose(pool: &[usize], open: &[usize], rng: &mut ChaCha8Rng) -> usize {
     if let Some(due) = open.iter().copied().find(|&rank| times(rank) == 4) {
         return due;
     }
-    // Only a head of fewer than 20 can leave the pool empty.
+    // The pool can be empty only for a head of fewer than 20.
     if pool.is_empty() {
         return open[0];
     }

@@ -1,9 +1,9 @@
-//! The model of Tsafrir, Etsion and Feitelson, "Modeling user runtime estimates" (2005): few round values, of which the
-//! largest is the most popular.
+//! The model of Tsafrir, Etsion and Feitelson, "Modeling user runtime estimates" (2005): few round values; the largest one
+//! is the most popular.
 //!
-//! A distribution is a series of modes. How many there are is in [`times`], and so are their times; their sizes are in
-//! [`sizes`], which time has which size in [`mapping`], and how many jobs that makes in [`counts`]. Sections and tables
-//! are the paper's; where it rounds a constant, the one in the authors' own program stands here.
+//! A distribution is a series of modes. [`times`] computes their number and their times, [`sizes`] their sizes, [`mapping`]
+//! which time has which size, and [`counts`] the numbers of jobs. Sections and tables are those of the paper. If the paper
+//! rounds a constant, this code has the value of the authors' program.
 
 mod counts;
 mod mapping;
@@ -87,14 +87,14 @@ fn canonical_beta(text: &str) -> Result<String, String> {
     or_word(text, "table", |text| number(text, 0.0, 1.0).map_err(|why| format!("{why}, or table")))
 }
 
-/// An estimate that the user of the model knows to be popular (section 9.4).
+/// An estimate that is known to be popular (section 9.4).
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Pair {
     time: Seconds,
     percent: f64,
 }
 
-/// Reads `15m:16/30m:18`; sorted by time.
+/// Reads `15m:16/30m:18`. Returns the pairs in order of time.
 fn parse_pairs(text: &str) -> Result<Vec<Pair>, String> {
     let mut pairs = Vec::new();
     for piece in text.split('/') {
@@ -115,9 +115,9 @@ fn print_pairs(pairs: &[Pair]) -> String {
     texts.join("/")
 }
 
-/// What the model is given, but for the jobs.
+/// The parameters of the model.
 struct Parameters {
-    /// None: the log says.
+    /// None: from the log.
     tmax: Option<Seconds>,
     at_tmax: Option<f64>,
     pairs: Vec<Pair>,
@@ -140,7 +140,7 @@ impl Parameters {
         }
     }
 
-    /// Checks what depends on the longest estimate, which a pair may stand for, too.
+    /// Sets the longest estimate and checks what depends on it. A pair may give its percentage.
     fn with_tmax(mut self, tmax: Seconds) -> Result<Parameters, String> {
         self.tmax = Some(tmax);
         let (time, longest) = (print_duration, print_duration(tmax));
@@ -159,11 +159,11 @@ impl Parameters {
     }
 }
 
-/// What cannot be said of one key alone.
+/// Checks combinations of keys.
 pub fn check(spec: &Spec) -> Result<(), String> {
     let parameters = Parameters::of(spec);
     let sum = parameters.pairs.iter().map(|pair| pair.percent).sum::<f64>() + parameters.at_tmax.unwrap_or(0.0);
-    // The sum of decimals that people add up to 100 may be a little more.
+    // Decimals with the sum 100 may have a slightly larger sum as floats.
     if sum > 100.0 + 1e-9 {
         return Err(format!("pairs and at-tmax are {sum}% of the jobs together, more than all of them"));
     }
@@ -185,8 +185,8 @@ pub fn assign(spec: &Spec, jobs: &[Sample], seeds: Seeds) -> Result<Assignment, 
     Ok(assign_longest_first(&runtimes, estimates, &mut stream(seeds.draws, "estimates tsafrir assignment")))
 }
 
-/// The longest estimate of jobs of which nobody says it: their largest, in whole minutes; without any, their longest
-/// runtime in whole hours, as cleaning has it.
+/// The default of the longest estimate: the jobs' largest one, rounded up to minutes; if they have none, their longest
+/// runtime rounded up to hours, as in cleaning.
 fn tmax_of(jobs: &[Sample]) -> Seconds {
     let (seconds, unit) = match largest_estimate(jobs) {
         Some(estimate) => (estimate, MINUTE),
@@ -195,7 +195,7 @@ fn tmax_of(jobs: &[Sample]) -> Seconds {
     (seconds.max(1) + unit - 1) / unit * unit
 }
 
-/// The model's output (section 10): how many of so many jobs use which estimate, the shortest first.
+/// The model's output (section 10): the number of jobs of each estimate, the shortest first.
 fn modes(parameters: &Parameters, tmax: Seconds, jobs: usize, seed: u64) -> Vec<Mode> {
     let Parameters { at_tmax, pairs, power, .. } = parameters;
     let count = times::how_many(jobs, *power).max(1 + pairs.len()).min((tmax / MINUTE) as usize);

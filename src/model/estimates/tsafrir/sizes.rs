@@ -1,9 +1,9 @@
-//! How popular estimates are, by rank: percentages of the jobs (Tsafrir et al., sections 8 and 9.4).
+//! The sizes of modes by popularity rank: percentages of the jobs (Tsafrir et al., sections 8 and 9.4).
 
 use super::Pair;
 use crate::time::Seconds;
 
-/// What the head holds of all jobs, in percent.
+/// The percentage of the jobs in the head.
 const HEAD_SUM: f64 = 89.0;
 
 /// F_pop of the ranks from 2 on: alpha e^(beta rank) + gamma (section 8, Fig. 10).
@@ -18,7 +18,7 @@ pub fn tail(count: usize, sum: f64) -> Vec<f64> {
     sizes.iter().map(|size| size * sum / all).collect()
 }
 
-/// The sizes of the head by popularity rank, and which of them are spoken for.
+/// The sizes of the head by popularity rank, and which of them have a fixed estimate.
 #[derive(Debug)]
 pub struct HeadSizes {
     sizes: Vec<Size>,
@@ -27,25 +27,25 @@ pub struct HeadSizes {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Size {
     percent: f64,
-    /// The estimate that has it, where that is settled: those that are given, and the longest.
+    /// The estimate of this size, if it is fixed: for given estimates and for the longest.
     time: Option<Seconds>,
     is_given: bool,
 }
 
 impl HeadSizes {
-    /// The sizes of so many estimates, with those that are given (section 9.4). Where there is no tail the head is all.
+    /// The sizes of `count` estimates, including the given ones (section 9.4). Without a tail, their sum is 100%.
     pub fn new(count: usize, tmax: Seconds, at_tmax: Option<f64>, pairs: &[Pair], has_tail: bool) -> HeadSizes {
         let mut sizes: Vec<Size> =
             (1..=count).map(|rank| Size { percent: of_head_rank(rank), time: None, is_given: false }).collect();
         let others: f64 = sizes[1..].iter().map(|size| size.percent).sum();
-        // F_pop(1) = 89 - the sum of the others: reserved for the longest estimate. If the percentage of that is given,
-        // it stands there instead and the others are scaled to fill the head, so that none of them is that large.
+        // F_pop(1) = 89 - the sum of the others; it belongs to the longest estimate. If the percentage of the longest is
+        // given, it is used instead, and the others are scaled so that the head keeps its sum.
         sizes[0] =
             Size { percent: at_tmax.unwrap_or(HEAD_SUM - others), time: Some(tmax), is_given: at_tmax.is_some() };
         let scale = (HEAD_SUM - sizes[0].percent).max(0.0) / others;
         sizes[1..].iter_mut().for_each(|size| size.percent *= scale);
 
-        // The sizes given replace the closest, the largest of them choosing first.
+        // Each given size replaces the closest one, the largest given size first.
         let mut pairs = pairs.to_vec();
         pairs.sort_by(|a, b| b.percent.total_cmp(&a.percent));
         for pair in pairs {
@@ -56,7 +56,7 @@ impl HeadSizes {
                 Size { percent: pair.percent, time: Some(pair.time), is_given: true };
         }
 
-        // All others are scaled so that the head keeps its sum, or vanish if the given ones are more than that.
+        // All others are scaled so that the head keeps its sum, or are 0 if the given ones have a larger sum.
         let sum = if has_tail { HEAD_SUM } else { 100.0 };
         let part =
             |given: bool| sizes.iter().filter(|size| size.is_given == given).map(|size| size.percent).sum::<f64>();
@@ -65,13 +65,13 @@ impl HeadSizes {
             size.percent = if scale.is_finite() { size.percent * scale } else { 0.0 };
         }
 
-        // The longest estimate has rank 1 whatever the pairs say, unless its own size is given: then it has its place.
+        // The longest estimate has rank 1, unless its size is given: then its rank follows from its size.
         let first = usize::from(at_tmax.is_none());
         sizes[first..].sort_by(|a, b| b.percent.total_cmp(&a.percent));
         HeadSizes { sizes }
     }
 
-    /// What the head holds of all jobs.
+    /// The percentage of the jobs in the head.
     pub fn sum(&self) -> f64 {
         self.sizes.iter().map(|size| size.percent).sum::<f64>().min(100.0)
     }
@@ -86,12 +86,12 @@ impl HeadSizes {
         self.sizes[rank - 1].is_given
     }
 
-    /// The rank that an estimate has, if that is settled.
+    /// The rank of an estimate, if it is fixed.
     pub fn rank_of(&self, time: Seconds) -> Option<usize> {
         self.sizes.iter().position(|size| size.time == Some(time)).map(|at| at + 1)
     }
 
-    /// Whether a rank is still to be given to an estimate.
+    /// Whether a rank has no fixed estimate.
     pub fn is_free(&self, rank: usize) -> bool {
         self.sizes.get(rank - 1).is_some_and(|size| size.time.is_none())
     }

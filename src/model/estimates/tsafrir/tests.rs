@@ -1,9 +1,9 @@
-//! The model as a whole: what the paper says of its output.
+//! Tests of the whole model against the statements of the paper.
 
 use super::*;
 use crate::model::{EstimateModel, Modes};
 
-/// Jobs whose runtimes are log-uniform up to so long, most of them far shorter than any estimate.
+/// Jobs with log-uniform runtimes up to `longest`, most of them far shorter than any estimate.
 fn jobs(count: usize, longest: Seconds) -> Vec<Sample> {
     use rand::RngExt;
     let mut rng = stream(1, "test runtimes");
@@ -46,7 +46,7 @@ fn the_invariants_of_the_default_model() {
     }
 }
 
-/// Whatever is given comes back when the estimates are looked at.
+/// The estimates have the parameters that were given to the model.
 #[test]
 fn what_is_given_comes_back() {
     let jobs = jobs(20_000, HOUR);

@@ -1,4 +1,4 @@
-//! How many different estimates there are, and which (Tsafrir et al., sections 6, 7 and 9.2).
+//! The number of different estimates and their values (Tsafrir et al., sections 6, 7 and 9.2).
 
 use crate::time::{HOUR, MINUTE, Seconds};
 
@@ -6,7 +6,7 @@ use crate::time::{HOUR, MINUTE, Seconds};
 const TABLE_3: [(usize, usize); 7] =
     [(0, 0), (20, 10), (200, 20), (1000, 35), (10_000, 90), (70_000, 340), (250_000, 565)];
 
-/// The 15 estimates that are popular in every log the paper looks at (Table 5).
+/// The 15 estimates that are popular in all logs of the paper (Table 5).
 const JOINT: [Seconds; 15] = [
     5 * MINUTE,
     10 * MINUTE,
@@ -29,8 +29,8 @@ const JOINT: [Seconds; 15] = [
 const ROUND: [Seconds; 10] =
     [200 * HOUR, 100 * HOUR, 50 * HOUR, 10 * HOUR, 5 * HOUR, 2 * HOUR, HOUR, 20 * MINUTE, 10 * MINUTE, 5 * MINUTE];
 
-/// K, the number of different estimates of so many jobs: alpha N^beta, or by default linear between the points of Table
-/// 3 and constant behind the last. At least 1, and never more than there are jobs.
+/// K, the number of different estimates of N jobs: alpha N^beta, or by default linear between the points of Table 3 and
+/// constant after the last one. At least 1 and at most the number of jobs.
 pub fn how_many(jobs: usize, power: Option<(f64, f64)>) -> usize {
     let count = match power {
         Some((alpha, beta)) => alpha * libm::pow(jobs as f64, beta),
@@ -47,8 +47,8 @@ fn linear(jobs: usize) -> f64 {
     })
 }
 
-/// F_tim of all time ranks, ascending: so many different whole minutes up to the longest (section 7). There must be as
-/// many minutes.
+/// F_tim of all time ranks: `count` different times in whole minutes, ascending up to the longest (section 7). `tmax` must
+/// have at least `count` minutes.
 pub fn all(count: usize, tmax: Seconds) -> Vec<Seconds> {
     let k = count as f64;
     // Fig. 9: a = 1 + alpha K^beta.
@@ -60,21 +60,21 @@ pub fn all(count: usize, tmax: Seconds) -> Vec<Seconds> {
             let x = rank as f64 / k;
             // F_tim(i) = T_max (a - 1) x / (a - x), x = i / K, to the nearest minute.
             let minutes = (longest as f64 * (a - 1.0) * x / (a - x)).round() as i64;
-            // One that is taken is shifted to the next; but those to come need room, too.
+            // A time that is already used is moved to the next minute, but not so far that later ones have no minute left.
             last = minutes.max(last + 1).min(longest - (count - rank) as i64);
             last * MINUTE
         })
         .collect()
 }
 
-/// The times of the head, at most so many: the longest first, the others ascending (section 9.2).
+/// The times of the head, at most `most`: the longest first, then the others in ascending order (section 9.2).
 pub fn head(tmax: Seconds, most: usize) -> Vec<Seconds> {
     let mut head = vec![tmax];
     let multiples = |unit: &Seconds| {
         let unit = *unit;
         (1..=tmax / unit).rev().map(move |times| times * unit)
     };
-    // Of a year there are 100,000 multiples of 5 minutes, but the head is full long before.
+    // A year has 100,000 multiples of 5 minutes, but the loop ends when the head is full.
     for time in JOINT.into_iter().chain(ROUND.iter().flat_map(multiples)) {
         if head.len() >= most {
             break;
@@ -87,8 +87,8 @@ pub fn head(tmax: Seconds, most: usize) -> Vec<Seconds> {
     head
 }
 
-/// The head with the times that are given: they fill it up to so many, then replace those that are the closest to them,
-/// but never the longest, which stands first (section 9.4).
+/// The head with the given times: they fill it up to `most`, then replace those that are closest to them, but never the
+/// longest, which is the first (section 9.4).
 pub fn with_pairs(mut head: Vec<Seconds>, given: &[Seconds], most: usize) -> Vec<Seconds> {
     let mut new: Vec<Seconds> = given.iter().copied().filter(|time| !head.contains(time)).collect();
     while head.len() < most && !new.is_empty() {
@@ -102,14 +102,14 @@ pub fn with_pairs(mut head: Vec<Seconds>, given: &[Seconds], most: usize) -> Vec
     head
 }
 
-/// The times of the tail: all times but those that the head's are the closest to and replace (section 9.2, at its end).
+/// The times of the tail: all times except those that are replaced by the closest times of the head (end of section 9.2).
 pub fn tail(all: Vec<Seconds>, head: &[Seconds]) -> Vec<Seconds> {
     let replaced = closest(head, &all);
     all.into_iter().filter(|time| !replaced.contains(time)).collect()
 }
 
-/// For each of some times one of the others: the closest two first, so that equal ones find each other; of equally close
-/// ones the shorter.
+/// Pairs each of `times` with one of `others` and returns those. The closest pairs are made first, so that equal times are
+/// paired; of equally close ones the shorter is taken.
 fn closest(times: &[Seconds], others: &[Seconds]) -> Vec<Seconds> {
     let pairs = times.iter().flat_map(|&time| others.iter().map(move |&other| ((time - other).abs(), other, time)));
     let mut pairs: Vec<_> = pairs.collect();
@@ -180,7 +180,7 @@ mod tests {
         let found = minutes(400 * HOUR);
         assert_eq!(found.len(), 20);
         assert_eq!(found[16..], [100, 200, 300, 350].map(|hour| hour * 60));
-        // An hour has 12 multiples of 5 minutes, and a head must not have more than it is asked for.
+        // An hour has 12 multiples of 5 minutes, and a head must not have more than the requested number.
         assert_eq!((minutes(HOUR).len(), head(18 * HOUR, 3)), (12, vec![18 * HOUR, 5 * MINUTE, 10 * MINUTE]));
         assert_eq!(head(3 * MINUTE, 20), [3 * MINUTE]);
     }
