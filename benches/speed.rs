@@ -4,7 +4,7 @@
 //! Every case is a whole run from the log's bytes to its summary. Cases and floor are timed alternately and the best of
 //! several times counts, because ratios vary less than times. Each run is a separate process, as with `sim`: a second run
 //! in one process would reuse memory that the first has allocated. A digest of each case's result shows whether a change
-//! of speed changed results. The bytes per job are the most that was allocated at one time, without the log's own bytes if
+//! of speed changed results. The bytes per job are the peak of allocated memory, without the bytes of the log itself if
 //! they are in memory. `--only=sjbf/ruh,sjbf/sbh` selects cases. `cargo bench -- --instructions` counts instructions with
 //! valgrind, if it is installed; this number is the same every time. Without cargo's `--bench` (that is, under
 //! `cargo test`) the same cases run once on a small log.
@@ -31,7 +31,7 @@ use shadowtime::wait::{EvaluationPlan, Learning, SiteSchedule, WaitMethod, evalu
 #[global_allocator]
 static ALLOCATED: &PeakMemAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// A whole run: scheduler and predictor.
+/// The cases that are whole runs: scheduler and predictor.
 const RUNS: [&str; 15] = [
     "fcfs/estimate",
     "easy/estimate",
@@ -50,7 +50,7 @@ const RUNS: [&str; 15] = [
     "replay/ruh",
 ];
 
-/// On a saturated machine, whose queue grows to a quarter of all jobs.
+/// The cases on a saturated machine, where the queue grows to a quarter of all jobs.
 const DEEP_RUNS: [&str; 3] = ["easy/estimate", "easy/ruh", "sjbf/ruh"];
 
 const TEN_TEMPLATES: &str = "(u,n=8,rel);(e,q,rel);(u,e,q,rel);(u,e,q,n=1,rel);(rel);(u,n=1);(q,h=64);\
@@ -86,13 +86,14 @@ fn main() -> ExitCode {
         bench.cases.retain(|case| only.is_none_or(|only| only.split(',').any(|wanted| wanted == *case)));
         match has("--instructions") {
             true => count_instructions(&name, &bench),
-            false => time_against_the_floor(&name, &bench, if full { 7 } else { 1 }),
+            false => time_against_floor(&name, &bench, if full { 7 } else { 1 }),
         }
     }
     ExitCode::SUCCESS
 }
 
-/// A number is a generated log with that number of jobs, on a saturated machine for a deep queue; anything else is a file.
+/// The log and the cases of a name. `N` is a generated log of N jobs, `deep N` the same on a saturated machine. Any other name
+/// is a file.
 fn bench_of(name: &str) -> Bench {
     let whole = || ["read"].into_iter().chain(RUNS).chain(["jobs-out", "ten templates", "waits"]).collect();
     match (name.strip_prefix("deep ").map(str::parse), name.parse()) {
@@ -102,7 +103,7 @@ fn bench_of(name: &str) -> Bench {
     }
 }
 
-/// A generated log, which stays in memory, because a source of bytes must be static.
+/// A generated log. Its bytes are leaked, because a source of bytes must be static.
 fn generated(jobs: usize, offered_load: f64) -> Source {
     let (header, records) = generate_sessions(&Sessions { jobs, procs: 1024, users: 200, offered_load, seed: 1 });
     let mut bytes = Vec::new();
@@ -112,7 +113,8 @@ fn generated(jobs: usize, offered_load: f64) -> Source {
     Source::Bytes { name, bytes: std::borrow::Cow::Borrowed(bytes.leak()) }
 }
 
-fn time_against_the_floor(name: &str, bench: &Bench, rounds: usize) {
+/// Times each case and the floor alternately, and prints the best of `rounds` times.
+fn time_against_floor(name: &str, bench: &Bench, rounds: usize) {
     let jobs = workload(&bench.source).jobs.len();
     println!("{}: {jobs} jobs, best of {rounds}", bench.source.label());
     println!("{:<24} {:>10} {:>12} {:>9} {:>10}  digest", "case", "ms", "jobs/s", "x floor", "bytes/job");
@@ -120,13 +122,13 @@ fn time_against_the_floor(name: &str, bench: &Bench, rounds: usize) {
         let (mut best_floor, mut best, mut digests) = (f64::MAX, f64::MAX, Vec::new());
         let mut bytes = 0;
         for _ in 0..rounds {
-            let run = run_apart(case, name);
+            let run = run_in_process(case, name);
             best = best.min(run.seconds);
             bytes = bytes.max(run.bytes);
             digests.push(run.digest);
-            best_floor = best_floor.min(run_apart("floor", name).seconds);
+            best_floor = best_floor.min(run_in_process("floor", name).seconds);
         }
-        assert!(digests.windows(2).all(|pair| pair[0] == pair[1]), "{case} gives another result each time");
+        assert!(digests.windows(2).all(|pair| pair[0] == pair[1]), "{case} does not always give the same result");
         println!(
             "{case:<24} {:>10.2} {:>12.0} {:>9.2} {:>10}  {:016x}",
             best * 1e3,
@@ -139,15 +141,15 @@ fn time_against_the_floor(name: &str, bench: &Bench, rounds: usize) {
     println!();
 }
 
-/// The output of a run in a separate process.
+/// What a run in a separate process prints.
 struct Run {
     seconds: f64,
     bytes: usize,
     digest: u64,
 }
 
-/// Runs a case as `--one CASE --of BENCH`.
-fn run_apart(case: &str, bench: &str) -> Run {
+/// Runs a case in a separate process, as `--one CASE --of BENCH`.
+fn run_in_process(case: &str, bench: &str) -> Run {
     let program = std::env::current_exe().unwrap();
     let output = Command::new(program).args(["--one", case, "--of", bench]).output().unwrap();
     assert!(output.status.success(), "{case}: {}", String::from_utf8_lossy(&output.stderr));
@@ -157,16 +159,16 @@ fn run_apart(case: &str, bench: &str) -> Run {
     Run { seconds: word().parse().unwrap(), bytes: word().parse().unwrap(), digest: word().parse().unwrap() }
 }
 
-/// Runs each case alone under valgrind, as `--one CASE --of BENCH`, and subtracts the instructions that generate the log.
+/// Runs each case alone under valgrind, as `--one CASE --of BENCH`, and subtracts the instructions for generating the log.
 fn count_instructions(name: &str, bench: &Bench) {
     let Some(nothing) = instructions("nothing", name) else {
-        println!("instructions are counted by valgrind, which is not installed here");
+        println!("valgrind, which counts instructions, is not installed");
         return;
     };
     let jobs = workload(&bench.source).jobs.len() as u64;
     let count = |case: &str| instructions(case, name).unwrap_or(nothing).saturating_sub(nothing);
     let floor = count("floor");
-    println!("{}: {jobs} jobs, the floor takes {} instructions a job", bench.source.label(), floor / jobs);
+    println!("{}: {jobs} jobs, the floor takes {} instructions per job", bench.source.label(), floor / jobs);
     println!("{:<24} {:>16} {:>9}", "case", "instructions/job", "x floor");
     for case in &bench.cases {
         let counted = count(case);
@@ -175,6 +177,7 @@ fn count_instructions(name: &str, bench: &Bench) {
     println!();
 }
 
+/// The instructions of a case, including those for generating the log. None without valgrind.
 fn instructions(case: &str, bench: &str) -> Option<u64> {
     let program = std::env::current_exe().ok()?;
     let tool = ["--tool=callgrind", "--callgrind-out-file=/dev/null"];
@@ -202,7 +205,7 @@ fn run(case: &str, source: &Source) -> u64 {
     match case {
         "read" => read(source, ReadOptions::default(), &mut |_| ()).unwrap().records.len() as u64,
         "jobs-out" => {
-            // What per-job output adds to a run of easy/estimate.
+            // A run of easy/estimate with per-job output.
             let (workload, record) = simulated("easy/estimate", source);
             let mut written = BufWriter::with_capacity(1 << 16, Digested(0xcbf2_9ce4_8422_2325));
             let jobs = record.finished(&workload.jobs).map(|job| JobMetrics::of(&job, 10));
@@ -214,7 +217,7 @@ fn run(case: &str, source: &Source) -> u64 {
             let (workload, set) = (workload(source), Template::parse_set(TEN_TEMPLATES).unwrap());
             Judge::new(&workload.jobs, 0..workload.jobs.len()).score(&set).error as u64
         }
-        // The waits of 10,000 jobs (or half of all) under easy/estimate, by similar jobs among 5,000.
+        // Predicts the waits of 10,000 jobs (or of half of all) under easy/estimate, from similar jobs among the latest 5,000.
         "waits" => {
             let (workload, record) = simulated("easy/estimate", source);
             let starts: Vec<i64> = record.outcomes.iter().map(|outcome| outcome.start.get().unwrap()).collect();
@@ -243,7 +246,7 @@ fn simulated(pair: &str, source: &Source) -> (Workload, RunRecord) {
     (workload, record)
 }
 
-/// A file that is not stored: its bytes are only hashed, eight at a time.
+/// A writer that only hashes what is written, eight bytes at a time.
 #[derive(Debug)]
 struct Digested(u64);
 
@@ -268,8 +271,8 @@ fn digest(numbers: impl Iterator<Item = u64>) -> u64 {
     numbers.fold(0xcbf2_9ce4_8422_2325, fnv1a)
 }
 
-/// Reads the log and parses every number of every line that is not a comment; pushes and pops two events per job, where
-/// each job starts when it arrives.
+/// The floor: reads the log and parses every number of every line that is not a comment. Pushes and pops two events per job, as
+/// if each job started when it arrives.
 fn floor(source: &Source) -> u64 {
     let mut text = Vec::new();
     source.open().unwrap().read_to_end(&mut text).unwrap();

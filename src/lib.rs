@@ -1,7 +1,8 @@
 //! Shadowtime: trace-driven simulation of parallel job scheduling with runtime prediction.
 //!
-//! A trace becomes jobs; an engine moves time; a *policy* decides who starts; a *predictor* says how long jobs will run;
-//! observers, the recorder first, see what happens; metrics read the record; the command line prints. Data flows one way.
+//! A trace becomes jobs. An engine advances time. A *policy* decides which jobs start. A *predictor* says how long jobs will
+//! run. Observers, such as the recorder, receive all events. Metrics are computed from the record, and the command line
+//! prints them. Data flows in one direction.
 //!
 //! # From a trace to a number
 //!
@@ -13,10 +14,10 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // The log as recorded; for a file, `Source::from_argument("KTH.swf.gz")`.
 //! let log = read(&demo(), ReadOptions::default(), &mut |_| ())?;
-//! // Its sane records as jobs on a machine, and of those the first thousand, arriving 10% faster.
+//! // Its valid records as jobs on a machine. Then only the first 1000 jobs, at 1.1 times their load.
 //! let workload = clean(&log, &Cleaning::default())?;
 //! let workload = shape(workload, &Shaping { first: Some(1000), load: 1.1, ..Shaping::default() })?;
-//! // Two runs, and what the one gains over the other.
+//! // Two runs, and the improvement of the second over the first.
 //! let run = |pair: &str| -> Result<_, Box<dyn std::error::Error>> {
 //!     let record = simulate(&workload, &Setting::parse_pair(pair)?, &mut |_| ())?;
 //!     Ok(summarize(&workload, &record, &Measure::default()))
@@ -27,47 +28,50 @@
 //! # }
 //! ```
 //!
-//! # The house
+//! # The modules
 //!
-//! Lowest floor first. A room may use the floors below it, never one above; a test reads the sources and checks that.
+//! The lowest floor comes first. A module may use modules of lower floors only. A test reads the sources and checks this.
 //!
-//! | floor | room | what lives there |
+//! | floor | module | what it contains |
 //! |---|---|---|
-//! | 0 | [`time`], [`job`], [`spec`], [`settings_file`], [`text`], [`stats`], [`rng`], [`parallel`] | the vocabulary: durations, what is submitted and what is true of a job, `name:key=value` texts, settings in TOML with their lines, text that is safe to print, medians, one seed to many streams, many threads to one order |
-//! | 1 | [`trace`] | SWF in and out, compressed input, named cleaning rules with counts, shaping, the embedded log |
-//! | 2 | [`model`] | makes workloads and estimates, one file a model: the catalog of estimate models, the day's cycle, users laid over jobs, loads that are met, and what models share: speedup, lifetimes |
-//! | 3 | [`predict`] | the four-event interface, the board predictors write on, one file or folder per predictor, the catalog of them all |
-//! | 3 | [`schedule`] | the policy interface, the waiting queue and its index by width, the running jobs, one file a policy, the catalog of them all |
-//! | 4 | [`engine`] | events and their one order, the machine, observers of what happens; the only place that changes state |
+//! | 0 | [`time`], [`job`], [`spec`], [`settings_file`], [`text`], [`stats`], [`rng`], [`parallel`] | basic types: durations, jobs (what is submitted and what is known only later), `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, medians, random streams from one seed, threads with results in a fixed order |
+//! | 1 | [`trace`] | reading and writing SWF, compressed input, named cleaning rules with counts, shaping, the embedded log |
+//! | 2 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
+//! | 3 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, the catalog of all predictors |
+//! | 3 | [`schedule`] | the policy interface, the waiting queue and its index by number of processors, the running jobs, one file per policy, the catalog of all policies |
+//! | 4 | [`engine`] | events and their order, the machine, observers of events; the only module that changes the state of a simulation |
 //! | 5 | [`metrics`] | from the record of a run to numbers: summaries, the table of columns, improvement over a baseline, means over groups with their intervals |
 //! | 6 | [`experiment`] | one workload under one scheduler with one predictor, and the table of all options that change its result |
-//! | 7 | [`report`] | tables, CSV, JSON, SWF, and files that appear whole; knows nothing of the engine |
-//! | 8 | [`search`] | the search for good templates, and a set of them beside other predictors |
-//! | 8 | [`malleable`] | Downey's study: jobs that choose their processors by predicted queue times, with a loop of its own |
-//! | 8 | [`sweep`] | many experiments: a grid, its folder of finished cells, the threads, Slurm |
-//! | 9 | [`wait`] | when a job will start: history, neighbours, probabilities of ranges, and how good such predictions are |
-//! | 10 | [`meta`] | one stream of jobs, many sites: simulations stepped on one clock, and who sends which job where |
-//! | 11 | [`reproduce`] | published tables computed again, one file a paper |
-//! | 12 | [`cli`] | one file a subcommand: arguments in, library call, report out |
+//! | 7 | [`report`] | tables, CSV, JSON, SWF, and files that are never left half-written; does not use the engine |
+//! | 8 | [`search`] | the search for good templates, and the comparison of a set of templates with other predictors |
+//! | 8 | [`malleable`] | Downey's study: jobs that choose their number of processors by predicted queue times; it has its own simulation loop |
+//! | 8 | [`sweep`] | many experiments: a grid, its folder of finished cells, threads, Slurm |
+//! | 9 | [`wait`] | predictions of when a job will start: history, nearest neighbours, probabilities of ranges, and the accuracy of these predictions |
+//! | 10 | [`meta`] | one stream of jobs, many sites: simulations on a common clock, and policies that choose the site of each job |
+//! | 11 | [`reproduce`] | tables of papers, computed again, one file or folder per paper |
+//! | 12 | [`cli`] | one file per subcommand, which parses arguments, calls the library and prints the report |
 //!
 //! # Where to change what
 //!
 //! - A new predictor: a file in `predict/` and a line in `predict/catalog.rs`.
-//! - How past jobs are compared and predict: `predict/smith/templates.rs` and `predict/smith/category.rs`.
+//! - How similar past jobs are found and used for a prediction: `predict/smith/templates.rs` and `predict/smith/category.rs`.
 //! - A new scheduler: a file in `schedule/` and a line in `schedule/catalog.rs`.
-//! - How a malleable job chooses: `malleable/strategy.rs` and `malleable/decide.rs`.
-//! - A way to predict waits: a file in `wait/` and its form in `wait/method.rs`.
-//! - What an event does, and in which order: [`engine::Simulation`]; something that only has to know of events: an
+//! - How a malleable job chooses its processors: `malleable/strategy.rs` and `malleable/decide.rs`.
+//! - A new way to predict waits: a file in `wait/` and its form in `wait/method.rs`.
+//! - What an event does, and the order of events: [`engine::Simulation`]. Code that only receives events is an
 //!   [`engine::Observer`].
-//! - A new way to deal jobs out among sites: `meta/policies.rs`; what happens when, `meta/clock.rs`.
+//! - A new policy that distributes jobs over sites: `meta/policies.rs`; the order of events at all sites: `meta/clock.rs`.
 //! - A new estimate model: a file in `model/estimates/` and an entry in `model/estimates/catalog.rs`.
 //! - Which records are dropped or changed: `trace/clean.rs`.
-//! - A column of the summary: `metrics/summary.rs`, then `metrics/columns.rs`, and `metrics/row.rs`, which keeps it.
-//! - An option that changes results: its line in `experiment/options.rs`; any other: the file of its command in `cli/`.
-//! - Any result at all: raise [`sweep::RESULTS_REVISION`], so that no sweep mixes old results with new ones.
+//! - A column of the summary: `metrics/summary.rs`, then `metrics/columns.rs`, and `metrics/row.rs`, which stores it.
+//! - An option that changes results: its line in `experiment/options.rs`. Any other option: the file of its command in `cli/`.
+//! - After any change that changes results: increase [`sweep::RESULTS_REVISION`], so that no sweep mixes old results with
+//!   new ones.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod engine;
 pub mod experiment;

@@ -9,14 +9,7 @@ fn main() -> ExitCode {
     if closed_stdout::was_seen() {
         shadowtime::report::refuse_stdout();
     }
-    match cli::run(std::env::args_os()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) if cli::is_closed_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            cli::print_error(format_args!("{error:#}"));
-            ExitCode::from(cli::exit_code(&error))
-        }
-    }
+    cli::run(std::env::args_os())
 }
 
 /// Whether standard output was closed when the program was started (`sim >&-`).

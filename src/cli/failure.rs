@@ -1,4 +1,4 @@
-//! From an error to an exit code: 2 for bad input or bad usage, 1 for everything that fails at run time.
+//! The exit codes of errors: 2 for bad input or bad usage, 130 after an interrupt, 1 for all other failures at run time.
 
 use std::fmt;
 use std::io;
@@ -6,11 +6,12 @@ use std::io;
 use super::interrupt::{INTERRUPTED, Interrupted};
 use crate::meta::MetaSystemError;
 use crate::report::OutputError;
+use crate::reproduce::StudyError;
 use crate::spec::SpecError;
 use crate::sweep::SweepError;
 use crate::trace::TraceError;
 
-/// Options that do not go together, or a value that makes no sense.
+/// Options that exclude each other, or a value that is not allowed. The text is the whole message.
 #[derive(Debug)]
 pub struct UsageError(pub String);
 
@@ -30,12 +31,24 @@ pub fn exit_code(error: &anyhow::Error) -> u8 {
         || error.is::<SpecError>()
         || error.is::<UsageError>()
         || error.is::<MetaSystemError>()
-        || error.is::<SweepError>();
+        || matches!(error.downcast_ref::<SweepError>(), Some(error) if !matches!(error, SweepError::File(_)))
+        || matches!(error.downcast_ref(), Some(StudyError::Log(_) | StudyError::Usage(_)));
     if bad_input { 2 } else { 1 }
 }
 
-/// Whether whoever read our output has seen enough (`sim ... | head`), which is no error.
+/// Whether the reader of our output has closed the pipe (`sim ... | head`). This is not an error.
 pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    let output = error.downcast_ref::<OutputError>().map(|failed| &failed.error);
+    let output = output_error(error).map(|failed| &failed.error);
     output.or_else(|| error.downcast_ref()).is_some_and(|cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// The error of an output that could not be written, also if it is wrapped in the error of a sweep or a study.
+fn output_error(error: &anyhow::Error) -> Option<&OutputError> {
+    if let Some(StudyError::Kept(error)) = error.downcast_ref() {
+        return Some(error);
+    }
+    match error.downcast_ref() {
+        Some(SweepError::File(error)) => Some(error),
+        _ => error.downcast_ref(),
+    }
 }

@@ -1,4 +1,4 @@
-//! `sim generate`: make a log from a model.
+//! `sim generate`: makes a log from a model.
 
 use std::io::{self, Write};
 
@@ -24,27 +24,27 @@ pub struct GenerateArgs {
 
 #[derive(Debug, Subcommand)]
 enum Model {
-    /// Users who work in sessions on a busy machine: what the embedded log is made of
+    /// Users who work in sessions on a busy machine; the embedded log was made with this model
     #[command(after_help = "Examples:
   sim generate sessions --jobs 20000 --procs 256 --seed 42 --out busy.swf
   sim generate sessions | sim --trace - --predictor ruh --baseline easy/estimate")]
     Sessions(SessionsArgs),
     /// Batch and interactive jobs with a daily cycle, by the model of Lublin and Feitelson
     ///
-    /// Sizes, runtimes and arrivals are those that the authors fitted to logs of the nineties (J. Parallel Distrib. Comput. 63(11), 2003),
-    /// for a machine of any size. The queue is 1 for batch jobs and 0 for interactive ones. Takes no memory to speak of: a
-    /// million jobs a second, any number of them.
+    /// Sizes, runtimes and arrivals follow the distributions that the authors fitted to logs of the 1990s (J. Parallel
+    /// Distrib. Comput. 63(11), 2003), scaled to the size of the machine. The queue is 1 for batch jobs and 0 for interactive
+    /// jobs. Writes about a million jobs per second; memory does not grow with the number of jobs.
     #[command(after_help = "Examples:
   sim generate lublin --jobs 50000 --procs 128 --seed 42 --out lublin.swf
   sim generate lublin --only batch --procs 1024 --offered-load 0.9 --users 100 --out busy.swf
   sim generate lublin --jobs 10000000 | gzip > big.swf.gz
   sim generate lublin --users 40 --offered-load 0.9 --estimates tsafrir | sim --trace - --predictor sbh")]
     Lublin(LublinArgs),
-    /// Jobs with lifetimes and parallelism uniform in their logarithms, by Downey's model
+    /// Jobs whose lifetime and parallelism are log-uniform, by Downey's model
     ///
-    /// Each job runs on as many processors as its average parallelism, which is from 1 to the machine's size, rounded up;
-    /// jobs come at random from 8 to 20 o'clock, by default as many as in the paper (Using queue time predictions for
-    /// processor allocation, sections 2.2 and 4).
+    /// Each job runs on as many processors as its average parallelism, rounded up. The average parallelism is between 1 and
+    /// the size of the machine. Jobs arrive at random between 8:00 and 20:00, by default at the rate of the paper (Using queue
+    /// time predictions for processor allocation, sections 2.2 and 4).
     #[command(after_help = "Examples:
   sim generate downey --jobs 30000 --procs 128 --seed 42 --out downey.swf
   sim generate downey --offered-load 0.7 --users 40 --estimates f:f=3 | sim --trace -")]
@@ -55,58 +55,59 @@ enum Model {
 struct SessionsArgs {
     #[command(flatten)]
     size: SizeArgs,
-    /// How many users share the jobs, a few of them submitting most
+    /// The number of users; a few of them submit most of the jobs
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     users: u32,
-    /// Work submitted over what the machine can do in that time
+    /// The submitted work as a share of what the machine can do in the time of the log
     #[arg(long, value_name = "LOAD", default_value_t = 0.85, value_parser = parse_load)]
     offered_load: f64,
     #[command(flatten)]
-    place: PlaceArgs,
+    out_args: OutArgs,
 }
 
 #[derive(Debug, Args)]
 struct SizeArgs {
-    /// How many jobs
+    /// The number of jobs
     #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     jobs: u32,
-    /// Processors of the machine
+    /// The number of processors of the machine
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
     procs: u32,
 }
 
 #[derive(Debug, Args)]
-struct PlaceArgs {
-    /// Every random number comes from it
+struct OutArgs {
+    /// The seed of all random numbers
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// Where the log goes, - for standard output
+    /// The file to write the log to; - for standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     out: String,
 }
 
-/// The arguments of models whose jobs come in a stream.
+/// The arguments of models that make one job after the other, so that the log need not fit into memory.
 #[derive(Debug, Args)]
 struct StreamArgs {
     #[command(flatten)]
     size: SizeArgs,
-    /// Lay so many users over the jobs, who work in sessions: jobs of one program, one size and nearly one runtime [default: nobody]
+    /// Assign the jobs to N users who work in sessions: jobs with the same program, the same size and similar runtimes
+    /// [default: no users]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     users: Option<u32>,
-    /// Scale the gaps between jobs until the work submitted is this share of what the machine can do in that time
-    /// [default: the model's own gaps]
+    /// Scale the times between arrivals until the submitted work is this share of what the machine can do in the time of the
+    /// log [default: the times of the model]
     #[arg(long, value_name = "LOAD", value_parser = parse_load)]
     offered_load: Option<f64>,
-    /// Give each job an estimate by a model, such as tsafrir, f:f=3 or feit; see `sim list estimates` [default: no estimates]
+    /// Give each job an estimate by this model, such as tsafrir, f:f=3 or feit; see `sim list estimates` [default: no estimates]
     #[arg(long, value_name = "SPEC", value_parser = EstimateModel::parse)]
     estimates: Option<EstimateModel>,
     #[command(flatten)]
-    place: PlaceArgs,
+    out_args: OutArgs,
 }
 
 #[derive(Debug, Args)]
 struct LublinArgs {
-    /// Jobs of one class only [default: both]
+    /// Make jobs of one class only [default: both]
     #[arg(long, value_enum, value_name = "CLASS")]
     only: Option<Only>,
     #[command(flatten)]
@@ -115,9 +116,9 @@ struct LublinArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Only {
-    /// Larger and mostly longer
+    /// Larger jobs, most of them longer
     Batch,
-    /// Small, short, and many by day
+    /// Small and short jobs, most of them during the day
     Interactive,
 }
 
@@ -148,7 +149,7 @@ pub fn execute(args: &GenerateArgs, quiet: bool) -> anyhow::Result<()> {
         Model::Sessions(args) => execute_sessions(args, quiet),
         Model::Lublin(args) => {
             let StreamArgs { size: SizeArgs { jobs, procs }, users, .. } = args.stream;
-            let (jobs, seed) = (jobs as usize, args.stream.place.seed);
+            let (jobs, seed) = (jobs as usize, args.stream.out_args.seed);
             let only = args.only.map(Only::class);
             let option = args.only.and_then(|only| only.to_possible_value());
             let option = option.map_or(String::new(), |only| format!(" --only {}", only.get_name()));
@@ -164,7 +165,7 @@ pub fn execute(args: &GenerateArgs, quiet: bool) -> anyhow::Result<()> {
         }
         Model::Downey(args) => {
             let StreamArgs { size: SizeArgs { jobs, procs }, users, .. } = args.stream;
-            let (jobs, seed) = (jobs as usize, args.stream.place.seed);
+            let (jobs, seed) = (jobs as usize, args.stream.out_args.seed);
             let about = About {
                 name: "downey",
                 model: "the workload of Downey (1997)",
@@ -179,7 +180,7 @@ pub fn execute(args: &GenerateArgs, quiet: bool) -> anyhow::Result<()> {
 }
 
 fn execute_sessions(args: &SessionsArgs, quiet: bool) -> anyhow::Result<()> {
-    let SessionsArgs { size: SizeArgs { jobs, procs }, users, offered_load, place: PlaceArgs { seed, ref out } } =
+    let SessionsArgs { size: SizeArgs { jobs, procs }, users, offered_load, out_args: OutArgs { seed, ref out } } =
         *args;
     refuse_collisions(&[("--out", out)], &[], false)?;
     let out = Output::create(out)?;
@@ -198,17 +199,18 @@ fn execute_sessions(args: &SessionsArgs, quiet: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is to be said of a model whose jobs come in a stream.
+/// What the header of the log says about the model.
 struct About<'a> {
     name: &'a str,
     model: &'a str,
     longest_runtime: i64,
+    /// More header lines.
     more: &'a [&'a str],
-    /// Options of its own that were given, as they stand in the command.
+    /// The model's own options that were given, as written in the command.
     option: &'a str,
 }
 
-/// Writes a log of the jobs that `made` makes, given what their gaps are multiplied by.
+/// Writes a log of the jobs that `made` returns. Its argument multiplies the times between arrivals.
 fn execute_stream<Jobs: Iterator<Item = ModelJob>>(
     args: &StreamArgs,
     about: &About,
@@ -216,7 +218,7 @@ fn execute_stream<Jobs: Iterator<Item = ModelJob>>(
     quiet: bool,
 ) -> anyhow::Result<()> {
     let StreamArgs { size: SizeArgs { jobs, procs }, users, offered_load, .. } = *args;
-    let PlaceArgs { seed, ref out } = args.place;
+    let OutArgs { seed, ref out } = args.out_args;
     let estimates = args.estimates.as_ref().map(|model| model.for_runtimes_up_to(about.longest_runtime));
     let jobs = jobs as usize;
     refuse_collisions(&[("--out", out)], &[], false)?;
@@ -226,9 +228,9 @@ fn execute_stream<Jobs: Iterator<Item = ModelJob>>(
         Some(wanted) => {
             {
                 let progress = Progress::counting("measuring the load", "jobs", None, quiet);
-                let met = meet_load(wanted, procs, &made, &mut |done| progress.at(done));
+                let met = meet_load(wanted, procs, &made, &mut |done| progress.set(done));
                 met.ok_or_else(|| {
-                    UsageError(format!("{jobs} jobs come within a second: --offered-load needs more jobs"))
+                    UsageError(format!("{jobs} jobs arrive within one second: --offered-load needs more jobs"))
                 })?
             }
             .gap_factor
@@ -261,23 +263,23 @@ fn execute_stream<Jobs: Iterator<Item = ModelJob>>(
         let load = if load.is_finite() { format!("offered load {load:.4}, ") } else { String::new() };
         note(format_args!("{jobs} jobs on {} processors, {load}seed {seed}", grouped(u64::from(procs))));
         if writer.short > 0 {
-            note(format_args!("{} jobs run longer than the estimate they got", grouped(writer.short)));
+            note(format_args!("{} jobs run longer than their estimate", grouped(writer.short)));
         }
     }
     Ok(())
 }
 
-/// Jobs are written a block at a time: whatever has to see many jobs at once sees so many.
+/// Jobs are written in blocks of this size. Models of estimates that need many jobs at once get one block.
 const BLOCK: usize = 10_000;
 
-/// Writes jobs, and keeps what is to be said of them.
+/// Writes jobs, and counts what is printed about them afterwards.
 struct Writer {
     estimates: Option<EstimateModel>,
     seed: u64,
     load: LoadMeter,
-    /// Jobs that run longer than the estimate they got.
+    /// The number of jobs that run longer than their estimate.
     short: u64,
-    /// Why no log can be made, where the arguments are the reason.
+    /// Why no log can be made from these arguments. None after any other error.
     refused: Option<String>,
 }
 
@@ -296,8 +298,8 @@ impl Writer {
             let Some(last) = block.last() else { return Ok(()) };
             if last.is_beyond_time() {
                 return self.refuse(
-                    "at this load so many jobs take more than 2,000 years, which no log may: fewer --jobs or a higher \
-                     --offered-load",
+                    "at this load the jobs take more than 2,000 years, which is too long for a log: give fewer --jobs or a \
+                     higher --offered-load",
                 );
             }
             let estimates = match self.estimates_of(&block, (written / BLOCK) as u64) {
@@ -309,11 +311,11 @@ impl Writer {
                 write_record(out, &job.fields(number, estimate))?;
             }
             written += block.len();
-            progress.at(written);
+            progress.set(written);
         }
     }
 
-    /// An estimate for each job of a block, if they are to have any.
+    /// The estimate of each job of a block; None for all without `--estimates`.
     fn estimates_of(&mut self, jobs: &[ModelJob], block: u64) -> Result<Vec<Option<Seconds>>, String> {
         let Some(model) = &self.estimates else { return Ok(vec![None; jobs.len()]) };
         let samples: Vec<_> = jobs.iter().map(|job| Sample { runtime: job.runtime, estimate: None }).collect();

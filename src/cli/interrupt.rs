@@ -1,29 +1,29 @@
-//! Signals: no half-written file stays behind, and a search that is asked to stop still hands over what it has found.
+//! Signals: half-written files are removed, and a search that is interrupted still returns its best result.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-/// Whether the work under way wants to end by itself.
+/// Whether the current work checks [`stop_requested`] and then ends early.
 static STOPPABLE: AtomicBool = AtomicBool::new(false);
-static STOP_ASKED: AtomicBool = AtomicBool::new(false);
+static STOP_REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// The exit code of a program that was interrupted.
+/// The exit code of a program that was interrupted, as shells report it.
 pub const INTERRUPTED: u8 = 130;
 
-/// What the message about an interrupt adds.
+/// Text that is added to the message about an interrupt.
 static ADDED: Mutex<Option<String>> = Mutex::new(None);
 
-/// Handles signals from now on, where the system has them.
+/// Installs the signal handlers, on systems that have signals.
 ///
-/// An interrupt (Ctrl-C), a request to end and a closed terminal end the program without half-written files. A write
+/// An interrupt (Ctrl-C), SIGTERM and a closed terminal end the program and leave no half-written files. A write
 /// beyond the largest size of a file that the shell allows (`ulimit -f`) fails like any other write.
 pub fn watch() {
     #[cfg(unix)]
     signals::watch();
 }
 
-/// Adds this to the message if the work is interrupted from now on.
-pub fn say(text: String) {
+/// Sets the text that is added to the message about an interrupt.
+pub fn add_to_message(text: String) {
     *added() = Some(text);
 }
 
@@ -44,14 +44,16 @@ mod signals {
     use crate::parallel;
     use crate::report::abandon_unfinished;
 
-    /// Ends the program, unless the work under way ends by itself when asked.
+    /// Ends the program. If the current work can end early, the first interrupt only requests that.
     fn interrupt() {
-        if STOPPABLE.load(Ordering::SeqCst) && !STOP_ASKED.swap(true, Ordering::SeqCst) {
-            stderr::line("interrupted: ending with the best so far; once more ends at once");
+        if STOPPABLE.load(Ordering::SeqCst) && !STOP_REQUESTED.swap(true, Ordering::SeqCst) {
+            stderr::line(
+                "interrupted: ending with the best result so far; a second interrupt ends the program at once",
+            );
             return;
         }
         abandon_unfinished(|files| {
-            let removed = "the files being written were removed, what stood there before is whole".to_string();
+            let removed = "unfinished files were removed, earlier versions of them are unchanged".to_string();
             let parts: Vec<String> = (files > 0).then_some(removed).into_iter().chain(added().take()).collect();
             match parts.is_empty() {
                 true => stderr::line("interrupted"),
@@ -61,15 +63,15 @@ mod signals {
         });
     }
 
-    /// Without a handler a signal ends the program all the same, so there is nothing to do where none can be set.
+    /// Errors are ignored: without a handler a signal still ends the program.
     pub fn watch() {
-        /// The signal needs a handler, but nobody looks at what it does: the write that caused it fails.
+        /// The signal needs a handler, but this flag is never read: the write that caused the signal returns an error.
         static TOO_LARGE: AtomicBool = AtomicBool::new(false);
         if !is_ignored(SIGXFSZ) {
             let _ = signal_hook::flag::register(SIGXFSZ, &TOO_LARGE);
         }
         let wanted: Vec<c_int> = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal)).collect();
-        // The thread first: once a signal has a handler, its default action cannot be restored.
+        // The thread is started first: once a signal has a handler, its default action cannot be restored.
         let (sender, receiver) = mpsc::channel::<Signals>();
         let handle = move || {
             if let Ok(mut signals) = receiver.recv() {
@@ -84,7 +86,7 @@ mod signals {
     }
 
     /// Whether a signal was ignored when the program was started, as by `nohup` and for background jobs of scripts. It
-    /// then stays ignored. Only Linux says so; elsewhere none is taken to be.
+    /// then stays ignored. Only Linux reports this; on other systems the result is false.
     fn is_ignored(signal: c_int) -> bool {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -93,22 +95,23 @@ mod signals {
     }
 }
 
-/// From now on the first interrupt only asks: the work looks at [`stop_asked`] now and then, and ends by itself.
-pub fn end_by_itself() {
+/// From now on the first interrupt only sets a flag. The work must check [`stop_requested`] regularly and end early.
+pub fn allow_early_end() {
     STOPPABLE.store(true, Ordering::SeqCst);
 }
 
-pub fn stop_asked() -> bool {
-    STOP_ASKED.load(Ordering::SeqCst)
+/// Whether the work should end early.
+pub fn stop_requested() -> bool {
+    STOP_REQUESTED.load(Ordering::SeqCst)
 }
 
-/// The work was interrupted, and has handed over what it had.
+/// The error of work that was interrupted after it had printed its best result.
 #[derive(Debug)]
 pub struct Interrupted;
 
 impl std::fmt::Display for Interrupted {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("interrupted: what is printed and written is the best found until then")
+        f.write_str("interrupted: what was printed and written is the best result found before the interrupt")
     }
 }
 

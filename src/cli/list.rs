@@ -1,5 +1,5 @@
-//! `sim list`: what can stand after `--predictor`, `--scheduler`, `--estimates`, `--strategy`, `--policy` and `--method`,
-//! and the columns of results.
+//! `sim list`: the values of `--predictor`, `--scheduler`, `--estimates`, `--strategy`, `--policy` and `--method`, and the
+//! columns of results.
 
 use clap::{Args, ValueEnum};
 
@@ -21,20 +21,23 @@ pub struct ListArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum What {
+    /// Predictors of runtimes
     Predictors,
+    /// Schedulers of one machine
     Schedulers,
+    /// Models of user estimates
     Estimates,
-    /// Of malleable jobs
+    /// Strategies of malleable jobs
     Strategies,
-    /// Of `sim meta`
+    /// Policies of `sim meta`
     Policies,
-    /// Of `sim wait`
+    /// Methods of `sim wait`
     Methods,
-    /// Of results
+    /// Columns of results
     Columns,
 }
 
-/// The names, keys and defaults there are. Columns have none.
+/// The forms of a catalog: names, keys and defaults. Empty for columns, which are not specs.
 pub fn forms(what: What) -> Vec<&'static Form> {
     match what {
         What::Predictors => predict::catalog::forms(),

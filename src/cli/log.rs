@@ -1,28 +1,28 @@
-//! The log that a command is about: read with a progress bar, cleaned, and what that changed told.
+//! Reads and cleans the log of a command, with a progress bar and with notes on what was changed.
 
-use super::notes::tell_what_changed;
+use super::notes::report_cleaning;
 use super::progress::Progress;
 use super::stderr::note;
 use crate::experiment::Options;
 use crate::trace::{Log, ReadOptions, Source, TraceError, Workload, demo, read};
 
-/// The log that was asked for, or the embedded one, which is told.
+/// The log of `--trace`, or the embedded log, with a note.
 pub fn log_or_demo(trace: Option<&str>, quiet: bool) -> Source {
     if trace.is_none() && !quiet {
-        note("no --trace was given: this is the log embedded in the program (see --help)");
+        note("no --trace was given: using the log embedded in the program (see --help)");
     }
     trace.map_or_else(demo, Source::from_argument)
 }
 
 pub fn read_log(source: &Source, how: ReadOptions, quiet: bool) -> Result<Log, TraceError> {
     let progress = Progress::counting("reading", "records", None, quiet);
-    read(source, how, &mut |records| progress.at(records))
+    read(source, how, &mut |records| progress.set(records))
 }
 
-/// The jobs of a log as the options want them.
+/// Reads a log, then cleans and shapes its jobs by the options.
 pub fn read_workload(source: &Source, options: &Options, quiet: bool) -> Result<Workload, TraceError> {
     let mut log = read_log(source, options.read_options(), quiet)?;
     let workload = options.clean_out(&mut log)?;
-    tell_what_changed(&log, &workload.cleaning, quiet);
+    report_cleaning(&log, &workload.cleaning, quiet);
     options.shape(workload)
 }

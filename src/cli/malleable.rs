@@ -1,4 +1,4 @@
-//! `sim malleable`: predicted queue times decide how many processors a job takes.
+//! `sim malleable`: jobs choose their number of processors by predicted queue times.
 
 use std::io::{self, Write};
 use std::time::Instant;
@@ -23,48 +23,49 @@ use crate::time::readable_duration;
   sim malleable --strategy avg,opt,pred --view system --rho 0.9
   sim malleable --strategy bias,bias:lock-in,bias:lock-in,risk=0.2 --seeds 20
   sim malleable --strategy pred --scatter-out queue_times.csv --jobs-out jobs.csv
-  sim list strategies                                           what can stand after --strategy
+  sim list strategies                                           the strategies, with their keys
 
 Jobs of Downey's model (\"Using queue time predictions for processor allocation\") arrive by day on a machine with a
-first-come-first-served queue. The head of the queue may take what is free or hold out for more. In the view of the
-application the schedule is that of avg, and it is worked out what each job would have gained; in that of the system
-every job does as it decides.")]
+first-come-first-served queue. The first job of the queue may take the free processors or wait for more. In the application
+view the schedule is that of avg, and the program computes what each job would have gained by its own choice. In the system
+view every job acts on its choice.")]
 pub struct MalleableArgs {
-    /// How jobs choose: a list of strategies (see `sim list strategies`)
+    /// How jobs choose their processors: a list of strategies; see `sim list strategies`
     #[arg(long, value_name = "LIST", default_value = "avg,opt,pred,bias,heur")]
     strategy: Vec<String>,
-    /// Whose view: of a job that chooses alone, or of a system in which all do [default: both]
+    /// Simulate one job that chooses alone, or a system in which all jobs choose [default: both]
     #[arg(long, value_enum)]
     view: Option<ViewArg>,
-    /// How many days, each with twelve hours of arrivals
+    /// The number of days, each with twelve hours of arrivals
     #[arg(long, value_name = "N", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Workload")]
     days: u32,
-    /// The offered load by day: arrivals a second times mean sequential lifetime, over processors
+    /// The offered load by day: arrivals per second times mean sequential lifetime, divided by the number of processors
     #[arg(long, value_name = "LOAD", default_value_t = 0.75, value_parser = parse_load, help_heading = "Workload")]
     rho: f64,
-    /// Processors of the machine
+    /// The number of processors of the machine
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Workload")]
     procs: u32,
-    /// The largest average parallelism of a job, which may be more than the machine has
+    /// The largest average parallelism of a job; it may be larger than the machine
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Workload")]
     max_parallelism: u32,
-    /// The largest variance in parallelism of a job
+    /// The largest variance in parallelism (sigma) of a job
     #[arg(long, value_name = "SIGMA", default_value_t = 2.0, value_parser = parse_sigma, help_heading = "Workload")]
     max_sigma: f64,
-    /// Every random number comes from it
+    /// The seed of all random numbers
     #[arg(long, value_name = "S", default_value_t = 1, help_heading = "Workload")]
     seed: u64,
-    /// Run N workloads, with seeds from --seed on, and print means with 95% intervals
+    /// Run N workloads, with the seeds from --seed on, and print means with 95% intervals
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Workload")]
     #[arg(conflicts_with_all = ["jobs_out", "scatter_out"])]
     seeds: Option<u32>,
-    /// Write a CSV with one line a job and strategy; - for standard output (the summary then goes to standard error)
+    /// Write a CSV with one line per job and strategy; - for standard output (the summary then goes to standard error)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     jobs_out: Option<String>,
-    /// Write a CSV with every queue time that a rebel went by, predicted and actual; - likewise
+    /// Write a CSV with every predicted queue time by which a job chose to wait (a rebel), and the actual one; - for
+    /// standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     scatter_out: Option<String>,
-    /// More columns in CSV and JSON: medians, losses, lifetimes, the line through predicted and actual queue times
+    /// More columns in CSV and JSON: medians, losses, lifetimes, and the regression line of predicted and actual queue times
     #[arg(long, help_heading = "Output")]
     details: bool,
     #[command(flatten)]
@@ -73,9 +74,9 @@ pub struct MalleableArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ViewArg {
-    /// Nobody acts on decisions: what would each job gain?
+    /// No job acts on its choice: what would each job gain alone?
     Application,
-    /// Everybody does
+    /// All jobs act on their choices
     System,
 }
 
@@ -107,7 +108,7 @@ impl MalleableArgs {
         }
     }
 
-    /// What is asked for, view by view, and after it AVG in each, which all are compared with.
+    /// The requested cases, view by view, followed by AVG in each view, with which they are compared.
     fn cases(&self) -> anyhow::Result<Vec<StudyCase>> {
         let mut strategies = Vec::new();
         for list in &self.strategy {
@@ -132,13 +133,13 @@ pub fn execute(args: &MalleableArgs, quiet: bool) -> anyhow::Result<()> {
     let threads = args.output.threads();
     let began = Instant::now();
     let rows = match args.seeds {
-        Some(seeds) => many(args, &cases, seeds, threads, quiet)?,
+        Some(seeds) => run_many(args, &cases, seeds, threads, quiet)?,
         None => {
-            let jobs = args.workload().generate().map_err(bad)?;
+            let jobs = args.workload().generate().map_err(usage_error)?;
             if jobs.is_empty() {
-                return Err(UsageError("no job arrives in so short a time at so small a load".to_string()).into());
+                return Err(UsageError("no job arrives: give more --days or a higher --rho".to_string()).into());
             }
-            let outcomes = one(args, &jobs, &cases, jobs_out.is_some() || scatter_out.is_some(), threads, quiet);
+            let outcomes = run_one(args, &jobs, &cases, jobs_out.is_some() || scatter_out.is_some(), threads, quiet);
             let rows = rows(&cases, outcomes.iter().map(|outcome| vec![outcome.figures]).collect());
             let kept: Vec<_> = rows
                 .iter()
@@ -164,11 +165,11 @@ pub fn execute(args: &MalleableArgs, quiet: bool) -> anyhow::Result<()> {
     })?)
 }
 
-fn bad(error: crate::malleable::WorkloadError) -> UsageError {
+fn usage_error(error: crate::malleable::WorkloadError) -> UsageError {
     UsageError(error.to_string())
 }
 
-fn one(
+fn run_one(
     args: &MalleableArgs,
     jobs: &[MalleableJob],
     cases: &[StudyCase],
@@ -177,10 +178,10 @@ fn one(
     quiet: bool,
 ) -> Vec<CaseOutcome> {
     let progress = Progress::counting("simulating", "runs", Some(most_runs(cases)), quiet);
-    run_cases(jobs, &args.workload(), cases, keep, threads, |done| progress.at(done))
+    run_cases(jobs, &args.workload(), cases, keep, threads, |done| progress.set(done))
 }
 
-fn many(
+fn run_many(
     args: &MalleableArgs,
     cases: &[StudyCase],
     seeds: u32,
@@ -188,24 +189,24 @@ fn many(
     quiet: bool,
 ) -> anyhow::Result<Vec<StudyRow>> {
     let Some(last) = args.seed.checked_add(u64::from(seeds) - 1) else {
-        return Err(UsageError(format!("{seeds} seeds from {} on: there are no numbers so large", args.seed)).into());
+        return Err(UsageError(format!("{seeds} seeds from {} on: the last seed would be too large", args.seed)).into());
     };
     let workloads: Vec<_> = (args.seed..=last).map(|seed| MalleableWorkload { seed, ..args.workload() }).collect();
     let progress = Progress::counting("simulating", "workloads", Some(workloads.len()), quiet);
-    let by_seed = run_workloads(&workloads, cases, threads, |done| progress.at(done)).map_err(bad)?;
+    let by_seed = run_workloads(&workloads, cases, threads, |done| progress.set(done)).map_err(usage_error)?;
     if by_seed.iter().any(|figures| figures[0].jobs == 0) {
-        return Err(UsageError("no job arrives in so short a time at so small a load".to_string()).into());
+        return Err(UsageError("no job arrives: give more --days or a higher --rho".to_string()).into());
     }
     Ok(rows(cases, (0..cases.len()).map(|at| by_seed.iter().map(|figures| figures[at]).collect()).collect()))
 }
 
-/// The rows that were asked for: the last cases are AVG's, one a view.
+/// The rows of the requested cases. The last cases are those of AVG, one per view.
 fn rows(cases: &[StudyCase], mut runs: Vec<Vec<crate::malleable::MalleableFigures>>) -> Vec<StudyRow> {
     let views = if cases.iter().all(|case| case.view == cases[0].view) { 1 } else { 2 };
     let avg = runs.split_off(cases.len() - views);
     let avg_of = |view: StudyView| {
         let at = cases[cases.len() - views..].iter().position(|case| case.view == view);
-        avg[at.expect("each view has its AVG")].clone()
+        avg[at.expect("each view has a case of AVG")].clone()
     };
     let row = |(case, runs): (&StudyCase, Vec<_>)| StudyRow {
         strategy: case.strategy.to_string(),

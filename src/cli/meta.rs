@@ -1,4 +1,4 @@
-//! `sim meta`: one stream of jobs, many sites.
+//! `sim meta`: distributes one stream of jobs over many sites.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,11 +31,11 @@ use crate::{predict, schedule, settings_file};
   sim meta --site A=a.swf --site B=b.swf:procs=64:scheduler=sjbf:predictor=ruh:window=2 --policy static,redundant
   sim meta grid.toml --policy least-loaded,k-distributed:k=3 --format csv --sites-out sites.csv
   sim meta --scenario 1K-equal-I --policy static,least-loaded
-  sim meta --scenario all                             the 32 of Kumar and Vadhiyar
-  sim list policies                                   what can stand after --policy
+  sim meta --scenario all                             the 32 scenarios of Kumar and Vadhiyar
+  sim list policies                                   the policies, with their keys
 
-A file has a table for each site; any option of `sim` that says which jobs there are and how they are scheduled can stand
-there, as it can after a colon in --site (predictor= last):
+A file has one table per site. Its keys are the options of `sim` that select, change and schedule jobs. The same keys can be
+given after colons in --site (predictor= must be the last one):
 
   [[site]]
   name = \"CTC\"
@@ -43,35 +43,36 @@ there, as it can after a colon in --site (predictor= last):
   procs = 430
   first = 77222
 
-Each log begins at time 0. A quarter of a million jobs take a second a policy, but least-predicted, which asks the history of
-every site about every job, five minutes of one core (five sites).")]
+Each log begins at time 0. 250,000 jobs at five sites take about a second per policy. The policy least-predicted takes about
+five minutes on one core, because it predicts the wait of every job at every site.")]
 pub struct MetaArgs {
-    /// A file with sites, in TOML
+    /// A TOML file with sites
     #[arg(value_name = "FILE", display_order = 0)]
     file: Option<PathBuf>,
-    /// A site: its name, its log, and what it has for itself, such as procs, scheduler, predictor, first, load; repeat it
+    /// A site: its name, its log, and its own settings, such as procs, scheduler, predictor, first, load; repeat the option for
+    /// more sites
     #[arg(long, value_name = "NAME=LOG[:key=value]", value_parser = SiteText::parse, display_order = 0)]
     site: Vec<SiteText>,
-    /// Made jobs instead of logs: all, or SIZE-PARTITIONING-LOAD with * for any (128K-*-II); several with commas
+    /// Generated jobs instead of logs: all, or SIZE-PARTITIONING-LOAD with * for any (128K-*-II); separate several by commas
     #[arg(long, value_name = "SCENARIO", conflicts_with_all = ["file", "site", "jobs_out", "sites_out"], display_order = 0)]
     scenario: Option<String>,
-    /// How jobs are dealt out, a list; see `sim list policies` [default: all of them]
+    /// How each job's site is chosen: a list of policies; see `sim list policies` [default: all of them]
     #[arg(long, value_name = "POLICY", display_order = 0)]
     policy: Option<String>,
-    /// Who starts when, at sites that do not say
+    /// The scheduler of sites that have none of their own
     #[arg(long, value_name = "SPEC", default_value = "easy", value_parser = parse_scheduler, display_order = 0)]
     scheduler: String,
-    /// How runtimes are predicted, at sites that do not say
+    /// The runtime predictor of sites that have none of their own
     #[arg(long, value_name = "SPEC", default_value = "estimate", value_parser = parse_predictor, display_order = 0)]
     predictor: String,
-    /// How many days the jobs of a scenario come for
+    /// The number of days in which the jobs of a scenario arrive
     #[arg(long, value_name = "N", default_value_t = SCENARIO_DAYS, value_parser = clap::value_parser!(u32).range(1..=10_000), display_order = 0)]
     days: u32,
 
-    /// Write a CSV with a line for each policy and site; - for standard output (the summary then goes to standard error)
+    /// Write a CSV with one line per policy and site; - for standard output (the summary then goes to standard error)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     sites_out: Option<String>,
-    /// Write a CSV with a line for each policy and job: whence it came and where it ran; - likewise
+    /// Write a CSV with one line per policy and job: the site it was submitted at and the site it ran at; - for standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     jobs_out: Option<String>,
     #[command(flatten)]
@@ -106,7 +107,7 @@ impl MetaArgs {
     }
 }
 
-/// What is compared with: everything at home. It is run even if nobody asked for it, and then not shown.
+/// Adds the policy `static`, which all others are compared with. If it was not requested, it is run but not printed.
 fn with_static(policies: &[DispatchPolicy]) -> Vec<DispatchPolicy> {
     let mut all = policies.to_vec();
     if !all.contains(&DispatchPolicy::Static) {
@@ -126,7 +127,7 @@ fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Res
     let policies = args.policies(file.policies.as_deref())?;
     let sites: Vec<&SiteText> = file.sites.iter().chain(&args.site).collect();
     if sites.is_empty() {
-        let how = "give sites, --site NAME=LOG each, or a file of them, or --scenario (see --help)";
+        let how = "give --site NAME=LOG for each site, a file with sites, or --scenario (see --help)";
         return Err(UsageError(format!("there is no site: {how}")).into());
     }
     let outputs = [("--jobs-out", &args.jobs_out), ("--sites-out", &args.sites_out)];
@@ -142,22 +143,22 @@ fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Res
     let all = with_static(&policies);
     let cost: Vec<Cost> =
         all.iter().map(|policy| Cost::of(policy, system.machines.len(), system.arrivals.len())).collect();
-    tell_cost(&format!("{} sites", system.machines.len()), &cost, args.output.threads(), quiet);
+    note_cost(&format!("{} sites", system.machines.len()), &cost, args.output.threads(), quiet);
     let records = run_all(&system, &all, args.output.threads(), quiet)?;
     let summarize = |(policy, record)| summarize_system(&system, policy, record, &options.measure);
     let summaries: Vec<MetaSummary> = all.iter().zip(&records).map(summarize).collect();
-    let home = summaries.iter().find(|run| run.policy == "static").expect("static was run");
+    let static_run = summaries.iter().find(|run| run.policy == "static").expect("static was run");
     let shown = &summaries[..policies.len()];
     if let Some(out) = sites_out {
-        let rows: Vec<_> = shown.iter().flat_map(|run| site_rows(home, run)).collect();
+        let rows: Vec<_> = shown.iter().flat_map(|run| site_rows(static_run, run)).collect();
         out.fill(|out| write_csv(out, &rows, true))?;
     }
     if let Some(out) = jobs_out {
         let names: Vec<String> = policies.iter().map(DispatchPolicy::to_string).collect();
         out.fill(|out| write_placed_jobs(out, jobs(&system, &names, &records, &options.measure)))?;
     }
-    let rows: Vec<_> = shown.iter().map(|run| policy_row(home, run)).collect();
-    Ok(args.output.print.print_rows(stdout_taken, &rows, |out| write_policies(out, home, shown))?)
+    let rows: Vec<_> = shown.iter().map(|run| policy_row(static_run, run)).collect();
+    Ok(args.output.print.print_rows(stdout_taken, &rows, |out| write_policies(out, static_run, shown))?)
 }
 
 fn jobs<'a>(
@@ -177,9 +178,9 @@ fn jobs<'a>(
     })
 }
 
-fn read_site(text: &SiteText, everywhere: &Options, quiet: bool) -> anyhow::Result<Site> {
-    // What is measured is said of the whole stream.
-    let options = Options { measure: Measure::default(), ..text.options(everywhere) };
+fn read_site(text: &SiteText, defaults: &Options, quiet: bool) -> anyhow::Result<Site> {
+    // Warmup and cooldown apply to the whole stream, not to the jobs of one site.
+    let options = Options { measure: Measure::default(), ..text.options(defaults) };
     let workload = read_workload(&Source::from_argument(&text.log), &options, quiet)?;
     Ok(Site { name: text.name.clone(), workload, setting: options.setting() }.from_time_zero())
 }
@@ -197,7 +198,7 @@ fn run_all(
         let mut before = 0;
         run(system, policy, &mut |arrived| {
             let step = arrived - std::mem::replace(&mut before, arrived);
-            progress.at(done.fetch_add(step, Ordering::Relaxed) + step);
+            progress.set(done.fetch_add(step, Ordering::Relaxed) + step);
         })
     };
     Ok(parallel::map(policies, threads, one, |_| ()).into_iter().collect::<Result<_, _>>()?)
@@ -223,7 +224,7 @@ fn execute_scenarios(
         scenarios.iter().flat_map(|&scenario| all.iter().map(move |policy| (scenario, policy))).collect();
     let cost: Vec<Cost> =
         cells.iter().map(|(scenario, policy)| Cost::of(policy, 4, scenario.jobs(args.days))).collect();
-    tell_cost(&format!("{} scenarios", scenarios.len()), &cost, args.output.threads(), quiet);
+    note_cost(&format!("{} scenarios", scenarios.len()), &cost, args.output.threads(), quiet);
     let (setting, seed) = (options.setting(), options.shaping.seed);
     let began = Instant::now();
     let summaries = {
@@ -233,7 +234,7 @@ fn execute_scenarios(
             let record = run(&system, policy, &mut |_| ())?;
             Ok(summarize_system(&system, policy, &record, &options.measure))
         };
-        parallel::map(&cells, args.output.threads(), one, |done| progress.at(done))
+        parallel::map(&cells, args.output.threads(), one, |done| progress.set(done))
     };
     let summaries = summaries.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
     if !quiet {
@@ -242,9 +243,9 @@ fn execute_scenarios(
     let named: Vec<(String, Vec<MetaSummary>)> =
         scenarios.iter().map(Scenario::to_string).zip(summaries.chunks(all.len()).map(<[_]>::to_vec)).collect();
     let row = |(name, runs): &(String, Vec<MetaSummary>)| {
-        let home = runs.iter().find(|run| run.policy == "static").expect("static was run");
+        let static_run = runs.iter().find(|run| run.policy == "static").expect("static was run");
         let with_name =
-            |run| [vec![("scenario".to_string(), Cell::Text(name.clone()))], policy_row(home, run)].concat();
+            |run| [vec![("scenario".to_string(), Cell::Text(name.clone()))], policy_row(static_run, run)].concat();
         runs[..policies.len()].iter().map(with_name).collect::<Vec<_>>()
     };
     let rows: Vec<_> = named.iter().flat_map(row).collect();
@@ -252,38 +253,39 @@ fn execute_scenarios(
     Ok(args.output.print.print_rows(false, &rows, |out| write_scenarios(out, &shown))?)
 }
 
-/// A scenario has no log: what is done with logs would be done with nothing.
+/// A scenario has no log, so options that change a log would have no effect.
 fn refuse_options_of_logs(matches: &ArgMatches) -> Result<(), UsageError> {
     let of_logs = crate::experiment::OPTIONS.iter().filter(|option| {
         matches!(option.section, Section::Log | Section::Estimates | Section::Shape) && option.name != "seed"
     });
     for option in of_logs {
         if options::is_given(matches, option.name) {
-            return Err(UsageError(format!("--{} is for logs: a scenario makes its jobs itself", option.name)));
+            return Err(UsageError(format!("--{} is for logs: a scenario generates its own jobs", option.name)));
         }
     }
     Ok(())
 }
 
-/// What a run costs, to be told before it is begun.
+/// The expected cost of a run, which is printed before the run starts.
 #[derive(Clone, Copy)]
 struct Cost {
     jobs: usize,
     seconds: f64,
 }
 
-/// Seconds a job and site, measured on a slow core: a step of the clock, and a question to a site's history.
-const A_STEP: f64 = 1.2e-6;
-const A_QUESTION: f64 = 250e-6;
+/// Seconds per job and site without a prediction of the wait, measured on a slow core.
+const STEP_SECONDS: f64 = 1.2e-6;
+/// Seconds per job and site if the wait is predicted, measured on a slow core.
+const PREDICTION_SECONDS: f64 = 250e-6;
 
 impl Cost {
     fn of(policy: &DispatchPolicy, sites: usize, jobs: usize) -> Cost {
-        let each = if policy.needs_waits() { A_QUESTION } else { A_STEP };
+        let each = if policy.needs_waits() { PREDICTION_SECONDS } else { STEP_SECONDS };
         Cost { jobs, seconds: each * (sites * jobs) as f64 }
     }
 }
 
-fn tell_cost(what: &str, costs: &[Cost], threads: usize, quiet: bool) {
+fn note_cost(what: &str, costs: &[Cost], threads: usize, quiet: bool) {
     if quiet {
         return;
     }

@@ -1,4 +1,34 @@
-//! The command line: arguments in, library call, report out. One file a subcommand.
+//! The command line, with one file per subcommand. Each parses its arguments, calls the library and prints a report.
+//!
+//! It needs the feature `cli`, which is on by default. A program of another crate can run this command line with its own
+//! predictors added. They then work in every command, such as sweeps, comparisons and `sim list predictors`.
+//!
+//! ```no_run
+//! use shadowtime::job::JobId;
+//! use shadowtime::predict::{Board, Predictor, catalog::Entry};
+//! use shadowtime::spec::Form;
+//!
+//! /// Half of the user's estimate.
+//! struct Half;
+//!
+//! impl Predictor for Half {
+//!     fn on_arrival(&mut self, id: JobId, board: &mut Board) {
+//!         let estimate = board.job(id).estimate;
+//!         board.predict(id, (estimate / 2).max(1));
+//!     }
+//! }
+//!
+//! static HALF: Form = Form { name: "half", about: "half of the estimate", keys: &[] };
+//! static MINE: [Entry; 1] = [(&HALF, |_| Box::new(Half))];
+//!
+//! fn main() -> std::process::ExitCode {
+//!     // The program's own name, then `--trace KTH.swf.gz --predictor half --baseline sjbf/ruh`.
+//!     shadowtime::cli::run_with(&MINE, std::env::args_os())
+//! }
+//! ```
+//!
+//! Results in the folder of a sweep are identified by the text of the predictor, not by its code. After you have changed
+//! the code of your predictor, use a new folder.
 
 mod estimates;
 mod failure;
@@ -23,21 +53,22 @@ mod sweep;
 mod trace;
 mod wait;
 
+use std::ffi::OsString;
+use std::process::ExitCode;
+
 use clap::error::ErrorKind;
 use clap::{ArgMatches, FromArgMatches, Parser, Subcommand};
 
 use crate::experiment::Section;
+use crate::predict::catalog::{self, Entry};
 use crate::report::{Output, OutputError};
 
 use output_options::printing;
 
-pub use failure::{exit_code, is_closed_pipe};
-pub use stderr::error as print_error;
-
-/// How long would jobs wait under this scheduler, with this way of predicting runtimes?
+/// How long would jobs wait under this scheduler, with this predictor of runtimes?
 ///
 /// Simulates a log in the Standard Workload Format under a scheduler that plans with predicted runtimes, and prints
-/// waits, slowdowns and the accuracy of the predictions. Without --trace it simulates a small log of its own.
+/// waits, slowdowns and the accuracy of the predictions. Without --trace it simulates a small embedded log.
 #[derive(Debug, Parser)]
 #[command(name = "sim", version, after_help = EXAMPLES, subcommand_value_name = "COMMAND")]
 #[command(subcommand_help_heading = "Other commands", override_usage = "sim [OPTIONS]\n       sim <COMMAND> ...")]
@@ -46,7 +77,7 @@ struct Cli {
     simulate: simulate::SimulateArgs,
     #[command(subcommand)]
     command: Option<Command>,
-    /// No notes, timing or progress on standard error; warnings and errors only
+    /// Print only warnings and errors to standard error: no notes, times or progress
     #[arg(short, long, global = true, help_heading = "Output")]
     quiet: bool,
 }
@@ -60,28 +91,28 @@ const EXAMPLES: &str = "Examples:
   sim --trace KTH.swf --predictor sbh --baseline sjbf/ruh --replications 10   is the gain chance?
   sim sweep --trace KTH.swf,CTC.swf --predictor estimate,ruh,easy++ --out study
   sim search --trace CTC.swf --out ctc.templates      which past jobs predict best
-  sim --trace NASA.swf --estimates tsafrir            a log without estimates, with made ones
+  sim --trace NASA.swf --estimates tsafrir            a log without estimates, with estimates of a model
   sim malleable                                       how many processors should a malleable job take?
   sim wait --trace CTC.swf --ask procs=64,estimate=2h when would such a job start?
   sim meta --site A=KTH.swf --site B=CTC.swf          one stream of jobs, two machines
-  sim list predictors                                 what can stand after --predictor
+  sim list predictors                                 the predictors, with their keys
   sim help sweeps                                     a page of the manual
   sim trace info KTH.swf.gz                           what is in a log";
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run a grid of settings on every core or on a cluster, resumably
+    /// Run a grid of settings on all cores or on a cluster; it can be stopped and resumed
     Sweep(sweep::SweepArgs),
-    /// Look into a log: what is in it, is it sound
+    /// Inspect a log: what it contains, and whether it is sound
     Trace(trace::TraceArgs),
-    /// Print the predictors, schedulers, estimate models, strategies, policies or methods there are, with their keys and
-    /// defaults, or the columns of results
+    /// Print all predictors, schedulers, estimate models, strategies, policies or methods, with their keys and defaults, or the
+    /// columns of results
     List(list::ListArgs),
-    /// Compute the tables of a paper again, published and measured side by side
+    /// Compute the tables of a paper again, with published and measured figures side by side
     Reproduce(reproduce::ReproduceArgs),
-    /// Find templates that predict a log's jobs well, and compare them with other predictors
+    /// Find templates that predict the runtimes of a log well, and compare them with other predictors
     Search(search::SearchArgs),
-    /// Send each job of many sites to one of them, and compare the ways to choose
+    /// Send each job of many sites to one of them, and compare policies that choose the site
     Meta(meta::MetaArgs),
     /// Replace the estimates of a log by those of a model
     Estimates(estimates::EstimatesArgs),
@@ -89,16 +120,16 @@ enum Command {
     Wait(wait::WaitArgs),
     /// Make a log from a model
     Generate(generate::GenerateArgs),
-    /// Let malleable jobs choose their processors by predicted queue times
+    /// Let malleable jobs choose their number of processors by predicted queue times
     Malleable(malleable::MalleableArgs),
 }
 
-/// The command line, with the options of experiments where they belong.
+/// The command line, with the options of experiments added to the commands that use them.
 fn command() -> clap::Command {
     use Section::{Engine, Estimates, Log, Metrics, Run, Shape};
     let info = |command| options::add(printing(command, "it"), &[Log]);
     let trace = |command: clap::Command| command.mut_subcommand("info", info);
-    // Before the others, so that help shows them first.
+    // These are added first, so that help shows them first.
     let experiment = options::add(clap::Command::new("sim"), &[Run, Log, Estimates, Shape, Engine, Metrics]);
     let command = <Cli as clap::Args>::augment_args(experiment)
         .mut_subcommand("trace", trace)
@@ -110,14 +141,57 @@ fn command() -> clap::Command {
     help::add(command)
 }
 
-/// Prints help or the version. clap would do it, but would not say if it cannot be written.
+/// Prints help or the version. clap could print it too, but ignores errors of the output.
 fn print_help(help: &clap::Error) -> Result<(), OutputError> {
-    // Nothing is written through the output, but it knows whether there is one, and flushes it.
+    // clap writes to standard output itself. `Output` only checks that standard output is open, and flushes it.
     Output::stdout().fill(|_| help.print())
 }
 
-/// Runs the program on these arguments, its own name first.
-pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> anyhow::Result<()> {
+/// Runs the program. `arguments` begin with the name of the program.
+///
+/// Errors are printed to standard error. The exit code is 0, 1 for a failure at run time, 2 for bad input or bad usage, or 130
+/// after an interrupt. Arguments that cannot be parsed end the process.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    match execute(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if failure::is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            stderr::error(format_args!("{error:#}"));
+            ExitCode::from(failure::exit_code(&error))
+        }
+    }
+}
+
+/// Like [`run`], with the predictors of another crate added to those of this one. Call it once per process.
+///
+/// ```standalone_crate
+/// # use shadowtime::{job::JobId, predict::{Board, Predictor, catalog::Entry}, spec::Form};
+/// # struct Half;
+/// # impl Predictor for Half {
+/// #     fn on_arrival(&mut self, id: JobId, board: &mut Board) {
+/// #         let estimate = board.job(id).estimate;
+/// #         board.predict(id, (estimate / 2).max(1));
+/// #     }
+/// # }
+/// static HALF: Form = Form { name: "half", about: "half of the estimate", keys: &[] };
+/// static MINE: [Entry; 1] = [(&HALF, |_| Box::new(Half))];
+/// let arguments = ["mine", "-q", "--predictor", "half", "--baseline", "sjbf/ruh"].map(Into::into);
+/// let code = shadowtime::cli::run_with(&MINE, arguments);
+/// assert_eq!(code, std::process::ExitCode::SUCCESS);
+/// // A second list is an error: results would depend on when it was added.
+/// assert!(shadowtime::predict::catalog::extend(&MINE).is_err());
+/// ```
+pub fn run_with(predictors: &'static [Entry], arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    match catalog::extend(predictors) {
+        Ok(()) => run(arguments),
+        Err(error) => {
+            stderr::error(error);
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn execute(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> {
     interrupt::watch();
     let matches = match command().try_get_matches_from(arguments) {
         Ok(matches) => matches,
@@ -158,14 +232,14 @@ pub fn run(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> anyhow::R
     }
 }
 
-/// `sim --trace x list` is a mistake: the subcommand would not see the option.
+/// `sim --trace x list` is an error, because the subcommand would ignore the option.
 fn refuse_options_of_the_main_command(matches: &ArgMatches, subcommand: &str) {
     let command = command();
     for option in command.get_arguments().filter(|option| !option.is_global_set()) {
         let id = option.get_id().as_str();
         if matches.try_contains_id(id).is_ok() && options::is_given(matches, id) {
             let text = format!(
-                "'{}' belongs to the main command: it cannot stand before the command '{subcommand}'",
+                "'{}' belongs to the main command: it cannot be given before the command '{subcommand}'",
                 option.get_long().map_or_else(|| option.get_id().to_string(), |long| format!("--{long}"))
             );
             self::command().error(ErrorKind::ArgumentConflict, text).exit();

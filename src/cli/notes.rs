@@ -1,4 +1,4 @@
-//! What is told on standard error beside the results.
+//! Notes and warnings about logs and estimates, on standard error.
 
 use super::stderr::{note, warning};
 use crate::model::EstimateModel;
@@ -6,28 +6,35 @@ use crate::report::{dropped_in_words, grouped, percent};
 use crate::time::readable_duration;
 use crate::trace::{CleaningReport, Log};
 
-/// Tells on standard error what was left out of a log or changed. Warnings are told even if notes are not wanted.
-pub fn tell_what_changed(log: &Log, cleaning: &CleaningReport, quiet: bool) {
+/// Prints to standard error what cleaning dropped from a log or changed. `quiet` omits notes, not warnings.
+pub fn report_cleaning(log: &Log, cleaning: &CleaningReport, quiet: bool) {
     if let Some(first) = &log.skipped.first {
         let count = grouped(log.skipped.count);
         warning(format_args!("{}: {count} faulty lines skipped, the first of them {first}", log.name));
     }
-    if let Some(dropped) = dropped_in_words(cleaning).filter(|_| !quiet) {
-        note(format_args!("{}: {dropped}", log.name));
+    if let Some(dropped) = dropped_in_words(cleaning) {
+        // With more than 5% dropped, results may differ much from those of the whole log.
+        if cleaning.dropped() as f64 > 0.05 * cleaning.records as f64 {
+            warning(format_args!("{}: {dropped}", log.name));
+        } else if !quiet {
+            note(format_args!("{}: {dropped}", log.name));
+        }
     }
     if cleaning.filled > 0 {
         let share = cleaning.filled as f64 / cleaning.jobs() as f64;
         let given = match cleaning.filled_with {
             0 => "their runtime".to_string(),
-            seconds => format!("{}, the log's largest or longest", readable_duration(seconds as f64)),
+            seconds => {
+                format!("{}, the largest estimate or longest runtime of the log,", readable_duration(seconds as f64))
+            }
         };
         let text = format!(
-            "{}: {} jobs ({}) have no estimate and were given {given} (see --missing-estimate and --estimates)",
+            "{}: {} jobs ({}) have no estimate; {given} is used instead (see --missing-estimate and --estimates)",
             log.name,
             grouped(cleaning.filled),
             percent(share)
         );
-        // Over 1% the estimates are more ours than the users'.
+        // With more than 1% filled in, results may depend on the choice of `--missing-estimate`.
         if share > 0.01 {
             warning(text);
         } else if !quiet {
@@ -35,26 +42,36 @@ pub fn tell_what_changed(log: &Log, cleaning: &CleaningReport, quiet: bool) {
         }
     }
     if cleaning.modelled > 0 && !quiet {
-        note(format_args!("{}: the estimates of all {} jobs are the model's", log.name, grouped(cleaning.modelled)));
+        note(format_args!(
+            "{}: the estimates of all {} jobs were made by the model",
+            log.name,
+            grouped(cleaning.modelled)
+        ));
     }
-    tell_what_estimates_lack(&log.name, cleaning.modelled_cut, cleaning.modelled_short, quiet);
+    report_short_estimates(&log.name, cleaning.modelled_cut, cleaning.modelled_short, quiet);
     if cleaning.out_of_order > 0 {
         let count = grouped(cleaning.out_of_order);
-        warning(format_args!("{}: {count} jobs were submitted before the job above them: sorted", log.name));
+        warning(format_args!(
+            "{}: {count} jobs were submitted earlier than the job on the line above: sorted by time",
+            log.name
+        ));
     }
 }
 
-/// Which model made estimates, as notes and headers of logs say it.
+/// The model of estimates, with its seed if it is random, as written in notes and headers of logs.
 pub fn made_by(model: &EstimateModel, seed: u64) -> String {
     if model.is_random() { format!("{model}, seed {seed}") } else { model.to_string() }
 }
 
-/// Tells for how many jobs a model's estimates are too short.
-pub fn tell_what_estimates_lack(name: &str, cut: u64, short: u64, quiet: bool) {
+/// Prints for how many jobs the estimates of a model are too short.
+pub fn report_short_estimates(name: &str, cut: u64, short: u64, quiet: bool) {
     if cut > 0 && !quiet {
-        note(format_args!("{name}: runtimes over the longest estimate, counted as that long: {}", grouped(cut)));
+        note(format_args!(
+            "{name}: runtimes longer than the longest estimate, treated as equal to it: {}",
+            grouped(cut)
+        ));
     }
     if short > 0 && !quiet {
-        note(format_args!("{name}: jobs for which no estimate was as long as they run: {}", grouped(short)));
+        note(format_args!("{name}: jobs for which the model had no estimate that is long enough: {}", grouped(short)));
     }
 }

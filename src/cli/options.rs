@@ -21,7 +21,8 @@ pub fn add(command: Command, sections: &[Section]) -> Command {
     }))
 }
 
-/// The argument of an option, its value not checked yet. A switch is on if it stands alone, and `--switch=off` is off.
+/// The argument of an option, without a check of its value. A switch is on if given without a value; `--switch=off` turns it
+/// off.
 pub fn argument(option: &'static OptionForm) -> Arg {
     let argument = Arg::new(option.name).long(option.name).help(option.about);
     let argument = argument.help_heading(option.section.heading());
@@ -31,7 +32,7 @@ pub fn argument(option: &'static OptionForm) -> Arg {
     }
 }
 
-/// What the arguments say. Options that overrule each other are an error.
+/// The options that the arguments give. Options that overrule each other are an error.
 pub fn read(matches: &ArgMatches) -> Result<Options, SpecError> {
     let is_none = |name: &str| matches.get_one::<String>(name).is_some_and(|text| text == "none");
     refuse_overruled(|name| {
@@ -40,7 +41,7 @@ pub fn read(matches: &ArgMatches) -> Result<Options, SpecError> {
     })?;
     let mut options = Options::default();
     for option in OPTIONS {
-        // A command may have only some of them.
+        // A command may have only some of the options.
         if let Ok(Some(text)) = matches.try_get_one::<String>(option.name) {
             option.set(&mut options, text).expect("the value was checked when it was read");
         }
@@ -48,13 +49,13 @@ pub fn read(matches: &ArgMatches) -> Result<Options, SpecError> {
     Ok(options)
 }
 
-/// The seeds that were written although nothing is drawn from them, with their values.
+/// The seeds that were given although no random number depends on them, with their values.
 pub fn idle_seeds(matches: &ArgMatches, options: &Options) -> Vec<(&'static str, String)> {
     let idle = |option: &&OptionForm| options.is_idle_seed(option.name) && is_given(matches, option.name);
     OPTIONS.iter().filter(idle).map(|option| (option.name, option.get(options))).collect()
 }
 
-/// Whether an option was really written.
+/// Whether an option was given on the command line, rather than set by default.
 pub fn is_given(matches: &ArgMatches, name: &str) -> bool {
     matches.value_source(name) == Some(ValueSource::CommandLine)
 }

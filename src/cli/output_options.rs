@@ -1,28 +1,28 @@
-//! The options that all commands with results have: threads, the format, the header of CSV; and the files that a command
-//! writes beside what it prints.
+//! The options that all commands with results have: threads, the format, the header of CSV. Also the files that a command
+//! writes in addition to the result that it prints.
 
 use std::io::{self, Write};
 
 use clap::{Args, Command, ValueEnum};
 
-use super::places::{Named, given, refuse_collisions};
+use super::places::{OptionFile, given_files, refuse_collisions};
 use crate::report::{Cell, Output, OutputError, write_csv, write_json, write_json_list};
 
 /// How a result is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// Aligned, with units, for people
+    /// Aligned columns with units, for people
     Table,
-    /// One line a run, for programs
+    /// One line per row, for programs
     Csv,
-    /// One object a run
+    /// One object per row
     Json,
 }
 
 /// The options of a command that computes in threads and prints a result.
 #[derive(Debug, Args)]
 pub struct OutputOptions {
-    /// Threads to use; results do not depend on it [default: all cores]
+    /// The number of threads; results do not depend on it [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Output")]
     threads: Option<u32>,
     #[command(flatten)]
@@ -35,12 +35,12 @@ pub struct PrintOptions {
     /// How to print the summary [default: table on a terminal, csv otherwise]
     #[arg(long, value_enum, help_heading = "Output")]
     format: Option<Format>,
-    /// CSV without its line of column names
+    /// Print CSV without the line of column names
     #[arg(long, help_heading = "Output")]
     no_header: bool,
 }
 
-/// The same command, whose help says that `--format` is for printing `what` instead of the summary.
+/// Changes the help of `--format`, which then names `what` instead of the summary.
 pub fn printing(command: Command, what: &str) -> Command {
     let help = format!("How to print {what} [default: table on a terminal, csv otherwise]");
     command.mut_arg("format", |format| format.help(help))
@@ -54,7 +54,7 @@ impl OutputOptions {
 }
 
 impl PrintOptions {
-    /// What was asked for; else a table on a terminal and CSV anywhere else.
+    /// The format given by `--format`; otherwise a table on a terminal and CSV for files and pipes.
     pub fn format(&self) -> Format {
         use std::io::IsTerminal;
         self.format.unwrap_or(if io::stdout().is_terminal() { Format::Table } else { Format::Csv })
@@ -65,8 +65,8 @@ impl PrintOptions {
         !self.no_header
     }
 
-    /// Prints rows: `table` writes them for people, and JSON is a list of objects. They go to standard output, unless that
-    /// is taken by one of the command's files.
+    /// Prints rows. `table` writes them for people; JSON is a list of objects. They go to standard output, or to standard
+    /// error if `stdout_taken`, that is, if one of the command's files is standard output.
     pub fn print_rows<N: AsRef<str>>(
         &self,
         stdout_taken: bool,
@@ -80,7 +80,7 @@ impl PrintOptions {
         })
     }
 
-    /// The same for the one row that a command has, which in JSON is an object and no list.
+    /// Like [`PrintOptions::print_rows`] for a command with one row, which in JSON is an object instead of a list.
     pub fn print_row<N: AsRef<str> + Clone>(
         &self,
         stdout_taken: bool,
@@ -104,17 +104,17 @@ fn print(stdout_taken: bool, write: impl FnOnce(&mut dyn Write) -> io::Result<()
     }
 }
 
-/// The files that a command writes beside what it prints. Opened before any work is done.
+/// The files that a command writes in addition to the result that it prints. They are opened before any work is done.
 pub struct OutputFiles<const N: usize> {
     pub files: [Option<Output>; N],
-    /// One of them is standard output, so the result must not go there.
+    /// Whether one of them is standard output, so that the result must go to standard error.
     pub stdout_taken: bool,
 }
 
 impl<const N: usize> OutputFiles<N> {
-    /// Opens those that were given, each by its option, unless one would replace another or what the command reads.
-    pub fn open(outputs: [(&str, &Option<String>); N], inputs: &[Named]) -> anyhow::Result<OutputFiles<N>> {
-        let stdout_taken = refuse_collisions(&given(outputs), inputs, true)?;
+    /// Opens the files of the options that were given. It is an error if one is the same as another one or as an input.
+    pub fn open(outputs: [(&str, &Option<String>); N], inputs: &[OptionFile]) -> anyhow::Result<OutputFiles<N>> {
+        let stdout_taken = refuse_collisions(&given_files(outputs), inputs, true)?;
         let mut files = [const { None }; N];
         for (file, (_, name)) in files.iter_mut().zip(outputs) {
             *file = name.as_deref().map(Output::create).transpose()?;

@@ -1,4 +1,4 @@
-//! A progress bar on standard error for anything that takes more than a second, on a terminal only.
+//! A progress bar on standard error for work that takes more than a second. It is shown only on a terminal.
 
 use std::io::IsTerminal;
 use std::sync::OnceLock;
@@ -6,38 +6,38 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Work that is quicker than this shows no bar.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// The bar appears only if the work takes at least this long.
+const DELAY: Duration = Duration::from_secs(1);
 
-/// A bar that appears when it is worth it, and goes when it is dropped.
+/// A bar that appears after [`DELAY`] and is cleared when it is dropped.
 pub struct Progress {
     what: &'static str,
     unit: &'static str,
     total: Option<usize>,
-    wanted: bool,
+    enabled: bool,
     since: Instant,
     bar: OnceLock<ProgressBar>,
 }
 
 impl Progress {
-    /// Counts `unit`s; without a total it only counts.
+    /// A bar for `what`, which counts `unit`s. Without a total it shows only the count.
     pub fn counting(what: &'static str, unit: &'static str, total: Option<usize>, quiet: bool) -> Self {
-        let wanted = !quiet && std::io::stderr().is_terminal();
-        Progress { what, unit, total, wanted, since: Instant::now(), bar: OnceLock::new() }
+        let enabled = !quiet && std::io::stderr().is_terminal();
+        Progress { what, unit, total, enabled, since: Instant::now(), bar: OnceLock::new() }
     }
 
-    /// So many are done.
-    pub fn at(&self, done: usize) {
+    /// Sets the number of units done.
+    pub fn set(&self, done: usize) {
         self.show(done, self.total);
     }
 
-    /// So many are done of a total that is known only now.
-    pub fn at_of(&self, done: usize, total: usize) {
+    /// Sets the number of units done, and the total if the bar has none yet.
+    pub fn set_of(&self, done: usize, total: usize) {
         self.show(done, Some(total));
     }
 
-    /// So many are done, and what there is to say of it.
-    pub fn at_saying(&self, done: usize, text: String) {
+    /// Sets the number of units done and the text after it.
+    pub fn set_with_text(&self, done: usize, text: String) {
         self.show(done, self.total);
         if let Some(bar) = self.bar.get() {
             bar.set_message(text);
@@ -45,7 +45,7 @@ impl Progress {
     }
 
     fn show(&self, done: usize, total: Option<usize>) {
-        if self.wanted && self.since.elapsed() >= PATIENCE {
+        if self.enabled && self.since.elapsed() >= DELAY {
             self.bar.get_or_init(|| self.begin(total)).set_position(done as u64);
         }
     }
@@ -59,7 +59,7 @@ impl Progress {
             Some(_) => "{prefix} [{bar:40}] {human_pos}/{human_len} {msg}, {eta} left",
             None => "{prefix} {human_pos} {msg}, {elapsed}",
         };
-        let style = ProgressStyle::with_template(style).expect("a template of our own").progress_chars("=> ");
+        let style = ProgressStyle::with_template(style).expect("a valid template").progress_chars("=> ");
         bar.with_style(style).with_prefix(self.what).with_message(self.unit)
     }
 }

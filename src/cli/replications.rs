@@ -1,4 +1,4 @@
-//! `--replications`: the main command on the log as it is and on slightly shaken ones, so that chance shows.
+//! `--replications`: the main command on the log as it is and on slightly shaken copies, to show the effect of chance.
 
 use super::output_options::OutputOptions;
 use super::progress::Progress;
@@ -9,7 +9,7 @@ use crate::parallel;
 use crate::report::{Cell, group_cells, write_groups};
 use crate::trace::Workload;
 
-/// Runs cleaned, unshaped jobs so many times and prints the means with their intervals.
+/// Shapes and runs cleaned jobs `replications` times, and prints means with their intervals.
 pub fn execute(
     options: &Options,
     workload: &Workload,
@@ -20,17 +20,17 @@ pub fn execute(
     let progress = Progress::counting("simulating", "replications", Some(replications as usize), quiet);
     let numbers: Vec<u32> = (0..replications).collect();
     let row = |number: &u32| replication(options, workload, *number);
-    let rows = parallel::map(&numbers, output.threads(), row, |done| progress.at(done));
+    let rows = parallel::map(&numbers, output.threads(), row, |done| progress.set(done));
     drop(progress);
     let rows = rows.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
-    // They are one group: they agree in all of these.
+    // All replications have the same setting, so they form one group.
     let names = SETTING.map(|column| column.name.to_string());
     let mut groups = Groups::new(options.baseline.is_some());
     for row in &rows {
         groups.add(SETTING.iter().map(|column| column.cell(row).text()).collect(), None, row);
     }
     let groups = groups.means();
-    // Who reads the table has just written the options.
+    // The table does not show the options: its reader has just typed them.
     let options = (OPTIONS.name.to_string(), Cell::Text(options.in_row()));
     let cells = [group_cells(&names, &groups[0]), vec![options]].concat();
     Ok(output.print.print_row(false, &cells, |out| write_groups(out, &names, &groups))?)
@@ -38,7 +38,7 @@ pub fn execute(
 
 fn replication(options: &Options, workload: &Workload, number: u32) -> anyhow::Result<RunRow> {
     let mut options = options.clone();
-    let form = OptionForm::find("replication").expect("an option of ours");
+    let form = OptionForm::find("replication").expect("the option exists");
     form.set(&mut options, &number.to_string()).map_err(anyhow::Error::msg)?;
     let workload = options.shape(workload.clone())?;
     let run = |setting| {

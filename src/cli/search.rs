@@ -1,4 +1,4 @@
-//! `sim search`: find templates that predict a log's jobs well.
+//! `sim search`: finds templates that predict the runtimes of a log well.
 
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use super::interrupt::{self, Interrupted};
 use super::log::{log_or_demo, read_workload};
 use super::options;
 use super::output_options::{OutputFiles, OutputOptions};
-use super::places::given;
+use super::places::given_files;
 use super::progress::Progress;
 use super::stderr::note;
 use crate::experiment::Options;
@@ -30,49 +30,50 @@ use crate::trace::Workload;
   sim search --trace CTC.swf.gz --out ctc.templates               a genetic search, its result in a file
   sim --trace CTC.swf.gz --predictor smith:templates=@ctc.templates
   sim search --trace CTC.swf.gz --method greedy --format csv
-  sim search --trace CTC.swf.gz --train 0.5 --seed 7              found on the first half, judged on the second
+  sim search --trace CTC.swf.gz --train 0.5 --seed 7              searched on the first half, evaluated on the second
 
-A set of templates is judged on the log's own schedule (its recorded waits): every job is predicted when it started, from
-jobs that had ended by then. A genetic search of 50 sets over 50 generations takes about five seconds on a log of
-77,000 jobs and two cores; it keeps up to 512 MB of predictions to be so quick. Ctrl-C ends it with the best set so far.")]
+A set of templates is evaluated on the schedule recorded in the log: the runtime of every job is predicted when the job
+starts, from jobs that have ended by then. A genetic search with 50 sets per generation and 50 generations takes about five
+seconds on a log of 77,000 jobs with two cores. It keeps up to 512 MB of predictions in memory. Ctrl-C ends the search with
+the best set so far.")]
 pub struct SearchArgs {
     /// The log, plain, .gz or .zst; - for standard input [default: the embedded log]
     #[arg(long, value_name = "FILE", display_order = 0)]
     trace: Option<String>,
-    /// How to search
+    /// The search method
     #[arg(long, value_enum, default_value_t = SearchMethod::Genetic, display_order = 0)]
     method: SearchMethod,
-    /// Search on this share of the jobs, the first ones, and report on the others: what was learned by heart shows
+    /// Search on this share of the jobs, the first ones, and evaluate on the others, which shows overfitting
     #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Search")]
     train: Option<f64>,
-    /// Look for the lengths of histories too (h=2 to h=65536)
+    /// Also search for the lengths of histories (h=2 to h=65536)
     #[arg(long, help_heading = "Search")]
     histories: bool,
-    /// End after so long with the best so far (which then depends on the machine)
+    /// End after this time with the best set so far; the result then depends on the speed of the machine
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "Search")]
     time_limit: Option<i64>,
-    /// End before more than so many sets are judged
+    /// End before more than N sets have been evaluated
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
     evaluations: Option<u64>,
-    /// Sets of a generation
+    /// The number of sets in a generation
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Genetic search")]
     population: u32,
-    /// How many generations
+    /// The number of generations
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Genetic search")]
     generations: u32,
-    /// The best of a generation that live on unchanged
+    /// The number of best sets that the next generation takes over unchanged
     #[arg(long, value_name = "N", default_value_t = 2, help_heading = "Genetic search")]
     elite: u32,
-    /// The probability with which a bit flips
+    /// The probability that a bit is flipped
     #[arg(long, value_name = "P", default_value_t = 0.001, value_parser = parse_probability, help_heading = "Genetic search")]
     mutation: f64,
-    /// Templates of a set, at most
+    /// The largest number of templates in a set
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100), help_heading = "Genetic search")]
     templates: u32,
-    /// Where the templates go, for smith:templates=@FILE; - for standard output (the table then goes to standard error)
+    /// Write the templates to this file, for smith:templates=@FILE; - for standard output (the table then goes to standard error)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     out: Option<String>,
-    /// A CSV with every step of the search [default: FILE.history.csv beside --out FILE]
+    /// Write a CSV with every step of the search [default: FILE.history.csv, if --out FILE is given]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     history_out: Option<String>,
     #[command(flatten)]
@@ -81,9 +82,9 @@ pub struct SearchArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum SearchMethod {
-    /// From the template of all jobs, add the best with one characteristic, then with two, and so on
+    /// Begin with the template of all jobs; add the best template with one characteristic, then with two, and so on
     Greedy,
-    /// Sets of templates mate and mutate
+    /// Improve sets of templates by crossover and mutation over many generations
     Genetic,
 }
 
@@ -102,18 +103,20 @@ fn parse_probability(text: &str) -> Result<f64, String> {
 }
 
 impl SearchArgs {
-    /// Where the templates and the steps of the search go.
+    /// Opens the files for the templates and for the steps of the search.
     fn outputs(&self) -> anyhow::Result<OutputFiles<2>> {
-        let beside = self.out.as_ref().filter(|out| !Output::is_stdout(out)).map(|out| format!("{out}.history.csv"));
-        let history = self.history_out.clone().or(beside);
+        let default = self.out.as_ref().filter(|out| !Output::is_stdout(out)).map(|out| format!("{out}.history.csv"));
+        let history = self.history_out.clone().or(default);
         let outputs = [("--out", &self.out), ("--history-out", &history)];
-        OutputFiles::open(outputs, &given([("--trace", &self.trace)]))
+        OutputFiles::open(outputs, &given_files([("--trace", &self.trace)]))
     }
 }
 
 pub fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     if args.elite >= args.population {
-        return Err(UsageError(format!("an elite of {} leaves no room for children", args.elite)).into());
+        return Err(
+            UsageError(format!("--elite {} must be less than --population {}", args.elite, args.population)).into()
+        );
     }
     let OutputFiles { files: [templates_out, history_out], stdout_taken } = args.outputs()?;
     let options = options::read(matches)?;
@@ -123,11 +126,11 @@ pub fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::
     if trained.as_ref().is_some_and(|trained| trained.is_empty()) {
         return Err(UsageError(format!("--train leaves none of the {jobs} jobs to search on")).into());
     }
-    // Only what happens to the first jobs may be known where they are searched on.
-    let known = trained.clone().unwrap_or(0..jobs);
+    // The search must not use anything about the jobs that it is evaluated on later.
+    let searched = trained.clone().unwrap_or(0..jobs);
     let estimates = workload.cleaning.filled < workload.cleaning.jobs();
-    let space = Space::of(&workload.jobs[known.clone()], estimates, args.histories);
-    let judge = Judge::new(&workload.jobs[known.clone()], known);
+    let space = Space::of(&workload.jobs[searched.clone()], estimates, args.histories);
+    let judge = Judge::new(&workload.jobs[searched.clone()], searched);
     let threads = args.output.threads();
     let began = Instant::now();
     let seed = options.shaping.seed;
@@ -135,7 +138,7 @@ pub fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::
     if !quiet {
         let sets = found.steps.last().map_or(0, |step| step.evaluations);
         let time = readable_duration(began.elapsed().as_secs_f64());
-        note(format_args!("{} sets of {} judged in {time}, seed {seed}", grouped(sets), space.describe()));
+        note(format_args!("{} sets of {} evaluated in {time}, seed {seed}", grouped(sets), space.describe()));
     }
     let counted = trained.as_ref().map_or(0..jobs, |trained| trained.end..jobs);
     let compared = {
@@ -143,7 +146,7 @@ pub fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::
         predictors
             .extend(COMPARED_PREDICTORS.iter().map(|(predictor, name)| (predictor.to_string(), name.to_string())));
         let progress = Progress::counting("comparing", "predictors", Some(predictors.len()), quiet);
-        compare_predictors(&workload, &predictors, counted, trained, threads, |done| progress.at(done))?
+        compare_predictors(&workload, &predictors, counted, trained, threads, |done| progress.set(done))?
     };
     if let Some(out) = templates_out {
         let comments = comments(args, &workload, &found, seed);
@@ -155,10 +158,10 @@ pub fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::
     }
     let rows: Vec<_> = compared.iter().map(ComparedPredictor::cells).collect();
     args.output.print.print_rows(stdout_taken, &rows, |out| write_comparison(out, &workload, &found, &compared))?;
-    if interrupt::stop_asked() { Err(Interrupted.into()) } else { Ok(()) }
+    if interrupt::stop_requested() { Err(Interrupted.into()) } else { Ok(()) }
 }
 
-/// The log's jobs with the waits they had.
+/// The jobs of the log with their recorded waits.
 fn read_waits(args: &SearchArgs, mut options: Options, quiet: bool) -> anyhow::Result<Workload> {
     options.scheduler = crate::schedule::catalog::parse("replay")?;
     Ok(read_workload(&log_or_demo(args.trace.as_deref(), quiet), &options, quiet)?)
@@ -172,24 +175,24 @@ fn search(
     threads: usize,
     quiet: bool,
 ) -> anyhow::Result<Found> {
-    interrupt::end_by_itself();
+    interrupt::allow_early_end();
     let limits = Limits {
         evaluations: args.evaluations,
         deadline: args.time_limit.map(|seconds| Instant::now() + Duration::from_secs(seconds as u64)),
-        stopped: &interrupt::stop_asked,
+        stopped: &interrupt::stop_requested,
         threads,
     };
     let steps = (args.method == SearchMethod::Genetic).then_some(args.generations as usize);
     let progress = Progress::counting("searching", "steps", steps, quiet);
     let best = std::cell::Cell::new(f64::INFINITY);
     let done = std::cell::Cell::new(0);
-    let watch = |step: &SearchStep| {
+    let on_step = |step: &SearchStep| {
         best.set(best.get().min(step.best));
         done.set(done.get() + 1);
-        progress.at_saying(done.get(), format!("steps, best error {:.2} min", best.get()));
+        progress.set_with_text(done.get(), format!("steps, best error {:.2} min", best.get()));
     };
     let found = match args.method {
-        SearchMethod::Greedy => greedy(judge, space, &limits, &watch),
+        SearchMethod::Greedy => greedy(judge, space, &limits, &on_step),
         SearchMethod::Genetic => {
             let how = Genetic {
                 population: args.population as usize,
@@ -199,14 +202,17 @@ fn search(
                 templates: args.templates as usize,
                 seed,
             };
-            genetic(judge, space, &how, &limits, &watch)
+            genetic(judge, space, &how, &limits, &on_step)
         }
     };
     drop(progress);
     match found {
         Some(found) => Ok(found),
-        None if interrupt::stop_asked() => Err(anyhow::anyhow!("interrupted before any set was judged")),
-        None => Err(UsageError("--evaluations or --time-limit left no time to judge a single step".to_string()).into()),
+        None if interrupt::stop_requested() => Err(anyhow::anyhow!("interrupted before any set was evaluated")),
+        None => Err(UsageError(
+            "--evaluations or --time-limit ended the search before its first step was evaluated".to_string(),
+        )
+        .into()),
     }
 }
 

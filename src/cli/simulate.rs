@@ -6,10 +6,10 @@ use std::time::Instant;
 use clap::{ArgMatches, Args};
 
 use super::log::{log_or_demo, read_log};
-use super::notes::{made_by, tell_what_changed};
+use super::notes::{made_by, report_cleaning};
 use super::options;
 use super::output_options::{OutputFiles, OutputOptions};
-use super::places::given;
+use super::places::given_files;
 use super::progress::Progress;
 use super::replications;
 use super::stderr::{note, warning};
@@ -20,7 +20,7 @@ use crate::parallel;
 use crate::report::{Output, OutputError, grouped, write_jobs, write_predictions, write_schedule, write_summary};
 use crate::trace::{Log, ReadOptions, Workload};
 
-/// What the embedded log is compared with if nothing else is asked for: plain EASY.
+/// The default baseline of the embedded log: plain EASY.
 const PLAIN_EASY: &str = "easy/estimate";
 
 #[derive(Debug, Args)]
@@ -28,25 +28,25 @@ pub struct SimulateArgs {
     /// The log, plain, .gz or .zst; - for standard input [default: the embedded log, compared with easy/estimate]
     #[arg(long, value_name = "FILE", display_order = 0)]
     trace: Option<String>,
-    /// Run the log as it is and N - 1 slightly shaken ones (see --replication), and print means with 95% intervals
+    /// Run the log as it is and N - 1 slightly shaken copies (see --replication), and print means with 95% intervals
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Output")]
     #[arg(conflicts_with_all = ["replication", "shake", "seed", "jobs_out", "swf_out", "predictions_out"])]
     replications: Option<u32>,
     #[command(flatten)]
     output: OutputOptions,
 
-    /// Write a CSV with one line a job; - for standard output (the summary then goes to standard error)
+    /// Write a CSV with one line per job; - for standard output (the summary then goes to standard error)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     jobs_out: Option<String>,
-    /// Write the simulated schedule as an SWF log; - likewise
+    /// Write the simulated schedule as an SWF log; - for standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     swf_out: Option<String>,
-    /// Write a CSV with every prediction that was made, when and why; - likewise
+    /// Write a CSV with every prediction, its time and its reason; - for standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     predictions_out: Option<String>,
 }
 
-/// Where results beside the summary go.
+/// The outputs in addition to the summary. None if not requested.
 struct Details {
     jobs: Option<Output>,
     swf: Option<Output>,
@@ -54,11 +54,11 @@ struct Details {
 }
 
 impl SimulateArgs {
-    /// Opens the outputs; whether one of them takes standard output for itself.
+    /// Opens the outputs. Also returns whether one of them is standard output.
     fn details(&self, matches: &ArgMatches) -> anyhow::Result<(Details, bool)> {
         let (jobs, swf, predictions) = (&self.jobs_out, &self.swf_out, &self.predictions_out);
         let outputs = [("--jobs-out", jobs), ("--swf-out", swf), ("--predictions-out", predictions)];
-        let mut inputs = given([("--trace", &self.trace)]);
+        let mut inputs = given_files([("--trace", &self.trace)]);
         for (option, name) in [("--predictor", "predictor"), ("--baseline", "baseline")] {
             let spec = matches.get_one::<String>(name).and_then(|spec| spec.split_once("templates=@"));
             inputs.extend(spec.and_then(|(_, rest)| Some((option, rest.split(',').next()?))));
@@ -82,7 +82,7 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
     let how = ReadOptions { keep_text: details.swf.is_some(), ..options.read_options() };
     let mut log = read_log(&source, how, quiet)?;
     let workload = options.clean_out(&mut log)?;
-    tell_what_changed(&log, &workload.cleaning, quiet);
+    report_cleaning(&log, &workload.cleaning, quiet);
     let threads = args.output.threads();
     if let Some(replications) = args.replications {
         return replications::execute(&options, &workload, replications, &args.output, quiet);
@@ -111,7 +111,7 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
     Ok(args.output.print.print_row(stdout_taken, &row.cells(), |out| write_summary(out, &row))?)
 }
 
-/// Runs the setting and its baseline, side by side if there are threads for both.
+/// Runs the setting and its baseline, at the same time if there are at least two threads.
 fn simulate_both(
     workload: &Workload,
     setting: &Setting,
@@ -126,7 +126,7 @@ fn simulate_both(
         let mut before = 0;
         simulate(workload, setting, &mut |arrived| {
             let step = arrived - std::mem::replace(&mut before, arrived);
-            progress.at(done.fetch_add(step, Ordering::Relaxed) + step);
+            progress.set(done.fetch_add(step, Ordering::Relaxed) + step);
         })
     };
     let settings: Vec<&Setting> = [Some(setting), baseline].into_iter().flatten().collect();

@@ -1,24 +1,24 @@
 //! The one place that writes text to standard error: notes, warnings and errors.
 //!
-//! Standard error may be a full disk, a pipe whose reader is gone or a terminal that was closed. Results and exit codes
-//! must not depend on that, so failures to write here are ignored. (`eprintln!` panics instead.)
+//! Standard error may be a full disk, a closed pipe or a closed terminal. Results and exit codes must not depend on that, so
+//! failures to write here are ignored. (`eprintln!` panics instead.)
 
 use std::fmt::Display;
 use std::io::Write;
 
 use crate::text::printable_lines;
 
-/// Writes a line for people who did not ask for quiet.
+/// Writes a note. The caller checks `--quiet`.
 pub fn note(text: impl Display) {
     line(format_args!("note: {text}"));
 }
 
-/// Writes a line about something that may make results wrong.
+/// Writes a warning about something that may make results wrong. `--quiet` does not suppress it.
 pub fn warning(text: impl Display) {
     line(format_args!("warning: {text}"));
 }
 
-/// Writes the line that says why the program failed.
+/// Writes why the program failed.
 pub fn error(text: impl Display) {
     line(format_args!("error: {text}"));
 }
@@ -26,6 +26,6 @@ pub fn error(text: impl Display) {
 /// Writes a text and a newline.
 pub fn line(text: impl Display) {
     let text = format!("{text}\n");
-    // In one write, so that lines of several threads do not mix.
+    // One write per line, so that lines of several threads do not mix.
     let _ = std::io::stderr().write_all(printable_lines(&text).as_bytes());
 }

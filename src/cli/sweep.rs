@@ -1,4 +1,4 @@
-//! `sim sweep`: a grid of runs, resumable, on every core or on a cluster.
+//! `sim sweep`: a grid of runs on all cores or on a cluster. It can be stopped and resumed.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -30,36 +30,38 @@ use crate::time::readable_duration;
 pub struct SweepArgs {
     #[command(subcommand)]
     command: Option<SweepCommand>,
-    /// A TOML file with a line an option: predictor = ["estimate", "ruh:window={2|3}"]; options given beside it replace its
+    /// A TOML file with one line per option: predictor = ["estimate", "ruh:window={2|3}"]; options on the command line replace
+    /// those of the file
     file: Option<PathBuf>,
-    /// The sweep's folder; its results.csv is the result
+    /// The folder of the sweep; results.csv in it is the result
     #[arg(long, value_name = "DIR", required_unless_present = "dry_run", help_heading = "Sweep")]
     out: Option<PathBuf>,
-    /// Go on with the sweep that is in the folder: only what is missing is computed. Without lists, its grid is the folder's
+    /// Continue the sweep in the folder: only missing cells are computed. Without lists, the grid of the folder is used
     #[arg(long, help_heading = "Sweep")]
     resume: bool,
-    /// Resume with the lists given here in place of the folder's; what is finished is kept and used where it fits
+    /// Resume with the lists given here instead of those in the folder; finished cells are kept and reused if the new grid
+    /// contains them
     #[arg(long, help_heading = "Sweep")]
     change_grid: bool,
-    /// Run each cell on the log as it is and on N - 1 slightly shaken ones (submissions moved by up to 30 s), and print
-    /// means with 95% intervals: the same as --replication 0..N-1 with --group-by everything else
+    /// Run each cell on the log as it is and on N - 1 slightly shaken copies (submissions moved by up to 30 s), and print
+    /// means with 95% intervals: the same as --replication 0..N-1 with all other columns in --group-by
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Sweep")]
     replications: Option<u32>,
-    /// Print the cells, each as the command that runs it alone, and their number; run nothing
+    /// Print the number of cells, and for each cell the command that runs it alone; run nothing
     #[arg(long, help_heading = "Sweep")]
     dry_run: bool,
-    /// Run only every N-th cell, from the I-th on; implies --resume
+    /// Run only every N-th cell, beginning with the I-th; implies --resume
     #[arg(long, value_name = "I/N", value_parser = Shard::parse, help_heading = "Cluster")]
     shard: Option<Shard>,
-    /// Submit the missing cells to Slurm, with these options for sbatch, and return; implies --resume
+    /// Submit the missing cells to Slurm, with these options for sbatch, and do not wait for them; implies --resume
     #[arg(long, value_name = "SBATCH OPTIONS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     #[arg(conflicts_with = "shard", help_heading = "Cluster")]
     slurm: Option<String>,
-    /// Into how many tasks --slurm divides the sweep
+    /// The number of tasks into which --slurm divides the sweep
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     #[arg(help_heading = "Cluster")]
     shards: u32,
-    /// Print means over the rows that agree in these columns, with 95% intervals: scheduler,predictor
+    /// Print means with 95% intervals over the rows that have the same values in these columns, such as scheduler,predictor
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Output")]
     group_by: Vec<String>,
     #[command(flatten)]
@@ -68,15 +70,15 @@ pub struct SweepArgs {
 
 #[derive(Debug, Subcommand)]
 enum SweepCommand {
-    /// Join what the shards of a sweep have finished into its results.csv, and say what is missing
+    /// Join the finished cells of all shards of a sweep into results.csv, and print which cells are missing
     Merge(FolderArgs),
-    /// How far a sweep is
+    /// Print how many cells of a sweep are done, failed and missing
     Status(FolderArgs),
 }
 
 #[derive(Debug, Args)]
 struct FolderArgs {
-    /// The sweep's folder
+    /// The folder of the sweep
     folder: PathBuf,
 }
 
@@ -88,21 +90,21 @@ list changing fastest. A log is parsed once and shared by all threads.
 Examples:
   sim sweep --trace KTH.swf,CTC.swf --scheduler easy,sjbf --predictor estimate,ruh --out study
   sim sweep --predictor 'ruh:window={1|2|3},cap={on|off}' --load 0.8..1.2:0.1 --out study --group-by predictor
-  sim sweep --out study --resume                      goes on where it stopped
+  sim sweep --out study --resume                      continues where it stopped
   sim sweep study.toml --out study --slurm='--partition=short --time=30' --shards 32
   sim sweep status study";
 
-/// The command with its lists, which help shows first: every option of the main command, as often as one likes.
+/// Adds the lists to the command: every option of the main command, which may be repeated. Help shows them first.
 pub fn with_lists(command: Command) -> Command {
-    let trace = Arg::new("trace").long("trace").value_name("FILE").help("Logs; without any, the embedded one");
+    let trace = Arg::new("trace").long("trace").value_name("FILE").help("Logs [default: the embedded log]");
     let lists = [trace].into_iter().chain(OPTIONS.iter().map(options::argument));
     let about = command.get_about().cloned().unwrap_or_default();
     let command = Command::new("sweep").after_help(HELP);
-    // A list of switches needs its values written: --pass-on-miss=on,off.
+    // A list for a switch must have its values written: --pass-on-miss=on,off.
     let command = command.args(
         lists.zip(0..).map(|(list, order)| list.action(ArgAction::Append).display_order(order).help_heading("Grid")),
     );
-    // Set last: clap takes the comment on a flattened struct for what the command is about.
+    // Set last: clap would otherwise use the comment of the flattened struct as the description of the command.
     SweepArgs::augment_args(command).about(about)
 }
 
@@ -114,12 +116,12 @@ pub fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
     }
     let lists = lists(args, matches)?;
     let given = match lists.is_empty() {
-        // Without lists a new sweep is one run of the embedded log, and an old one goes on.
+        // Without lists a new sweep is one run of the embedded log, and a resumed sweep uses its own grid.
         true if args.is_resuming() => None,
         _ => Some(Grid::new(&lists)?),
     };
     if let Some(grid) = &given {
-        // Before anything is begun.
+        // Checked here, so that an error comes before any work is done.
         grid.columns_named(&args.group_by)?;
         for seed in grid.idle_seeds() {
             warning(format_args!("--{} has no effect without {}", seed.name, what_draws(&seed.name)));
@@ -146,11 +148,11 @@ pub fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
     let store = Store::open(folder)?;
     let keys = Keys::of(&sweep.grid, &store, threads);
     if store.damaged > 0 && !quiet {
-        note(format_args!("{} lines of finished cells were cut short: those are computed again", store.damaged));
+        note(format_args!("{} lines of finished cells were incomplete: these cells are computed again", store.damaged));
     }
     match &args.slurm {
-        Some(sbatch_options) => on_cluster(&sweep, &keys, &store, args.shards as usize, sbatch_options, quiet),
-        None => here(args, &sweep, &keys, &store, threads, quiet),
+        Some(sbatch_options) => submit_to_slurm(&sweep, &keys, &store, args.shards as usize, sbatch_options, quiet),
+        None => run_here(args, &sweep, &keys, &store, threads, quiet),
     }
 }
 
@@ -160,7 +162,7 @@ impl SweepArgs {
     }
 }
 
-/// The lists of the file and of the options, in the order given. A list that stands in both is that of the options.
+/// The lists of the file and of the options, in the order given. Options replace lists of the same name in the file.
 fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<GridList>> {
     let mut lists = match &args.file {
         None => Vec::new(),
@@ -187,7 +189,8 @@ fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<GridList>
     Ok(lists)
 }
 
-/// The columns to group by: those asked for, or with replications all that were swept but them.
+/// The columns to group by: those of `--group-by`; without it, if there are replications, all swept columns except
+/// `replication`.
 fn groups(args: &SweepArgs, grid: &Grid) -> Vec<String> {
     match grid.is_averaged() {
         true if args.group_by.is_empty() => {
@@ -209,7 +212,7 @@ fn dry_run(grid: &Grid, quiet: bool) -> anyhow::Result<()> {
 }
 
 /// Runs a sweep, or a shard of it, on this machine.
-fn here(
+fn run_here(
     args: &SweepArgs,
     sweep: &Sweep,
     keys: &Keys,
@@ -219,13 +222,13 @@ fn here(
 ) -> anyhow::Result<()> {
     let began = std::time::Instant::now();
     let folder = sweep.folder.display();
-    interrupt::say(format!("what is finished is kept in {folder}; the same command with --resume goes on"));
+    interrupt::add_to_message(format!("finished cells are kept in {folder}; the same command with --resume continues"));
     let report = {
         let progress = Progress::counting("sweeping", "cells", None, quiet);
         run(&sweep.grid, keys, store, args.shard.unwrap_or(Shard::WHOLE), threads, &|done, all| {
-            progress.at_of(done, all)
+            progress.set_of(done, all)
         })
-        .context("the sweep stopped; what is finished is kept, and --resume goes on when this is mended")?
+        .context("the sweep stopped; finished cells are kept, and --resume continues when the error is fixed")?
     };
     if !quiet {
         note(format_args!(
@@ -242,7 +245,7 @@ fn here(
             readable_duration(began.elapsed().as_secs_f64())
         ));
     }
-    tell("failed", &sweep.grid, &report.failures);
+    print_not_done("failed", &sweep.grid, &report.failures);
     if let Some(shard) = args.shard.filter(|&shard| shard != Shard::WHOLE) {
         return match report.failures.len() {
             0 => Ok(()),
@@ -259,32 +262,32 @@ fn here(
             anyhow::bail!("{} of {} cells failed; the others are in {file}", progress.failed.len(), progress.cells)
         }
         progress => {
-            tell_missing(&sweep.grid, &progress.missing);
+            print_missing(&sweep.grid, &progress.missing);
             let (missing, cells) = (progress.cells - progress.done, progress.cells);
             anyhow::bail!(
-                "{missing} of {cells} cells are missing, although they were computed: their parts have vanished from {}; \
-                 the others are in {file}, and --resume computes them again",
+                "{missing} of {cells} cells are missing, although they were computed: their files were removed from {}; \
+                 the others are in {file}, and --resume computes the missing ones again",
                 sweep.folder.join("parts").display()
             )
         }
     }
 }
 
-/// Tells of cells that are not done, each with the command that runs it alone.
-fn tell(what: &str, grid: &Grid, cells: &[Failure]) {
-    /// More than this nobody reads, and the others are likely to have the same reason.
+/// Prints cells that are not done, each with the command that runs it alone.
+fn print_not_done(what: &str, grid: &Grid, cells: &[Failure]) {
+    /// More would be too long to read, and the others are likely to have the same reason.
     const SHOWN: usize = 20;
     for failure in cells.iter().take(SHOWN) {
         stderr::line(format_args!("{what}: {}\n  again: {}", failure.message, grid.cell(failure.cell).command()));
     }
     if cells.len() > SHOWN {
-        stderr::line(format_args!("{what}: and {} cells more", grouped((cells.len() - SHOWN) as u64)));
+        stderr::line(format_args!("{what}: and {} more cells", grouped((cells.len() - SHOWN) as u64)));
     }
 }
 
-fn tell_missing(grid: &Grid, cells: &[usize]) {
+fn print_missing(grid: &Grid, cells: &[usize]) {
     let missing = cells.iter().map(|&cell| Failure { cell, message: "not computed yet".to_string() });
-    tell("missing", grid, &missing.collect::<Vec<_>>());
+    print_not_done("missing", grid, &missing.collect::<Vec<_>>());
 }
 
 fn print_results(args: &SweepArgs, sweep: &Sweep, keys: &Keys, store: &Store, file: &Path) -> anyhow::Result<()> {
@@ -303,7 +306,7 @@ fn print_results(args: &SweepArgs, sweep: &Sweep, keys: &Keys, store: &Store, fi
     }
     match print.format() {
         Format::Csv => {
-            // As it is: it may be larger than memory.
+            // The file is copied, because it may be larger than memory.
             let mut rows = BufReader::new(File::open(file)?);
             let mut header = String::new();
             rows.read_line(&mut header)?;
@@ -320,7 +323,7 @@ fn print_results(args: &SweepArgs, sweep: &Sweep, keys: &Keys, store: &Store, fi
                 write_rows(out, &sweep.grid, &rows)?;
                 match all.saturating_sub(SHOWN) {
                     0 => writeln!(out, "\nall columns: {}", file.display()),
-                    more => writeln!(out, "\nand {} rows more; all columns: {}", grouped(more as u64), file.display()),
+                    more => writeln!(out, "\nand {} more rows; all columns: {}", grouped(more as u64), file.display()),
                 }
             })?;
         }
@@ -336,8 +339,8 @@ fn print_results(args: &SweepArgs, sweep: &Sweep, keys: &Keys, store: &Store, fi
     Ok(())
 }
 
-/// A cell of the results in JSON. The value of an option is a number if it reads as one, any other empty text is null, and
-/// all numbers are written with a decimal point.
+/// A cell of the results in JSON. Empty text is null, the value of an option is a number if it can be parsed as one, and all
+/// numbers are written with a decimal point.
 fn json_cell(column: &ResultColumn<'_>, row: &FinishedRow<'_>) -> Cell {
     match (column, column.cell(row)) {
         (_, Cell::Text(text)) if text.is_empty() => Cell::None,
@@ -350,7 +353,7 @@ fn json_cell(column: &ResultColumn<'_>, row: &FinishedRow<'_>) -> Cell {
     }
 }
 
-/// The columns that people want to see first.
+/// Writes a table of the most important columns.
 fn write_rows(out: &mut dyn Write, grid: &Grid, rows: &[FinishedRow<'_>]) -> io::Result<()> {
     let (axes, names): (Vec<usize>, Vec<&str>) = grid.added_columns().unzip();
     let added = |row: &FinishedRow<'_>| axes.iter().map(|&axis| row.values[axis].to_string()).collect();
@@ -370,8 +373,8 @@ fn merge(sweep: &Sweep, quiet: bool) -> anyhow::Result<()> {
         }
         return Ok(());
     }
-    tell("failed", &sweep.grid, &progress.failed);
-    tell_missing(&sweep.grid, &progress.missing);
+    print_not_done("failed", &sweep.grid, &progress.failed);
+    print_missing(&sweep.grid, &progress.missing);
     anyhow::bail!(
         "{} of {} cells are missing, {} of them failed; the others are in {file}",
         progress.cells - progress.done,
@@ -383,7 +386,7 @@ fn merge(sweep: &Sweep, quiet: bool) -> anyhow::Result<()> {
 fn status(sweep: &Sweep) -> anyhow::Result<()> {
     let store = Store::open(&sweep.folder)?;
     let progress = SweepProgress::of(sweep, &Keys::recorded(&sweep.grid, &store), &store);
-    // Without Slurm there is nothing to tell of it.
+    // Without Slurm this is an error, and nothing is printed about jobs.
     let job = active_job(sweep).ok().flatten();
     Output::stdout().fill(|out| {
         writeln!(
@@ -405,7 +408,7 @@ fn status(sweep: &Sweep) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn on_cluster(
+fn submit_to_slurm(
     sweep: &Sweep,
     keys: &Keys,
     store: &Store,
@@ -427,7 +430,7 @@ fn on_cluster(
     Output::stdout().fill(|out| writeln!(out, "array job {array}, tasks {tasks}\nmerge job {merge}"))?;
     if !quiet {
         let (cells, folder) = (grouped(missing.len() as u64), sweep.folder.display());
-        note(format_args!("{cells} cells submitted; `sim sweep status {folder}` tells how far they are"));
+        note(format_args!("{cells} cells submitted; `sim sweep status {folder}` prints how many are done"));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `sim trace`: look into a log before simulating it.
+//! `sim trace`: inspects a log before it is simulated.
 
 use clap::{ArgMatches, Args, Subcommand};
 
@@ -6,7 +6,7 @@ use super::failure::UsageError;
 use super::log::read_log;
 use super::options;
 use super::output_options::PrintOptions;
-use super::places::{given, refuse_collisions};
+use super::places::{given_files, refuse_collisions};
 use super::progress::Progress;
 use crate::report::{Output, survey_row, write_findings, write_survey};
 use crate::trace::{Source, demo, survey, validate};
@@ -19,12 +19,12 @@ pub struct TraceArgs {
 
 #[derive(Debug, Subcommand)]
 enum TraceCommand {
-    /// What is in a log: machine, jobs, users, span, load, unknown fields, and what cleaning would drop
+    /// Print what a log contains: machine, jobs, users, time span, load, unknown fields, and what cleaning would drop
     #[command(
         after_help = "Examples:\n  sim trace info KTH.swf.gz\n  sim trace info CTC.swf --procs 512 --format json"
     )]
     Info(InfoArgs),
-    /// Is a log sound: every faulty line with its place, and what else is worth knowing; exit code 2 if it is not
+    /// Check a log: print every faulty line with its position, and other findings; the exit code is 2 if the log is not sound
     #[command(after_help = "Example:\n  sim trace validate new.swf && sim --trace new.swf")]
     Validate(ValidateArgs),
 }
@@ -52,16 +52,16 @@ pub fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
         TraceCommand::Info(args) => {
             let matches = matches.subcommand_matches("trace").and_then(|trace| trace.subcommand_matches("info"));
             let options = options::read(matches.expect("this is `trace info`"))?;
-            refuse_collisions(&[], &given([("FILE", &args.file)]), true)?;
+            refuse_collisions(&[], &given_files([("FILE", &args.file)]), true)?;
             let log = read_log(&source(args.file.as_ref()), options.read_options(), quiet)?;
             let survey = survey(&log, &options.cleaning)?;
             Ok(args.print.print_row(false, &survey_row(&survey), |out| write_survey(out, &survey))?)
         }
         TraceCommand::Validate(args) => {
-            refuse_collisions(&[], &given([("FILE", &args.file)]), true)?;
+            refuse_collisions(&[], &given_files([("FILE", &args.file)]), true)?;
             let source = source(args.file.as_ref());
             let progress = Progress::counting("reading", "records", None, quiet);
-            let findings = validate(&source, &mut |records| progress.at(records))?;
+            let findings = validate(&source, &mut |records| progress.set(records))?;
             drop(progress);
             Output::stdout().fill(|out| write_findings(out, &source.name(), &findings))?;
             if findings.is_sound() { Ok(()) } else { Err(UsageError(format!("{} is not sound", source.name())).into()) }

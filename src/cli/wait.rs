@@ -9,7 +9,7 @@ use super::failure::UsageError;
 use super::log::{log_or_demo, read_workload};
 use super::options;
 use super::output_options::{OutputFiles, OutputOptions};
-use super::places::given;
+use super::places::given_files;
 use super::progress::Progress;
 use super::stderr::note;
 use crate::experiment::{Options, simulate};
@@ -31,63 +31,63 @@ use crate::{predict, schedule};
   sim wait --trace CTC.swf.gz --method knn,ibl:k=5 --format csv
   sim wait --trace KTH.swf.gz --scheduler easy --method knn,simulate
   sim wait --trace CTC.swf.gz --method knn,knn:point=linear,knn:point=rbf --regression-every 10
-  sim wait --trace CTC.swf.gz --at 41234                          what could have been said when this job came
-  sim wait --trace CTC.swf.gz --ask procs=64,estimate=2h          a job that comes when the log ends
+  sim wait --trace CTC.swf.gz --at 41234                          the prediction for this job at its arrival
+  sim wait --trace CTC.swf.gz --ask procs=64,estimate=2h          a job that arrives at the end of the log
 
-Methods: knn (similar jobs), ibl, qbets (an upper bound), downey (jobs that find an empty queue), simulate (of the present
-queue); `--method help` prints them with their keys. A job is predicted when it arrives, from jobs that had started by
-then. 50,000 predictions by three methods with ten trainings of the support vector machine take about a minute of processor
-time.")]
+Methods: knn (similar jobs), ibl, qbets (an upper bound), downey (for jobs that arrive at an empty queue), simulate (a
+simulation of the present queue). `--method help` prints them with their keys. The wait of a job is predicted when the job
+arrives, from jobs that have started by then. 50,000 predictions by three methods, with ten trainings of the support vector
+machine, take about a minute of processor time.")]
 pub struct WaitArgs {
     /// The log, plain, .gz or .zst; - for standard input [default: the embedded log]
     #[arg(long, value_name = "FILE", display_order = 0)]
     trace: Option<String>,
-    /// How to predict waits, one or several: knn, ibl, qbets, downey, simulate, with their keys; `help` prints them
+    /// How waits are predicted: a list of knn, ibl, qbets, downey, simulate, with their keys; `help` prints them
     #[arg(long, value_name = "SPECS", default_value = "knn,ibl,qbets", display_order = 0)]
     method: String,
-    /// Whose waits: those of the log (replay), or of the log simulated under a scheduler
+    /// Which waits are predicted: those recorded in the log (replay), or those of the log simulated under this scheduler
     #[arg(long, value_name = "SPEC", default_value = "replay", value_parser = parse_scheduler, display_order = 0)]
     scheduler: Spec,
-    /// How runtimes are predicted in that simulation
+    /// The runtime predictor of that simulation
     #[arg(long, value_name = "SPEC", default_value = "estimate", value_parser = parse_predictor, display_order = 0)]
     predictor: Spec,
-    /// Answer for this job of the log, by its number, as when it came
+    /// Predict the wait of this job of the log, given by its number, at its arrival
     #[arg(long, value_name = "JOB", help_heading = "One job", conflicts_with_all = EVALUATION)]
     at: Option<i64>,
-    /// Answer for a job that comes when the log ends (with its last submission): procs=N,estimate=DURATION and, if it
-    /// matters, user=, group=, queue=
+    /// Predict the wait of a job that arrives with the last submission of the log: procs=N,estimate=DURATION and, if known,
+    /// user=, group=, queue=
     #[arg(long, value_name = "KEY=VALUE,...", value_parser = parse_question, help_heading = "One job")]
     #[arg(conflicts_with_all = EVALUATION, conflicts_with = "at")]
     ask: Option<Submission>,
-    /// How many of the latest starts are history
+    /// The number of latest starts that predictions are made from
     #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Evaluation")]
     history: u32,
-    /// The first job that is predicted, counted from 1 [default: 10001, or the middle of a shorter log]
+    /// The first job that is predicted, counted from 1 [default: 10001, or the middle of a log of at most 10,000 jobs]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..), help_heading = "Evaluation")]
     begin: Option<u32>,
-    /// How many jobs are predicted at most
+    /// The largest number of jobs that are predicted
     #[arg(long, value_name = "N", default_value_t = 50_000, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Evaluation")]
     most: u32,
-    /// After how many jobs the probabilities are learned anew
+    /// The probabilities are learned again after every N jobs
     #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Evaluation")]
     retrain: u32,
-    /// Regressions, which take long, predict every so many of the jobs
+    /// Regressions, which are slow, predict only every N-th of these jobs
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Evaluation")]
     regression_every: u32,
-    /// Write a CSV with one line a job and method; - for standard output (the figures then go to standard error)
+    /// Write a CSV with one line per job and method; - for standard output (the figures then go to standard error)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     jobs_out: Option<String>,
-    /// Write a CSV with every method's confusion matrix; - likewise
+    /// Write a CSV with the confusion matrix of every method; - for standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     confusion_out: Option<String>,
-    /// Write a CSV with the probabilities of ranges against what happened; - likewise
+    /// Write a CSV that compares predicted probabilities of ranges with actual frequencies; - for standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     calibration_out: Option<String>,
     #[command(flatten)]
     output: OutputOptions,
 }
 
-/// What makes no sense for a single job.
+/// Options that have no meaning for a single job.
 const EVALUATION: [&str; 6] = ["begin", "most", "regression_every", "jobs_out", "confusion_out", "calibration_out"];
 
 fn parse_scheduler(text: &str) -> Result<Spec, String> {
@@ -98,7 +98,7 @@ fn parse_predictor(text: &str) -> Result<Spec, String> {
     predict::catalog::parse(text).map_err(|error| error.to_string())
 }
 
-/// A job in words: `procs=64,estimate=2h,user=5`.
+/// Parses a job such as `procs=64,estimate=2h,user=5`.
 fn parse_question(text: &str) -> Result<Submission, String> {
     let mut job = Submission::new(0, 0, 0);
     let mut given = Vec::new();
@@ -108,28 +108,28 @@ fn parse_question(text: &str) -> Result<Submission, String> {
             return Err(format!("the key '{key}' is given twice"));
         }
         given.push(key);
-        let name = || value.parse::<i32>().map_err(|_| format!("{key}: '{value}' is not one of the log's numbers"));
+        let id = || value.parse::<i32>().map_err(|_| format!("{key}: '{value}' is not a whole number"));
         match key {
             "procs" => job.procs = value.parse().map_err(|_| format!("procs: '{value}' is not a whole number"))?,
             "estimate" => job.estimate = parse_duration(value)?,
-            "user" => job.user = name()?,
-            "group" => job.group = name()?,
-            "queue" => job.queue = name()?,
+            "user" => job.user = id()?,
+            "group" => job.group = id()?,
+            "queue" => job.queue = id()?,
             _ => return Err(format!("no key '{key}'; the keys are procs, estimate, user, group, queue")),
         }
     }
     match job.procs > 0 && job.estimate > 0 {
         true => Ok(job),
-        false => Err("a job has at least procs=1 and estimate=1s".to_string()),
+        false => Err("a job needs at least procs=1 and estimate=1s".to_string()),
     }
 }
 
 impl WaitArgs {
-    /// Where jobs, confusion matrices and the calibration go.
+    /// Opens the files for jobs, confusion matrices and the calibration.
     fn outputs(&self) -> anyhow::Result<OutputFiles<3>> {
         let (jobs, confusion, calibration) = (&self.jobs_out, &self.confusion_out, &self.calibration_out);
         let outputs = [("--jobs-out", jobs), ("--confusion-out", confusion), ("--calibration-out", calibration)];
-        OutputFiles::open(outputs, &given([("--trace", &self.trace)]))
+        OutputFiles::open(outputs, &given_files([("--trace", &self.trace)]))
     }
 }
 
@@ -154,7 +154,7 @@ pub fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
     }
 }
 
-/// The log's jobs, and when each started: in the log, or in a simulation of it.
+/// The jobs of the log with the start of each: as recorded, or in a simulation of the log.
 fn read_schedule(args: &WaitArgs, options: &Options, quiet: bool) -> anyhow::Result<(Workload, Vec<Time>)> {
     let source = log_or_demo(args.trace.as_deref(), quiet);
     let workload = read_workload(&source, options, quiet)?;
@@ -165,7 +165,7 @@ fn read_schedule(args: &WaitArgs, options: &Options, quiet: bool) -> anyhow::Res
         return Ok((workload, starts));
     }
     let progress = Progress::counting("simulating", "jobs", Some(workload.jobs.len()), quiet);
-    let record = simulate(&workload, &setting, &mut |arrived| progress.at(arrived))?;
+    let record = simulate(&workload, &setting, &mut |arrived| progress.set(arrived))?;
     let starts = record.finished(&workload.jobs).map(|job| job.start()).collect();
     Ok((workload, starts))
 }
@@ -218,7 +218,7 @@ fn evaluate_all(
     })?)
 }
 
-/// How many jobs come before the first that is predicted.
+/// The number of jobs before the first one that is predicted.
 fn first_predicted(args: &WaitArgs, jobs: usize, quiet: bool) -> anyhow::Result<usize> {
     let first = match args.begin {
         Some(begin) => begin as usize - 1,
@@ -226,7 +226,7 @@ fn first_predicted(args: &WaitArgs, jobs: usize, quiet: bool) -> anyhow::Result<
         None => {
             if !quiet {
                 let (jobs, begin) = (grouped(jobs as u64), grouped(jobs as u64 / 2 + 1));
-                note(format_args!("the log has only {jobs} jobs: predicted from job {begin} on (see --begin)"));
+                note(format_args!("the log has only {jobs} jobs: predictions begin with job {begin} (see --begin)"));
             }
             jobs / 2
         }
@@ -248,9 +248,9 @@ fn run(
     let learning = Progress::counting("learning", "pairs of classes", None, quiet);
     let predicting = Progress::counting("predicting", "jobs", None, quiet);
     Ok(evaluate(schedule, methods, plan, &|phase, done, all| match phase {
-        EvaluationPhase::Simulating => simulating.at_of(done, all),
-        EvaluationPhase::Learning => learning.at_of(done, all),
-        EvaluationPhase::Predicting => predicting.at_of(done, all),
+        EvaluationPhase::Simulating => simulating.set_of(done, all),
+        EvaluationPhase::Learning => learning.set_of(done, all),
+        EvaluationPhase::Predicting => predicting.set_of(done, all),
     })?)
 }
 
@@ -284,18 +284,18 @@ fn answer_one(
             let place = workload.jobs.iter().position(|job| job.number == number).ok_or_else(|| {
                 let (first, last) = (workload.jobs[0].number, workload.jobs[workload.jobs.len() - 1].number);
                 UsageError(format!(
-                    "no job {number}: the jobs of the log go from {first} to {last}, dropped ones left out"
+                    "no job {number}: the jobs of the log have numbers from {first} to {last}, without those that were dropped"
                 ))
             })?;
             (place, Some(number), format!("{}, job {number}", workload.label))
         }
         (None, asked) => {
-            let job = asked.expect("one of the two was asked for");
+            let job = asked.expect("--at or --ask is given");
             if job.procs > workload.procs {
-                let (wants, procs) = (job.procs, workload.procs);
-                return Err(UsageError(format!("{wants} processors are more than the machine's {procs}")).into());
+                let (needed, procs) = (job.procs, workload.procs);
+                return Err(UsageError(format!("{needed} processors are more than the machine has ({procs})")).into());
             }
-            // One job more, at the log's end; when it starts and ends is not looked at.
+            // Adds the job at the end of the log. Its start and its runtime are not used.
             let submission = Submission { submit: workload.last_submit(), ..job };
             let (place, record) = (workload.jobs.len(), u32::MAX);
             workload.jobs.push(Job { submission, runtime: 1, recorded_wait: None.into(), record, number: -1 });

@@ -113,6 +113,9 @@ pub struct Start<'a> {
     pub backfilled: bool,
     /// Whether the runtime lies within the confidence interval of the prediction. None if there is no interval.
     pub inside: Option<bool>,
+    /// Whether the predictor says that the prediction comes from past jobs; see
+    /// [`Board::set_answered`](crate::predict::Board::set_answered).
+    pub answered: bool,
 }
 
 /// A running job has outlived its prediction.

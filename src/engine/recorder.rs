@@ -22,6 +22,8 @@ pub struct Outcome {
     /// Whether the runtime lies within the confidence interval of the prediction at the start. None if there was no
     /// interval.
     pub inside: Option<bool>,
+    /// Whether the predictor says that the prediction at the start comes from past jobs.
+    pub answered: bool,
     /// The sum of |R - P| over [submit, end], where R is the runtime and P each prediction, times the seconds that P was
     /// in force (Talby et al., Equations 1, 2). Added up in whole numbers; 0 before the end.
     pub ai_seconds: f64,
@@ -39,6 +41,7 @@ impl Outcome {
         misses: 0,
         backfilled: false,
         inside: None,
+        answered: false,
         ai_seconds: 0.0,
         ra_seconds: 0.0,
     };
@@ -169,7 +172,7 @@ impl Observer for Recorder {
         outcome.start = Some(start.time).into();
         outcome.prediction_at_start = start.prediction;
         outcome.backfilled = start.backfilled;
-        outcome.inside = start.inside;
+        (outcome.inside, outcome.answered) = (start.inside, start.answered);
     }
 
     fn on_end(&mut self, end: &End<'_>) {

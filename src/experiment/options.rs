@@ -533,7 +533,7 @@ mod tests {
             options.canonical()
         };
         let plain = with(&[]);
-        assert!(plain.contains("predictor=ruh:window=3,metric=median,propagate=off,running=off,cap=off\n"));
+        assert!(plain.contains("predictor=ruh:window=3,metric=median,order=end,propagate=off,running=off,cap=off\n"));
         assert_eq!(with(&[("predictor", "ruh:window=3"), ("load", "1.0"), ("seed", "5")]), plain);
         assert_ne!(with(&[("predictor", "ruh:window=4")]), plain);
         assert_ne!(with(&[("baseline", "easy/estimate")]), plain);

@@ -122,8 +122,8 @@ mod tests {
         assert_eq!(meter.work(0), 500);
         // The first runs for 300 s, beyond its estimate; the second ends after 20.
         let start = |id, time, submission, runtime| {
-            let (prediction, backfilled, inside) = (1, false, None);
-            Start { time, job: placed(id), submission, runtime, prediction, backfilled, inside }
+            let (prediction, backfilled, inside, answered) = (1, false, None, false);
+            Start { time, job: placed(id), submission, runtime, prediction, backfilled, inside, answered }
         };
         meter.on_start(&start(0, 0, &long, 300));
         meter.on_start(&start(1, 10, &short, 20));

@@ -3,7 +3,7 @@
 //!
 //! The paper defines the queues (Tables 5 and 6) and says that "the Parallel Workload Models" made their jobs; the rest
 //! is our reading. Queue i has partition i. Its jobs are batch jobs of Lublin and Feitelson's model on a machine of the
-//! size of the queue's largest request, drawn again until the run time is within the queue's limit. They arrive by the
+//! size of the whole system, drawn again until size and run time are within the queue's limits. They arrive by the
 //! model's arrival process, with gaps scaled to the mean of Table 5. Estimates are those of Tsafrir's model with the
 //! limit as the longest. The limits apply to the jobs that a queue's users submit, not to jobs that are sent there.
 
@@ -140,12 +140,12 @@ impl Scenario {
         let (largest, longest) = (self.procs() / LARGEST_REQUEST[queue], LONGEST_RUNTIME[queue]);
         let count = self.queue_jobs(queue, days);
         let part = |what: &str| stream(seed, &format!("scenario {}K {} {queue} {what}", self.size, LOADS[self.load]));
-        let shapes = LublinShapes::new(LublinClass::Batch, largest);
+        let shapes = LublinShapes::new(LublinClass::Batch, self.procs());
         let mut rng = part("jobs");
         let mut shape = || loop {
             let shape = shapes.draw(&mut rng);
             let runtime = (shape.runtime as Seconds).max(1);
-            if runtime <= longest {
+            if shape.procs <= largest && runtime <= longest {
                 return (shape.procs, runtime);
             }
         };

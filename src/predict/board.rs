@@ -23,8 +23,9 @@ pub struct Board {
     /// Predictions written since the engine last read them.
     changes: Vec<Change>,
     invalid: Option<InvalidPrediction>,
-    /// The half-widths of confidence intervals, for predictions that have one.
-    intervals: FxHashMap<JobId, f64>,
+    /// Predictions that come from past jobs, as far as predictors say so, with the half-width of a confidence interval
+    /// if there is one.
+    answers: FxHashMap<JobId, Option<f64>>,
 }
 
 const NOWHERE: u32 = u32::MAX;
@@ -171,17 +172,33 @@ impl Board {
         }
     }
 
-    /// Sets the half-width, in seconds, of the confidence interval of the job's prediction. None removes it.
+    /// Sets the half-width, in seconds, of the confidence interval of the job's prediction. A prediction with an interval
+    /// comes from past jobs. None: it has no interval, and comes from the estimate.
     pub fn set_interval(&mut self, id: JobId, half_width: Option<f64>) {
         match half_width {
-            Some(half_width) => drop(self.intervals.insert(id, half_width)),
-            None => drop(self.intervals.remove(&id)),
+            Some(half_width) => drop(self.answers.insert(id, Some(half_width))),
+            None => drop(self.answers.remove(&id)),
+        }
+    }
+
+    /// Says whether the job's prediction comes from past jobs (true) or, for lack of them, from the estimate. For
+    /// predictors without confidence intervals.
+    pub fn set_answered(&mut self, id: JobId, answered: bool) {
+        if answered {
+            self.answers.insert(id, None);
+        } else {
+            self.answers.remove(&id);
         }
     }
 
     /// The half-width last set by [`Board::set_interval`]. None if there is none.
     pub fn interval(&self, id: JobId) -> Option<f64> {
-        if self.intervals.is_empty() { None } else { self.intervals.get(&id).copied() }
+        if self.answers.is_empty() { None } else { self.answers.get(&id).copied().flatten() }
+    }
+
+    /// Whether the predictor has said that the job's prediction comes from past jobs.
+    pub fn is_answered(&self, id: JobId) -> bool {
+        !self.answers.is_empty() && self.answers.contains_key(&id)
     }
 
     fn place(&self, id: JobId) -> Option<usize> {
@@ -274,8 +291,8 @@ impl BoardKeeper {
     pub fn forget(&mut self, id: JobId) {
         let board = &mut self.board;
         board.vacant.push(std::mem::replace(&mut board.places[id.index()], NOWHERE));
-        if !board.intervals.is_empty() {
-            board.intervals.remove(&id);
+        if !board.answers.is_empty() {
+            board.answers.remove(&id);
         }
     }
 
@@ -368,8 +385,13 @@ mod tests {
         let (mut keeper, id) = keeper();
         assert_eq!(keeper.board().interval(id), None);
         keeper.board_mut().set_interval(id, Some(2.5));
-        assert_eq!(keeper.board().interval(id), Some(2.5));
+        assert!(keeper.board().interval(id) == Some(2.5) && keeper.board().is_answered(id));
+        keeper.board_mut().set_answered(id, true);
+        assert!(keeper.board().interval(id).is_none() && keeper.board().is_answered(id));
+        keeper.board_mut().set_answered(id, false);
+        assert!(!keeper.board().is_answered(id));
+        keeper.board_mut().set_interval(id, Some(2.5));
         keeper.forget(id);
-        assert_eq!(keeper.board().interval(id), None);
+        assert!(keeper.board().interval(id).is_none() && !keeper.board().is_answered(id));
     }
 }

@@ -1,4 +1,8 @@
 //! The list of all predictors by name.
+//!
+//! A program of another crate can add its own with [`extend`], before it parses the first spec.
+
+use std::sync::OnceLock;
 
 use super::constant::{self, Constant};
 use super::downey::{self, Downey};
@@ -11,11 +15,12 @@ use super::sbh::{self, Sbh};
 use super::smith::{self, Smith, with_file_read};
 use crate::spec::{Form, Spec, SpecError};
 
-/// Builds a predictor from its spec.
-type Build = fn(&Spec) -> Box<dyn Predictor>;
+/// One predictor of the catalog: what may be written, and the function that builds the predictor from a spec of that
+/// form. A predictor gets all its knowledge of jobs from events, so the spec is all that it is built from.
+pub type Entry = (&'static Form, fn(&Spec) -> Box<dyn Predictor>);
 
 /// To add a predictor, add a line here.
-const CATALOG: &[(&Form, Build)] = &[
+const CATALOG: &[Entry] = &[
     (&perfect::FORM, |_| Box::new(Perfect)),
     (&constant::FORM, |spec| Box::new(Constant::new(spec))),
     (&estimate::FORM, |_| Box::new(Estimate)),
@@ -28,9 +33,36 @@ const CATALOG: &[(&Form, Build)] = &[
     (&downey::FORM, |spec| Box::new(Downey::new(spec))),
 ];
 
+/// The predictors of other crates. Written once, before the first use, and never changed.
+static ADDED: OnceLock<&'static [Entry]> = OnceLock::new();
+
+/// Adds predictors of another crate, for the whole process. Call it once, before anything else of this crate.
+///
+/// # Errors
+///
+/// If the process has already added predictors, if a name is already in the catalog, or if a name could not be told
+/// from the rest of a spec.
+pub fn extend(predictors: &'static [Entry]) -> Result<(), SpecError> {
+    let mut names: Vec<&str> = CATALOG.iter().map(|(form, _)| form.name).collect();
+    for (form, _) in predictors {
+        if names.contains(&form.name) {
+            return Err(SpecError(format!("there are two predictors of the name '{}'", form.name)));
+        }
+        if form.name.is_empty() || form.name.contains([':', ',', '=', '/', ' ']) {
+            return Err(SpecError(format!("'{}' cannot be the name of a predictor", form.name)));
+        }
+        names.push(form.name);
+    }
+    ADDED.set(predictors).map_err(|_| SpecError("the catalog of predictors was extended twice".to_string()))
+}
+
+fn entries() -> impl Iterator<Item = &'static Entry> {
+    CATALOG.iter().chain(ADDED.get().copied().unwrap_or_default())
+}
+
 /// The names and keys of all predictors, in the order in which they are listed to users.
 pub fn forms() -> Vec<&'static Form> {
-    CATALOG.iter().map(|(form, _)| *form).collect()
+    entries().map(|(form, _)| *form).collect()
 }
 
 /// Reads a predictor's spec. `templates=@file` is replaced by the templates in that file.
@@ -46,7 +78,7 @@ pub fn parse(text: &str) -> Result<Spec, SpecError> {
 /// # Panics
 /// If [`parse`] did not return the spec.
 pub fn build(spec: &Spec) -> Box<dyn Predictor> {
-    let entry = CATALOG.iter().find(|(form, _)| form.name == spec.name());
+    let entry = entries().find(|(form, _)| form.name == spec.name());
     entry.expect("a spec of a predictor").1(spec)
 }
 

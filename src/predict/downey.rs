@@ -92,7 +92,9 @@ impl Predictor for Downey {
 impl PredictAgain for Downey {
     fn predict_again(&mut self, id: JobId, board: &mut Board) {
         let job = board.job(id);
-        let prediction = self.lifetime(job, board.elapsed(id).max(FIRST_AGE)).map_or(job.estimate, whole_seconds);
+        let lifetime = self.lifetime(job, board.elapsed(id).max(FIRST_AGE));
+        let prediction = lifetime.map_or(job.estimate, whole_seconds);
+        board.set_answered(id, lifetime.is_some());
         board.predict_if_above_elapsed(id, prediction);
     }
 }

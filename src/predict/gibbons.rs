@@ -150,7 +150,9 @@ impl Predictor for Gibbons {
 impl PredictAgain for Gibbons {
     fn predict_again(&mut self, id: JobId, board: &mut Board) {
         let job = board.job(id);
-        let prediction = self.predict_from_runs(job, board.elapsed(id)).map_or(job.estimate, whole_seconds);
+        let answer = self.predict_from_runs(job, board.elapsed(id));
+        let prediction = answer.map_or(job.estimate, whole_seconds);
+        board.set_answered(id, answer.is_some());
         board.predict_if_above_elapsed(id, prediction);
     }
 }

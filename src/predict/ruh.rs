@@ -18,6 +18,12 @@ pub const FORM: Form = Form {
         Key { name: "window", kind: Kind::Whole { least: 1 }, default: "3", about: "the number of last jobs" },
         Key { name: "metric", kind: Metric::KIND, default: "median", about: "how their runtimes become a prediction" },
         Key {
+            name: "order",
+            kind: Kind::Choice(&["end", "arrival"]),
+            default: "end",
+            about: "the last jobs by termination or by arrival",
+        },
+        Key {
             name: "propagate",
             kind: Kind::Switch,
             default: "off",
@@ -41,6 +47,7 @@ pub const EASY_PLUS_PLUS: Form =
 pub struct Ruh {
     window: usize,
     metric: Metric,
+    by_arrival: bool,
     propagate: bool,
     running: bool,
     cap: bool,
@@ -51,8 +58,8 @@ pub struct Ruh {
 
 #[derive(Default)]
 struct User {
-    /// The runtimes of the last terminated jobs, at most `window` of them, in order of termination.
-    terminated: VecDeque<Seconds>,
+    /// The last terminated jobs with their runtimes, at most `window` of them, in order of termination or of arrival.
+    terminated: VecDeque<(JobId, Seconds)>,
     /// Jobs in the system in order of arrival (kept for `propagate`).
     live: Vec<JobId>,
     /// Running jobs in order of start (kept for `running`).
@@ -64,6 +71,7 @@ impl Ruh {
         Ruh {
             window: usize::try_from(spec.whole("window")).unwrap_or(usize::MAX),
             metric: Metric::from_word(spec.text("metric")),
+            by_arrival: spec.text("order") == "arrival",
             propagate: spec.switch("propagate"),
             running: spec.switch("running"),
             cap: spec.switch("cap"),
@@ -105,7 +113,8 @@ impl Ruh {
             return None;
         }
         self.recent.clear();
-        self.recent.extend(user.terminated.range(user.terminated.len() - from_terminated..));
+        let last = user.terminated.range(user.terminated.len() - from_terminated..);
+        self.recent.extend(last.map(|(_, runtime)| runtime));
         self.recent.extend(others().skip(running - from_running).map(|&other| board.prediction(other)));
         Some(self.metric.of(&mut self.recent))
     }
@@ -128,10 +137,16 @@ impl Predictor for Ruh {
 
     fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {
         let user = self.users.entry(board.job(id).user).or_default();
-        if user.terminated.len() == self.window {
+        // Ids are in order of arrival.
+        let place = if self.by_arrival {
+            user.terminated.partition_point(|&(other, _)| other < id)
+        } else {
+            user.terminated.len()
+        };
+        user.terminated.insert(place, (id, runtime));
+        if user.terminated.len() > self.window {
             user.terminated.pop_front();
         }
-        user.terminated.push_back(runtime);
         user.running.retain(|&other| other != id);
         if !self.propagate {
             return;

@@ -14,6 +14,7 @@ mod shown;
 mod summary;
 mod survey;
 mod table;
+mod wrap;
 
 pub use data::{csv_cell, csv_line, write_csv, write_json, write_json_list};
 pub use groups::{group_cells, write_groups};
@@ -25,5 +26,6 @@ pub use schedule::{write_schedule, write_with_estimates};
 pub use summary::write_summary;
 pub use survey::{dropped_in_words, survey_row, write_findings, write_survey};
 pub use table::{Table, grouped, percent};
+pub use wrap::wrapped;
 
 pub use crate::metrics::Cell;

@@ -9,11 +9,12 @@ use crate::time::{date, readable_duration};
 use crate::trace::{CleaningReport, FIELD_NAMES, Findings, Survey};
 
 /// The rules of cleaning that drop records, with their counts.
-fn drops(cleaning: &CleaningReport) -> [(&'static str, u64); 6] {
+fn drops(cleaning: &CleaningReport) -> [(&'static str, u64); 7] {
     [
         ("without processors", cleaning.without_procs),
         ("with a negative run time", cleaning.negative_runtime),
         ("with a negative submit time", cleaning.negative_submit),
+        ("cancelled before they had processors", cleaning.never_ran),
         ("wider than the machine", cleaning.too_wide),
         ("without an estimate", cleaning.without_estimate),
         ("without a recorded wait", cleaning.without_wait),
@@ -129,6 +130,7 @@ pub fn survey_row(survey: &Survey) -> Vec<(&'static str, Cell)> {
         ("without_procs", Cell::Count(cleaning.without_procs)),
         ("negative_runtime", Cell::Count(cleaning.negative_runtime)),
         ("negative_submit", Cell::Count(cleaning.negative_submit)),
+        ("never_ran", Cell::Count(cleaning.never_ran)),
         ("too_wide", Cell::Count(cleaning.too_wide)),
         ("without_estimate", Cell::Count(cleaning.without_estimate)),
         ("without_wait", Cell::Count(cleaning.without_wait)),

@@ -5,18 +5,34 @@
 
 use super::downey_tables::tables;
 use super::figure::{At, Figure};
+use super::logs::FoundLog;
+use super::study::{Study, StudyError, StudyForm};
 use crate::malleable::{
     MalleableFigures, MalleableWorkload, Strategy, StudyCase, StudyView, run_cases, schedule_malleable,
 };
 use crate::parallel;
 use crate::stats::percentile;
 
+pub(super) const FORM: StudyForm = StudyForm {
+    name: "downey",
+    paper: "Downey: malleable jobs that choose by predicted queue times",
+    logs: &[],
+    build: |setup| {
+        let (replications, days) = if setup.quick { (2, 20) } else { (10, PAPER_DAYS) };
+        Ok(Box::new(Downey { replications, days, threads: setup.threads }))
+    },
+};
+
+/// The days of the paper's workload.
+pub const PAPER_DAYS: u32 = 120;
+
 /// The study.
 pub struct Downey {
-    /// How many workloads, with seeds from 1 on.
+    /// The number of workloads, with seeds from 1 on.
     pub replications: u64,
-    /// Days of each; the paper's are 120.
+    /// Days of each; the paper's are [`PAPER_DAYS`].
     pub days: u32,
+    /// The number of threads to use.
     pub threads: usize,
 }
 
@@ -163,82 +179,50 @@ pub struct Measured {
     pub runs: Vec<Run>,
 }
 
-impl Downey {
-    /// How many steps there are to be told of.
-    pub fn steps(&self) -> usize {
-        variants(self.days).iter().map(|variant| self.seeds(variant) as usize).sum()
+impl Study for Downey {
+    fn name(&self) -> &'static str {
+        FORM.name
     }
 
-    /// How many workloads there are of a variant: fewer where there is nothing to compare with.
-    fn seeds(&self, variant: &Variant) -> u64 {
-        if variant.kind == Setting::Paper { self.replications } else { self.replications.min(MOST_ELSEWHERE) }
+    fn logs(&self) -> &[FoundLog] {
+        &[]
     }
 
-    /// The figures. The watcher is told after each step how many are done.
-    pub fn figures(&self, watch: impl Fn(usize) + Sync) -> Vec<Figure> {
+    fn steps(&self) -> (usize, &'static str) {
+        (variants(self.days).iter().map(|variant| self.seeds(variant) as usize).sum(), "workloads")
+    }
+
+    fn figures(&self, progress: &(dyn Fn(usize) + Sync)) -> Result<Vec<Figure>, StudyError> {
         let variants = variants(self.days);
         let of = |variant| (1..=self.seeds(variant)).map(move |seed| (variant, seed));
         let tasks: Vec<(&Variant, u64)> = variants.iter().flat_map(of).collect();
-        let runs = parallel::map(&tasks, self.threads, |(variant, seed)| Run::of(variant, *seed), watch);
+        let runs = parallel::map(&tasks, self.threads, |(variant, seed)| Run::of(variant, *seed), progress);
         let mut runs = runs.into_iter();
         let with_runs = |variant: Variant| {
             let seeds = self.seeds(&variant) as usize;
             Measured { variant, runs: runs.by_ref().take(seeds).collect() }
         };
         let measured: Vec<Measured> = variants.into_iter().map(with_runs).collect();
-        tables(&measured)
+        Ok(tables(&measured))
+    }
+}
+
+impl Downey {
+    /// How many workloads there are of a variant: fewer where there is nothing to compare with.
+    fn seeds(&self, variant: &Variant) -> u64 {
+        if variant.kind == Setting::Paper { self.replications } else { self.replications.min(MOST_ELSEWHERE) }
     }
 }
 
 impl Measured {
     /// A number of each run, beside what was published. The paper's is one run: it may lie anywhere among ours.
-    pub fn figure(
-        &self,
-        (table, row, column): At<'_>,
-        published: &str,
-        note: &str,
-        number: impl Fn(&Run) -> f64,
-    ) -> Figure {
+    pub fn figure(&self, at: At<'_>, published: &str, reason: &str, number: impl Fn(&Run) -> f64) -> Figure {
         let values: Vec<f64> = self.runs.iter().map(number).collect();
-        let place = place_among(published, &values);
-        // A reason is wanted only where there is a difference.
-        let note = match place {
-            Place::Within => "published lies within the range of our runs".to_string(),
-            Place::Outside(low, high) => {
-                let decimals = if high < 1000.0 { decimals(published).max(1) } else { 0 };
-                let range =
-                    format!("published lies outside the range of our runs, {low:.decimals$} to {high:.decimals$}");
-                if note.is_empty() { range } else { format!("{range}; {note}") }
-            }
-            Place::Unknown => note.to_string(),
-        };
-        Figure::new((table, row, column), published, values[0], &note).over(&values)
+        let range = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
+        let figure = Figure::new(at, published, values[0], "").over(&values).because(reason);
+        let figure = if at.2.contains('%') { figure.percent() } else { figure };
+        Figure { range: (values.len() > 1).then_some(range), ..figure }
     }
-}
-
-enum Place {
-    Within,
-    Outside(f64, f64),
-    /// Nothing published, or only one run.
-    Unknown,
-}
-
-/// Whether a published number, as it is rounded, lies among these.
-fn place_among(published: &str, values: &[f64]) -> Place {
-    let Ok(number) = published.parse::<f64>() else { return Place::Unknown };
-    if values.len() < 2 {
-        return Place::Unknown;
-    }
-    let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
-    let rounding = 0.5 / 10f64.powi(decimals(published) as i32);
-    match number + rounding >= low && number - rounding <= high {
-        true => Place::Within,
-        false => Place::Outside(low, high),
-    }
-}
-
-fn decimals(published: &str) -> usize {
-    published.split_once('.').map_or(0, |(_, decimals)| decimals.len())
 }
 
 /// The median; NaN of nothing.
@@ -249,19 +233,6 @@ pub fn median(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_published_number_is_as_exact_as_it_is_printed() {
-        let values = [12.6, 13.4, 14.2];
-        assert!(matches!(place_among("13.5", &values), Place::Within));
-        assert!(matches!(place_among("12", &values), Place::Outside(..)));
-        assert!(matches!(place_among("12.6", &values), Place::Within));
-        assert!(matches!(place_among("14.3", &values), Place::Outside(..)));
-        assert!(matches!(place_among("15", &values), Place::Outside(..)));
-        assert!(matches!(place_among("-3", &[-2.6, 1.0]), Place::Within));
-        assert!(matches!(place_among("", &values), Place::Unknown));
-        assert!(matches!(place_among("13", &values[..1]), Place::Unknown));
-    }
 
     #[test]
     fn every_strategy_is_one_that_can_be_written() {

@@ -1,34 +1,114 @@
-//! A figure: what was published, what we measure.
+//! A figure: what was published, what is measured here, and whether the two agree.
 
-use std::io::{self, Write};
+use serde::{Deserialize, Serialize};
 
-use crate::report::{Cell, Table};
+use crate::report::Cell;
 use crate::stats::mean_and_half_width;
 
 /// One number of a paper, and ours.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
-    /// Where it stands: `Table 2`, `Figure 4`, `text`.
+    /// The place in the paper: `Table 2`, `Figure 4`, `text`.
     pub table: String,
+    /// The row of that table.
     pub row: String,
+    /// The column of that table, with its unit.
     pub column: String,
     /// As printed (`24`, `47-53`, `>90`); empty where the paper has only a picture.
     pub published: String,
-    /// On the log as it is; NaN where there is nothing to measure.
-    pub measured: f64,
+    /// On the log as it is, or with the first seed; none where there is nothing to measure.
+    pub measured: Option<f64>,
     /// The 95% interval over replications, if there are any.
     pub interval: Option<(f64, f64)>,
+    /// The smallest and the largest of our runs, where the published figure is one run of a random experiment.
+    pub range: Option<(f64, f64)>,
+    /// Whether this is a second way to read the paper, beside another figure for the same published number.
+    pub other_reading: bool,
+    /// Whether it is a percentage, so that "two points" means two of them.
+    pub in_percent: bool,
+    /// How it was measured, and whether a claim holds.
     pub note: String,
+    /// Why ours differs, where that is known.
+    pub reason: String,
 }
 
-/// Where a figure stands: table, row and column.
+/// The place of a figure: table, row and column.
 pub type At<'a> = (&'a str, &'a str, &'a str);
+
+/// How a measured figure compares with the published one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Agreement {
+    /// The published number lies within the 95% interval of ours, or among our runs.
+    Interval,
+    /// It lies outside, or there is no interval, but the two differ by at most two points (percentages) or two percent.
+    TwoPoints,
+    /// A published bound or range (`>90`, `77-87`) includes the measured figure.
+    Holds,
+    /// They differ, and the reason is known.
+    Explained,
+    /// They differ, and the reason is not known.
+    Unexplained,
+    /// Published, but not measured here: a log is missing or not public.
+    NotMeasured,
+    /// Measured, but not published as a number.
+    NotPublished,
+}
+
+impl Agreement {
+    /// The word in a table.
+    pub fn word(self) -> &'static str {
+        match self {
+            Agreement::Interval => "interval",
+            Agreement::TwoPoints => "2 points",
+            Agreement::Holds => "holds",
+            Agreement::Explained => "explained",
+            Agreement::Unexplained => "differs",
+            Agreement::NotMeasured | Agreement::NotPublished => "",
+        }
+    }
+}
+
+/// A published figure, as far as it is a number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Published {
+    /// A number, and half of its last printed digit.
+    Number(f64, f64),
+    /// Both ends included.
+    Between(f64, f64),
+}
+
+impl Published {
+    /// `24`, `12.8`, `47-53`, `-3 - -2`, `>90`, `<0`, `<=54`.
+    fn parse(text: &str) -> Option<Published> {
+        let number = |text: &str| text.trim().parse::<f64>().ok();
+        if let Some(value) = number(text) {
+            let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+            return Some(Published::Number(value, 0.5 / 10f64.powi(decimals as i32)));
+        }
+        if let Some(bound) = text.strip_prefix('>').and_then(number) {
+            return Some(Published::Between(bound.next_up(), f64::INFINITY));
+        }
+        if let Some(bound) = text.strip_prefix("<=").and_then(number) {
+            return Some(Published::Between(f64::NEG_INFINITY, bound));
+        }
+        if let Some(bound) = text.strip_prefix('<').and_then(number) {
+            return Some(Published::Between(f64::NEG_INFINITY, bound.next_down()));
+        }
+        let (low, high) = text.split_once(" - ").or_else(|| text.split_once('-'))?;
+        Some(Published::Between(number(low)?, number(high)?))
+    }
+}
+
+/// Differences up to this are small: in points for percentages, in percent of the published number otherwise.
+const SMALL: f64 = 2.0;
 
 impl Figure {
     /// One number, without an interval.
     pub fn new((table, row, column): At<'_>, published: &str, measured: f64, note: &str) -> Figure {
         let [table, row, column, published, note] = [table, row, column, published, note].map(str::to_string);
-        Figure { table, row, column, published, measured, interval: None, note }
+        let measured = measured.is_finite().then_some(measured);
+        let (interval, range, other_reading, in_percent, reason) = (None, None, false, false, String::new());
+        Figure { table, row, column, published, measured, interval, range, other_reading, in_percent, note, reason }
     }
 
     /// The same with the 95% interval of the mean over these values, if they are enough for one.
@@ -36,6 +116,55 @@ impl Figure {
         let (mean, half) = mean_and_half_width(values);
         let interval = half.map(|half| (mean - half, mean + half)).filter(|(low, _)| low.is_finite());
         Figure { interval, ..self }
+    }
+
+    /// The same as a percentage.
+    pub fn percent(self) -> Figure {
+        Figure { in_percent: true, ..self }
+    }
+
+    /// The same as a second way to read the paper, if it is one.
+    pub fn reading(self, other_reading: bool) -> Figure {
+        Figure { other_reading, ..self }
+    }
+
+    /// The same with the reason why it differs from the published one, if it does.
+    pub fn because(self, reason: &str) -> Figure {
+        Figure { reason: reason.to_string(), ..self }
+    }
+
+    /// How the two compare. A published number counts as exact to half of its last printed digit.
+    pub fn agreement(&self) -> Agreement {
+        let (published, measured) = match (Published::parse(&self.published), self.measured) {
+            (None, _) => return Agreement::NotPublished,
+            (_, None) => return Agreement::NotMeasured,
+            (Some(published), Some(measured)) => (published, measured),
+        };
+        let (low, high, rounding) = match published {
+            Published::Number(value, half) => (value, value, half),
+            Published::Between(low, high) => (low, high, 0.0),
+        };
+        let reached = |(from, to): (f64, f64)| from <= high + rounding && to >= low - rounding;
+        let small = |value: f64| {
+            let points = (value - measured).abs();
+            points <= if self.in_percent { SMALL } else { SMALL / 100.0 * value.abs() }
+        };
+        match published {
+            Published::Between(..) if (low..=high).contains(&measured) => Agreement::Holds,
+            _ if self.range.or(self.interval).is_some_and(reached) => Agreement::Interval,
+            Published::Number(value, half) if small(value) || (value - measured).abs() <= half => Agreement::TwoPoints,
+            _ if self.reason.is_empty() => Agreement::Unexplained,
+            _ => Agreement::Explained,
+        }
+    }
+
+    /// The note and, where the figures differ, the reason.
+    pub fn remark(&self) -> String {
+        let reason = match self.agreement() {
+            Agreement::Explained => self.reason.as_str(),
+            _ => "",
+        };
+        [self.note.as_str(), reason].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ")
     }
 
     /// `study,table,row,column,published,measured,low,high,note`
@@ -48,36 +177,60 @@ impl Figure {
             ("row", text(&self.row)),
             ("column", text(&self.column)),
             ("published", text(&self.published)),
-            ("measured", Cell::Real(self.measured)),
+            ("measured", real(self.measured)),
             ("low", real(self.interval.map(|(low, _)| low))),
             ("high", real(self.interval.map(|(_, high)| high))),
-            ("note", text(&self.note)),
+            ("note", text(&self.remark())),
         ]
     }
 }
 
-/// Prints figures for people, a block for each table.
-pub fn write_figures(out: &mut dyn Write, figures: &[Figure]) -> io::Result<()> {
-    for block in figures.chunk_by(|a, b| a.table == b.table) {
-        writeln!(out, "{}", block[0].table)?;
-        let mut table = Table::with_remarks(2);
-        table.line(["  row", "column", "published", "measured", "95% interval", "note"]);
-        for figure in block {
-            // A little more exact than the paper.
-            let decimals = figure.published.split_once('.').map_or(1, |_| 2);
-            let number = |number: f64| format!("{number:.decimals$}");
-            let interval = figure.interval.map(|(low, high)| format!("{} to {}", number(low), number(high)));
-            table.push(vec![
-                format!("  {}", figure.row),
-                figure.column.clone(),
-                figure.published.clone(),
-                if figure.measured.is_finite() { number(figure.measured) } else { String::new() },
-                interval.unwrap_or_default(),
-                figure.note.clone(),
-            ]);
-        }
-        table.write(out)?;
-        writeln!(out)?;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(published: &str, measured: f64) -> Figure {
+        Figure::new(("Table 1", "row", "column"), published, measured, "")
     }
-    Ok(())
+
+    #[test]
+    fn published_texts_are_read() {
+        use Published::{Between, Number};
+        assert_eq!(Published::parse("24"), Some(Number(24.0, 0.5)));
+        assert_eq!(Published::parse("-0.01"), Some(Number(-0.01, 0.005)));
+        assert_eq!(Published::parse("47-53"), Some(Between(47.0, 53.0)));
+        assert_eq!(Published::parse("-3 - -2"), Some(Between(-3.0, -2.0)));
+        assert_eq!(Published::parse("<=54"), Some(Between(f64::NEG_INFINITY, 54.0)));
+        for text in ["", "N/A", "many", "a-b"] {
+            assert_eq!(Published::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn figures_agree_by_interval_by_two_points_or_by_a_bound() {
+        // The interval is 21.1 to 23.4 and does not reach 20.5, half a digit above 20.
+        let over = |figure: Figure| figure.over(&[21.9, 22.4, 22.4, 22.3]);
+        assert_eq!(over(figure("22", 30.0)).agreement(), Agreement::Interval);
+        assert_eq!(over(figure("20", 30.0)).agreement(), Agreement::Unexplained);
+        assert_eq!(over(figure("20", 30.0)).because("why").agreement(), Agreement::Explained);
+        assert_eq!(over(figure("20", 21.9)).percent().agreement(), Agreement::TwoPoints);
+        // Not a percentage: two percent of 20 are 0.4, half a digit is 0.5.
+        assert_eq!(figure("20", 21.9).agreement(), Agreement::Unexplained);
+        assert_eq!(figure("20", 20.5).agreement(), Agreement::TwoPoints);
+        assert_eq!(figure("2000", 2030.0).agreement(), Agreement::TwoPoints);
+        assert_eq!(figure(">90", 90.0).agreement(), Agreement::Unexplained);
+        assert_eq!(figure(">90", 91.0).agreement(), Agreement::Holds);
+        assert_eq!(figure("<0", 0.0).agreement(), Agreement::Unexplained);
+        assert_eq!(figure("47-53", 53.0).agreement(), Agreement::Holds);
+        assert_eq!(over(figure("22-30", 19.0)).agreement(), Agreement::Interval);
+        assert_eq!(figure("", 3.0).agreement(), Agreement::NotPublished);
+        assert_eq!(figure("3", f64::NAN).agreement(), Agreement::NotMeasured);
+    }
+
+    #[test]
+    fn a_reason_is_given_only_where_there_is_a_difference() {
+        let noted = |measured| Figure { note: "seed 0".to_string(), ..figure("20", measured).because("other jobs") };
+        assert_eq!(noted(20.0).remark(), "seed 0");
+        assert_eq!(noted(40.0).remark(), "seed 0; other jobs");
+    }
 }

@@ -1,62 +1,57 @@
 //! Kumar and Vadhiyar, "Prediction of Queue Waiting Times for Metascheduling on Parallel Batch Systems" (2014), section
-//! 5.2: Tables 7 and 8, Figure 3, and the claims of the text. (Section 5.1, the predictions themselves, is another study.)
+//! 5.2: Tables 7 and 8, Figure 3, and the claims of the text. (Section 5.1, the predictions themselves, is the study kumar-wait.)
 
 use super::figure::Figure;
-use super::logs::{FoundLog, LogName};
+use super::kumar_wait::KUMAR_LOGS;
+use super::logs::{ANL, ArchiveLog, CTC, FoundLog, HPC2N, LANL, SDSC_BLUE, SDSC_SP2};
+use super::study::{Setup, Study, StudyError, StudyForm};
 use crate::experiment::Setting;
-use crate::meta::{DispatchPolicy, MetaSummary, MetaSystem, Scenario, Site, SiteSummary, run, summarize_system};
+use crate::meta::{
+    DispatchPolicy, MetaSummary, MetaSystem, MetaSystemError, SCENARIO_DAYS, Scenario, Site, SiteSummary, run,
+    summarize_system,
+};
 use crate::metrics::Measure;
 use crate::parallel;
 use crate::stats::mean_and_half_width;
 use crate::time::MINUTE;
-use crate::trace::{Cleaning, Log, Shaping, TraceError, Workload, clean, shape};
+use crate::trace::{Cleaning, Shaping, Workload, clean, shape};
 
-/// A site of the super experiments.
+/// A site of the super experiments, which use real logs.
 struct Published {
-    log: LogName,
-    /// Table 7: the machine's size, and percent of all jobs under static, least loaded and least predicted.
+    log: ArchiveLog,
+    /// The processors of the machine (Table 7).
     procs: u32,
+    /// The percentage of all jobs that ran here under static, least-loaded and least-predicted (Table 7).
     shares: [&'static str; 3],
-    /// How many jobs that percentage under static is, with all of CTC's 77,222 for 22.9.
+    /// The number of jobs that the percentage under static implies, if the 22.9% of CTC are all of its 77,222 jobs.
     jobs: usize,
 }
 
-const fn site(
-    short: &'static str,
-    prefix: &'static str,
-    thanks: &'static str,
-    procs: u32,
-    shares: [&'static str; 3],
-    jobs: usize,
-) -> Published {
-    Published { log: LogName { short, prefix, thanks }, procs, shares, jobs }
+const fn site(log: ArchiveLog, procs: u32, shares: [&'static str; 3], jobs: usize) -> Published {
+    Published { log, procs, shares, jobs }
 }
 
 const SITES: [Published; 6] = [
-    site("CTC", "CTC-SP2-1996", "Dan Dwyer and Steve Hotovy", 430, ["22.9", "13.7", "10.4"], 77_222),
-    site(
-        "ANL",
-        "ANL-Intrepid-2009",
-        "Susan Coghlan, Narayan Desai and Wei Tang",
-        163_840,
-        ["20.7", "53.4", "52.1"],
-        69_800,
-    ),
-    site("LANL", "LANL-CM5-1994", "Curt Canada", 1024, ["21.7", "11.2", "18.3"], 73_200),
-    site("HPC2N", "HPC2N-2002", "Ake Sandgren", 240, ["5.7", "7.6", "2.0"], 19_200),
-    site(
-        "SDSC-BLUE",
-        "SDSC-BLUE-2000",
-        "Travis Earheart and Nancy Wilkins-Diehr",
-        1024,
-        ["21.0", "11.1", "18.4"],
-        70_800,
-    ),
-    site("SDSC-SP2", "SDSC-SP2-1998", "Victor Hazlewood", 128, ["7.9", "2.7", "1.4"], 26_600),
+    site(CTC, 430, ["22.9", "13.7", "10.4"], 77_222),
+    site(ANL, 163_840, ["20.7", "53.4", "52.1"], 69_800),
+    site(LANL, 1024, ["21.7", "11.2", "18.3"], 73_200),
+    site(HPC2N, 240, ["5.7", "7.6", "2.0"], 19_200),
+    site(SDSC_BLUE, 1024, ["21.0", "11.1", "18.4"], 70_800),
+    site(SDSC_SP2, 128, ["7.9", "2.7", "1.4"], 26_600),
 ];
 
-/// Table 8: minutes, percent, percent, under static, least loaded and least predicted.
-/// The last row is ours: how busy the processors are, from the first submission to the last end.
+pub(super) const FORM: StudyForm = StudyForm {
+    name: "kumar-meta",
+    paper: "Kumar and Vadhiyar: metascheduling",
+    logs: &KUMAR_LOGS,
+    build: |setup| {
+        let days = if setup.quick { 10 } else { SCENARIO_DAYS };
+        Ok(Box::new(KumarMeta::new(setup, false, days, 1)?))
+    },
+};
+
+/// The rows of Table 8: name, value, and the published figures under static, least-loaded and least-predicted. The last row
+/// is not in the paper: the share of busy processors from the first submission to the last end.
 const TABLE_8: [(&str, Value, [&str; 3]); 4] = [
     ("mean wait, minutes", |run| run.waits.wait_mean / MINUTE as f64, ["196", "105", "52"]),
     ("jobs that wait an hour at most, %", |run| run.waits.wait_le_1h_pct, ["68", "76", "89"]),
@@ -64,28 +59,25 @@ const TABLE_8: [(&str, Value, [&str; 3]); 4] = [
     ("utilization, %", utilization, ["", "", ""]),
 ];
 
-/// Of all sites together, in percent.
+/// The utilization of all sites together, in percent.
 fn utilization(run: &MetaSummary) -> f64 {
     let procs = |site: &SiteSummary| f64::from(site.procs);
     let used: f64 = run.sites.iter().map(|site| site.utilization * procs(site)).sum();
     used / run.sites.iter().map(procs).sum::<f64>() * 100.0
 }
 
-/// The policies, the paper's three first: their places are those of the published figures.
+/// The policies. The first three are those of the paper, in the order of the published figures.
 const POLICIES: [&str; 5] = ["static", "least-loaded", "least-predicted", "redundant", "k-distributed"];
 const STATIC: usize = 0;
 const LEAST_LOADED: usize = 1;
 const LEAST_PREDICTED: usize = 2;
 const REDUNDANT: usize = 3;
 
-pub fn kumar_meta_logs() -> Vec<LogName> {
-    SITES.iter().map(|site| site.log).collect()
-}
-
-/// The study on the logs at hand.
+/// The study on the logs that were found, and on generated jobs.
 pub struct KumarMeta {
+    logs: Vec<FoundLog>,
     sites: Vec<(&'static Published, Workload)>,
-    /// How long the jobs of scenarios come for.
+    /// The number of days in which the jobs of scenarios arrive.
     days: u32,
     replications: u64,
     threads: usize,
@@ -95,31 +87,59 @@ pub struct KumarMeta {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Cell {
     replication: u64,
-    /// None: the super experiment.
+    /// None for the super experiment.
     scenario: Option<Scenario>,
+    /// An index of [`POLICIES`].
     policy: usize,
 }
 
-/// A figure of a simulation.
+/// Selects a number of a simulation.
 type Value = fn(&MetaSummary) -> f64;
 
+impl Study for KumarMeta {
+    fn name(&self) -> &'static str {
+        FORM.name
+    }
+
+    fn logs(&self) -> &[FoundLog] {
+        &self.logs
+    }
+
+    fn steps(&self) -> (usize, &'static str) {
+        (self.cells().len(), "runs")
+    }
+
+    fn figures(&self, progress: &(dyn Fn(usize) + Sync)) -> Result<Vec<Figure>, StudyError> {
+        let cells = self.cells();
+        let runs = parallel::map(&cells, self.threads, |cell| self.simulate(cell), progress);
+        let runs: Vec<MetaSummary> = runs.into_iter().collect::<Result<_, _>>().map_err(StudyError::Simulation)?;
+        let results = Results { cells, runs, replications: self.replications };
+        let mut figures = self.table_7(&results);
+        figures.extend(figure_3(&results));
+        figures.extend(self.super_claims(&results));
+        figures.extend(table_8(&results));
+        figures.extend(synthetic_claims(&results));
+        Ok(figures)
+    }
+}
+
 impl KumarMeta {
-    /// Takes of each log as many jobs as the paper seems to, or all of them.
-    pub fn new(
-        logs: &[(FoundLog, Log)],
-        full: bool,
-        days: u32,
-        replications: u64,
-        threads: usize,
-    ) -> Result<KumarMeta, TraceError> {
+    /// The study with the number of jobs of each log that Table 7 of the paper implies, or with all jobs if `full`, and with
+    /// `days` of generated jobs in each scenario.
+    ///
+    /// # Errors
+    ///
+    /// If a log cannot be read.
+    pub fn new(setup: Setup, full: bool, days: u32, replications: u64) -> Result<KumarMeta, StudyError> {
         let mut sites = Vec::new();
         for published in &SITES {
-            let Some((_, log)) = logs.iter().find(|(found, _)| found.name == published.log) else { continue };
-            let workload = clean(log, &Cleaning { procs: Some(published.procs), ..Cleaning::default() })?;
+            let Some(found) = setup.logs.iter().find(|found| found.log == published.log) else { continue };
+            let procs = Some(published.procs);
+            let workload = clean(&found.as_recorded()?, &Cleaning { procs, ..Cleaning::default() })?;
             let first = if full { None } else { Some(published.jobs) };
             sites.push((published, shape(workload, &Shaping { first, ..Shaping::default() })?));
         }
-        Ok(KumarMeta { sites, days, replications, threads })
+        Ok(KumarMeta { logs: setup.logs, sites, days, replications: replications.max(1), threads: setup.threads })
     }
 
     fn has(&self, published: &Published) -> bool {
@@ -132,17 +152,12 @@ impl KumarMeta {
             |(scenario, replication)| (0..POLICIES.len()).map(move |policy| Cell { replication, scenario, policy });
         let of_replication = |replication| grids().map(move |scenario| (scenario, replication)).flat_map(with);
         let mut cells: Vec<Cell> = (0..self.replications).flat_map(of_replication).collect();
-        // Those that take longest first, so that no thread is left alone with one in the end.
+        // The longest runs come first, so that no thread begins one of them when the others have nothing left to do.
         cells.sort_by_key(|cell| (cell.policy != LEAST_PREDICTED, cell.scenario.is_some()));
         cells
     }
 
-    /// How many simulations there are to be told of.
-    pub fn steps(&self) -> usize {
-        self.cells().len()
-    }
-
-    /// Jobs that are simulated, and questions that are asked of a site's history.
+    /// The number of jobs that are simulated, and the number of waits that are predicted, over all runs.
     pub fn cost(&self) -> (usize, usize) {
         let own: usize = self.sites.iter().map(|(_, workload)| workload.jobs.len()).sum();
         let made: usize = Scenario::all().iter().map(|scenario| scenario.jobs(self.days)).sum();
@@ -152,43 +167,25 @@ impl KumarMeta {
     }
 
     fn simulate(&self, cell: &Cell) -> Result<MetaSummary, String> {
-        let setting = Setting::parse("easy", "estimate").expect("a pair of our own");
+        let setting = Setting::parse("easy", "estimate").expect("a valid pair");
         let system = match &cell.scenario {
             Some(scenario) => scenario.system(&setting, self.days, cell.replication),
             None => self.super_experiment(&setting, cell.replication),
         };
         let system = system.map_err(|error| error.to_string())?;
-        let policy = DispatchPolicy::parse(POLICIES[cell.policy]).expect("a policy of our own");
+        let policy = DispatchPolicy::parse(POLICIES[cell.policy]).expect("a valid policy");
         let record = run(&system, &policy, &mut |_| ()).map_err(|error| error.to_string())?;
         Ok(summarize_system(&system, &policy, &record, &Measure::default()))
     }
 
-    /// The logs as they are, or, in other replications, shaken.
-    fn super_experiment(
-        &self,
-        setting: &Setting,
-        replication: u64,
-    ) -> Result<MetaSystem, crate::meta::MetaSystemError> {
+    /// The system of all logs: as they are in replication 0, shaken by up to 30 s in the others.
+    fn super_experiment(&self, setting: &Setting, replication: u64) -> Result<MetaSystem, MetaSystemError> {
         let shaking = Shaping { shake: if replication > 0 { 30 } else { 0 }, seed: replication, ..Shaping::default() };
         let shaken = |(published, workload): &(&Published, Workload)| {
             let workload = shape(workload.clone(), &shaking).expect("shaking loses no job");
-            Site { name: published.log.short.to_string(), workload, setting: setting.clone() }.from_time_zero()
+            Site { name: published.log.name.to_string(), workload, setting: setting.clone() }.from_time_zero()
         };
         MetaSystem::new(self.sites.iter().map(shaken).collect())
-    }
-
-    /// The figures. The watcher is told after each simulation how many are done.
-    pub fn figures(&self, watch: impl Fn(usize) + Sync) -> Result<Vec<Figure>, String> {
-        let cells = self.cells();
-        let runs = parallel::map(&cells, self.threads, |cell| self.simulate(cell), watch);
-        let runs: Vec<MetaSummary> = runs.into_iter().collect::<Result<_, _>>()?;
-        let results = Results { cells, runs, replications: self.replications };
-        let mut figures = self.table_7(&results);
-        figures.extend(figure_3(&results));
-        figures.extend(self.super_claims(&results));
-        figures.extend(table_8(&results));
-        figures.extend(synthetic_claims(&results));
-        Ok(figures)
     }
 
     fn table_7(&self, results: &Results) -> Vec<Figure> {
@@ -199,18 +196,18 @@ impl KumarMeta {
             for (policy, name) in POLICIES.iter().enumerate() {
                 let values = results.over_replications(None, policy, &|run| run.sites[at].share_pct);
                 let printed = published.shares.get(policy).copied().unwrap_or_default();
-                // What it would be of the sites that are here alone.
+                // The published share, if only the jobs of the sites at hand are counted.
                 let note = published.shares.get(policy).map_or(String::new(), |share| {
                     let here: f64 = self.sites.iter().map(|(site, _)| number(site.shares[policy])).sum();
                     format!("of these {} sites' jobs {:.1} published", self.sites.len(), number(share) / here * 100.0)
                 });
-                let row = format!("{} ({})", published.log.short, published.procs);
-                figures.push(figure(table, row, name, printed, &values, note));
+                let row = format!("{} ({})", published.log.name, published.procs);
+                figures.push(figure(table, row, name, printed, &values, note).because(self.without_anl()));
             }
         }
         for published in SITES.iter().filter(|published| !self.has(published)) {
             for (share, policy) in published.shares.iter().zip(POLICIES) {
-                let row = format!("{} ({})", published.log.short, published.procs);
+                let row = format!("{} ({})", published.log.name, published.procs);
                 figures.push(figure(
                     table,
                     row,
@@ -224,17 +221,22 @@ impl KumarMeta {
         figures
     }
 
+    /// Why the super experiment differs, if the log of ANL is missing.
+    fn without_anl(&self) -> &'static str {
+        let complete = SITES.iter().all(|published| self.has(published));
+        if complete { "" } else { "in the paper ANL ran half of all jobs, and its log is not here: not comparable" }
+    }
+
     fn super_claims(&self, results: &Results) -> Vec<Figure> {
         let table = "text, super experiments, percent";
-        let complete = SITES.iter().all(|published| self.has(published));
-        let why = if complete { "" } else { "the paper's is with ANL, which ran half of all jobs: not comparable" };
+        let why = self.without_anl();
         let row = |policy, other, column: &str, published: &str, note: &str| {
             let values = results.each(|replication| results.reduction(replication, None, policy, other));
-            figure(table, "shorter mean wait".to_string(), column, published, &values, note.to_string())
+            figure(table, "shorter mean wait".to_string(), column, published, &values, note.to_string()).because(why)
         };
         vec![
-            row(LEAST_PREDICTED, STATIC, "least-predicted against static", "<=54", why),
-            row(LEAST_PREDICTED, LEAST_LOADED, "least-predicted against least-loaded", "<=33", why),
+            row(LEAST_PREDICTED, STATIC, "least-predicted against static", "<=54", ""),
+            row(LEAST_PREDICTED, LEAST_LOADED, "least-predicted against least-loaded", "<=33", ""),
             row(
                 REDUNDANT,
                 LEAST_PREDICTED,
@@ -247,7 +249,7 @@ impl KumarMeta {
     }
 }
 
-/// What all simulations gave.
+/// The results of all simulations. `runs` has one summary per cell, in the same order.
 struct Results {
     cells: Vec<Cell>,
     runs: Vec<MetaSummary>,
@@ -260,11 +262,12 @@ impl Results {
         &self.runs[self.cells.iter().position(|cell| *cell == wanted).expect("all cells were run")]
     }
 
-    /// One value a replication.
+    /// The value of each replication.
     fn each(&self, value: impl Fn(u64) -> f64) -> Vec<f64> {
         (0..self.replications).map(value).collect()
     }
 
+    /// A number of one simulation in each replication.
     fn over_replications(
         &self,
         scenario: Option<Scenario>,
@@ -274,21 +277,21 @@ impl Results {
         self.each(|replication| of(self.run(replication, scenario, policy)))
     }
 
-    /// By how many percent a policy's mean wait is shorter than another's, in one replication of one system.
+    /// The reduction of the mean wait by a policy against another one, in percent, in one replication of one system.
     fn reduction(&self, replication: u64, scenario: Option<Scenario>, policy: usize, other: usize) -> f64 {
         let wait = |policy| self.run(replication, scenario, policy).waits.wait_mean;
         (wait(other) - wait(policy)) / wait(other) * 100.0
     }
 
-    /// A value of each scenario, in one replication.
+    /// The value of each scenario.
     fn over_scenarios(&self, value: impl Fn(Scenario) -> f64) -> Vec<f64> {
         Scenario::all().into_iter().map(value).collect()
     }
 }
 
-/// A figure with an interval over replications; the first of them is what is measured.
+/// A percentage with an interval over replications. The measured value is that of the first replication.
 fn figure(table: &str, row: String, column: &str, published: &str, values: &[f64], note: String) -> Figure {
-    Figure::new((table, &row, column), published, values[0], &note).over(values)
+    Figure::new((table, &row, column), published, values[0], &note).over(values).percent()
 }
 
 fn figure_3(results: &Results) -> Vec<Figure> {
@@ -310,14 +313,15 @@ fn table_8(results: &Results) -> Vec<Figure> {
                 mean_and_half_width(&values).0
             });
             let printed = published.get(policy).copied().unwrap_or_default();
-            let note = if printed.is_empty() { "" } else { "how busy the paper's queues were is not known" };
-            figures.push(figure(table, row.to_string(), name, printed, &values, note.to_string()));
+            let note = if printed.is_empty() { "" } else { "the paper does not give the load of its queues" };
+            let figure = figure(table, row.to_string(), name, printed, &values, note.to_string());
+            figures.push(Figure { in_percent: row.contains('%'), ..figure });
         }
     }
     figures
 }
 
-/// The ranges that the text gives over the scenarios: their ends.
+/// The ranges over all scenarios that the text gives: their least and largest value, and the median, which is not in the paper.
 fn synthetic_claims(results: &Results) -> Vec<Figure> {
     let table = "text, synthetic experiments, least-predicted, percent";
     type Change<'a> = &'a dyn Fn(u64, Scenario) -> f64;

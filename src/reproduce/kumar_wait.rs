@@ -1,8 +1,8 @@
 //! Kumar and Vadhiyar, "Prediction of Queue Waiting Times for Metascheduling on Parallel Batch Systems": Tables 3 and 4,
 //! Figure 2, and what the text says of ranges.
 
-use crate::engine::EngineError;
 use crate::job::Job;
+use crate::report::grouped;
 use crate::trace::Workload;
 use crate::wait::{
     Evaluation, EvaluationPhase, EvaluationPlan, HitRate, SiteSchedule, WaitFigures, WaitMethod, evaluate,
@@ -10,11 +10,12 @@ use crate::wait::{
 
 use super::figure::Figure;
 use super::judge::{Claim, verdict};
-use super::logs::{FoundLog, LogName};
+use super::logs::{ANL, ArchiveLog, CTC, FoundLog, HPC2N, LANL, SDSC_BLUE, SDSC_SP2};
+use super::study::{Setup, Study, StudyError, StudyForm};
 
 /// Table 4 of one log: QBETS, IBL and the weighted average, in percent of the jobs.
 struct Published {
-    log: LogName,
+    log: ArchiveLog,
     /// (a) of those that waited more than an hour.
     slow: [&'static str; 3],
     /// (b) of all.
@@ -22,41 +23,28 @@ struct Published {
 }
 
 const PUBLISHED: [Published; 6] = [
-    Published {
-        log: LogName { short: "CTC", prefix: "CTC-SP2-1996", thanks: "Dan Dwyer and Steve Hotovy" },
-        slow: ["19", "28", "30"],
-        all: ["4", "47", "59"],
-    },
-    Published {
-        log: LogName { short: "ANL", prefix: "ANL-Intrepid-2009", thanks: "Susan Coghlan, Narayan Desai and Wei Tang" },
-        slow: ["19", "29", "30"],
-        all: ["18", "59", "73"],
-    },
-    Published {
-        log: LogName { short: "LANL", prefix: "LANL-CM5-1994", thanks: "Curt Canada" },
-        slow: ["10", "26", "28"],
-        all: ["58", "61", "76"],
-    },
-    Published {
-        log: LogName { short: "HPC2N", prefix: "HPC2N-2002", thanks: "Ake Sandgren" },
-        slow: ["13", "22", "23"],
-        all: ["16", "48", "64"],
-    },
-    Published {
-        log: LogName {
-            short: "SDSC Blue",
-            prefix: "SDSC-BLUE-2000",
-            thanks: "Travis Earheart and Nancy Wilkins-Diehr",
-        },
-        slow: ["15", "24", "28"],
-        all: ["37", "57", "74"],
-    },
-    Published {
-        log: LogName { short: "SDSC SP2", prefix: "SDSC-SP2-1998", thanks: "Victor Hazlewood" },
-        slow: ["30", "33", "35"],
-        all: ["8", "48", "64"],
-    },
+    Published { log: CTC, slow: ["19", "28", "30"], all: ["4", "47", "59"] },
+    Published { log: ANL, slow: ["19", "29", "30"], all: ["18", "59", "73"] },
+    Published { log: LANL, slow: ["10", "26", "28"], all: ["58", "61", "76"] },
+    Published { log: HPC2N, slow: ["13", "22", "23"], all: ["16", "48", "64"] },
+    Published { log: SDSC_BLUE, slow: ["15", "24", "28"], all: ["37", "57", "74"] },
+    Published { log: SDSC_SP2, slow: ["30", "33", "35"], all: ["8", "48", "64"] },
 ];
+
+/// The logs that the study uses.
+pub const KUMAR_LOGS: [ArchiveLog; 6] = [CTC, ANL, LANL, HPC2N, SDSC_BLUE, SDSC_SP2];
+
+pub(super) const FORM: StudyForm = StudyForm {
+    name: "kumar-wait",
+    paper: "Kumar and Vadhiyar: prediction of waits",
+    logs: &KUMAR_LOGS,
+    build: |setup| {
+        let regression_every = if setup.quick { 500 } else { EvaluationPlan::default().regression_every };
+        let most = if setup.quick { 5_000 } else { EvaluationPlan::default().most };
+        let plan = EvaluationPlan { most, regression_every, threads: setup.threads, ..EvaluationPlan::default() };
+        Ok(Box::new(KumarWait::new(setup, plan)?))
+    },
+};
 
 /// The methods of Table 4, in its order.
 const METHODS: [(&str, &str); 3] = [("QBETS", "qbets"), ("IBL", "ibl"), ("Avg wt", "knn")];
@@ -77,16 +65,12 @@ const CLEANED: &str = "the archive's log is a cleaned one";
 const IBL_NOTE: &str = "which attributes IBL compares is our reading";
 const PQSTAR_NOTE: &str = "our reading of a summary of PQStar; it changes no other figure";
 
-/// The logs that the study wants.
-pub fn kumar_wait_logs() -> Vec<LogName> {
-    PUBLISHED.iter().map(|published| published.log).collect()
-}
-
 /// The study on the logs at hand.
-pub struct KumarWait<'a> {
-    /// With the waits that they recorded.
-    pub logs: &'a [(FoundLog, Workload)],
-    pub plan: EvaluationPlan,
+pub struct KumarWait {
+    logs: Vec<FoundLog>,
+    /// Of each log, with the waits that it recorded.
+    workloads: Vec<Workload>,
+    plan: EvaluationPlan,
 }
 
 struct Measured {
@@ -97,17 +81,29 @@ struct Measured {
     points: Vec<WaitFigures>,
 }
 
-impl KumarWait<'_> {
-    /// The figures. The watcher is told which log, of how many, is in which phase, and how far that is.
-    pub fn figures(
-        &self,
-        watch: &(dyn Fn(usize, EvaluationPhase, usize, usize) + Sync),
-    ) -> Result<Vec<Figure>, EngineError> {
+impl Study for KumarWait {
+    fn name(&self) -> &'static str {
+        FORM.name
+    }
+
+    fn logs(&self) -> &[FoundLog] {
+        &self.logs
+    }
+
+    fn steps(&self) -> (usize, &'static str) {
+        (100 * self.logs.len(), "percent")
+    }
+
+    fn figures(&self, progress: &(dyn Fn(usize) + Sync)) -> Result<Vec<Figure>, StudyError> {
         let mut measured = Vec::new();
-        for (at, (log, workload)) in self.logs.iter().enumerate() {
-            let published = PUBLISHED.iter().find(|published| published.log == log.name);
+        for (at, (found, workload)) in self.logs.iter().zip(&self.workloads).enumerate() {
+            let published = PUBLISHED.iter().find(|published| published.log == found.log);
             let published = published.expect("a log of the study");
-            let evaluation = self.evaluate(workload, &|phase, done, all| watch(at, phase, done, all))?;
+            let evaluation = self.evaluate(workload, &|phase, done, all| {
+                // Training and predicting take about as long: each is half of a log's share.
+                let half = 50 * done / all.max(1);
+                progress(100 * at + if phase == EvaluationPhase::Predicting { 50 + half } else { half });
+            })?;
             let (all, sample) = (evaluation.figures(), evaluation.every(self.plan.regression_every).figures());
             let pick = |figures: &[WaitFigures], wanted: &[(&str, &str)]| {
                 let find = |(_, spec): &(&str, &str)| figures.iter().find(|one| one.method == *spec).cloned();
@@ -124,12 +120,32 @@ impl KumarWait<'_> {
         figures.extend(gains(&measured));
         Ok(figures)
     }
+}
+
+impl KumarWait {
+    /// The study with its own choice of predicted jobs.
+    ///
+    /// # Errors
+    ///
+    /// If a log cannot be read, or has no jobs after the first that is predicted.
+    pub fn new(setup: Setup, plan: EvaluationPlan) -> Result<KumarWait, StudyError> {
+        let workloads: Vec<Workload> = setup.logs.iter().map(FoundLog::replayed).collect::<Result<_, _>>()?;
+        let first = plan.learning.first;
+        for (found, workload) in setup.logs.iter().zip(&workloads) {
+            if workload.jobs.len() <= first {
+                let (name, jobs) = (found.log.name, grouped(workload.jobs.len() as u64));
+                let message = format!("--begin leaves none of the {jobs} jobs of {name} to predict");
+                return Err(StudyError::Usage(message));
+            }
+        }
+        Ok(KumarWait { logs: setup.logs, workloads, plan })
+    }
 
     fn evaluate(
         &self,
         workload: &Workload,
         watch: &(dyn Fn(EvaluationPhase, usize, usize) + Sync),
-    ) -> Result<Evaluation, EngineError> {
+    ) -> Result<Evaluation, StudyError> {
         let mut specs: Vec<&str> = METHODS.iter().map(|(_, spec)| *spec).collect();
         specs.extend(POINTS.iter().skip(1).map(|(_, spec)| *spec));
         let methods: Vec<WaitMethod> =
@@ -137,7 +153,7 @@ impl KumarWait<'_> {
         let start = |job: &Job| job.submission.submit + job.recorded_wait.get().unwrap_or(0);
         let starts: Vec<_> = workload.jobs.iter().map(start).collect();
         let schedule = SiteSchedule { jobs: &workload.jobs, starts: &starts, procs: workload.procs };
-        evaluate(&schedule, &methods, &self.plan, watch)
+        Ok(evaluate(&schedule, &methods, &self.plan, watch)?)
     }
 }
 
@@ -152,7 +168,7 @@ fn table_3(measured: &Measured) -> Vec<Figure> {
     };
     let row = |((name, _), figures): (&(&str, &str), &WaitFigures)| {
         let table = "Table 3, percentage prediction error in response time";
-        figure(table, measured.published.log.short, name, "", figures.ppe_percent(), note(figures))
+        figure(table, measured.published.log.name, name, "", figures.ppe_percent(), note(figures))
     };
     POINTS.iter().zip(&measured.points).map(row).collect()
 }
@@ -162,7 +178,7 @@ fn table_4(measured: &Measured, table: &str, slow: bool) -> Vec<Figure> {
     let published = if slow { published_slow } else { published_all };
     let row = |(at, figures): (usize, &WaitFigures)| {
         let share = if slow { figures.slow[0] } else { figures.classes[0] };
-        figure(table, log.short, METHODS[at].0, published[at], share.percent(), method_note(at))
+        figure(table, log.name, METHODS[at].0, published[at], share.percent(), method_note(at))
     };
     measured.methods.iter().enumerate().map(row).collect()
 }
@@ -181,7 +197,7 @@ fn ranges(measured: &Measured, table: &str, at: usize, published: &str) -> Vec<F
             |slow: bool| format!("{}, {}", METHODS[method].0, if slow { "non quick starters" } else { "overall" });
         let published = if method == OURS { published } else { "" };
         let note = if method == OURS { format!("range over six logs; {CLEANED}") } else { missing(at, method) };
-        let short = measured.published.log.short;
+        let short = measured.published.log.name;
         [
             figure(table, short, &what(false), published, figures.classes[at].percent(), note),
             figure(table, short, &what(true), "", figures.slow[at].percent(), missing(at, method)),
@@ -200,7 +216,7 @@ fn quick_starters(measured: &Measured) -> Vec<Figure> {
     let Some((precision, recall)) = measured.methods[OURS].quick else { return Vec::new() };
     let row = |column: &str, share: HitRate| {
         let table = "Section 3.1, quick starters, percent";
-        figure(table, measured.published.log.short, column, "", share.percent(), PQSTAR_NOTE.to_string())
+        figure(table, measured.published.log.name, column, "", share.percent(), PQSTAR_NOTE.to_string())
     };
     vec![row("predicted that were", precision), row("found of those that were", recall)]
 }

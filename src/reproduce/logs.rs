@@ -1,52 +1,91 @@
-//! The archive's logs by name, whatever their version.
+//! The logs of the Parallel Workloads Archive that studies use, by name, whatever their version.
 
+use std::io;
 use std::path::{Path, PathBuf};
+
+use crate::experiment::Options;
+use crate::schedule::catalog;
+use crate::trace::{Log, ReadOptions, Source, TraceError, Workload, read};
 
 /// A log of the Parallel Workloads Archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LogName {
-    /// As studies call it.
-    pub short: &'static str,
-    /// What its file's name begins with.
+pub struct ArchiveLog {
+    /// The name in figures and messages: `SDSC-BLUE`.
+    pub name: &'static str,
+    /// The first part of the names of its files, without the version: `SDSC-BLUE-2000`.
     pub prefix: &'static str,
-    /// Who collected it, as its header says.
+    /// The people who provided it, as its header says.
     pub thanks: &'static str,
 }
 
-/// A log that is there.
+const fn log(name: &'static str, prefix: &'static str, thanks: &'static str) -> ArchiveLog {
+    ArchiveLog { name, prefix, thanks }
+}
+
+pub(super) const ANL: ArchiveLog = log("ANL", "ANL-Intrepid-2009", "Susan Coghlan, Narayan Desai and Wei Tang");
+pub(super) const CTC: ArchiveLog = log("CTC", "CTC-SP2-1996", "Dan Dwyer and Steve Hotovy");
+pub(super) const HPC2N: ArchiveLog = log("HPC2N", "HPC2N-2002", "Ake Sandgren");
+pub(super) const KTH: ArchiveLog = log("KTH", "KTH-SP2-1996", "Lars Malinowsky");
+pub(super) const LANL: ArchiveLog = log("LANL", "LANL-CM5-1994", "Curt Canada");
+pub(super) const SDSC_BLUE: ArchiveLog = log("SDSC-BLUE", "SDSC-BLUE-2000", "Travis Earheart and Nancy Wilkins-Diehr");
+pub(super) const SDSC_PAR_96: ArchiveLog = log("SDSC-Par-96", "SDSC-Par-1996", "Reagan Moore and Allen Downey");
+pub(super) const SDSC_SP2: ArchiveLog = log("SDSC-SP2", "SDSC-SP2-1998", "Victor Hazlewood");
+
+/// A log of the archive with the file that holds it.
 #[derive(Clone, Debug)]
 pub struct FoundLog {
-    pub name: LogName,
+    /// Which log of the archive it is.
+    pub log: ArchiveLog,
+    /// The file, plain or compressed.
     pub file: PathBuf,
 }
 
-/// Looks for logs in a folder: those that are there, and those that are not. Of several versions the last by name is
-/// taken, so a cleaned one before a raw one of the same number.
-pub fn find_logs(folder: &Path, names: &[LogName]) -> std::io::Result<(Vec<FoundLog>, Vec<LogName>)> {
+impl FoundLog {
+    /// The file as the reader of logs wants it.
+    pub fn source(&self) -> Source {
+        Source::from_argument(&self.file.to_string_lossy())
+    }
+
+    /// All its records.
+    pub fn as_recorded(&self) -> Result<Log, TraceError> {
+        read(&self.source(), ReadOptions::default(), &mut |_| ())
+    }
+
+    /// Its jobs with the waits that it recorded, cleaned as for `--scheduler replay`.
+    pub fn replayed(&self) -> Result<Workload, TraceError> {
+        let replay = catalog::parse("replay").expect("a scheduler of ours");
+        let options = Options { scheduler: replay, ..Options::default() };
+        options.clean_out(&mut read(&self.source(), options.read_options(), &mut |_| ())?)
+    }
+}
+
+/// Looks for logs in a folder: first those that are there, then those that are missing. Of several versions of a log
+/// the last by name is taken, so a cleaned one before a raw one of the same version.
+pub fn find_logs(folder: &Path, wanted: &[ArchiveLog]) -> io::Result<(Vec<FoundLog>, Vec<ArchiveLog>)> {
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
     files.sort();
     let (mut found, mut missing) = (Vec::new(), Vec::new());
-    for &name in names {
+    for &log in wanted {
         let is_it = |file: &&PathBuf| {
             let text = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            text.starts_with(name.prefix) && [".swf", ".swf.gz", ".swf.zst"].iter().any(|end| text.ends_with(end))
+            text.starts_with(log.prefix) && [".swf", ".swf.gz", ".swf.zst"].iter().any(|end| text.ends_with(end))
         };
         match files.iter().rfind(is_it) {
-            Some(file) => found.push(FoundLog { name, file: file.clone() }),
-            None => missing.push(name),
+            Some(file) => found.push(FoundLog { log, file: file.clone() }),
+            None => missing.push(log),
         }
     }
     Ok((found, missing))
 }
 
-/// What the archive asks for.
+/// The citation and the acknowledgements that the archive asks for.
 pub fn acknowledgements(logs: &[FoundLog]) -> String {
     let mut text = "The logs are from the Parallel Workloads Archive: D. G. Feitelson, D. Tsafrir and D. Krakov, \
         \"Experience with using the Parallel Workloads Archive\", J. Parallel Distrib. Comput. 74(10), 2014. Thanks to"
         .to_string();
-    for (at, log) in logs.iter().enumerate() {
-        text.push_str(&format!("{} {} ({})", if at == 0 { "" } else { "," }, log.name.thanks, log.name.short));
+    for (at, found) in logs.iter().enumerate() {
+        text.push_str(&format!("{} {} ({})", if at == 0 { "" } else { "," }, found.log.thanks, found.log.name));
     }
     text
 }

@@ -1,7 +1,7 @@
 //! Published tables, computed again: figures of papers beside ours, with what must differ said.
 //!
-//! A study is data: the published figures with their places, the runs that measure each, and a note where ours must
-//! differ. Nothing is tuned to a published figure.
+//! A [`Study`] is data: the published figures with their places, the runs that measure each, and a reason where ours
+//! must differ. Nothing is tuned to a published figure. [`STUDIES`] lists them all.
 //!
 #![doc = include_str!("../cli/help/reproduce.md")]
 
@@ -9,18 +9,24 @@ mod downey;
 mod downey_tables;
 mod figure;
 mod judge;
+mod kept;
 mod kumar_meta;
 mod kumar_wait;
 mod logs;
 mod smith;
+mod study;
+mod tables;
 mod talby;
 mod tsafrir;
 
-pub use downey::Downey;
-pub use figure::{Figure, write_figures};
-pub use kumar_meta::{KumarMeta, kumar_meta_logs};
-pub use kumar_wait::{KumarWait, kumar_wait_logs};
-pub use logs::{FoundLog, LogName, acknowledgements, find_logs};
-pub use smith::{Smith, smith_logs};
-pub use talby::{Talby, talby_logs};
-pub use tsafrir::{Tsafrir, tsafrir_logs};
+pub use downey::{Downey, PAPER_DAYS};
+pub use figure::{Agreement, Figure};
+pub use kept::KeptFigures;
+pub use kumar_meta::KumarMeta;
+pub use kumar_wait::{KUMAR_LOGS, KumarWait};
+pub use logs::{ArchiveLog, FoundLog, acknowledgements, find_logs};
+pub use smith::{SMITH_LOGS, Smith};
+pub use study::{STUDIES, Setup, Study, StudyError, StudyForm};
+pub use tables::{write_figures, write_overview};
+pub use talby::{TALBY_LOGS, Talby, TalbyRuns};
+pub use tsafrir::{TSAFRIR_LOGS, Tsafrir};

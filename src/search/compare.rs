@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::judge::Score;
-use crate::engine::{self, EngineError, EngineOptions, Named};
+use crate::engine::{self, EngineError, EngineOptions, Named, Outcome};
 use crate::parallel;
 use crate::predict::{self, PredictAtStart};
 use crate::report::Cell;
@@ -70,7 +70,8 @@ pub fn compare_predictors(
         let score = |range: Range<usize>| {
             let mut score = Score::default();
             for finished in record.finished(&workload.jobs).skip(range.start).take(range.len()) {
-                score.add(finished.job.runtime, finished.outcome.prediction_at_start, finished.outcome.inside);
+                let Outcome { prediction_at_start, answered, inside, .. } = *finished.outcome;
+                score.add(finished.job.runtime, prediction_at_start, answered, inside);
             }
             score
         };

@@ -31,7 +31,8 @@ pub struct Genetic {
 }
 
 impl Default for Genetic {
-    /// The parameters of the paper.
+    /// Elite, mutation and the number of templates as in the paper. It does not give the number of sets and of
+    /// generations.
     fn default() -> Self {
         Genetic { population: 50, generations: 50, elite: 2, mutation: 0.001, templates: 10, seed: 1 }
     }

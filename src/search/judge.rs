@@ -38,21 +38,26 @@ pub struct Score {
     pub answered: usize,
     /// The sum of their absolute errors, in seconds.
     pub error_answered: i64,
-    /// How many of them have a run time within the confidence interval.
+    /// How many of them have a confidence interval.
+    pub with_interval: usize,
+    /// How many of these have a run time within the interval.
     pub inside: usize,
 }
 
 impl Score {
-    /// Adds a job. `inside` is None if no category predicted it, else whether its run time is within the confidence
-    /// interval.
-    pub fn add(&mut self, runtime: Seconds, prediction: Seconds, inside: Option<bool>) {
+    /// Adds a job. `answered` says whether the prediction comes from past jobs; `inside`, whether the run time is within
+    /// the confidence interval, if there is one.
+    pub fn add(&mut self, runtime: Seconds, prediction: Seconds, answered: bool, inside: Option<bool>) {
         let error = (runtime - prediction).abs();
         self.jobs += 1;
         self.error += error;
         self.runtime += runtime;
-        if let Some(inside) = inside {
+        if answered {
             self.answered += 1;
             self.error_answered += error;
+        }
+        if let Some(inside) = inside {
+            self.with_interval += 1;
             self.inside += usize::from(inside);
         }
     }
@@ -77,9 +82,9 @@ impl Score {
         (self.answered > 0).then(|| self.error_answered as f64 / self.answered as f64 / 60.0)
     }
 
-    /// The share of those jobs with a run time within the confidence interval; None if there are none.
+    /// Of the jobs with a confidence interval, the share whose run time is within it; None if there are none.
     pub fn inside_percent(&self) -> Option<f64> {
-        (self.answered > 0).then(|| self.inside as f64 / self.answered as f64 * 100.0)
+        (self.with_interval > 0).then(|| self.inside as f64 / self.with_interval as f64 * 100.0)
     }
 }
 
@@ -202,7 +207,8 @@ impl<'a> Judge<'a> {
             let (interval, prediction) = best;
             let runtime = self.jobs[at].runtime;
             let inside = (runtime - prediction).abs() as f64 <= interval;
-            score.add(runtime, prediction, interval.is_finite().then_some(inside));
+            let answered = interval.is_finite();
+            score.add(runtime, prediction, answered, answered.then_some(inside));
         }
         score
     }

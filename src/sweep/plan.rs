@@ -19,7 +19,7 @@ use super::grid::{Cells, Grid};
 use super::store::{CellKey, LogState, Store};
 
 /// Increased whenever any result of the main command changes, so that a sweep never mixes results of two revisions.
-pub const RESULTS_REVISION: u32 = 3;
+pub const RESULTS_REVISION: u32 = 4;
 
 /// Why a sweep cannot be started or resumed.
 #[derive(Debug)]
@@ -53,6 +53,8 @@ pub enum SweepError {
         /// What is wrong with it.
         error: SpecError,
     },
+    /// A file of the folder cannot be read or written.
+    File(OutputError),
 }
 
 impl fmt::Display for SweepError {
@@ -76,11 +78,18 @@ impl fmt::Display for SweepError {
             SweepError::BadGrid { file, error } => {
                 write!(f, "{}: {error}; --change-grid with the lists of a grid replaces it", file.display())
             }
+            SweepError::File(error) => error.fmt(f),
         }
     }
 }
 
 impl std::error::Error for SweepError {}
+
+impl From<OutputError> for SweepError {
+    fn from(error: OutputError) -> Self {
+        SweepError::File(error)
+    }
+}
 
 /// What to do with a folder that may contain a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,11 +118,11 @@ impl Sweep {
     ///
     /// # Errors
     ///
-    /// A [`SweepError`], or an [`OutputError`] if a file cannot be read or written.
-    pub fn begin(folder: &Path, given: Option<Grid>, how: StartMode) -> anyhow::Result<Sweep> {
+    /// If the folder or its grid does not fit, or if a file cannot be read or written.
+    pub fn begin(folder: &Path, given: Option<Grid>, how: StartMode) -> Result<Sweep, SweepError> {
         let failed = |error| OutputError { name: folder.display().to_string(), error };
         if given.is_none() && !folder.exists() {
-            return Err(SweepError::NoGrid { folder: folder.to_path_buf() }.into());
+            return Err(SweepError::NoGrid { folder: folder.to_path_buf() });
         }
         fs::create_dir_all(folder).map_err(failed)?;
         // The folder may be used from any working folder.
@@ -126,8 +135,7 @@ impl Sweep {
                     return Err(match how {
                         StartMode::New => SweepError::NotEmpty { folder },
                         _ => SweepError::NotASweep { folder },
-                    }
-                    .into());
+                    });
                 }
                 let grid = given.ok_or_else(|| SweepError::NoGrid { folder: folder.to_path_buf() })?;
                 let text = grid.to_toml();
@@ -139,7 +147,7 @@ impl Sweep {
                 grid
             }
             Some(_) if how == StartMode::New => {
-                return Err(SweepError::NotEmpty { folder: folder.to_path_buf() }.into());
+                return Err(SweepError::NotEmpty { folder: folder.to_path_buf() });
             }
             Some(there) => match (given, there) {
                 (None, there) => there?,
@@ -151,7 +159,7 @@ impl Sweep {
                 }
                 (Some(given), there) => {
                     let differences = there?.differences(&given);
-                    return Err(SweepError::OtherGrid { folder: folder.to_path_buf(), differences }.into());
+                    return Err(SweepError::OtherGrid { folder: folder.to_path_buf(), differences });
                 }
             },
         };
@@ -163,10 +171,10 @@ impl Sweep {
     /// # Errors
     ///
     /// If the folder has no readable `grid.toml`.
-    pub fn open(folder: &Path) -> anyhow::Result<Sweep> {
+    pub fn open(folder: &Path) -> Result<Sweep, SweepError> {
         match Sweep::read_grid(&folder.join("grid.toml")) {
             Ok(Some(grid)) => Ok(Sweep { folder: folder.to_path_buf(), grid: grid? }),
-            Ok(None) | Err(_) => Err(SweepError::NotASweep { folder: folder.to_path_buf() }.into()),
+            Ok(None) | Err(_) => Err(SweepError::NotASweep { folder: folder.to_path_buf() }),
         }
     }
 

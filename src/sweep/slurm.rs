@@ -34,6 +34,8 @@ pub enum SlurmError {
         /// How many tasks are queued or running.
         tasks: usize,
     },
+    /// A file of the sweep cannot be written.
+    File(OutputError),
 }
 
 impl fmt::Display for SlurmError {
@@ -45,6 +47,7 @@ impl fmt::Display for SlurmError {
                  --shard I/N runs a part anywhere and `sim sweep merge` joins them"
             ),
             SlurmError::Refused { program, message } => write!(f, "{program} failed: {message}"),
+            SlurmError::File(error) => error.fmt(f),
             SlurmError::Busy { job, tasks } => write!(
                 f,
                 "{tasks} tasks of job {job} are still in the queue: wait for them (`sim sweep status`), or end them (`scancel {job}`)"
@@ -71,19 +74,19 @@ pub struct Submitted {
 ///
 /// # Errors
 ///
-/// A [`SlurmError`], or an [`OutputError`] if a file cannot be written.
+/// If a Slurm command fails, if earlier tasks have not ended, or if a file cannot be written.
 pub fn submit(
     sweep: &Sweep,
     missing: &[usize],
     shards: usize,
     program: &Path,
     options: &[String],
-) -> anyhow::Result<Submitted> {
+) -> Result<Submitted, SlurmError> {
     if let Some((job, tasks)) = active_job(sweep)? {
-        return Err(SlurmError::Busy { job, tasks }.into());
+        return Err(SlurmError::Busy { job, tasks });
     }
     let logs = sweep.folder.join("slurm");
-    let failed = |error| OutputError { name: logs.display().to_string(), error };
+    let failed = |error| SlurmError::File(OutputError { name: logs.display().to_string(), error });
     fs::create_dir_all(&logs).map_err(failed)?;
     let folder = fs::canonicalize(&sweep.folder).map_err(failed)?;
     let word = |path: &Path| quoted(&path.to_string_lossy());

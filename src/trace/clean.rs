@@ -2,7 +2,7 @@
 
 use super::error::TraceError;
 use super::read::Log;
-use super::record::Record;
+use super::record::{CANCELLED, Record};
 use super::workload::{CleaningReport, Workload};
 use crate::job::{Job, Submission};
 use crate::time::{HOUR, Seconds, Time};
@@ -63,6 +63,7 @@ enum NotSane {
     Procs,
     Runtime,
     Submit,
+    NeverRan,
 }
 
 /// The processors of a record, if the record is sane.
@@ -75,6 +76,8 @@ fn sane_procs(record: &Record, field: ProcsField) -> Result<u32, NotSane> {
         procs if procs <= 0 => Err(NotSane::Procs),
         _ if record.runtime < 0 => Err(NotSane::Runtime),
         _ if record.submit < 0 => Err(NotSane::Submit),
+        // Its runtime, if there is one, is that of something else: often the time after which a queue gave it up.
+        _ if record.status == CANCELLED && record.allocated <= 0 => Err(NotSane::NeverRan),
         procs => Ok(procs as u32),
     }
 }
@@ -147,6 +150,7 @@ impl<'a> Cleaner<'a> {
                     NotSane::Procs => &mut report.without_procs,
                     NotSane::Runtime => &mut report.negative_runtime,
                     NotSane::Submit => &mut report.negative_submit,
+                    NotSane::NeverRan => &mut report.never_ran,
                 } += 1;
                 return None;
             }
@@ -255,6 +259,7 @@ mod tests {
                 executable: -1,
                 queue: -1,
                 partition: -1,
+                status: 1,
             });
         Log {
             name: "test".into(),
@@ -306,6 +311,21 @@ mod tests {
         let strict = Cleaning { strict: true, ..Cleaning::default() };
         assert!(matches!(clean(&log(&records), &strict), Err(TraceError::TooWide { job: 6, needs: 65, .. })));
         assert!(matches!(clean(&log(&records[1..4]), &Cleaning::default()), Err(TraceError::NoJobs { .. })));
+    }
+
+    #[test]
+    fn a_job_that_was_cancelled_before_it_had_processors_never_ran() {
+        let mut log =
+            log(&[(0, 0, 7200, -1, 4, 60), (1, 0, 7200, 0, 4, 900), (2, 0, 10, 4, 4, 60), (3, 0, 10, -1, 4, -1)]);
+        for (record, status) in log.records.iter_mut().zip([5, 5, 5, 0]) {
+            record.status = status;
+        }
+        let workload = clean(&log, &Cleaning::default()).unwrap();
+        // The third had its processors, and ran until it was cancelled; the fourth was not cancelled.
+        assert_eq!(workload.jobs.iter().map(|job| job.number).collect::<Vec<_>>(), [3, 4]);
+        assert_eq!((workload.cleaning.never_ran, workload.cleaning.not_sane()), (2, 2));
+        // The 900 s of a job that never ran are not the log's largest estimate.
+        assert_eq!(workload.jobs[1].submission.estimate, 60);
     }
 
     #[test]

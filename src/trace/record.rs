@@ -38,7 +38,12 @@ pub struct Record {
     pub queue: i32,
     /// The partition's number (field 16).
     pub partition: i32,
+    /// How the job ended (field 11): 1 is completed, 0 failed, 5 cancelled. A number that does not fit is unknown.
+    pub status: i32,
 }
+
+/// The status of a job that was cancelled, before it started or while it ran.
+pub const CANCELLED: i32 = 5;
 
 /// A fault and its offset in the line, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,6 +236,7 @@ impl Record {
             executable: small(14)?,
             queue: small(15)?,
             partition: small(16)?,
+            status: small(11).unwrap_or(UNKNOWN as i32),
         })
     }
 }

@@ -42,6 +42,8 @@ pub struct CleaningReport {
     pub negative_runtime: u64,
     /// Dropped: a negative submit time.
     pub negative_submit: u64,
+    /// Dropped: cancelled before any processors were allocated (status 5), whatever the runtime.
+    pub never_ran: u64,
     /// Dropped: wider than the machine.
     pub too_wide: u64,
     /// Dropped: no estimate. 0 unless the rules drop such jobs.
@@ -67,9 +69,9 @@ pub struct CleaningReport {
 }
 
 impl CleaningReport {
-    /// Records that are not sane: no processors, or a time below 0.
+    /// Records that are not sane: no processors, a time below 0, or a job that never ran.
     pub fn not_sane(&self) -> u64 {
-        self.without_procs + self.negative_runtime + self.negative_submit
+        self.without_procs + self.negative_runtime + self.negative_submit + self.never_ran
     }
 
     /// All records that did not become jobs.

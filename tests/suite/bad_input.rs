@@ -150,7 +150,7 @@ fn what_is_changed_in_a_log_is_told() {
     let ran = sim_fed(&["--trace", "-"], &log);
     assert!(ran.err.contains("warning: standard input: 1 jobs (50.0%) have no estimate"), "{}", ran.err);
     assert!(
-        ran.err.contains("warning: standard input: 1 jobs were submitted before the job above them"),
+        ran.err.contains("warning: standard input: 1 jobs were submitted earlier than the job on the line above"),
         "{}",
         ran.err
     );
@@ -167,7 +167,10 @@ fn specs_that_mean_nothing() {
         "the predictors are perfect, constant, estimate, ruh, easy++, sbh, sbh-noest",
     );
     assert_bad_usage(&["--scheduler", "sjf"], "the schedulers are fcfs, easy, sjbf, conservative, replay");
-    assert_bad_usage(&["--predictor", "ruh:windw=2"], "the keys of ruh are window, metric, propagate, running, cap");
+    assert_bad_usage(
+        &["--predictor", "ruh:windw=2"],
+        "the keys of ruh are window, metric, order, propagate, running, cap",
+    );
     assert_bad_usage(&["--predictor", "ruh:window=0"], "not a whole number of at least 1");
     assert_bad_usage(&["--predictor", "ruh:metric=mode"], "one of median, mean, min, max, last");
     assert_bad_usage(&["--predictor", "ruh:cap=on,cap=off"], "given twice");

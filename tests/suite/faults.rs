@@ -149,7 +149,7 @@ fn every_request_to_end_leaves_no_half_written_file() {
         let ran = ran(child.wait_with_output().unwrap());
         drop(stdin);
         assert_eq!(ran.code, 130, "{signal}");
-        assert!(ran.err.starts_with("interrupted: the files being written were removed"), "{}", ran.err);
+        assert!(ran.err.starts_with("interrupted: unfinished files were removed"), "{}", ran.err);
         assert_eq!(names(folder.path()), ["jobs.csv"]);
         assert_eq!(fs::read_to_string(folder.path().join("jobs.csv")).unwrap(), "old");
     }
@@ -186,7 +186,7 @@ fn an_interrupted_sweep_says_how_to_go_on() {
     send("-INT", &child);
     let ran = ran(child.wait_with_output().unwrap());
     assert_eq!(ran.code, 130, "{}", ran.err);
-    assert_eq!(ran.err, "interrupted: what is finished is kept in study; the same command with --resume goes on\n");
+    assert_eq!(ran.err, "interrupted: finished cells are kept in study; the same command with --resume continues\n");
 }
 
 #[test]
@@ -359,7 +359,7 @@ fn an_output_never_replaces_an_input_or_another_output() {
     ] {
         let ran = shell(folder.path(), &format!(r#""$SIM" -q {arguments}"#));
         assert_eq!(ran.code, 2, "{arguments}: {}", ran.err);
-        assert!(ran.err.contains(" would replace what "), "{arguments}: {}", ran.err);
+        assert!(ran.err.contains(" would overwrite "), "{arguments}: {}", ran.err);
     }
     for arguments in [
         "--jobs-out new.csv --swf-out ./new.csv",

@@ -599,7 +599,7 @@ fn what_makes_no_sense_is_refused() {
         (&["--strategy", ""], "unknown strategy ''"),
         (&["--seeds", "1"], "--seeds"),
         (&["--seeds", "3", "--jobs-out", "x.csv"], "cannot be used with"),
-        (&["--seeds", "3", "--seed", "18446744073709551615"], "no numbers so large"),
+        (&["--seeds", "3", "--seed", "18446744073709551615"], "the last seed would be too large"),
         (&["--procs", "1", "--days", "1", "--rho", "0.01"], "no job arrives"),
         (&["--jobs-out", "-", "--scatter-out", "-"], "go to the same place"),
     ] {

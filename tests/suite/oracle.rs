@@ -39,8 +39,15 @@ pub enum OraclePredictor {
     Perfect,
     Constant { seconds: i64 },
     Estimate,
-    Ruh { window: usize, metric: OracleMetric, propagate: bool, running: bool, cap: bool },
+    Ruh { window: usize, metric: OracleMetric, by_arrival: bool, propagate: bool, running: bool, cap: bool },
     Sbh(OracleSbh),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum OraclePropagation {
+    On,
+    Ends,
+    Off,
 }
 
 /// A criterion without letters is `*`; `sessions` of `None` means all of them.
@@ -51,7 +58,7 @@ pub struct OracleSbh {
     pub sessions: Option<usize>,
     pub think: i64,
     pub metric: OracleMetric,
-    pub propagate: bool,
+    pub propagate: OraclePropagation,
     pub growth: OracleGrowth,
 }
 
@@ -246,11 +253,13 @@ impl World<'_> {
     /// What the predictor computes for a job at arrival and in propagation.
     fn compute(&self, job: usize) -> i64 {
         let estimate = self.jobs[job].estimate;
-        let (window, metric, running, cap) = match self.settings.predictor {
+        let (window, metric, by_arrival, running, cap) = match self.settings.predictor {
             OraclePredictor::Perfect => return self.jobs[job].runtime,
             OraclePredictor::Constant { seconds } => return seconds,
             OraclePredictor::Estimate => return estimate,
-            OraclePredictor::Ruh { window, metric, running, cap, .. } => (window, metric, running, cap),
+            OraclePredictor::Ruh { window, metric, by_arrival, running, cap, .. } => {
+                (window, metric, by_arrival, running, cap)
+            }
             OraclePredictor::Sbh(ref sbh) => return self.search(sbh, job),
         };
         // "The history of ruh is the user's terminated jobs in order of termination; with
@@ -258,7 +267,12 @@ impl World<'_> {
         // current prediction."
         let same_user = |other: usize| self.jobs[other].user == self.jobs[job].user;
         let mut history: Vec<i64> = Vec::new();
-        for &other in &self.terminated {
+        let mut terminated = self.terminated.clone();
+        // "ruh:order=arrival takes the last of the user's terminated jobs by arrival."
+        if by_arrival {
+            terminated.sort();
+        }
+        for other in terminated {
             if same_user(other) {
                 history.push(self.jobs[other].runtime);
             }
@@ -352,7 +366,7 @@ impl World<'_> {
         // is its current prediction (the criterion must still match)."
         for &other in &self.missed {
             let late = self.state[other] == State::Running;
-            if sbh.propagate && late && similar(other) {
+            if sbh.propagate == OraclePropagation::On && late && similar(other) {
                 values.push(self.prediction(other));
             }
         }
@@ -366,7 +380,7 @@ impl World<'_> {
     fn propagate(&mut self, from: usize) {
         let on = match self.settings.predictor {
             OraclePredictor::Ruh { propagate, .. } => propagate,
-            OraclePredictor::Sbh(OracleSbh { propagate, .. }) => propagate,
+            OraclePredictor::Sbh(OracleSbh { propagate, .. }) => propagate != OraclePropagation::Off,
             _ => false,
         };
         for job in 0..self.jobs.len() {
@@ -414,8 +428,9 @@ impl World<'_> {
             self.missed.push(job);
         }
         // "Every missed deadline propagates too: the late job's own prediction follows the miss rule
-        // first"; "ruh does not propagate misses".
-        if matches!(self.settings.predictor, OraclePredictor::Sbh(_)) {
+        // first"; "ruh does not propagate misses"; "propagate=ends propagates terminations, but no missed
+        // deadlines, and late jobs never match".
+        if let OraclePredictor::Sbh(OracleSbh { propagate: OraclePropagation::On, .. }) = self.settings.predictor {
             self.propagate(job);
         }
     }

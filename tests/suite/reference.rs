@@ -9,8 +9,8 @@ use shadowtime::engine::{EngineOptions, Finished};
 use shadowtime::trace::Workload;
 
 use crate::oracle::{
-    self, OracleGrowth, OracleJob, OracleLetter, OracleMetric, OracleOutcome, OraclePredictor, OracleSbh,
-    OracleScheduler, OracleSettings,
+    self, OracleGrowth, OracleJob, OracleLetter, OracleMetric, OracleOutcome, OraclePredictor, OraclePropagation,
+    OracleSbh, OracleScheduler, OracleSettings,
 };
 use crate::random::{check, workloads};
 use crate::support::run_with;
@@ -38,7 +38,7 @@ fn fcfs_equals_the_reference() {
 #[test]
 fn every_combination_of_the_keys_of_ruh_equals_the_reference() {
     let rivals = every_ruh();
-    assert_eq!(rivals.len(), 4 * 5 * 2 * 2 * 2);
+    assert_eq!(rivals.len(), 4 * 5 * 2 * 2 * 2 * 2);
     for (ruh, seed) in rivals.into_iter().zip((1000..).step_by(2)) {
         equals_the_reference(seed, 10, OracleScheduler::Easy, Just(ruh.clone()));
         equals_the_reference(seed + 1, 10, OracleScheduler::Sjbf, Just(ruh));
@@ -146,8 +146,14 @@ fn settings(
 
 fn predictors() -> impl Strategy<Value = Predictor> {
     let named = |spec: &str, meaning| Just(Predictor { spec: spec.to_string(), meaning });
-    let easy_plus_plus =
-        OraclePredictor::Ruh { window: 2, metric: OracleMetric::Mean, propagate: false, running: false, cap: true };
+    let easy_plus_plus = OraclePredictor::Ruh {
+        window: 2,
+        metric: OracleMetric::Mean,
+        by_arrival: false,
+        propagate: false,
+        running: false,
+        cap: true,
+    };
     let constant = select(vec![1, 2, 5, 60, 600]).prop_map(|seconds| Predictor {
         spec: format!("constant:seconds={seconds}"),
         meaning: OraclePredictor::Constant { seconds },
@@ -193,13 +199,18 @@ fn session_predictors() -> impl Strategy<Value = Predictor> {
         1 => (select(vec![1.5, 10.0]), select(vec![1, 30]))
             .prop_map(|(factor, default)| OracleGrowth::Unbalanced { factor, default }),
     ];
-    (criteria, any::<bool>(), sessions, think, select(METRICS.to_vec()), any::<bool>(), growth).prop_map(
-        |((text, criteria), dfs, sessions, think, (word, metric), propagate, growth)| {
+    let propagation = select(vec![
+        ("on", OraclePropagation::On),
+        ("on", OraclePropagation::On),
+        ("ends", OraclePropagation::Ends),
+        ("off", OraclePropagation::Off),
+    ]);
+    (criteria, any::<bool>(), sessions, think, select(METRICS.to_vec()), propagation, growth).prop_map(
+        |((text, criteria), dfs, sessions, think, (word, metric), (spreads, propagate), growth)| {
             let search = if dfs { "dfs" } else { "bfs" };
             let depth = sessions.map_or("all".to_string(), |sessions: usize| sessions.to_string());
             let common = format!(
-                "criteria={text},search={search},sessions={depth},think={think},metric={word},propagate={}",
-                switch(propagate)
+                "criteria={text},search={search},sessions={depth},think={think},metric={word},propagate={spreads}"
             );
             let spec = match growth {
                 OracleGrowth::WithEstimates => format!("sbh:{common}"),
@@ -220,11 +231,13 @@ fn every_ruh() -> Vec<Predictor> {
     let mut every = Vec::new();
     for window in 1..=4 {
         for (word, metric) in METRICS {
-            for (propagate, running, cap) in (0..8).map(|bits| (bits & 4 != 0, bits & 2 != 0, bits & 1 != 0)) {
-                let [p, r, c] = [propagate, running, cap].map(switch);
+            for bits in 0..16 {
+                let [by_arrival, propagate, running, cap] = [8, 4, 2, 1].map(|bit| bits & bit != 0);
+                let ([p, r, c], o) =
+                    ([propagate, running, cap].map(switch), if by_arrival { "arrival" } else { "end" });
                 every.push(Predictor {
-                    spec: format!("ruh:window={window},metric={word},propagate={p},running={r},cap={c}"),
-                    meaning: OraclePredictor::Ruh { window, metric, propagate, running, cap },
+                    spec: format!("ruh:window={window},metric={word},order={o},propagate={p},running={r},cap={c}"),
+                    meaning: OraclePredictor::Ruh { window, metric, by_arrival, propagate, running, cap },
                 });
             }
         }

@@ -181,8 +181,8 @@ fn bad_searches() {
     for (args, message) in [
         (&["--train", "1"][..], "a share is a number above 0 and below 1"),
         (&["--train", "0.0001", "--first", "10"], "--train leaves none of the 10 jobs"),
-        (&["--elite", "50"], "an elite of 50 leaves no room for children"),
-        (&["--evaluations", "3"], "left no time to judge a single step"),
+        (&["--elite", "50"], "--elite 50 must be less than --population 50"),
+        (&["--evaluations", "3"], "ended the search before its first step was evaluated"),
         (&["--method", "exhaustive"], "[possible values: greedy, genetic]"),
         (&["--mutation", "2"], "a probability is a number from 0 to 1"),
         (&["--trace", "/no/such/log"], "/no/such/log"),

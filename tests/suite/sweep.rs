@@ -200,7 +200,7 @@ fn a_part_cut_short_costs_one_cell() {
     fs::write(&part, &bytes[..bytes.len() - 20]).unwrap();
     fs::remove_file(folder.path("a/results.csv")).unwrap();
     let ran = sweep(&GRID, &out, &["--resume"]);
-    assert!(ran.err.contains("1 lines of finished cells were cut short"), "{}", ran.err);
+    assert!(ran.err.contains("1 lines of finished cells were incomplete"), "{}", ran.err);
     assert!(ran.err.contains("23 reused, 1 computed"), "{}", ran.err);
     assert_eq!(folder.read("a/results.csv"), whole);
 }

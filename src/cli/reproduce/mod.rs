@@ -1,5 +1,6 @@
-//! `sim reproduce`: a paper's tables, published and measured side by side.
+//! `sim reproduce`: the tables of a paper, with published and measured figures side by side.
 
+mod all;
 mod downey;
 mod kumar_meta;
 mod kumar_wait;
@@ -7,82 +8,94 @@ mod smith;
 mod talby;
 mod tsafrir;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::{Args, Subcommand};
 
 use super::failure::UsageError;
 use super::output_options::OutputOptions;
-use super::places::{Named, refuse_collisions};
+use super::places::{OptionFile, refuse_collisions};
+use super::progress::Progress;
 use super::stderr::{self, note, warning};
-use crate::experiment::Options;
-use crate::reproduce::{Figure, FoundLog, LogName, acknowledgements, find_logs, write_figures};
-use crate::schedule::catalog;
-use crate::trace::{Log, ReadOptions, Source, Workload, read};
+use crate::report::grouped;
+use crate::reproduce::{ArchiveLog, Figure, FoundLog, Setup, Study, acknowledgements, find_logs};
+use crate::reproduce::{write_figures, write_overview};
+use crate::time::readable_duration;
 
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
     #[command(subcommand)]
-    study: Study,
+    paper: Paper,
 }
 
 #[derive(Debug, Subcommand)]
-enum Study {
+enum Paper {
     /// Session-based prediction: Tables 2, 4, 5, 6, Figures 2 to 5 and the claims of the text of Talby et al.
     #[command(after_help = "Examples:
-  sim reproduce talby --logs logs --replications 1              a first look, in less than a minute a core
-  sim reproduce talby --logs logs --out study --format csv      ten replications, resumable
+  sim reproduce talby --logs logs --replications 1              a quick test: less than a minute per core
+  sim reproduce talby --logs logs --out study --format csv      ten replications; can be stopped and resumed
 
-Wants the logs SDSC-SP2-1998, CTC-SP2-1996, KTH-SP2-1996 and SDSC-BLUE-2000 of the Parallel Workloads Archive, any
-version; those that are not there are named, and the tables are made of the others.")]
+Uses the logs SDSC-SP2-1998, CTC-SP2-1996, KTH-SP2-1996 and SDSC-BLUE-2000 of the Parallel Workloads Archive, any version.
+Missing logs are named, and the tables are computed from the others.")]
     Talby(talby::TalbyArgs),
     /// Templates and the search for them: Tables 1 and 4 to 10 of Smith, Foster and Taylor
     #[command(after_help = "Examples:
-  sim reproduce smith --logs logs --replications 1              one genetic search a log
-  sim reproduce smith --logs logs --format csv                  ten of them, for intervals: about a minute
+  sim reproduce smith --logs logs --replications 1              one genetic search per log
+  sim reproduce smith --logs logs --format csv                  ten searches per log, for intervals: about a minute
 
-Wants the logs CTC-SP2-1996 and SDSC-Par-1996 of the Parallel Workloads Archive, any version. The paper's two other
-workloads, ANL and SDSC95, are not public: their published figures are printed with nothing beside them.")]
+Uses the logs CTC-SP2-1996 and SDSC-Par-1996 of the Parallel Workloads Archive, any version. The two other workloads of the
+paper, ANL and SDSC95, are not public: their published figures are printed without measured ones.")]
     Smith(smith::SmithArgs),
     /// Models of user estimates: Tables 1, 2 and 5 and Figures 14 to 16 of Tsafrir, Etsion and Feitelson
     #[command(after_help = "Examples:
-  sim reproduce tsafrir --logs logs --seeds 4                   a first look, in seconds
+  sim reproduce tsafrir --logs logs --seeds 4                   a quick test: some seconds
   sim reproduce tsafrir --logs logs --format csv                a hundred seeds, as in the paper: some minutes
 
-Wants the logs SDSC-SP2-1998, CTC-SP2-1996, KTH-SP2-1996 and SDSC-BLUE-2000 of the Parallel Workloads Archive, any
-version, and prepares them as the paper does: only jobs with a runtime and processors above 0; SDSC without the estimates
-that one user alone uses, who has more of his own than all others; of KTH the jobs with estimates up to 4 hours. Figures 14
-to 16 are pictures there: what is measured stands alone.")]
+Uses the logs SDSC-SP2-1998, CTC-SP2-1996, KTH-SP2-1996 and SDSC-BLUE-2000 of the Parallel Workloads Archive, any version.
+They are prepared as in the paper, and only jobs with a runtime and processors above 0 are used. SDSC-106 is SDSC without the
+jobs whose estimate only one user uses, the user with most such estimates. KTH4H has only the jobs of KTH with estimates up to
+4 hours. The paper prints no numbers for Figures 14 to 16, so only measured figures are shown.")]
     Tsafrir(tsafrir::TsafrirArgs),
-    /// Malleable jobs: Tables 1 and 2, Figure 5, the text's figures and the future work of Downey
+    /// Malleable jobs: Tables 1 and 2, Figure 5, the numbers in the text and the future work of Downey
     #[command(after_help = "Examples:
-  sim reproduce downey --days 20                                a first look
-  sim reproduce downey --format csv                             ten workloads as in the paper: a minute on two free cores
+  sim reproduce downey --days 20                                a quick test
+  sim reproduce downey --format csv                             ten workloads as in the paper: a minute on two cores
 
-Needs no logs: the workload is the paper's model. What is published is one run of it; the note says whether it lies among
-ours.")]
+Needs no logs: the workload is the model of the paper. Each published figure comes from one run of the model; the note says
+whether it is within the range of our runs.")]
     Downey(downey::DowneyArgs),
-    /// Waits in ranges: Tables 3 and 4, Figure 2 and the claims of the text of Kumar and Vadhiyar
+    /// Prediction of waits as ranges: Tables 3 and 4, Figure 2 and the claims of the text of Kumar and Vadhiyar
     #[command(after_help = "Examples:
   sim reproduce kumar-wait --logs logs                          an hour of processor time or more, most of it for Table 3
-  sim reproduce kumar-wait --logs logs --regression-every 500   seven minutes of it
-  sim reproduce kumar-wait --logs logs --most 5000              a first look: 5,000 jobs a log
+  sim reproduce kumar-wait --logs logs --regression-every 500   seven minutes of processor time
+  sim reproduce kumar-wait --logs logs --most 5000              a quick test: 5,000 jobs per log
 
-Wants the logs CTC-SP2-1996, ANL-Intrepid-2009, LANL-CM5-1994, HPC2N-2002, SDSC-BLUE-2000 and SDSC-SP2-1998 of the Parallel
-Workloads Archive, any version; those that are not there are named and left out.")]
+Uses the logs CTC-SP2-1996, ANL-Intrepid-2009, LANL-CM5-1994, HPC2N-2002, SDSC-BLUE-2000 and SDSC-SP2-1998 of the Parallel
+Workloads Archive, any version. Missing logs are named and left out.")]
     KumarWait(kumar_wait::KumarWaitArgs),
     /// Metascheduling by predicted waits: Tables 7 and 8, Figure 3 and the claims of section 5.2 of Kumar and Vadhiyar
     #[command(after_help = "Examples:
-  sim reproduce kumar-meta --logs logs                          the logs as they are, one set of made jobs: minutes
+  sim reproduce kumar-meta --logs logs                          the logs as they are, one set of generated jobs: minutes
   sim reproduce kumar-meta --logs logs --replications 5 --format csv
 
-Wants the logs CTC-SP2-1996, LANL-CM5-1994, HPC2N-2002, SDSC-BLUE-2000 and SDSC-SP2-1998 of the Parallel Workloads Archive,
-any version; of each so many jobs as the paper's Table 7 implies. The paper's sixth site, ANL-Intrepid-2009, ran half of all jobs
-there: without its log the reductions that the paper reports are not comparable. The 32 synthetic scenarios need no logs.")]
+Uses the logs CTC-SP2-1996, LANL-CM5-1994, HPC2N-2002, SDSC-BLUE-2000 and SDSC-SP2-1998 of the Parallel Workloads Archive,
+any version, and from each the number of jobs that Table 7 of the paper implies. The sixth site of the paper,
+ANL-Intrepid-2009, ran half of all jobs there: without its log the reductions in the paper are not comparable with ours. The 32
+synthetic scenarios need no logs.")]
     KumarMeta(kumar_meta::KumarMetaArgs),
+    /// Run all of these studies and write their figures to a folder
+    #[command(after_help = "Examples:
+  sim reproduce all --logs logs --out studies --quick           a quick test of every study, in minutes
+  sim reproduce all --logs logs --out studies                   the same as the single commands: two hours on two cores
+
+Writes the figures of each study to STUDY.csv, STUDY.txt and STUDY.json. The next call with the same folder uses STUDY.json
+again if neither the logs of the study nor the program have changed. summary.txt contains the overview of every study: how
+many published figures agree with ours. It is also printed.")]
+    All(all::AllArgs),
 }
 
-/// What every study of logs takes.
+/// The arguments of every study that uses logs.
 #[derive(Debug, Args)]
 struct Common {
     /// The folder with the logs
@@ -93,64 +106,73 @@ struct Common {
 }
 
 pub fn execute(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<()> {
-    match &args.study {
-        Study::Talby(args) => talby::execute(args, quiet),
-        Study::Smith(args) => smith::execute(args, quiet),
-        Study::Tsafrir(args) => tsafrir::execute(args, quiet),
-        Study::Downey(args) => downey::execute(args, quiet),
-
-        Study::KumarWait(args) => kumar_wait::execute(args, quiet),
-        Study::KumarMeta(args) => kumar_meta::execute(args, quiet),
+    match &args.paper {
+        Paper::Talby(args) => talby::execute(args, quiet),
+        Paper::Smith(args) => smith::execute(args, quiet),
+        Paper::Tsafrir(args) => tsafrir::execute(args, quiet),
+        Paper::Downey(args) => downey::execute(args, quiet),
+        Paper::KumarWait(args) => kumar_wait::execute(args, quiet),
+        Paper::KumarMeta(args) => kumar_meta::execute(args, quiet),
+        Paper::All(args) => all::execute(args, quiet),
     }
 }
 
 impl Common {
-    /// The logs of a study that are there; those that are not are named. None of them may be an output.
-    fn find(&self, names: &[LogName], outputs: &[Named], quiet: bool) -> anyhow::Result<Vec<FoundLog>> {
-        let failed = |error| UsageError(format!("cannot look into {}: {error}", self.logs.display()));
-        let (logs, missing) = find_logs(&self.logs, names).map_err(failed)?;
-        for name in &missing {
-            warning(format_args!("no log {}*.swf in {}: left out", name.prefix, self.logs.display()));
-        }
+    /// Finds the logs of a study, and refuses outputs that would overwrite one of them.
+    fn setup(&self, wanted: &[ArchiveLog], outputs: &[OptionFile], quiet: bool) -> anyhow::Result<Setup> {
+        let logs = find(&self.logs, wanted, quiet)?;
         if logs.is_empty() {
-            return Err(UsageError(format!("none of the study's logs is in {}", self.logs.display())).into());
+            return Err(UsageError(format!("none of the logs of the study is in {}", self.logs.display())).into());
         }
         let inputs: Vec<_> = logs.iter().filter_map(|log| Some(("--logs", log.file.to_str()?))).collect();
         refuse_collisions(outputs, &inputs, true)?;
-        if !quiet {
-            logs.iter().for_each(|log| note(format_args!("{} is {}", log.name.short, log.file.display())));
-        }
-        Ok(logs)
-    }
-
-    /// The figures, and whom the logs are owed to.
-    fn print(&self, study: &str, figures: &[Figure], logs: &[FoundLog], stdout_taken: bool) -> anyhow::Result<()> {
-        print_figures(&self.output, study, figures, stdout_taken)?;
-        stderr::line(acknowledgements(logs));
-        Ok(())
+        Ok(Setup { logs, folder: None, threads: self.output.threads(), quick: false })
     }
 }
 
-fn print_figures(output: &OutputOptions, study: &str, figures: &[Figure], stdout_taken: bool) -> anyhow::Result<()> {
-    let cells: Vec<_> = figures.iter().map(|figure| figure.cells(study)).collect();
-    Ok(output.print.print_rows(stdout_taken, &cells, |out| write_figures(out, figures))?)
+/// Finds logs in a folder, with a warning for each log that is missing.
+fn find(folder: &Path, wanted: &[ArchiveLog], quiet: bool) -> anyhow::Result<Vec<FoundLog>> {
+    let failed = |error| UsageError(format!("cannot read the folder {}: {error}", folder.display()));
+    let (logs, missing) = find_logs(folder, wanted).map_err(failed)?;
+    for log in &missing {
+        warning(format_args!("no log {}*.swf in {}: left out", log.prefix, folder.display()));
+    }
+    if !quiet {
+        logs.iter().for_each(|found| note(format_args!("{} is {}", found.log.name, found.file.display())));
+    }
+    Ok(logs)
 }
 
-/// Logs with all their records.
-fn as_recorded(found: &[FoundLog]) -> anyhow::Result<Vec<(FoundLog, Log)>> {
-    let log = |found: &FoundLog| {
-        let source = Source::from_argument(&found.file.to_string_lossy());
-        Ok((found.clone(), read(&source, ReadOptions::default(), &mut |_| ())?))
+/// Computes the figures of a study, with a progress bar and a note of the time taken.
+fn compute(study: &dyn Study, quiet: bool) -> anyhow::Result<Vec<Figure>> {
+    let began = Instant::now();
+    let (steps, unit) = study.steps();
+    let figures = {
+        let progress = Progress::counting(study.name(), unit, Some(steps), quiet);
+        study.figures(&|done| progress.set(done))?
     };
-    found.iter().map(log).collect()
+    if !quiet {
+        let (steps, time) = (grouped(steps as u64), readable_duration(began.elapsed().as_secs_f64()));
+        note(format_args!("{}: {steps} {unit} in {time}", study.name()));
+    }
+    Ok(figures)
 }
 
-/// Logs with the waits that they recorded.
-fn replayed(logs: &[FoundLog]) -> anyhow::Result<Vec<(FoundLog, Workload)>> {
-    let options = Options { scheduler: catalog::parse("replay")?, ..Options::default() };
-    let workload = |log: &FoundLog| {
-        let source = Source::from_argument(&log.file.to_string_lossy());
-        Ok((log.clone(), options.clean_out(&mut read(&source, options.read_options(), &mut |_| ())?)?))
-    };
-    logs.iter().map(workload).collect()
+/// Computes and prints a study.
+fn perform(study: &dyn Study, output: &OutputOptions, quiet: bool) -> anyhow::Result<()> {
+    let figures = compute(study, quiet)?;
+    print(study, &figures, output, false)
+}
+
+/// Prints figures, and the acknowledgements that the providers of the logs request.
+fn print(study: &dyn Study, figures: &[Figure], output: &OutputOptions, stdout_taken: bool) -> anyhow::Result<()> {
+    let cells: Vec<_> = figures.iter().map(|figure| figure.cells(study.name())).collect();
+    output.print.print_rows(stdout_taken, &cells, |out| {
+        write_overview(out, study.name(), figures)?;
+        write_figures(out, figures)
+    })?;
+    if !study.logs().is_empty() {
+        stderr::line(acknowledgements(study.logs()));
+    }
+    Ok(())
 }

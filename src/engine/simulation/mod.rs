@@ -273,8 +273,10 @@ impl<O: Observer> Simulation<O> {
             let (Entry { job, prediction, .. }, runtime) = (self.board.at(place), self.hidden[place].runtime);
             let (prediction, error) = (*prediction, (runtime - prediction).abs() as f64);
             let inside = self.board.board().interval(id).map(|interval| error <= interval);
+            let answered = self.board.board().is_answered(id);
             let (time, submission, job) = (self.board.board().now(), job, Placed { id, place });
-            self.observers.on_start(&Start { time, job, submission, runtime, prediction, backfilled, inside });
+            let start = Start { time, job, submission, runtime, prediction, backfilled, inside, answered };
+            self.observers.on_start(&start);
         }
         self.started = started;
         self.update_wakeup();

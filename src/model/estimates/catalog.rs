@@ -195,7 +195,7 @@ mod tests {
         let jobs = [Sample { runtime: 5, estimate: None }];
         for name in ["x2", "shuffle"] {
             let error = EstimateModel::parse(name).unwrap().assign(&jobs, 1).unwrap_err();
-            assert!(error.starts_with(name) && error.contains("tsafrir, f and feit make them"), "{error}");
+            assert!(error.starts_with(name) && error.contains("tsafrir, f and feit need only runtimes"), "{error}");
         }
     }
 

@@ -36,6 +36,7 @@ const SESSIONS: Kind = Kind::Text {
     },
 };
 const THINK: Kind = Kind::Duration { least: 1 };
+const PROPAGATE: Kind = Kind::Choice(&["on", "ends", "off"]);
 const GROWTH: Kind = Kind::Choice(&["balanced", "unbalanced"]);
 
 const ABOUT_CRITERIA: &str = "what must be equal for a past job to count";
@@ -44,7 +45,8 @@ const ABOUT_SEARCH: &str =
 const ABOUT_SESSIONS: &str = "how many sessions are searched, from the newest back";
 const ABOUT_THINK: &str = "a session is over when no job arrives for this long after the end of its last job";
 const ABOUT_METRIC: &str = "how the runtimes of matching jobs become a prediction";
-const ABOUT_PROPAGATE: &str = "when a job ends or outlives its prediction, predict the user's other jobs again";
+const ABOUT_PROPAGATE: &str =
+    "predict the user's other jobs again when one ends or outlives its prediction; ends: only when one ends";
 
 pub const SBH: Form = Form {
     name: "sbh",
@@ -55,7 +57,7 @@ pub const SBH: Form = Form {
         Key { name: "sessions", kind: SESSIONS, default: "all", about: ABOUT_SESSIONS },
         Key { name: "think", kind: THINK, default: "20m", about: ABOUT_THINK },
         Key { name: "metric", kind: Metric::KIND, default: "median", about: ABOUT_METRIC },
-        Key { name: "propagate", kind: Kind::Switch, default: "on", about: ABOUT_PROPAGATE },
+        Key { name: "propagate", kind: PROPAGATE, default: "on", about: ABOUT_PROPAGATE },
     ],
 };
 
@@ -68,7 +70,7 @@ pub const SBH_NOEST: Form = Form {
         Key { name: "sessions", kind: SESSIONS, default: "all", about: ABOUT_SESSIONS },
         Key { name: "think", kind: THINK, default: "20m", about: ABOUT_THINK },
         Key { name: "metric", kind: Metric::KIND, default: "median", about: ABOUT_METRIC },
-        Key { name: "propagate", kind: Kind::Switch, default: "off", about: ABOUT_PROPAGATE },
+        Key { name: "propagate", kind: PROPAGATE, default: "off", about: ABOUT_PROPAGATE },
         Key {
             name: "growth",
             kind: GROWTH,
@@ -110,6 +112,8 @@ enum Fallback {
 pub struct Sbh {
     history: History,
     propagate: bool,
+    /// Whether missed deadlines propagate too, and late jobs match.
+    propagate_misses: bool,
     /// By job id, for all jobs that have arrived.
     job_types: Vec<JobType>,
     /// Jobs in the system by user (kept for `propagate`).
@@ -141,7 +145,8 @@ impl Sbh {
         let sessions = Sessions::new(&criteria, search, depth, spec.duration("think"), metric);
         Sbh {
             history: History { sessions, fallback },
-            propagate: spec.switch("propagate"),
+            propagate: spec.text("propagate") != "off",
+            propagate_misses: spec.text("propagate") == "on",
             job_types: Vec::new(),
             active: ActiveJobs::default(),
         }
@@ -249,7 +254,9 @@ impl Predictor for Sbh {
             Fallback::Estimate => deadline::raise_to_estimate(id, board),
             Fallback::Growth { factor, limit, .. } => multiply(id, factor, limit, board),
         }
-        if !self.propagate {
+        // Without propagation of misses a late job stays in its group. The group's own prediction is not above the time
+        // that the job has run, or the job would not have missed it: so there is nothing to adopt that was skipped.
+        if !self.propagate_misses {
             return;
         }
         let (job_type, user) = self.type_and_user(id);

@@ -5,29 +5,41 @@ mod published;
 mod runs;
 
 use super::figure::Figure;
-use super::logs::{FoundLog, LogName};
+use super::logs::{ArchiveLog, CTC, FoundLog, KTH, SDSC_BLUE, SDSC_SP2};
+use super::study::{Setup, Study, StudyError, StudyForm};
 use crate::model::{EstimateModel, Modes};
 use crate::stats::mean_and_half_width;
 use crate::time::{HOUR, MINUTE, Seconds};
 use crate::trace::{Cleaning, Log, TraceError, Workload, clean};
 
 use prepare::prepare;
-use published::{COVERED, LOGS, PUBLISHED, Published};
+use published::{COVERED, PUBLISHED, Published};
 use runs::{Estimates, Measured, Run};
 
-pub fn tsafrir_logs() -> Vec<LogName> {
-    LOGS.to_vec()
-}
+/// The logs that the study uses.
+pub const TSAFRIR_LOGS: [ArchiveLog; 4] = [SDSC_SP2, CTC, KTH, SDSC_BLUE];
 
-/// The study on the logs at hand.
+pub(super) const FORM: StudyForm = StudyForm {
+    name: "tsafrir",
+    paper: "Tsafrir, Etsion and Feitelson: models of user estimates",
+    logs: &TSAFRIR_LOGS,
+    build: |setup| {
+        let seeds = if setup.quick { 4 } else { 100 };
+        Ok(Box::new(Tsafrir::new(setup, seeds)?))
+    },
+};
+
+/// The study on the logs that were found.
 pub struct Tsafrir {
+    logs: Vec<FoundLog>,
+    /// In the order of the paper.
     versions: Vec<Prepared>,
-    /// How many seeds each random model has in Figure 16.
+    /// The number of seeds of each random model in Figure 16.
     seeds: u64,
     threads: usize,
 }
 
-/// A version of a log, with its own estimates.
+/// A log as the paper prepares it, with the estimates of its users.
 struct Prepared {
     published: &'static Published,
     log: Log,
@@ -49,33 +61,51 @@ impl Prepared {
 }
 
 impl Tsafrir {
-    pub fn new(logs: &[(FoundLog, Log)], seeds: u64, threads: usize) -> Result<Tsafrir, TraceError> {
-        let find = |published: &'static Published| {
-            let (_, log) = logs.iter().find(|(found, _)| found.name == published.log)?;
-            Some(Prepared::new(published, log))
-        };
-        Ok(Tsafrir { versions: PUBLISHED.iter().filter_map(find).collect::<Result<_, _>>()?, seeds, threads })
+    /// The study with this number of seeds, counted from 1, for each random model of estimates.
+    ///
+    /// # Errors
+    ///
+    /// If a log cannot be read.
+    pub fn new(setup: Setup, seeds: u64) -> Result<Tsafrir, StudyError> {
+        let mut versions = Vec::new();
+        for found in &setup.logs {
+            let log = found.as_recorded()?;
+            for published in PUBLISHED.iter().filter(|published| published.log == found.log) {
+                versions.push(Prepared::new(published, &log)?);
+            }
+        }
+        let place = |version: &Prepared| PUBLISHED.iter().position(|published| published.name == version.name());
+        versions.sort_by_key(place);
+        Ok(Tsafrir { logs: setup.logs, versions, seeds: seeds.max(1), threads: setup.threads })
     }
 
-    /// All simulations, those of one log and one kind of estimates together.
+    /// All simulations. Those of one log and one kind of estimates follow each other.
     fn runs(&self) -> Vec<Run> {
         self.versions.iter().enumerate().flat_map(|(at, version)| runs::of(at, version.published, self.seeds)).collect()
     }
+}
 
-    /// How many simulations there are to be told of.
-    pub fn steps(&self) -> usize {
-        self.runs().len()
+impl Study for Tsafrir {
+    fn name(&self) -> &'static str {
+        FORM.name
     }
 
-    /// The figures. The watcher is told after each simulation how many are done.
-    pub fn figures(&self, watch: impl Fn(usize) + Sync) -> Result<Vec<Figure>, String> {
+    fn logs(&self) -> &[FoundLog] {
+        &self.logs
+    }
+
+    fn steps(&self) -> (usize, &'static str) {
+        (self.runs().len(), "runs")
+    }
+
+    fn figures(&self, progress: &(dyn Fn(usize) + Sync)) -> Result<Vec<Figure>, StudyError> {
         let runs = self.runs();
         let measure = |run: &Run| {
             let version = &self.versions[run.version];
             run.measure(&version.log, &version.workload)
         };
-        let measured = crate::parallel::map(&runs, self.threads, measure, watch);
-        let measured: Vec<Measured> = measured.into_iter().collect::<Result<_, _>>()?;
+        let measured = crate::parallel::map(&runs, self.threads, measure, progress);
+        let measured: Vec<Measured> = measured.into_iter().collect::<Result<_, _>>().map_err(StudyError::Simulation)?;
         let mut results = Vec::new();
         let mut rest = measured.as_slice();
         for same in runs.chunk_by(|a, b| a.version == b.version && a.estimates.label == b.estimates.label) {
@@ -92,7 +122,7 @@ impl Tsafrir {
     }
 }
 
-/// The simulations of one log with one kind of estimates, one a seed.
+/// The simulations of one log with one kind of estimates: one per seed.
 struct Simulated<'a> {
     version: &'a Prepared,
     estimates: &'a Estimates,
@@ -121,7 +151,7 @@ fn figure(table: &str, row: String, column: &str, published: &str, measured: f64
     Figure::new((table, &row, column), published, measured, &note)
 }
 
-/// The mean over seeds with its interval.
+/// A figure that is the mean over seeds, with its interval.
 fn mean_of(table: &str, row: String, column: &str, values: &[f64], note: String) -> Figure {
     figure(table, row, column, "", mean_and_half_width(values).0, note).over(values)
 }
@@ -140,8 +170,8 @@ fn table_1(version: &Prepared) -> Vec<Figure> {
         "CTC" => "the paper seems to count jobs without an estimate as one more",
         _ => "",
     };
-    let row = |column, published, measured, note: &str| {
-        figure(table, version.name().to_string(), column, published, measured, note.to_string())
+    let row = |column, published, measured, reason: &str| {
+        figure(table, version.name().to_string(), column, published, measured, String::new()).because(reason)
     };
     vec![
         row("sane jobs", version.published.jobs, version.log.records.len() as f64, jobs_note),
@@ -150,7 +180,7 @@ fn table_1(version: &Prepared) -> Vec<Figure> {
 }
 
 fn table_2(version: &Prepared) -> Vec<Figure> {
-    let table = "Table 2, estimates that cover so many percent of the jobs";
+    let table = "Table 2, number of estimates that cover a share of the jobs";
     let row = |(percent, published): (f64, &str)| {
         let covering = version.modes.covering(percent) as f64;
         let note = match (version.name(), percent) {
@@ -160,7 +190,8 @@ fn table_2(version: &Prepared) -> Vec<Figure> {
             ("SDSC-106", 90.0) => "by its own Table 5 at least 24: the first 20 have 86.4%, others at most 0.9% each",
             _ => "",
         };
-        figure(table, version.name().to_string(), &format!("{percent}%"), published, covering, note.to_string())
+        let row = version.name().to_string();
+        figure(table, row, &format!("{percent}%"), published, covering, String::new()).because(note)
     };
     COVERED.into_iter().zip(version.published.covering).map(row).collect()
 }
@@ -173,12 +204,12 @@ fn table_5(version: &Prepared) -> Vec<Figure> {
         let note = rank.map_or("not one of the 20 here".to_string(), |rank| format!("rank {}", rank + 1));
         let column = format!("{:02}:{:02}", estimate / HOUR, estimate % HOUR / MINUTE);
         let percent = version.modes.percent_at(estimate);
-        figure(table, version.name().to_string(), &column, published, percent, note)
+        figure(table, version.name().to_string(), &column, published, percent, note).percent()
     };
     let mut figures: Vec<Figure> = version.published.head.iter().map(row).collect();
     if !figures.is_empty() {
         let (published, sum) = (version.published.head_sum, version.modes.percent_in_head());
-        figures.push(figure(table, version.name().to_string(), "all 20", published, sum, String::new()));
+        figures.push(figure(table, version.name().to_string(), "all 20", published, sum, String::new()).percent());
     }
     figures
 }
@@ -194,7 +225,7 @@ fn figures_14_and_15(result: &Simulated<'_>) -> Figure {
     mean_of(table, result.row(), "distance", &distances, note)
 }
 
-/// A figure of a simulation.
+/// Selects a number of a simulation.
 type Value = fn(&Measured) -> f64;
 
 /// The two sides of Figure 16.
@@ -219,7 +250,7 @@ fn figure_16(result: &Simulated<'_>) -> Vec<Figure> {
     SIDES.map(row).to_vec()
 }
 
-/// What section 11.3 says of Figure 16, of one log.
+/// The claims of section 11.3 about Figure 16, for one log.
 fn claims(results: &[Simulated<'_>]) -> Vec<Figure> {
     let of = |label: &str| results.iter().find(|result| result.estimates.label == label).expect("all kinds were run");
     let table = "text, section 11.3, in percent of the original";
@@ -227,16 +258,17 @@ fn claims(results: &[Simulated<'_>]) -> Vec<Figure> {
     for (side, value) in SIDES {
         let mean = |label: &str| of(label).mean(value);
         let apart = |a: &str, b: &str| (mean(a) - mean(b)).abs() / mean("original") * 100.0;
-        let mut say = |what: &str, by: f64| {
+        let mut add = |what: &str, by: f64| {
             let note = if by > 0.0 { "holds" } else { "does not hold" };
-            figures.push(figure(table, format!("{}, {side}", of("original").name()), what, ">0", by, note.to_string()));
+            let row = format!("{}, {side}", of("original").name());
+            figures.push(figure(table, row, what, ">0", by, note.to_string()).percent());
         };
-        // "The two variants of our algorithm are more realistic ... (compare with f-s and feit)"; f0 comes next there.
-        let rivals = ["f1", "f3", "f10", "f100", "f300", "feit"].map(|rival| apart(rival, "original"));
-        let nearest = rivals.into_iter().fold(f64::INFINITY, f64::min);
-        say("vanl nearer to the original than f1..f300 and feit, by", nearest - apart("vanl", "original"));
-        say("impr nearer to shfl than vanl, by", apart("vanl", "shfl") - apart("impr", "shfl"));
-        say("impr lower than vanl, by", (mean("vanl") - mean("impr")) / mean("original") * 100.0);
+        // "The two variants of our algorithm are more realistic ... (compare with f-s and feit)"; f0 comes next there, so it is left out.
+        let others = ["f1", "f3", "f10", "f100", "f300", "feit"].map(|other| apart(other, "original"));
+        let nearest = others.into_iter().fold(f64::INFINITY, f64::min);
+        add("vanl nearer to the original than f1..f300 and feit, by", nearest - apart("vanl", "original"));
+        add("impr nearer to shfl than vanl, by", apart("vanl", "shfl") - apart("impr", "shfl"));
+        add("impr lower than vanl, by", (mean("vanl") - mean("impr")) / mean("original") * 100.0);
     }
     figures
 }

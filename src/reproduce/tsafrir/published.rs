@@ -1,47 +1,45 @@
-//! What the paper prints: its logs, the bins of their estimates, and what its model is told of each.
+//! The published figures: the logs, the bins of their estimates, and the parameters of the models for each log.
 
-use crate::reproduce::logs::LogName;
+use crate::reproduce::logs::{ArchiveLog, CTC, KTH, SDSC_BLUE, SDSC_SP2};
 use crate::time::{HOUR, MINUTE, Seconds};
 
 use super::prepare::Version;
 
 /// A log of the paper, as the paper prepares it.
 pub(super) struct Published {
-    /// As the paper calls it.
+    /// The name in the paper.
     pub name: &'static str,
-    pub log: LogName,
+    pub log: ArchiveLog,
     pub version: Version,
-    /// Table 1: the machine's processors, which for CTC are more than the log says (338),
+    /// The processors of the machine (Table 1). For CTC they are more than in the log (338).
     pub procs: u32,
-    /// sane jobs, and different estimates.
+    /// The number of sane jobs (Table 1).
     pub jobs: &'static str,
+    /// The number of different estimates (Table 1).
     pub bins: &'static str,
-    /// Table 2: how many bins cover each of [`COVERED`] percent of the jobs.
+    /// The number of bins that cover each of [`COVERED`] percent of the jobs (Table 2).
     pub covering: [&'static str; 8],
-    /// Table 5: the 20 most popular estimates and their percentages; none for the logs that it leaves out.
+    /// The 20 most popular estimates with their percentages of the jobs (Table 5). Empty for logs that are not in the table.
     pub head: &'static [(Seconds, &'static str)],
+    /// The sum of these percentages in the paper.
     pub head_sum: &'static str,
-    /// What the model of section 10 is told (vanilla), and what else (improved; section 11.1): of CTC and SDSC-106 "three
-    /// additional pairs (of the most popular estimates)". None where the paper has no model.
+    /// The models that the paper simulates with this log. None if it simulates none.
     pub models: Option<Models>,
 }
 
+/// Specs of models of estimates.
 pub(super) struct Models {
+    /// The model of section 10.
     pub vanilla: &'static str,
+    /// The same with more parameters (section 11.1): for CTC and SDSC-106 "three additional pairs (of the most popular
+    /// estimates)".
     pub improved: &'static str,
-    /// The limit that the accuracy model of Mu'alem and Feitelson cuts estimates at.
+    /// The accuracy model of Mu'alem and Feitelson, with the limit at which it cuts estimates.
     pub feit: &'static str,
 }
 
+/// The columns of Table 2, in percent.
 pub(super) const COVERED: [f64; 8] = [10.0, 50.0, 75.0, 90.0, 95.0, 98.0, 99.0, 100.0];
-
-const SDSC: LogName = LogName { short: "SDSC-SP2", prefix: "SDSC-SP2-1998", thanks: "Victor Hazlewood" };
-const CTC: LogName = LogName { short: "CTC", prefix: "CTC-SP2-1996", thanks: "Dan Dwyer and Steve Hotovy" };
-const KTH: LogName = LogName { short: "KTH", prefix: "KTH-SP2-1996", thanks: "Lars Malinowsky" };
-const BLUE: LogName =
-    LogName { short: "SDSC-BLUE", prefix: "SDSC-BLUE-2000", thanks: "Travis Earheart and Nancy Wilkins-Diehr" };
-
-pub(super) const LOGS: [LogName; 4] = [SDSC, CTC, KTH, BLUE];
 
 const fn at(hours: i64, minutes: i64) -> Seconds {
     hours * HOUR + minutes * MINUTE
@@ -50,8 +48,8 @@ const fn at(hours: i64, minutes: i64) -> Seconds {
 pub(super) const PUBLISHED: [Published; 6] = [
     Published {
         name: "SDSC-106",
-        log: SDSC,
-        version: Version::WithoutTheGreatestOwner,
+        log: SDSC_SP2,
+        version: Version::WithoutExclusiveEstimates,
         procs: 128,
         jobs: "53673",
         bins: "339",
@@ -161,7 +159,7 @@ pub(super) const PUBLISHED: [Published; 6] = [
     },
     Published {
         name: "BLUE",
-        log: BLUE,
+        log: SDSC_BLUE,
         version: Version::Sane,
         procs: 1152,
         jobs: "223407",
@@ -192,7 +190,7 @@ pub(super) const PUBLISHED: [Published; 6] = [
         ],
         head_sum: "88.7",
         models: Some(Models {
-            // Section 9.4: the two pairs that make 2 hours, with the mode of 1:59, the effective maximum.
+            // Section 9.4: 27% at 2 hours, the effective maximum. These are the modes of 1:59 and 2:00 together.
             vanilla: "tsafrir:tmax=36h,at-tmax=1,pairs=2h:27",
             improved: "tsafrir:tmax=36h,at-tmax=1,pairs=15m:16/30m:18/2h:27",
             feit: "feit:max=36h",
@@ -200,7 +198,7 @@ pub(super) const PUBLISHED: [Published; 6] = [
     },
     Published {
         name: "SDSC",
-        log: SDSC,
+        log: SDSC_SP2,
         version: Version::Sane,
         procs: 128,
         jobs: "54053",
@@ -230,7 +228,7 @@ mod tests {
     use super::*;
     use crate::model::EstimateModel;
 
-    /// The paper's own figures agree with each other, so that none was copied wrongly.
+    /// Finds typing errors: the figures of the paper must agree with each other.
     #[test]
     fn heads_have_twenty_values_and_the_sum_printed_below_them() {
         for published in PUBLISHED.iter().filter(|published| !published.head.is_empty()) {
@@ -238,7 +236,7 @@ mod tests {
             assert!(published.head.is_sorted_by(|a, b| a.0 < b.0));
             let sum: f64 = published.head.iter().map(|(_, percent)| percent.parse::<f64>().unwrap()).sum();
             let printed: f64 = published.head_sum.parse().unwrap();
-            // Twenty roundings of up to 0.05 each.
+            // The sum has twenty terms, each with a rounding error of up to 0.05.
             assert!((sum - printed).abs() < 0.5, "{}: {sum} is not {printed}", published.name);
         }
     }

@@ -1,4 +1,4 @@
-//! The simulations of Figure 16: EASY with estimates of every kind, each random one with many seeds.
+//! The simulations of Figure 16: EASY with each kind of estimates. Random kinds are simulated with many seeds.
 
 use super::published::Published;
 use crate::experiment::{Setting, simulate};
@@ -7,38 +7,42 @@ use crate::model::{EstimateModel, ks_distance, replace_estimates};
 use crate::time::Seconds;
 use crate::trace::{Log, Workload};
 
-/// A kind of estimates: as the paper calls it, and its model; none for the log's own.
+/// A kind of estimates.
 #[derive(Clone, Debug)]
 pub(super) struct Estimates {
+    /// The name in the paper.
     pub label: &'static str,
+    /// None for the estimates of the log itself.
     pub model: Option<EstimateModel>,
 }
 
 /// One simulation.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
-    /// Which of the study's versions.
+    /// The index of the version of a log.
     pub version: usize,
     pub estimates: Estimates,
     pub seed: u64,
 }
 
-/// What it gave.
+/// The result of a simulation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measured {
-    /// Mean wait in minutes, mean bounded slowdown.
+    /// The mean wait in minutes.
     pub wait: f64,
+    /// The mean bounded slowdown.
     pub slowdown: f64,
-    /// Between the model's estimates and the log's, in percent; of the first seeds only.
+    /// The distance between the distributions of the model's and the log's estimates, in percent. None for the log itself
+    /// and for seeds above [`SEEDS_OF_DISTRIBUTIONS`].
     pub distance: Option<f64>,
-    /// Jobs for which the model had no estimate that was long enough.
+    /// The number of jobs for which the model had no estimate that is long enough.
     pub short: u64,
 }
 
-/// Figures 14 and 15 show so many seeds.
+/// Figures 14 and 15 show this number of seeds.
 const SEEDS_OF_DISTRIBUTIONS: u64 = 4;
 
-/// All runs of a version, if the paper simulates it; seeds are counted from 1.
+/// All runs of a version, with seeds from 1 on. Empty if the paper does not simulate it.
 pub(super) fn of(version: usize, published: &Published, seeds: u64) -> Vec<Run> {
     let Some(models) = &published.models else { return Vec::new() };
     let kinds = [
@@ -56,8 +60,8 @@ pub(super) fn of(version: usize, published: &Published, seeds: u64) -> Vec<Run> 
         ("impr", models.improved),
     ];
     let runs = kinds.into_iter().flat_map(|(label, model)| {
-        let model = (!model.is_empty()).then(|| EstimateModel::parse(model).expect("a model of our own"));
-        // With f = 0 estimates are runtimes, whatever is drawn.
+        let model = (!model.is_empty()).then(|| EstimateModel::parse(model).expect("a valid model"));
+        // With f = 0, estimates equal runtimes for any seed.
         let is_random = label != "f0" && model.as_ref().is_some_and(EstimateModel::is_random);
         let estimates = Estimates { label, model };
         (1..=if is_random { seeds } else { 1 }).map(move |seed| Run { version, estimates: estimates.clone(), seed })
@@ -79,7 +83,7 @@ impl Run {
                 distance = Some(ks_distance(&own, &made) * 100.0);
             }
         }
-        let setting = Setting::parse("easy", "estimate").expect("a pair of our own");
+        let setting = Setting::parse("easy", "estimate").expect("a valid pair");
         let record = simulate(&workload, &setting, &mut |_| ()).map_err(|error| error.to_string())?;
         let summary = summarize(&workload, &record, &Measure::default());
         Ok(Measured { wait: summary.wait_mean / 60.0, slowdown: summary.bsld_mean, distance, short })

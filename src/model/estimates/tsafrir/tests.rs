@@ -58,8 +58,8 @@ fn what_is_given_comes_back() {
         ("tsafrir:tmax=36h,at-tmax=1,pairs=2h:27/15m:16/30m:18", 36 * HOUR, 1.0, 132),
         ("tsafrir:tmax=36h,pairs=2h:27/36h:1", 36 * HOUR, 1.0, 132),
         ("tsafrir:tmax=60h,at-tmax=60,alpha=1.1,beta=0.5", 60 * HOUR, 60.0, k(1.1, 0.5)),
-        ("tsafrir:tmax=60h,at-tmax=5,alpha=2", 60 * HOUR, 5.0, k(2.0, 0.5)),
-        ("tsafrir:tmax=60h,at-tmax=5,beta=0.4", 60 * HOUR, 5.0, k(1.1, 0.4)),
+        ("tsafrir:tmax=60h,at-tmax=5,alpha=1.25", 60 * HOUR, 5.0, k(1.25, 0.547761)),
+        ("tsafrir:tmax=60h,at-tmax=5,beta=0.4", 60 * HOUR, 5.0, k(0.653566, 0.4)),
     ] {
         let modes = Modes::of(assigned(spec, &jobs, 3).estimates);
         assert_eq!((modes.tmax(), modes.count()), (Some(tmax), count), "{spec}");

@@ -1,0 +1,105 @@
+//! `sim reproduce all`: writes the figures of every study to a folder, and reuses those that are still valid.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::{compute, find};
+use crate::cli::failure::UsageError;
+use crate::cli::output_options::OutputOptions;
+use crate::cli::stderr::{self, note, warning};
+use crate::report::{Output, OutputError, write_csv};
+use crate::reproduce::{Figure, FoundLog, KeptFigures, STUDIES, Setup, StudyForm, acknowledgements};
+use crate::reproduce::{write_figures, write_overview};
+
+#[derive(Debug, Args)]
+pub struct AllArgs {
+    /// The folder with the logs
+    #[arg(long, value_name = "DIR")]
+    logs: PathBuf,
+    /// The folder for the figures; figures in it that are still valid are used again
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// A quick test: one replication of each study, and samples where the whole study takes long
+    #[arg(long)]
+    quick: bool,
+    #[command(flatten)]
+    output: OutputOptions,
+}
+
+pub fn execute(args: &AllArgs, quiet: bool) -> anyhow::Result<()> {
+    let failed = |error| OutputError { name: args.out.display().to_string(), error };
+    std::fs::create_dir_all(&args.out).map_err(failed)?;
+    let mut wanted: Vec<_> = STUDIES.iter().flat_map(|study| study.logs).copied().collect();
+    let mut seen = Vec::new();
+    wanted.retain(|log| {
+        !seen.contains(log) && {
+            seen.push(*log);
+            true
+        }
+    });
+    let logs = find(&args.logs, &wanted, quiet)?;
+    let mut done: Vec<(StudyForm, Vec<Figure>)> = Vec::new();
+    for study in STUDIES {
+        let logs: Vec<FoundLog> = logs.iter().filter(|found| study.logs.contains(&found.log)).cloned().collect();
+        if logs.is_empty() && !study.logs.is_empty() {
+            warning(format_args!("{} is left out: none of its logs is in {}", study.name, args.logs.display()));
+            continue;
+        }
+        let figures = figures(args, study, logs, quiet)?;
+        write_study(&args.out, study, &figures)?;
+        done.push((study, figures));
+    }
+    if done.is_empty() {
+        return Err(UsageError("no study could be computed".to_string()).into());
+    }
+    let summary = |out: &mut dyn Write| done.iter().try_for_each(|(study, figures)| write_summary(out, study, figures));
+    create(&args.out, "summary.txt")?.fill(|out| summary(out))?;
+    let of_study = |(study, figures): &(StudyForm, Vec<Figure>)| {
+        figures.iter().map(|figure| figure.cells(study.name)).collect::<Vec<_>>()
+    };
+    let cells: Vec<_> = done.iter().flat_map(of_study).collect();
+    args.output.print.print_rows(false, &cells, |out| summary(out))?;
+    if !logs.is_empty() {
+        stderr::line(acknowledgements(&logs));
+    }
+    Ok(())
+}
+
+/// The figures of a study, from the folder if they are there and still valid.
+fn figures(args: &AllArgs, study: StudyForm, logs: Vec<FoundLog>, quiet: bool) -> anyhow::Result<Vec<Figure>> {
+    let key = KeptFigures::key(&study, &logs, args.quick)?;
+    let file = args.out.join(format!("{}.json", study.name));
+    if let Some(kept) = KeptFigures::read(&file, &key) {
+        if !quiet {
+            note(format_args!("{}: reused from {}", study.name, file.display()));
+        }
+        return Ok(kept.figures);
+    }
+    let folder = Some(args.out.join(format!("{}-runs", study.name)));
+    let setup = Setup { logs, folder, threads: args.output.threads(), quick: args.quick };
+    let figures = compute(&*(study.build)(setup)?, quiet)?;
+    let kept = KeptFigures { key, figures };
+    Output::create(&file.to_string_lossy())?.fill(|out| kept.write(out))?;
+    Ok(kept.figures)
+}
+
+/// The figures as a table and as CSV.
+fn write_study(folder: &Path, study: StudyForm, figures: &[Figure]) -> Result<(), OutputError> {
+    create(folder, &format!("{}.txt", study.name))?.fill(|out| {
+        write_overview(out, study.name, figures)?;
+        write_figures(out, figures)
+    })?;
+    let cells: Vec<_> = figures.iter().map(|figure| figure.cells(study.name)).collect();
+    create(folder, &format!("{}.csv", study.name))?.fill(|out| write_csv(out, &cells, true))
+}
+
+fn write_summary(out: &mut dyn Write, study: &StudyForm, figures: &[Figure]) -> io::Result<()> {
+    writeln!(out, "{}", study.paper)?;
+    write_overview(out, study.name, figures)
+}
+
+fn create(folder: &Path, name: &str) -> Result<Output, OutputError> {
+    Output::create(&folder.join(name).to_string_lossy())
+}

@@ -1,0 +1,174 @@
+//! Figures for people: a first page that counts how many agree, then a block per table.
+
+use std::io::{self, Write};
+
+use super::figure::{Agreement, Figure};
+use crate::report::{Table, wrapped};
+
+/// The widest line.
+const WIDTH: usize = 100;
+
+/// Prints the first page: how many figures of a study agree with the paper, and which do not for no known reason.
+pub fn write_overview(out: &mut dyn Write, study: &str, figures: &[Figure]) -> io::Result<()> {
+    // A published number counts once, by the reading that the program has as its default.
+    let (readings, figures): (Vec<&Figure>, Vec<&Figure>) = figures.iter().partition(|figure| figure.other_reading);
+    let count = |wanted: Agreement| figures.iter().filter(|figure| figure.agreement() == wanted).count();
+    let published = figures.len() - count(Agreement::NotPublished);
+    writeln!(out, "{study}: {published} published figures")?;
+    let mut table = Table::default();
+    for (agreement, what) in [
+        (Agreement::Interval, "the published number lies within our 95% interval, or among our runs"),
+        (Agreement::TwoPoints, "it differs by at most two points, or two percent"),
+        (Agreement::Holds, "a published bound or range holds"),
+        (Agreement::Explained, "it differs, and the reason is known"),
+        (Agreement::Unexplained, "it differs, and the reason is not known"),
+        (Agreement::NotMeasured, "not measured: a log is missing or not public"),
+    ] {
+        table.line([&format!("  {what}"), &count(agreement).to_string()]);
+    }
+    table.write(out)?;
+    let mut places: Vec<(&str, usize)> = Vec::new();
+    for figure in figures.iter().filter(|figure| figure.agreement() == Agreement::Unexplained) {
+        let table = figure.table.split(',').next().unwrap_or_default();
+        match places.iter_mut().find(|(name, _)| *name == table) {
+            Some((_, count)) => *count += 1,
+            None => places.push((table, 1)),
+        }
+    }
+    if !places.is_empty() {
+        let places: Vec<String> = places.iter().map(|(name, count)| format!("{name} ({count})")).collect();
+        for line in wrapped(&format!("differences without a known reason: {}", places.join(", ")), WIDTH - 2) {
+            writeln!(out, "  {line}")?;
+        }
+    }
+    let (alone, readings) = (count(Agreement::NotPublished), readings.len());
+    writeln!(
+        out,
+        "  not counted: {alone} figures that the paper does not print as numbers, {readings} of other readings"
+    )?;
+    writeln!(out)
+}
+
+/// Prints figures, a block for each table. Remarks stand below the block, each once.
+pub fn write_figures(out: &mut dyn Write, figures: &[Figure]) -> io::Result<()> {
+    for block in figures.chunk_by(|a, b| a.table == b.table) {
+        write_block(out, block)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn write_block(out: &mut dyn Write, block: &[Figure]) -> io::Result<()> {
+    for line in wrapped(&block[0].table, WIDTH) {
+        writeln!(out, "{line}")?;
+    }
+    let mut remarks: Vec<String> = Vec::new();
+    let lines: Vec<Line> = block.iter().map(|figure| Line::of(figure, &mut remarks)).collect();
+    // What the numbers need is theirs; the names share the rest.
+    let widest = |of: &dyn Fn(&Line) -> usize, least: usize| lines.iter().map(of).max().unwrap_or(0).max(least);
+    let numbers =
+        8 + 3 * 2 + 9 + widest(&|line| line.interval.len(), 12) + 9 + widest(&|line| line.remark.len(), 0) + 10;
+    let rows = widest(&|line| line.row.chars().count(), 3);
+    let columns = widest(&|line| line.column.chars().count(), 6);
+    let free = WIDTH.saturating_sub(numbers);
+    let row_width = rows.min(free.saturating_sub(columns).max(free / 2)).max(12);
+    let column_width = columns.min(free.saturating_sub(row_width)).max(12);
+    let mut table = Table::with_remarks(2);
+    table.line(["  row", "column", "published", "measured", "95% interval", "agrees", ""]);
+    for row in lines.chunk_by(|a, b| a.row == b.row) {
+        // The name of a row goes down beside its figures, and on below them if it is long.
+        let mut names = wrapped(row[0].row, row_width).into_iter();
+        let mut push = |column: &str, numbers: [&str; 5]| {
+            let name = format!("  {}", names.next().unwrap_or_default());
+            table.push([name.as_str(), column].into_iter().chain(numbers).map(str::to_string).collect());
+            names.len()
+        };
+        let mut left = 0;
+        for line in row {
+            let numbers = [line.published, &line.measured, &line.interval, line.agreement, &line.remark];
+            for (at, column) in wrapped(line.column, column_width).iter().enumerate() {
+                left = push(column, if at == 0 { numbers } else { [""; 5] });
+            }
+        }
+        while left > 0 {
+            left = push("", [""; 5]);
+        }
+    }
+    table.write(out)?;
+    for (at, remark) in remarks.iter().enumerate() {
+        let label = format!("[{}] ", at + 1);
+        for (line, text) in wrapped(remark, WIDTH - 2 - label.len()).iter().enumerate() {
+            let label = if line == 0 { label.clone() } else { " ".repeat(label.len()) };
+            writeln!(out, "  {label}{text}")?;
+        }
+    }
+    Ok(())
+}
+
+/// A figure as it is printed.
+struct Line<'a> {
+    row: &'a str,
+    column: &'a str,
+    published: &'a str,
+    measured: String,
+    interval: String,
+    agreement: &'static str,
+    /// `[1]`, or nothing.
+    remark: String,
+}
+
+impl<'a> Line<'a> {
+    /// A remark that the block does not have yet is added to `remarks`.
+    fn of(figure: &'a Figure, remarks: &mut Vec<String>) -> Line<'a> {
+        // One digit more than the paper prints.
+        let decimals = figure.published.split_once('.').map_or(1, |_| 2);
+        let number = |number: f64| format!("{number:.decimals$}");
+        let remark = figure.remark();
+        let place = remarks.iter().position(|other| *other == remark);
+        let remark = match place {
+            // A picture in the paper: the empty place of the published number says it.
+            _ if remark.is_empty() || remark == "figure" => String::new(),
+            Some(at) => format!("[{}]", at + 1),
+            None => {
+                remarks.push(remark);
+                format!("[{}]", remarks.len())
+            }
+        };
+        Line {
+            row: &figure.row,
+            column: &figure.column,
+            published: &figure.published,
+            measured: figure.measured.map_or(String::new(), number),
+            interval: figure
+                .interval
+                .map_or(String::new(), |(low, high)| format!("{} to {}", number(low), number(high))),
+            agreement: figure.agreement().word(),
+            remark,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_fit_100_columns_and_remarks_stand_once() {
+        let long = "a row whose name is much longer than any that a table of the paper has, and goes on";
+        let mut figures: Vec<Figure> = ["22", "", ">90", "3"]
+            .iter()
+            .map(|published| Figure::new(("Table 1", long, long), published, 21.0, &"a long remark ".repeat(20)))
+            .collect();
+        figures[0] = figures[0].clone().over(&[1234567.0, 1234568.0]);
+        let mut out = Vec::new();
+        write_overview(&mut out, "study", &figures).unwrap();
+        write_figures(&mut out, &figures).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        assert!(text.contains("study: 3 published figures"), "{text}");
+        assert_eq!(text.matches("[1] a long remark").count(), 1, "{text}");
+        assert_eq!(text.matches("a row whose name").count(), 1 + 4, "a row's name stands once, a column's each time");
+        let first_page = text.split("\n\n").next().unwrap();
+        assert!(first_page.lines().count() <= 10, "{first_page}");
+    }
+}
