@@ -10,8 +10,8 @@ use super::output_options::{OutputFiles, OutputOptions};
 use super::progress::Progress;
 use super::stderr::note;
 use crate::malleable::{
-    CaseOutcome, MalleableJob, MalleableWorkload, Strategy, StudyCase, StudyRow, StudyView, most_runs, run_cases,
-    run_workloads, write_allocations, write_pairs, write_tables,
+    CaseOutcome, DaySequence, MalleableJob, MalleableWorkload, Strategy, StudyCase, StudyRow, StudyView, most_runs,
+    run_cases, run_workloads, write_allocations, write_pairs, write_tables,
 };
 use crate::report::grouped;
 use crate::spec::split_list;
@@ -23,12 +23,14 @@ use crate::time::readable_duration;
   sim malleable --strategy avg,opt,pred --view system --rho 0.9
   sim malleable --strategy bias,bias:lock-in,bias:lock-in,risk=0.2 --seeds 20
   sim malleable --strategy pred --scatter-out queue_times.csv --jobs-out jobs.csv
+  sim malleable --reading days=one,a=up                         other readings of what the paper leaves open
   sim list strategies                                           the strategies, with their keys
 
 Jobs of Downey's model (\"Using queue time predictions for processor allocation\") arrive by day on a machine with a
-first-come-first-served queue. The first job of the queue may take the free processors or wait for more. In the application
-view the schedule is that of avg, and the program computes what each job would have gained by its own choice. In the system
-view every job acts on its choice.")]
+first-come-first-served queue. Each day is a simulation of its own: it starts empty and ends when all its jobs have been
+scheduled. The first job of the queue may take the free processors or wait for more. In the application view the schedule is
+that of avg, and the program computes what each job would have gained by its own choice. In the system view every job acts
+on its choice.")]
 pub struct MalleableArgs {
     /// How jobs choose their processors: a list of strategies; see `sim list strategies`
     #[arg(long, value_name = "LIST", default_value = "avg,opt,pred,bias,heur")]
@@ -45,6 +47,9 @@ pub struct MalleableArgs {
     /// The number of processors of the machine
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Workload")]
     procs: u32,
+    /// Another reading of the paper, or several, separated by commas
+    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',', help_heading = "Workload")]
+    reading: Vec<ReadingArg>,
     /// The largest average parallelism of a job; it may be larger than the machine
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Workload")]
     max_parallelism: u32,
@@ -80,6 +85,18 @@ enum ViewArg {
     System,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ReadingArg {
+    /// One simulation runs through all days. By default each day is its own: it starts empty, and ends when all its
+    /// jobs have been scheduled
+    #[value(name = "days=one")]
+    OneRun,
+    /// The average parallelism A is rounded up. By default A is real in the speedup, and a job takes at most the next
+    /// whole number of processors
+    #[value(name = "a=up")]
+    WholeParallelism,
+}
+
 fn parse_load(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(load) if (0.01..=100.0).contains(&load) => Ok(load),
@@ -97,7 +114,12 @@ fn parse_sigma(text: &str) -> Result<f64, String> {
 impl MalleableArgs {
     fn workload(&self) -> MalleableWorkload {
         let MalleableArgs { procs, days, rho, max_parallelism, max_sigma, seed, .. } = *self;
-        MalleableWorkload { procs, days, rho, max_parallelism, max_sigma, seed }
+        let whole_parallelism = self.reading.contains(&ReadingArg::WholeParallelism);
+        let sequence = match self.reading.contains(&ReadingArg::OneRun) {
+            true => DaySequence::Continuous,
+            false => DaySequence::Separate,
+        };
+        MalleableWorkload { procs, days, rho, max_parallelism, whole_parallelism, max_sigma, sequence, seed }
     }
 
     fn views(&self) -> Vec<StudyView> {
@@ -223,5 +245,7 @@ fn write_heading(out: &mut dyn Write, args: &MalleableArgs, rows: &[StudyRow]) -
         None => format!("{} jobs, seed {}", grouped(rows[0].runs[0].jobs as u64), args.seed),
         Some(seeds) => format!("means over {seeds} seeds from {} on, with 95% intervals", args.seed),
     };
-    writeln!(out, "{procs} processors, {days} days at a load of {load}: {what}\n")
+    let names = args.reading.iter().filter_map(|reading| reading.to_possible_value());
+    let readings: String = names.map(|name| format!(", {}", name.get_name())).collect();
+    writeln!(out, "{procs} processors, {days} days at a load of {load}{readings}: {what}\n")
 }

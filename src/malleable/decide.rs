@@ -142,6 +142,7 @@ impl AllocationSearch<'_> {
 mod tests {
     use super::*;
     use crate::malleable::LIFETIMES;
+    use crate::model::Aged;
     use crate::rng::stream;
     use rand::RngExt;
 
@@ -177,11 +178,15 @@ mod tests {
                 free -= procs;
                 running.push((procs, LIFETIMES.at_age(LIFETIMES.quantile(rng.random()) * rng.random::<f64>())));
             }
+            if rng.random_bool(0.3) {
+                running = running.into_iter().map(|(procs, life)| (procs, life.map(Aged::without_age))).collect();
+            }
             let most = rng.random_range(2..=128);
             let free = free.clamp(1, most - 1);
             let outlook = Outlook::new(running.into_iter());
             let lifetime = LIFETIMES.quantile(rng.random());
-            let job = MalleableJob { arrival: 0.0, lifetime, parallelism: most, sigma: rng.random::<f64>() * 2.0 };
+            let parallelism = f64::from(most) - rng.random::<f64>();
+            let job = MalleableJob { arrival: 0.0, lifetime, parallelism, sigma: rng.random::<f64>() * 2.0 };
             let decision = Decision { job: &job, free, most, waiting: rng.random_range(1..4) };
             let line = rng.random_bool(0.5).then_some(CorrectionLine { slope: 0.7, intercept: 1.1 });
             let objective = Objective { risk: [0.0, 0.2][rng.random_range(0..2)], whole_queue: rng.random_bool(0.5) };

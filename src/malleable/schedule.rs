@@ -3,13 +3,15 @@
 //! A job that holds out (waits for more processors than are free) blocks all later jobs. So until the head has started,
 //! running jobs end and new jobs arrive, but no other job starts, and the schedule is made job by job. At one instant
 //! jobs end first, then others arrive, then the head decides.
+//!
+//! Each day is a simulation of its own, unless the workload says otherwise ([`DaySequence`]).
 
 use super::decide::{Decision, HoldOut, by_oracle, by_prediction};
 use super::line::{CorrectionLine, Scatter};
 use super::machine::MalleableMachine;
 use super::strategy::{Correction, Objective, PredictionSettings, Rule};
-use super::workload::{DAY, LIFETIMES, MalleableJob};
-use crate::model::{Lifetimes, Outlook, UniformLog};
+use super::workload::{DAY, DaySequence, LIFETIMES, MalleableJob, MalleableWorkload};
+use crate::model::{Aged, Lifetimes, Outlook, UniformLog};
 
 /// Which decisions are acted upon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,18 +96,44 @@ impl MalleableSchedule {
     }
 }
 
-/// Makes a schedule of jobs that are in order of arrival. `line` is used only by strategies that are corrected by a
-/// pilot run.
+/// Makes a schedule of jobs that are in order of arrival, on the machine of `workload`. `line` is used only by strategies
+/// that are corrected by a pilot run.
 pub fn schedule_malleable(
     jobs: &[MalleableJob],
-    procs: u32,
+    workload: &MalleableWorkload,
     rule: Rule,
     view: StudyView,
     line: Option<CorrectionLine>,
 ) -> MalleableSchedule {
-    let mut history = RunHistory::new(rule, line);
-    let mut machine = MalleableMachine::new(procs);
+    let mut history = RunHistory::new(rule, line, workload.sequence);
     let mut made = MalleableSchedule { allocations: Vec::with_capacity(jobs.len()), pairs: Vec::new() };
+    match workload.sequence {
+        DaySequence::Continuous => {
+            schedule_run(jobs, 0, workload.procs, rule, view, &mut history, &mut made);
+        }
+        DaySequence::Separate => {
+            for jobs in jobs.chunk_by(|a, b| a.day() == b.day()) {
+                let first = made.allocations.len();
+                let machine = schedule_run(jobs, first, workload.procs, rule, view, &mut history, &mut made);
+                history.end_day(machine);
+            }
+        }
+    }
+    made
+}
+
+/// One simulation, from an empty machine on. `first` is the index of its first job among all. Returns the machine after
+/// the last start.
+fn schedule_run(
+    jobs: &[MalleableJob],
+    first: usize,
+    procs: u32,
+    rule: Rule,
+    view: StudyView,
+    history: &mut RunHistory,
+    made: &mut MalleableSchedule,
+) -> MalleableMachine {
+    let mut machine = MalleableMachine::new(procs);
     let (mut now, mut arrived) = (0.0f64, 0);
     for (at, job) in jobs.iter().enumerate() {
         now = now.max(job.arrival);
@@ -118,8 +146,8 @@ pub fn schedule_malleable(
             arrived += 1;
         }
         history.update(&mut machine, now);
-        let most = job.parallelism.min(procs);
-        let head = HeadJob { jobs, at, most, arrived, decided: now, history: &history };
+        let most = job.most_procs(procs);
+        let head = HeadJob { jobs, at, first, procs, most, arrived, decided: now, history };
         let offered = machine.free.min(most);
         let docile = Placement { start: now, procs: offered };
         let known = made.pairs.len();
@@ -146,7 +174,7 @@ pub fn schedule_malleable(
         machine.start(now, procs, job.runtime(procs));
         made.allocations.push(allocation);
     }
-    made
+    machine
 }
 
 /// The line and the lifetimes that predictions use. They are updated when a job reaches the head of the queue, not
@@ -162,6 +190,7 @@ struct RunHistory {
     /// Jobs that have ended since the last fit, in order: their ends and run times.
     ended: Vec<(f64, f64)>,
     lifetimes: Lifetimes,
+    sequence: DaySequence,
     day: f64,
 }
 
@@ -169,13 +198,22 @@ struct RunHistory {
 const LEAST_PAIRS: u64 = 10;
 
 impl RunHistory {
-    fn new(rule: Rule, line: Option<CorrectionLine>) -> RunHistory {
+    fn new(rule: Rule, line: Option<CorrectionLine>, sequence: DaySequence) -> RunHistory {
         let line = match rule {
             Rule::Predicted(PredictionSettings { correction: Correction::Pilot, .. }) => line,
             _ => None,
         };
-        let (scatter, lifetimes) = (Scatter::default(), Lifetimes::default());
-        RunHistory { rule, line, life: LIFETIMES, open: Vec::new(), scatter, ended: Vec::new(), lifetimes, day: 0.0 }
+        RunHistory {
+            rule,
+            line,
+            life: LIFETIMES,
+            open: Vec::new(),
+            scatter: Scatter::default(),
+            ended: Vec::new(),
+            lifetimes: Lifetimes::default(),
+            sequence,
+            day: 0.0,
+        }
     }
 
     fn update(&mut self, machine: &mut MalleableMachine, now: f64) {
@@ -196,14 +234,27 @@ impl RunHistory {
         }
         self.ended.extend(ended);
         let day = (now / DAY).floor();
-        if day > self.day {
-            // Fitted again at midnight to all jobs that had ended by then. Before the first fit the model's own
-            // distribution is used.
-            let before = self.ended.partition_point(|(end, _)| *end <= day * DAY);
-            self.ended.drain(..before).for_each(|(_, runtime)| self.lifetimes.add(runtime));
-            self.life = self.lifetimes.fit().unwrap_or(self.life);
+        if self.sequence == DaySequence::Continuous && day > self.day {
+            // Fitted again at midnight to all jobs that had ended by then.
+            self.fit(day * DAY);
             self.day = day;
         }
+    }
+
+    /// Fits the lifetimes to all jobs that had ended by `until`. Before the first fit the model's own distribution is
+    /// used.
+    fn fit(&mut self, until: f64) {
+        let before = self.ended.partition_point(|(end, _)| *end <= until);
+        self.ended.drain(..before).for_each(|(_, runtime)| self.lifetimes.add(runtime));
+        self.life = self.lifetimes.fit().unwrap_or(self.life);
+    }
+
+    /// Ends a day that is a simulation of its own. Everything about its jobs is known on the next day. (Without the
+    /// jobs that still run at its end, the longest run times would be missing from every fit.)
+    fn end_day(&mut self, mut machine: MalleableMachine) {
+        machine.release(f64::INFINITY);
+        self.update(&mut machine, f64::INFINITY);
+        self.fit(f64::INFINITY);
     }
 
     fn add(&mut self, pairs: &[QueueTimePair]) {
@@ -215,8 +266,13 @@ impl RunHistory {
 
 /// A job at the head of the queue that cannot have all processors it can use.
 struct HeadJob<'a> {
+    /// The jobs of this simulation.
     jobs: &'a [MalleableJob],
     at: usize,
+    /// The index of the simulation's first job among all jobs.
+    first: usize,
+    /// Processors of the machine.
+    procs: u32,
     /// The most processors it takes.
     most: u32,
     /// The number of jobs that have arrived, including this one.
@@ -235,13 +291,13 @@ impl HeadJob<'_> {
         let offered = machine.free;
         let (hold_out, decisions, placement) = match rule {
             Rule::Avg { min_share } => {
-                let least = ((min_share * f64::from(self.most)).ceil() as u32).max(1);
+                let least = self.job().share_of_procs(min_share, self.procs);
                 self.wait_for(machine, least, f64::INFINITY)
             }
             Rule::Heur { lthresh, athresh, f, k } => {
                 let job = self.job();
-                let rebels = job.lifetime > lthresh && f64::from(job.parallelism) > athresh;
-                let wanted = ((f * f64::from(self.most)).ceil() as u32).max(1);
+                let rebels = job.lifetime > lthresh && job.parallelism > athresh;
+                let wanted = job.share_of_procs(f, self.procs);
                 // Section 5.5: t_save = R(n_free) - R(f A), and the job waits for at most k t_save.
                 let saving = (job.runtime(offered) - job.runtime(wanted)).max(0.0);
                 self.wait_for(machine, if rebels { wanted } else { 1 }, k * saving)
@@ -259,7 +315,7 @@ impl HeadJob<'_> {
                     settings.objective,
                     settings.lock_in,
                     |decision, machine, now| {
-                        let outlook = || outlook(machine, now, life, settings.classes);
+                        let outlook = || outlook(machine, now, life, settings);
                         by_prediction(decision, outlook, settings.method, line, settings.objective)
                     },
                 )
@@ -307,7 +363,7 @@ impl HeadJob<'_> {
             first = first.or(Some(hold_out));
             let free = machine.when_free(hold_out.procs, now).expect("no job waits for more than the machine has");
             pairs.push(QueueTimePair {
-                job: self.at,
+                job: self.first + self.at,
                 time: now,
                 procs: hold_out.procs,
                 predicted: hold_out.wait,
@@ -331,12 +387,13 @@ impl HeadJob<'_> {
 }
 
 /// The running jobs as a predictor may see them: their ages, and the classes of their run times.
-fn outlook(machine: &MalleableMachine, now: f64, life: &UniformLog, classes: u32) -> Outlook {
+fn outlook(machine: &MalleableMachine, now: f64, life: &UniformLog, settings: PredictionSettings) -> Outlook {
     Outlook::new(machine.running().iter().map(|job| {
-        let life = match classes {
+        let life = match settings.classes {
             1 => *life,
-            _ => life.part(life.part_of(libm::log(job.end - job.start), classes), classes),
+            classes => life.part(life.part_of(libm::log(job.end - job.start), classes), classes),
         };
-        (job.procs, life.at_age(now - job.start))
+        let aged = life.at_age(now - job.start);
+        (job.procs, if settings.literal_ages { aged.map(Aged::without_age) } else { aged })
     }))
 }

@@ -50,6 +50,8 @@ pub struct PredictionSettings {
     pub method: QueueTimeMethod,
     /// Whether lifetimes are fitted again every day, instead of those of the model.
     pub fitted: bool,
+    /// Whether equation 5 is solved for t as printed, without subtracting the ages of the running jobs.
+    pub literal_ages: bool,
     /// The number of classes of run times; the class of each running job is known. 1 means that nothing is known.
     pub classes: u32,
     /// Lock-in (section 6.1): a rebel gets the processors it waited for, even if more are free then.
@@ -109,6 +111,12 @@ const LIFE: Key = Key {
     default: "model",
     about: "the distribution of lifetimes: that of L, or one fitted every day to the run times so far",
 };
+const AGES: Key = Key {
+    name: "ages",
+    kind: Kind::Choice(&["subtracted", "literal"]),
+    default: "subtracted",
+    about: "equation 5 is solved for t; the queue time is t less the age of each running job, or t itself",
+};
 const CLASSES: Key = Key {
     name: "classes",
     kind: Kind::Whole { least: 1 },
@@ -140,7 +148,7 @@ const OPT: Form = Form {
 const PRED: Form = Form {
     name: "pred",
     about: "the same with predicted queue times",
-    keys: &[PREDICTOR, BENEFACTORS, LIFE, CLASSES, LOCK_IN, RISK, COST],
+    keys: &[PREDICTOR, BENEFACTORS, LIFE, AGES, CLASSES, LOCK_IN, RISK, COST],
 };
 const BIAS: Form = Form {
     name: "bias",
@@ -149,6 +157,7 @@ const BIAS: Form = Form {
         PREDICTOR,
         BENEFACTORS,
         LIFE,
+        AGES,
         CLASSES,
         LOCK_IN,
         RISK,
@@ -246,6 +255,7 @@ impl Strategy {
                     _ => QueueTimeMethod::Combined { least: whole(&spec, "benefactors") },
                 },
                 fitted: spec.text("life") == "fitted",
+                literal_ages: spec.text("ages") == "literal",
                 classes: whole(&spec, "classes"),
                 lock_in: spec.switch("lock-in"),
                 correction: match name {
@@ -335,8 +345,8 @@ mod tests {
         assert_eq!(pilot("bias:fit=online"), None);
         assert_eq!(pilot("bias:lock-in,risk=0.2"), Some(Strategy::parse("pred").unwrap().rule));
         assert_eq!(
-            pilot("bias:predictor=b,classes=5"),
-            Some(Strategy::parse("pred:predictor=b,classes=5").unwrap().rule)
+            pilot("bias:predictor=b,ages=literal,classes=5"),
+            Some(Strategy::parse("pred:predictor=b,ages=literal,classes=5").unwrap().rule)
         );
     }
 }

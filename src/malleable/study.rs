@@ -38,7 +38,6 @@ pub fn run_cases(
     threads: usize,
     watch: impl Fn(usize) + Sync,
 ) -> Vec<CaseOutcome> {
-    let MalleableWorkload { procs, days, .. } = *workload;
     let mut pilots: Vec<(Rule, StudyView)> = Vec::new();
     for case in cases {
         let pilot = case.strategy.pilot().map(|rule| (rule, case.view));
@@ -49,8 +48,8 @@ pub fn run_cases(
     let mut first = pilots.clone();
     first.extend(plain.filter(|case| !pilots.contains(case)));
     let run = |rule: Rule, view: StudyView, line: Option<CorrectionLine>| {
-        let schedule = schedule_malleable(jobs, procs, rule, view, line);
-        let figures = MalleableFigures::of(jobs, procs, days, &schedule);
+        let schedule = schedule_malleable(jobs, workload, rule, view, line);
+        let figures = MalleableFigures::of(jobs, workload, &schedule);
         (schedule.scatter().line(), CaseOutcome { figures, line, schedule: keep.then_some(schedule) })
     };
     let made = parallel::map(&first, threads, |(rule, view)| run(*rule, *view, None), &watch);

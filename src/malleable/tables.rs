@@ -217,7 +217,7 @@ pub fn write_allocations(
             };
             writeln!(
                 out,
-                "{label},{number},{:.3},{:.3},{},{:.6},{},{:.3},{},{held_for},{predicted},{},{:.3},{},{:.3},{:.3},{:.3},{}",
+                "{label},{number},{:.3},{:.3},{:.6},{:.6},{},{:.3},{},{held_for},{predicted},{},{:.3},{},{:.3},{:.3},{:.3},{}",
                 job.arrival,
                 job.lifetime,
                 job.parallelism,

@@ -22,22 +22,47 @@ pub struct MalleableJob {
     pub arrival: f64,
     /// L, the run time on one processor, in seconds.
     pub lifetime: f64,
-    /// A, the average parallelism, rounded up: the most processors that it takes.
-    pub parallelism: u32,
+    /// A, the average parallelism: a real number of at least 1.
+    pub parallelism: f64,
     /// The variance in parallelism.
     pub sigma: f64,
 }
 
 impl MalleableJob {
+    /// The most processors that the job takes on a machine of `machine` processors: A, rounded up to a whole number.
+    pub fn most_procs(&self, machine: u32) -> u32 {
+        (self.parallelism.ceil() as u32).min(machine)
+    }
+
+    /// The whole number of processors that are a `share` of A, on a machine of `machine` processors: at least 1.
+    pub fn share_of_procs(&self, share: f64, machine: u32) -> u32 {
+        ((share * self.parallelism.min(f64::from(machine))).ceil() as u32).max(1)
+    }
+
+    /// The day on which the job arrives, from 0.
+    pub fn day(&self) -> u32 {
+        (self.arrival / DAY) as u32
+    }
+
     /// S(n), the speedup on `procs` processors.
     pub fn speedup(&self, procs: u32) -> f64 {
-        speedup(f64::from(procs), f64::from(self.parallelism), self.sigma)
+        speedup(f64::from(procs), self.parallelism, self.sigma)
     }
 
     /// The run time on `procs` processors, in seconds: R(n) = L / S(n).
     pub fn runtime(&self, procs: u32) -> f64 {
         self.lifetime / self.speedup(procs)
     }
+}
+
+/// How the days of a workload are simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DaySequence {
+    /// Each day is a simulation of its own: it starts with an empty machine and an empty queue, and it ends when all
+    /// its queued jobs have been scheduled (section 4).
+    Separate,
+    /// One simulation runs through all days.
+    Continuous,
 }
 
 /// The parameters of a workload, and the machine it is made for.
@@ -51,8 +76,12 @@ pub struct MalleableWorkload {
     pub rho: f64,
     /// The largest average parallelism; it may be larger than the machine.
     pub max_parallelism: u32,
+    /// Whether the average parallelism of a job is rounded up to a whole number.
+    pub whole_parallelism: bool,
     /// The largest variance in parallelism.
     pub max_sigma: f64,
+    /// How the days are simulated.
+    pub sequence: DaySequence,
     /// The same seed gives the same jobs.
     pub seed: u64,
 }
@@ -60,7 +89,16 @@ pub struct MalleableWorkload {
 /// The parameters of the paper.
 impl Default for MalleableWorkload {
     fn default() -> Self {
-        MalleableWorkload { procs: 128, days: 120, rho: 0.75, max_parallelism: 128, max_sigma: 2.0, seed: 1 }
+        MalleableWorkload {
+            procs: 128,
+            days: 120,
+            rho: 0.75,
+            max_parallelism: 128,
+            whole_parallelism: false,
+            max_sigma: 2.0,
+            sequence: DaySequence::Separate,
+            seed: 1,
+        }
     }
 }
 
@@ -106,11 +144,12 @@ impl MalleableWorkload {
                 return Ok(jobs);
             }
             let day = (by_day / DAYTIME).floor();
-            let width = widths.quantile(parallelisms.random()).ceil() as u32;
+            let drawn = widths.quantile(parallelisms.random());
+            let parallelism = if self.whole_parallelism { drawn.ceil() } else { drawn };
             jobs.push(MalleableJob {
                 arrival: day * DAY + (by_day - day * DAYTIME),
                 lifetime: LIFETIMES.quantile(lifetimes.random()),
-                parallelism: width.clamp(1, self.max_parallelism),
+                parallelism: parallelism.clamp(1.0, f64::from(self.max_parallelism)),
                 sigma: sigmas.random::<f64>() * self.max_sigma,
             });
         }
@@ -156,13 +195,19 @@ mod tests {
             |value: f64, expected: f64, width: f64| (value - expected).abs() < 5.0 * 0.2887 * width / count.sqrt();
         assert!(near(mean(&|job| job.lifetime.ln()), 7.0, 10.0));
         assert!(near(mean(&|job| job.sigma), 1.0, 2.0));
-        // P(A <= a) = ln a / ln 128 for an average parallelism A that is rounded up.
-        for a in [2u32, 8, 64, 127] {
+        // P(A <= a) = ln a / ln 128.
+        for a in [1.3, 2.0, 8.0, 64.5, 127.0] {
             let share = mean(&|job| f64::from(u8::from(job.parallelism <= a)));
-            let expected = f64::from(a).ln() / 128f64.ln();
+            let expected = a.ln() / 128f64.ln();
             assert!((share - expected).abs() < 5.0 * 0.5 / count.sqrt(), "{a}: {share} for {expected}");
         }
-        assert!(jobs.iter().all(|job| (1..=128).contains(&job.parallelism)));
+        assert!(jobs.iter().all(|job| (1.0..=128.0).contains(&job.parallelism)));
+        // The other reading has the same jobs, with A rounded up.
+        let up = MalleableWorkload { whole_parallelism: true, ..workload }.generate().unwrap();
+        assert_eq!(up.len(), jobs.len());
+        for (whole, job) in up.iter().zip(&jobs) {
+            assert_eq!(*whole, MalleableJob { parallelism: job.parallelism.ceil(), ..*job });
+        }
         // Jobs arrive in the daytime only, in order, and over all days.
         assert!(jobs.iter().all(|job| job.arrival % DAY < DAYTIME));
         assert!(jobs.is_sorted_by(|a, b| a.arrival <= b.arrival));
@@ -170,6 +215,24 @@ mod tests {
         assert!(jobs.last().unwrap().arrival > 399.0 * DAY);
         assert_eq!(jobs, workload.generate().unwrap());
         assert_ne!(jobs[0], MalleableWorkload { seed: 2, ..workload }.generate().unwrap()[0]);
+    }
+
+    /// Equation 1 by hand, A = 2.5 and sigma = 0.4. On 2 processors, up to A: 2.5 x 2 / (2.5 + 0.4 / 2) = 5 / 2.7. On 3,
+    /// from A to 2 A - 1 = 4: 2.5 x 3 / (0.4 x 2 + 3 x 0.8) = 7.5 / 3.2. So the third processor is used.
+    #[test]
+    fn a_real_parallelism_takes_the_next_whole_number_of_processors() {
+        let job = MalleableJob { arrival: 2.5 * DAY, lifetime: 1000.0, parallelism: 2.5, sigma: 0.4 };
+        assert!((job.speedup(2) - 5.0 / 2.7).abs() < 1e-12);
+        assert!((job.runtime(3) - 1000.0 * 3.2 / 7.5).abs() < 1e-9);
+        assert_eq!((job.most_procs(128), job.most_procs(2), job.day()), (3, 2, 2));
+        // 0.4 x 2.5 is 1 processor, 0.5 x 2.5 are 2; of a machine of 2 the half is 1.
+        assert_eq!([0.4, 0.5, 0.0].map(|share| job.share_of_procs(share, 128)), [1, 2, 1]);
+        assert_eq!(job.share_of_procs(0.5, 2), 1);
+        // Without variance the speedup is n up to A, and A from there on.
+        let linear = MalleableJob { sigma: 0.0, ..job };
+        assert_eq!([1, 2, 3].map(|procs| linear.speedup(procs)), [1.0, 2.0, 2.5]);
+        let whole = MalleableJob { parallelism: 3.0, ..job };
+        assert_eq!(whole.most_procs(128), 3);
     }
 
     #[test]

@@ -14,6 +14,10 @@ pub struct UniformLog {
     pub ln_max: f64,
 }
 
+/// A job this near to t_max, as a difference of logarithms, has reached it. A job that waits for all others to end waits
+/// until one is just at t_max, as precisely as queue times are solved; rounding must not decide what it does then.
+const REACHED: f64 = 1e-8;
+
 impl UniformLog {
     /// From the line b0 + b1 ln t: t_min = exp(-b0 / b1), t_max = exp((1 - b0) / b1).
     pub fn of_line(intercept: f64, slope: f64) -> UniformLog {
@@ -51,7 +55,7 @@ impl UniformLog {
         // Ages below t_min, also 0, which has no logarithm, are like t_min.
         let reached = if age > 0.0 { libm::log(age).max(self.ln_min) } else { self.ln_min };
         let left = self.ln_max - reached;
-        (left > 0.0).then_some(Aged { age, ln_min: self.ln_min, ln_max: self.ln_max, left })
+        (left > REACHED).then_some(Aged { age, ln_min: self.ln_min, ln_max: self.ln_max, left })
     }
 
     /// Splits it into `parts` of equal probability and returns the part number `at`, counted from 0.
@@ -84,6 +88,13 @@ impl Aged {
     pub fn still_runs(&self, more: f64) -> f64 {
         let ln = libm::log(self.age + more);
         if ln <= self.ln_min { 1.0 } else { ((self.ln_max - ln) / self.left).clamp(0.0, 1.0) }
+    }
+
+    /// The same with the age left out of the time: `still_runs(t)` is then equation 5 at t itself, the time since the
+    /// start of the job, and 1 before its age. Downey's text does not say that the age is to be subtracted.
+    #[must_use]
+    pub fn without_age(self) -> Aged {
+        Aged { age: 0.0, ..self }
     }
 
     /// The additional time after which the job has certainly ended.
@@ -233,6 +244,11 @@ mod tests {
             }
         }
         assert!(life.at_age(163_000.0).is_none(), "nothing outlives t_max");
+        // Without the age: of a job of e^6 s half are left at e^9 s, and it runs for certain until e^6 s.
+        let literal = life.at_age(6f64.exp()).unwrap().without_age();
+        let left = [5f64, 6.0, 7.5, 9.0, 12.0].map(|ln| literal.still_runs(ln.exp()));
+        assert!(left.iter().zip([1.0, 1.0, 0.75, 0.5, 0.0]).all(|(left, expected)| (left - expected).abs() < 1e-12));
+        assert!((literal.ends_within() / 12f64.exp() - 1.0).abs() < 1e-12);
         // The mean remaining time is the integral of the probability to run on.
         let (age, steps) = (100.0, 2_000_000);
         let aged = life.at_age(age).unwrap();

@@ -8,7 +8,7 @@ use super::figure::{At, Figure};
 use super::logs::FoundLog;
 use super::study::{Study, StudyError, StudyForm};
 use crate::malleable::{
-    MalleableFigures, MalleableWorkload, Strategy, StudyCase, StudyView, run_cases, schedule_malleable,
+    DaySequence, MalleableFigures, MalleableWorkload, Strategy, StudyCase, StudyView, run_cases, schedule_malleable,
 };
 use crate::parallel;
 use crate::stats::percentile;
@@ -51,6 +51,8 @@ pub struct Variant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
     Paper,
+    /// The paper's workload, read in another way.
+    Reading,
     Load,
     Size,
     Applications,
@@ -58,7 +60,8 @@ pub enum Setting {
 }
 
 const FIVE: &[&str] = &["avg", "opt", "pred", "bias", "heur"];
-/// Those of the paper's text, and what it leaves open: the lifetimes that predictors know, the exact median, 6.1's costs.
+/// Those of the paper's text, and what it leaves open: the ages and the lifetimes that predictors use, the exact median,
+/// 6.1's costs.
 const PAPER: &[&str] = &[
     "avg",
     "avg:min-share=0.4",
@@ -68,6 +71,10 @@ const PAPER: &[&str] = &[
     "heur",
     "bias:lock-in=on",
     "bias:lock-in=on,risk=0.2",
+    "pred:ages=literal",
+    "bias:ages=literal",
+    "bias:ages=literal,lock-in=on",
+    "bias:ages=literal,lock-in=on,risk=0.2",
     "pred:life=fitted",
     "bias:life=fitted",
     "bias:fit=online",
@@ -98,6 +105,11 @@ fn variants(days: u32) -> Vec<Variant> {
         variant("A up to 32", Setting::Applications, MalleableWorkload { max_parallelism: 32, ..paper }, FIVE),
         variant("sigma = 0", Setting::Applications, MalleableWorkload { max_sigma: 0.0, ..paper }, FIVE),
     ];
+    let readings = [
+        ("days=one", MalleableWorkload { sequence: DaySequence::Continuous, ..paper }),
+        ("a=up", MalleableWorkload { whole_parallelism: true, ..paper }),
+    ];
+    all.extend(readings.map(|(name, workload)| variant(name, Setting::Reading, workload, FIVE)));
     for rho in [0.5, 0.6, 0.7, 0.8, 0.9, 1.0] {
         all.push(variant(&format!("load {rho:.1}"), Setting::Load, MalleableWorkload { rho, ..paper }, FIVE));
     }
@@ -134,7 +146,7 @@ impl Run {
             Setting::Paper => ["pred", "bias"].map(|text| {
                 let found = cases.iter().position(|case| *case == (text, StudyView::Application));
                 let line = found.and_then(|at| outcomes[at].line);
-                let made = schedule_malleable(&jobs, workload.procs, strategy(text).rule, StudyView::Application, line);
+                let made = schedule_malleable(&jobs, &workload, strategy(text).rule, StudyView::Application, line);
                 let mut columns = COLUMNS.map(|_| Vec::new());
                 for pair in &made.pairs {
                     let at =
@@ -216,12 +228,23 @@ impl Downey {
 
 impl Measured {
     /// A number of each run, beside what was published. The paper's is one run: it may lie anywhere among ours.
-    pub fn figure(&self, at: At<'_>, published: &str, reason: &str, number: impl Fn(&Run) -> f64) -> Figure {
+    pub fn figure(&self, at: At<'_>, published: &str, number: impl Fn(&Run) -> f64) -> Figure {
         let values: Vec<f64> = self.runs.iter().map(number).collect();
         let range = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
-        let figure = Figure::new(at, published, values[0], "").over(&values).because(reason);
+        let figure = Figure::new(at, published, values[0], "").over(&values);
         let figure = if at.2.contains('%') { figure.percent() } else { figure };
         Figure { range: (values.len() > 1).then_some(range), ..figure }
+    }
+
+    /// A number of jobs of each run, as many as there would be in the days of the paper.
+    pub fn count(&self, at: At<'_>, published: &str, number: impl Fn(&Run) -> usize) -> Figure {
+        let days = self.variant.workload.days;
+        let scale = f64::from(PAPER_DAYS) / f64::from(days);
+        let figure = self.figure(at, published, |run| number(run) as f64 * scale);
+        match days {
+            PAPER_DAYS => figure,
+            _ => figure.noted(&format!("{days} days were run; the number is scaled to {PAPER_DAYS}")),
+        }
     }
 }
 

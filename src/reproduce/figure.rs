@@ -118,6 +118,12 @@ impl Figure {
         Figure { interval, ..self }
     }
 
+    /// The same with a note, after the one that it has.
+    pub fn noted(self, note: &str) -> Figure {
+        let notes = [self.note.as_str(), note].into_iter().filter(|note| !note.is_empty());
+        Figure { note: notes.collect::<Vec<_>>().join("; "), ..self }
+    }
+
     /// The same as a percentage.
     pub fn percent(self) -> Figure {
         Figure { in_percent: true, ..self }

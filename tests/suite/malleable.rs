@@ -3,19 +3,37 @@
 use std::collections::VecDeque;
 
 use shadowtime::malleable::{
-    DecisionKind, MalleableFigures, MalleableJob, MalleableSchedule, MalleableWorkload, Strategy, StudyCase, StudyView,
-    run_cases, saved, schedule_malleable,
+    DaySequence, DecisionKind, MalleableFigures, MalleableJob, MalleableSchedule, MalleableWorkload, Strategy,
+    StudyCase, StudyView, run_cases, saved, schedule_malleable,
 };
 
 use crate::support::{assert_golden, sim, sim_ok};
 
+const DAY: f64 = 86_400.0;
+
 /// Without variance in parallelism a job of A processors runs for L / n on n of them.
 fn job(arrival: f64, lifetime: f64, parallelism: u32) -> MalleableJob {
-    MalleableJob { arrival, lifetime, parallelism, sigma: 0.0 }
+    MalleableJob { arrival, lifetime, parallelism: f64::from(parallelism), sigma: 0.0 }
 }
 
+/// A machine of `procs` processors; only it and the sequence of the days matter for a schedule.
+fn machine(procs: u32, sequence: DaySequence) -> MalleableWorkload {
+    MalleableWorkload { procs, sequence, ..MalleableWorkload::default() }
+}
+
+fn run_in(
+    sequence: DaySequence,
+    jobs: &[MalleableJob],
+    procs: u32,
+    strategy: &str,
+    view: StudyView,
+) -> MalleableSchedule {
+    schedule_malleable(jobs, &machine(procs, sequence), Strategy::parse(strategy).unwrap().rule, view, None)
+}
+
+/// Each day by itself.
 fn run(jobs: &[MalleableJob], procs: u32, strategy: &str, view: StudyView) -> MalleableSchedule {
-    schedule_malleable(jobs, procs, Strategy::parse(strategy).unwrap().rule, view, None)
+    run_in(DaySequence::Separate, jobs, procs, strategy, view)
 }
 
 /// Start and processors of every job when all act.
@@ -110,6 +128,80 @@ fn lock_in_gives_what_was_declared() {
     assert_eq!((locked.placement.start, locked.placement.procs), (600.0, hold_out.procs));
 }
 
+/// By hand, 4 processors. On the first day a job takes 3 of them for 100,000 s and another waits, by its own choice or not,
+/// for all four. On the second day the machine is empty again, though neither has ended by then.
+#[test]
+fn each_day_starts_with_an_empty_machine() {
+    let jobs = [
+        job(10_000.0, 300_000.0, 3),
+        job(20_000.0, 2_000_000.0, 4),
+        job(DAY + 1_000.0, 4_000.0, 4),
+        job(DAY + 1_500.0, 4_000.0, 4),
+    ];
+    // On 1 of them the second job would take 2,000,000 s: it waits until 110,000 s, after the second day has begun. It is
+    // asked once: the arrivals of the next day are no arrivals of its own day.
+    let made = run(&jobs, 4, "opt", StudyView::System);
+    let starts: Vec<f64> = made.allocations.iter().map(|at| at.scheduled.start).collect();
+    assert_eq!(starts, [10_000.0, 110_000.0, DAY + 1_000.0, DAY + 2_000.0]);
+    assert_eq!(made.allocations[1].decisions, 1);
+    assert_eq!(made.allocations[2].kind, DecisionKind::Spoiled);
+    // All processors are in use at the arrival of the last job: it decides nothing until 1,000 s after the third's start.
+    assert_eq!((made.allocations[3].kind, made.allocations[3].decided), (DecisionKind::Spoiled, DAY + 2_000.0));
+    // Jobs have their numbers among all.
+    assert!(made.pairs.iter().all(|pair| pair.job == 1), "{:?}", made.pairs);
+    // Without the reset all wait: the second job runs for 500,000 s from 110,000 s on. It is asked at both arrivals.
+    let one = run_in(DaySequence::Continuous, &jobs, 4, "opt", StudyView::System);
+    let starts: Vec<f64> = one.allocations.iter().map(|at| at.scheduled.start).collect();
+    assert_eq!(starts, [10_000.0, 110_000.0, 610_000.0, 611_000.0]);
+    assert_eq!(one.allocations[1].decisions, 3);
+    // The second day alone is the same.
+    let alone = run(&jobs[2..], 4, "opt", StudyView::System);
+    assert_eq!(alone.allocations[1].scheduled, made.allocations[3].scheduled);
+}
+
+/// By hand: A = 2.5 without variance has the speedups 1, 2 and 2.5.
+#[test]
+fn a_job_takes_the_next_whole_number_of_processors() {
+    let wide = |arrival: f64| MalleableJob { arrival, lifetime: 10_000.0, parallelism: 2.5, sigma: 0.0 };
+    // Of 4 processors it takes 3, for 4,000 s; the next job gets the last one and could use 3.
+    assert_eq!(places(&[wide(0.0), wide(100.0)], 4, "avg"), [(0.0, 3), (100.0, 1)]);
+    // 10,000 s at once, or 3,900 s of waiting and 4,000 s on 3.
+    assert_eq!(places(&[wide(0.0), wide(100.0)], 4, "opt"), [(0.0, 3), (4_000.0, 3)]);
+    // A machine of 2 has no third.
+    assert_eq!(places(&[wide(0.0)], 2, "avg"), [(0.0, 2)]);
+    // Half of A is 1.25 processors, so 2; 40% of A is 1, which is free.
+    assert_eq!(places(&[wide(0.0), wide(100.0)], 4, "avg:min-share=0.5")[1], (4_000.0, 3));
+    assert_eq!(places(&[wide(0.0), wide(100.0)], 4, "avg:min-share=0.4")[1], (100.0, 1));
+    // t_save = 10,000 - 4,000 for all of A, on 3 processors; of that a fifth is waited for.
+    assert_eq!(places(&[wide(0.0), wide(100.0)], 4, "heur")[1], (1_300.0, 1));
+}
+
+/// By hand: two jobs on 4 of 12 processors each, e^4 and e^6 s old, lifetimes up to e^12 s; 4 are free, and a job can use 8.
+/// Both are benefactors: (12 - ln t)/8 x (12 - ln t)/6 = 1/2 where 12 - ln t = sqrt(24), t = e^7.101 = 1,213 s. That is
+/// the queue time if ages are taken literally. It is the same for any number of processors, so all 8 are best.
+#[test]
+fn literal_ages_are_not_subtracted() {
+    let (first, second) = (1_000.0, 1_000.0 + 6f64.exp() - 4f64.exp());
+    let asked = 1_000.0 + 6f64.exp();
+    let jobs = [job(first, 400_000.0, 4), job(second, 400_000.0, 4), job(asked, 80_000.0, 8)];
+    let pair = |strategy: &str| run(&jobs, 12, strategy, StudyView::System).pairs[0];
+    let literal = pair("pred:ages=literal");
+    assert_eq!((literal.procs, literal.time), (8, asked));
+    assert!((literal.predicted / (12.0 - 24f64.sqrt()).exp() - 1.0).abs() < 1e-8, "{literal:?}");
+    // With ages subtracted q is such that the factors at e^4 + q and e^6 + q have this product.
+    let q = pair("pred").predicted;
+    let factor = |ln_age: f64| (12.0 - (ln_age.exp() + q).ln()) / (12.0 - ln_age);
+    assert!((factor(4.0) * factor(6.0) - 0.5).abs() < 1e-8 && q < literal.predicted);
+    // One job alone, by predictor B: before its age nothing is released. 1 of 4 processors: t = e^(6 + 6/4).
+    let jobs = [job(0.0, 400_000.0, 4), job(6f64.exp(), 80_000.0, 9)];
+    let made = run(&jobs, 12, "pred:ages=literal", StudyView::System);
+    // 9 of 12 are 1 more than the 8 that are free: 10,000 s at once, or e^7.5 = 1,808 s and 8,889 s.
+    assert!(made.pairs.is_empty(), "{:?}", made.pairs);
+    let longer = [jobs[0], MalleableJob { lifetime: 800_000.0, ..jobs[1] }];
+    let pair = run(&longer, 12, "pred:ages=literal", StudyView::System).pairs[0];
+    assert!(pair.procs == 9 && (pair.predicted.ln() - 7.5).abs() < 1e-8, "{pair:?}");
+}
+
 /// A running job: start, end and processors.
 type Runs = (f64, f64, u32);
 
@@ -120,21 +212,58 @@ struct Known {
     life: (f64, f64),
     /// Of this number of classes of run times, that of each running job.
     classes: u32,
+    /// Whether equation 5 is solved for t as printed.
+    literal: bool,
     /// Slope and intercept of the correction.
     line: Option<(f64, f64)>,
 }
 
-/// The definition, event by event, with the rule of each job; slow on purpose.
+/// What is known from earlier days, and all rebellions of this one.
+#[derive(Default)]
+struct Past {
+    /// Run times of all that have ended.
+    ended: Vec<f64>,
+    /// Predicted and actual times of rebellions.
+    pairs: Vec<(f64, f64)>,
+    /// When, and the predicted and the actual time.
+    today: Vec<(f64, f64, f64)>,
+}
+
+/// The definition: every day is simulated for itself, on a machine of its own. On the next day all run times and queue times
+/// of it are known.
 fn plain(jobs: &[MalleableJob], procs: u32, rule_of: &dyn Fn(usize) -> &'static str) -> Vec<(f64, u32)> {
+    let (mut placed, mut past) = (Vec::new(), Past::default());
+    for day in 0..400 {
+        let start = f64::from(day) * DAY;
+        let today: Vec<_> = jobs.iter().filter(|job| (start..start + DAY).contains(&job.arrival)).copied().collect();
+        let before = placed.len();
+        placed.extend(plain_run(&today, procs, &|job| rule_of(before + job), &mut past, true));
+        past.ended
+            .extend(today.iter().zip(&placed[before..]).map(|(job, (_, procs)): (_, &(f64, u32))| job.runtime(*procs)));
+        past.pairs.extend(past.today.drain(..).map(|(_, predicted, actual)| (predicted, actual)));
+        if placed.len() == jobs.len() {
+            return placed;
+        }
+    }
+    panic!("these workloads are shorter")
+}
+
+/// One simulation event by event, with the rule of each job; nothing is quick here. Lifetimes are fitted to those of earlier
+/// days if this is `one_day`, else to all that had ended by the last midnight.
+fn plain_run(
+    jobs: &[MalleableJob],
+    procs: u32,
+    rule_of: &dyn Fn(usize) -> &'static str,
+    past: &mut Past,
+    one_day: bool,
+) -> Vec<(f64, u32)> {
     let mut placed = vec![(f64::NAN, 0); jobs.len()];
     let mut running: Vec<Runs> = Vec::new();
     let mut queue: VecDeque<usize> = VecDeque::new();
     // What the head holds out for, when it is asked again or loses its patience, and what it knew at first.
     let mut hold: Option<(u32, f64)> = None;
     let mut knows: Option<Known> = None;
-    // Ends and run times of all that have ended; of all rebellions when, and the predicted and the actual time.
     let mut ended: Vec<(f64, f64)> = Vec::new();
-    let mut pairs: Vec<(f64, f64, f64)> = Vec::new();
     let (mut arrived, mut free) = (0, procs);
     while arrived < jobs.len() || !queue.is_empty() {
         let next = |times: &mut dyn Iterator<Item = f64>| times.fold(f64::INFINITY, f64::min);
@@ -156,7 +285,7 @@ fn plain(jobs: &[MalleableJob], procs: u32, rule_of: &dyn Fn(usize) -> &'static 
         }
         while let Some(&head) = queue.front() {
             let (job, rule) = (&jobs[head], rule_of(head));
-            let most = job.parallelism.min(procs);
+            let most = (1..procs).find(|most| f64::from(*most) >= job.parallelism).unwrap_or(procs);
             let asks = ["opt", "pred", "bias"].iter().any(|name| rule.starts_with(name));
             let start = match hold {
                 Some((wanted, _)) if free >= wanted => true,
@@ -169,20 +298,25 @@ fn plain(jobs: &[MalleableJob], procs: u32, rule_of: &dyn Fn(usize) -> &'static 
                         "avg" => None,
                         "heur" => Some((most, now + 0.2 * (job.runtime(free) - job.runtime(most)))),
                         "heur:f=0.6,k=0.3" => {
-                            let wanted = (0.6 * f64::from(most)).ceil() as u32;
+                            let wanted = (0.6 * job.parallelism.min(f64::from(procs))).ceil() as u32;
                             let saving = job.runtime(free) - job.runtime(wanted);
-                            (job.parallelism > 1 && free < wanted).then_some((wanted, now + 0.3 * saving))
+                            (job.parallelism > 1.0 && free < wanted).then_some((wanted, now + 0.3 * saving))
                         }
                         _ => {
                             let model = (2.0, 12.0);
                             let knows = *knows.get_or_insert_with(|| Known {
-                                life: if rule == "pred:life=fitted" { fitted(&ended, now) } else { model },
+                                life: match (rule, one_day) {
+                                    ("pred:life=fitted", true) => fitted(&past.ended),
+                                    ("pred:life=fitted", false) => fitted(&before_midnight(&ended, now)),
+                                    _ => model,
+                                },
+                                literal: rule.ends_with("ages=literal"),
                                 classes: if rule == "pred:classes=5" { 5 } else { 1 },
-                                line: if rule == "bias:fit=online" { line(&pairs, now) } else { None },
+                                line: if rule == "bias:fit=online" { line(past, now) } else { None },
                             });
                             let chosen = choose(job, free, most, &running, now, (rule != "opt").then_some(&knows));
                             if let Some((procs, _, raw)) = chosen {
-                                pairs.push((now, raw, known(f64::from(procs - free), &running, now)));
+                                past.today.push((now, raw, known(f64::from(procs - free), &running, now)));
                             }
                             chosen.map(|(procs, wait, _)| (procs, now + wait))
                         }
@@ -205,11 +339,14 @@ fn plain(jobs: &[MalleableJob], procs: u32, rule_of: &dyn Fn(usize) -> &'static 
     placed
 }
 
-/// The bounds, as logarithms, of the line through the empirical distribution of the run times of all that had ended by
-/// midnight: least squares over (ln t, rank / N). The model's own while there is no line.
-fn fitted(ended: &[(f64, f64)], now: f64) -> (f64, f64) {
-    let midnight = (now / 86_400.0).floor() * 86_400.0;
-    let mut logs: Vec<f64> = ended.iter().filter(|(end, _)| *end <= midnight).map(|(_, time)| time.ln()).collect();
+fn before_midnight(ended: &[(f64, f64)], now: f64) -> Vec<f64> {
+    ended.iter().filter(|(end, _)| *end <= (now / DAY).floor() * DAY).map(|(_, runtime)| *runtime).collect()
+}
+
+/// The bounds, as logarithms, of the line through the empirical distribution of these run times: least squares over (ln t,
+/// rank / N). The model's own while there is no line.
+fn fitted(runtimes: &[f64]) -> (f64, f64) {
+    let mut logs: Vec<f64> = runtimes.iter().map(|time| time.ln()).collect();
     logs.sort_by(f64::total_cmp);
     if logs.first() == logs.last() {
         return (2.0, 12.0);
@@ -220,9 +357,10 @@ fn fitted(ended: &[(f64, f64)], now: f64) -> (f64, f64) {
 }
 
 /// The line of actual on predicted times, in logarithms, over all whose outcome is known: 10 are needed, and it must rise.
-fn line(pairs: &[(f64, f64, f64)], now: f64) -> Option<(f64, f64)> {
-    let known = pairs.iter().filter(|(time, _, actual)| time + actual <= now);
-    let points: Vec<_> = known.map(|(_, predicted, actual)| (predicted.max(1.0).ln(), actual.max(1.0).ln())).collect();
+fn line(past: &Past, now: f64) -> Option<(f64, f64)> {
+    let seen = past.today.iter().filter(|(time, _, actual)| time + actual <= now);
+    let known = past.pairs.iter().copied().chain(seen.map(|(_, predicted, actual)| (*predicted, *actual)));
+    let points: Vec<_> = known.map(|(predicted, actual)| (predicted.max(1.0).ln(), actual.max(1.0).ln())).collect();
     (points.len() >= 10).then(|| least_squares(&points)).filter(|(slope, _)| *slope > 0.0)
 }
 
@@ -274,7 +412,8 @@ fn known(more: f64, running: &[Runs], now: f64) -> f64 {
     f64::INFINITY
 }
 
-/// Sections 3.1 to 3.3, by bisection over time. A job that has outlived its distribution counts as never ending.
+/// Sections 3.1 to 3.3, by bisection over time. A job that has outlived its distribution, except for rounding, counts as
+/// never ending.
 fn predicted(more: f64, running: &[Runs], now: f64, knows: &Known) -> f64 {
     let class = |start: f64, end: f64| {
         let ((low, high), classes) = (knows.life, f64::from(knows.classes));
@@ -285,9 +424,12 @@ fn predicted(more: f64, running: &[Runs], now: f64, knows: &Known) -> f64 {
     let lives: Vec<_> = running
         .iter()
         .map(|&(start, end, procs)| (class(start, end), now - start, procs))
-        .filter(|(life, age, _)| reach(*life, *age) > 0.0)
+        .filter(|(life, age, _)| life.1 - age.ln() > 1e-8)
         .collect();
-    let runs_on = |(life, age, _): &((f64, f64), f64, u32), q: f64| reach(*life, age + q) / reach(*life, *age);
+    let runs_on = |(life, age, _): &((f64, f64), f64, u32), q: f64| {
+        let t = if knows.literal { q.max(*age) } else { age + q };
+        reach(*life, t) / reach(*life, *age)
+    };
     let benefactors: Vec<_> = lives.iter().filter(|(_, _, procs)| f64::from(*procs) >= more).collect();
     let satisfied = |q: f64| match benefactors.len() {
         0 | 1 => lives.iter().map(|job| f64::from(job.2) * (1.0 - runs_on(job, q))).sum::<f64>() >= more,
@@ -318,29 +460,42 @@ fn job_by_job_and_event_by_event_are_the_same() {
     let mut rebels = 0;
     for seed in 0..12 {
         let jobs = small(seed, 1.0);
-        for strategy in
-            ["avg", "opt", "pred", "heur", "heur:f=0.6,k=0.3", "pred:life=fitted", "pred:classes=5", "bias:fit=online"]
-        {
-            let made = run(&jobs, 24, strategy, StudyView::System);
-            let expected = plain(&jobs, 24, &|_| strategy);
-            for (at, (allocation, (start, procs))) in made.allocations.iter().zip(expected).enumerate() {
-                let placement = allocation.scheduled;
-                assert!(
-                    (placement.start - start).abs() < 1e-3 && placement.procs == procs,
-                    "{strategy}, seed {seed}, job {at}: {placement:?} for {start} on {procs}"
-                );
+        for strategy in [
+            "avg",
+            "opt",
+            "pred",
+            "heur",
+            "heur:f=0.6,k=0.3",
+            "pred:life=fitted",
+            "pred:classes=5",
+            "pred:ages=literal",
+            "bias:fit=online",
+        ] {
+            let rule_of = |_| strategy;
+            let in_one = plain_run(&jobs, 24, &rule_of, &mut Past::default(), false);
+            for (sequence, expected) in
+                [(DaySequence::Separate, plain(&jobs, 24, &rule_of)), (DaySequence::Continuous, in_one)]
+            {
+                let made = run_in(sequence, &jobs, 24, strategy, StudyView::System);
+                for (at, (allocation, (start, procs))) in made.allocations.iter().zip(expected).enumerate() {
+                    let placement = allocation.scheduled;
+                    assert!(
+                        (placement.start - start).abs() < 1e-3 && placement.procs == procs,
+                        "{strategy}, {sequence:?}, seed {seed}, job {at}: {placement:?} for {start} on {procs}"
+                    );
+                }
+                rebels += made.allocations.iter().filter(|at| at.kind == DecisionKind::Rebel).count();
             }
-            rebels += made.allocations.iter().filter(|at| at.kind == DecisionKind::Rebel).count();
         }
     }
-    assert!(rebels > 200, "{rebels}");
+    assert!(rebels > 400, "{rebels}");
 }
 
 /// The view of the application by its definition: in each run only one job acts.
 #[test]
 fn in_the_view_of_the_application_one_job_acts_alone() {
     let jobs = &small(3, 1.0)[..120];
-    for strategy in ["opt", "pred", "heur", "pred:life=fitted"] {
+    for strategy in ["opt", "pred", "heur", "pred:life=fitted", "pred:ages=literal"] {
         let made = run(jobs, 24, strategy, StudyView::Application);
         for (at, allocation) in made.allocations.iter().enumerate() {
             let alone = plain(jobs, 24, &|job| if job == at { strategy } else { "avg" });
@@ -362,12 +517,12 @@ fn nobody_loses_by_the_oracle() {
             let made = run(&jobs, 128, "opt", view);
             let savings: Vec<f64> = jobs.iter().zip(&made.allocations).map(|(job, at)| saved(job, at)).collect();
             assert!(savings.iter().all(|saved| *saved >= 0.0), "{view:?}");
-            let figures = MalleableFigures::of(&jobs, 128, 20, &made);
+            let figures = MalleableFigures::of(&jobs, &workload, &made);
             assert!(figures.losers == 0 && figures.rebels > 100);
             // No other strategy gains more for jobs that choose alone.
             if view == StudyView::Application {
                 for other in ["pred", "pred:classes=10", "pred:predictor=exact", "heur", "avg:min-share=0.4"] {
-                    let other = MalleableFigures::of(&jobs, 128, 20, &run(&jobs, 128, other, view));
+                    let other = MalleableFigures::of(&jobs, &workload, &run(&jobs, 128, other, view));
                     assert!(other.saved_mean < figures.saved_mean && other.turnaround_mean == figures.turnaround_mean);
                 }
             }
@@ -382,20 +537,23 @@ fn no_processor_is_used_twice_and_nobody_is_passed() {
         ["avg:min-share=0.4", "opt:cost=queue", "pred:life=fitted", "bias:fit=online,lock-in=on", "heur:f=0.7"]
     {
         let made = run(&jobs, 24, strategy, StudyView::System);
-        let starts: Vec<f64> = made.allocations.iter().map(|at| at.scheduled.start).collect();
-        assert!(starts.is_sorted(), "{strategy}");
-        let mut events = Vec::new();
-        for (job, at) in jobs.iter().zip(&made.allocations) {
-            let (start, procs) = (at.scheduled.start, at.scheduled.procs);
-            assert!(start >= job.arrival && procs >= 1 && procs <= job.parallelism);
-            events.extend([(start, 1, i64::from(procs)), (start + job.runtime(procs), 0, -i64::from(procs))]);
+        // Each day has the machine for itself.
+        let both: Vec<_> = jobs.iter().zip(&made.allocations).collect();
+        for day in both.chunk_by(|a, b| (a.0.arrival / DAY).floor() == (b.0.arrival / DAY).floor()) {
+            assert!(day.iter().map(|(_, at)| at.scheduled.start).is_sorted(), "{strategy}");
+            let mut events = Vec::new();
+            for (job, at) in day {
+                let (start, procs) = (at.scheduled.start, at.scheduled.procs);
+                assert!(start >= job.arrival && procs >= 1 && f64::from(procs) < job.parallelism + 1.0);
+                events.extend([(start, 1, i64::from(procs)), (start + job.runtime(procs), 0, -i64::from(procs))]);
+            }
+            events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let mut used = 0;
+            assert!(events.iter().all(|event| {
+                used += event.2;
+                (0..=24).contains(&used)
+            }));
         }
-        events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let mut used = 0;
-        assert!(events.iter().all(|event| {
-            used += event.2;
-            (0..=24).contains(&used)
-        }));
     }
 }
 
@@ -410,8 +568,9 @@ fn better_information_makes_better_predictions() {
     };
     let found = [1, 3, 10, 100].map(correlation);
     assert!(found.is_sorted() && found[3] > 0.9, "{found:?}");
-    let saved =
-        |strategy| MalleableFigures::of(&jobs, 128, 30, &run(&jobs, 128, strategy, StudyView::Application)).saved_mean;
+    let saved = |strategy| {
+        MalleableFigures::of(&jobs, &workload, &run(&jobs, 128, strategy, StudyView::Application)).saved_mean
+    };
     assert!((saved("pred:predictor=exact,classes=100000") / saved("opt") - 1.0).abs() < 1e-3);
 }
 
@@ -509,7 +668,7 @@ fn online_corrections_begin_with_ten_pairs() {
 #[test]
 fn golden_figures_of_every_strategy() {
     let strategies = "avg,avg:min-share=0.4,opt,opt:risk=0.2,opt:cost=queue,pred,pred:predictor=a,pred:predictor=b,\
-                      pred:predictor=exact,pred:life=fitted,pred:classes=3,pred:benefactors=4,pred:lock-in,bias,\
+                      pred:predictor=exact,pred:life=fitted,pred:ages=literal,pred:classes=3,pred:benefactors=4,pred:lock-in,bias,\
                       bias:fit=online,bias:lock-in,risk=0.2,heur,heur:f=0.5,k=0.5,heur:lthresh=600,athresh=8";
     let args = ["malleable", "--days", "5", "--procs", "64", "--rho", "0.9", "--seed", "4", "--format", "csv"];
     assert_golden("malleable.csv", &sim_ok(&[&args[..], &["--details", "--strategy", strategies]].concat()));
@@ -532,6 +691,31 @@ fn the_program_prints_a_row_a_strategy() {
     assert_eq!(both.lines().count(), 11);
     assert!(both.lines().next().unwrap().ends_with("correlation,slope,intercept,view"));
     assert_ne!(both, sim_ok(&["malleable", "--days", "10", "--seed", "4", "--format", "csv", "--details"]));
+}
+
+/// The other readings are the figures of the library, and the heading names them.
+#[test]
+fn other_readings_can_be_chosen() {
+    let args = ["malleable", "--days", "4", "--strategy", "opt", "--view", "system"];
+    for (reading, sequence, whole_parallelism) in [
+        (&[][..], DaySequence::Separate, false),
+        (&["--reading", "days=one"], DaySequence::Continuous, false),
+        (&["--reading", "a=up"], DaySequence::Separate, true),
+        (&["--reading", "days=one,a=up"], DaySequence::Continuous, true),
+    ] {
+        let workload = MalleableWorkload { days: 4, sequence, whole_parallelism, ..MalleableWorkload::default() };
+        let jobs = workload.generate().unwrap();
+        let made = schedule_malleable(&jobs, &workload, Strategy::parse("opt").unwrap().rule, StudyView::System, None);
+        let figures = MalleableFigures::of(&jobs, &workload, &made);
+        let out = sim_ok(&[&args[..], reading, &["--format", "csv"]].concat());
+        let cells: Vec<&str> = out.lines().nth(1).unwrap().split(',').collect();
+        assert_eq!((cells[1], cells[2]), (&*figures.jobs.to_string(), &*figures.rebels.to_string()));
+        assert!((cells[5].parse::<f64>().unwrap() - figures.turnaround_mean).abs() < 0.01, "{out}");
+        assert!((cells[6].parse::<f64>().unwrap() - figures.utilization).abs() < 1e-3, "{out}");
+        let heading = sim_ok(&[&args[..], reading, &["--format", "table"]].concat());
+        let named = reading.last().map_or(String::new(), |names| format!(", {}", names.replace(',', ", ")));
+        assert!(heading.starts_with(&format!("128 processors, 4 days at a load of 0.75{named}: ")), "{heading}");
+    }
 }
 
 #[test]
@@ -598,6 +782,7 @@ fn what_makes_no_sense_is_refused() {
         (&["--strategy", "best"], "the strategies are avg, opt, pred, bias, heur"),
         (&["--strategy", ""], "unknown strategy ''"),
         (&["--seeds", "1"], "--seeds"),
+        (&["--reading", "days=two"], "days=one, a=up"),
         (&["--seeds", "3", "--jobs-out", "x.csv"], "cannot be used with"),
         (&["--seeds", "3", "--seed", "18446744073709551615"], "the last seed would be too large"),
         (&["--procs", "1", "--days", "1", "--rho", "0.01"], "no job arrives"),

@@ -310,7 +310,7 @@ fn downeys_study_needs_no_logs() {
         ("BIAS", ["3089", "10", "13.5", "8"]),
         ("HEUR", ["11158", "37", "12.8", "68"]),
     ] {
-        let columns = ["rebels", "rebels, % of all", "saved per job, minutes", "rebels who lose, %"];
+        let columns = ["rebels in 120 days", "rebels, % of all", "saved per job, minutes", "rebels who lose, %"];
         assert_eq!(columns.map(|column| published("Table 1", row, column)), figures);
     }
     assert_eq!(published("Table 2", "AVG", "turnaround, s"), "4795");
@@ -325,6 +325,20 @@ fn downeys_study_needs_no_logs() {
     ] {
         assert_eq!(published(table, row, "change of turnaround, %"), "");
     }
+    // Counts are those of 120 days: 40 times those of 3.
+    let value = |table: &str, row: &str, column: &str| find(&rows, table, row, column)[5].parse::<f64>().unwrap();
+    let jobs = value("text", "section 5.2", "jobs in 120 days");
+    assert!((jobs / 30_579.0 - 1.0).abs() < 0.15, "{jobs}");
+    let rebels = value("Table 1", "OPT", "rebels in 120 days");
+    assert!((100.0 * rebels / jobs - value("Table 1", "OPT", "rebels, % of all")).abs() < 0.01, "{rebels} of {jobs}");
+    assert!(find(&rows, "Table 1", "OPT", "rebels in 120 days")[8].contains("scaled to 120"));
+    // Other readings stand beside the same published numbers.
+    for row in ["PRED, ages=literal", "PRED, life=fitted", "PRED, days=one", "PRED, a=up"] {
+        assert_eq!(published("Table 1", row, "saved per job, minutes"), "12.8");
+        assert_eq!(published("Table 2", row, "change of turnaround, %"), "-3");
+        assert_eq!(published("Figure 5", &format!("a) {row}"), "correlation"), "0.48");
+    }
+    assert_eq!(published("text", "section 6.1, ages=literal", "and risk aversion, turnaround, s"), "4783");
     // The same bytes on one thread, and a folder of logs is taken and not looked into.
     let again = sim(&[&args[..], &["--threads", "1", "--logs", "/no/such/folder"]].concat());
     assert_eq!(again.out, ran.out);
