@@ -17,7 +17,7 @@ const INFORMATION: &str = "Future work: better information";
 /// Why the published number of jobs a day is not ours.
 const ROUGH: &str = "the paper's own definition of load gives ours, and so does its number of jobs in 120 days";
 /// What was tried to find the cause of the cost of BIAS to the system.
-const BIAS_COST: &str = "9% to 25% also with ages=literal, life=fitted, fit=online, days=one, a=up, predictor a, b or exact, \
+const BIAS_COST: &str = "9% to 22% also with ages=literal, life=fitted, fit=online, days=one, a=up, predictor a, b or exact, \
                          1 or 4 benefactors, the line of the application's view, or the line that the paper prints";
 
 /// Rows of Table 1: rebels, percent of all, minutes saved per job, percent of rebels who lose.
