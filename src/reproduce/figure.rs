@@ -157,7 +157,7 @@ impl Figure {
         };
         match published {
             Published::Between(..) if (low..=high).contains(&measured) => Agreement::Holds,
-            _ if self.range.or(self.interval).is_some_and(reached) => Agreement::Interval,
+            _ if self.range.into_iter().chain(self.interval).any(reached) => Agreement::Interval,
             Published::Number(value, half) if small(value) || (value - measured).abs() <= half => Agreement::TwoPoints,
             _ if self.reason.is_empty() => Agreement::Unexplained,
             _ => Agreement::Explained,
@@ -229,6 +229,11 @@ mod tests {
         assert_eq!(figure("<0", 0.0).agreement(), Agreement::Unexplained);
         assert_eq!(figure("47-53", 53.0).agreement(), Agreement::Holds);
         assert_eq!(over(figure("22-30", 19.0)).agreement(), Agreement::Interval);
+        // Among our runs, though outside of the interval of their mean; and the other way round.
+        let ranged = |figure: Figure, range| Figure { range: Some(range), ..figure };
+        assert_eq!(ranged(over(figure("26", 30.0)), (21.9, 27.0)).agreement(), Agreement::Interval);
+        assert_eq!(ranged(over(figure("22", 30.0)), (24.0, 27.0)).agreement(), Agreement::Interval);
+        assert_eq!(ranged(over(figure("20", 30.0)), (24.0, 27.0)).agreement(), Agreement::Unexplained);
         assert_eq!(figure("", 3.0).agreement(), Agreement::NotPublished);
         assert_eq!(figure("3", f64::NAN).agreement(), Agreement::NotMeasured);
     }
