@@ -1,7 +1,7 @@
 //! Talby, Tsafrir, Goldberg and Feitelson, "Session-based, estimation-less, and information-less runtime prediction
 //! algorithms for parallel and grid job scheduling" (2006): Tables 2, 4, 5 and 6, Figures 2 to 5, and the claims of the text.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::OnceLock;
 
 use crate::experiment::{OptionForm, Options, Setting, simulate};
@@ -158,7 +158,7 @@ impl Talby {
 
     fn run_in(
         &self,
-        folder: &PathBuf,
+        folder: &Path,
         cells: &Vec<GridCell>,
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<TalbyRuns, StudyError> {
