@@ -46,7 +46,7 @@ pub struct SimilarJob {
     pub job: Submission,
     /// How long it waited.
     pub wait: Seconds,
-    /// From 0 (the same situation) to 1; see [`distance`](super::distance()).
+    /// From 0 (the same situation) to 1; see [`Distance`](super::Distance).
     pub distance: f64,
 }
 

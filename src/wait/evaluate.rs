@@ -4,6 +4,7 @@
 //! machine that was trained on such jobs earlier. So one replay of the schedule records what was known at which time.
 //! The slow parts (training, distances) follow on all threads, with the same results on any number of threads.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,9 +14,11 @@ use super::features::{Features, features};
 use super::forward::forward_waits;
 use super::history::{ArrivedJob, HistoryWindow, WaitHistory};
 use super::ibl;
+use super::knn::{Distance, neighbours};
 use super::method::{MethodKind, WaitMethod};
 use super::predictor::{Learning, PredictionInput};
 use super::qbets::Qbets;
+use super::regression::RegressionPoint;
 use super::schedule::{SiteHandler, SiteSchedule};
 use super::state::SiteState;
 use super::svm::{Classifier, TrainingSet};
@@ -88,7 +91,7 @@ pub struct PredictedJob {
     pub probabilities: PerClass,
     /// Whether it is predicted to wait less than an hour.
     pub quick: bool,
-    /// The number of similar jobs.
+    /// The number of similar jobs, by the mean distance.
     pub similar: usize,
 }
 
@@ -100,6 +103,8 @@ pub struct Evaluation {
     /// Each method with its point predictions in seconds, one per job. None where the method has no answer, or was not
     /// evaluated because it is a regression.
     pub points: Vec<(WaitMethod, Vec<Option<f64>>)>,
+    /// For how many jobs the solver of each method's regression was stopped, one per method.
+    pub stopped: Vec<u64>,
     /// Regressions were evaluated on every `regression_every`-th of these jobs.
     pub regression_every: usize,
     /// How often the probabilities were trained.
@@ -137,9 +142,9 @@ pub fn evaluate(
     let mut notes = replay_notes(schedule, methods, plan)?;
     let wanted = plan.predicted(schedule.jobs.len());
     let simulated = methods.iter().map(|method| match &method.way {
-        MethodKind::Simulate(setting) => {
+        MethodKind::Simulate(forward) => {
             let watch = |done| watch(EvaluationPhase::Simulating, done, wanted.len());
-            forward_waits(schedule, setting, wanted.clone(), &watch).map(Some)
+            forward_waits(schedule, forward, wanted.clone(), &watch).map(Some)
         }
         _ => Ok(None),
     });
@@ -159,10 +164,12 @@ pub fn evaluate(
     let mut points: Vec<(WaitMethod, Vec<Option<f64>>)> =
         methods.iter().map(|method| (method.clone(), Vec::with_capacity(predicted.len()))).collect();
     let mut jobs = Vec::with_capacity(predicted.len());
+    let mut stopped = vec![0; methods.len()];
     for (judged, answers) in predicted {
         jobs.push(judged);
-        for ((_, points), answer) in points.iter_mut().zip(answers) {
-            points.push(answer);
+        for (((_, points), stopped), answer) in points.iter_mut().zip(&mut stopped).zip(answers) {
+            points.push(answer.map(|answer| answer.wait));
+            *stopped += u64::from(answer.is_some_and(|answer| answer.stopped));
         }
     }
     let (mut bounds, mut queue_times) = (notes.bounds.drain(..), notes.queue_times.drain(..));
@@ -179,7 +186,7 @@ pub fn evaluate(
     }
     drop((bounds, queue_times));
     let regression_every = plan.regression_every;
-    Ok(Evaluation { jobs, points, regression_every, learned: classifiers.len() })
+    Ok(Evaluation { jobs, points, stopped, regression_every, learned: classifiers.len() })
 }
 
 /// Replays the schedule and records what was known at which time.
@@ -312,7 +319,7 @@ impl ReplayNotes {
         methods: &[WaitMethod],
         plan: &EvaluationPlan,
         classifiers: &[Option<Classifier>],
-    ) -> (PredictedJob, Vec<Option<f64>>) {
+    ) -> (PredictedJob, Vec<Option<RegressionPoint>>) {
         let PredictionTarget { id, features, known, trainings } = &self.targets[at];
         let window: HistoryWindow<'_> = self.history.window(*known, plan.learning.history);
         let job = &schedule.jobs[id.index()].submission;
@@ -320,14 +327,26 @@ impl ReplayNotes {
         let by_similar =
             PredictionInput { job, features, window: &window, procs: schedule.procs, classifier }.predict();
         let evaluated = at.is_multiple_of(plan.regression_every);
+        // The similar jobs by the other distance, if a method needs them.
+        let by_sum = OnceCell::new();
+        let by_sum = || by_sum.get_or_init(|| neighbours(features, &window, Distance::Sum)).as_ref();
+        let plain = |wait: f64| RegressionPoint { wait, stopped: false };
         let answer = |method: &WaitMethod| match method.way {
-            MethodKind::Knn(None) => by_similar.as_ref().map(|(prediction, _)| prediction.point),
-            MethodKind::Knn(Some(regression)) => {
-                let (_, neighbours) = by_similar.as_ref().filter(|_| evaluated)?;
-                regression.predict(features, neighbours, &window)
+            MethodKind::Knn { point: None, distance: Distance::Mean } => {
+                by_similar.as_ref().map(|(prediction, _)| plain(prediction.point))
             }
-            MethodKind::Ibl { k } => ibl::predict(job, features, &window, k),
-            MethodKind::Qbets { .. } | MethodKind::Downey(_) | MethodKind::Simulate(_) => None,
+            MethodKind::Knn { point: None, distance: Distance::Sum } => {
+                by_sum().map(|similar| plain(similar.weighted_average(&window)))
+            }
+            MethodKind::Knn { point: Some(regression), distance } if evaluated => {
+                let similar = match distance {
+                    Distance::Mean => by_similar.as_ref().map(|(_, similar)| similar),
+                    Distance::Sum => by_sum(),
+                };
+                regression.predict(features, similar?, &window)
+            }
+            MethodKind::Ibl { k } => ibl::predict(job, features, &window, k).map(plain),
+            MethodKind::Knn { .. } | MethodKind::Qbets { .. } | MethodKind::Downey(_) | MethodKind::Simulate(_) => None,
         };
         let judged = PredictedJob {
             id: *id,

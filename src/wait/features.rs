@@ -46,14 +46,14 @@ pub fn features(job: &Submission, state: &SiteState, now: Time) -> Features {
     let procs = OtherJobs::of(job, state.running(), |other| other.remaining(now));
     let mut all = [0.0; FEATURES];
     (all[0], all[1]) = (f64::from(job.procs), job.estimate as f64);
-    for (at, rank) in queue.lower.iter().enumerate() {
-        all[2 + at] = (rank.jobs + 1) as f64;
-        all[7 + at] = rank.work as f64;
+    for (at, compared) in queue.by.iter().enumerate() {
+        all[2 + at] = compared.rank() as f64;
+        all[7 + at] = compared.lower_work as f64;
     }
     (all[QUEUE_DEMAND], all[QUEUE_LENGTH]) = (queue.work as f64, queue.jobs as f64);
-    for (at, rank) in procs.lower.iter().enumerate() {
-        all[10 + at] = (rank.jobs + 1) as f64;
-        all[15 + at] = rank.work as f64;
+    for (at, compared) in procs.by.iter().enumerate() {
+        all[10 + at] = compared.rank() as f64;
+        all[15 + at] = compared.lower_work as f64;
     }
     (all[REMAINING], all[RUNNING]) = (procs.work as f64, procs.jobs as f64);
     all[OCCUPIED] = state.occupied().max(0) as f64;
@@ -65,14 +65,23 @@ pub fn features(job: &Submission, state: &SiteState, now: Time) -> Features {
 struct OtherJobs {
     jobs: usize,
     work: i128,
-    /// The jobs with fewer processors, a shorter estimate and less processor time than the job.
-    lower: [SmallerJobs; 3],
+    /// Compared by processors, by estimate and by processor time.
+    by: [Comparison; 3],
 }
 
 #[derive(Clone, Copy, Default)]
-struct SmallerJobs {
-    jobs: usize,
-    work: i128,
+struct Comparison {
+    /// The jobs that are lower than the job or equal to it.
+    not_higher: usize,
+    /// The work of the jobs that are strictly lower.
+    lower_work: i128,
+}
+
+impl Comparison {
+    /// The job's place, from 1 on, in the list sorted in increasing order: it enters behind its equals.
+    fn rank(&self) -> usize {
+        self.not_higher + 1
+    }
 }
 
 impl OtherJobs {
@@ -82,11 +91,10 @@ impl OtherJobs {
         for other in others {
             let work = work(other);
             compared.work += work;
-            // A rank counts the jobs that are strictly smaller, so that equal jobs have the same rank.
-            let lower = [other.procs < job.procs, other.estimate < job.estimate, other.demand() < demand];
-            for (sum, _) in compared.lower.iter_mut().zip(lower).filter(|(_, lower)| *lower) {
-                sum.jobs += 1;
-                sum.work += work;
+            let orders = [other.procs.cmp(&job.procs), other.estimate.cmp(&job.estimate), other.demand().cmp(&demand)];
+            for (by, order) in compared.by.iter_mut().zip(orders) {
+                by.not_higher += usize::from(order.is_le());
+                by.lower_work += if order.is_lt() { work } else { 0 };
             }
         }
         compared
@@ -120,21 +128,23 @@ mod tests {
         let expected: Features = [
             4.0,
             500.0,
-            // Strictly smaller: 1 processor; 100 s; 1600 processor-seconds.
-            2.0,
-            2.0,
-            2.0,
+            // Not higher: 1 and 4 processors; 100 s and 500 s; 1600 and twice 2000 processor-seconds.
+            3.0,
+            3.0,
+            4.0,
             1600.0 + 2000.0 + 2000.0,
             3.0,
+            // Strictly lower: 1 processor; 100 s; 1600 processor-seconds.
             2000.0,
             1600.0,
             1600.0,
-            // On the processors: 2 processors; 60 s and 300 s; 480 and 600 processor-seconds.
-            2.0,
+            // On the processors, not higher: 2 and 4 processors; 60 s and 300 s; 480 and 600 processor-seconds.
+            3.0,
             3.0,
             3.0,
             remaining.iter().sum(),
             3.0,
+            // Strictly lower: 2 processors.
             remaining[2],
             remaining[1] + remaining[2],
             remaining[1] + remaining[2],

@@ -34,6 +34,8 @@ pub struct WaitFigures {
     pub method: String,
     /// Jobs for which the method was evaluated and had no answer.
     pub unanswered: u64,
+    /// Jobs for which the solver of a regression was stopped before it had found the solution.
+    pub stopped: u64,
     /// The sum of errors of `predictions` jobs, each as a share of the response time.
     error: f64,
     /// Jobs with an answer.
@@ -105,7 +107,11 @@ const BINS: usize = 10;
 impl Evaluation {
     /// The figures of each method, in order.
     pub fn figures(&self) -> Vec<WaitFigures> {
-        self.points.iter().map(|(method, points)| self.figures_of(method, points)).collect()
+        self.points
+            .iter()
+            .zip(&self.stopped)
+            .map(|((method, points), &stopped)| WaitFigures { stopped, ..self.figures_of(method, points) })
+            .collect()
     }
 
     /// Every `step`-th of the jobs, starting with the first: those that regressions were evaluated on.
@@ -114,6 +120,7 @@ impl Evaluation {
         Evaluation {
             jobs: self.jobs.iter().step_by(step).copied().collect(),
             points: points.map(|(how, all)| (how.clone(), all.iter().step_by(step).copied().collect())).collect(),
+            stopped: self.stopped.clone(),
             regression_every: 1,
             learned: self.learned,
         }
@@ -182,9 +189,10 @@ mod tests {
         // True and predicted classes: 1 and 1, 2 and 3, 3 and 3, 1 and no prediction, 1 and 6.
         let points = vec![Some(0.0), Some(18_000.0), Some(5.0 * 3600.0), None, Some(1e6)];
         let method = WaitMethod::parse("knn").unwrap();
-        let evaluation = Evaluation { jobs, points: vec![(method, points)], regression_every: 50, learned: 1 };
+        let evaluation =
+            Evaluation { jobs, points: vec![(method, points)], stopped: vec![2], regression_every: 50, learned: 1 };
         let figures = &evaluation.figures()[0];
-        assert_eq!((figures.predictions, figures.unanswered), (4, 1));
+        assert_eq!((figures.predictions, figures.unanswered, figures.stopped), (4, 1, 2));
         let errors = [1800.0 / 3600.0, 10_800.0 / 9000.0, 3600.0 / (5.0 * 3600.0), (1e6 - 3600.0) / 3660.0];
         assert!((figures.ppe_percent() - errors.iter().sum::<f64>() / 4.0 * 100.0).abs() < 1e-9);
         // The two classes for a prediction of class 3 are 2 and 3, the most probable ones next to it.
@@ -204,7 +212,8 @@ mod tests {
     #[test]
     fn probabilities_against_what_happened() {
         let jobs = vec![judged(0, 1, true), judged(0, 1, true), judged(2 * HOUR, 1, true), judged(30 * HOUR, 1, true)];
-        let calibration = Evaluation { jobs, points: Vec::new(), regression_every: 1, learned: 1 }.calibration();
+        let calibration = Evaluation { jobs, points: Vec::new(), stopped: Vec::new(), regression_every: 1, learned: 1 };
+        let calibration = calibration.calibration();
         let tenth = |at: usize| (calibration[at].count, calibration[at].predicted(), calibration[at].observed());
         assert_eq!(tenth(4), (4, 0.45, 0.5));
         assert_eq!(tenth(3), (4, 0.35, 0.25));

@@ -11,14 +11,35 @@ use crate::predict;
 use crate::schedule;
 use crate::time::Seconds;
 
+/// How the present queue is simulated.
+#[derive(Clone, Debug)]
+pub struct ForwardSetting {
+    /// The scheduler of the site, and the predictor of the runtimes of its jobs.
+    pub setting: Setting,
+    /// What the simulated scheduler plans with.
+    pub plans: ForwardPlans,
+}
+
+/// What a simulated scheduler knows of the runtimes of its jobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ForwardPlans {
+    /// The users' estimates, as a site's scheduler does. A job that outlives its estimate misses its deadline, and its
+    /// planned end moves by the engine's rule for missed deadlines.
+    #[default]
+    Estimate,
+    /// The predicted runtimes, which are the runtimes of that simulation: its scheduler knows all ends.
+    Prediction,
+}
+
 /// The waits of the jobs in `wanted`, in seconds, each predicted when the job arrives: running and waiting jobs run as
 /// long as predicted, and no other jobs arrive. `watch` is called with the number of finished predictions.
 pub fn forward_waits(
     schedule: &SiteSchedule<'_>,
-    setting: &Setting,
+    forward: &ForwardSetting,
     wanted: Range<usize>,
     watch: &dyn Fn(usize),
 ) -> Result<Vec<Seconds>, EngineError> {
+    let setting = &forward.setting;
     // The replay updates the predictor, so that its predictions are those of each job's arrival.
     let jobs = schedule.with_waits();
     let replay = schedule::catalog::parse("replay").expect("replay is in the catalog");
@@ -38,7 +59,7 @@ pub fn forward_waits(
         // No job has started at this instant yet: which ones do is part of the prediction.
         for _ in together {
             if wanted.contains(&at) {
-                waits.push(forward_wait(&mut past, JobId(at as u32), schedule.procs, setting)?);
+                waits.push(forward_wait(&mut past, JobId(at as u32), schedule.procs, forward)?);
                 watch(waits.len());
             }
             at += 1;
@@ -49,39 +70,42 @@ pub fn forward_waits(
 }
 
 /// How long a waiting job waits from now on if all run times are as predicted.
-fn forward_wait(past: &mut Simulation, target: JobId, procs: u32, setting: &Setting) -> Result<Seconds, EngineError> {
+fn forward_wait(
+    past: &mut Simulation,
+    target: JobId,
+    procs: u32,
+    forward: &ForwardSetting,
+) -> Result<Seconds, EngineError> {
     let now = past.now();
     let (view, board) = past.view_and_board();
-    let job = |id: JobId, submit, runtime| {
-        let submission = Submission { submit, ..*board.job(id) };
+    let job = |id: JobId, submit| {
+        let (submission, runtime) = (Submission { submit, ..*board.job(id) }, board.prediction(id));
         Job { submission, runtime, recorded_wait: None.into(), record: 0, number: i64::from(id.0) }
     };
-    // A running job is submitted a second ago and runs for its predicted remaining time.
-    let mut jobs: Vec<Job> = view
-        .running
-        .iter()
-        .map(|running| job(running.id, now - 1, board.prediction(running.id) - board.elapsed(running.id) + 1))
-        .collect();
-    let running = jobs.len();
+    // A running job is submitted when it started, and starts at once: all running jobs fit together, and none waits. So
+    // the simulated scheduler has its start, its planned end and the deadlines that it has missed. Predictions are longer
+    // than jobs have run, so all of them still run now.
+    let mut running: Vec<Job> =
+        view.running.iter().map(|running| job(running.id, now - board.elapsed(running.id))).collect();
+    running.sort_by_key(|job| (job.submission.submit, job.number));
     let ahead = view.waiting.iter().filter(|waiting| waiting.id <= target);
-    jobs.extend(ahead.map(|waiting| job(waiting.id, now, waiting.prediction)));
+    let waiting: Vec<Job> = ahead.map(|waiting| job(waiting.id, now)).collect();
     // The jobs of a log may use more processors than the machine has by its header.
-    let in_use: u64 = jobs[..running].iter().map(|job| u64::from(job.submission.procs)).sum();
-    let widest = jobs.iter().map(|job| u64::from(job.submission.procs)).max().unwrap_or(0);
+    let in_use: u64 = running.iter().map(|job| u64::from(job.submission.procs)).sum();
+    let widest = waiting.iter().map(|job| u64::from(job.submission.procs)).max().unwrap_or(0);
     let procs = u64::from(procs).max(in_use).max(widest).min(u64::from(u32::MAX)) as u32;
-    let perfect = predict::catalog::parse("perfect").expect("perfect is in the catalog");
+    let jobs = [running, waiting].concat();
+    let knowledge = match forward.plans {
+        ForwardPlans::Estimate => "estimate",
+        ForwardPlans::Prediction => "perfect",
+    };
+    let predictor = predict::catalog::parse(knowledge).expect("a predictor of the catalog");
+    let setting = &forward.setting;
     let policy = schedule::catalog::build(&setting.scheduler, &jobs);
     let policy = Named { name: setting.scheduler.to_string(), value: policy };
-    let predictor = Named { name: "perfect".to_string(), value: predict::catalog::build(&perfect) };
+    let predictor = Named { name: knowledge.to_string(), value: predict::catalog::build(&predictor) };
     let mut future = Simulation::new(procs, policy, predictor, setting.engine);
-    let (running, waiting) = jobs.split_at(running);
-    for job in running {
-        future.submit(job)?;
-    }
-    if !running.is_empty() {
-        future.advance_to(now - 1)?;
-    }
-    for job in waiting {
+    for job in &jobs {
         future.submit(job)?;
     }
     let target = JobId(jobs.len() as u32 - 1);
@@ -114,7 +138,8 @@ mod tests {
         let schedule = SiteSchedule { jobs: &jobs, starts: &[0, 100, 20, 150, 160], procs: 4 };
         let waits = |scheduler, predictor| {
             let setting = Setting::parse(scheduler, predictor).unwrap();
-            forward_waits(&schedule, &setting, 0..5, &|_| ()).unwrap()
+            let forward = ForwardSetting { setting, plans: ForwardPlans::Estimate };
+            forward_waits(&schedule, &forward, 0..5, &|_| ()).unwrap()
         };
         // The first starts at once; the second when it ends, at 200. The third may be backfilled (it ends at 200), the
         // fourth ends a second too late and waits for the second, and the last waits for the fourth.
@@ -122,5 +147,49 @@ mod tests {
         // Without backfilling the third and the fourth wait for the second. (In the replayed schedule the third has
         // started, so it is running when the last job arrives.)
         assert_eq!(waits("fcfs", "estimate"), [0, 190, 230, 230, 250 + 181 - 30]);
+    }
+    /// 4 processors. The first job, estimated at 100 s, runs on 3 of them; its predictor says 200 s. The second needs all
+    /// four; the third asks for one processor.
+    #[test]
+    fn jobs_last_as_predicted_and_are_planned_by_estimates() {
+        let job = |submit, procs, estimate| Job {
+            submission: Submission::new(submit, procs, estimate),
+            runtime: 1000,
+            recorded_wait: None.into(),
+            record: 0,
+            number: 0,
+        };
+        let wait_of_last = |jobs: &[Job], scheduler, seconds: u32, plans| {
+            let starts: Vec<_> = jobs.iter().enumerate().map(|(at, _)| if at == 0 { 0 } else { 5000 }).collect();
+            let schedule = SiteSchedule { jobs, starts: &starts, procs: 4 };
+            let setting = Setting::parse(scheduler, &format!("constant:seconds={seconds}")).unwrap();
+            let last = jobs.len() - 1;
+            let forward = ForwardSetting { setting, plans };
+            forward_waits(&schedule, &forward, last..jobs.len(), &|_| ()).unwrap()[0]
+        };
+        let (estimate, prediction) = (ForwardPlans::Estimate, ForwardPlans::Prediction);
+        // At 20 the third arrives, with an estimate of 150 s. All jobs last 200 s. Planned by estimates, the first ends at
+        // 100, so a job of 150 s does not end before the reservation of the second. The first ends at 200, the second
+        // runs until 400. Planned by predictions the first ends at 200, and a job of 200 s would end at 220: no better.
+        let jobs = [job(0, 3, 100), job(10, 4, 100), job(20, 1, 150)];
+        assert_eq!(wait_of_last(&jobs, "easy", 200, estimate), 400 - 20);
+        assert_eq!(wait_of_last(&jobs, "easy", 200, prediction), 400 - 20);
+        // With an estimate of 80 s the scheduler backfills it, though it would last until 220.
+        let jobs = [job(0, 3, 100), job(10, 4, 100), job(20, 1, 80)];
+        assert_eq!(wait_of_last(&jobs, "easy", 200, estimate), 0);
+        assert_eq!(wait_of_last(&jobs, "easy", 200, prediction), 400 - 20);
+        // The first has outlived its estimate of 100 s when the third arrives at 130: it missed the deadline at 100, so
+        // its planned end is 160 (a minute more). A job of 30 s is backfilled, one of 31 s is not: it starts when the
+        // second, which follows the first at 200, ends.
+        for (asked, wait) in [(30, 0), (31, 400 - 130)] {
+            let jobs = [job(0, 3, 100), job(10, 4, 100), job(130, 1, asked)];
+            assert_eq!(wait_of_last(&jobs, "easy", 200, estimate), wait, "{asked}");
+        }
+        // At 170 it has missed two deadlines, at 100 and at 160: the planned end is 460, five minutes more. It ends at
+        // 200 all the same.
+        for (asked, wait) in [(290, 0), (291, 400 - 170)] {
+            let jobs = [job(0, 3, 100), job(10, 4, 100), job(170, 1, asked)];
+            assert_eq!(wait_of_last(&jobs, "easy", 200, estimate), wait, "{asked}");
+        }
     }
 }

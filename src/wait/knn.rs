@@ -1,7 +1,7 @@
 //! Dynamic k nearest neighbours: the past jobs that arrived in a similar situation, and the prediction from their
 //! waits.
 
-use super::features::Features;
+use super::features::{FEATURES, Features};
 use super::history::HistoryWindow;
 
 /// Jobs per block: the sums of a block stay in the nearest cache while all columns are added.
@@ -27,38 +27,73 @@ pub struct Neighbours {
     pub radius: f64,
 }
 
-/// The distance of two jobs, from 0 to 1: sum |x - y| / sum (x + y), and 0 if both are all zero (Kumar and Vadhiyar,
-/// section 3.2, "HEOM distance").
-pub fn distance(x: &Features, y: &Features) -> f64 {
-    let apart: f64 = x.iter().zip(y).map(|(x, y)| (x - y).abs()).sum();
-    let together = x.iter().sum::<f64>() + y.iter().sum::<f64>();
-    if together > 0.0 { apart / together } else { 0.0 }
+/// How far apart two jobs are, from 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Distance {
+    /// The mean over the features of |x - y| / (x + y), which is 0 where both are 0. Every feature counts alike, whatever
+    /// its range.
+    #[default]
+    Mean,
+    /// sum |x - y| / sum (x + y), and 0 if both jobs are all zero: as printed (Kumar and Vadhiyar, section 3.2, "HEOM
+    /// distance"). The features of the largest values, which are processor times, decide.
+    Sum,
 }
 
-/// The distance to each job of a window. Features are whole numbers, so their sums are exact, and the order of adding,
-/// which differs from that in [`distance`], does not matter.
-pub fn distances(target: &Features, window: &HistoryWindow<'_>) -> Vec<f64> {
-    let sum: f64 = target.iter().sum();
-    let mut distances = vec![0.0; window.len()];
-    for (block, apart) in distances.chunks_mut(BLOCK).enumerate() {
-        let rows = block * BLOCK..block * BLOCK + apart.len();
-        for (feature, &x) in target.iter().enumerate() {
-            for (apart, y) in apart.iter_mut().zip(&window.column(feature)[rows.clone()]) {
-                *apart += (x - y).abs();
+impl Distance {
+    /// The distance of two jobs.
+    pub fn between(self, x: &Features, y: &Features) -> f64 {
+        match self {
+            Distance::Mean => x.iter().zip(y).map(|(&x, &y)| relative(x, y)).sum::<f64>() / FEATURES as f64,
+            Distance::Sum => {
+                let apart: f64 = x.iter().zip(y).map(|(x, y)| (x - y).abs()).sum();
+                quotient(apart, x.iter().sum::<f64>() + y.iter().sum::<f64>())
             }
         }
-        for (apart, other) in apart.iter_mut().zip(&window.sums()[rows]) {
-            let together = sum + other;
-            *apart = if together > 0.0 { *apart / together } else { 0.0 };
-        }
     }
-    distances
+
+    /// The distance to each job of a window: the same numbers as those of [`Distance::between`]. Both add the features of
+    /// a job in the same order; the sums of whole numbers are exact in any order.
+    pub fn to_each(self, target: &Features, window: &HistoryWindow<'_>) -> Vec<f64> {
+        let sum: f64 = target.iter().sum();
+        let mut distances = vec![0.0; window.len()];
+        for (block, distances) in distances.chunks_mut(BLOCK).enumerate() {
+            let rows = block * BLOCK..block * BLOCK + distances.len();
+            let columns = target.iter().enumerate().map(|(at, &x)| (x, &window.column(at)[rows.clone()]));
+            match self {
+                Distance::Mean => {
+                    for (x, column) in columns {
+                        distances.iter_mut().zip(column).for_each(|(apart, &y)| *apart += relative(x, y));
+                    }
+                    distances.iter_mut().for_each(|apart| *apart /= FEATURES as f64);
+                }
+                Distance::Sum => {
+                    for (x, column) in columns {
+                        distances.iter_mut().zip(column).for_each(|(apart, &y)| *apart += (x - y).abs());
+                    }
+                    let sums = &window.sums()[rows];
+                    distances.iter_mut().zip(sums).for_each(|(apart, &other)| *apart = quotient(*apart, sum + other));
+                }
+            }
+        }
+        distances
+    }
+}
+
+#[inline]
+fn relative(x: f64, y: f64) -> f64 {
+    quotient((x - y).abs(), x + y)
+}
+
+/// 0 if the denominator is 0.
+#[inline]
+fn quotient(apart: f64, together: f64) -> f64 {
+    if together > 0.0 { apart / together } else { 0.0 }
 }
 
 /// All jobs within the smallest multiple of 0.05 that includes any (Kumar and Vadhiyar, "Dynamic k-Nearest Neighbors").
 /// None without a history.
-pub fn neighbours(target: &Features, window: &HistoryWindow<'_>) -> Option<Neighbours> {
-    let distances = distances(target, window);
+pub fn neighbours(target: &Features, window: &HistoryWindow<'_>, distance: Distance) -> Option<Neighbours> {
+    let distances = distance.to_each(target, window);
     let nearest = distances.iter().copied().min_by(f64::total_cmp)?;
     let radius = (1..=STEPS).map(|step| f64::from(step) / f64::from(STEPS)).find(|&radius| nearest <= radius);
     let radius = radius.unwrap_or(1.0);
@@ -110,7 +145,6 @@ mod tests {
     use super::*;
     use crate::job::{JobId, Submission};
     use crate::rng::stream;
-    use crate::wait::features::FEATURES;
     use crate::wait::history::{ArrivedJob, WaitHistory};
     use rand::RngExt;
 
@@ -138,20 +172,32 @@ mod tests {
         let rows: Vec<(Features, i64)> = (0..2000).map(|_| (draw(), 0)).collect();
         let history = history(&rows);
         let window = history.window(2000, 1500);
-        for _ in 0..20 {
-            let target = draw();
-            for (at, found) in distances(&target, &window).into_iter().enumerate() {
-                let other = rows[500 + at].0;
-                assert_eq!(found, distance(&target, &other), "the fast sums equal the definition");
-                assert_eq!(found, distance(&other, &target));
-                assert!((0.0..=1.0).contains(&found));
+        for how in [Distance::Mean, Distance::Sum] {
+            for _ in 0..20 {
+                let target = draw();
+                for (at, found) in how.to_each(&target, &window).into_iter().enumerate() {
+                    let other = rows[500 + at].0;
+                    assert_eq!(found, how.between(&target, &other), "the fast sums equal the definition");
+                    assert_eq!(found, how.between(&other, &target));
+                    assert!((0.0..=1.0).contains(&found));
+                }
+                assert_eq!(how.between(&target, &target), 0.0);
             }
-            assert_eq!(distance(&target, &target), 0.0);
+            assert_eq!(how.between(&flat(0.0), &flat(0.0)), 0.0);
+            assert_eq!(how.between(&flat(0.0), &flat(7.0)), 1.0);
+            // |3 - 1| / (3 + 1) in each.
+            assert_eq!(how.between(&flat(3.0), &flat(1.0)), 0.5);
         }
-        assert_eq!(distance(&flat(0.0), &flat(0.0)), 0.0);
-        assert_eq!(distance(&flat(0.0), &flat(7.0)), 1.0);
-        // |3 - 1| / (3 + 1) in each.
-        assert_eq!(distance(&flat(3.0), &flat(1.0)), 0.5);
+    }
+
+    /// Three features differ: 3 and 1 by 1/2, 0 and 5 by 1, 1000 and 3000 by 1/2. All others are 0.
+    #[test]
+    fn distances_by_hand() {
+        let (mut x, mut y) = (flat(0.0), flat(0.0));
+        (x[0], x[7], x[18]) = (3.0, 0.0, 1000.0);
+        (y[0], y[7], y[18]) = (1.0, 5.0, 3000.0);
+        assert_eq!(Distance::Mean.between(&x, &y), (0.5 + 1.0 + 0.5) / 19.0);
+        assert_eq!(Distance::Sum.between(&x, &y), 2007.0 / 4009.0);
     }
 
     #[test]
@@ -160,7 +206,7 @@ mod tests {
         let find = |values: &[f64]| {
             let rows: Vec<_> = values.iter().map(|&value| (flat(value), 60)).collect();
             let history = history(&rows);
-            let found = neighbours(&flat(100.0), &history.window(rows.len(), 5000));
+            let found = neighbours(&flat(100.0), &history.window(rows.len(), 5000), Distance::Mean);
             found.map(|found| (found.radius, found.all.iter().map(|one| one.at).collect::<Vec<_>>()))
         };
         assert_eq!(find(&[110.0, 120.0, 125.0, 300.0, 95.0]), Some((0.05, vec![0, 4])));
@@ -177,7 +223,7 @@ mod tests {
             let rows: Vec<_> = rows.iter().map(|&(value, wait)| (flat(value), wait)).collect();
             let history = history(&rows);
             let window = history.window(rows.len(), 5000);
-            neighbours(&flat(100.0), &window).unwrap().weighted_average(&window)
+            neighbours(&flat(100.0), &window, Distance::Mean).unwrap().weighted_average(&window)
         };
         // 10/210 and 5/205 away: weights 21 and 41.
         let expected = (21.0 * 600.0 + 41.0 * 60.0) / 62.0;
@@ -185,7 +231,7 @@ mod tests {
         assert_eq!(point(&[(110.0, 600), (100.0, 60), (100.0, 90)]), 75.0);
         let rows = [(flat(110.0), 1), (flat(100.0), 2), (flat(100.0), 3), (flat(101.0), 4)];
         let history = history(&rows);
-        let nearest = neighbours(&flat(100.0), &history.window(4, 5000)).unwrap().nearest(3);
+        let nearest = neighbours(&flat(100.0), &history.window(4, 5000), Distance::Mean).unwrap().nearest(3);
         assert_eq!(nearest.iter().map(|one| one.at).collect::<Vec<_>>(), [2, 1, 3]);
     }
 }

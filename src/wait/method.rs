@@ -1,5 +1,7 @@
 //! The methods that predict waits, by name.
 
+use super::forward::{ForwardPlans, ForwardSetting};
+use super::knn::Distance;
 use super::regression::Regression;
 use crate::experiment::Setting;
 use crate::model::QueueTimeMethod;
@@ -15,7 +17,10 @@ pub struct WaitMethod {
 #[derive(Clone, Debug)]
 pub(super) enum MethodKind {
     /// Similar jobs: a regression over them, or their weighted average if None.
-    Knn(Option<Regression>),
+    Knn {
+        point: Option<Regression>,
+        distance: Distance,
+    },
     Ibl {
         k: usize,
     },
@@ -25,7 +30,7 @@ pub(super) enum MethodKind {
     },
     /// The time until enough running jobs have ended.
     Downey(QueueTimeMethod),
-    Simulate(Setting),
+    Simulate(ForwardSetting),
 }
 
 const KNN: Form = Form {
@@ -44,13 +49,19 @@ const KNN: Form = Form {
             default: "3",
             about: "the polynomial's degree (the paper: 19)",
         },
+        Key {
+            name: "distance",
+            kind: Kind::Choice(&["mean", "sum"]),
+            default: "mean",
+            about: "of two jobs: the mean of |x - y| / (x + y) over the features, or the paper's quotient of two sums",
+        },
     ],
 };
 
 const IBL: Form = Form {
     name: "ibl",
     about: "the nearest few jobs by names and numbers (Li, Groep and Wolters)",
-    keys: &[Key { name: "k", kind: Kind::Whole { least: 1 }, default: "3", about: "the number of jobs" }],
+    keys: &[Key { name: "k", kind: Kind::Whole { least: 1 }, default: "50", about: "the number of jobs" }],
 };
 
 const SHARE: Kind = Kind::Text { what: "a number above 0 and below 1", canonical: parse_share };
@@ -90,6 +101,12 @@ const SIMULATE: Form = Form {
             kind: Kind::Text { what: "a predictor", canonical: parse_predictor },
             default: "estimate",
             about: "how runtimes are predicted; in parentheses if it has several keys",
+        },
+        Key {
+            name: "plans",
+            kind: Kind::Choice(&["estimate", "prediction"]),
+            default: "estimate",
+            about: "what that scheduler plans with: the users' estimates or the predicted runtimes",
         },
     ],
 };
@@ -139,13 +156,16 @@ impl WaitMethod {
     pub fn parse(text: &str) -> Result<WaitMethod, SpecError> {
         let spec = Spec::parse(text, "method", &WaitMethod::forms())?;
         let way = match spec.name() {
-            "knn" => MethodKind::Knn(match spec.text("point") {
-                "linear" => Some(Regression::Linear),
-                "polynomial" => Some(Regression::Polynomial { degree: spec.whole("degree") as i32 }),
-                "rbf" => Some(Regression::Rbf),
-                "sigmoid" => Some(Regression::Sigmoid),
-                _ => None,
-            }),
+            "knn" => MethodKind::Knn {
+                point: match spec.text("point") {
+                    "linear" => Some(Regression::Linear),
+                    "polynomial" => Some(Regression::Polynomial { degree: spec.whole("degree") as i32 }),
+                    "rbf" => Some(Regression::Rbf),
+                    "sigmoid" => Some(Regression::Sigmoid),
+                    _ => None,
+                },
+                distance: if spec.text("distance") == "sum" { Distance::Sum } else { Distance::Mean },
+            },
             "ibl" => MethodKind::Ibl { k: spec.whole("k") as usize },
             "qbets" => MethodKind::Qbets { quantile: spec.real("quantile"), confidence: spec.real("confidence") },
             "downey" => MethodKind::Downey(match spec.text("predictor") {
@@ -155,7 +175,13 @@ impl WaitMethod {
                 // Downey, section 3.3: two benefactors are enough for predictor A.
                 _ => QueueTimeMethod::Combined { least: 2 },
             }),
-            _ => MethodKind::Simulate(Setting::parse(spec.text("scheduler"), bare(spec.text("predictor")))?),
+            _ => MethodKind::Simulate(ForwardSetting {
+                setting: Setting::parse(spec.text("scheduler"), bare(spec.text("predictor")))?,
+                plans: match spec.text("plans") {
+                    "prediction" => ForwardPlans::Prediction,
+                    _ => ForwardPlans::Estimate,
+                },
+            }),
         };
         Ok(WaitMethod { spec, way })
     }
@@ -167,7 +193,7 @@ impl WaitMethod {
 
     /// Whether it is evaluated on some of the jobs only, because it is slow.
     pub fn is_regression(&self) -> bool {
-        matches!(self.way, MethodKind::Knn(Some(_)))
+        matches!(self.way, MethodKind::Knn { point: Some(_), .. })
     }
 
     /// Whether its answers are upper bounds.
@@ -177,7 +203,7 @@ impl WaitMethod {
 
     /// Whether it is based on similar jobs, so that jobs are also predicted to start quickly or not.
     pub fn is_knn(&self) -> bool {
-        matches!(self.way, MethodKind::Knn(_))
+        matches!(self.way, MethodKind::Knn { .. })
     }
 }
 
@@ -191,7 +217,10 @@ mod tests {
             ("knn", "knn"),
             ("knn:point=average", "knn"),
             ("knn:degree=19,point=polynomial", "knn:point=polynomial,degree=19"),
-            ("ibl:k=3", "ibl"),
+            ("knn:distance=mean", "knn"),
+            ("knn:distance=sum", "knn:distance=sum"),
+            ("ibl:k=50", "ibl"),
+            ("ibl:k=3", "ibl:k=3"),
             ("ibl:k=5", "ibl:k=5"),
             ("qbets:quantile=0.950", "qbets"),
             ("qbets:quantile=0.5", "qbets:quantile=0.5"),
@@ -200,6 +229,8 @@ mod tests {
             ("simulate:scheduler=easy", "simulate"),
             ("simulate:predictor=ruh:window=2", "simulate:predictor=ruh:window=2"),
             ("simulate:predictor=(ruh:window=2,cap=on)", "simulate:predictor=(ruh:window=2,cap=on)"),
+            ("simulate:plans=estimate", "simulate"),
+            ("simulate:plans=prediction,predictor=ruh", "simulate:predictor=ruh,plans=prediction"),
         ] {
             let method = WaitMethod::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
             assert_eq!(method.name(), printed);
@@ -207,11 +238,12 @@ mod tests {
         }
         for (text, message) in [
             ("knm", "the methods are knn, ibl, qbets, downey, simulate"),
-            ("knn:k=3", "no key 'k'; the keys of knn are point, degree"),
+            ("knn:k=3", "no key 'k'; the keys of knn are point, degree, distance"),
             ("knn:degree=0", "'0' is not a whole number from 1 to 100"),
             ("qbets:quantile=1", "'1' is not a number above 0 and below 1"),
             ("ibl:k=0", "'0' is not a whole number of at least 1"),
             ("simulate:scheduler=replay", "'replay' is not one of fcfs, easy, sjbf, conservative"),
+            ("simulate:plans=runtime", "'runtime' is not one of estimate, prediction"),
             ("simulate:predictor=rhu", "unknown predictor 'rhu'"),
             ("simulate:predictor=perfect", "uses the actual run times of waiting jobs"),
         ] {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::classes::{CLASSES, PerClass, WaitClass, normalized};
 use super::features::{Features, OCCUPIED, features};
 use super::history::{ArrivedJob, HistoryWindow, WaitHistory};
-use super::knn::{Neighbours, neighbours};
+use super::knn::{Distance, Neighbours, neighbours};
 use super::quick::quick_starter;
 use super::schedule::SiteHandler;
 use super::state::SiteState;
@@ -90,7 +90,7 @@ impl PredictionInput<'_> {
     /// The prediction and the similar jobs it is computed from; None without a history.
     pub fn predict(&self) -> Option<(WaitPrediction, Neighbours)> {
         let PredictionInput { job, features, window, procs, classifier } = self;
-        let similar = neighbours(features, window)?;
+        let similar = neighbours(features, window, Distance::default())?;
         let point = similar.weighted_average(window);
         let mut sums = [(0u64, 0i128); CLASSES];
         for one in &similar.all {

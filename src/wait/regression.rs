@@ -1,14 +1,13 @@
 //! A point prediction by regression over the neighbours: linear, or by a support vector machine with a kernel (Kumar and
 //! Vadhiyar, section 3.2, "Reg lin" and "Reg non lin").
 
-use libsvm_rs::train::svm_train;
-use libsvm_rs::{KernelType, SvmParameter, SvmProblem, SvmType, predict::predict_values};
+use libsvm_rs::kernel::powi;
 
 use super::features::{FEATURES, Features};
 use super::history::HistoryWindow;
 use super::knn::Neighbours;
 use super::scale::Scale;
-use super::svm::nodes;
+use super::svr::{Kernel, SvrParameters, train};
 
 /// The largest number of neighbours in a regression: the time to solve one grows with its square.
 const MOST: usize = 500;
@@ -16,6 +15,23 @@ const MOST: usize = 500;
 /// that depend on each other. The result is practically the least-squares solution, and of several solutions the
 /// smallest.
 const RIDGE: f64 = 1e-6;
+
+/// The parameters of support vector regression: LIBSVM's own, and the number of iterations after which a solver is
+/// stopped. The polynomial of degree 19 is the one that reaches it.
+const SUPPORT: SvrParameters = SvrParameters { c: 1.0, epsilon: 0.1, tolerance: 1e-3, most: ITERATIONS };
+/// See [`RegressionPoint::stopped`].
+pub(super) const ITERATIONS: usize = 100_000;
+const GAMMA: f64 = 1.0 / FEATURES as f64;
+
+/// The result of a regression.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RegressionPoint {
+    /// The predicted wait, in seconds.
+    pub wait: f64,
+    /// Whether the solver was stopped after 100,000 iterations, before it had found the solution. The wait is then that of
+    /// the weights found so far.
+    pub stopped: bool,
+}
 
 /// How waits depend on features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,35 +54,47 @@ impl Regression {
     /// The wait, in seconds, predicted from at most the 500 nearest neighbours. It is at least 0 and at most the
     /// longest wait among them: outside the range of its data, a polynomial of high degree gives absurdly long waits.
     /// None if the result is not a number.
-    pub fn predict(self, target: &Features, neighbours: &Neighbours, window: &HistoryWindow<'_>) -> Option<f64> {
+    pub fn predict(
+        self,
+        target: &Features,
+        neighbours: &Neighbours,
+        window: &HistoryWindow<'_>,
+    ) -> Option<RegressionPoint> {
         let nearest = neighbours.nearest(MOST);
         let rows: Vec<Features> = nearest.iter().map(|one| window.features(one.at)).collect();
         let waits: Vec<f64> = nearest.iter().map(|one| window.waits()[one.at] as f64).collect();
         let (mean, deviation) = moments(&waits);
         if deviation == 0.0 {
-            return Some(mean);
+            return Some(RegressionPoint { wait: mean, stopped: false });
         }
         let scaled: Vec<f64> = waits.iter().map(|wait| (wait - mean) / deviation).collect();
-        let predicted = match self {
-            Regression::Linear => linear(target, &rows, &scaled),
-            _ => self.by_vectors(target, &rows, scaled),
+        let (predicted, stopped) = match self {
+            Regression::Linear => (linear(target, &rows, &scaled), false),
+            _ => self.by_vectors(target, &rows, &scaled),
         };
         let longest = waits.iter().copied().fold(0.0, f64::max);
-        Some(mean + deviation * predicted).filter(|wait| !wait.is_nan()).map(|wait| wait.clamp(0.0, longest))
+        let wait = mean + deviation * predicted;
+        (!wait.is_nan()).then(|| RegressionPoint { wait: wait.clamp(0.0, longest), stopped })
     }
 
-    fn by_vectors(self, target: &Features, rows: &[Features], waits: Vec<f64>) -> f64 {
-        libsvm_rs::set_quiet(true);
-        let (kernel_type, degree) = match self {
-            Regression::Polynomial { degree } => (KernelType::Polynomial, degree),
-            Regression::Sigmoid => (KernelType::Sigmoid, 3),
-            Regression::Rbf | Regression::Linear => (KernelType::Rbf, 3),
-        };
-        let gamma = 1.0 / FEATURES as f64;
-        let how = SvmParameter { svm_type: SvmType::EpsilonSvr, kernel_type, degree, gamma, ..SvmParameter::default() };
+    /// The prediction for the target, and whether the solver was stopped.
+    fn by_vectors(self, target: &Features, rows: &[Features], waits: &[f64]) -> (f64, bool) {
         let (scale, rows) = Scale::learn(rows.iter().copied());
-        let problem = SvmProblem { labels: waits, instances: rows.iter().map(nodes).collect() };
-        predict_values(&svm_train(&problem, &how), &nodes(&scale.apply(target)), &mut [0.0])
+        let found = train(&Kernel::new(rows.len(), |i, j| self.kernel(&rows[i], &rows[j])), waits, SUPPORT);
+        let target = scale.apply(target);
+        let terms = found.weights.iter().zip(&rows).filter(|(weight, _)| **weight != 0.0);
+        let sum: f64 = terms.map(|(weight, row)| weight * self.kernel(&target, row)).sum();
+        (sum + found.intercept, found.stopped)
+    }
+
+    fn kernel(self, x: &Features, y: &Features) -> f64 {
+        let dot = || x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+        match self {
+            Regression::Linear => dot(),
+            Regression::Polynomial { degree } => powi(GAMMA * dot(), degree),
+            Regression::Rbf => libm::exp(-GAMMA * x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<f64>()),
+            Regression::Sigmoid => libm::tanh(GAMMA * dot()),
+        }
     }
 }
 
@@ -156,18 +184,18 @@ mod tests {
             let mut target = window.features(at);
             target[0] -= 10.0;
             let expected = window.waits()[at] as f64 - 30.0;
-            let found = Regression::Linear.predict(&target, &all(150), &window).unwrap();
+            let found = Regression::Linear.predict(&target, &all(150), &window).unwrap().wait;
             assert!((found - expected).abs() < 0.1, "{found} {expected}");
         }
         // Fewer jobs than features: there is still an answer, and it fits these jobs.
         let few = all(8);
-        let found = Regression::Linear.predict(&window.features(3), &few, &window).unwrap();
+        let found = Regression::Linear.predict(&window.features(3), &few, &window).unwrap().wait;
         assert!((found - window.waits()[3] as f64).abs() < 1.0, "{found} {}", window.waits()[3]);
         // A target far below or above the data: no wait is negative, or longer than the longest known one.
         let mut target = window.features(0);
         let mut predict = |value: f64| {
             (target[1], target[5]) = (value, value);
-            Regression::Linear.predict(&target, &all(150), &window)
+            Regression::Linear.predict(&target, &all(150), &window).map(|found| found.wait)
         };
         let longest = *window.waits().iter().max().unwrap();
         assert_eq!((predict(-1e6), predict(1e6)), (Some(0.0), Some(longest as f64)));
@@ -183,12 +211,12 @@ mod tests {
         for how in [Regression::Rbf, Regression::Polynomial { degree: 3 }] {
             let error: f64 = waits()
                 .enumerate()
-                .map(|(at, wait)| (how.predict(&window.features(at), &all(400), &window).unwrap() - wait).abs())
+                .map(|(at, wait)| (how.predict(&window.features(at), &all(400), &window).unwrap().wait - wait).abs())
                 .sum();
             assert!(error < plain / 2.0, "{how:?}: {error} {plain}");
         }
         for how in [Regression::Sigmoid, Regression::Polynomial { degree: 19 }] {
-            assert!(how.predict(&window.features(0), &all(400), &window).is_none_or(|wait| wait >= 0.0));
+            assert!(how.predict(&window.features(0), &all(400), &window).is_none_or(|found| found.wait >= 0.0));
         }
     }
 
@@ -197,7 +225,8 @@ mod tests {
         let history = history(30, |_, _| 60.0);
         let window = history.window(30, 30);
         for how in [Regression::Linear, Regression::Rbf, Regression::Sigmoid] {
-            assert_eq!(how.predict(&[0.0; FEATURES], &all(30), &window), Some(60.0));
+            let found = how.predict(&[0.0; FEATURES], &all(30), &window);
+            assert_eq!(found, Some(RegressionPoint { wait: 60.0, stopped: false }));
         }
     }
 }

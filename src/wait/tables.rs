@@ -7,6 +7,7 @@ use super::classes::WaitClass;
 use super::evaluate::Evaluation;
 use super::figures::{CalibrationBin, HitRate, WaitFigures};
 use super::method::WaitMethod;
+use super::regression::ITERATIONS;
 use super::schedule::SiteSchedule;
 use crate::report::{Cell, Table, grouped, percent};
 use crate::text::printable;
@@ -17,7 +18,7 @@ pub type WaitRow = Vec<(&'static str, Cell)>;
 
 /// One row per method:
 /// `method,predictions,ppe_pct,class1_pct,class2_pct,class3_pct,class1_slow_pct,class2_slow_pct,class3_slow_pct`, then
-/// `slow,unanswered,covered_pct,quick_precision_pct,quick_recall_pct,trace,scheduler`.
+/// `slow,unanswered,covered_pct,quick_precision_pct,quick_recall_pct,trace,scheduler,stopped`.
 pub fn figures_cells(figures: &WaitFigures, trace: &str, scheduler: &str) -> WaitRow {
     let share = |share: &HitRate| Cell::Real(share.percent());
     let quick = |pick: fn(&(HitRate, HitRate)) -> &HitRate| {
@@ -40,6 +41,7 @@ pub fn figures_cells(figures: &WaitFigures, trace: &str, scheduler: &str) -> Wai
         ("quick_recall_pct", quick(|(_, recall)| recall)),
         ("trace", Cell::Text(trace.to_string())),
         ("scheduler", Cell::Text(scheduler.to_string())),
+        ("stopped", Cell::Count(figures.stopped)),
     ]
 }
 
@@ -116,6 +118,10 @@ pub fn write_tables(out: &mut dyn Write, evaluation: &Evaluation, all: &[WaitFig
             false => "arrived when too few jobs were known",
         };
         writeln!(out, "{}: no answer for {unanswered} jobs, which {why}", figures.method)?;
+    }
+    for figures in all.iter().filter(|figures| figures.stopped > 0) {
+        let (stopped, iterations) = (grouped(figures.stopped), grouped(ITERATIONS as u64));
+        writeln!(out, "{}: the solver was stopped after {iterations} iterations for {stopped} jobs", figures.method)?;
     }
     if let Some((precision, recall)) = all.iter().find_map(|figures| figures.quick) {
         let [right, predicted, quick] = [precision.right, precision.all, recall.all].map(grouped);

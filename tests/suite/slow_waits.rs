@@ -110,12 +110,17 @@ impl SlowSite {
         let machine: Vec<_> = self.running(now).map(|(seen, start)| (&seen.job, left(seen, start))).collect();
         let mut all = vec![i64::from(job.procs), job.estimate];
         for jobs in [&queue, &machine] {
+            // A job enters a sorted list behind its equals: its place is one more than the number of jobs not above it.
+            all.extend([
+                1 + jobs.iter().filter(|(other, _)| other.procs <= job.procs).count() as i64,
+                1 + jobs.iter().filter(|(other, _)| other.estimate <= job.estimate).count() as i64,
+                1 + jobs.iter().filter(|(other, _)| demand(other) <= demand(job)).count() as i64,
+            ]);
             let lower: [Vec<i64>; 3] = [
                 jobs.iter().filter(|(other, _)| other.procs < job.procs).map(|(_, work)| *work).collect(),
                 jobs.iter().filter(|(other, _)| other.estimate < job.estimate).map(|(_, work)| *work).collect(),
                 jobs.iter().filter(|(other, _)| demand(other) < demand(job)).map(|(_, work)| *work).collect(),
             ];
-            all.extend(lower.iter().map(|lower| lower.len() as i64 + 1));
             all.extend([jobs.iter().map(|(_, work)| work).sum(), jobs.len() as i64]);
             all.extend(lower.iter().map(|lower| lower.iter().sum::<i64>()));
         }
@@ -149,9 +154,8 @@ impl SlowSite {
     pub fn expected_wait(&self, job: &Submission, now: i64) -> Option<f64> {
         let own = self.features(job, now);
         let distance = |seen: &Seen| {
-            let apart: f64 = own.iter().zip(&seen.features).map(|(x, y)| (x - y).abs()).sum();
-            let together: f64 = own.iter().zip(&seen.features).map(|(x, y)| x + y).sum();
-            apart / together
+            let relative = |x: f64, y: f64| if x == y { 0.0 } else { (x - y).abs() / (x + y) };
+            mean(&own.iter().zip(&seen.features).map(|(x, y)| relative(*x, *y)).collect::<Vec<_>>())
         };
         let all: Vec<_> = self.history().map(|seen| (distance(seen), seen.wait())).collect();
         let within = |step: u32| -> Vec<(f64, f64)> {

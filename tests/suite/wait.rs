@@ -3,7 +3,10 @@
 
 use shadowtime::experiment::{Setting, simulate};
 use shadowtime::job::{Job, JobId, Submission};
-use shadowtime::wait::{Evaluation, EvaluationPlan, Learning, SiteSchedule, WaitMethod, WaitPredictor, evaluate};
+use shadowtime::wait::{
+    Evaluation, EvaluationPlan, ForwardPlans, ForwardSetting, Learning, SiteSchedule, WaitMethod, WaitPredictor,
+    evaluate, forward_waits,
+};
 
 use crate::site_events::{Happening, happenings};
 use crate::support::{assert_golden, job_of, sim, sim_ok, workload};
@@ -38,7 +41,16 @@ fn busy(count: usize) -> (Vec<Job>, Vec<i64>) {
 }
 
 fn methods() -> Vec<WaitMethod> {
-    let specs = ["knn", "knn:point=linear", "knn:point=rbf", "ibl", "qbets", "simulate:predictor=ruh", "downey"];
+    let specs = [
+        "knn",
+        "knn:point=linear",
+        "knn:point=rbf",
+        "ibl",
+        "qbets",
+        "simulate:predictor=ruh",
+        "downey",
+        "knn:distance=sum",
+    ];
     specs.iter().map(|spec| WaitMethod::parse(spec).unwrap()).collect()
 }
 
@@ -113,7 +125,10 @@ fn similar_jobs_are_those_of_the_definitions() {
         type Asked = ((u32, i64, i64), i64);
         let lower: [&dyn Fn(&&Asked) -> bool; 3] =
             [&|(asks, _)| asks.0 < own.0, &|(asks, _)| asks.1 < own.1, &|(asks, _)| asks.2 < own.2];
-        let rank = |jobs: &[Asked], by: usize| 1 + jobs.iter().filter(lower[by]).count() as i64;
+        let above: [&dyn Fn(&&Asked) -> bool; 3] =
+            [&|(asks, _)| asks.0 > own.0, &|(asks, _)| asks.1 > own.1, &|(asks, _)| asks.2 > own.2];
+        // The place in a sorted list that is entered behind equals.
+        let rank = |jobs: &[Asked], by: usize| (jobs.len() - jobs.iter().filter(above[by]).count() + 1) as i64;
         let work = |jobs: &[Asked], by: usize| jobs.iter().filter(lower[by]).map(|job| job.1).sum::<i64>();
         let all = |jobs: &[Asked]| [jobs.iter().map(|job| job.1).sum::<i64>(), jobs.len() as i64];
         let mut numbers = vec![i64::from(procs), estimate];
@@ -134,24 +149,34 @@ fn similar_jobs_are_those_of_the_definitions() {
         past.sort_by_key(|&other| (starts[other], wait(other) == 0.0, other));
         let past = &past[past.len().saturating_sub(150)..];
         let distance = |other: usize| {
+            let pairs = all[id].iter().zip(&all[other]).filter(|(x, y)| **x + **y > 0.0);
+            pairs.map(|(x, y)| (x - y).abs() / (x + y)).sum::<f64>() / 19.0
+        };
+        let printed_distance = |other: usize| {
             let apart: f64 = all[id].iter().zip(&all[other]).map(|(x, y)| (x - y).abs()).sum();
             apart / (all[id].iter().sum::<f64>() + all[other].iter().sum::<f64>())
         };
-        let similar =
-            |radius: f64| past.iter().filter(|&&other| distance(other) <= radius).copied().collect::<Vec<_>>();
-        let similar = (1..=20).map(|step| similar(f64::from(step) / 20.0)).find(|similar| !similar.is_empty()).unwrap();
-        let equal: Vec<f64> =
-            similar.iter().filter(|&&other| distance(other) == 0.0).map(|&other| wait(other)).collect();
-        let expected = match equal.is_empty() {
-            false => equal.iter().sum::<f64>() / equal.len() as f64,
-            true => {
-                let weights = similar.iter().map(|&other| 1.0 / distance(other)).sum::<f64>();
-                similar.iter().map(|&other| wait(other) / distance(other)).sum::<f64>() / weights
-            }
-        };
-        assert_eq!(judged.similar, similar.len(), "job {id}");
+        let (similar, expected) = by_similar(past, &distance, &wait);
+        assert_eq!(judged.similar, similar, "job {id}");
         assert!((found.points[0].1[at].unwrap() - expected).abs() < 1e-6, "job {id}");
+        let (_, expected) = by_similar(past, &printed_distance, &wait);
+        assert!((found.points[7].1[at].unwrap() - expected).abs() < 1e-6, "job {id}");
     }
+}
+
+/// The number of jobs within the first multiple of 0.05 that has any, and their mean wait weighted by inverse distance.
+fn by_similar(past: &[usize], distance: &dyn Fn(usize) -> f64, wait: &dyn Fn(usize) -> f64) -> (usize, f64) {
+    let within = |radius: f64| past.iter().filter(|&&other| distance(other) <= radius).copied().collect::<Vec<_>>();
+    let similar = (1..=20).map(|step| within(f64::from(step) / 20.0)).find(|similar| !similar.is_empty()).unwrap();
+    let equal: Vec<f64> = similar.iter().filter(|&&other| distance(other) == 0.0).map(|&other| wait(other)).collect();
+    let expected = match equal.is_empty() {
+        false => equal.iter().sum::<f64>() / equal.len() as f64,
+        true => {
+            let weights = similar.iter().map(|&other| 1.0 / distance(other)).sum::<f64>();
+            similar.iter().map(|&other| wait(other) / distance(other)).sum::<f64>() / weights
+        }
+    };
+    (similar.len(), expected)
 }
 
 /// The known past does change predictions; otherwise the test above would prove nothing.
@@ -243,10 +268,43 @@ fn under_fcfs_a_forward_simulation_with_true_runtimes_is_right() {
     let record = simulate(&workload, &setting, &mut |_| ()).unwrap();
     let starts: Vec<i64> = record.outcomes.iter().map(|outcome| outcome.start.get().unwrap()).collect();
     let schedule = SiteSchedule { jobs: &jobs, starts: &starts, procs: 64 };
-    let waits = shadowtime::wait::forward_waits(&schedule, &setting, 0..300, &|_| ()).unwrap();
     let expected: Vec<i64> = (0..300).map(|id| schedule.wait(JobId(id))).collect();
-    assert_eq!(waits, expected);
+    for plans in [ForwardPlans::Estimate, ForwardPlans::Prediction] {
+        let forward = ForwardSetting { setting: setting.clone(), plans };
+        assert_eq!(forward_waits(&schedule, &forward, 0..300, &|_| ()).unwrap(), expected);
+    }
     assert!(expected.iter().filter(|&&wait| wait > 3600).count() > 100);
+}
+
+/// A forward simulation that knows the runtimes, whose scheduler plans by estimates as the machine's does, is right for
+/// the last job: nobody comes later. Some jobs outlive their estimates by minutes or hours, so deadlines are missed
+/// before and after the job comes.
+#[test]
+fn a_forward_simulation_plans_like_the_machine() {
+    let (mut jobs, _) = busy(260);
+    let mut draw = Draw(5);
+    for job in &mut jobs {
+        if draw.below(3) == 0 {
+            job.submission.estimate = 1 + draw.below(job.runtime);
+        }
+    }
+    let mut planned_otherwise = 0;
+    for scheduler in ["fcfs", "easy", "sjbf", "conservative"] {
+        for count in (60..=260).step_by(8) {
+            let workload = workload(64, &jobs[..count]);
+            let record = simulate(&workload, &Setting::parse(scheduler, "estimate").unwrap(), &mut |_| ()).unwrap();
+            let starts: Vec<i64> = record.outcomes.iter().map(|outcome| outcome.start.get().unwrap()).collect();
+            let schedule = SiteSchedule { jobs: &workload.jobs, starts: &starts, procs: 64 };
+            let last = |plans| {
+                let forward = ForwardSetting { setting: Setting::parse(scheduler, "perfect").unwrap(), plans };
+                forward_waits(&schedule, &forward, count - 1..count, &|_| ()).unwrap()[0]
+            };
+            let wait = schedule.wait(JobId(count as u32 - 1));
+            assert_eq!(last(ForwardPlans::Estimate), wait, "{scheduler}, {count} jobs");
+            planned_otherwise += usize::from(last(ForwardPlans::Prediction) != wait);
+        }
+    }
+    assert!(planned_otherwise > 20, "{planned_otherwise}");
 }
 
 /// The rows of a CSV by column name.
