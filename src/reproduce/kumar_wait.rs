@@ -81,7 +81,7 @@ const IBL: usize = 1;
 
 /// Those of Table 3.
 const POINTS: [(&str, &str); 5] = [
-    ("Avg wt", "knn"),
+    ("Avg wt, jobs of the regressions", "knn"),
     ("Reg lin", "knn:point=linear"),
     ("Reg poly", "knn:point=polynomial,degree=19"),
     ("Reg rbf", "knn:point=rbf"),
@@ -199,12 +199,15 @@ fn table_3(measured: &Measured) -> Vec<Figure> {
         }
         note
     };
-    let row = |((name, spec), figures): (&(&str, &str), &WaitFigures)| {
+    let row = |name: &str, published: &str, figures: &WaitFigures| {
         let table = "Table 3, percentage prediction error in response time";
-        let published = if log == CTC && *spec == "knn" { "52" } else { "" };
         figure(table, log.name, name, published, figures.ppe_percent(), note(figures))
     };
-    POINTS.iter().zip(&measured.points).map(row).collect()
+    // The average is fast enough for all jobs; a second time it is measured on the jobs of the regressions.
+    let published = if log == CTC { "52" } else { "" };
+    let mut figures = vec![row("Avg wt", published, measured.main(OURS))];
+    figures.extend(POINTS.iter().zip(&measured.points).map(|((name, _), figures)| row(name, "", figures)));
+    figures
 }
 
 impl Measured {

@@ -60,7 +60,7 @@ const KNN: Form = Form {
 
 const IBL: Form = Form {
     name: "ibl",
-    about: "the nearest few jobs by names and numbers (Li, Groep and Wolters)",
+    about: "the nearest jobs by names and numbers (Li, Groep and Wolters)",
     keys: &[Key { name: "k", kind: Kind::Whole { least: 1 }, default: "50", about: "the number of jobs" }],
 };
 
