@@ -392,7 +392,8 @@ fn the_command_answers_for_one_job() {
 #[test]
 fn golden_figures_of_every_method() {
     let methods = "knn,knn:point=linear,knn:point=rbf,knn:point=polynomial,ibl,ibl:k=20,qbets,qbets:quantile=0.5,\
-                   simulate,simulate:predictor=ruh,scheduler=fcfs";
+                   simulate,simulate:predictor=ruh,scheduler=fcfs,knn:distance=sum,simulate:predictor=ruh,\
+                   simulate:predictor=ruh,plans=prediction";
     let downey = "downey,downey:predictor=a,downey:predictor=b,downey:predictor=exact";
     let part = ["--first", "1600", "--begin", "1201", "--most", "240", "--retrain", "100", "--history", "600"];
     let judge = [&["wait", "--format", "csv", "--regression-every", "8"], &part[..]].concat();

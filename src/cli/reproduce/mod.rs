@@ -68,13 +68,14 @@ whether it is within the range of our runs.")]
     /// Prediction of waits as ranges: Tables 3 and 4, Figure 2 and the claims of the text of Kumar and Vadhiyar
     #[command(after_help = "Examples:
   sim reproduce kumar-wait --logs logs                          six minutes of processor time
-  sim reproduce kumar-wait --logs logs --regression-every 500   half a minute less: fewer jobs in Table 3
+  sim reproduce kumar-wait --logs logs --regression-every 500   a little less: fewer jobs in Table 3
   sim reproduce kumar-wait --logs logs --most 5000              a quick test: 5,000 jobs per log
 
 Uses the logs CTC-SP2-1996, ANL-Intrepid-2009, LANL-CM5-1994, HPC2N-2002, SDSC-BLUE-2000 and SDSC-SP2-1998 of the Parallel
 Workloads Archive, any version. Missing logs are named and left out. Of the regressions of Table 3 only the
-polynomial of degree 19 can take long, on SDSC-BLUE and SDSC-SP2: its solver is stopped after 100,000 iterations, and the note
-says for how many jobs. Without that limit it took an hour.")]
+polynomial of degree 19 can take long: its solver is stopped after 100,000 iterations, and the note says for how many jobs.
+With the printed distance, which finds more similar jobs, and without that limit it took an hour, on SDSC-BLUE and SDSC-SP2
+alone.")]
     KumarWait(kumar_wait::KumarWaitArgs),
     /// Metascheduling by predicted waits: Tables 7 and 8, Figure 3 and the claims of section 5.2 of Kumar and Vadhiyar
     #[command(after_help = "Examples:
