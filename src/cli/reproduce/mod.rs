@@ -67,8 +67,8 @@ whether it is within the range of our runs.")]
     Downey(downey::DowneyArgs),
     /// Prediction of waits as ranges: Tables 3 and 4, Figure 2 and the claims of the text of Kumar and Vadhiyar
     #[command(after_help = "Examples:
-  sim reproduce kumar-wait --logs logs                          six minutes of processor time
-  sim reproduce kumar-wait --logs logs --regression-every 500   a little less: fewer jobs in Table 3
+  sim reproduce kumar-wait --logs logs                          about six minutes of processor time
+  sim reproduce kumar-wait --logs logs --regression-every 500   five and a half: fewer jobs in Table 3
   sim reproduce kumar-wait --logs logs --most 5000              a quick test: 5,000 jobs per log
 
 Uses the logs CTC-SP2-1996, ANL-Intrepid-2009, LANL-CM5-1994, HPC2N-2002, SDSC-BLUE-2000 and SDSC-SP2-1998 of the Parallel
