@@ -17,9 +17,9 @@ use super::study::{Setup, Study, StudyError, StudyForm};
 /// for more jobs than any published method is hardly the one that the paper used. The paper does not name its version.
 const LANL_REMOVED: &str = "the paper seems to have used the uncleaned log: by the header cleaning removed 33,452 jobs of \
     user 50 (numbers 24,439 to 64,542) and 34,307 of user 31 (64,587 to 115,040)";
-const HPC2N_REMOVED: &str = "in part: by its header cleaning removed 305,178 jobs of user 2, more than half of the log, \
+const HPC2N_REMOVED: &str = "by its header cleaning removed 305,178 jobs of user 2, more than half of the log, \
     so the jobs predicted here are not those of the uncleaned log";
-const SP2_REMOVED: &str = "in part: by its header cleaning removed 11,740 jobs of user 374 (numbers 14,969 to 28,552) in \
+const SP2_REMOVED: &str = "by its header cleaning removed 11,740 jobs of user 374 (numbers 14,969 to 28,552) in \
     this part";
 
 /// Table 4 of one log: QBETS, IBL and the weighted average, in percent of the jobs.
@@ -31,6 +31,14 @@ struct Published {
     all: [&'static str; 3],
     /// What is known to differ between the archive's log and the one of the paper.
     removed: &'static str,
+}
+
+impl Published {
+    /// The reason for differences. Of LANL the removed jobs are most of those predicted; of other logs they are a part,
+    /// and explain no particular figure.
+    fn reason(&self) -> &'static str {
+        if self.log == LANL { self.removed } else { "" }
+    }
 }
 
 const PUBLISHED: [Published; 6] = [
@@ -225,12 +233,14 @@ impl Measured {
     /// The log, and how many jobs the answer "within an hour" would be right for.
     fn log_note(&self) -> String {
         let slow = self.main(OURS).slow[0].all as f64 / self.main(OURS).classes[0].all as f64;
-        format!("{CLEANED}; {:.1}% of its jobs waited at most an hour", 100.0 * (1.0 - slow))
+        let note = format!("{CLEANED}; {:.1}% of its jobs waited at most an hour", 100.0 * (1.0 - slow));
+        let Published { log, removed, .. } = self.published;
+        if *log == LANL || removed.is_empty() { note } else { format!("{note}; {removed}") }
     }
 }
 
 fn table_4(measured: &Measured, table: &str, slow: bool) -> Vec<Figure> {
-    let Published { log, slow: published_slow, all: published_all, removed } = measured.published;
+    let Published { log, slow: published_slow, all: published_all, .. } = measured.published;
     let published = if slow { published_slow } else { published_all };
     let row = |(method, figures): (&Method, &WaitFigures)| {
         let share = if slow { figures.slow[0] } else { figures.classes[0] };
@@ -239,7 +249,7 @@ fn table_4(measured: &Measured, table: &str, slow: bool) -> Vec<Figure> {
             _ => measured.log_note(),
         };
         figure(table, log.name, method.name, published[method.column], share.percent(), note)
-            .because(removed)
+            .because(measured.published.reason())
             .reading(method.other_reading)
     };
     measured.by_method().map(row).collect()
@@ -247,14 +257,14 @@ fn table_4(measured: &Measured, table: &str, slow: bool) -> Vec<Figure> {
 
 /// Classes around the predicted one: of all jobs, for which the text has a range over its six logs, and of slow ones.
 fn ranges(measured: &Measured, table: &str, at: usize, published: &str) -> Vec<Figure> {
-    let Published { log, removed, .. } = measured.published;
+    let Published { log, .. } = measured.published;
     let row = |(method, figures): (&Method, &WaitFigures)| {
         let what = |slow: bool| format!("{}, {}", method.name, if slow { "non quick starters" } else { "overall" });
         let ours = method.column == OURS;
         let note =
             if ours { format!("range over six logs; {}", measured.log_note()) } else { missing(at, method.column) };
         let published = if ours { published } else { "" };
-        let reading = |figure: Figure| figure.because(removed).reading(method.other_reading);
+        let reading = |figure: Figure| figure.because(measured.published.reason()).reading(method.other_reading);
         [
             reading(figure(table, log.name, &what(false), published, figures.classes[at].percent(), note)),
             reading(figure(table, log.name, &what(true), "", figures.slow[at].percent(), missing(at, method.column))),
