@@ -42,7 +42,7 @@ pub enum Agreement {
     Interval,
     /// It lies outside, or there is no interval, but the two differ by at most two points (percentages) or two percent.
     TwoPoints,
-    /// A published bound or range (`>90`, `77-87`) includes the measured figure.
+    /// A published bound or range (`>90`, `77-87`) includes all of the interval or, without one, the measured figure.
     Holds,
     /// They differ, and the reason is known.
     Explained,
@@ -155,8 +155,10 @@ impl Figure {
             let points = (value - measured).abs();
             points <= if self.in_percent { SMALL } else { SMALL / 100.0 * value.abs() }
         };
+        // A bound holds if all of the interval is within it: else chance may have decided.
+        let within = |(from, to): (f64, f64)| from >= low && to <= high;
         match published {
-            Published::Between(..) if (low..=high).contains(&measured) => Agreement::Holds,
+            Published::Between(..) if within(self.interval.unwrap_or((measured, measured))) => Agreement::Holds,
             _ if self.range.into_iter().chain(self.interval).any(reached) => Agreement::Interval,
             Published::Number(value, half) if small(value) || (value - measured).abs() <= half => Agreement::TwoPoints,
             _ if self.reason.is_empty() => Agreement::Unexplained,
@@ -229,6 +231,8 @@ mod tests {
         assert_eq!(figure("<0", 0.0).agreement(), Agreement::Unexplained);
         assert_eq!(figure("47-53", 53.0).agreement(), Agreement::Holds);
         assert_eq!(over(figure("22-30", 19.0)).agreement(), Agreement::Interval);
+        assert_eq!(over(figure("22-30", 22.5)).agreement(), Agreement::Interval, "some of the interval lies below");
+        assert_eq!(over(figure("20-30", 22.5)).agreement(), Agreement::Holds);
         // Among our runs, though outside of the interval of their mean; and the other way round.
         let ranged = |figure: Figure, range| Figure { range: Some(range), ..figure };
         assert_eq!(ranged(over(figure("26", 30.0)), (21.9, 27.0)).agreement(), Agreement::Interval);

@@ -114,6 +114,7 @@ impl Study for Talby {
         let mut figures = study.tables();
         figures.extend(study.claims());
         figures.push(unmatched(&workloads)?);
+        figures.push(study.better_unbalanced());
         figures.extend(study.accuracy_histogram(&workloads));
         figures.extend(study.figures_by_log());
         Ok(figures)
@@ -433,8 +434,8 @@ impl Measured<'_> {
                 ["on", "off"].map(of).to_vec()
             });
             let row = format!("DFS at most {limit} sessions back");
-            let published = if limit == "30" { "-3 - -2" } else { "<0" };
-            claim(&row, "wait time", published, Claim::Below(0.0), "", &|r| mean(r.gains(&limited, &WAIT_MEAN)));
+            let (published, said) = if limit == "30" { ("-3 - -2", Claim::None) } else { ("<0", Claim::Below(0.0)) };
+            claim(&row, "wait time", published, said, "", &|r| mean(r.gains(&limited, &WAIT_MEAN)));
         }
         for criteria in [ANY, "PEX/*"] {
             let case = unlimited(criteria);
@@ -455,13 +456,17 @@ impl Measured<'_> {
         claim("constant of 1 s over EASY", "jobs backfilled", "22", gain, "", &|r| {
             r.mean_gain(CONSTANT, EASY, &BACKFILLED)
         });
+        figures
+    }
+
+    /// On how many logs unbalanced growth waits less than balanced growth.
+    fn better_unbalanced(&self) -> Figure {
         let logs = self.study.setup.logs.len();
         let better =
             |r: Replication<'_>| (0..logs).filter(|&log| r.gain(log, UNBALANCED, BALANCED, &WAIT_MEAN) > 0.0).count();
         let place = ("text, logs", "unbalanced better than balanced", "logs");
         let note = if logs < 4 { format!("of {logs} logs at hand; the paper has four") } else { String::new() };
-        figures.push(self.figure(place, "3", Claim::None, &note, |r| better(r) as f64));
-        figures
+        self.figure(place, "3", Claim::None, &note, |r| better(r) as f64)
     }
 
     /// Figures 3 to 5. The paper prints no numbers for them, so there is nothing to compare with.
