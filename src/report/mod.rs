@@ -8,6 +8,7 @@ mod groups;
 mod jobs;
 mod listing;
 mod output;
+mod packed;
 mod runs;
 mod schedule;
 mod shown;

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::packed::Packing;
+
 /// Temporary files that are being written, to be removed if the program is interrupted.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
@@ -90,13 +92,16 @@ impl Output {
         Output { name: STDOUT.to_string(), target: Target::Stdout(BufWriter::new(io::stdout())) }
     }
 
-    /// Writes everything that `write` writes. Then a file gets its final name.
+    /// Writes everything that `write` writes, compressed if the name ends in `.gz` or `.zst`. Then a file gets its final
+    /// name.
     ///
     /// # Errors
     /// If a write fails; a file that existed before is then unchanged.
     pub fn fill(mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
         let checked = if let Target::Stdout(_) = self.target { check_stdout() } else { Ok(()) };
-        checked.and_then(|()| write(self.writer())).and_then(|()| self.finish()).map_err(|error| {
+        let packing = Packing::of(&self.name);
+        let written = checked.and_then(|()| packing.write(self.writer(), write));
+        written.and_then(|()| self.finish()).map_err(|error| {
             let error = if let Target::File { .. } = self.target { with_old_content(error) } else { error };
             OutputError { name: self.name.clone(), error }
         })

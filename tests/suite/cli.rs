@@ -54,6 +54,41 @@ fn columns_are_those_promised_and_the_baseline_is_the_users_choice() {
     assert_eq!(last[2], "", "{compared}");
 }
 
+/// The end of an output's name says whether it is compressed, and what is written so can be read.
+#[test]
+fn outputs_are_compressed_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let plain = sim_ok(&["--first", "500", "--jobs-out", text(&file("jobs.csv")), "--swf-out", text(&file("new.swf"))]);
+    for (end, unpack) in [("gz", &unpack_gzip as &dyn Fn(&[u8]) -> Vec<u8>), ("zst", &unpack_zstd)] {
+        let (jobs, swf) = (file(&format!("jobs.csv.{end}")), file(&format!("new.swf.{end}")));
+        let packed = sim_ok(&["--first", "500", "--jobs-out", text(&jobs), "--swf-out", text(&swf)]);
+        assert_eq!(packed, plain);
+        for (packed, plain) in [(&jobs, "jobs.csv"), (&swf, "new.swf")] {
+            let bytes = fs::read(packed).unwrap();
+            assert!(unpack(&bytes) == fs::read(file(plain)).unwrap(), "{packed:?}");
+            assert!(bytes.len() < fs::metadata(file(plain)).unwrap().len() as usize / 2, "{packed:?} is no smaller");
+        }
+        let again = |log: &Path| sim_ok(&["--trace", text(log), "--scheduler", "replay", "--no-header"]);
+        assert_eq!(again(&swf), again(&file("new.swf")));
+        let made = file(&format!("made.swf.{end}"));
+        sim_ok(&["generate", "lublin", "--jobs", "300", "--procs", "64", "--out", text(&made)]);
+        assert!(sim_ok(&["trace", "info", text(&made), "--format", "csv"]).contains(",300,"));
+    }
+}
+
+fn unpack_gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    flate2::read::GzDecoder::new(bytes).read_to_end(&mut text).unwrap();
+    text
+}
+
+fn unpack_zstd(bytes: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    ruzstd::decoding::StreamingDecoder::new(bytes).unwrap().read_to_end(&mut text).unwrap();
+    text
+}
+
 /// No two settings print the same row labels.
 #[test]
 fn a_row_says_what_was_run() {
