@@ -99,9 +99,7 @@ mod tests {
                 let spec = parse(&text).unwrap_or_else(|error| panic!("{error}"));
                 assert_eq!(spec.to_string(), form.name, "{text}");
             }
-            let mut predictor = build(&parse(form.name).unwrap());
-            // `sim search` compares all predictors at the starts of jobs.
-            assert!(predictor.as_predict_again().is_some(), "{} cannot predict again", form.name);
+            build(&parse(form.name).unwrap());
         }
     }
 

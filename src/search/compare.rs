@@ -104,3 +104,16 @@ impl ComparedPredictor {
         cells
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_are_compared_can_predict_again() {
+        for (predictor, _) in COMPARED_PREDICTORS {
+            let built = predict::catalog::build(&predict::catalog::parse(predictor).unwrap());
+            assert!(PredictAtStart::new(built).is_some(), "{predictor}");
+        }
+    }
+}
