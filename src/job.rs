@@ -19,8 +19,8 @@ impl JobId {
 
 /// Everything that is known of a job at its arrival.
 ///
-/// `user` to `partition` are the numbers in the log. -1 means unknown; all unknown users count as one user, and likewise
-/// for the other fields.
+/// `user` to `partition` are the numbers in the log, as [`crate::trace::WideNumbers`] codes them. -1 means unknown; all
+/// unknown users count as one user, and likewise for the other fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Submission {
     /// When the job arrives.

@@ -1,11 +1,12 @@
 //! `sim estimates`: replaces the estimates of a log by those of a model.
 
-use clap::Args;
+use clap::{ArgMatches, Args};
 
 use super::log::{log_or_demo, read_log};
-use super::notes::{made_by, report_short_estimates};
+use super::notes::{made_by, report_reading, report_short_estimates};
+use super::options;
 use super::places::{given_files, refuse_collisions};
-use super::stderr::{note, warning};
+use super::stderr::note;
 use crate::model::{EstimateModel, replace_estimates};
 use crate::report::{Output, grouped, write_with_estimates};
 use crate::trace::{Cleaning, ReadOptions, TraceError, clean};
@@ -35,17 +36,16 @@ pub struct EstimatesArgs {
     skip_bad_lines: bool,
 }
 
-pub fn execute(args: &EstimatesArgs, quiet: bool) -> anyhow::Result<()> {
+pub fn execute(args: &EstimatesArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     let EstimatesArgs { model, seed, .. } = args;
     refuse_collisions(&[("--out", &args.out)], &given_files([("--trace", &args.trace)]), false)?;
     let out = Output::create(&args.out)?;
     let source = log_or_demo(args.trace.as_deref(), quiet);
-    let how = ReadOptions { skip_bad_lines: args.skip_bad_lines, keep_text: true, ..ReadOptions::default() };
+    let reading = options::read(matches)?.reading;
+    let skip_bad_lines = args.skip_bad_lines;
+    let how = ReadOptions { skip_bad_lines, keep_text: true, reading, ..ReadOptions::default() };
     let log = read_log(&source, how, quiet)?;
-    if let Some(first) = &log.skipped.first {
-        let count = grouped(log.skipped.count);
-        warning(format_args!("{}: {count} faulty lines skipped, the first of them {first}", log.name));
-    }
+    report_reading(&log, quiet);
     // No job is dropped because it needs too many processors: estimates do not depend on the machine.
     let mut jobs = clean(&log, &Cleaning { procs: Some(u32::MAX), ..Cleaning::default() })?;
     let replaced = replace_estimates(&mut jobs, &log, model, *seed)

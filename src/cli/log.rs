@@ -1,9 +1,11 @@
 //! Reads and cleans the log of a command, with a progress bar and with notes on what was changed.
 
+use super::failure::UsageError;
 use super::notes::report_cleaning;
 use super::progress::Progress;
 use super::stderr::note;
 use crate::experiment::Options;
+use crate::report::{Output, write_names};
 use crate::trace::{Log, ReadOptions, Source, TraceError, Workload, demo, read};
 
 /// The log of `--trace`, or the embedded log, with a note.
@@ -17,6 +19,14 @@ pub fn log_or_demo(trace: Option<&str>, quiet: bool) -> Source {
 pub fn read_log(source: &Source, how: ReadOptions, quiet: bool) -> Result<Log, TraceError> {
     let progress = Progress::counting("reading", "records", None, quiet);
     read(source, how, &mut |records| progress.set(records))
+}
+
+/// Writes the names of a log. An SWF log has none.
+pub fn write_names_of(log: &Log, out: Output) -> anyhow::Result<()> {
+    if log.source.format == "swf" {
+        return Err(UsageError(format!("{} is an SWF log: it has no names for --names-out", log.name)).into());
+    }
+    Ok(out.fill(|out| write_names(out, &log.names))?)
 }
 
 /// Reads a log, then cleans and shapes its jobs by the options.

@@ -256,7 +256,8 @@ fn execute_scenarios(
 /// A scenario has no log, so options that change a log would have no effect.
 fn refuse_options_of_logs(matches: &ArgMatches) -> Result<(), UsageError> {
     let of_logs = crate::experiment::OPTIONS.iter().filter(|option| {
-        matches!(option.section, Section::Log | Section::Estimates | Section::Shape) && option.name != "seed"
+        let of_log = matches!(option.section, Section::Log | Section::Reading | Section::Estimates | Section::Shape);
+        of_log && option.name != "seed"
     });
     for option in of_logs {
         if options::is_given(matches, option.name) {

@@ -67,8 +67,9 @@ use output_options::printing;
 
 /// How long would jobs wait under this scheduler, with this predictor of runtimes?
 ///
-/// Simulates a log in the Standard Workload Format under a scheduler that plans with predicted runtimes, and prints
-/// waits, slowdowns and the accuracy of the predictions. Without --trace it simulates a small embedded log.
+/// Simulates a log under a scheduler that plans with predicted runtimes, and prints waits, slowdowns and the accuracy of
+/// the predictions. The log may be in the Standard Workload Format, or an accounting file of Slurm, PBS, LSF or Grid
+/// Engine. Without --trace it simulates a small embedded log.
 #[derive(Debug, Parser)]
 #[command(name = "sim", version, after_help = EXAMPLES, subcommand_value_name = "COMMAND")]
 #[command(subcommand_help_heading = "Other commands", override_usage = "sim [OPTIONS]\n       sim <COMMAND> ...")]
@@ -97,13 +98,14 @@ const EXAMPLES: &str = "Examples:
   sim meta --site A=KTH.swf --site B=CTC.swf          one stream of jobs, two machines
   sim list predictors                                 the predictors, with their keys
   sim help sweeps                                     a page of the manual
-  sim trace info KTH.swf.gz                           what is in a log";
+  sim trace info KTH.swf.gz                           what is in a log
+  sim --trace sacct.txt --baseline easy/estimate      the accounting of a site with Slurm: see `sim help logs`";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run a grid of settings on all cores or on a cluster; it can be stopped and resumed
     Sweep(sweep::SweepArgs),
-    /// Inspect a log: what it contains, and whether it is sound
+    /// Inspect a log: what it contains, and whether it is sound; or convert it to SWF
     Trace(trace::TraceArgs),
     /// Print all predictors, schedulers, estimate models, strategies, policies or methods, with their keys and defaults, or the
     /// columns of results
@@ -126,18 +128,28 @@ enum Command {
 
 /// The command line, with the options of experiments added to the commands that use them.
 fn command() -> clap::Command {
-    use Section::{Engine, Estimates, Log, Metrics, Run, Shape};
-    let info = |command| options::add(printing(command, "it"), &[Log]);
-    let trace = |command: clap::Command| command.mut_subcommand("info", info);
+    use Section::{Engine, Estimates, Log, Metrics, Reading, Run, Shape};
+    let info = |command| options::add(printing(command, "it"), &[Log, Reading]);
+    let reading = |command| options::add(command, &[Reading]);
+    let convert = |command| options::add_named(reading(command), &["procs", "skip-bad-lines"]);
+    let trace = |command: clap::Command| {
+        let command = command.mut_subcommand("info", info).mut_subcommand("validate", reading);
+        command.mut_subcommand("convert", convert)
+    };
     // These are added first, so that help shows them first.
-    let experiment = options::add(clap::Command::new("sim"), &[Run, Log, Estimates, Shape, Engine, Metrics]);
+    let experiment = options::add(clap::Command::new("sim"), &[Run, Log, Reading, Estimates, Shape, Engine, Metrics]);
     let command = <Cli as clap::Args>::augment_args(experiment)
         .mut_subcommand("trace", trace)
         .mut_subcommand("sweep", |command| printing(sweep::with_lists(command), "the results").display_order(0))
         .mut_subcommand("reproduce", |command| command.mut_subcommands(|study| printing(study, "the figures")))
-        .mut_subcommand("meta", |command| options::add(command, &[Log, Estimates, Shape, Engine, Metrics]))
-        .mut_subcommand("search", |command| options::add(printing(command, "the comparison"), &[Log, Estimates, Shape]))
-        .mut_subcommand("wait", |command| options::add(printing(command, "the figures"), &[Log, Estimates, Shape]));
+        .mut_subcommand("meta", |command| options::add(command, &[Log, Reading, Estimates, Shape, Engine, Metrics]))
+        .mut_subcommand("search", |command| {
+            options::add(printing(command, "the comparison"), &[Log, Reading, Estimates, Shape])
+        })
+        .mut_subcommand("wait", |command| {
+            options::add(printing(command, "the figures"), &[Log, Reading, Estimates, Shape])
+        })
+        .mut_subcommand("estimates", reading);
     help::add(command)
 }
 
@@ -226,7 +238,10 @@ fn execute(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
             meta::execute(&args, matches, cli.quiet)
         }
         Some(Command::List(args)) => list::execute(&args),
-        Some(Command::Estimates(args)) => estimates::execute(&args, cli.quiet),
+        Some(Command::Estimates(args)) => {
+            let matches = matches.subcommand_matches("estimates").expect("this is `estimates`");
+            estimates::execute(&args, matches, cli.quiet)
+        }
         Some(Command::Generate(args)) => generate::execute(&args, cli.quiet),
         Some(Command::Malleable(args)) => malleable::execute(&args, cli.quiet),
     }

@@ -2,15 +2,15 @@
 
 use super::stderr::{note, warning};
 use crate::model::EstimateModel;
-use crate::report::{dropped_in_words, grouped, percent};
+use crate::report::{dropped_in_words, grouped, percent, reading_in_words};
 use crate::time::readable_duration;
 use crate::trace::{CleaningReport, Log};
 
 /// Prints to standard error what cleaning dropped from a log or changed. `quiet` omits notes, not warnings.
 pub fn report_cleaning(log: &Log, cleaning: &CleaningReport, quiet: bool) {
-    if let Some(first) = &log.skipped.first {
-        let count = grouped(log.skipped.count);
-        warning(format_args!("{}: {count} faulty lines skipped, the first of them {first}", log.name));
+    report_reading(log, quiet);
+    if cleaning.machine_is_peak {
+        warn_of_peak(&log.name);
     }
     if let Some(dropped) = dropped_in_words(cleaning) {
         // With more than 5% dropped, results may differ much from those of the whole log.
@@ -55,6 +55,32 @@ pub fn report_cleaning(log: &Log, cleaning: &CleaningReport, quiet: bool) {
             "{}: {count} jobs were submitted earlier than the job on the line above: sorted by time",
             log.name
         ));
+    }
+}
+
+/// Warns that the size of the machine is a guess.
+pub fn warn_of_peak(name: &str) {
+    warning(format_args!(
+        "{name}: the log does not say how large the machine is: it has as many processors as were in use at once. This \
+         is too low if jobs are missing in the log, and too high if its waits are wrong; --procs N sets the size"
+    ));
+}
+
+/// Prints what reading did to the rows of a log. `quiet` omits notes, not warnings.
+pub fn report_reading(log: &Log, quiet: bool) {
+    let source = &log.source;
+    if let Some(first) = &log.skipped.first {
+        let count = grouped(log.skipped.count);
+        warning(format_args!("{}: {count} faulty lines skipped, the first of them {first}", log.name));
+    }
+    if let Some(state) = &source.first_unknown_state {
+        let count = grouped(source.unknown_states);
+        warning(format_args!("{}: {count} jobs with an unknown state, the first of them \"{state}\"", log.name));
+    }
+    if !quiet {
+        for words in reading_in_words(source) {
+            note(format_args!("{}: {words}", log.name));
+        }
     }
 }
 

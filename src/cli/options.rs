@@ -1,16 +1,27 @@
 //! The options of an experiment as command-line arguments.
 
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use crate::experiment::{OPTIONS, OptionForm, Options, Section, refuse_overruled};
 use crate::spec::SpecError;
 use crate::text::printable_lines;
 
+/// The option that can be given several times.
+const REPEATED: &str = "partition-limit";
+
 /// Adds the options of these sections to a command.
 pub fn add(command: Command, sections: &[Section]) -> Command {
+    add_these(command, OPTIONS.iter().filter(|option| sections.contains(&option.section)))
+}
+
+/// Adds the options of these names to a command.
+pub fn add_named(command: Command, names: &[&str]) -> Command {
+    add_these(command, OPTIONS.iter().filter(|option| names.contains(&option.name)))
+}
+
+fn add_these(command: Command, wanted: impl Iterator<Item = &'static OptionForm>) -> Command {
     let default = Options::default();
-    let wanted = OPTIONS.iter().filter(|option| sections.contains(&option.section));
     command.args(wanted.zip(1..).map(|(option, order)| {
         let argument = argument(option).value_parser(checked(option)).display_order(order);
         match option.get(&default) {
@@ -28,6 +39,8 @@ pub fn argument(option: &'static OptionForm) -> Arg {
     let argument = argument.help_heading(option.section.heading());
     match option.is_switch() {
         true => argument.num_args(0..=1).require_equals(true).default_missing_value("on").hide_possible_values(true),
+        // `--partition-limit a=1d --partition-limit b=2d` is the same as `--partition-limit a=1d,b=2d`.
+        false if option.name == REPEATED => argument.value_name(option.value).action(ArgAction::Append),
         false => argument.value_name(option.value),
     }
 }
@@ -42,8 +55,9 @@ pub fn read(matches: &ArgMatches) -> Result<Options, SpecError> {
     let mut options = Options::default();
     for option in OPTIONS {
         // A command may have only some of the options.
-        if let Ok(Some(text)) = matches.try_get_one::<String>(option.name) {
-            option.set(&mut options, text).expect("the value was checked when it was read");
+        if let Ok(Some(texts)) = matches.try_get_many::<String>(option.name) {
+            let text = texts.cloned().collect::<Vec<_>>().join(",");
+            option.set(&mut options, &text).expect("the value was checked when it was read");
         }
     }
     Ok(options)

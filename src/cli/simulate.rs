@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::{ArgMatches, Args};
 
-use super::log::{log_or_demo, read_log};
+use super::log::{log_or_demo, read_log, write_names_of};
 use super::notes::{made_by, report_cleaning};
 use super::options;
 use super::output_options::{OutputFiles, OutputOptions};
@@ -41,6 +41,9 @@ pub struct SimulateArgs {
     /// Write the simulated schedule as an SWF log; - for standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     swf_out: Option<String>,
+    /// Write a CSV with the names behind the numbers of a log that is not SWF; - for standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    names_out: Option<String>,
     /// Write a CSV with every prediction, its time and its reason; - for standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     predictions_out: Option<String>,
@@ -51,20 +54,23 @@ struct Details {
     jobs: Option<Output>,
     swf: Option<Output>,
     predictions: Option<Output>,
+    names: Option<Output>,
 }
 
 impl SimulateArgs {
     /// Opens the outputs. Also returns whether one of them is standard output.
     fn details(&self, matches: &ArgMatches) -> anyhow::Result<(Details, bool)> {
         let (jobs, swf, predictions) = (&self.jobs_out, &self.swf_out, &self.predictions_out);
-        let outputs = [("--jobs-out", jobs), ("--swf-out", swf), ("--predictions-out", predictions)];
+        let names = ("--names-out", &self.names_out);
+        let outputs = [("--jobs-out", jobs), ("--swf-out", swf), ("--predictions-out", predictions), names];
         let mut inputs = given_files([("--trace", &self.trace)]);
         for (option, name) in [("--predictor", "predictor"), ("--baseline", "baseline")] {
             let spec = matches.get_one::<String>(name).and_then(|spec| spec.split_once("templates=@"));
             inputs.extend(spec.and_then(|(_, rest)| Some((option, rest.split(',').next()?))));
         }
-        let OutputFiles { files: [jobs, swf, predictions], stdout_taken } = OutputFiles::open(outputs, &inputs)?;
-        Ok((Details { jobs, swf, predictions }, stdout_taken))
+        let OutputFiles { files, stdout_taken } = OutputFiles::open(outputs, &inputs)?;
+        let [jobs, swf, predictions, names] = files;
+        Ok((Details { jobs, swf, predictions, names }, stdout_taken))
     }
 }
 
@@ -76,11 +82,14 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
     if args.trace.is_none() && !options::is_given(matches, "baseline") {
         options.baseline = Some(Setting::parse_pair(PLAIN_EASY)?);
     }
-    let (details, stdout_taken) = args.details(matches)?;
+    let (mut details, stdout_taken) = args.details(matches)?;
     let source = log_or_demo(args.trace.as_deref(), quiet);
     let began = Instant::now();
-    let how = ReadOptions { keep_text: details.swf.is_some(), ..options.read_options() };
-    let mut log = read_log(&source, how, quiet)?;
+    let (keep_text, keep_names) = (details.swf.is_some(), details.names.is_some());
+    let mut log = read_log(&source, ReadOptions { keep_text, keep_names, ..options.read_options() }, quiet)?;
+    if let Some(out) = details.names.take() {
+        write_names_of(&log, out)?;
+    }
     let workload = options.clean_out(&mut log)?;
     report_cleaning(&log, &workload.cleaning, quiet);
     let threads = args.output.threads();
@@ -144,7 +153,10 @@ fn write_details(
     record: &RunRecord,
     measure: &Measure,
 ) -> Result<(), OutputError> {
-    let jobs = || record.finished(&workload.jobs).map(|job| JobMetrics::of(&job, measure.bsld_threshold));
+    let jobs = || {
+        let metrics = record.finished(&workload.jobs).map(|job| JobMetrics::of(&job, measure.bsld_threshold));
+        metrics.map(|job| job.with_number_of_user(&workload.wide))
+    };
     if let Some(out) = details.jobs {
         out.fill(|out| write_jobs(out, jobs()))?;
     }

@@ -3,13 +3,16 @@
 use clap::{ArgMatches, Args, Subcommand};
 
 use super::failure::UsageError;
-use super::log::read_log;
+use super::log::{read_log, write_names_of};
+use super::notes::{report_reading, warn_of_peak};
 use super::options;
-use super::output_options::PrintOptions;
+use super::output_options::{OutputFiles, PrintOptions};
 use super::places::{given_files, refuse_collisions};
 use super::progress::Progress;
-use crate::report::{Output, survey_row, write_findings, write_survey};
-use crate::trace::{Source, demo, survey, validate};
+use super::stderr::note;
+use crate::experiment::Options;
+use crate::report::{Output, grouped, survey_row, write_findings, write_log, write_survey};
+use crate::trace::{Log, ReadOptions, Source, TraceError, Unit, demo, peak, read_joined, survey, validate};
 
 #[derive(Debug, Args)]
 pub struct TraceArgs {
@@ -27,6 +30,17 @@ enum TraceCommand {
     /// Check a log: print every faulty line with its position, and other findings; the exit code is 2 if the log is not sound
     #[command(after_help = "Example:\n  sim trace validate new.swf && sim --trace new.swf")]
     Validate(ValidateArgs),
+    /// Convert a log of any format to SWF, or join rotated files into one log
+    #[command(after_help = "Examples:
+  sim trace convert sacct.txt --out site.swf
+  sim trace convert 20260101 20260102 20260103 --out pbs.swf         rotated files of PBS
+  sim trace convert sacct.txt --unit nodes --procs 512 --out nodes.swf
+  sim trace convert sacct.txt --names-out names.csv --out site.swf   who is user 1?
+  sim trace convert jobs.csv --out jobs.swf \\
+    --log-format 'csv:submit=submit_time,wait=wait_time,run=run_time,procs=node_num,estimate=wall_time'
+
+The log is read into memory: about 72 bytes per job, or the whole log if it is SWF.")]
+    Convert(ConvertArgs),
 }
 
 #[derive(Debug, Args)]
@@ -41,6 +55,19 @@ struct InfoArgs {
 struct ValidateArgs {
     /// The log, plain, .gz or .zst; - for standard input [default: the embedded log]
     file: Option<String>,
+}
+
+#[derive(Debug, Args)]
+struct ConvertArgs {
+    /// The files of one log, plain, .gz or .zst; - for standard input
+    #[arg(required = true, value_name = "LOG")]
+    files: Vec<String>,
+    /// The SWF log to write; - for standard output
+    #[arg(long, value_name = "FILE")]
+    out: String,
+    /// Write a CSV with the names behind the numbers, and the original job ids; - for standard output
+    #[arg(long, value_name = "FILE")]
+    names_out: Option<String>,
 }
 
 fn source(file: Option<&String>) -> Source {
@@ -60,11 +87,68 @@ pub fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
         TraceCommand::Validate(args) => {
             refuse_collisions(&[], &given_files([("FILE", &args.file)]), true)?;
             let source = source(args.file.as_ref());
+            let matches = matches.subcommand_matches("trace").and_then(|trace| trace.subcommand_matches("validate"));
+            let how = options::read(matches.expect("this is `trace validate`"))?.read_options();
             let progress = Progress::counting("reading", "records", None, quiet);
-            let findings = validate(&source, &mut |records| progress.set(records))?;
+            let findings = validate(&source, &how, &mut |records| progress.set(records))?;
             drop(progress);
             Output::stdout().fill(|out| write_findings(out, &source.name(), &findings))?;
             if findings.is_sound() { Ok(()) } else { Err(UsageError(format!("{} is not sound", source.name())).into()) }
         }
+        TraceCommand::Convert(args) => {
+            let matches = matches.subcommand_matches("trace").and_then(|trace| trace.subcommand_matches("convert"));
+            convert(args, &options::read(matches.expect("this is `trace convert`"))?, quiet)
+        }
     }
+}
+
+fn convert(args: &ConvertArgs, options: &Options, quiet: bool) -> anyhow::Result<()> {
+    let inputs: Vec<_> = args.files.iter().map(|file| ("LOG", file.as_str())).collect();
+    let outputs = [("--out", &Some(args.out.clone())), ("--names-out", &args.names_out)];
+    let OutputFiles { files: [out, names], .. } = OutputFiles::open(outputs, &inputs)?;
+    let sources: Vec<Source> = args.files.iter().map(|file| Source::from_argument(file)).collect();
+    let how = ReadOptions { keep_names: names.is_some(), ..options.read_options() };
+    let progress = Progress::counting("reading", "records", None, quiet);
+    let log = read_joined(&sources, &how, &mut |records| progress.set(records))?;
+    drop(progress);
+    report_reading(&log, quiet);
+    if log.records.is_empty() {
+        let why = "the log has no records".to_string();
+        return Err(TraceError::NoJobs { name: log.name, why }.into());
+    }
+    let procs = machine(&log, options)?;
+    let mut header = log.header.with_procs(procs);
+    header.push(source_note(&log, &sources, options.reading.unit).as_bytes());
+    out.expect("--out is required").fill(|out| write_log(out, &log, &header))?;
+    if let Some(out) = names {
+        write_names_of(&log, out)?;
+    }
+    if !quiet {
+        let (records, rows) = (grouped(log.records.len() as u64), grouped(log.source.rows));
+        note(format_args!("{}: {records} records of {rows} rows written", log.name));
+    }
+    Ok(())
+}
+
+/// The processors of the machine of a log that is converted.
+fn machine(log: &Log, options: &Options) -> Result<u32, TraceError> {
+    if let Some(procs) = options.cleaning.procs.or_else(|| log.header.procs()) {
+        return Ok(procs);
+    }
+    let peak = peak(&log.records, options.cleaning.procs_field);
+    let peak = peak.ok_or_else(|| TraceError::NoMachine { name: log.name.clone() })?;
+    warn_of_peak(&log.name);
+    Ok(peak)
+}
+
+/// The line of the header that says where the log is from.
+fn source_note(log: &Log, sources: &[Source], unit: Unit) -> String {
+    let labels: Vec<_> = sources.iter().map(Source::label).collect();
+    let unit = match unit {
+        Unit::Cpus => "",
+        Unit::Nodes => ", a processor is a node",
+        Unit::Gpus => ", a processor is a GPU",
+    };
+    let labels = labels.join(", ").replace(|c: char| c.is_control(), "?");
+    format!("; Note: converted by shadowtime from {labels}, format {}{unit}", log.source.format)
 }

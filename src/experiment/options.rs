@@ -8,11 +8,12 @@ use crate::predict;
 use crate::schedule;
 use crate::spec::{Spec, SpecError};
 use crate::time::{Seconds, parse_duration, print_duration};
-use crate::trace::{Cleaning, ReadOptions, Shaping, Workload};
+use crate::trace::{Cleaning, LogFormat, LogReading, ReadOptions, Shaping, Workload};
 
 use super::run::Setting;
 use super::values::{
-    MISSING_ESTIMATES, OVERRUNS, PROCS_FIELDS, SWITCH, assign, at_least_a_second, real, spec, whole, word, word_of,
+    ESTIMATE_FIELDS, MISSING_ESTIMATES, OVERRUNS, PROCS_FIELDS, SUBMIT_TIMES, SWITCH, UNITS, assign, at_least_a_second,
+    columns, partition_limits, print_partition_limits, real, spec, whole, word, word_of,
 };
 
 /// All options of a run; with a log they determine its result.
@@ -26,6 +27,8 @@ pub struct Options {
     pub baseline: Option<Setting>,
     /// Skip and count faulty lines of the log.
     pub skip_bad_lines: bool,
+    /// The format of the log, and what formats other than SWF leave open.
+    pub reading: LogReading,
     /// The rules of cleaning, except those that [`Options::rules`] derives from the schedulers.
     pub cleaning: Cleaning,
     /// The model that replaces the estimates. None: the estimates of the log.
@@ -49,6 +52,7 @@ impl Default for Options {
             predictor: predict::catalog::parse("ruh").expect("a valid spec"),
             baseline: None,
             skip_bad_lines: false,
+            reading: LogReading::default(),
             cleaning: Cleaning::default(),
             estimates: None,
             estimates_seed: 1,
@@ -83,6 +87,8 @@ pub enum Section {
     Run,
     /// How the log is read and cleaned.
     Log,
+    /// The format of the log.
+    Reading,
     /// Models of estimates.
     Estimates,
     /// Which part of the workload is simulated, and changes of its submit times.
@@ -99,6 +105,7 @@ impl Section {
         match self {
             Section::Run => None,
             Section::Log => Some("Log"),
+            Section::Reading => Some("Format of the log"),
             Section::Estimates => Some("Estimates"),
             Section::Shape => Some("Shape, in this order"),
             Section::Engine => Some("Engine"),
@@ -183,6 +190,62 @@ pub const OPTIONS: &[OptionForm] = &[
         section: Section::Log,
         set: |options, text| assign(&mut options.skip_bad_lines, word(text, SWITCH)),
         get: |options| word_of(options.skip_bad_lines, SWITCH),
+    },
+    OptionForm {
+        name: "log-format",
+        value: "FORMAT",
+        about: "The format of the log, if its content does not tell: swf, sacct, pbs, lsf, sge, or csv:submit=COLUMN,start=COLUMN,run=COLUMN,procs=COLUMN,...; see `sim help logs`",
+        section: Section::Reading,
+        set: |options, text| spec(&mut options.reading.format, LogFormat::parse(text).map(Some)),
+        get: |options| options.reading.format.as_ref().map_or(String::new(), LogFormat::to_string),
+    },
+    OptionForm {
+        name: "unit",
+        value: "UNIT",
+        about: "What a processor is in a log that is not SWF: cpus, nodes or gpus",
+        section: Section::Reading,
+        set: |options, text| assign(&mut options.reading.unit, word(text, UNITS)),
+        get: |options| word_of(options.reading.unit, UNITS),
+    },
+    OptionForm {
+        name: "submit-time",
+        value: "TIME",
+        about: "When a held or dependent job of a log that is not SWF counts as submitted: when it became eligible, or when it was submitted",
+        section: Section::Reading,
+        set: |options, text| assign(&mut options.reading.submit_time, word(text, SUBMIT_TIMES)),
+        get: |options| word_of(options.reading.submit_time, SUBMIT_TIMES),
+    },
+    OptionForm {
+        name: "partition-limit",
+        value: "NAME=DURATION",
+        about: "The estimate of jobs of an sacct log that have the limit of their partition; several as NAME=DURATION,NAME=DURATION",
+        section: Section::Reading,
+        set: |options, text| assign(&mut options.reading.partition_limits, partition_limits(text)),
+        get: |options| print_partition_limits(&options.reading.partition_limits),
+    },
+    OptionForm {
+        name: "estimate-field",
+        value: "FIELD",
+        about: "Which field of a PBS log has the estimate: walltime or soft_walltime",
+        section: Section::Reading,
+        set: |options, text| assign(&mut options.reading.estimate_field, word(text, ESTIMATE_FIELDS)),
+        get: |options| word_of(options.reading.estimate_field, ESTIMATE_FIELDS),
+    },
+    OptionForm {
+        name: "columns",
+        value: "NAME,...",
+        about: "The columns of an sacct log without a header, as `sacct --format` has them",
+        section: Section::Reading,
+        set: |options, text| assign(&mut options.reading.columns, columns(text).map(Some)),
+        get: |options| options.reading.columns.as_ref().map_or(String::new(), |names| names.join(",")),
+    },
+    OptionForm {
+        name: "cluster",
+        value: "NAME",
+        about: "Only the jobs of this cluster of an sacct log",
+        section: Section::Reading,
+        set: |options, text| assign(&mut options.reading.cluster, Ok(Some(text.to_string()))),
+        get: |options| options.reading.cluster.clone().unwrap_or_default(),
     },
     OptionForm {
         name: "estimates",
@@ -422,7 +485,7 @@ impl Options {
 
     /// The key of a run on a given log: all options that change its result, with the defaults filled in.
     pub fn canonical(&self) -> String {
-        let mut text = String::new();
+        let (mut text, default) = (String::new(), Options::default());
         for option in OPTIONS {
             let value = match option.name {
                 "scheduler" => self.scheduler.in_full(),
@@ -434,6 +497,11 @@ impl Options {
                     None => continue,
                     Some(model) => model.in_full(),
                 },
+                // The same for the options that are younger than the first sweeps.
+                _ if option.section == Section::Reading => match option.get(self) {
+                    value if value == option.get(&default) => continue,
+                    value => value,
+                },
                 _ => option.get(self),
             };
             text.push_str(&format!("{}={value}\n", option.name));
@@ -443,8 +511,9 @@ impl Options {
 
     /// The key of the workload of a given log: runs with equal keys share one workload.
     pub fn workload_key(&self) -> String {
-        let matters =
-            |option: &&OptionForm| matches!(option.section, Section::Log | Section::Estimates | Section::Shape);
+        let matters = |option: &&OptionForm| {
+            matches!(option.section, Section::Log | Section::Reading | Section::Estimates | Section::Shape)
+        };
         let values = OPTIONS.iter().filter(matters).map(|option| format!("{}={}\n", option.name, option.get(self)));
         let Cleaning { need_waits, keep_wide, .. } = self.rules();
         values.chain([format!("{need_waits} {keep_wide}\n{:?}", self.measure)]).collect()
@@ -459,7 +528,15 @@ impl Options {
 
     /// The options for reading the log.
     pub fn read_options(&self) -> ReadOptions {
-        ReadOptions { skip_bad_lines: self.skip_bad_lines, ..ReadOptions::default() }
+        let reading = self.reading.clone();
+        ReadOptions { skip_bad_lines: self.skip_bad_lines, reading, ..ReadOptions::default() }
+    }
+
+    /// The key of a log that was read: runs with equal keys can share the log of one file.
+    pub fn reading_key(&self) -> String {
+        let reading = OPTIONS.iter().filter(|option| option.section == Section::Reading);
+        let values = reading.map(|option| format!("{}={}\n", option.name, option.get(self)));
+        values.chain([format!("skip-bad-lines={}", self.skip_bad_lines)]).collect()
     }
 }
 
@@ -480,6 +557,13 @@ mod tests {
             ("overrun", "kill", "kill"),
             ("strict", "on", "on"),
             ("skip-bad-lines", "on", "on"),
+            ("log-format", "csv:procs=p,submit=s,start=t,run=r", "csv:submit=s,start=t,run=r,procs=p"),
+            ("unit", "nodes", "nodes"),
+            ("submit-time", "submitted", "submitted"),
+            ("partition-limit", "a=24h,b=90", "a=1d,b=90s"),
+            ("estimate-field", "soft_walltime", "soft_walltime"),
+            ("columns", "JobID,Submit", "JobID,Submit"),
+            ("cluster", "c1", "c1"),
             ("estimates", "f:f=3.0", "f"),
             ("estimates", "none", ""),
             ("estimates-seed", "7", "7"),
@@ -510,7 +594,7 @@ mod tests {
             options.given().map(|(option, value)| format!("{}={value}", option.name)).collect::<Vec<_>>()
         };
         assert_eq!((given("0"), given("3")), (vec![], vec!["shake=30s".to_string(), "seed=3".to_string()]));
-        assert_eq!(OPTIONS.len(), 24, "a new option needs its line in this test");
+        assert_eq!(OPTIONS.len(), 31, "a new option needs its line in this test");
     }
 
     #[test]
@@ -537,6 +621,8 @@ mod tests {
         assert_eq!(with(&[("predictor", "ruh:window=3"), ("load", "1.0"), ("seed", "5")]), plain);
         assert_ne!(with(&[("predictor", "ruh:window=4")]), plain);
         assert_ne!(with(&[("baseline", "easy/estimate")]), plain);
+        // Keys of sweeps from before these options stay valid.
+        assert!(!plain.contains("unit=") && with(&[("unit", "cpus")]) == plain && with(&[("unit", "nodes")]) != plain);
         assert_ne!(with(&[("shake", "30"), ("seed", "1")]), with(&[("shake", "30"), ("seed", "2")]));
         // A row has the options that differ from the defaults and matter, except those with a column.
         let in_row = |pairs: &[(&str, &str)]| {

@@ -1,14 +1,19 @@
 //! Reads and prints values of options: numbers within bounds, and words of a list.
 
 use crate::spec::SpecError;
-use crate::time::{Seconds, parse_duration};
-use crate::trace::{MissingEstimate, Overrun, ProcsField};
+use crate::time::{Seconds, parse_duration, print_duration};
+use crate::trace::{EstimateField, MissingEstimate, Overrun, ProcsField, SubmitTime, Unit};
 
 pub const PROCS_FIELDS: &[(&str, ProcsField)] =
     &[("requested", ProcsField::Requested), ("allocated", ProcsField::Allocated)];
 pub const MISSING_ESTIMATES: &[(&str, MissingEstimate)] =
     &[("largest", MissingEstimate::Largest), ("runtime", MissingEstimate::Runtime), ("drop", MissingEstimate::Drop)];
 pub const OVERRUNS: &[(&str, Overrun)] = &[("extend", Overrun::Extend), ("kill", Overrun::Kill)];
+pub const UNITS: &[(&str, Unit)] = &[("cpus", Unit::Cpus), ("nodes", Unit::Nodes), ("gpus", Unit::Gpus)];
+pub const SUBMIT_TIMES: &[(&str, SubmitTime)] =
+    &[("eligible", SubmitTime::Eligible), ("submitted", SubmitTime::Submitted)];
+pub const ESTIMATE_FIELDS: &[(&str, EstimateField)] =
+    &[("walltime", EstimateField::Walltime), ("soft_walltime", EstimateField::SoftWalltime)];
 pub const SWITCH: &[(&str, bool)] = &[("on", true), ("off", false)];
 
 pub fn assign<T>(place: &mut T, value: Result<T, String>) -> Result<(), String> {
@@ -52,5 +57,27 @@ pub fn at_least_a_second(text: &str) -> Result<Seconds, String> {
     match parse_duration(text)? {
         0 => Err("the threshold is at least 1 second".to_string()),
         seconds => Ok(seconds),
+    }
+}
+
+/// Reads `NAME=DURATION,NAME=DURATION`.
+pub fn partition_limits(text: &str) -> Result<Vec<(String, Seconds)>, String> {
+    let limit = |item: &str| match item.rsplit_once('=') {
+        Some((name, limit)) if !name.is_empty() => Ok((name.to_string(), parse_duration(limit)?)),
+        _ => Err(format!("'{item}' is not NAME=DURATION")),
+    };
+    text.split(',').map(limit).collect()
+}
+
+pub fn print_partition_limits(limits: &[(String, Seconds)]) -> String {
+    limits.iter().map(|(name, limit)| format!("{name}={}", print_duration(*limit))).collect::<Vec<_>>().join(",")
+}
+
+/// Reads names of columns with commas between them.
+pub fn columns(text: &str) -> Result<Vec<String>, String> {
+    let names: Vec<String> = text.split(',').map(|name| name.trim().to_string()).collect();
+    match names.iter().any(String::is_empty) {
+        true => Err(format!("'{text}' has an empty name")),
+        false => Ok(names),
     }
 }

@@ -16,7 +16,7 @@ use crate::model::{EstimateModel, LublinArrivals, LublinClass, LublinShapes, Sam
 use crate::rng::stream;
 use crate::spec::SpecError;
 use crate::time::{DAY, HOUR, MINUTE, Seconds, print_duration};
-use crate::trace::{CleaningReport, Workload};
+use crate::trace::{CleaningReport, WideNumbers, Workload};
 
 /// How the processors are divided among the queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +130,13 @@ impl Scenario {
         let site = |(queue, procs): (usize, u32)| {
             let name = format!("queue{}", queue + 1);
             let jobs = self.make_jobs(queue, days, seed)?;
-            let workload = Workload { label: name.clone(), procs, jobs, cleaning: CleaningReport::default() };
+            let workload = Workload {
+                label: name.clone(),
+                procs,
+                jobs,
+                wide: WideNumbers::default(),
+                cleaning: CleaningReport::default(),
+            };
             Ok(Site { name, workload, setting: setting.clone() })
         };
         MetaSystem::new(self.partitions().into_iter().enumerate().map(site).collect::<Result<_, _>>()?)

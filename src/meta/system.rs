@@ -6,7 +6,7 @@ use std::fmt;
 use crate::experiment::Setting;
 use crate::job::{Job, Submission};
 use crate::time::Time;
-use crate::trace::Workload;
+use crate::trace::{WideNumbers, Workload};
 
 /// A machine, its scheduler and predictor, and the jobs that its own users submit.
 #[derive(Clone, Debug)]
@@ -37,6 +37,8 @@ pub struct SiteMachine {
     pub procs: u32,
     /// Its scheduler and predictor.
     pub setting: Setting,
+    /// The numbers of its log that do not fit into 32 bits.
+    pub wide: WideNumbers,
 }
 
 /// A job of the stream.
@@ -121,7 +123,10 @@ impl MetaSystem {
         // A stable sort: jobs of the same time stay in the order of the sites and of each log.
         arrivals.sort_by_key(StreamJob::submit);
         qualify(&mut arrivals);
-        let machine = |site: Site| SiteMachine { name: site.name, procs: site.workload.procs, setting: site.setting };
+        let machine = |site: Site| {
+            let Workload { procs, wide, .. } = site.workload;
+            SiteMachine { name: site.name, procs, setting: site.setting, wide }
+        };
         Ok(MetaSystem { machines: sites.into_iter().map(machine).collect(), arrivals })
     }
 }
@@ -173,7 +178,13 @@ mod tests {
             number: i64::from(user),
         };
         let jobs = jobs.iter().map(job).collect();
-        let workload = Workload { label: name.into(), procs: 4, jobs, cleaning: CleaningReport::default() };
+        let workload = Workload {
+            label: name.into(),
+            procs: 4,
+            jobs,
+            wide: WideNumbers::default(),
+            cleaning: CleaningReport::default(),
+        };
         Site { name: name.into(), workload, setting: Setting::parse("easy", "estimate").unwrap() }
     }
 

@@ -3,6 +3,7 @@
 use crate::engine::{Finished, PredictionMade};
 use crate::job::Job;
 use crate::time::{Seconds, Time};
+use crate::trace::WideNumbers;
 
 /// A job that has run, with its metrics.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,8 +12,8 @@ pub struct JobMetrics {
     pub number: i64,
     /// The index of its record in the log, counted from 0.
     pub record: u32,
-    /// The user's number in the log; -1 if unknown.
-    pub user: i32,
+    /// The user's number in the log, as a job has it; -1 if unknown.
+    pub user: i64,
     /// When it was submitted.
     pub submit: Time,
     /// When it started.
@@ -46,6 +47,11 @@ pub struct JobMetrics {
 }
 
 impl JobMetrics {
+    /// The same metrics with the user's number as it was in the log.
+    pub fn with_number_of_user(self, wide: &WideNumbers) -> JobMetrics {
+        JobMetrics { user: i32::try_from(self.user).map_or(self.user, |code| wide.number(code)), ..self }
+    }
+
     /// Computes the metrics of a job; the threshold is that of [`bounded_slowdown`]. Panics if the job has not started.
     pub fn of(finished: &Finished<'_>, bsld_threshold: Seconds) -> JobMetrics {
         let Finished { job, outcome } = finished;
@@ -55,7 +61,7 @@ impl JobMetrics {
         JobMetrics {
             number: job.number,
             record: job.record,
-            user: job.submission.user,
+            user: i64::from(job.submission.user),
             submit: job.submission.submit,
             start: finished.start(),
             end: finished.end(),

@@ -49,7 +49,7 @@ pub fn write_placed_jobs<'a>(out: &mut dyn Write, rows: impl Iterator<Item = Pla
 
 fn push_job(line: &mut NumberLine, job: &JobMetrics) {
     line.whole(job.number);
-    line.whole(i64::from(job.user));
+    line.whole(job.user);
     line.whole(job.submit);
     line.whole(job.start);
     line.whole(job.end);

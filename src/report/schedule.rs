@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::metrics::JobMetrics;
 use crate::time::Seconds;
-use crate::trace::{Header, LogText, field_texts, write_header, write_texts};
+use crate::trace::{Header, Log, LogText, field_texts, write_header, write_record, write_texts};
 
 /// Writes the jobs of a schedule with their simulated waits. Job number, submit time and runtime are those of the
 /// simulation, which differ from the log if the workload was shaped. So is the estimate if a model made it, which
@@ -54,6 +54,22 @@ pub fn write_with_estimates(
         match estimate {
             None => write_texts(out, fields)?,
             Some(estimate) => write_with_estimate(out, fields, *estimate)?,
+        }
+    }
+    Ok(())
+}
+
+/// Writes a log as SWF. Data lines that were kept are written as they are, except that the submit time is the record's.
+pub fn write_log(out: &mut dyn Write, log: &Log, header: &Header) -> io::Result<()> {
+    write_header(out, header)?;
+    for (at, record) in log.records.iter().enumerate() {
+        match &log.text {
+            None => write_record(out, &record.to_fields(&log.wide))?,
+            Some(text) => {
+                let submit = record.submit.to_string();
+                let fields = field_texts(text.line(at)).zip(1..);
+                write_texts(out, fields.map(|(field, number)| if number == 2 { submit.as_bytes() } else { field }))?;
+            }
         }
     }
     Ok(())

@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
+use super::data::csv_cell;
 use super::table::{Table, grouped, percent};
 use crate::metrics::Cell;
 use crate::text::printable;
 use crate::time::{date, readable_duration};
-use crate::trace::{CleaningReport, FIELD_NAMES, Findings, Survey};
+use crate::trace::{CleaningReport, FIELD_NAMES, Findings, LogNames, SourceReport, Survey};
 
 /// The rules of cleaning that drop records, with their counts.
 fn drops(cleaning: &CleaningReport) -> [(&'static str, u64); 7] {
@@ -19,6 +20,52 @@ fn drops(cleaning: &CleaningReport) -> [(&'static str, u64); 7] {
         ("without an estimate", cleaning.without_estimate),
         ("without a recorded wait", cleaning.without_wait),
     ]
+}
+
+/// The rows that reading dropped, with their counts.
+fn source_drops(source: &SourceReport) -> [(&'static str, u64); 6] {
+    [
+        ("steps of jobs", source.steps),
+        ("ranges of job arrays", source.array_ranges),
+        ("jobs that had not ended", source.not_ended),
+        ("rows that do not report the end of a job", source.other_events),
+        ("jobs without GPUs", source.without_gpus),
+        ("jobs of other clusters", source.other_clusters),
+    ]
+}
+
+/// What reading did to the rows of a log, one sentence each. Empty if there is nothing to say.
+pub fn reading_in_words(source: &SourceReport) -> Vec<String> {
+    let mut words = Vec::new();
+    if source.dropped() > 0 {
+        let causes = source_drops(source).into_iter().filter(|(_, count)| *count > 0);
+        let causes: Vec<_> = causes.map(|(what, count)| format!("{} {what}", grouped(count))).collect();
+        let (dropped, rows) = (grouped(source.dropped()), grouped(source.rows));
+        words.push(format!("{dropped} of {rows} rows are not jobs and were dropped: {}", causes.join(", ")));
+    }
+    for (count, what) in [
+        (source.held, "jobs were held; they count as submitted when they became eligible (see --submit-time)"),
+        (source.waits_cut, "jobs started before they were submitted; their wait is 0"),
+        (
+            source.clock_changes,
+            "jobs have a start and an end that differ from their run time by an hour or more; the run time is used",
+        ),
+        (source.extra_fields, "records have fields after the 18th, which are ignored"),
+    ] {
+        if count > 0 {
+            words.push(format!("{} {what}", grouped(count)));
+        }
+    }
+    words
+}
+
+/// Writes the names behind the numbers of a log as CSV: kind, number, name.
+pub fn write_names(out: &mut dyn Write, names: &LogNames) -> io::Result<()> {
+    writeln!(out, "kind,number,name")?;
+    for (kind, number, name) in names.rows() {
+        writeln!(out, "{kind},{number},{}", csv_cell(&String::from_utf8_lossy(name)))?;
+    }
+    Ok(())
 }
 
 /// What cleaning dropped, in one line. None if it dropped nothing.
@@ -40,11 +87,21 @@ pub fn write_survey(out: &mut dyn Write, survey: &Survey) -> io::Result<()> {
     let day = |time: i64| survey.unix_start.map_or(String::new(), |start| format!("  {}", date(start + time)));
     let mut line = |name: &str, value: String| writeln!(out, "{name:<18} {}", printable(&value));
     line("log", survey.label.clone())?;
+    line("format", survey.source.format.to_string())?;
     line("computer", survey.computer.clone().unwrap_or_else(unknown))?;
     line("installation", survey.installation.clone().unwrap_or_else(unknown))?;
     match survey.procs {
+        Some(procs) if cleaning.machine_is_peak => {
+            line("processors", format!("{}, the peak: the log does not say; use --procs N", grouped(procs.into())))?;
+        }
         Some(procs) => line("processors", grouped(u64::from(procs)))?,
         None => line("processors", "unknown: the header has neither MaxProcs nor MaxNodes; use --procs N".into())?,
+    }
+    let share = |peak: u32| survey.procs.map_or(String::new(), |procs| percent(f64::from(peak) / f64::from(procs)));
+    let peak = |peak: u32| format!("{}  {}", grouped(peak.into()), share(peak));
+    line("peak in use", survey.peak.map_or_else(unknown, peak))?;
+    if survey.source.rows != cleaning.records {
+        line("rows", grouped(survey.source.rows))?;
     }
     line("records", grouped(cleaning.records))?;
     line("jobs", count(survey.jobs))?;
@@ -63,7 +120,32 @@ pub fn write_survey(out: &mut dyn Write, survey: &Survey) -> io::Result<()> {
     line("processors per job", format!("mean {:.1}, most {}", survey.procs_mean, grouped(survey.procs_max.into())))?;
     let longest = readable_duration(survey.runtime_max as f64);
     line("run time", format!("mean {}, longest {longest}", readable_duration(survey.runtime_mean)))?;
-    line("estimate", format!("mean {}", readable_duration(survey.estimate_mean)))?;
+    line("wait", survey.wait_mean.map_or_else(unknown, |mean| format!("mean {}", readable_duration(mean))))?;
+    let largest = readable_duration(survey.estimate_max as f64);
+    line("estimate", format!("mean {}, largest {largest}", readable_duration(survey.estimate_mean)))?;
+
+    let source = &survey.source;
+    if source.dropped() > 0 {
+        writeln!(out, "\nReading dropped {} rows that are not jobs", grouped(source.dropped()))?;
+        write_counts(out, &source_drops(source), source.rows)?;
+    }
+    let changes = [
+        ("that never started", source.never_started),
+        ("held, submitted when they became eligible", source.held),
+        ("started before they were submitted", source.waits_cut),
+        ("with the run time of the format, not of their times", source.clock_changes),
+        ("with an unknown state", source.unknown_states),
+        ("with fields after the 18th, ignored", source.extra_fields),
+    ];
+    if changes.iter().any(|(_, count)| *count > 0) {
+        writeln!(out, "\nReading notes of the {} records", grouped(cleaning.records))?;
+        write_counts(out, &changes, cleaning.records)?;
+    }
+    writeln!(out, "\nRecords by state")?;
+    let states: Vec<(String, u64)> =
+        survey.states.iter().map(|(state, count)| (printable(state).into_owned(), *count)).collect();
+    let states: Vec<(&str, u64)> = states.iter().map(|(state, count)| (state.as_str(), *count)).collect();
+    write_counts(out, &states, cleaning.records)?;
 
     let filled_with = match cleaning.filled_with {
         0 => "estimates filled in".to_string(),
@@ -105,11 +187,28 @@ pub fn survey_row(survey: &Survey) -> Vec<(&'static str, Cell)> {
     let cleaning = &survey.cleaning;
     let text = |text: &Option<String>| text.clone().map_or(Cell::None, Cell::Text);
     let count = |number: usize| Cell::Count(number as u64);
+    let states: Vec<_> = survey.states.iter().map(|(state, count)| format!("{}:{count}", printable(state))).collect();
     let mut row = vec![
         ("trace", Cell::Text(survey.label.clone())),
         ("computer", text(&survey.computer)),
         ("installation", text(&survey.installation)),
+        ("format", Cell::Text(survey.source.format.to_string())),
         ("procs", survey.procs.map_or(Cell::None, |procs| Cell::Count(procs.into()))),
+        ("peak", survey.peak.map_or(Cell::None, |peak| Cell::Count(peak.into()))),
+        ("rows", Cell::Count(survey.source.rows)),
+        ("steps", Cell::Count(survey.source.steps)),
+        ("array_ranges", Cell::Count(survey.source.array_ranges)),
+        ("not_ended", Cell::Count(survey.source.not_ended)),
+        ("other_events", Cell::Count(survey.source.other_events)),
+        ("without_gpus", Cell::Count(survey.source.without_gpus)),
+        ("other_clusters", Cell::Count(survey.source.other_clusters)),
+        ("never_started", Cell::Count(survey.source.never_started)),
+        ("held", Cell::Count(survey.source.held)),
+        ("waits_cut", Cell::Count(survey.source.waits_cut)),
+        ("clock_changes", Cell::Count(survey.source.clock_changes)),
+        ("unknown_states", Cell::Count(survey.source.unknown_states)),
+        ("extra_fields", Cell::Count(survey.source.extra_fields)),
+        ("states", Cell::Text(states.join(" "))),
         ("records", Cell::Count(cleaning.records)),
         ("skipped_lines", Cell::Count(survey.skipped.count)),
         ("jobs", count(survey.jobs)),
@@ -125,7 +224,9 @@ pub fn survey_row(survey: &Survey) -> Vec<(&'static str, Cell)> {
         ("procs_max", Cell::Count(survey.procs_max.into())),
         ("runtime_mean", Cell::Seconds(survey.runtime_mean)),
         ("runtime_max", Cell::Seconds(survey.runtime_max as f64)),
+        ("wait_mean", survey.wait_mean.map_or(Cell::None, Cell::Seconds)),
         ("estimate_mean", Cell::Seconds(survey.estimate_mean)),
+        ("estimate_max", Cell::Seconds(survey.estimate_max as f64)),
         ("dropped", Cell::Count(cleaning.dropped())),
         ("without_procs", Cell::Count(cleaning.without_procs)),
         ("negative_runtime", Cell::Count(cleaning.negative_runtime)),
@@ -174,7 +275,7 @@ pub fn write_findings(out: &mut dyn Write, name: &str, findings: &Findings) -> i
         writeln!(out, "{name}: and {} more faulty lines", grouped(more))?;
     }
     if findings.no_machine {
-        writeln!(out, "{name}: the header has neither MaxProcs nor MaxNodes: simulating it needs --procs N")?;
+        writeln!(out, "{name}: no MaxProcs, no MaxNodes and no waits: simulating it needs --procs N")?;
     }
     if findings.records == 0 {
         writeln!(out, "{name}: no records")?;

@@ -259,8 +259,8 @@ struct LogCache {
     logs: BTreeMap<LogKey, CachedLog>,
 }
 
-/// The path of a log, and whether its bad lines are skipped.
-type LogKey = (Option<String>, bool);
+/// The path of a log, and how it is read.
+type LogKey = (Option<String>, String);
 
 struct CachedLog {
     /// The number of cells that still need it.
@@ -297,7 +297,7 @@ impl LogCache {
 }
 
 fn log_key(cell: &GridCell) -> LogKey {
-    (cell.trace.clone(), cell.options.skip_bad_lines)
+    (cell.trace.clone(), cell.options.reading_key())
 }
 
 #[cfg(test)]

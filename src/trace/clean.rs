@@ -42,7 +42,7 @@ pub enum Overrun {
 /// The rules by which records become jobs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cleaning {
-    /// The processors of the machine. None: as the header says.
+    /// The processors of the machine. None: as the header says, or else the [`peak`] of the log.
     pub procs: Option<u32>,
     /// The field with the processors of a job.
     pub procs_field: ProcsField,
@@ -74,10 +74,10 @@ fn sane_procs(record: &Record, field: ProcsField) -> Result<u32, NotSane> {
     };
     match if first > 0 { first } else { second } {
         procs if procs <= 0 => Err(NotSane::Procs),
-        _ if record.runtime < 0 => Err(NotSane::Runtime),
-        _ if record.submit < 0 => Err(NotSane::Submit),
         // Its runtime, if there is one, is that of something else: often the time after which a queue gave it up.
         _ if record.status == CANCELLED && record.allocated <= 0 => Err(NotSane::NeverRan),
+        _ if record.runtime < 0 => Err(NotSane::Runtime),
+        _ if record.submit < 0 => Err(NotSane::Submit),
         procs => Ok(procs as u32),
     }
 }
@@ -93,6 +93,32 @@ fn default_estimate(records: &[Record], field: ProcsField) -> Seconds {
             (longest + HOUR - 1) / HOUR * HOUR
         }
     }
+}
+
+/// The most processors that were in use at once by the log's own schedule, and at least those of the widest job: jobs end
+/// before others start, and a run time of 0 uses nothing. Only sane records count, and those without a wait only by
+/// their width. None if no sane record has a wait.
+///
+/// It is too low if jobs are missing in the log, and too high if its waits are wrong.
+pub fn peak(records: &[Record], field: ProcsField) -> Option<u32> {
+    let (mut changes, mut widest, mut has_waits) = (Vec::new(), 0, false);
+    for record in records {
+        let Ok(procs) = sane_procs(record, field) else { continue };
+        widest = widest.max(i64::from(procs));
+        has_waits |= record.wait >= 0;
+        if record.wait >= 0 && record.runtime > 0 {
+            let start = record.submit + record.wait;
+            changes.extend([(start, i64::from(procs)), (start + record.runtime, -i64::from(procs))]);
+        }
+    }
+    // At equal times the ends, which are negative, come first.
+    changes.sort_unstable();
+    let mut used = 0;
+    let most = changes.iter().fold(widest, |most, (_, change)| {
+        used += change;
+        most.max(used)
+    });
+    u32::try_from(most).ok().filter(|_| has_waits)
 }
 
 /// Makes the workload of a log.
@@ -131,9 +157,17 @@ struct Cleaner<'a> {
 
 impl<'a> Cleaner<'a> {
     fn new(log: &Log, rules: &'a Cleaning) -> Result<Self, TraceError> {
-        let machine = rules.procs.or_else(|| log.header.procs());
-        let procs = machine.ok_or_else(|| TraceError::NoMachine { name: log.name.clone() })?;
         let mut report = CleaningReport { records: log.records.len() as u64, ..CleaningReport::default() };
+        let procs = match rules.procs.or_else(|| log.header.procs()) {
+            Some(procs) => procs,
+            // The error is that there are no jobs.
+            None if log.records.is_empty() => 1,
+            None => {
+                report.machine_is_peak = true;
+                let peak = peak(&log.records, rules.procs_field);
+                peak.ok_or_else(|| TraceError::NoMachine { name: log.name.clone() })?
+            }
+        };
         if rules.missing_estimate == MissingEstimate::Largest {
             report.filled_with = default_estimate(&log.records, rules.procs_field);
         }
@@ -217,7 +251,7 @@ impl<'a> Cleaner<'a> {
         if report.out_of_order > 0 {
             jobs.sort_by_key(|job| job.submission.submit);
         }
-        Ok(Workload { label: log.label.clone(), procs, jobs, cleaning: report })
+        Ok(Workload { label: log.label.clone(), procs, jobs, wide: log.wide.clone(), cleaning: report })
     }
 }
 
@@ -238,8 +272,10 @@ fn why_no_jobs(report: &CleaningReport) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::accounting::{LogNames, SourceReport};
     use crate::trace::header::Header;
     use crate::trace::read::Skipped;
+    use crate::trace::wide::WideNumbers;
 
     /// A log of (submit, wait, runtime, allocated, requested, estimate) on 64 processors.
     fn log(records: &[(i64, i64, i64, i32, i32, i64)]) -> Log {
@@ -266,6 +302,9 @@ mod tests {
             label: "test".into(),
             header,
             records: records.collect(),
+            wide: WideNumbers::default(),
+            source: SourceReport::default(),
+            names: LogNames::default(),
             unknown: [0; 18],
             skipped: Skipped::default(),
             digest: None,

@@ -19,7 +19,7 @@ pub struct LineFault {
 /// What is wrong with a data line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// The line does not have 18 fields.
+    /// The line has fewer than 18 fields.
     FieldCount {
         /// The number of its fields.
         found: usize,
@@ -33,6 +33,51 @@ pub enum FaultKind {
     OutOfRange {
         /// Counted from 1.
         field: usize,
+    },
+    /// A row of an accounting file does not have the form of its format.
+    NotARow {
+        /// The form.
+        expected: &'static str,
+    },
+    /// A row ends before its last column.
+    TooFewColumns {
+        /// The number of its columns.
+        found: usize,
+        /// The number of columns of the file.
+        expected: usize,
+    },
+    /// A row has more columns than the file, and it cannot be told which of them hold the delimiter.
+    TooManyColumns {
+        /// The number of its columns.
+        found: usize,
+        /// The number of columns of the file.
+        expected: usize,
+    },
+    /// A value of an accounting file cannot be read.
+    Value {
+        /// The name of its column or key.
+        column: &'static str,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// A value that every job has is missing.
+    Missing {
+        /// The name of its column or key.
+        column: &'static str,
+    },
+    /// A time is before 1970.
+    Before1970 {
+        /// The name of its column or key.
+        column: &'static str,
+    },
+    /// A job ends before it starts, and the format has no run time of its own.
+    EndsBeforeStart,
+    /// The line is of another format than the file.
+    OtherFormat {
+        /// The format of the file.
+        own: &'static str,
+        /// The format of the line.
+        found: &'static str,
     },
     /// The line has a NUL byte: the file is not text.
     Binary,
@@ -74,14 +119,25 @@ impl fmt::Display for Field {
 impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            FaultKind::FieldCount { found } if found > 18 => {
-                write!(f, "more than the 18 fields of an SWF record ({found})")
-            }
             FaultKind::FieldCount { found } => write!(f, "{found} of the 18 fields of an SWF record"),
             FaultKind::NotANumber { field } => write!(f, "{} is not a number", Field(field)),
             FaultKind::OutOfRange { field } => write!(f, "{} is too large a number", Field(field)),
-            FaultKind::Binary => write!(f, "not a line of text (it has a NUL byte); is this an SWF log?"),
-            FaultKind::TooLong => write!(f, "a line of more than a megabyte; is this an SWF log?"),
+            FaultKind::NotARow { expected } => write!(f, "not a row of the form {expected}"),
+            FaultKind::TooFewColumns { found, expected } => write!(f, "a row with {found} of the {expected} columns"),
+            FaultKind::TooManyColumns { found, expected } => write!(
+                f,
+                "a row with {found} columns instead of {expected}: the delimiter is part of a value; export the log \
+                 with another delimiter, or with JobName as the only column of free text"
+            ),
+            FaultKind::Value { column, expected } => write!(f, "{column} is not {expected}"),
+            FaultKind::Missing { column } => write!(f, "{column} is missing"),
+            FaultKind::Before1970 { column } => write!(f, "{column} is before 1970"),
+            FaultKind::EndsBeforeStart => write!(f, "the job ends before it starts"),
+            FaultKind::OtherFormat { own, found } => {
+                write!(f, "a line of the format {found} in a log of the format {own}: one file has one format")
+            }
+            FaultKind::Binary => write!(f, "not a line of text (it has a NUL byte); is this a log?"),
+            FaultKind::TooLong => write!(f, "a line of more than a megabyte; is this a log?"),
         }
     }
 }
@@ -118,7 +174,14 @@ pub enum TraceError {
         /// The fault and its position.
         fault: LineFault,
     },
-    /// Neither the header nor an option gives the size of the machine.
+    /// The log is of no known format, or its format does not have what an option asks for.
+    Format {
+        /// The log's source.
+        name: String,
+        /// The second half of the message.
+        why: String,
+    },
+    /// Neither the header nor an option gives the size of the machine, and the log has no waits to compute it from.
     NoMachine {
         /// The log's source.
         name: String,
@@ -170,9 +233,10 @@ impl fmt::Display for TraceError {
                     _ => write!(f, " (--skip-bad-lines skips and counts such lines)"),
                 }
             }
+            TraceError::Format { name, why } => write!(f, "{name}: {why}"),
             TraceError::NoMachine { name } => {
-                write!(f, "{name}: the header has neither MaxProcs nor MaxNodes: say how large the machine is ")?;
-                write!(f, "with --procs N")
+                write!(f, "{name}: the header has neither MaxProcs nor MaxNodes, and the log has no waits that show ")?;
+                write!(f, "how many processors were in use: say how large the machine is with --procs N")
             }
             TraceError::TooWide { name, job, needs, procs } => {
                 write!(f, "{name}: job {job} needs {needs} processors, but the machine has {procs}; ")?;

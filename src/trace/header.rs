@@ -78,10 +78,15 @@ impl Header {
         if self.procs() == Some(procs) {
             return self.clone();
         }
-        let is_procs = |line: &Vec<u8>| field(line).is_some_and(|(name, _)| name.eq_ignore_ascii_case("MaxProcs"));
-        let mut lines: Vec<_> = self.lines.iter().filter(|line| !is_procs(line)).cloned().collect();
-        let at = self.lines.iter().position(is_procs).unwrap_or(lines.len());
-        lines.insert(at, format!("; MaxProcs: {procs}").into_bytes());
+        self.with_field("MaxProcs", procs)
+    }
+
+    /// The same header with this field set to this value, in the place of the old value or at the end.
+    pub fn with_field(&self, name: &str, value: impl std::fmt::Display) -> Header {
+        let is_field = |line: &Vec<u8>| field(line).is_some_and(|(other, _)| other.eq_ignore_ascii_case(name));
+        let at = self.lines.iter().position(is_field).unwrap_or(self.lines.len());
+        let mut lines: Vec<_> = self.lines.iter().filter(|line| !is_field(line)).cloned().collect();
+        lines.insert(at, format!("; {name}: {value}").into_bytes());
         Header { lines, ..*self }
     }
 }

@@ -1,15 +1,19 @@
-//! From a log to a workload: SWF in and out, cleaning and shaping.
+//! From a log to a workload: logs of several formats in, SWF out, cleaning and shaping.
 //!
 //! [`read`] returns a [`Log`] with all records as written. [`clean`] makes a [`Workload`] from it and counts what each rule
 //! changed. [`shape`] selects a part of it, repeats it or changes its load.
 //!
 #![doc = include_str!("../cli/help/logs.md")]
 
+mod accounting;
 mod clean;
 mod demo;
 mod error;
+mod format;
 mod header;
+mod join;
 mod labels;
+mod lines;
 mod number;
 mod read;
 mod record;
@@ -17,19 +21,23 @@ mod shape;
 mod source;
 mod survey;
 mod validate;
+mod wide;
 mod workload;
 mod write;
 
-pub use clean::{Cleaning, MissingEstimate, Overrun, ProcsField, clean, clean_out};
+pub use accounting::{CsvColumns, EstimateField, LogNames, LogReading, SourceReport, SubmitTime, Unit};
+pub use clean::{Cleaning, MissingEstimate, Overrun, ProcsField, clean, clean_out, peak};
 pub use demo::{demo, demo_workload};
 pub use error::{FIELD_NAMES, FaultKind, LineFault, TraceError};
+pub use format::LogFormat;
 pub use header::Header;
 pub use labels::labels;
-pub use read::{Log, LogText, ReadOptions, Skipped, read};
+pub use read::{Log, LogText, ReadOptions, Skipped, read, read_joined};
 pub use record::{Fields, Record, field_texts};
 pub use shape::{Shaping, shape};
 pub use source::{Source, digest};
 pub use survey::{Survey, survey};
 pub use validate::{Finding, Findings, validate};
+pub use wide::WideNumbers;
 pub use workload::{CleaningReport, Workload};
 pub use write::{write_header, write_record, write_texts};

@@ -88,6 +88,10 @@ fn parse_fraction(negative: bool, magnitude: i64, fraction: &[u8], text: &[u8]) 
 #[cold]
 fn parse_slowly(text: &[u8]) -> Result<Number, NumberError> {
     let text = std::str::from_utf8(text).map_err(|_| NumberError::NotANumber)?;
+    // Numbers of users may have 64 bits.
+    if let Ok(rounded) = text.parse::<i64>() {
+        return Ok(Number { rounded, sign: rounded.signum() as i8 });
+    }
     // Rust would also read "inf", "infinity" and "nan".
     if text.bytes().any(|b| b.is_ascii_alphabetic() && !matches!(b, b'e' | b'E')) {
         return Err(NumberError::NotANumber);

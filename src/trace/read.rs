@@ -1,20 +1,20 @@
 //! Reads a [`Log`]: all records as written, before cleaning.
 
-use std::io::{ErrorKind, Read};
-use std::ops::Range;
+use std::io::{BufRead, Read};
 
+use super::accounting::{Collector, LogNames, LogReading, SourceReport, read_rows};
 use super::error::{FaultKind, LineFault, TraceError};
+use super::format::{LogFormat, detect, format_of_line};
 use super::header::Header;
-use super::record::{
-    FaultAt, Fields, QUICK_WINDOW, Record, UNKNOWN, field_offset, is_blank_line, parse_fields, parse_quickly,
-};
-use super::source::{BUFFER, Digesting, Source};
-
-/// The most bytes of a line. Lines of logs are far shorter, but a binary file may be one "line" of any length.
-const LONGEST_LINE: usize = 1 << 20;
+use super::join::join;
+use super::lines::{RawLines, shorten};
+use super::record::{FaultAt, Fields, Record, UNKNOWN, field_offset, is_blank_line, parse_fields, parse_quickly};
+use super::source::{Digesting, Source};
+use super::wide::WideNumbers;
+use super::write::write_record;
 
 /// The number of records between two calls of `progress`.
-const PROGRESS_EVERY: usize = 1 << 16;
+pub const PROGRESS_EVERY: usize = 1 << 16;
 
 /// A log as it was recorded.
 #[derive(Clone, Debug)]
@@ -25,8 +25,14 @@ pub struct Log {
     pub label: String,
     /// The comment lines before the first record.
     pub header: Header,
-    /// One per data line, in the order of the file.
+    /// One per data line of an SWF log, in the order of the file. Those of other formats are in order of submission.
     pub records: Vec<Record>,
+    /// The numbers in the records that do not fit into 32 bits.
+    pub wide: WideNumbers,
+    /// The format of the log, and what reading did to its rows.
+    pub source: SourceReport,
+    /// The names behind the numbers. Empty for SWF.
+    pub names: LogNames,
     /// For each field, the number of records with an unknown (negative) value.
     pub unknown: [u64; 18],
     /// Faulty lines that were skipped; none unless [`ReadOptions::skip_bad_lines`] is set.
@@ -47,7 +53,7 @@ pub struct Skipped {
 }
 
 /// Options of [`read`].
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     /// Skip and count faulty lines instead of stopping at the first.
     pub skip_bad_lines: bool,
@@ -55,18 +61,29 @@ pub struct ReadOptions {
     pub keep_text: bool,
     /// Compute the hash of the content.
     pub digest: bool,
+    /// Keep the ids of jobs, to write them with the names. Only of formats other than SWF.
+    pub keep_names: bool,
+    /// The format, and what formats other than SWF leave open.
+    pub reading: LogReading,
 }
 
 /// The data lines of a log, as written.
 #[derive(Clone, Debug, Default)]
 pub struct LogText {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
+    pub(super) bytes: Vec<u8>,
+    pub(super) ends: Vec<usize>,
 }
 
 impl LogText {
-    fn push(&mut self, line: &[u8]) {
+    pub(super) fn push(&mut self, line: &[u8]) {
         self.bytes.extend_from_slice(line);
+        self.ends.push(self.bytes.len());
+    }
+
+    fn push_record(&mut self, fields: &Fields) {
+        write_record(&mut self.bytes, fields).expect("memory can be written");
+        // Lines are kept without their ends.
+        self.bytes.pop();
         self.ends.push(self.bytes.len());
     }
 
@@ -81,110 +98,70 @@ impl LogText {
 #[derive(Debug)]
 pub enum Line<'a> {
     Comment(&'a [u8]),
-    Record { fields: &'a Fields, record: Record, text: &'a [u8] },
+    /// `extra` says whether there are fields after the 18th.
+    Record {
+        fields: &'a Fields,
+        record: Record,
+        text: &'a [u8],
+        extra: bool,
+    },
     Fault(LineFault),
 }
 
-/// Reads a log line by line, faulty lines included. Used by [`read`] and by validation.
+/// Reads an SWF log line by line, faulty lines included. Used by [`read`] and by validation.
 pub struct Lines<R> {
-    input: R,
-    name: String,
-    /// The bytes read last, and space after them. Lines are parsed in it without a copy.
-    buffer: Vec<u8>,
-    /// The part of the buffer that is not yet split into lines.
-    rest: Range<usize>,
-    /// The input has no more bytes.
-    ended: bool,
+    raw: RawLines<R>,
     fields: Fields,
-    number: u64,
+    wide: WideNumbers,
 }
 
 impl<R: Read> Lines<R> {
-    pub fn new(input: R, name: String) -> Self {
-        Lines { input, name, buffer: Vec::new(), rest: 0..0, ended: false, fields: [UNKNOWN; 18], number: 0 }
+    pub fn new(raw: RawLines<R>) -> Self {
+        Lines { raw, fields: [UNKNOWN; 18], wide: WideNumbers::default() }
     }
 
     /// The number of the line read last, counted from 1.
     pub fn number(&self) -> u64 {
-        self.number
+        self.raw.number()
     }
 
     /// The next line that is not blank.
     pub fn next_line(&mut self) -> Result<Option<Line<'_>>, TraceError> {
         let (place, quick) = loop {
-            let Some(place) = self.cut_line()? else { return Ok(None) };
-            let text = &self.buffer[place.clone()];
-            let quick = parse_quickly(&self.buffer[place.start..], text.len(), &mut self.fields);
+            let Some(place) = self.raw.cut()? else { return Ok(None) };
+            let text = &self.raw.buffer()[place.clone()];
+            let quick = parse_quickly(&self.raw.buffer()[place.start..], text.len(), &mut self.fields);
             if quick || !is_blank_line(text) {
                 break (place, quick);
             }
         };
-        let text = &self.buffer[place];
-        if quick && let Ok(record) = Record::from_fields(&self.fields) {
-            return Ok(Some(Line::Record { fields: &self.fields, record, text }));
+        let text = &self.raw.buffer()[place];
+        if quick && let Ok(record) = Record::from_fields(&self.fields, &mut self.wide) {
+            return Ok(Some(Line::Record { fields: &self.fields, record, text, extra: false }));
         }
         if text.trim_ascii_start().first() == Some(&b';') {
             return Ok(Some(Line::Comment(text.trim_ascii_end())));
         }
-        Ok(Some(match parse_carefully(text, &mut self.fields) {
-            Ok(record) => Line::Record { fields: &self.fields, record, text },
-            Err(fault) => Line::Fault(line_fault(text, self.number, fault)),
+        Ok(Some(match parse_carefully(text, &mut self.fields, &mut self.wide) {
+            Ok((record, extra)) => Line::Record { fields: &self.fields, record, text, extra },
+            Err(fault) => Line::Fault(line_fault(text, self.raw.number(), fault)),
         }))
-    }
-
-    /// Removes the next line from the rest. Returns its range in the buffer, without the line end.
-    fn cut_line(&mut self) -> Result<Option<Range<usize>>, TraceError> {
-        loop {
-            let rest = &self.buffer[self.rest.clone()];
-            let rest = &rest[..rest.len().min(LONGEST_LINE)];
-            let start = self.rest.start;
-            let (length, end) = match memchr::memchr(b'\n', rest) {
-                Some(length) => (length, 1),
-                None if rest.len() == LONGEST_LINE => {
-                    let fault = FaultAt { kind: FaultKind::TooLong, offset: 0 };
-                    let fault = line_fault(rest, self.number + 1, fault);
-                    return Err(TraceError::Line { name: self.name.clone(), fault });
-                }
-                None if !self.ended => {
-                    self.read_more()?;
-                    continue;
-                }
-                None if rest.is_empty() => return Ok(None),
-                None => (rest.len(), 0),
-            };
-            self.rest.start += length + end;
-            self.number += 1;
-            return Ok(Some(start..start + length));
-        }
-    }
-
-    /// Moves the rest to the front of the buffer and reads more bytes after it.
-    fn read_more(&mut self) -> Result<(), TraceError> {
-        self.buffer.copy_within(self.rest.clone(), 0);
-        self.rest = 0..self.rest.len();
-        let room = self.rest.end..self.rest.end + BUFFER;
-        // `parse_quickly` reads this many bytes, also for the last line.
-        self.buffer.resize(self.buffer.len().max(room.end + QUICK_WINDOW), 0);
-        match self.input.read(&mut self.buffer[room]) {
-            Ok(0) => self.ended = true,
-            Ok(count) => self.rest.end += count,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(TraceError::Read { name: self.name.clone(), lines: self.number, error }),
-        }
-        Ok(())
     }
 }
 
-/// Reads any data line. The error says what is wrong with it.
-fn parse_carefully(line: &[u8], fields: &mut Fields) -> Result<Record, FaultAt> {
-    let parsed = parse_fields(line).and_then(|parsed| {
+/// Reads any data line. Also returns whether it has more than 18 fields. The error says what is wrong with it.
+fn parse_carefully(line: &[u8], fields: &mut Fields, wide: &mut WideNumbers) -> Result<(Record, bool), FaultAt> {
+    let parsed = parse_fields(line).and_then(|(parsed, extra)| {
         *fields = parsed;
         let out_of_range = |field| FaultAt { kind: FaultKind::OutOfRange { field }, offset: field_offset(line, field) };
-        Record::from_fields(fields).map_err(out_of_range)
+        Ok((Record::from_fields(fields, wide).map_err(out_of_range)?, extra))
     });
     parsed.map_err(|fault| match memchr::memchr(0, line) {
         Some(offset) => FaultAt { kind: FaultKind::Binary, offset },
-        None => fault,
+        None => match format_of_line(line) {
+            Some(found) if found != "swf" => FaultAt { kind: FaultKind::OtherFormat { own: "swf", found }, offset: 0 },
+            _ => fault,
+        },
     })
 }
 
@@ -201,43 +178,128 @@ fn line_fault(line: &[u8], number: u64, FaultAt { kind, offset }: FaultAt) -> Li
     LineFault { line: number, column: offset + 1, kind, text: shorten(text) }
 }
 
-/// A piece of a line for a message: shortened, with escapes for what cannot be printed.
-fn shorten(text: &[u8]) -> String {
-    const LONGEST: usize = 60;
-    let cut = &text[..text.len().min(LONGEST)];
-    let plain = match std::str::from_utf8(cut) {
-        Ok(text) => text.escape_debug().to_string(),
-        Err(_) => cut.escape_ascii().to_string(),
+/// A log that was opened.
+pub type OpenLog = RawLines<Digesting<Box<dyn BufRead>>>;
+
+/// Opens a log and tells its format, unless the options name it.
+pub fn open(source: &Source, options: &ReadOptions) -> Result<(LogFormat, OpenLog), TraceError> {
+    let mut raw = RawLines::new(Digesting::new(source.open()?, options.digest), source.name());
+    let format = match &options.reading.format {
+        Some(format) => format.clone(),
+        None => detect(raw.head()).map_err(|why| TraceError::Format { name: source.name(), why })?,
     };
-    if text.len() > LONGEST { format!("{plain}...") } else { plain }
+    Ok((format, raw))
 }
 
-/// Reads a whole log. `progress` is called after every 65,536 records with the number of records so far.
+/// Reads a whole log of any format. `progress` is called after every 65,536 records with the number of records so far.
 ///
 /// # Errors
-/// If the log cannot be read, has 2^32 or more records, or has a faulty line and [`ReadOptions::skip_bad_lines`] is not
-/// set.
+/// If the log cannot be read, is of no known format, has 2^32 or more records, or has a faulty line and
+/// [`ReadOptions::skip_bad_lines`] is not set.
 pub fn read(source: &Source, options: ReadOptions, progress: &mut dyn FnMut(usize)) -> Result<Log, TraceError> {
-    let mut log = Log {
-        name: source.name(),
-        label: source.label(),
-        header: Header::default(),
-        records: Vec::new(),
-        unknown: [0; 18],
-        skipped: Skipped::default(),
-        digest: None,
-        text: options.keep_text.then(LogText::default),
+    let (format, raw) = open(source, &options)?;
+    let log = match format {
+        LogFormat::Swf => {
+            options.reading.check(&format, raw.name())?;
+            read_swf(source, raw, &options, progress)?
+        }
+        format => read_accounting(source, &format, raw, &options, None, progress)?,
     };
-    let mut lines = Lines::new(Digesting::new(source.open()?, options.digest), source.name());
+    if u32::try_from(log.records.len()).is_err() {
+        return Err(TraceError::TooManyJobs { name: log.name });
+    }
+    Ok(log)
+}
+
+/// Reads several files as one log: the rotated files of one accounting. The first gives the log its name. Records are in
+/// order of submission. The times of SWF logs count from their `UnixStartTime`, which is the time of their first
+/// submission, or without one from a common beginning. Their data lines are kept.
+///
+/// # Errors
+/// As [`read`], or if the files have different formats.
+pub fn read_joined(
+    sources: &[Source],
+    options: &ReadOptions,
+    progress: &mut dyn FnMut(usize),
+) -> Result<Log, TraceError> {
+    let (first, raw) = open(&sources[0], options)?;
+    // Standard input can be opened only once.
+    let mut opened = Some((first.clone(), raw));
+    let other = |name: String, format: &LogFormat| {
+        let why = format!("its format is {}, but that of {} is {}", format.name(), sources[0].name(), first.name());
+        TraceError::Format { name, why: format!("{why}: logs of one format can be joined") }
+    };
+    let log = if first == LogFormat::Swf {
+        let options = ReadOptions { keep_text: true, ..options.clone() };
+        let mut logs = Vec::new();
+        for source in sources {
+            let (format, raw) = opened.take().map_or_else(|| open(source, &options), Ok)?;
+            if format != first {
+                return Err(other(source.name(), &format));
+            }
+            options.reading.check(&format, raw.name())?;
+            logs.push(read_swf(source, raw, &options, progress)?);
+        }
+        join(logs)?
+    } else {
+        let mut collector = Collector::new(&first, options, None, progress);
+        for source in sources {
+            let (format, mut raw) = opened.take().map_or_else(|| open(source, options), Ok)?;
+            if format != first {
+                return Err(other(source.name(), &format));
+            }
+            collector.begin(raw.name());
+            read_rows(&format, &mut raw, &options.reading, &mut collector)?;
+        }
+        collected(&sources[0], options, collector)?
+    };
+    if u32::try_from(log.records.len()).is_err() {
+        return Err(TraceError::TooManyJobs { name: log.name });
+    }
+    Ok(log)
+}
+
+impl Log {
+    fn new(source: &Source, options: &ReadOptions, report: SourceReport) -> Log {
+        Log {
+            name: source.name(),
+            label: source.label(),
+            header: Header::default(),
+            records: Vec::new(),
+            wide: WideNumbers::default(),
+            source: report,
+            names: LogNames::default(),
+            unknown: [0; 18],
+            skipped: Skipped::default(),
+            digest: None,
+            text: options.keep_text.then(LogText::default),
+        }
+    }
+
+    /// Counts the unknown values of a record.
+    fn count_unknown(&mut self, fields: &Fields) {
+        for (unknown, &value) in self.unknown.iter_mut().zip(fields) {
+            *unknown += u64::from(value < 0);
+        }
+    }
+}
+
+fn read_swf<R: Read>(
+    source: &Source,
+    raw: RawLines<Digesting<R>>,
+    options: &ReadOptions,
+    progress: &mut dyn FnMut(usize),
+) -> Result<Log, TraceError> {
+    let mut log = Log::new(source, options, SourceReport { format: "swf", ..SourceReport::default() });
+    let mut lines = Lines::new(raw);
     while let Some(line) = lines.next_line()? {
         match line {
             // Comments after the first record are not part of the header.
             Line::Comment(text) if log.records.is_empty() => log.header.push_if_room(text),
             Line::Comment(_) => {}
-            Line::Record { fields, record, text } => {
-                for (unknown, &value) in log.unknown.iter_mut().zip(fields) {
-                    *unknown += u64::from(value < 0);
-                }
+            Line::Record { fields, record, text, extra } => {
+                log.count_unknown(fields);
+                log.source.extra_fields += u64::from(extra);
                 log.records.push(record);
                 if let Some(kept) = &mut log.text {
                     kept.push(text);
@@ -253,23 +315,59 @@ pub fn read(source: &Source, options: ReadOptions, progress: &mut dyn FnMut(usiz
             Line::Fault(fault) => return Err(TraceError::Line { name: log.name, fault }),
         }
     }
+    log.source.rows = log.records.len() as u64;
     log.records.shrink_to_fit();
-    log.digest = lines.input.digest();
-    if u32::try_from(log.records.len()).is_err() {
-        return Err(TraceError::TooManyJobs { name: log.name });
+    log.digest = lines.raw.input().digest();
+    log.wide = lines.wide;
+    Ok(log)
+}
+
+/// Reads a log that is not SWF. Faulty rows go to `on_fault` if it is given.
+pub fn read_accounting<'a, R: Read>(
+    source: &Source,
+    format: &LogFormat,
+    mut raw: RawLines<Digesting<R>>,
+    options: &'a ReadOptions,
+    on_fault: Option<&'a mut dyn FnMut(LineFault)>,
+    progress: &'a mut dyn FnMut(usize),
+) -> Result<Log, TraceError> {
+    let mut collector = Collector::new(format, options, on_fault, progress);
+    collector.begin(raw.name());
+    read_rows(format, &mut raw, &options.reading, &mut collector)?;
+    let digest = raw.input().digest();
+    Ok(Log { digest, ..collected(source, options, collector)? })
+}
+
+/// The log of everything that was collected.
+fn collected(source: &Source, options: &ReadOptions, collector: Collector<'_>) -> Result<Log, TraceError> {
+    let collected = collector.finish()?;
+    let mut log = Log::new(source, options, collected.report);
+    (log.names, log.skipped) = (collected.names, collected.skipped);
+    log.header.push(b"; Version: 2.2");
+    if let Some(start) = collected.unix_start {
+        log.header.push(format!("; UnixStartTime: {start}").as_bytes());
     }
+    for record in &collected.records {
+        let fields = record.to_fields(&log.wide);
+        log.count_unknown(&fields);
+        if let Some(text) = &mut log.text {
+            text.push_record(&fields);
+        }
+    }
+    log.records = collected.records;
     Ok(log)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io;
+    use std::io::{self, ErrorKind};
 
     use proptest::collection::vec;
     use proptest::prelude::*;
     use proptest::sample::select;
 
     use super::*;
+    use crate::trace::lines::LONGEST_LINE;
 
     /// Returns a few bytes per read, each time after an interruption, and may fail at the end.
     struct Drops<'a> {
@@ -299,7 +397,7 @@ mod tests {
 
     /// All lines with their numbers, and the error that ended them.
     fn lines(input: impl Read) -> Vec<String> {
-        let mut lines = Lines::new(input, "x".to_string());
+        let mut lines = Lines::new(RawLines::new(input, "x".to_string()));
         let mut all = Vec::new();
         loop {
             let line = match lines.next_line() {
@@ -327,8 +425,8 @@ mod tests {
             prop_assert_eq!(&all, &lines(drops(text.as_bytes(), size)));
             // Each line must be read as if it were the only one.
             let alone = text.split('\n').zip(1..).filter_map(|(line, number)| {
-                let mut only = Lines::new(line.as_bytes(), String::new());
-                only.number = number - 1;
+                let mut only = Lines::new(RawLines::new(line.as_bytes(), String::new()));
+                only.raw.set_number(number - 1);
                 only.next_line().unwrap().map(|line| format!("{number} {line:?}"))
             });
             prop_assert_eq!(all, alone.collect::<Vec<_>>());

@@ -2,6 +2,7 @@
 
 use super::error::FaultKind;
 use super::number::{self, NumberError};
+use super::wide::WideNumbers;
 use crate::time::FOREVER;
 
 /// The 18 numbers of a line, rounded. To keep the signs of the values as written, a negative value that rounds to 0 becomes
@@ -28,15 +29,15 @@ pub struct Record {
     pub allocated: i32,
     /// The processors that were requested (field 8).
     pub requested: i32,
-    /// The user's number (field 12).
+    /// The user's number (field 12) as a [`WideNumbers::code`].
     pub user: i32,
-    /// The group's number (field 13).
+    /// The group's number (field 13) as a [`WideNumbers::code`].
     pub group: i32,
-    /// The executable's number (field 14).
+    /// The executable's number (field 14) as a [`WideNumbers::code`].
     pub executable: i32,
-    /// The queue's number (field 15).
+    /// The queue's number (field 15) as a [`WideNumbers::code`].
     pub queue: i32,
-    /// The partition's number (field 16).
+    /// The partition's number (field 16) as a [`WideNumbers::code`].
     pub partition: i32,
     /// How the job ended (field 11): 1 is completed, 0 failed, 5 cancelled. A number that does not fit is unknown.
     pub status: i32,
@@ -52,8 +53,8 @@ pub struct FaultAt {
     pub offset: usize,
 }
 
-/// Reads the fields of a data line.
-pub fn parse_fields(line: &[u8]) -> Result<Fields, FaultAt> {
+/// Reads the fields of a data line. Fields after the 18th may hold anything and are ignored; also returns whether there are any.
+pub fn parse_fields(line: &[u8]) -> Result<(Fields, bool), FaultAt> {
     let mut fields = [UNKNOWN; 18];
     let (mut count, mut at) = (0, 0);
     loop {
@@ -68,8 +69,7 @@ pub fn parse_fields(line: &[u8]) -> Result<Fields, FaultAt> {
             at += 1;
         }
         if count == 18 {
-            let found = 18 + line[from..].split(|&b| is_blank(b)).filter(|field| !field.is_empty()).count();
-            return Err(FaultAt { kind: FaultKind::FieldCount { found }, offset: from });
+            return Ok((fields, true));
         }
         count += 1;
         fields[count - 1] = field_value(count, &line[from..at]).map_err(|error| {
@@ -84,7 +84,7 @@ pub fn parse_fields(line: &[u8]) -> Result<Fields, FaultAt> {
         let end = line.iter().rposition(|&b| !is_blank(b)).map_or(0, |last| last + 1);
         return Err(FaultAt { kind: FaultKind::FieldCount { found: count }, offset: end });
     }
-    Ok(fields)
+    Ok((fields, false))
 }
 
 /// The value of a field, counted from 1.
@@ -212,12 +212,13 @@ pub fn is_blank_line(line: &[u8]) -> bool {
 }
 
 impl Record {
-    /// Makes a record from fields.
+    /// Makes a record from fields. Users, groups, executables, queues and partitions are stored as their codes.
     ///
     /// # Errors
-    /// The number of the first field, counted from 1, that is out of range: a time above [`FOREVER`], or another value that
-    /// does not fit into 32 bits.
-    pub fn from_fields(fields: &Fields) -> Result<Record, usize> {
+    /// The number of the first field, counted from 1, that is out of range: a time above [`FOREVER`], or a number of
+    /// processors that does not fit into 32 bits.
+    #[inline]
+    pub fn from_fields(fields: &Fields, wide: &mut WideNumbers) -> Result<Record, usize> {
         let time = |field: usize| match fields[field - 1] {
             value if (-FOREVER..=FOREVER).contains(&value) => Ok(value),
             _ => Err(field),
@@ -231,13 +232,24 @@ impl Record {
             allocated: small(5)?,
             requested: small(8)?,
             estimate: time(9)?,
-            user: small(12)?,
-            group: small(13)?,
-            executable: small(14)?,
-            queue: small(15)?,
-            partition: small(16)?,
+            user: wide.code(fields[11]),
+            group: wide.code(fields[12]),
+            executable: wide.code(fields[13]),
+            queue: wide.code(fields[14]),
+            partition: wide.code(fields[15]),
             status: small(11).unwrap_or(UNKNOWN as i32),
         })
+    }
+
+    /// The 18 fields of the record. What a record does not keep is unknown: -1.
+    pub fn to_fields(&self, wide: &WideNumbers) -> Fields {
+        let mut fields = [UNKNOWN; 18];
+        (fields[0], fields[1], fields[2], fields[3]) = (self.number, self.submit, self.wait, self.runtime);
+        (fields[4], fields[7], fields[8]) = (i64::from(self.allocated), i64::from(self.requested), self.estimate);
+        fields[10] = i64::from(self.status);
+        let codes = [self.user, self.group, self.executable, self.queue, self.partition];
+        fields[11..16].copy_from_slice(&codes.map(|code| wide.number(code)));
+        fields
     }
 }
 
@@ -265,9 +277,10 @@ mod tests {
 
     #[test]
     fn decimals_tabs_and_carriage_returns() {
-        let fields = parse_fields(LINE).unwrap();
+        let (fields, extra) = parse_fields(LINE).unwrap();
+        assert!(!extra);
         assert_eq!(fields, [272, 0, -1, 11, 1, 142, -1, -1, -1, -1, 1, 97, -1, 307, 3, -1, -1, -1]);
-        let record = Record::from_fields(&fields).unwrap();
+        let record = Record::from_fields(&fields, &mut WideNumbers::default()).unwrap();
         assert_eq!((record.submit, record.runtime, record.allocated, record.estimate), (0, 11, 1, -1));
         assert_eq!((record.user, record.group, record.executable, record.queue), (97, -1, 307, 3));
     }
@@ -276,15 +289,20 @@ mod tests {
     fn faults_name_the_place() {
         let fault = |line: &[u8]| parse_fields(line).unwrap_err();
         assert_eq!(fault(b"1 2  3 "), FaultAt { kind: FaultKind::FieldCount { found: 3 }, offset: 6 });
-        let nineteen = [LINE, b" 7 8"].concat();
-        assert_eq!(fault(&nineteen).kind, FaultKind::FieldCount { found: 20 });
-        assert_eq!(&nineteen[fault(&nineteen).offset..], b"7 8");
+        let more = [LINE, b" 7 {a,b} \xff"].concat();
+        assert_eq!(parse_fields(&more), Ok((parse_fields(LINE).unwrap().0, true)));
         assert_eq!(fault(b"1 x 3"), FaultAt { kind: FaultKind::NotANumber { field: 2 }, offset: 2 });
-        let mut fields = parse_fields(LINE).unwrap();
-        fields[11] = 1 << 31;
-        assert_eq!(Record::from_fields(&fields), Err(12));
-        fields[8] = FOREVER + 1;
-        assert_eq!(Record::from_fields(&fields), Err(9));
+        let (mut fields, _) = parse_fields(LINE).unwrap();
+        let mut wide = WideNumbers::default();
+        (fields[11], fields[12]) = (1 << 40, -5);
+        let record = Record::from_fields(&fields, &mut wide).unwrap();
+        assert_eq!((record.group, wide.number(record.user), wide.number(record.group)), (-1, 1 << 40, -1));
+        let again = record.to_fields(&wide);
+        assert_eq!((again[11], again[12], again[1..5].to_vec()), (1 << 40, -1, fields[1..5].to_vec()));
+        fields[4] = 1 << 31;
+        assert_eq!(Record::from_fields(&fields, &mut wide), Err(5));
+        fields[3] = FOREVER + 1;
+        assert_eq!(Record::from_fields(&fields, &mut wide), Err(4));
         assert_eq!(&LINE[field_offset(LINE, 14)..field_offset(LINE, 15)], b"307 ");
     }
 
@@ -308,11 +326,11 @@ mod tests {
 
     #[test]
     fn the_quick_way_takes_ordinary_lines_and_no_others() {
-        assert_eq!(quickly(LINE, b""), Some(parse_fields(LINE).unwrap()));
+        assert_eq!(quickly(LINE, b""), Some(parse_fields(LINE).unwrap().0));
         let ordinary = b"10 430730 31 10770 256 5343.07 -1 256 28800 -1 1 95 -1 -1 4 -1 -1 12345678".as_slice();
-        assert_eq!(quickly(ordinary, b" 1 2 3"), Some(parse_fields(ordinary).unwrap()));
+        assert_eq!(quickly(ordinary, b" 1 2 3"), Some(parse_fields(ordinary).unwrap().0));
         let longest = [ordinary, &[b' '].repeat(QUICK_LINE - ordinary.len())].concat();
-        assert_eq!(quickly(&longest, b"5"), Some(parse_fields(ordinary).unwrap()));
+        assert_eq!(quickly(&longest, b"5"), Some(parse_fields(ordinary).unwrap().0));
         let seventeen = ordinary[3..].to_vec();
         let nineteen = [b"0 ", ordinary].concat();
         let nul = [&ordinary[..2], b"\0", &ordinary[3..]].concat();
@@ -333,7 +351,7 @@ mod tests {
             blanks in vec("[ \t]|[ \t\r\x0b\x0c]{1,2}", 19),
         ) {
             let line = joined(&fields, &blanks);
-            let expected = (line.len() <= QUICK_LINE).then(|| parse_fields(&line).unwrap());
+            let expected = (line.len() <= QUICK_LINE).then(|| parse_fields(&line).unwrap().0);
             prop_assert_eq!(quickly(&line, b"-1 2"), expected);
         }
 
@@ -355,7 +373,7 @@ mod tests {
                 line[at] = byte;
             }
             if let Some(fields) = quickly(&line, &behind) {
-                prop_assert_eq!(Ok(fields), parse_fields(&line));
+                prop_assert_eq!(Ok((fields, false)), parse_fields(&line));
             }
         }
     }

@@ -100,6 +100,7 @@ fn repeat(workload: &mut Workload, copies: u32) -> Result<(), TraceError> {
 mod tests {
     use super::*;
     use crate::job::{Job, Submission};
+    use crate::trace::wide::WideNumbers;
     use crate::trace::workload::CleaningReport;
 
     fn workload(submits: &[i64]) -> Workload {
@@ -110,7 +111,13 @@ mod tests {
             record: 0,
             number,
         });
-        Workload { label: "test".into(), procs: 4, jobs: jobs.collect(), cleaning: CleaningReport::default() }
+        Workload {
+            label: "test".into(),
+            procs: 4,
+            jobs: jobs.collect(),
+            wide: WideNumbers::default(),
+            cleaning: CleaningReport::default(),
+        }
     }
 
     fn submits(submits: &[i64], shaping: Shaping) -> Vec<i64> {

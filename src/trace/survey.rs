@@ -1,8 +1,9 @@
 //! A summary of a log.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::clean::{Cleaning, clean};
+use super::accounting::SourceReport;
+use super::clean::{Cleaning, clean, peak};
 use super::error::TraceError;
 use super::read::{Log, Skipped};
 use super::record::Record;
@@ -15,12 +16,18 @@ use crate::time::{Seconds, Time};
 pub struct Survey {
     /// The log's name in results.
     pub label: String,
+    /// The format of the log, and what reading did to its rows.
+    pub source: SourceReport,
+    /// The number of records in each state, the most frequent first. Those of an SWF log are named after their status.
+    pub states: Vec<(String, u64)>,
     /// The header field `Computer`.
     pub computer: Option<String>,
     /// The header field `Installation`.
     pub installation: Option<String>,
-    /// The processors of the machine, from the rules of cleaning or else the header. None if unknown.
+    /// The processors of the machine, from the rules of cleaning, else the header, else the peak. None if unknown.
     pub procs: Option<u32>,
+    /// The most processors that were in use at once (see [`peak`]). None if the log has no waits.
+    pub peak: Option<u32>,
     /// The Unix time of the log's time 0. None if the header does not have it.
     pub unix_start: Option<i64>,
     /// Faulty lines that were skipped.
@@ -54,8 +61,12 @@ pub struct Survey {
     pub runtime_mean: f64,
     /// Longest runtime, in seconds.
     pub runtime_max: Seconds,
+    /// Mean wait of the jobs that have one in the log, in seconds. None if none has.
+    pub wait_mean: Option<f64>,
     /// Mean estimate, in seconds.
     pub estimate_mean: f64,
+    /// Largest estimate, in seconds.
+    pub estimate_max: Seconds,
     /// For each of the 18 fields, the share of records with an unknown value, 0 to 1.
     pub unknown: [f64; 18],
 }
@@ -65,10 +76,13 @@ pub struct Survey {
 /// # Errors
 /// If no job remains after cleaning.
 pub fn survey(log: &Log, rules: &Cleaning) -> Result<Survey, TraceError> {
-    let procs = rules.procs.or_else(|| log.header.procs());
-    let workload = clean(log, &Cleaning { procs: procs.or(Some(u32::MAX)), ..*rules })?;
+    let peak = peak(&log.records, rules.procs_field);
+    let told = rules.procs.or_else(|| log.header.procs());
+    let procs = told.or(peak);
+    let mut workload = clean(log, &Cleaning { procs: procs.or(Some(u32::MAX)), ..*rules })?;
+    workload.cleaning.machine_is_peak = told.is_none() && peak.is_some();
     let distinct = |field: fn(&Record) -> i32| {
-        let known = log.records.iter().map(field).filter(|&value| value >= 0);
+        let known = log.records.iter().map(field).filter(|&value| value != -1);
         known.collect::<BTreeSet<_>>().len()
     };
     let jobs = &workload.jobs;
@@ -76,11 +90,15 @@ pub fn survey(log: &Log, rules: &Cleaning) -> Result<Survey, TraceError> {
     let span = workload.last_submit() - workload.first_submit();
     let capacity = procs.map(|procs| f64::from(procs) * span as f64).filter(|&capacity| capacity > 0.0);
     let mean = |value: fn(&crate::job::Job) -> f64| jobs.iter().map(value).sum::<f64>() / jobs.len() as f64;
+    let waits: Vec<f64> = jobs.iter().filter_map(|job| Some(job.recorded_wait.get()? as f64)).collect();
     Ok(Survey {
         label: log.label.clone(),
+        source: log.source.clone(),
+        states: states(log),
         computer: log.header.get("Computer"),
         installation: log.header.get("Installation"),
         procs,
+        peak,
         unix_start: log.header.number("UnixStartTime").filter(|&time| time > 0),
         skipped: log.skipped.clone(),
         cleaning: workload.cleaning,
@@ -97,7 +115,33 @@ pub fn survey(log: &Log, rules: &Cleaning) -> Result<Survey, TraceError> {
         procs_max: jobs.iter().map(|job| job.submission.procs).max().unwrap_or(0),
         runtime_mean: mean(|job| job.runtime as f64),
         runtime_max: jobs.iter().map(|job| job.runtime).max().unwrap_or(0),
+        wait_mean: (!waits.is_empty()).then(|| waits.iter().sum::<f64>() / waits.len() as f64),
         estimate_mean: mean(|job| job.submission.estimate as f64),
+        estimate_max: jobs.iter().map(|job| job.submission.estimate).max().unwrap_or(0),
         unknown: log.unknown.map(|count| count as f64 / log.records.len() as f64),
     })
+}
+
+/// The states of a log with their counts, the most frequent first.
+fn states(log: &Log) -> Vec<(String, u64)> {
+    let mut counts = log.source.states.clone();
+    if counts.is_empty() {
+        let mut statuses = BTreeMap::<i32, u64>::new();
+        for record in &log.records {
+            *statuses.entry(record.status).or_default() += 1;
+        }
+        let name = |status| match status {
+            0 => "failed".to_string(),
+            1 => "completed".to_string(),
+            5 => "cancelled".to_string(),
+            status if status < 0 => "unknown".to_string(),
+            status => format!("status {status}"),
+        };
+        for (status, count) in statuses {
+            *counts.entry(name(status)).or_default() += count;
+        }
+    }
+    let mut states: Vec<_> = counts.into_iter().collect();
+    states.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    states
 }

@@ -1,10 +1,11 @@
-//! Checks an SWF log: reports every fault with its position, and unusual records.
+//! Checks a log: reports every fault with its position, and unusual records.
 
 use std::collections::BTreeMap;
 
 use super::error::{LineFault, TraceError};
+use super::format::LogFormat;
 use super::header::Header;
-use super::read::{Line, Lines};
+use super::read::{Line, Lines, Log, OpenLog, ReadOptions, open, read_accounting};
 use super::record::Record;
 use super::source::Source;
 
@@ -23,7 +24,9 @@ pub struct Findings {
     pub faults: Vec<LineFault>,
     /// The number of all faulty lines.
     pub fault_count: u64,
-    /// The header does not give the size of the machine.
+    /// The format of the log.
+    pub format: &'static str,
+    /// The header does not give the size of the machine, and there are no waits that show it.
     pub no_machine: bool,
     /// Facts that are legal but unusual, in a fixed order; only those that occur.
     pub remarks: Vec<Finding>,
@@ -90,13 +93,79 @@ impl JobNumbers {
     }
 }
 
-/// Reads a log to its end, faulty lines included. Its memory use does not depend on the length of the log. `progress` is
-/// called after every 65,536 records with the number of records so far.
+/// Reads a log to its end, faulty lines included. For an SWF log, the memory use does not depend on its length. `progress`
+/// is called after every 65,536 records with the number of records so far.
 ///
 /// # Errors
-/// If the log cannot be read.
-pub fn validate(source: &Source, progress: &mut dyn FnMut(usize)) -> Result<Findings, TraceError> {
-    let mut findings = Findings::default();
+/// If the log cannot be read, or is of no known format.
+pub fn validate(
+    source: &Source,
+    options: &ReadOptions,
+    progress: &mut dyn FnMut(usize),
+) -> Result<Findings, TraceError> {
+    let (format, raw) = open(source, options)?;
+    match format {
+        LogFormat::Swf => {
+            options.reading.check(&format, raw.name())?;
+            validate_swf(raw, progress)
+        }
+        format => {
+            let mut findings = Findings { format: format.name(), ..Findings::default() };
+            let mut on_fault = |fault| findings.push_fault(fault);
+            let log = read_accounting(source, &format, raw, options, Some(&mut on_fault), progress)?;
+            findings.describe(&log);
+            Ok(findings)
+        }
+    }
+}
+
+impl Findings {
+    fn push_fault(&mut self, fault: LineFault) {
+        self.fault_count += 1;
+        if self.faults.len() < FAULTS_SHOWN {
+            self.faults.push(fault);
+        }
+    }
+
+    /// Adds what is unusual in a log that is not SWF. Its records have no lines of their own.
+    fn describe(&mut self, log: &Log) {
+        self.records = log.records.len() as u64;
+        let count = |is: fn(&Record) -> bool| log.records.iter().filter(|record| is(record)).count() as u64;
+        let report = &log.source;
+        let remarks = [
+            (report.steps, "rows of steps of jobs: dropped"),
+            (report.array_ranges, "rows of ranges of job arrays: dropped"),
+            (report.not_ended, "jobs that had not ended: dropped"),
+            (report.other_events, "rows that do not report the end of a job: dropped"),
+            (report.without_gpus, "jobs without GPUs: dropped"),
+            (report.other_clusters, "jobs of other clusters: dropped"),
+            (report.never_started, "jobs that never started: dropped by cleaning"),
+            (
+                count(|record| record.runtime >= 0 && is_insane(record)),
+                "records without processors: dropped by cleaning",
+            ),
+            (report.unknown_states, "jobs with an unknown state: their status is 0, or -1 in csv"),
+            (report.waits_cut, "jobs that started before they were submitted: their wait is 0"),
+            (
+                report.clock_changes,
+                "jobs whose times differ from their run time by an hour or more: the run time is used",
+            ),
+            (report.held, "jobs that were held: submitted when they became eligible (--submit-time)"),
+            (count(|record| record.runtime == 0), "records with a run time of 0: simulated as 1 second"),
+            (count(|record| record.estimate <= 0), "records without an estimate: filled in (--missing-estimate)"),
+            (
+                count(|record| record.estimate > 0 && record.runtime > record.estimate),
+                "records running longer than estimated (--overrun)",
+            ),
+        ];
+        let found = remarks.into_iter().filter(|(count, _)| *count > 0);
+        self.remarks.extend(found.map(|(count, what)| Finding { what: what.to_string(), count, first_line: 0 }));
+    }
+}
+
+fn validate_swf(raw: OpenLog, progress: &mut dyn FnMut(usize)) -> Result<Findings, TraceError> {
+    let mut findings = Findings { format: "swf", ..Findings::default() };
+    let (mut extra_fields, mut has_waits) = (Tally::default(), false);
     let mut header = Header::default();
     let (mut backwards, mut repeated, mut insane, mut wide) =
         (Tally::default(), Tally::default(), Tally::default(), Tally::default());
@@ -104,7 +173,7 @@ pub fn validate(source: &Source, progress: &mut dyn FnMut(usize)) -> Result<Find
     let (mut numbers, mut unchecked) = (JobNumbers::default(), Tally::default());
     let mut latest_submit = i64::MIN;
     let mut procs = None;
-    let mut lines = Lines::new(source.open()?, source.name());
+    let mut lines = Lines::new(raw);
     while let Some(line) = lines.next_line()? {
         match line {
             Line::Comment(text) => {
@@ -112,18 +181,15 @@ pub fn validate(source: &Source, progress: &mut dyn FnMut(usize)) -> Result<Find
                     header.push_if_room(text);
                 }
             }
-            Line::Fault(fault) => {
-                findings.fault_count += 1;
-                if findings.faults.len() < FAULTS_SHOWN {
-                    findings.faults.push(fault);
-                }
-            }
-            Line::Record { record, .. } => {
+            Line::Fault(fault) => findings.push_fault(fault),
+            Line::Record { record, extra, .. } => {
                 let at = lines.number();
                 if findings.records == 0 {
                     procs = header.procs();
                 }
                 findings.records += 1;
+                extra_fields.note(extra, at);
+                has_waits |= record.wait >= 0;
                 let needs = if record.requested > 0 { record.requested } else { record.allocated };
                 insane.note(is_insane(&record), at);
                 wide.note(procs.is_some_and(|procs| i64::from(needs) > i64::from(procs)), at);
@@ -142,7 +208,7 @@ pub fn validate(source: &Source, progress: &mut dyn FnMut(usize)) -> Result<Find
             }
         }
     }
-    findings.no_machine = header.procs().is_none();
+    findings.no_machine = header.procs().is_none() && !has_waits;
     let width = format!("wider than the machine's {} processors: dropped", procs.unwrap_or(0));
     let remarks = [
         (insane, "not sane (no processors, or a negative run or submit time): dropped"),
@@ -153,12 +219,17 @@ pub fn validate(source: &Source, progress: &mut dyn FnMut(usize)) -> Result<Find
         (zero, "with a run time of 0: simulated as 1 second"),
         (no_estimate, "without an estimate: filled in (--missing-estimate)"),
         (overruns, "running longer than estimated (--overrun)"),
+        (extra_fields, "with fields after the 18th, which are ignored"),
     ];
     for (tally, what) in remarks {
         if tally.count > 0 {
             let Tally { count, first_line } = tally;
             findings.remarks.push(Finding { what: what.to_string(), count, first_line });
         }
+    }
+    if header.procs().is_none() && has_waits {
+        let what = "records, but neither MaxProcs nor MaxNodes: the machine is the most that was in use (--procs)";
+        findings.remarks.push(Finding { what: what.to_string(), count: findings.records, first_line: 0 });
     }
     if let Some(declared) = header.number("MaxJobs")
         && u64::try_from(declared) != Ok(findings.records)

@@ -1,5 +1,6 @@
 //! A workload: the jobs of a log that can be simulated, and the size of the machine.
 
+use super::wide::WideNumbers;
 use crate::job::Job;
 use crate::time::{Seconds, Time};
 
@@ -12,6 +13,8 @@ pub struct Workload {
     pub procs: u32,
     /// In order of submission; at least one.
     pub jobs: Vec<Job>,
+    /// The numbers of users and other names in the jobs that do not fit into 32 bits.
+    pub wide: WideNumbers,
     /// What cleaning did to the log's records.
     pub cleaning: CleaningReport,
 }
@@ -64,6 +67,8 @@ pub struct CleaningReport {
     pub modelled_cut: u64,
     /// Jobs among them for which the model had no long enough estimate left.
     pub modelled_short: u64,
+    /// The machine is the most that was in use at once, because neither the log nor the rules say its size.
+    pub machine_is_peak: bool,
     /// Jobs that follow a job with a later submit time in the log.
     pub out_of_order: u64,
 }

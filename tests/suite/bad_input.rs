@@ -33,9 +33,21 @@ fn a_line_with_too_few_fields() {
 }
 
 #[test]
-fn a_line_with_too_many_fields() {
-    let log = with_header(&format!("{} 19 20\n", GOOD.trim_end()));
-    assert_bad_log(&log, &[], "standard input:2:37: more than the 18 fields of an SWF record (20): \"19 20\"");
+fn fields_after_the_18th_are_ignored_and_told_once() {
+    let log = with_header(&format!("{} 19 {{1,2}} x=\n{GOOD}", GOOD.trim_end()));
+    let ran = sim_fed(&["--trace", "-"], &log);
+    assert!(ran.code == 0 && ran.out.contains("stdin,8,sjbf,ruh,2,0,"), "{}", ran.err);
+    assert_eq!(ran.err.matches("1 records have fields after the 18th, which are ignored").count(), 1, "{}", ran.err);
+    // What is written again has 18 fields.
+    let written = sim_fed(&["-q", "--trace", "-", "--swf-out", "-"], &log).out;
+    assert!(written.lines().last().unwrap().split_whitespace().count() == 18, "{written}");
+}
+
+#[test]
+fn a_byte_order_mark_is_skipped() {
+    let log = [b"\xef\xbb\xbf", &with_header(GOOD)[..]].concat();
+    let ran = sim_fed(&["-q", "--trace", "-"], &log);
+    assert!(ran.code == 0 && ran.out.contains("stdin,8,sjbf,ruh,1,0,"), "{}", ran.err);
 }
 
 #[test]
@@ -59,8 +71,20 @@ fn a_number_beyond_reason() {
         let message = format!("field {field} (requested time) is too large a number: \"{number}\"");
         assert_bad_log(&log, &[], &message);
     }
-    let log = with_header("1 0 0 5 1 1 1 1 9 1 1 5000000000 1 1 1 1 1 1\n");
-    assert_bad_log(&log, &[], "standard input:2:23: field 12 (user) is too large a number: \"5000000000\"");
+    let log = with_header("1 0 0 5 5000000000 1 1 1 9 1 1 1 1 1 1 1 1 1\n");
+    assert_bad_log(&log, &[], "field 5 (allocated processors) is too large a number: \"5000000000\"");
+}
+
+#[test]
+fn users_may_have_64_bits() {
+    let users = ["35012304659472", "9223372036854775807", "7", "-1", "-9", "35012304659472"];
+    let lines: String = users.map(|user| format!("1 0 0 5 1 1 1 1 9 1 1 {user} 1 1 1 1 1 1\n")).concat();
+    let ran = sim_fed(&["-q", "--trace", "-", "--jobs-out", "-"], &with_header(&lines));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let printed: Vec<&str> = ran.out.lines().skip(1).map(|line| line.split(',').nth(1).unwrap()).collect();
+    assert_eq!(printed, ["35012304659472", "9223372036854775807", "7", "-1", "-1", "35012304659472"]);
+    let info = sim_fed(&["-q", "trace", "info", "-", "--format", "json"], &with_header(&lines)).out;
+    assert!(info.contains("\"users\": 3"), "{info}");
 }
 
 #[test]
@@ -74,8 +98,12 @@ fn faulty_lines_can_be_skipped_and_are_counted() {
 
 #[test]
 fn a_binary_file() {
-    assert_bad_log(b"\x7fELF\x02\x01\x01\0\0\0\0\n\0\0", &[], "is this an SWF log?");
-    assert_bad_log(&vec![b'x'; 3 << 20], &[], "a line of more than a megabyte; is this an SWF log?");
+    assert_bad_log(b"\x7fELF\x02\x01\x01\0\0\0\0\n\0\0", &[], "it is not text, so it is not a log; it begins with");
+    assert_bad_log(&vec![b'x'; 3 << 20], &[], "is of none of the formats swf, sacct, pbs, lsf, sge, csv:...");
+    assert_bad_log(&vec![b'1'; 3 << 20], &["--log-format", "swf"], "a line of more than a megabyte; is this a log?");
+    let mut half = with_header(GOOD);
+    half.extend_from_slice(b"\0\0\0\n");
+    assert_bad_log(&half, &[], "standard input:3:1: not a line of text (it has a NUL byte); is this a log?");
 }
 
 #[test]
@@ -121,10 +149,18 @@ fn a_log_without_jobs() {
 
 #[test]
 fn a_log_that_does_not_name_its_machine() {
-    assert_bad_log(GOOD.as_bytes(), &[], "neither MaxProcs nor MaxNodes: say how large the machine is with --procs N");
-    let zero = format!("; MaxProcs: 0\n; MaxNodes: -1\n{GOOD}");
-    assert_bad_log(zero.as_bytes(), &[], "--procs N");
-    assert_eq!(sim_fed(&["--trace", "-", "--procs", "4"], zero.as_bytes()).code, 0);
+    // The machine is as large as what was in use at once: the first job ends when the last one starts.
+    let log = format!("{GOOD}2 1 0 4 2 1 1 2 9 1 1 1 1 1 1 1 1 1\n3 1 4 9 2 1 1 2 9 1 1 1 1 1 1 1 1 1\n");
+    for log in [log.clone(), format!("; MaxProcs: 0\n; MaxNodes: -1\n{log}")] {
+        let ran = sim_fed(&["-q", "--trace", "-"], log.as_bytes());
+        assert!(ran.code == 0 && ran.out.contains("stdin,3,sjbf,ruh,3,0,"), "{}", ran.out);
+        assert!(ran.err.contains("as many processors as were in use at once"), "{}", ran.err);
+        let ran = sim_fed(&["-q", "--trace", "-", "--procs", "4"], log.as_bytes());
+        assert!(ran.code == 0 && ran.err.is_empty(), "{}", ran.err);
+    }
+    let without_waits = GOOD.replacen("1 0 0 5", "1 0 -1 5", 1);
+    assert_bad_log(without_waits.as_bytes(), &[], "say how large the machine is with --procs N");
+    assert_eq!(sim_fed(&["--trace", "-", "--procs", "4"], without_waits.as_bytes()).code, 0);
 }
 
 #[test]

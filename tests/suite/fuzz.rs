@@ -600,7 +600,7 @@ fn source(bytes: &[u8]) -> Source {
 }
 
 fn read_log(bytes: &[u8], skip_bad_lines: bool) -> Option<Log> {
-    let how = ReadOptions { skip_bad_lines, keep_text: true, digest: true };
+    let how = ReadOptions { skip_bad_lines, keep_text: true, digest: true, ..ReadOptions::default() };
     read(&source(bytes), how, &mut |_| ()).ok()
 }
 
@@ -611,7 +611,7 @@ fn logs(case: &mut Case<'_>) -> bool {
 /// Reading, validating and writing a log agree on what is in it.
 fn check_log(bytes: &[u8]) -> bool {
     let (strict, lenient) = (read_log(bytes, false), read_log(bytes, true));
-    let findings = validate(&source(bytes), &mut |_| ());
+    let findings = validate(&source(bytes), &ReadOptions::default(), &mut |_| ());
     let (Some(log), Ok(findings)) = (&lenient, &findings) else {
         assert!(strict.is_none() && lenient.is_none() && findings.is_err());
         return false;

@@ -15,7 +15,7 @@ use shadowtime::metrics::{Measure, summarize};
 use shadowtime::schedule::View;
 use shadowtime::time::{FOREVER, Time};
 use shadowtime::trace::{
-    self, Cleaning, Fields, Log, Overrun, ReadOptions, Record, Shaping, Source, TraceError, Workload,
+    self, Cleaning, Fields, Log, Overrun, ReadOptions, Record, Shaping, Source, TraceError, WideNumbers, Workload,
 };
 use shadowtime::{predict, schedule};
 
@@ -508,7 +508,8 @@ fn records_come_back_as_they_were_written() {
             text.pop();
         }
         let log = read_back(&text);
-        let records: Vec<_> = lines.iter().map(|(_, fields)| Record::from_fields(fields).unwrap()).collect();
+        let mut wide = WideNumbers::default();
+        let records: Vec<_> = lines.iter().map(|(_, fields)| Record::from_fields(fields, &mut wide).unwrap()).collect();
         prop_assert_eq!(&log.records, &records);
         // A record leaves some fields out; the lines as written have them all.
         let kept = log.text.as_ref().unwrap();

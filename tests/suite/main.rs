@@ -6,6 +6,7 @@ mod boundaries;
 mod cli;
 mod estimates;
 mod faults;
+mod formats;
 mod formulas;
 mod fuzz;
 mod golden;

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use shadowtime::engine::{EngineOptions, Outcome};
 use shadowtime::experiment::{Setting, simulate};
 use shadowtime::job::{Job, Submission};
-use shadowtime::trace::{CleaningReport, Workload};
+use shadowtime::trace::{CleaningReport, WideNumbers, Workload};
 
 /// A job of user 1: (submit, processors, runtime, estimate).
 pub fn job(submit: i64, procs: u32, runtime: i64, estimate: i64) -> Job {
@@ -23,7 +23,13 @@ pub fn job_of(user: i32, submit: i64, procs: u32, runtime: i64, estimate: i64) -
 /// A workload of jobs in order of submission; they get the numbers 1, 2, 3, ...
 pub fn workload(procs: u32, jobs: &[Job]) -> Workload {
     let numbered = jobs.iter().zip(0u32..).map(|(job, at)| Job { record: at, number: i64::from(at) + 1, ..*job });
-    Workload { label: "test".into(), procs, jobs: numbered.collect(), cleaning: CleaningReport::default() }
+    Workload {
+        label: "test".into(),
+        procs,
+        jobs: numbered.collect(),
+        wide: WideNumbers::default(),
+        cleaning: CleaningReport::default(),
+    }
 }
 
 /// Runs a workload under a scheduler with a predictor, both as specs.

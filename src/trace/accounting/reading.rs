@@ -1,0 +1,92 @@
+//! How logs that are not SWF are read.
+
+use crate::time::Seconds;
+use crate::trace::error::TraceError;
+use crate::trace::format::LogFormat;
+
+/// What a processor of the simulation is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// A core.
+    #[default]
+    Cpus,
+    /// A whole node.
+    Nodes,
+    /// A GPU. Jobs without any are dropped.
+    Gpus,
+}
+
+/// When a job counts as submitted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SubmitTime {
+    /// When it became eligible, if that is later than its submission: a held or dependent job does not wait for the scheduler.
+    #[default]
+    Eligible,
+    /// When it was submitted.
+    Submitted,
+}
+
+/// The field of a PBS log with the estimate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EstimateField {
+    /// `Resource_List.walltime`.
+    #[default]
+    Walltime,
+    /// `Resource_List.soft_walltime`, or the other one where it is missing.
+    SoftWalltime,
+}
+
+/// How a log is read: its format, and the choices that accounting files leave open.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogReading {
+    /// The format. None: told by the content.
+    pub format: Option<LogFormat>,
+    /// What a processor is.
+    pub unit: Unit,
+    /// When a job counts as submitted.
+    pub submit_time: SubmitTime,
+    /// The estimates of a PBS log.
+    pub estimate_field: EstimateField,
+    /// The names of the columns of an sacct file without a header. None: as the file says.
+    pub columns: Option<Vec<String>>,
+    /// The estimates of jobs without a limit of their own, by the name of the partition.
+    pub partition_limits: Vec<(String, Seconds)>,
+    /// Only jobs of this cluster. None: all, and it is an error if there are several.
+    pub cluster: Option<String>,
+}
+
+impl LogReading {
+    /// Refuses options that the format cannot follow.
+    pub fn check(&self, format: &LogFormat, name: &str) -> Result<(), TraceError> {
+        let format_name = format.name();
+        let refuse = |why: String| Err(TraceError::Format { name: name.to_string(), why });
+        let has_unit = match format {
+            LogFormat::Swf | LogFormat::Csv(_) => self.unit == Unit::Cpus,
+            LogFormat::Sacct | LogFormat::Pbs => true,
+            LogFormat::Lsf => self.unit != Unit::Gpus,
+            LogFormat::Sge => self.unit == Unit::Cpus,
+        };
+        if !has_unit {
+            let unit = if self.unit == Unit::Nodes { "nodes" } else { "gpus" };
+            return refuse(match format {
+                LogFormat::Csv(_) => format!("--unit does not apply to csv: procs={unit} names a column instead"),
+                _ => format!(
+                    "a log in the format {format_name} does not say the {unit} of jobs: leave out --unit {unit}"
+                ),
+            });
+        }
+        let is_sacct = *format == LogFormat::Sacct;
+        let is_pbs = *format == LogFormat::Pbs;
+        for (given, option, has) in [
+            (self.columns.is_some(), "--columns", is_sacct),
+            (!self.partition_limits.is_empty(), "--partition-limit", is_sacct),
+            (self.cluster.is_some(), "--cluster", is_sacct),
+            (self.estimate_field != EstimateField::Walltime, "--estimate-field soft_walltime", is_pbs),
+        ] {
+            if given && !has {
+                return refuse(format!("{option} does not apply to a log in the format {format_name}: leave it out"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,132 @@
+//! Grid Engine (SGE, UGE): the colon separated file `accounting`.
+
+use std::io::Read;
+
+use super::AccountingJob;
+use super::collect::Collector;
+use super::values::{Bad, count, duration, unix_time};
+use crate::time::{Seconds, Time};
+use crate::trace::error::{FaultKind, TraceError};
+use crate::trace::lines::RawLines;
+use crate::trace::number;
+use crate::trace::record::is_blank_line;
+
+/// The fields up to the category, which is the last one that is used.
+const FIELDS: usize = 40;
+
+/// Times from here on are milliseconds: as seconds they would be after the year 5000.
+const MILLISECONDS: i64 = 100_000_000_000;
+
+/// Whether a line has the form of an SGE row.
+pub fn is_sge(line: &[u8]) -> bool {
+    let is_number = |field: Option<&[u8]>| field.is_some_and(|field| number::parse(field).is_ok());
+    let mut fields = line.split(|&byte| byte == b':');
+    memchr::memchr_iter(b':', line).count() + 1 >= FIELDS
+        && is_number(fields.nth(5))
+        && is_number(fields.nth(2))
+        && is_number(fields.next())
+        && is_number(fields.next())
+}
+
+/// Reads all rows. Lines that begin with `#` are comments.
+pub fn read<R: Read>(raw: &mut RawLines<R>, collector: &mut Collector<'_>) -> Result<(), TraceError> {
+    while let Some(place) = raw.cut()? {
+        let line = &raw.buffer()[place];
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if is_blank_line(line) || line.first() == Some(&b'#') {
+            continue;
+        }
+        if let Err(bad) = row(line, collector) {
+            collector.bad_row(raw.number(), line, &bad)?;
+        }
+    }
+    Ok(())
+}
+
+fn row<'a>(line: &'a [u8], collector: &mut Collector<'_>) -> Result<(), Bad<'a>> {
+    let mut fields: [&[u8]; FIELDS] = [b""; FIELDS];
+    let mut found = 0;
+    for (field, text) in fields.iter_mut().zip(line.split(|&byte| byte == b':')) {
+        *field = text;
+        found += 1;
+    }
+    if found < FIELDS {
+        return Err(Bad { kind: FaultKind::TooFewColumns { found, expected: FIELDS }, at: line });
+    }
+    // The category and what follows it: an h_rt of 1:00:00 has colons of its own.
+    let category_at = fields[FIELDS - 1].as_ptr() as usize - line.as_ptr() as usize;
+    let category = &line[category_at..];
+    // A task of a parallel job is not a job. The field follows the category and the waits for input and output.
+    let task = category.split(|&byte| byte == b':').nth(2).unwrap_or(b"NONE");
+    if !matches!(task, b"" | b"NONE" | b"NULL" | b"(null)") && line.split(|&byte| byte == b':').count() >= 45 {
+        collector.drop_row(|report| &mut report.steps);
+        return Ok(());
+    }
+    let slots = count(fields[34], "slots")?.unwrap_or(-1);
+    let submit = time(fields[8], "submission_time")?.ok_or(Bad::missing(fields[8], "submission_time"))?;
+    let completed = fields[11] == b"0" && fields[12] == b"0";
+    let job = AccountingJob {
+        id: fields[5],
+        submit,
+        eligible: None,
+        start: time(fields[9], "start_time")?,
+        end: time(fields[10], "end_time")?,
+        wait_known: true,
+        elapsed: duration(fields[13], "ru_wallclock")?,
+        allocated: slots,
+        requested: slots,
+        estimate: limit(category, b"h_rt=")?.map_or_else(|| limit(category, b"s_rt="), |limit| Ok(Some(limit)))?,
+        names: [fields[3], fields[2], fields[4], fields[0], b""],
+        status: i32::from(completed),
+        state: if completed { b"exit status 0" } else { b"failed or other exit status" },
+    };
+    collector.job(line, &job)
+}
+
+/// An instant in seconds or milliseconds. None if it is 0.
+fn time<'a>(text: &'a [u8], column: &'static str) -> Result<Option<Time>, Bad<'a>> {
+    match number::parse(text) {
+        Ok(number) if number.rounded >= MILLISECONDS => Ok(Some((number.rounded + 500).div_euclid(1000))),
+        _ => unix_time(text, column),
+    }
+}
+
+/// The value of a limit such as `h_rt=` in the category.
+fn limit<'a>(category: &'a [u8], key: &[u8]) -> Result<Option<Seconds>, Bad<'a>> {
+    let starts = memchr::memmem::find_iter(category, key);
+    let mut starts = starts.filter(|&at| at == 0 || matches!(category[at - 1], b' ' | b','));
+    let Some(at) = starts.next() else { return Ok(None) };
+    let rest = &category[at + key.len()..];
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let is_clock = |rest: &[u8]| match rest {
+        [b':', m1, m2, b':', s1, s2, after @ ..] => {
+            [m1, m2, s1, s2].iter().all(|byte| byte.is_ascii_digit())
+                && !after.first().is_some_and(|&byte| byte == b'.')
+        }
+        _ => false,
+    };
+    // A colon may also be the end of the category.
+    let length = if is_clock(&rest[digits..]) { digits + 6 } else { digits };
+    if digits == 0 { Ok(None) } else { duration(&rest[..length], "the limit of the category") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_and_milliseconds() {
+        for (text, limit_found) in [
+            ("-l h_cpu=1,h_rt=36000,s_rt=5 -pe x 1:0.0:NONE", Some(36_000)),
+            ("-l h_rt=1:00:00 -pe x 1:0.0:NONE", Some(3600)),
+            ("-l h_rt=36000:0.000000:NONE", Some(36_000)),
+            ("-l xh_rt=5", None),
+            ("-l h_rt=INFINITY", None),
+            ("-u x:0", None),
+        ] {
+            assert_eq!(limit(text.as_bytes(), b"h_rt="), Ok(limit_found), "{text}");
+        }
+        assert_eq!(time(b"1652111622875", "t"), Ok(Some(1_652_111_623)));
+        assert_eq!((time(b"1310761621", "t"), time(b"0", "t")), (Ok(Some(1_310_761_621)), Ok(None)));
+    }
+}
