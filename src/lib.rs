@@ -35,7 +35,7 @@
 //! | floor | module | what it contains |
 //! |---|---|---|
 //! | 0 | [`time`], [`job`], [`spec`], [`settings_file`], [`text`], [`stats`], [`rng`], [`parallel`] | basic types: durations, jobs (what is submitted and what is known only later), `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, medians, random streams from one seed, threads with results in a fixed order |
-//! | 1 | [`trace`] | reading and writing SWF, compressed input, named cleaning rules with counts, shaping, the embedded log |
+//! | 1 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, named cleaning rules with counts, shaping, the embedded log |
 //! | 2 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
 //! | 3 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, the catalog of all predictors |
 //! | 3 | [`schedule`] | the policy interface, the waiting queue and its index by number of processors, the running jobs, one file per policy, the catalog of all policies |
@@ -62,6 +62,8 @@
 //!   [`engine::Observer`].
 //! - A new policy that distributes jobs over sites: `meta/policies.rs`; the order of events at all sites: `meta/clock.rs`.
 //! - A new estimate model: a file in `model/estimates/` and an entry in `model/estimates/catalog.rs`.
+//! - A new format of logs: a file in `trace/accounting/`, and its lines in `trace/format.rs`.
+//! - How rows of accounting files become records: `trace/accounting/collect.rs`.
 //! - Which records are dropped or changed: `trace/clean.rs`.
 //! - A column of the summary: `metrics/summary.rs`, then `metrics/columns.rs`, and `metrics/row.rs`, which stores it.
 //! - An option that changes results: its line in `experiment/options.rs`. Any other option: the file of its command in `cli/`.

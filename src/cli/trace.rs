@@ -11,8 +11,10 @@ use super::places::{given_files, refuse_collisions};
 use super::progress::Progress;
 use super::stderr::note;
 use crate::experiment::Options;
-use crate::report::{Output, grouped, survey_row, write_findings, write_log, write_survey};
-use crate::trace::{Log, ReadOptions, Source, TraceError, Unit, demo, peak, read_joined, survey, validate};
+use crate::report::{Output, grouped, survey_row, write_findings, write_log, write_sorted_log, write_survey};
+use crate::trace::{
+    Header, Log, ReadOptions, SortedLog, Source, TraceError, Unit, demo, peak, read_joined, survey, validate,
+};
 
 #[derive(Debug, Args)]
 pub struct TraceArgs {
@@ -39,7 +41,8 @@ enum TraceCommand {
   sim trace convert jobs.csv --out jobs.swf \\
     --log-format 'csv:submit=submit_time,wait=wait_time,run=run_time,procs=node_num,estimate=wall_time'
 
-The log is read into memory: about 72 bytes per job, or the whole log if it is SWF.")]
+An SWF file in order of submission is copied without being kept in memory. Other logs take about 72 bytes
+per job, and SWF logs that must be sorted or joined as much as their text.")]
     Convert(ConvertArgs),
 }
 
@@ -109,25 +112,42 @@ fn convert(args: &ConvertArgs, options: &Options, quiet: bool) -> anyhow::Result
     let sources: Vec<Source> = args.files.iter().map(|file| Source::from_argument(file)).collect();
     let how = ReadOptions { keep_names: names.is_some(), ..options.read_options() };
     let progress = Progress::counting("reading", "records", None, quiet);
+    let sorted = match &sources[..] {
+        [source] => SortedLog::find(source, &how, options.cleaning.procs, &mut |records| progress.set(records))?,
+        _ => None,
+    };
+    if let Some(sorted) = &sorted {
+        let header = converted_header(&sorted.log, sorted.records, &sources, options, quiet)?;
+        drop(progress);
+        out.expect("--out is required").fill(|out| write_sorted_log(out, sorted, &header))?;
+        return names.map_or(Ok(()), |out| write_names_of(&sorted.log, out));
+    }
     let log = read_joined(&sources, &how, &mut |records| progress.set(records))?;
     drop(progress);
-    report_reading(&log, quiet);
-    if log.records.is_empty() {
-        let why = "the log has no records".to_string();
-        return Err(TraceError::NoJobs { name: log.name, why }.into());
-    }
-    let procs = machine(&log, options)?;
-    let mut header = log.header.with_procs(procs);
-    header.push(source_note(&log, &sources, options.reading.unit).as_bytes());
+    let header = converted_header(&log, log.records.len(), &sources, options, quiet)?;
     out.expect("--out is required").fill(|out| write_log(out, &log, &header))?;
-    if let Some(out) = names {
-        write_names_of(&log, out)?;
+    names.map_or(Ok(()), |out| write_names_of(&log, out))
+}
+
+/// The header of a log that is converted. Prints what reading did to the log.
+fn converted_header(
+    log: &Log,
+    records: usize,
+    sources: &[Source],
+    options: &Options,
+    quiet: bool,
+) -> Result<Header, TraceError> {
+    report_reading(log, quiet);
+    if records == 0 {
+        return Err(TraceError::NoJobs { name: log.name.clone(), why: "the log has no records".to_string() });
     }
+    let mut header = log.header.with_procs(machine(log, options)?);
+    header.push(source_note(log, sources, options.reading.unit).as_bytes());
     if !quiet {
-        let (records, rows) = (grouped(log.records.len() as u64), grouped(log.source.rows));
-        note(format_args!("{}: {records} records of {rows} rows written", log.name));
+        let (records, rows) = (grouped(records as u64), grouped(log.source.rows));
+        note(format_args!("{}: {records} records of {rows} rows", log.name));
     }
-    Ok(())
+    Ok(header)
 }
 
 /// The processors of the machine of a log that is converted.

@@ -23,7 +23,7 @@ pub use jobs::{PlacedRow, write_jobs, write_placed_jobs, write_predictions};
 pub use listing::{write_columns, write_forms};
 pub use output::{Output, OutputError, abandon_unfinished, refuse_stdout, temporary_folder, written_path};
 pub use runs::write_runs;
-pub use schedule::{write_log, write_schedule, write_with_estimates};
+pub use schedule::{write_log, write_schedule, write_sorted_log, write_with_estimates};
 pub use summary::write_summary;
 pub use survey::{dropped_in_words, reading_in_words, survey_row, write_findings, write_names, write_survey};
 pub use table::{Table, grouped, percent};

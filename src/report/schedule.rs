@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use crate::metrics::JobMetrics;
-use crate::time::Seconds;
-use crate::trace::{Header, Log, LogText, field_texts, write_header, write_record, write_texts};
+use crate::time::{Seconds, Time};
+use crate::trace::{Header, Log, LogText, SortedLog, field_texts, write_header, write_record, write_texts};
 
 /// Writes the jobs of a schedule with their simulated waits. Job number, submit time and runtime are those of the
 /// simulation, which differ from the log if the workload was shaped. So is the estimate if a model made it, which
@@ -65,14 +65,23 @@ pub fn write_log(out: &mut dyn Write, log: &Log, header: &Header) -> io::Result<
     for (at, record) in log.records.iter().enumerate() {
         match &log.text {
             None => write_record(out, &record.to_fields(&log.wide))?,
-            Some(text) => {
-                let submit = record.submit.to_string();
-                let fields = field_texts(text.line(at)).zip(1..);
-                write_texts(out, fields.map(|(field, number)| if number == 2 { submit.as_bytes() } else { field }))?;
-            }
+            Some(text) => write_with_submit(out, text.line(at), record.submit)?,
         }
     }
     Ok(())
+}
+
+/// Copies an SWF log that is in order of submission.
+pub fn write_sorted_log(out: &mut dyn Write, log: &SortedLog, header: &Header) -> io::Result<()> {
+    write_header(out, header)?;
+    log.copy(&mut |line, submit| write_with_submit(out, line, submit))
+}
+
+/// Writes a data line unchanged, except its submit time.
+fn write_with_submit(out: &mut dyn Write, line: &[u8], submit: Time) -> io::Result<()> {
+    let submit = submit.to_string();
+    let fields = field_texts(line).zip(1..);
+    write_texts(out, fields.map(|(field, number)| if number == 2 { submit.as_bytes() } else { field }))
 }
 
 fn estimates_note(maker: &str) -> String {

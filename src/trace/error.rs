@@ -127,7 +127,7 @@ impl fmt::Display for FaultKind {
             FaultKind::TooManyColumns { found, expected } => write!(
                 f,
                 "a row with {found} columns instead of {expected}: the delimiter is part of a value; export the log \
-                 with another delimiter, or with JobName as the only column of free text"
+                 with another delimiter, and an sacct log with JobName as its only column of free text"
             ),
             FaultKind::Value { column, expected } => write!(f, "{column} is not {expected}"),
             FaultKind::Missing { column } => write!(f, "{column} is missing"),

@@ -97,6 +97,11 @@ pub fn format_of_line(line: &[u8]) -> Option<&'static str> {
     }
 }
 
+/// Whether a line begins with a number and has columns that `sacct` could have printed.
+fn is_sacct_like(line: &[u8]) -> bool {
+    line.first().is_some_and(u8::is_ascii_digit) && memchr::memchr_iter(b'|', line).count() >= 3
+}
+
 /// Whether a line is a comment of SWF or begins with a number and a blank.
 fn is_swf(line: &[u8]) -> bool {
     let first = field_texts(line).next().unwrap_or(b"");
@@ -121,12 +126,17 @@ pub fn detect(head: &[u8]) -> Result<LogFormat, String> {
     if memchr::memchr(0, head).is_some() {
         return Err(format!("it is not text, so it is not a log; it begins with \"{shown}\""));
     }
-    let table = match is_csv_like(line) {
-        true => "; if it is a table, name its columns with --log-format csv:submit=COLUMN,... (see `sim help logs`)",
-        false => "",
+    let hint = if memchr::memmem::find(line, b"JobID").is_some() {
+        "; if it is made by sacct, export it with `sacct -P` (see `sim help logs`)"
+    } else if is_sacct_like(line) {
+        "; if it is an sacct log without a header, name its columns with --columns (see `sim help logs`)"
+    } else if is_csv_like(line) {
+        "; if it is a table, name its columns with --log-format csv:submit=COLUMN,... (see `sim help logs`)"
+    } else {
+        ""
     };
     Err(format!(
-        "its first line, \"{shown}\", is of none of the formats {}, csv:...: --log-format names one{table}",
+        "its first line, \"{shown}\", is of none of the formats {}, csv:...: --log-format names one{hint}",
         FORMAT_NAMES.join(", ")
     ))
 }
@@ -156,6 +166,8 @@ mod tests {
             ("rubbish\n1 2 3", "its first line, \"rubbish\", is of none of the formats swf, sacct"),
             ("\u{7f}ELF\0\0", "it is not text"),
             (",job,user,project\n", "name its columns with --log-format csv:"),
+            ("12|2026|x|y\n", "name its columns with --columns"),
+            ("JobID  JobName\n----- ------\n", "export it with `sacct -P`"),
         ] {
             let why = detect(head.as_bytes()).unwrap_err();
             assert!(why.contains(message) && !why.contains("skip-bad-lines"), "{why}");

@@ -31,6 +31,7 @@ pub use demo::{demo, demo_workload};
 pub use error::{FIELD_NAMES, FaultKind, LineFault, TraceError};
 pub use format::LogFormat;
 pub use header::Header;
+pub use join::SortedLog;
 pub use labels::labels;
 pub use read::{Log, LogText, ReadOptions, Skipped, read, read_joined};
 pub use record::{Fields, Record, field_texts};

@@ -186,6 +186,8 @@ pub fn open(source: &Source, options: &ReadOptions) -> Result<(LogFormat, OpenLo
     let mut raw = RawLines::new(Digesting::new(source.open()?, options.digest), source.name());
     let format = match &options.reading.format {
         Some(format) => format.clone(),
+        // Only sacct files have columns without a header.
+        None if options.reading.columns.is_some() => LogFormat::Sacct,
         None => detect(raw.head()).map_err(|why| TraceError::Format { name: source.name(), why })?,
     };
     Ok((format, raw))
@@ -276,6 +278,16 @@ impl Log {
         }
     }
 
+    /// Counts a faulty line, or returns it as an error.
+    fn skip(&mut self, fault: LineFault, options: &ReadOptions) -> Result<(), TraceError> {
+        if !options.skip_bad_lines {
+            return Err(TraceError::Line { name: self.name.clone(), fault });
+        }
+        self.skipped.count += 1;
+        self.skipped.first.get_or_insert(fault);
+        Ok(())
+    }
+
     /// Counts the unknown values of a record.
     fn count_unknown(&mut self, fields: &Fields) {
         for (unknown, &value) in self.unknown.iter_mut().zip(fields) {
@@ -308,11 +320,7 @@ fn read_swf<R: Read>(
                     progress(log.records.len());
                 }
             }
-            Line::Fault(fault) if options.skip_bad_lines => {
-                log.skipped.count += 1;
-                log.skipped.first.get_or_insert(fault);
-            }
-            Line::Fault(fault) => return Err(TraceError::Line { name: log.name, fault }),
+            Line::Fault(fault) => log.skip(fault, options)?,
         }
     }
     log.source.rows = log.records.len() as u64;
@@ -320,6 +328,36 @@ fn read_swf<R: Read>(
     log.digest = lines.raw.input().digest();
     log.wide = lines.wide;
     Ok(log)
+}
+
+/// Reads an SWF log without keeping its records, as long as `is_wanted` returns true for each. None if it does not.
+pub fn scan_swf<R: Read>(
+    source: &Source,
+    raw: RawLines<Digesting<R>>,
+    options: &ReadOptions,
+    mut is_wanted: impl FnMut(&Record) -> bool,
+    progress: &mut dyn FnMut(usize),
+) -> Result<Option<Log>, TraceError> {
+    let mut log = Log::new(source, options, SourceReport { format: "swf", ..SourceReport::default() });
+    let mut lines = Lines::new(raw);
+    while let Some(line) = lines.next_line()? {
+        match line {
+            Line::Comment(text) if log.source.rows == 0 => log.header.push_if_room(text),
+            Line::Comment(_) => {}
+            Line::Record { record, extra, .. } => {
+                log.source.extra_fields += u64::from(extra);
+                log.source.rows += 1;
+                if !is_wanted(&record) {
+                    return Ok(None);
+                }
+                if log.source.rows.is_multiple_of(PROGRESS_EVERY as u64) {
+                    progress(log.source.rows as usize);
+                }
+            }
+            Line::Fault(fault) => log.skip(fault, options)?,
+        }
+    }
+    Ok(Some(log))
 }
 
 /// Reads a log that is not SWF. Faulty rows go to `on_fault` if it is given.

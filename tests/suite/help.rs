@@ -129,6 +129,35 @@ fn small_log() -> Vec<u8> {
     (lines.join("\n") + "\n").into_bytes()
 }
 
+/// The jobs of an SWF log as sacct prints them, in 2026.
+fn as_sacct(swf: &str) -> String {
+    let mut text = "JobIDRaw|User|Account|Submit|Start|End|State|NNodes|NCPUS|Timelimit|JobName\n".to_string();
+    for line in swf.lines().filter(|line| !line.starts_with(';')) {
+        let fields: Vec<i64> = line.split_whitespace().map(|field| field.parse().unwrap()).collect();
+        let time = |seconds: i64| {
+            let unix = 1_767_225_600 + seconds;
+            let [h, m, s] = [unix / 3600 % 24, unix / 60 % 60, unix % 60];
+            format!("{}T{h:02}:{m:02}:{s:02}", shadowtime::time::date(unix))
+        };
+        let start = fields[1] + fields[2];
+        let (limit, state) = (fields[8], if fields[10] == 1 { "COMPLETED" } else { "FAILED" });
+        text += &format!(
+            "{}|u{}|lab|{}|{}|{}|{state}|1|{}|{}-{:02}:{:02}:{:02}|a|b\n",
+            fields[0],
+            fields[11],
+            time(fields[1]),
+            time(start),
+            time(start + fields[3]),
+            fields[7],
+            limit / 86_400,
+            limit / 3600 % 24,
+            limit / 60 % 60,
+            limit % 60
+        );
+    }
+    text
+}
+
 fn write_packed(path: &Path, text: &[u8]) {
     let mut packed = GzEncoder::new(fs::File::create(path).unwrap(), Compression::fast());
     packed.write_all(text).unwrap();
@@ -145,6 +174,7 @@ fn furnished() -> tempfile::TempDir {
     for name in ["ctc.swf.gz", "nasa.swf.gz", "KTH.swf.gz", "CTC.swf.gz", KTH] {
         write_packed(&folder.path().join(name), &text);
     }
+    fs::write(folder.path().join("sacct.txt"), as_sacct(&String::from_utf8(text).unwrap())).unwrap();
     let pages = pages();
     fs::write(folder.path().join("study.toml"), blocks(&pages["sweeps"], "toml")[0]).unwrap();
     fs::write(folder.path().join("grid.toml"), blocks(&pages["meta"], "toml")[0]).unwrap();

@@ -28,7 +28,7 @@ struct Topic {
 const TOPICS: &[Topic] = &[
     Topic {
         name: "logs",
-        about: "where to get logs, the input format, cleaning, shaping",
+        about: "your own cluster's log, where to get logs, formats, cleaning, shaping",
         command: Some("trace"),
         text: include_str!("logs.md"),
     },

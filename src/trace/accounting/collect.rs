@@ -61,6 +61,11 @@ impl SourceReport {
     }
 }
 
+/// A number of processors as a record has it.
+fn small(procs: i64) -> i32 {
+    procs.clamp(-1, i64::from(i32::MAX)) as i32
+}
+
 /// Collects the jobs of one log, which may be several files.
 pub struct Collector<'a> {
     options: &'a ReadOptions,
@@ -175,7 +180,7 @@ impl<'a> Collector<'a> {
             runtime: -1,
             estimate: job.estimate.filter(|&estimate| estimate > 0).unwrap_or(-1),
             allocated: -1,
-            requested: if job.requested > 0 { job.requested } else { job.allocated } as i32,
+            requested: small(if job.requested > 0 { job.requested } else { job.allocated }),
             user: -1,
             group: -1,
             executable: -1,
@@ -200,7 +205,7 @@ impl<'a> Collector<'a> {
                     _ => {}
                 }
                 self.report.waits_cut += u64::from(start < submit);
-                let procs = if job.allocated > 0 { job.allocated } else { job.requested } as i32;
+                let procs = small(if job.allocated > 0 { job.allocated } else { job.requested });
                 record = Record {
                     wait: if job.wait_known { (start - submit).max(0) } else { -1 },
                     runtime,

@@ -8,7 +8,7 @@ use csv::{ByteRecord, ErrorKind, ReaderBuilder};
 use super::AccountingJob;
 use super::collect::Collector;
 use super::values::{Bad, any_time, count, duration};
-use crate::trace::error::TraceError;
+use crate::trace::error::{FaultKind, TraceError};
 use crate::trace::lines::RawLines;
 use crate::trace::number;
 
@@ -253,9 +253,12 @@ fn row<'a>(
     record: &'a ByteRecord,
     collector: &mut Collector<'_>,
 ) -> Result<(), Bad<'a>> {
-    if record.len() < layout.count {
-        let kind = crate::trace::error::FaultKind::TooFewColumns { found: record.len(), expected: layout.count };
-        return Err(Bad { kind, at: record.as_slice() });
+    let (found, expected) = (record.len(), layout.count);
+    if found < expected {
+        return Err(Bad { kind: FaultKind::TooFewColumns { found, expected }, at: record.as_slice() });
+    }
+    if record.iter().skip(expected).any(|field| !field.is_empty()) {
+        return Err(Bad { kind: FaultKind::TooManyColumns { found, expected }, at: record.as_slice() });
     }
     // The value as written, and what it means.
     let written = |role: usize| layout.places[role].and_then(|at| record.get(at)).unwrap_or(b"").trim_ascii();

@@ -191,7 +191,7 @@ fn hosts(exec_host: &[u8]) -> i64 {
 
 /// The sum over `COUNT:key=value:...+...` of the count (1 for the name of a host) times the value of a node.
 fn node_sum(nodes: &[u8], each: fn(&[u8]) -> i64) -> i64 {
-    let group = |group: &[u8]| leading_number(group).unwrap_or(1).saturating_mul(each(group));
+    let group = |group: &[u8]| (leading_number(group).unwrap_or(1) * each(group)).min(i64::from(i32::MAX));
     let groups = nodes.split(|&byte| byte == b'+').filter(|group| !group.is_empty());
     groups.map(group).sum::<i64>().min(i64::from(i32::MAX))
 }

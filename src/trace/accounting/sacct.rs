@@ -6,7 +6,7 @@ use super::collect::Collector;
 use super::reading::{LogReading, Unit};
 use super::values::{Bad, clock, count, iso_time, leading_number};
 use super::{AccountingJob, SourceReport};
-use crate::time::{MINUTE, Seconds};
+use crate::time::{FOREVER, MINUTE, Seconds};
 use crate::trace::error::{FaultKind, TraceError};
 use crate::trace::lines::{LONGEST_LINE, RawLines};
 use crate::trace::record::{CANCELLED, is_blank_line};
@@ -460,7 +460,10 @@ fn limit<'a>(text: &'a [u8], raw: &'a [u8]) -> Result<Option<Seconds>, Bad<'a>> 
     match (is_none(text), is_none(raw)) {
         (false, _) => Err(Bad::value(text, "Timelimit", "a duration such as 1-02:03:04")),
         (true, true) => Ok(None),
-        (true, false) => Ok(count(raw, "TimelimitRaw")?.map(|minutes| minutes * MINUTE)),
+        (true, false) => match count(raw, "TimelimitRaw")?.map(|minutes| minutes * MINUTE) {
+            Some(limit) if limit > FOREVER => Err(Bad::value(raw, "TimelimitRaw", "a limit in minutes")),
+            limit => Ok(limit),
+        },
     }
 }
 

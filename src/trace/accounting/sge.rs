@@ -5,7 +5,7 @@ use std::io::Read;
 use super::AccountingJob;
 use super::collect::Collector;
 use super::values::{Bad, count, duration, unix_time};
-use crate::time::{Seconds, Time};
+use crate::time::{FOREVER, Seconds, Time};
 use crate::trace::error::{FaultKind, TraceError};
 use crate::trace::lines::RawLines;
 use crate::trace::number;
@@ -57,8 +57,8 @@ fn row<'a>(line: &'a [u8], collector: &mut Collector<'_>) -> Result<(), Bad<'a>>
     let category_at = fields[FIELDS - 1].as_ptr() as usize - line.as_ptr() as usize;
     let category = &line[category_at..];
     // A task of a parallel job is not a job. The field follows the category and the waits for input and output.
-    let task = category.split(|&byte| byte == b':').nth(2).unwrap_or(b"NONE");
-    if !matches!(task, b"" | b"NONE" | b"NULL" | b"(null)") && line.split(|&byte| byte == b':').count() >= 45 {
+    let task = category[category_end(category)..].split(|&byte| byte == b':').nth(2).unwrap_or(b"NONE");
+    if !matches!(task, b"" | b"NONE" | b"NULL" | b"(null)") {
         collector.drop_row(|report| &mut report.steps);
         return Ok(());
     }
@@ -83,10 +83,43 @@ fn row<'a>(line: &'a [u8], collector: &mut Collector<'_>) -> Result<(), Bad<'a>>
     collector.job(line, &job)
 }
 
+/// Where the category ends: at the first colon that is not part of a duration such as `h_rt=1:00:00`.
+fn category_end(category: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(colon) = memchr::memchr(b':', &category[at..]) {
+        let colon = at + colon;
+        let is_value = category[..colon].rsplit(|byte| !byte.is_ascii_digit()).next().is_some_and(|digits| {
+            let before = (colon - digits.len()).checked_sub(1).map(|before| category[before]);
+            !digits.is_empty() && before == Some(b'=')
+        });
+        if !is_value || !is_clock(&category[colon..]) {
+            return colon;
+        }
+        at = colon + 6;
+    }
+    category.len()
+}
+
+/// Whether a text goes on as a duration does after its hours: `:00:00`.
+fn is_clock(rest: &[u8]) -> bool {
+    match rest {
+        [b':', m1, m2, b':', s1, s2, after @ ..] => {
+            let digits = [m1, m2, s1, s2].iter().all(|byte| byte.is_ascii_digit());
+            digits && !after.first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'.')
+        }
+        _ => false,
+    }
+}
+
 /// An instant in seconds or milliseconds. None if it is 0.
 fn time<'a>(text: &'a [u8], column: &'static str) -> Result<Option<Time>, Bad<'a>> {
     match number::parse(text) {
-        Ok(number) if number.rounded >= MILLISECONDS => Ok(Some((number.rounded + 500).div_euclid(1000))),
+        Ok(number) if number.rounded >= MILLISECONDS => {
+            match number.rounded / 1000 + i64::from(number.rounded % 1000 >= 500) {
+                time if time <= FOREVER => Ok(Some(time)),
+                _ => Err(Bad::value(text, column, "a time in Unix milliseconds")),
+            }
+        }
         _ => unix_time(text, column),
     }
 }
@@ -98,13 +131,6 @@ fn limit<'a>(category: &'a [u8], key: &[u8]) -> Result<Option<Seconds>, Bad<'a>>
     let Some(at) = starts.next() else { return Ok(None) };
     let rest = &category[at + key.len()..];
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let is_clock = |rest: &[u8]| match rest {
-        [b':', m1, m2, b':', s1, s2, after @ ..] => {
-            [m1, m2, s1, s2].iter().all(|byte| byte.is_ascii_digit())
-                && !after.first().is_some_and(|&byte| byte == b'.')
-        }
-        _ => false,
-    };
     // A colon may also be the end of the category.
     let length = if is_clock(&rest[digits..]) { digits + 6 } else { digits };
     if digits == 0 { Ok(None) } else { duration(&rest[..length], "the limit of the category") }
@@ -125,6 +151,11 @@ mod tests {
             ("-u x:0", None),
         ] {
             assert_eq!(limit(text.as_bytes(), b"h_rt="), Ok(limit_found), "{text}");
+        }
+        for (text, end) in
+            [("-l a=1:0.0:NONE", 6), ("-l h_rt=1:00:00 -pe x:0", 21), ("-u x", 4), ("h_rt=36000:0.0", 10)]
+        {
+            assert_eq!(category_end(text.as_bytes()), end, "{text}");
         }
         assert_eq!(time(b"1652111622875", "t"), Ok(Some(1_652_111_623)));
         assert_eq!((time(b"1310761621", "t"), time(b"0", "t")), (Ok(Some(1_310_761_621)), Ok(None)));

@@ -2,7 +2,7 @@
 
 use crate::time::{DAY, FOREVER, HOUR, MINUTE, Seconds, Time};
 use crate::trace::error::FaultKind;
-use crate::trace::number;
+use crate::trace::number::{self, NumberError};
 
 /// Why a row cannot be read, and the piece of the row that is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,9 +31,9 @@ fn is_none(text: &[u8]) -> bool {
 pub fn iso_time<'a>(text: &'a [u8], column: &'static str) -> Result<Option<Time>, Bad<'a>> {
     match parse_iso(text) {
         Some(time) if time < 0 => Err(Bad { kind: FaultKind::Before1970 { column }, at: text }),
-        Some(time) => Ok(Some(time)),
+        Some(time) if time <= FOREVER => Ok(Some(time)),
         None if is_none(text) => Ok(None),
-        None => Err(Bad::value(text, column, "a time such as 2026-01-31T12:00:00")),
+        _ => Err(Bad::value(text, column, "a time such as 2026-01-31T12:00:00")),
     }
 }
 
@@ -160,7 +160,7 @@ fn slow_clock(text: &[u8]) -> Option<Seconds> {
         (Some(days), _) => days * DAY + a * HOUR + b * MINUTE + c,
         _ => return None,
     };
-    Some(seconds + half)
+    Some(seconds + half).filter(|&seconds| seconds <= FOREVER)
 }
 
 /// A duration in seconds, with decimals or without, or as [`clock`]. None if there is none: empty, or negative.
@@ -194,10 +194,14 @@ pub fn count<'a>(text: &'a [u8], column: &'static str) -> Result<Option<i64>, Ba
     }
 }
 
-/// The number at the beginning of a text. None if there is none.
+/// The number at the beginning of a text, at most 2^31 - 1. None if there is none.
 pub fn leading_number(text: &[u8]) -> Option<i64> {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    number::parse(&text[..digits]).ok().map(|number| number.rounded)
+    match number::parse(&text[..digits]) {
+        Ok(number) => Some(number.rounded.min(i64::from(i32::MAX))),
+        Err(NumberError::OutOfRange) => Some(i64::from(i32::MAX)),
+        Err(NumberError::NotANumber) => None,
+    }
 }
 
 #[cfg(test)]
