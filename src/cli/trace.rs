@@ -26,7 +26,7 @@ pub struct TraceArgs {
 enum TraceCommand {
     /// Print what a log contains: machine, jobs, users, time span, load, unknown fields, and what cleaning would drop
     #[command(
-        after_help = "Examples:\n  sim trace info KTH.swf.gz\n  sim trace info CTC.swf --procs 512 --format json"
+        after_help = "Examples:\n  sim trace info KTH.swf.gz\n  sim trace info CTC.swf --procs 512 --format json\n  sim trace info sacct.txt --unit nodes"
     )]
     Info(InfoArgs),
     /// Check a log: print every faulty line with its position, and other findings; the exit code is 2 if the log is not sound
@@ -39,7 +39,7 @@ enum TraceCommand {
   sim trace convert sacct.txt --unit nodes --procs 512 --out nodes.swf
   sim trace convert sacct.txt --names-out names.csv --out site.swf   who is user 1?
   sim trace convert jobs.csv --out jobs.swf \\
-    --log-format 'csv:submit=submit_time,wait=wait_time,run=run_time,procs=node_num,estimate=wall_time'
+    --log-format csv:submit=submit_time,wait=wait_time,run=run_time,procs=node_num
 
 An SWF file in order of submission is copied without being kept in memory. Other logs take about 72 bytes
 per job, and SWF logs that must be sorted or joined as much as their text.")]

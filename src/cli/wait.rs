@@ -18,7 +18,7 @@ use crate::report::{Output, grouped, percent, write_csv};
 use crate::spec::{Spec, split_list};
 use crate::text::printable;
 use crate::time::{Seconds, Time, parse_duration, readable_duration};
-use crate::trace::Workload;
+use crate::trace::{WideNumbers, Workload};
 use crate::wait::{
     Evaluation, EvaluationPhase, EvaluationPlan, Learning, SiteSchedule, WaitAnswer, WaitMethod, answer, answer_cells,
     calibration_cells, confusion_cells, evaluate, figures_cells, job_cells, write_answer, write_tables,
@@ -58,7 +58,7 @@ pub struct WaitArgs {
     /// user=, group=, queue=
     #[arg(long, value_name = "KEY=VALUE,...", value_parser = parse_question, help_heading = "One job")]
     #[arg(conflicts_with_all = EVALUATION, conflicts_with = "at")]
-    ask: Option<Submission>,
+    ask: Option<Question>,
     /// The number of latest starts that predictions are made from
     #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Evaluation")]
     history: u32,
@@ -98,9 +98,27 @@ fn parse_predictor(text: &str) -> Result<Spec, String> {
     predict::catalog::parse(text).map_err(|error| error.to_string())
 }
 
+/// A job that is asked about. Its user, group and queue are numbers as in the log.
+#[derive(Clone, Copy, Debug)]
+struct Question {
+    job: Submission,
+    user: i64,
+    group: i64,
+    queue: i64,
+}
+
+impl Question {
+    /// The job with the numbers as jobs of the log have them.
+    fn submission(self, wide: &mut WideNumbers) -> Submission {
+        let Question { job, user, group, queue } = self;
+        Submission { user: wide.code(user), group: wide.code(group), queue: wide.code(queue), ..job }
+    }
+}
+
 /// Parses a job such as `procs=64,estimate=2h,user=5`.
-fn parse_question(text: &str) -> Result<Submission, String> {
-    let mut job = Submission::new(0, 0, 0);
+fn parse_question(text: &str) -> Result<Question, String> {
+    let mut question = Question { job: Submission::new(0, 0, 0), user: -1, group: -1, queue: -1 };
+    let job = &mut question.job;
     let mut given = Vec::new();
     for piece in text.split(',') {
         let (key, value) = piece.split_once('=').ok_or_else(|| format!("'{piece}' is not key=value"))?;
@@ -108,18 +126,18 @@ fn parse_question(text: &str) -> Result<Submission, String> {
             return Err(format!("the key '{key}' is given twice"));
         }
         given.push(key);
-        let id = || value.parse::<i32>().map_err(|_| format!("{key}: '{value}' is not a whole number"));
+        let id = || value.parse::<i64>().map_err(|_| format!("{key}: '{value}' is not a whole number"));
         match key {
             "procs" => job.procs = value.parse().map_err(|_| format!("procs: '{value}' is not a whole number"))?,
             "estimate" => job.estimate = parse_duration(value)?,
-            "user" => job.user = id()?,
-            "group" => job.group = id()?,
-            "queue" => job.queue = id()?,
+            "user" => question.user = id()?,
+            "group" => question.group = id()?,
+            "queue" => question.queue = id()?,
             _ => return Err(format!("no key '{key}'; the keys are procs, estimate, user, group, queue")),
         }
     }
     match job.procs > 0 && job.estimate > 0 {
-        true => Ok(job),
+        true => Ok(question),
         false => Err("a job needs at least procs=1 and estimate=1s".to_string()),
     }
 }
@@ -142,7 +160,7 @@ pub fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
     let outputs = args.outputs()?;
     let options =
         Options { scheduler: args.scheduler.clone(), predictor: args.predictor.clone(), ..options::read(matches)? };
-    let (workload, starts) = read_schedule(args, &options, quiet)?;
+    let (mut workload, starts) = read_schedule(args, &options, quiet)?;
     let learning =
         Learning { history: args.history as usize, first: 0, every: args.retrain as usize, seed: options.shaping.seed };
     match (args.at, args.ask) {
@@ -150,7 +168,10 @@ pub fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
             let schedule = SiteSchedule { jobs: &workload.jobs, starts: &starts, procs: workload.procs };
             evaluate_all(args, &workload, &schedule, &methods, learning, outputs, quiet)
         }
-        (at, asked) => answer_one(args, workload, starts, &methods, learning, at, asked),
+        (at, asked) => {
+            let asked = asked.map(|question| question.submission(&mut workload.wide));
+            answer_one(args, workload, starts, &methods, learning, at, asked)
+        }
     }
 }
 

@@ -146,7 +146,7 @@ pub const OPTIONS: &[OptionForm] = &[
     OptionForm {
         name: "procs",
         value: "N",
-        about: "Processors of the machine, else the log's MaxProcs, else its MaxNodes",
+        about: "Processors of the machine, else the log's MaxProcs, else its MaxNodes, else the most that were in use at once",
         section: Section::Log,
         set: |options, text| assign(&mut options.cleaning.procs, whole(text, 1, u32::MAX).map(Some)),
         get: |options| options.cleaning.procs.map_or(String::new(), |procs| procs.to_string()),

@@ -412,9 +412,17 @@ mod tests {
     }
 
     #[test]
-    fn a_log_without_a_machine_needs_one() {
-        let mut nameless = log(&[(0, 0, 1, 1, 1, 1)]);
+    fn a_log_without_a_machine_shows_it_by_its_peak_or_needs_one() {
+        // The first job ends when the second starts. The third runs beside it, and the fourth uses nothing.
+        let jobs =
+            [(0, 1, 9, 3, 3, 9), (2, 8, 5, 2, 2, 9), (4, 7, 3, 2, 2, 9), (4, 8, 0, 3, 3, 9), (5, -1, 2, 1, 1, 9)];
+        let mut nameless = log(&jobs);
         nameless.header = Header::default();
+        let workload = clean(&nameless, &Cleaning::default()).unwrap();
+        assert_eq!((workload.procs, workload.cleaning.machine_is_peak), (4, true));
+        nameless.records.push(Record { requested: 7, wait: -1, ..nameless.records[0] });
+        assert_eq!(peak(&nameless.records, ProcsField::Requested), Some(7), "at least the widest job");
+        nameless.records.iter_mut().for_each(|record| record.wait = -1);
         assert!(matches!(clean(&nameless, &Cleaning::default()), Err(TraceError::NoMachine { .. })));
         assert_eq!(clean(&nameless, &Cleaning { procs: Some(8), ..Cleaning::default() }).unwrap().procs, 8);
     }

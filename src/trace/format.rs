@@ -22,7 +22,7 @@ pub enum LogFormat {
     /// Grid Engine's `accounting`.
     Sge,
     /// A table with a header, of which the user names the columns.
-    Csv(CsvColumns),
+    Csv(Box<CsvColumns>),
 }
 
 /// The formats that are told by content, with their names.
@@ -48,7 +48,9 @@ impl LogFormat {
     /// ```
     pub fn parse(text: &str) -> Result<LogFormat, SpecError> {
         if let Some(columns) = text.strip_prefix("csv:") {
-            return CsvColumns::parse(columns).map(LogFormat::Csv).map_err(|why| SpecError(format!("csv: {why}")));
+            return CsvColumns::parse(columns)
+                .map(|columns| LogFormat::Csv(Box::new(columns)))
+                .map_err(|why| SpecError(format!("csv: {why}")));
         }
         let found = TOLD.into_iter().find(|(name, _)| *name == text);
         found.map(|(_, format)| format).ok_or_else(|| {

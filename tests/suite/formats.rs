@@ -194,7 +194,7 @@ fn held_jobs_and_changes_of_clocks() {
         "T00:00:00|2026-01-01T00:09:00",
         1,
     );
-    assert_eq!(times(&log(&sacct(&[held.clone()]), &[]).records[0]), (0, 60, 600, 1, 1));
+    assert_eq!(times(&log(&sacct(std::slice::from_ref(&held)), &[]).records[0]), (0, 60, 600, 1, 1));
     let submitted = log(&sacct(&[held]), &[("submit-time", "submitted")]);
     assert_eq!(times(&submitted.records[0]), (0, 600, 600, 1, 1));
     // Elapsed, end - start, and the run time that is taken.
@@ -387,8 +387,8 @@ fn rotated_files_are_one_log() {
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     let early = row("1", "00:00:00", "00:00:10", "00:01:00", 2, "COMPLETED", "x");
     let late = row("2", "01:00:00", "01:00:10", "01:01:00", 2, "COMPLETED", "y");
-    fs::write(path("b"), sacct(&[early.clone()])).unwrap();
-    fs::write(path("a"), sacct(&[late.clone()])).unwrap();
+    fs::write(path("b"), sacct(std::slice::from_ref(&early))).unwrap();
+    fs::write(path("a"), sacct(std::slice::from_ref(&late))).unwrap();
     fs::write(path("both"), sacct(&[early, late])).unwrap();
     let convert = |files: &[&str]| {
         let files: Vec<String> = files.iter().map(|file| path(file)).collect();
@@ -537,7 +537,7 @@ fn fixtures_of_other_readers() {
         if row["job_id"] != "3073070" {
             assert_eq!(i64::from(record.allocated), number(&row["resources_used_cpus"]), "{row}");
         }
-        let limit = row.get("resource_list_walltime").map_or(-1, number);
+        let limit = row.get("resource_list_walltime").filter(|limit| !limit.is_null()).map_or(-1, number);
         assert_eq!(record.estimate, limit, "{row}");
         assert_eq!(record.status, i32::from(row["exit_status"] == "0"));
     }
