@@ -5,7 +5,7 @@ use std::fmt;
 use super::accounting::{CsvColumns, has_sacct_header, is_csv_like, is_lsf, is_pbs, is_sacct_row, is_sge};
 use super::lines::shorten;
 use super::number;
-use super::record::{field_texts, is_blank_line};
+use super::record::{field_texts, is_blank_line, parse_fields};
 use crate::spec::SpecError;
 
 /// The format of a log.
@@ -110,8 +110,11 @@ fn is_swf(line: &[u8]) -> bool {
     first.first() == Some(&b';') || number::parse(first).is_ok()
 }
 
-/// Tells the format of a log by its first bytes: the first line that is not blank and not a `#` comment decides. A log
-/// without such a line is SWF without records.
+/// The lines after the first that are tried if the first does not tell the format.
+const LINES_TRIED: usize = 20;
+
+/// Tells the format of a log by its first bytes: the first line that is not blank and not a `#` comment decides, or one of
+/// the next if that one is faulty. A log without such a line is SWF without records.
 ///
 /// # Errors
 /// If it is none that can be told; the message shows the first line.
@@ -121,7 +124,10 @@ pub fn detect(head: &[u8]) -> Result<LogFormat, String> {
     // SGE's file may begin with comments.
     let line = lines.find(|line| line.first() != Some(&b'#')).unwrap_or(first);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    if let Some(name) = format_of_line(line) {
+    // The first line may be faulty. One that is SWF must then be a whole record.
+    let is_told = |line: &&[u8]| format_of_line(line).is_some_and(|name| name != "swf" || parse_fields(line).is_ok());
+    let name = format_of_line(line).or_else(|| lines.take(LINES_TRIED).find(is_told).and_then(format_of_line));
+    if let Some(name) = name {
         return Ok(LogFormat::parse(name).expect("it is a format"));
     }
     let shown = shorten(first.trim_ascii());
@@ -156,6 +162,7 @@ mod tests {
             ("; MaxProcs: 4\n", "swf"),
             ("  1 0 0 5\n", "swf"),
             ("1\t0\t0\n", "swf"),
+            ("a faulty line\n1 0 0 5 1 1 1 1 9 1 1 1 1 1 1 1 1 1\n", "swf"),
             ("\nJobID|Submit|Start|End|NCPUS\n", "sacct"),
             ("jobidraw;submit;start\r\n", "sacct"),
             ("12/21/2009 15:27:00;E;6.edge;user=x ctime=1\n", "pbs"),

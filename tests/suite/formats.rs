@@ -534,7 +534,8 @@ fn fixtures_of_other_readers() {
             (submit, begin - submit, end - begin),
             "{row}"
         );
-        if row["job_id"] != "3073070" {
+        // Without exec_host the other reader has no processors.
+        if row["job_id"] != "3073070" && row["job_id"] != "7904" {
             assert_eq!(i64::from(record.allocated), number(&row["resources_used_cpus"]), "{row}");
         }
         let limit = row.get("resource_list_walltime").filter(|limit| !limit.is_null()).map_or(-1, number);
@@ -547,7 +548,8 @@ fn fixtures_of_other_readers() {
     assert_eq!(gpus.source.without_gpus, 5);
     let nodes = read("pbs", "accounting-logs.log", &[("unit", "nodes")]);
     for (record, row) in nodes.records.iter().zip(&rows) {
-        assert_eq!(i64::from(record.allocated), number(&row["resources_used_nodes"]), "{row}");
+        let expected = row.get("resources_used_nodes").filter(|nodes| !nodes.is_null()).map_or(1, number);
+        assert_eq!(i64::from(record.allocated), expected, "{row}");
     }
 
     for (format, slots) in [("sge", [1, 1]), ("uge", [1, 16])] {

@@ -162,17 +162,12 @@ impl<'a> Collector<'a> {
         *states.entry(name).or_default() += 1;
     }
 
-    /// Adds a job.
+    /// Adds a job. Returns false if it had not ended, so that it is dropped.
     #[inline]
-    pub(super) fn job<'r>(&mut self, row: &'r [u8], job: &AccountingJob<'r>) -> Result<(), Bad<'r>> {
-        let reading = &self.options.reading;
-        let submit = match job.eligible {
-            Some(eligible) if eligible > job.submit && reading.submit_time == SubmitTime::Eligible => {
-                self.report.held += 1;
-                eligible
-            }
-            _ => job.submit,
-        };
+    pub(super) fn job<'r>(&mut self, row: &'r [u8], job: &AccountingJob<'r>) -> Result<bool, Bad<'r>> {
+        let by_eligible = self.options.reading.submit_time == SubmitTime::Eligible;
+        let held = job.eligible.filter(|&eligible| by_eligible && eligible > job.submit);
+        let submit = held.unwrap_or(job.submit);
         let mut record = Record {
             number: self.records.len() as i64,
             submit,
@@ -188,35 +183,38 @@ impl<'a> Collector<'a> {
             partition: -1,
             status: CANCELLED,
         };
-        match job.start {
-            None => self.report.never_started += 1,
-            Some(start) => {
-                let Some(end) = job.end else {
-                    self.drop_row(|report| &mut report.not_ended);
-                    return Ok(());
-                };
-                let mut runtime = end - start;
-                match job.elapsed {
-                    Some(elapsed) if runtime < 0 || (runtime - elapsed).abs() >= HOUR => {
-                        self.report.clock_changes += 1;
-                        runtime = elapsed;
-                    }
-                    None if runtime < 0 => return Err(Bad { kind: FaultKind::EndsBeforeStart, at: row }),
-                    _ => {}
+        let (mut wait_cut, mut clock_changed) = (false, false);
+        if let Some(start) = job.start {
+            let Some(end) = job.end else {
+                self.drop_row(|report| &mut report.not_ended);
+                return Ok(false);
+            };
+            wait_cut = start < submit;
+            let mut runtime = end - start;
+            match job.elapsed {
+                Some(elapsed) if runtime < 0 || (runtime - elapsed).abs() >= HOUR => {
+                    clock_changed = true;
+                    runtime = elapsed;
                 }
-                self.report.waits_cut += u64::from(start < submit);
-                let procs = small(if job.allocated > 0 { job.allocated } else { job.requested });
-                record = Record {
-                    wait: if job.wait_known { (start - submit).max(0) } else { -1 },
-                    runtime,
-                    allocated: procs,
-                    requested: procs,
-                    status: job.status,
-                    ..record
-                };
+                None if runtime < 0 => return Err(Bad { kind: FaultKind::EndsBeforeStart, at: row }),
+                _ => {}
             }
+            let procs = small(if job.allocated > 0 { job.allocated } else { job.requested });
+            record = Record {
+                wait: if job.wait_known { (start - submit).max(0) } else { -1 },
+                runtime,
+                allocated: procs,
+                requested: procs,
+                status: job.status,
+                ..record
+            };
         }
-        self.report.rows += 1;
+        let report = &mut self.report;
+        report.rows += 1;
+        report.held += u64::from(held.is_some());
+        report.never_started += u64::from(job.start.is_none());
+        report.waits_cut += u64::from(wait_cut);
+        report.clock_changes += u64::from(clock_changed);
         self.count_state(job.state);
         let [user, group, executable, queue, partition] = job.names;
         record.user = self.names.place(0, user);
@@ -231,7 +229,7 @@ impl<'a> Collector<'a> {
         if self.records.len().is_multiple_of(PROGRESS_EVERY) {
             (self.progress)(self.records.len());
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Reports a row that cannot be read: counted and skipped, or an error.

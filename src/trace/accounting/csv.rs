@@ -288,11 +288,8 @@ fn row<'a>(
         },
     };
     let status = match layout.places[STATUS] {
-        None => -1,
-        Some(_) => status(columns.columns[STATUS].as_ref(), value(STATUS), written(STATUS)).unwrap_or_else(|| {
-            collector.unknown_state(written(STATUS));
-            -1
-        }),
+        None => Some(-1),
+        Some(_) => status(columns.columns[STATUS].as_ref(), value(STATUS), written(STATUS)),
     };
     let procs = count(value(PROCS), "procs")?.unwrap_or(-1);
     let job = AccountingJob {
@@ -307,10 +304,13 @@ fn row<'a>(
         requested: procs,
         estimate: duration(value(ESTIMATE), "estimate")?,
         names: std::array::from_fn(|kind| named(USER + kind)),
-        status,
+        status: status.unwrap_or(-1),
         state: written(STATUS),
     };
-    collector.job(record.as_slice(), &job)
+    if collector.job(record.as_slice(), &job)? && status.is_none() {
+        collector.unknown_state(written(STATUS));
+    }
+    Ok(())
 }
 
 /// The status of a job. Without words to replace, a number is the status itself. None if it is not known.

@@ -137,7 +137,8 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
             _ => b"other status",
         },
     };
-    collector.job(line, &job)
+    collector.job(line, &job)?;
+    Ok(())
 }
 
 /// The run limit: the number after the list of host usages. Its position is known from one sample of version 9.11; a row

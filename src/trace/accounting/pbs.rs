@@ -92,7 +92,8 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
         status: i32::from(keys.exit_status == b"0"),
         state: if keys.exit_status == b"0" { b"exit status 0" } else { b"other exit status" },
     };
-    collector.job(line, &job)
+    collector.job(line, &job)?;
+    Ok(())
 }
 
 /// The values of the keys that are used.

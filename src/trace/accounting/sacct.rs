@@ -402,10 +402,10 @@ impl Rows<'_, '_> {
             status: meaning.status(),
             state,
         };
-        if meaning == State::Unknown {
+        if self.collector.job(row, &job)? && meaning == State::Unknown {
             self.collector.unknown_state(state);
         }
-        self.collector.job(row, &job)
+        Ok(())
     }
 }
 

@@ -80,7 +80,8 @@ fn row<'a>(line: &'a [u8], collector: &mut Collector<'_>) -> Result<(), Bad<'a>>
         status: i32::from(completed),
         state: if completed { b"exit status 0" } else { b"failed or other exit status" },
     };
-    collector.job(line, &job)
+    collector.job(line, &job)?;
+    Ok(())
 }
 
 /// Where the category ends: at the first colon that is not part of a duration such as `h_rt=1:00:00`.
