@@ -8,7 +8,7 @@ use crate::predict;
 use crate::schedule;
 use crate::spec::{Spec, SpecError};
 use crate::time::{Seconds, parse_duration, print_duration};
-use crate::trace::{Cleaning, LogFormat, LogReading, ReadOptions, Shaping, Workload};
+use crate::trace::{Cleaning, LogFormat, LogReading, Moment, ReadOptions, Shaping, Workload};
 
 use super::run::Setting;
 use super::values::{
@@ -268,19 +268,19 @@ pub const OPTIONS: &[OptionForm] = &[
     },
     OptionForm {
         name: "from",
-        value: "DURATION",
-        about: "Only jobs submitted at least this long after the first",
+        value: "WHEN",
+        about: "Only jobs submitted at least this long after the first (30d), or from this date on (2016-12-25, UTC)",
         section: Section::Shape,
-        set: |options, text| assign(&mut options.shaping.from, parse_duration(text).map(Some)),
-        get: |options| options.shaping.from.map_or(String::new(), print_duration),
+        set: |options, text| assign(&mut options.shaping.from, Moment::parse(text).map(Some)),
+        get: |options| options.shaping.from.map_or(String::new(), |from| from.to_string()),
     },
     OptionForm {
         name: "to",
-        value: "DURATION",
-        about: "Only jobs submitted less than this long after the first",
+        value: "WHEN",
+        about: "Only jobs submitted less than this long after the first, or before this date",
         section: Section::Shape,
-        set: |options, text| assign(&mut options.shaping.to, parse_duration(text).map(Some)),
-        get: |options| options.shaping.to.map_or(String::new(), print_duration),
+        set: |options, text| assign(&mut options.shaping.to, Moment::parse(text).map(Some)),
+        get: |options| options.shaping.to.map_or(String::new(), |to| to.to_string()),
     },
     OptionForm {
         name: "first",
@@ -569,6 +569,7 @@ mod tests {
             ("estimates-seed", "7", "7"),
             ("from", "24h", "1d"),
             ("to", "90", "90s"),
+            ("to", "2016-12-25T00:00:00", "2016-12-25"),
             ("first", "10", "10"),
             ("repeat", "3", "3"),
             ("load", "1.20", "1.2"),

@@ -134,6 +134,7 @@ impl Scenario {
                 label: name.clone(),
                 procs,
                 jobs,
+                unix_start: None,
                 wide: WideNumbers::default(),
                 cleaning: CleaningReport::default(),
             };

@@ -182,6 +182,7 @@ mod tests {
             label: name.into(),
             procs: 4,
             jobs,
+            unix_start: None,
             wide: WideNumbers::default(),
             cleaning: CleaningReport::default(),
         };

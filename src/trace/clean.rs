@@ -251,7 +251,8 @@ impl<'a> Cleaner<'a> {
         if report.out_of_order > 0 {
             jobs.sort_by_key(|job| job.submission.submit);
         }
-        Ok(Workload { label: log.label.clone(), procs, jobs, wide: log.wide.clone(), cleaning: report })
+        let unix_start = log.header.number("UnixStartTime").filter(|&start| start > 0);
+        Ok(Workload { label: log.label.clone(), procs, jobs, unix_start, wide: log.wide.clone(), cleaning: report })
     }
 }
 

@@ -181,6 +181,11 @@ pub enum TraceError {
         /// The second half of the message.
         why: String,
     },
+    /// A date was given, but the header does not say when the log begins.
+    NoStart {
+        /// The log's name in results.
+        name: String,
+    },
     /// Neither the header nor an option gives the size of the machine, and the log has no waits to compute it from.
     NoMachine {
         /// The log's source.
@@ -234,6 +239,10 @@ impl fmt::Display for TraceError {
                 }
             }
             TraceError::Format { name, why } => write!(f, "{name}: {why}"),
+            TraceError::NoStart { name } => {
+                write!(f, "{name}: the header has no UnixStartTime, so --from and --to cannot be dates: ")?;
+                write!(f, "give the time after the first submission, for example --from 30d")
+            }
             TraceError::NoMachine { name } => {
                 write!(f, "{name}: the header has neither MaxProcs nor MaxNodes, and the log has no waits that show ")?;
                 write!(f, "how many processors were in use: say how large the machine is with --procs N")

@@ -35,7 +35,7 @@ pub use join::SortedLog;
 pub use labels::labels;
 pub use read::{Log, LogText, ReadOptions, Skipped, read, read_joined};
 pub use record::{Fields, Record, field_texts};
-pub use shape::{Shaping, shape};
+pub use shape::{Moment, Shaping, shape};
 pub use source::{Source, digest};
 pub use survey::{Survey, survey};
 pub use validate::{Finding, Findings, validate};

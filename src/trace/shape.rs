@@ -1,19 +1,22 @@
 //! Shaping a workload: selecting a part of it, repeating it, or changing its submit times.
 
+use std::fmt;
+
 use rand::RngExt;
 
+use super::accounting::parse_iso;
 use super::error::TraceError;
 use super::workload::Workload;
 use crate::rng::stream;
-use crate::time::{FOREVER, Seconds};
+use crate::time::{DAY, FOREVER, HOUR, MINUTE, Seconds, Time, date, parse_duration, print_duration};
 
 /// The changes to a workload. They are made in the order of the fields.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shaping {
-    /// Keep jobs submitted at this time or later, counted from the first submission.
-    pub from: Option<Seconds>,
-    /// Keep jobs submitted before this time, counted from the first submission.
-    pub to: Option<Seconds>,
+    /// Keep jobs submitted at this moment or later.
+    pub from: Option<Moment>,
+    /// Keep jobs submitted before this moment.
+    pub to: Option<Moment>,
     /// Keep this number of jobs from the beginning.
     pub first: Option<usize>,
     /// The number of copies of the log in sequence. Each is shifted by the span and one mean gap between submissions (to
@@ -35,13 +38,66 @@ impl Default for Shaping {
     }
 }
 
+/// A moment of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// This number of seconds after the first submission.
+    AfterFirst(Seconds),
+    /// A Unix time. Only for logs that say when they begin.
+    Date(Time),
+}
+
+impl Moment {
+    /// Reads a duration (`12h`), a date (`2016-12-25`) or a date with a time (`2016-12-25T08:00:00`), in UTC.
+    ///
+    /// # Errors
+    /// If it is none of these.
+    pub fn parse(text: &str) -> Result<Moment, String> {
+        if !text.contains('-') {
+            return parse_duration(text).map(Moment::AfterFirst);
+        }
+        let whole = match text.len() {
+            10 => format!("{text}T00:00:00"),
+            16 => format!("{text}:00"),
+            _ => text.to_string(),
+        };
+        let wrong = || format!("'{text}' is not a date such as 2016-12-25 or 2016-12-25T08:00:00");
+        parse_iso(whole.as_bytes()).map(Moment::Date).ok_or_else(wrong)
+    }
+
+    /// In seconds after the first submission.
+    fn after_first(self, workload: &Workload) -> Result<Seconds, TraceError> {
+        match (self, workload.unix_start) {
+            (Moment::AfterFirst(seconds), _) => Ok(seconds),
+            (Moment::Date(time), Some(start)) => Ok(time - start - workload.first_submit()),
+            (Moment::Date(_), None) => Err(TraceError::NoStart { name: workload.label.clone() }),
+        }
+    }
+}
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Moment::AfterFirst(seconds) => f.write_str(&print_duration(seconds)),
+            Moment::Date(time) => {
+                f.write_str(&date(time))?;
+                match time.rem_euclid(DAY) {
+                    0 => Ok(()),
+                    clock => write!(f, "T{:02}:{:02}:{:02}", clock / HOUR, clock % HOUR / MINUTE, clock % MINUTE),
+                }
+            }
+        }
+    }
+}
+
 /// Shapes a workload.
 ///
 /// # Errors
-/// If no job is left, or the copies are too many.
+/// If no job is left, the copies are too many, or a date is given for a log that does not say when it begins.
 pub fn shape(mut workload: Workload, shaping: &Shaping) -> Result<Workload, TraceError> {
     let first = workload.first_submit();
-    let (from, to) = (shaping.from.unwrap_or(0), shaping.to.unwrap_or(Seconds::MAX));
+    let from = shaping.from.map_or(Ok(0), |moment| moment.after_first(&workload))?;
+    let to = shaping.to.map_or(Ok(Seconds::MAX), |moment| moment.after_first(&workload))?;
     if shaping.from.or(shaping.to).is_some() {
         workload.jobs.retain(|job| (from..to).contains(&(job.submission.submit - first)));
     }
@@ -115,6 +171,7 @@ mod tests {
             label: "test".into(),
             procs: 4,
             jobs: jobs.collect(),
+            unix_start: None,
             wide: WideNumbers::default(),
             cleaning: CleaningReport::default(),
         }
@@ -125,11 +182,36 @@ mod tests {
     }
 
     #[test]
+    fn dates_need_a_log_that_says_when_it_begins() {
+        for (text, back) in [
+            ("24h", "1d"),
+            ("2016-12-25", "2016-12-25"),
+            ("2016-12-25T00:00", "2016-12-25"),
+            ("2016-12-25T08:30", "2016-12-25T08:30:00"),
+            ("2016-12-25 08:30:05", "2016-12-25T08:30:05"),
+        ] {
+            assert_eq!(Moment::parse(text).unwrap().to_string(), back, "{text}");
+        }
+        for text in ["2016-13-25", "25-12-2016", "2016-12", "-1h", "2016-12-25T8", "x-y"] {
+            assert!(Moment::parse(text).unwrap_err().contains(text), "{text}");
+        }
+        // The log begins an hour before the date; its first job comes half an hour later.
+        let moment = |text: &str| Some(Moment::parse(text).unwrap());
+        let mut dated = workload(&[1800, 3599, 3600, 7200]);
+        let christmas = Shaping { from: moment("2016-12-25"), to: moment("2016-12-25T01:00"), ..Shaping::default() };
+        assert!(matches!(shape(dated.clone(), &christmas), Err(TraceError::NoStart { .. })));
+        dated.unix_start = Some(1_482_624_000 - 3600);
+        let left: Vec<_> = shape(dated, &christmas).unwrap().jobs.iter().map(|job| job.submission.submit).collect();
+        assert_eq!(left, [3600]);
+    }
+
+    #[test]
     fn from_and_to_count_from_the_first_submission() {
         let log = [100, 110, 120, 130];
-        assert_eq!(submits(&log, Shaping { from: Some(10), to: Some(30), ..Shaping::default() }), [110, 120]);
-        assert_eq!(submits(&log, Shaping { from: Some(5), first: Some(1), ..Shaping::default() }), [110]);
-        assert!(shape(workload(&log), &Shaping { from: Some(31), ..Shaping::default() }).is_err());
+        let after = |seconds| Some(Moment::AfterFirst(seconds));
+        assert_eq!(submits(&log, Shaping { from: after(10), to: after(30), ..Shaping::default() }), [110, 120]);
+        assert_eq!(submits(&log, Shaping { from: after(5), first: Some(1), ..Shaping::default() }), [110]);
+        assert!(shape(workload(&log), &Shaping { from: after(31), ..Shaping::default() }).is_err());
         assert!(shape(workload(&log), &Shaping { first: Some(0), ..Shaping::default() }).is_err());
     }
 

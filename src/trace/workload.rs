@@ -13,6 +13,8 @@ pub struct Workload {
     pub procs: u32,
     /// In order of submission; at least one.
     pub jobs: Vec<Job>,
+    /// The Unix time of the log's time 0. None if the log does not say it.
+    pub unix_start: Option<Time>,
     /// The numbers of users and other names in the jobs that do not fit into 32 bits.
     pub wide: WideNumbers,
     /// What cleaning did to the log's records.

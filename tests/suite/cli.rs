@@ -54,6 +54,28 @@ fn columns_are_those_promised_and_the_baseline_is_the_users_choice() {
     assert_eq!(last[2], "", "{compared}");
 }
 
+/// The embedded log begins on 2026-01-01.
+#[test]
+fn parts_of_a_log_by_date() {
+    let row = |from: &str, to: &str| {
+        let row = sim_ok(&["--from", from, "--to", to, "--no-header", "--baseline", "none"]);
+        row.split_once(",\"from=").or(row.split_once(",from=")).map_or(row.clone(), |(figures, _)| figures.to_string())
+    };
+    let survey = sim_ok(&["trace", "info", "--format", "csv"]);
+    let names: Vec<_> = survey.lines().next().unwrap().split(',').collect();
+    let at = names.iter().position(|name| *name == "first_submit").unwrap();
+    let first: i64 = survey.lines().nth(1).unwrap().split(',').nth(at).unwrap().parse().unwrap();
+    let seconds = |days: i64| format!("{}s", days * 86_400 - first);
+    assert_eq!(row("2026-01-03", "2026-01-06"), row(&seconds(2), &seconds(5)));
+    let ran = sim(&["--from", "2031-01-01"]);
+    assert!(ran.code == 2 && ran.err.contains("none is left after --from"), "{}", ran.err);
+    let ran = sim(&["--from", "2026-02-31x"]);
+    assert!(ran.code == 2 && ran.err.contains("is not a date such as 2016-12-25"), "{}", ran.err);
+    let log = b"; MaxProcs: 4\n1 0 0 10 1 1 1 1 60 -1 1 1 1 1 1 1 -1 -1\n";
+    let ran = sim_fed(&["--trace", "-", "--to", "2026-01-01"], log);
+    assert!(ran.code == 2 && ran.err.contains("the header has no UnixStartTime"), "{}", ran.err);
+}
+
 /// The end of an output's name says whether it is compressed, and what is written so can be read.
 #[test]
 fn outputs_are_compressed_by_name() {

@@ -27,6 +27,7 @@ pub fn workload(procs: u32, jobs: &[Job]) -> Workload {
         label: "test".into(),
         procs,
         jobs: numbered.collect(),
+        unix_start: None,
         wide: WideNumbers::default(),
         cleaning: CleaningReport::default(),
     }

@@ -61,7 +61,8 @@ pub fn unix_time<'a>(text: &'a [u8], column: &'static str) -> Result<Option<Time
     }
 }
 
-fn parse_iso(text: &[u8]) -> Option<Time> {
+/// The Unix time of `2026-01-31T12:00:00`, with an optional fraction and zone. None if it is not such a time.
+pub fn parse_iso(text: &[u8]) -> Option<Time> {
     let (fixed, rest) = text.split_at_checked(19)?;
     let number = |from: usize, to: usize| {
         fixed[from..to].iter().try_fold(0i64, |number, &byte| {
