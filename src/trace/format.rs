@@ -35,7 +35,7 @@ const TOLD: [(&str, LogFormat); 5] = [
 ];
 
 impl LogFormat {
-    /// Reads `swf`, `sacct`, `pbs`, `lsf`, `sge` or `csv:submit=COLUMN,...`. [`LogFormat::to_string`] prints it.
+    /// Reads `swf`, `sacct`, `pbs`, `lsf`, `sge` or `csv:submit=COLUMN,...`. `to_string` prints it.
     ///
     /// # Errors
     /// If it is none of these, or the columns of the table are not given as they must be.
