@@ -138,7 +138,7 @@ fn a_study_needs_its_logs() {
     fs::write(empty.path().join("KTH-SP2-1996-1.swf"), "rubbish\n").unwrap();
     let ran = talby(empty.path(), &["--replications", "1"]);
     assert!(
-        ran.code == 1 && ran.err.contains("is not a number") && ran.err.contains("again: sim --trace"),
+        ran.code == 1 && ran.err.contains("is of none of the formats") && ran.err.contains("again: sim --trace"),
         "{}",
         ran.err
     );
