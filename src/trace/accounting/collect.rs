@@ -1,6 +1,7 @@
 //! Makes records of the jobs of an accounting file.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 
 use super::AccountingJob;
 use super::names::{LogNames, NamesRead};
@@ -10,9 +11,9 @@ use crate::text::shortened;
 use crate::time::{HOUR, Time};
 use crate::trace::error::{FaultKind, LineFault, TraceError};
 use crate::trace::format::{LogFormat, format_of_line};
-use crate::trace::lines::shorten;
+use crate::trace::lines::{RawLines, shorten};
 use crate::trace::read::{PROGRESS_EVERY, ReadOptions, Skipped};
-use crate::trace::record::{CANCELLED, Record};
+use crate::trace::record::{CANCELLED, Record, is_blank_line};
 
 /// The most different states that are counted by name.
 const MOST_STATES: usize = 100;
@@ -120,6 +121,25 @@ impl<'a> Collector<'a> {
     /// Begins with a file.
     pub fn begin(&mut self, name: &str) {
         self.name = name.to_string();
+    }
+
+    /// Reads a file that has one row per line. `row` makes a job of a line; blank lines are skipped.
+    pub(super) fn read_lines<R: Read>(
+        &mut self,
+        raw: &mut RawLines<R>,
+        row: impl for<'r> Fn(&'r [u8], &mut Self) -> Result<(), Bad<'r>>,
+    ) -> Result<(), TraceError> {
+        while let Some(place) = raw.cut()? {
+            let line = &raw.buffer()[place];
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            if is_blank_line(line) {
+                continue;
+            }
+            if let Err(bad) = row(line, self) {
+                self.bad_row(raw.number(), line, &bad)?;
+            }
+        }
+        Ok(())
     }
 
     /// Counts a row that is dropped.

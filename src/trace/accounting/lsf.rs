@@ -9,7 +9,6 @@ use super::values::{Bad, count, leading_number, unix_time};
 use crate::time::{FOREVER, Seconds};
 use crate::trace::error::{FaultKind, TraceError};
 use crate::trace::lines::RawLines;
-use crate::trace::record::is_blank_line;
 
 /// The fields between the execution hosts and the number of additional submission options: status, host factor, name,
 /// command, 19 fields of usage, and 33 more, the last of which are the reservation and the description.
@@ -31,17 +30,7 @@ pub fn read<R: Read>(
     reading: &LogReading,
     collector: &mut Collector<'_>,
 ) -> Result<(), TraceError> {
-    while let Some(place) = raw.cut()? {
-        let line = &raw.buffer()[place];
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if is_blank_line(line) {
-            continue;
-        }
-        if let Err(bad) = row(line, reading, collector) {
-            collector.bad_row(raw.number(), line, &bad)?;
-        }
-    }
-    Ok(())
+    collector.read_lines(raw, |line, collector| row(line, reading, collector))
 }
 
 /// Splits a row at blanks. Quotes around a field are removed; doubled quotes inside it stay doubled.

@@ -8,7 +8,6 @@ use super::reading::{EstimateField, LogReading, Unit};
 use super::values::{Bad, duration, leading_number, unix_time};
 use crate::trace::error::{FaultKind, TraceError};
 use crate::trace::lines::RawLines;
-use crate::trace::record::is_blank_line;
 
 /// Whether a line has the form of a PBS row.
 pub fn is_pbs(line: &[u8]) -> bool {
@@ -24,17 +23,7 @@ pub fn read<R: Read>(
     reading: &LogReading,
     collector: &mut Collector<'_>,
 ) -> Result<(), TraceError> {
-    while let Some(place) = raw.cut()? {
-        let line = &raw.buffer()[place];
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if is_blank_line(line) {
-            continue;
-        }
-        if let Err(bad) = row(line, reading, collector) {
-            collector.bad_row(raw.number(), line, &bad)?;
-        }
-    }
-    Ok(())
+    collector.read_lines(raw, |line, collector| row(line, reading, collector))
 }
 
 fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) -> Result<(), Bad<'a>> {

@@ -9,7 +9,6 @@ use crate::time::{FOREVER, Seconds, Time};
 use crate::trace::error::{FaultKind, TraceError};
 use crate::trace::lines::RawLines;
 use crate::trace::number;
-use crate::trace::record::is_blank_line;
 
 /// The fields up to the category, which is the last one that is used.
 const FIELDS: usize = 40;
@@ -30,17 +29,10 @@ pub fn is_sge(line: &[u8]) -> bool {
 
 /// Reads all rows. Lines that begin with `#` are comments.
 pub fn read<R: Read>(raw: &mut RawLines<R>, collector: &mut Collector<'_>) -> Result<(), TraceError> {
-    while let Some(place) = raw.cut()? {
-        let line = &raw.buffer()[place];
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if is_blank_line(line) || line.first() == Some(&b'#') {
-            continue;
-        }
-        if let Err(bad) = row(line, collector) {
-            collector.bad_row(raw.number(), line, &bad)?;
-        }
-    }
-    Ok(())
+    collector.read_lines(raw, |line, collector| match line.first() {
+        Some(b'#') => Ok(()),
+        _ => row(line, collector),
+    })
 }
 
 fn row<'a>(line: &'a [u8], collector: &mut Collector<'_>) -> Result<(), Bad<'a>> {
