@@ -58,8 +58,10 @@ pub struct Ruh {
 
 #[derive(Default)]
 struct User {
-    /// The last terminated jobs with their runtimes, at most `window` of them, in order of termination or of arrival.
-    terminated: VecDeque<(JobId, Seconds)>,
+    /// The runtimes of the last terminated jobs, at most `window` of them, in order of termination or of arrival.
+    terminated: VecDeque<Seconds>,
+    /// These jobs (kept for `order=arrival`).
+    terminated_ids: VecDeque<JobId>,
     /// Jobs in the system in order of arrival (kept for `propagate`).
     live: Vec<JobId>,
     /// Running jobs in order of start (kept for `running`).
@@ -113,8 +115,7 @@ impl Ruh {
             return None;
         }
         self.recent.clear();
-        let last = user.terminated.range(user.terminated.len() - from_terminated..);
-        self.recent.extend(last.map(|(_, runtime)| runtime));
+        self.recent.extend(user.terminated.range(user.terminated.len() - from_terminated..));
         self.recent.extend(others().skip(running - from_running).map(|&other| board.prediction(other)));
         Some(self.metric.of(&mut self.recent))
     }
@@ -137,13 +138,16 @@ impl Predictor for Ruh {
 
     fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {
         let user = self.users.entry(board.job(id).user).or_default();
-        // Ids are in order of arrival.
-        let place = if self.by_arrival {
-            user.terminated.partition_point(|&(other, _)| other < id)
-        } else {
-            user.terminated.len()
-        };
-        user.terminated.insert(place, (id, runtime));
+        let mut place = user.terminated.len();
+        if self.by_arrival {
+            // Ids are in order of arrival.
+            place = user.terminated_ids.partition_point(|&other| other < id);
+            user.terminated_ids.insert(place, id);
+            if user.terminated_ids.len() > self.window {
+                user.terminated_ids.pop_front();
+            }
+        }
+        user.terminated.insert(place, runtime);
         if user.terminated.len() > self.window {
             user.terminated.pop_front();
         }
