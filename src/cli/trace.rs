@@ -41,8 +41,8 @@ enum TraceCommand {
   sim trace convert jobs.csv --out jobs.swf \\
     --log-format csv:submit=submit_time,wait=wait_time,run=run_time,procs=node_num
 
-An SWF file in order of submission is copied without being kept in memory. Other logs take about 72 bytes
-per job, and SWF logs that must be sorted or joined as much as their text.")]
+An SWF file in order of submission is copied without being kept in memory. Other logs take about
+72 bytes per job, and SWF logs that must be sorted or joined as much as their text.")]
     Convert(ConvertArgs),
 }
 

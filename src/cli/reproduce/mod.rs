@@ -60,7 +60,7 @@ jobs whose estimate only one user uses, the user with most such estimates. KTH4H
     /// Malleable jobs: Tables 1 and 2, Figure 5, the numbers in the text and the future work of Downey
     #[command(after_help = "Examples:
   sim reproduce downey --days 20                                a quick test
-  sim reproduce downey --format csv                             ten workloads as in the paper: a minute on two cores
+  sim reproduce downey --format csv                             ten workloads as in the paper: two minutes on two cores
 
 Needs no logs: the workload is the model of the paper. Each published figure comes from one run of the model; the note says
 whether it is within the range of our runs.")]
