@@ -90,7 +90,7 @@ synthetic scenarios need no logs.")]
     /// Run all of these studies and write their figures to a folder
     #[command(after_help = "Examples:
   sim reproduce all --logs logs --out studies --quick           a quick test of every study, in minutes
-  sim reproduce all --logs logs --out studies                   the same as the single commands: two hours on two cores
+  sim reproduce all --logs logs --out studies                   the same as the single commands: half an hour of processor time
 
 Writes the figures of each study to STUDY.csv, STUDY.txt and STUDY.json. The next call with the same folder uses STUDY.json
 again if neither the logs of the study nor the program have changed. summary.txt contains the overview of every study: how
