@@ -66,7 +66,7 @@
 //! - How rows of accounting files become records: `trace/accounting/collect.rs`.
 //! - Which records are dropped or changed: `trace/clean.rs`.
 //! - A column of the summary: `metrics/summary.rs`, then `metrics/columns.rs`, and `metrics/row.rs`, which stores it.
-//! - An option that changes results: its line in `experiment/options.rs`. Any other option: the file of its command in `cli/`.
+//! - An option that changes results: its line in `experiment/option_table.rs`. Any other option: the file of its command in `cli/`.
 //! - After any change that changes results: increase [`sweep::RESULTS_REVISION`], so that no sweep mixes old results with
 //!   new ones.
 

@@ -2,10 +2,12 @@
 //!
 //! [`Options`] has everything that changes a result, [`Setting`] is a scheduler with a predictor, [`simulate`] runs it.
 
+mod option_table;
 mod options;
 mod prepare;
 mod run;
 mod values;
 
-pub use options::{OPTIONS, OptionForm, Options, Section, refuse_overruled, what_draws};
+pub use option_table::{OPTIONS, OptionForm, Section, refuse_overruled, what_draws};
+pub use options::Options;
 pub use run::{Setting, simulate};

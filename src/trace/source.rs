@@ -65,7 +65,9 @@ impl Source {
             Source::File(path) => {
                 let file = File::open(path).map_err(failed)?;
                 if file.metadata().map_err(failed)?.is_dir() {
-                    return Err(failed(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder, not a log")));
+                    let why =
+                        "it is a folder, not a log (`sim trace convert FILE... --out NEW.swf` joins the files of one)";
+                    return Err(failed(io::Error::new(io::ErrorKind::IsADirectory, why)));
                 }
                 Box::new(file)
             }

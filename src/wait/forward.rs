@@ -148,6 +148,7 @@ mod tests {
         // started, so it is running when the last job arrives.)
         assert_eq!(waits("fcfs", "estimate"), [0, 190, 230, 230, 250 + 181 - 30]);
     }
+
     /// 4 processors. The first job, estimated at 100 s, runs on 3 of them; its predictor says 200 s. The second needs all
     /// four; the third asks for one processor.
     #[test]

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::cli::list::{What, forms};
-use crate::report::write_columns;
+use crate::report::{wrapped, write_columns};
 use crate::spec::Form;
 
 /// Pages are at most this wide, apart from the output of commands that they show.
@@ -75,21 +75,7 @@ fn write_columns_wrapped(out: &mut dyn Write) -> io::Result<()> {
 /// Writes a text after `start` in lines of at most `width` characters; further lines are indented by the length of `start`.
 pub fn write_wrapped(out: &mut dyn Write, start: &str, text: &str, width: usize) -> io::Result<()> {
     let indent = start.chars().count();
-    let mut line = start.to_string();
-    let mut used = indent;
-    for word in text.split_whitespace() {
-        let length = word.chars().count();
-        if used > indent && used + 1 + length > width {
-            writeln!(out, "{line}")?;
-            line = " ".repeat(indent);
-            used = indent;
-        }
-        if used > indent {
-            line.push(' ');
-            used += 1;
-        }
-        line.push_str(word);
-        used += length;
-    }
-    writeln!(out, "{}", line.trim_end())
+    let lines = wrapped(text, width.saturating_sub(indent));
+    writeln!(out, "{}", format!("{start}{}", lines.first().map_or("", String::as_str)).trim_end())?;
+    lines.iter().skip(1).try_for_each(|line| writeln!(out, "{:indent$}{line}", ""))
 }
