@@ -131,6 +131,77 @@ pub fn date(unix: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}")
 }
 
+/// The Unix time of `2026-01-31T12:00:00`, with an optional fraction and zone. None if it is not such a time.
+#[inline]
+pub fn parse_date_time(text: &[u8]) -> Option<Time> {
+    let (fixed, rest) = text.split_at_checked(19)?;
+    let number = |from: usize, to: usize| {
+        fixed[from..to].iter().try_fold(0i64, |number, &byte| {
+            let digit = byte.wrapping_sub(b'0');
+            (digit <= 9).then(|| number * 10 + i64::from(digit))
+        })
+    };
+    let separators = [fixed[4], fixed[7], fixed[13], fixed[16]];
+    if separators != *b"--::" || !matches!(fixed[10], b'T' | b't' | b' ') {
+        return None;
+    }
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
+    if !(1..=12).contains(&month) || !(1..=days_of(year, month)).contains(&day) {
+        return None;
+    }
+    // 24:00:00 is the end of a day, and a leap second is second 60.
+    if hour > 24 || minute > 59 || second > 60 {
+        return None;
+    }
+    let time = days_from_civil(year, month, day) * DAY + hour * HOUR + minute * MINUTE + second;
+    if rest.is_empty() { Some(time) } else { Some(time + parse_fraction_and_zone(rest)?) }
+}
+
+/// What the text after the seconds adds to a time: a fraction from a half on is a second, and a zone is subtracted.
+fn parse_fraction_and_zone(mut rest: &[u8]) -> Option<Seconds> {
+    let mut seconds = 0;
+    if let [b'.' | b',', fraction @ ..] = rest {
+        let digits = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        seconds += i64::from(*fraction.first().filter(|_| digits > 0)? >= b'5');
+        rest = &fraction[digits..];
+    }
+    let (sign, zone) = match rest {
+        [] | [b'Z' | b'z'] => return Some(seconds),
+        [b'+', zone @ ..] => (1, zone),
+        [b'-', zone @ ..] => (-1, zone),
+        _ => return None,
+    };
+    let digits: Vec<i64> = zone.iter().filter(|&&byte| byte != b':').map(|&byte| i64::from(byte) - 48).collect();
+    let number = |pair: &[i64]| pair.iter().all(|digit| (0..=9).contains(digit)).then(|| pair[0] * 10 + pair[1]);
+    let offset = match digits[..] {
+        [a, b] => number(&[a, b])? * HOUR,
+        [a, b, c, d] => number(&[a, b])? * HOUR + number(&[c, d])? * MINUTE,
+        _ => return None,
+    };
+    Some(seconds - sign * offset)
+}
+
+/// The number of days of a month.
+fn days_of(year: i64, month: i64) -> i64 {
+    match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// The days from 1970-01-01 to a date of the Gregorian calendar, counted in eras of 400 years from 0000-03-01.
+fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let year = year - i64::from(month <= 2);
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let day_of_year = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

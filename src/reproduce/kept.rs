@@ -12,7 +12,7 @@ use crate::sweep::RESULTS_REVISION;
 use crate::trace::digest;
 
 /// Raised whenever a study computes or notes anything in another way, so that old figures are not taken for new ones.
-const STUDIES_REVISION: u32 = 1;
+const STUDIES_REVISION: u32 = 2;
 
 /// The figures of a finished study.
 #[derive(Debug, Serialize, Deserialize)]

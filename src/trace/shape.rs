@@ -4,11 +4,10 @@ use std::fmt;
 
 use rand::RngExt;
 
-use super::accounting::parse_iso;
 use super::error::TraceError;
 use super::workload::Workload;
 use crate::rng::stream;
-use crate::time::{DAY, FOREVER, HOUR, MINUTE, Seconds, Time, date, parse_duration, print_duration};
+use crate::time::{DAY, FOREVER, HOUR, MINUTE, Seconds, Time, date, parse_date_time, parse_duration, print_duration};
 
 /// The changes to a workload. They are made in the order of the fields.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,7 +61,7 @@ impl Moment {
             _ => text.to_string(),
         };
         let wrong = || format!("'{text}' is not a date such as 2016-12-25 or 2016-12-25T08:00:00");
-        parse_iso(whole.as_bytes()).map(Moment::Date).ok_or_else(wrong)
+        parse_date_time(whole.as_bytes()).map(Moment::Date).ok_or_else(wrong)
     }
 
     /// In seconds after the first submission.
@@ -192,7 +191,7 @@ mod tests {
         ] {
             assert_eq!(Moment::parse(text).unwrap().to_string(), back, "{text}");
         }
-        for text in ["2016-13-25", "25-12-2016", "2016-12", "-1h", "2016-12-25T8", "x-y"] {
+        for text in ["2016-13-25", "2016-02-30", "2015-02-29", "25-12-2016", "2016-12", "-1h", "2016-12-25T8", "x-y"] {
             assert!(Moment::parse(text).unwrap_err().contains(text), "{text}");
         }
         // The log begins an hour before the date; its first job comes half an hour later.

@@ -119,6 +119,16 @@ fn all_studies_go_into_a_folder() {
     assert!(again.err.contains("talby: reused from") && again.err.contains("downey: reused from"), "{}", again.err);
     assert!(!again.err.contains("tsafrir: reused from"), "{}", again.err);
     assert_eq!(again.out, ran.out);
+    // A study that fails does not stop the others.
+    fs::write(folder.path().join("KTH-SP2-1996-9.9-cln.swf.gz"), "rubbish\n").unwrap();
+    let ran = all(&["--format", "table"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(
+        ran.err.contains("error: talby: 118 runs failed") && ran.err.contains("downey: reused from"),
+        "{}",
+        ran.err
+    );
+    assert!(ran.err.contains("2 of 6 studies failed: talby, tsafrir") && ran.out.contains("downey: "), "{}", ran.err);
     let nothing = tempfile::tempdir().unwrap();
     let file = nothing.path().join("file");
     fs::write(&file, "").unwrap();

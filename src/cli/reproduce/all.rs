@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::{compute, find};
-use crate::cli::failure::UsageError;
 use crate::cli::output_options::OutputOptions;
 use crate::cli::stderr::{self, note, warning};
 use crate::report::{Output, OutputError, write_csv};
-use crate::reproduce::{Figure, FoundLog, KeptFigures, STUDIES, Setup, StudyForm, acknowledgements};
+use crate::reproduce::{
+    ArchiveLog, Figure, FoundLog, KeptFigures, STUDIES, Setup, StudyError, StudyForm, acknowledgements,
+};
 use crate::reproduce::{write_figures, write_overview};
 
 #[derive(Debug, Args)]
@@ -29,30 +30,33 @@ pub struct AllArgs {
 }
 
 pub fn execute(args: &AllArgs, quiet: bool) -> anyhow::Result<()> {
-    let failed = |error| OutputError { name: args.out.display().to_string(), error };
-    std::fs::create_dir_all(&args.out).map_err(failed)?;
-    let mut wanted: Vec<_> = STUDIES.iter().flat_map(|study| study.logs).copied().collect();
-    let mut seen = Vec::new();
-    wanted.retain(|log| {
-        !seen.contains(log) && {
-            seen.push(*log);
-            true
+    let no_folder = |error| OutputError { name: args.out.display().to_string(), error };
+    std::fs::create_dir_all(&args.out).map_err(no_folder)?;
+    let mut wanted: Vec<ArchiveLog> = Vec::new();
+    for log in STUDIES.iter().flat_map(|study| study.logs) {
+        if !wanted.contains(log) {
+            wanted.push(*log);
         }
-    });
+    }
     let logs = find(&args.logs, &wanted, quiet)?;
-    let mut done: Vec<(StudyForm, Vec<Figure>)> = Vec::new();
+    let (mut done, mut failed): (Vec<(StudyForm, Vec<Figure>)>, Vec<&str>) = (Vec::new(), Vec::new());
     for study in STUDIES {
         let logs: Vec<FoundLog> = logs.iter().filter(|found| study.logs.contains(&found.log)).cloned().collect();
         if logs.is_empty() && !study.logs.is_empty() {
             warning(format_args!("{} is left out: none of its logs is in {}", study.name, args.logs.display()));
             continue;
         }
-        let figures = figures(args, study, logs, quiet)?;
+        // A damaged or short log spoils its studies, but not the others.
+        let figures = match figures(args, study, logs, quiet) {
+            Err(error) if !matches!(error.downcast_ref(), None | Some(StudyError::Kept(_))) => {
+                stderr::error(format_args!("{}: {error:#}", study.name));
+                failed.push(study.name);
+                continue;
+            }
+            other => other?,
+        };
         write_study(&args.out, study, &figures)?;
         done.push((study, figures));
-    }
-    if done.is_empty() {
-        return Err(UsageError("no study could be computed".to_string()).into());
     }
     let summary = |out: &mut dyn Write| done.iter().try_for_each(|(study, figures)| write_summary(out, study, figures));
     create(&args.out, "summary.txt")?.fill(|out| summary(out))?;
@@ -64,6 +68,7 @@ pub fn execute(args: &AllArgs, quiet: bool) -> anyhow::Result<()> {
     if !logs.is_empty() {
         stderr::line(acknowledgements(&logs));
     }
+    anyhow::ensure!(failed.is_empty(), "{} of {} studies failed: {}", failed.len(), STUDIES.len(), failed.join(", "));
     Ok(())
 }
 

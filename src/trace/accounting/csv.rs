@@ -199,7 +199,9 @@ pub fn read<R: Read>(
     collector: &mut Collector<'_>,
 ) -> Result<(), TraceError> {
     let name = raw.name().to_string();
-    let first = raw.head().split(|&byte| byte == b'\n').next().unwrap_or(b"").to_vec();
+    // Empty lines are skipped, as the reader of rows does.
+    let mut lines = raw.head().split(|&byte| byte == b'\n');
+    let first = lines.find(|line| !matches!(*line, b"" | b"\r")).unwrap_or(b"").to_vec();
     let first = first.strip_suffix(b"\r").unwrap_or(&first);
     if first.is_empty() {
         return Ok(());

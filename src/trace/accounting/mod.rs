@@ -28,7 +28,6 @@ pub(super) use lsf::is_lsf;
 pub(super) use pbs::is_pbs;
 pub(super) use sacct::{has_sacct_header, is_sacct_row};
 pub(super) use sge::is_sge;
-pub(super) use values::parse_iso;
 
 /// A job as an accounting file describes it. Names are as written; an empty one is unknown.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! Values of accounting files: instants, durations and numbers, rounded to whole seconds as fields of SWF are.
 
-use crate::time::{DAY, FOREVER, HOUR, MINUTE, Seconds, Time};
+use crate::time::{DAY, FOREVER, HOUR, MINUTE, Seconds, Time, parse_date_time};
 use crate::trace::error::FaultKind;
 use crate::trace::number::{self, NumberError};
 
@@ -29,7 +29,7 @@ fn is_none(text: &[u8]) -> bool {
 /// An instant written as in ISO 8601, in Unix seconds. None if there is none. Times without a zone are UTC.
 #[inline]
 pub fn iso_time<'a>(text: &'a [u8], column: &'static str) -> Result<Option<Time>, Bad<'a>> {
-    match parse_iso(text) {
+    match parse_date_time(text) {
         Some(time) if time < 0 => Err(Bad { kind: FaultKind::Before1970 { column }, at: text }),
         Some(time) if time <= FOREVER => Ok(Some(time)),
         None if is_none(text) => Ok(None),
@@ -59,62 +59,6 @@ pub fn unix_time<'a>(text: &'a [u8], column: &'static str) -> Result<Option<Time
         Ok(number) if number.rounded <= FOREVER => Ok(Some(number.rounded).filter(|&time| time > 0)),
         _ => Err(Bad::value(text, column, "a time in Unix seconds")),
     }
-}
-
-/// The Unix time of `2026-01-31T12:00:00`, with an optional fraction and zone. None if it is not such a time.
-pub fn parse_iso(text: &[u8]) -> Option<Time> {
-    let (fixed, rest) = text.split_at_checked(19)?;
-    let number = |from: usize, to: usize| {
-        fixed[from..to].iter().try_fold(0i64, |number, &byte| {
-            let digit = byte.wrapping_sub(b'0');
-            (digit <= 9).then(|| number * 10 + i64::from(digit))
-        })
-    };
-    let separators = [fixed[4], fixed[7], fixed[13], fixed[16]];
-    if separators != *b"--::" || !matches!(fixed[10], b'T' | b't' | b' ') {
-        return None;
-    }
-    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
-    let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 24 || minute > 59 || second > 60 {
-        return None;
-    }
-    let time = days_from_civil(year, month, day) * DAY + hour * HOUR + minute * MINUTE + second;
-    if rest.is_empty() { Some(time) } else { Some(time + parse_fraction_and_zone(rest)?) }
-}
-
-/// What the text after the seconds adds to a time: a fraction from a half on is a second, and a zone is subtracted.
-fn parse_fraction_and_zone(mut rest: &[u8]) -> Option<Seconds> {
-    let mut seconds = 0;
-    if let [b'.' | b',', fraction @ ..] = rest {
-        let digits = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        seconds += i64::from(*fraction.first().filter(|_| digits > 0)? >= b'5');
-        rest = &fraction[digits..];
-    }
-    let (sign, zone) = match rest {
-        [] | [b'Z' | b'z'] => return Some(seconds),
-        [b'+', zone @ ..] => (1, zone),
-        [b'-', zone @ ..] => (-1, zone),
-        _ => return None,
-    };
-    let digits: Vec<i64> = zone.iter().filter(|&&byte| byte != b':').map(|&byte| i64::from(byte) - 48).collect();
-    let number = |pair: &[i64]| pair.iter().all(|digit| (0..=9).contains(digit)).then(|| pair[0] * 10 + pair[1]);
-    let offset = match digits[..] {
-        [a, b] => number(&[a, b])? * HOUR,
-        [a, b, c, d] => number(&[a, b])? * HOUR + number(&[c, d])? * MINUTE,
-        _ => return None,
-    };
-    Some(seconds - sign * offset)
-}
-
-/// The days from 1970-01-01 to a date of the Gregorian calendar, counted in eras of 400 years from 0000-03-01.
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    let year = year - i64::from(month <= 2);
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
 }
 
 /// A duration `[D-]HH:MM:SS`, `MM:SS` or `D-HH[:MM]`, each with an optional fraction of a second. None if it is not one.
