@@ -209,7 +209,7 @@ fn run(case: &str, source: &Source) -> u64 {
             let (workload, record) = simulated("easy/estimate", source);
             let mut written = BufWriter::with_capacity(1 << 16, Digested(0xcbf2_9ce4_8422_2325));
             let jobs = record.finished(&workload.jobs).map(|job| JobMetrics::of(&job, 10));
-            write_jobs(&mut written, jobs).unwrap();
+            write_jobs(&mut written, std::iter::once((None, jobs))).unwrap();
             written.into_inner().unwrap().0
         }
         // A set of ten templates, evaluated as in the search.

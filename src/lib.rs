@@ -34,15 +34,16 @@
 //!
 //! | floor | module | what it contains |
 //! |---|---|---|
-//! | 0 | [`time`], [`job`], [`spec`], [`settings_file`], [`text`], [`stats`], [`rng`], [`parallel`] | basic types: durations, jobs (what is submitted and what is known only later), `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, medians, random streams from one seed, threads with results in a fixed order |
+//! | 0 | [`time`], [`job`], [`spec`], [`settings_file`], [`text`], [`similar`], [`stats`], [`rng`], [`parallel`] | basic types: durations, jobs (what is submitted and what is known only later), `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, names that were probably meant, medians, random streams from one seed, threads with results in a fixed order |
 //! | 1 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, named cleaning rules with counts, shaping, the embedded log |
 //! | 2 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
 //! | 3 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, the catalog of all predictors |
 //! | 3 | [`schedule`] | the policy interface, the waiting queue and its index by number of processors, the running jobs, one file per policy, the catalog of all policies |
 //! | 4 | [`engine`] | events and their order, the machine, observers of events; the only module that changes the state of a simulation |
-//! | 5 | [`metrics`] | from the record of a run to numbers: summaries, the table of columns, improvement over a baseline, means over groups with their intervals |
-//! | 6 | [`experiment`] | one workload under one scheduler with one predictor, and the table of all options that change its result |
+//! | 5 | [`metrics`] | from the record of a run to numbers: summaries, the table of columns, improvement over a baseline, means over runs with their intervals, breakdowns of jobs into groups, fairness, series over time |
+//! | 6 | [`experiment`] | one workload under one or several schedulers and predictors, and the table of all options that change its result |
 //! | 7 | [`report`] | tables, CSV, JSON, SWF, and files that are never left half-written; does not use the engine |
+//! | 8 | [`compare`] | the comparison of two outputs: rows matched by what was run, changes, tolerances |
 //! | 8 | [`search`] | the search for good templates, and the comparison of a set of templates with other predictors |
 //! | 8 | [`malleable`] | Downey's study: jobs that choose their number of processors by predicted queue times; it has its own simulation loop |
 //! | 8 | [`sweep`] | many experiments: a grid, its folder of finished cells, threads, Slurm |
@@ -65,7 +66,11 @@
 //! - A new format of logs: a file in `trace/accounting/`, and its lines in `trace/format.rs`.
 //! - How rows of accounting files become records: `trace/accounting/collect.rs`.
 //! - Which records are dropped or changed: `trace/clean.rs`.
+//! - Lists, ranges and alternatives of values in options: `spec/expand.rs`; the columns of swept keys: `sweep/axis.rs`.
+//! - Which rows of two outputs `sim compare` matches: `compare/kind.rs`.
 //! - A column of the summary: `metrics/summary.rs`, then `metrics/columns.rs`, and `metrics/row.rs`, which stores it.
+//! - Which names a shell offers for an option: `cli/completions/sources.rs`.
+//! - Another way to group jobs (`--by`): `metrics/breakdown/grouping.rs`. Who loses: `metrics/fairness.rs`.
 //! - An option that changes results: its line in `experiment/option_table.rs`. Any other option: the file of its command in `cli/`.
 //! - After any change that changes results: increase [`sweep::RESULTS_REVISION`], so that no sweep mixes old results with
 //!   new ones.
@@ -75,6 +80,7 @@
 
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod compare;
 pub mod engine;
 pub mod experiment;
 pub mod job;
@@ -90,6 +96,7 @@ pub mod rng;
 pub mod schedule;
 pub mod search;
 pub mod settings_file;
+pub mod similar;
 pub mod spec;
 pub mod stats;
 pub mod sweep;

@@ -44,11 +44,16 @@ pub fn percentiles<const N: usize>(values: &mut [f64], percents: [f64; N]) -> [f
     // The values below one percentile are not needed for the next.
     let mut below = 0;
     percents.map(|percent| {
-        let rank = ((percent / 100.0 * count as f64).ceil().max(1.0) as usize).min(count);
+        let rank = rank(percent, count);
         let found = *values[below..].select_nth_unstable_by(rank - 1 - below, f64::total_cmp).1;
         below = rank - 1;
         found
     })
+}
+
+/// The rank, from 1 on, of a nearest-rank percentile of `count` values in ascending order.
+pub fn rank(percent: f64, count: usize) -> usize {
+    ((percent / 100.0 * count as f64).ceil().max(1.0) as usize).min(count)
 }
 
 /// The mean, and the half-width of its 95% confidence interval by Student's t with n - 1 degrees of freedom. The half-width

@@ -1,4 +1,4 @@
-//! Makes text from input files (names of files, headers of logs) safe to print.
+//! Text for people: texts from input files (names of files, headers of logs) made safe to print, and counts of things.
 //!
 //! A header can contain anything: escapes that move a terminal's cursor, characters that change the direction of text, or
 //! a formula that a spreadsheet would run. [`printable`] is for terminals, [`csv_text`] for cells of CSV.
@@ -99,6 +99,54 @@ pub fn shortened(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// A whole number with separated thousands: 28,476.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number of things: `1 job`, `28,476 jobs`.
+///
+/// ```
+/// use shadowtime::text::counted;
+/// assert_eq!(counted(1, "record"), "1 record");
+/// assert_eq!(counted(2345, "faulty line"), "2,345 faulty lines");
+/// assert_eq!(counted(2, "factory"), "2 factories");
+/// ```
+pub fn counted(number: u64, thing: &str) -> String {
+    format!("{} {}", grouped(number), plural(number, thing))
+}
+
+/// A number of things in a sentence whose other words depend on the number too.
+///
+/// ```
+/// use shadowtime::text::counted_as;
+/// assert_eq!(counted_as(1, "job was held", "jobs were held"), "1 job was held");
+/// assert_eq!(counted_as(2, "job was held", "jobs were held"), "2 jobs were held");
+/// ```
+pub fn counted_as(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(number), if number == 1 { one } else { many })
+}
+
+/// The word for one thing or for several: `job` or `jobs`. The last word of `thing` gets the ending.
+pub fn plural(number: u64, thing: &str) -> Cow<'_, str> {
+    if number == 1 {
+        return Cow::Borrowed(thing);
+    }
+    match thing.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u'])) {
+        Some(stem) => Cow::Owned(format!("{stem}ies")),
+        None if thing.ends_with('s') => Cow::Owned(format!("{thing}es")),
+        None => Cow::Owned(format!("{thing}s")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,6 +188,18 @@ mod tests {
         }
         // Unescaping gives the original text.
         assert_eq!(csv_text("'=1+1"), "'=1+1");
+    }
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!(grouped(7), "7");
+        assert_eq!(grouped(1000), "1,000");
+        assert_eq!(grouped(28_476_123), "28,476,123");
+        assert_eq!([counted(0, "job"), counted(1, "job"), counted(1000, "job")], ["0 jobs", "1 job", "1,000 jobs"]);
+        assert_eq!(
+            [plural(2, "day"), plural(2, "query"), plural(2, "class"), plural(1, "class")],
+            ["days", "queries", "classes", "class"]
+        );
     }
 
     #[test]

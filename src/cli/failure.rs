@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 
 use super::interrupt::{INTERRUPTED, Interrupted};
+use crate::compare::CompareError;
 use crate::meta::MetaSystemError;
 use crate::report::OutputError;
 use crate::reproduce::StudyError;
@@ -23,6 +24,18 @@ impl fmt::Display for UsageError {
 
 impl std::error::Error for UsageError {}
 
+/// `sim compare` has found differences, and has printed them.
+#[derive(Debug)]
+pub struct Differences;
+
+impl fmt::Display for Differences {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the outputs differ")
+    }
+}
+
+impl std::error::Error for Differences {}
+
 pub fn exit_code(error: &anyhow::Error) -> u8 {
     if error.is::<Interrupted>() {
         return INTERRUPTED;
@@ -30,6 +43,7 @@ pub fn exit_code(error: &anyhow::Error) -> u8 {
     let bad_input = error.is::<TraceError>()
         || error.is::<SpecError>()
         || error.is::<UsageError>()
+        || matches!(error.downcast_ref(), Some(CompareError::Input(_)))
         || error.is::<MetaSystemError>()
         || matches!(error.downcast_ref::<SweepError>(), Some(error) if !matches!(error, SweepError::File(_)))
         || matches!(error.downcast_ref(), Some(StudyError::Log(_) | StudyError::Usage(_)));

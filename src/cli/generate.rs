@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::failure::UsageError;
+use super::output_options::PrintOptions;
 use super::places::refuse_collisions;
 use super::progress::Progress;
 use super::stderr::note;
@@ -12,7 +13,7 @@ use crate::model::{
     Downey, EstimateModel, LoadMeter, Lublin, LublinClass, ModelJob, Origin, Sample, Sessions, generate_sessions,
     header, meet_load,
 };
-use crate::report::{Output, grouped};
+use crate::report::{Cell, Output, counted, counted_as};
 use crate::time::Seconds;
 use crate::trace::{write_header, write_record};
 
@@ -27,7 +28,7 @@ enum Model {
     /// Users who work in sessions on a busy machine; the embedded log was made with this model
     #[command(after_help = "Examples:
   sim generate sessions --jobs 20000 --procs 256 --seed 42 --out busy.swf
-  sim generate sessions | sim --trace - --predictor ruh --baseline easy/estimate")]
+  sim generate sessions | sim - --predictor ruh --baseline easy/estimate")]
     Sessions(SessionsArgs),
     /// Batch and interactive jobs with a daily cycle, by the model of Lublin and Feitelson
     ///
@@ -38,7 +39,7 @@ enum Model {
   sim generate lublin --jobs 50000 --procs 128 --seed 42 --out lublin.swf
   sim generate lublin --only batch --procs 1024 --offered-load 0.9 --users 100 --out busy.swf
   sim generate lublin --jobs 10000000 | gzip > big.swf.gz
-  sim generate lublin --users 40 --offered-load 0.9 --estimates tsafrir | sim --trace - --predictor sbh")]
+  sim generate lublin --users 40 --offered-load 0.9 --estimates tsafrir | sim - --predictor sbh")]
     Lublin(LublinArgs),
     /// Jobs whose lifetime and parallelism are log-uniform, by Downey's model
     ///
@@ -47,7 +48,7 @@ enum Model {
     /// time predictions for processor allocation, sections 2.2 and 4).
     #[command(after_help = "Examples:
   sim generate downey --jobs 30000 --procs 128 --seed 42 --out downey.swf
-  sim generate downey --offered-load 0.7 --users 40 --estimates f:f=3 | sim --trace -")]
+  sim generate downey --offered-load 0.7 --users 40 --estimates f:f=3 | sim -")]
     Downey(DowneyArgs),
 }
 
@@ -83,6 +84,8 @@ struct OutArgs {
     /// The file to write the log to; - for standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     out: String,
+    #[command(flatten)]
+    print: PrintOptions,
 }
 
 /// The arguments of models that make one job after the other, so that the log need not fit into memory.
@@ -99,7 +102,7 @@ struct StreamArgs {
     #[arg(long, value_name = "LOAD", value_parser = parse_load)]
     offered_load: Option<f64>,
     /// Give each job an estimate by this model, such as tsafrir, f:f=3 or feit; see `sim list estimates` [default: no estimates]
-    #[arg(long, value_name = "SPEC", value_parser = EstimateModel::parse)]
+    #[arg(long, value_name = "MODEL", value_parser = EstimateModel::parse)]
     estimates: Option<EstimateModel>,
     #[command(flatten)]
     out_args: OutArgs,
@@ -180,23 +183,40 @@ pub fn execute(args: &GenerateArgs, quiet: bool) -> anyhow::Result<()> {
 }
 
 fn execute_sessions(args: &SessionsArgs, quiet: bool) -> anyhow::Result<()> {
-    let SessionsArgs { size: SizeArgs { jobs, procs }, users, offered_load, out_args: OutArgs { seed, ref out } } =
-        *args;
-    refuse_collisions(&[("--out", out)], &[], false)?;
-    let out = Output::create(out)?;
+    let SessionsArgs { size: SizeArgs { jobs, procs }, users, offered_load, .. } = *args;
+    let OutArgs { seed, out: ref file, print } = args.out_args;
+    refuse_collisions(&[("--out", file)], &[], false)?;
+    let out = Output::create(file)?;
     let (header, records) = generate_sessions(&Sessions { jobs: jobs as usize, procs, users, offered_load, seed });
     out.fill(|out| {
         write_header(out, &header)?;
         records.iter().try_for_each(|record| write_record(out, record))
     })?;
-    if !quiet {
-        note(format_args!(
-            "{} jobs on {} processors, seed {seed}",
-            grouped(u64::from(jobs)),
-            grouped(u64::from(procs))
-        ));
-    }
-    Ok(())
+    // The load of this model is what the users intend to submit.
+    let row = report_row("sessions", u64::from(jobs), procs, Cell::Real(offered_load), Cell::Count(0), seed);
+    Ok(print.report(file, quiet, &row, || {
+        let (jobs, procs) = (counted(u64::from(jobs), "job"), counted(u64::from(procs), "processor"));
+        note(format_args!("{jobs} on {procs}, seed {seed}"));
+    })?)
+}
+
+/// What was made, as a row.
+fn report_row(
+    model: &str,
+    jobs: u64,
+    procs: u32,
+    offered_load: Cell,
+    over_estimate: Cell,
+    seed: u64,
+) -> [(&'static str, Cell); 6] {
+    [
+        ("model", Cell::Text(model.to_string())),
+        ("jobs", Cell::Count(jobs)),
+        ("procs", Cell::Count(u64::from(procs))),
+        ("offered_load", offered_load),
+        ("over_estimate", over_estimate),
+        ("seed", Cell::Count(seed)),
+    ]
 }
 
 /// What the header of the log says about the model.
@@ -218,11 +238,11 @@ fn execute_stream<Jobs: Iterator<Item = ModelJob>>(
     quiet: bool,
 ) -> anyhow::Result<()> {
     let StreamArgs { size: SizeArgs { jobs, procs }, users, offered_load, .. } = *args;
-    let OutArgs { seed, ref out } = args.out_args;
+    let OutArgs { seed, out: ref file, print } = args.out_args;
     let estimates = args.estimates.as_ref().map(|model| model.for_runtimes_up_to(about.longest_runtime));
     let jobs = jobs as usize;
-    refuse_collisions(&[("--out", out)], &[], false)?;
-    let out = Output::create(out)?;
+    refuse_collisions(&[("--out", file)], &[], false)?;
+    let out = Output::create(file)?;
     let gap_factor = match offered_load {
         None => 1.0,
         Some(wanted) => {
@@ -230,7 +250,7 @@ fn execute_stream<Jobs: Iterator<Item = ModelJob>>(
                 let progress = Progress::counting("measuring the load", "jobs", None, quiet);
                 let met = meet_load(wanted, procs, &made, &mut |done| progress.set(done));
                 met.ok_or_else(|| {
-                    UsageError(format!("{jobs} jobs arrive within one second: --offered-load needs more jobs"))
+                    UsageError("all jobs arrive within one second: --offered-load needs more jobs".to_string())
                 })?
             }
             .gap_factor
@@ -258,15 +278,17 @@ fn execute_stream<Jobs: Iterator<Item = ModelJob>>(
         Some(why) => anyhow::Error::new(UsageError(why)),
         None => error.into(),
     })?;
-    if !quiet {
-        let (jobs, load) = (grouped(jobs as u64), writer.load.load(procs));
-        let load = if load.is_finite() { format!("offered load {load:.4}, ") } else { String::new() };
-        note(format_args!("{jobs} jobs on {} processors, {load}seed {seed}", grouped(u64::from(procs))));
+    let load = Some(writer.load.load(procs)).filter(|load| load.is_finite());
+    let over_estimate = if args.estimates.is_some() { Cell::Count(writer.short) } else { Cell::None };
+    let row = report_row(about.name, jobs as u64, procs, load.map_or(Cell::None, Cell::Real), over_estimate, seed);
+    Ok(print.report(file, quiet, &row, || {
+        let load = load.map_or(String::new(), |load| format!("offered load {load:.4}, "));
+        let (jobs, procs) = (counted(jobs as u64, "job"), counted(u64::from(procs), "processor"));
+        note(format_args!("{jobs} on {procs}, {load}seed {seed}"));
         if writer.short > 0 {
-            note(format_args!("{} jobs run longer than their estimate", grouped(writer.short)));
+            note(counted_as(writer.short, "job runs longer than its estimate", "jobs run longer than their estimates"));
         }
-    }
-    Ok(())
+    })?)
 }
 
 /// Jobs are written in blocks of this size. Models of estimates that need many jobs at once get one block.

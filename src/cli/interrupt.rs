@@ -39,6 +39,7 @@ mod signals {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     use signal_hook::iterator::Signals;
 
+    use super::super::progress::remove_bar;
     use super::super::stderr;
     use super::*;
     use crate::parallel;
@@ -55,6 +56,7 @@ mod signals {
         abandon_unfinished(|files| {
             let removed = "unfinished files were removed, earlier versions of them are unchanged".to_string();
             let parts: Vec<String> = (files > 0).then_some(removed).into_iter().chain(added().take()).collect();
+            remove_bar();
             match parts.is_empty() {
                 true => stderr::line("interrupted"),
                 false => stderr::line(format_args!("interrupted: {}", parts.join("; "))),

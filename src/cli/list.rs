@@ -1,25 +1,38 @@
-//! `sim list`: the values of `--predictor`, `--scheduler`, `--estimates`, `--strategy`, `--policy` and `--method`, and the
-//! columns of results.
+//! `sim list`: the values of `--predictor`, `--scheduler`, `--estimates`, `--strategy`, `--policy` and `--method`, the
+//! columns of results, the studies and the pages of the manual.
+
+use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
 
+use super::help;
+use super::output_options::PrintOptions;
 use crate::malleable::Strategy;
 use crate::meta;
+use crate::metrics::{Better, COLUMNS};
 use crate::model::estimates;
 use crate::predict;
-use crate::report::{Output, write_columns, write_forms};
+use crate::report::{Cell, OutputError, write_columns, write_forms, write_wrapped};
+use crate::reproduce::STUDIES;
 use crate::schedule;
 use crate::spec::Form;
 use crate::wait;
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  sim list                                  what can be listed
+  sim list predictors
+  sim list predictors --format json         one object per predictor and per key of a predictor
+  sim list columns --format csv --no-header")]
 pub struct ListArgs {
-    /// What to list
+    /// What to list [default: the lists]
     #[arg(value_enum)]
-    what: What,
+    what: Option<What>,
+    #[command(flatten)]
+    print: PrintOptions,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum What {
     /// Predictors of runtimes
     Predictors,
@@ -35,9 +48,13 @@ pub enum What {
     Methods,
     /// Columns of results
     Columns,
+    /// Studies of `sim reproduce`
+    Studies,
+    /// Pages of the manual
+    Topics,
 }
 
-/// The forms of a catalog: names, keys and defaults. Empty for columns, which are not specs.
+/// The forms of a catalog: names, keys and defaults. Empty for lists whose entries are not specs.
 pub fn forms(what: What) -> Vec<&'static Form> {
     match what {
         What::Predictors => predict::catalog::forms(),
@@ -46,13 +63,77 @@ pub fn forms(what: What) -> Vec<&'static Form> {
         What::Strategies => Strategy::forms(),
         What::Policies => meta::dispatch_forms(),
         What::Methods => wait::WaitMethod::forms().to_vec(),
-        What::Columns => Vec::new(),
+        What::Columns | What::Studies | What::Topics => Vec::new(),
     }
 }
 
 pub fn execute(args: &ListArgs) -> anyhow::Result<()> {
-    Ok(Output::stdout().fill(|out| match args.what {
-        What::Columns => write_columns(out),
-        what => write_forms(out, &forms(what)),
-    })?)
+    let print = args.print.or_table();
+    Ok(match args.what {
+        None => print_names(&print, &lists()),
+        Some(What::Studies) => {
+            print_names(&print, &STUDIES.map(|study| (study.name.to_string(), study.paper.to_string())))
+        }
+        Some(What::Topics) => print_names(&print, &help::topics()),
+        Some(What::Columns) => print.print_rows(false, &column_rows(), |out, width| write_columns(out, "", width)),
+        Some(what) => {
+            let forms = forms(what);
+            print.print_rows(false, &form_rows(&forms), |out, width| write_forms(out, "", width, &forms))
+        }
+    }?)
+}
+
+/// The lists themselves.
+fn lists() -> Vec<(String, String)> {
+    let values = What::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+    values
+        .map(|list| (list.get_name().to_string(), list.get_help().map_or(String::new(), ToString::to_string)))
+        .collect()
+}
+
+/// Prints names and what they are.
+fn print_names(print: &PrintOptions, names: &[(String, String)]) -> Result<(), OutputError> {
+    let row = |(name, about): &(String, String)| {
+        vec![("name", Cell::Text(name.clone())), ("about", Cell::Text(about.clone()))]
+    };
+    let rows: Vec<_> = names.iter().map(row).collect();
+    print.print_rows(false, &rows, |out, width| write_names(out, width, names))
+}
+
+fn write_names(out: &mut dyn Write, width: usize, names: &[(String, String)]) -> io::Result<()> {
+    let longest = names.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    names.iter().try_for_each(|(name, about)| write_wrapped(out, &format!("{name:<longest$}  "), about, width))
+}
+
+/// One row per form, and one per key of a form.
+fn form_rows(forms: &[&Form]) -> Vec<Vec<(&'static str, Cell)>> {
+    let text = |text: &str| Cell::Text(text.to_string());
+    let row = |name: &str, key: Cell, default: Cell, values: Cell, about: &str| {
+        vec![("name", text(name)), ("key", key), ("default", default), ("values", values), ("about", text(about))]
+    };
+    let of_form = |form: &&Form| {
+        let own = row(form.name, Cell::None, Cell::None, Cell::None, form.about);
+        let keys = form
+            .keys
+            .iter()
+            .map(|key| row(form.name, text(key.name), text(key.default), Cell::Text(key.kind.to_string()), key.about));
+        [vec![own], keys.collect()].concat()
+    };
+    forms.iter().flat_map(of_form).collect()
+}
+
+fn column_rows() -> Vec<Vec<(&'static str, Cell)>> {
+    let row = |column: &&crate::metrics::Column| {
+        let better = match column.better {
+            Some(Better::Lower) => Cell::Text("lower".to_string()),
+            Some(Better::Higher) => Cell::Text("higher".to_string()),
+            None => Cell::None,
+        };
+        vec![
+            ("name", Cell::Text(column.name.to_string())),
+            ("better", better),
+            ("about", Cell::Text(column.about.to_string())),
+        ]
+    };
+    COLUMNS.iter().map(row).collect()
 }

@@ -1,17 +1,54 @@
 //! Reads and cleans the log of a command, with a progress bar and with notes on what was changed.
 
+use clap::Args;
+
 use super::failure::UsageError;
 use super::notes::report_cleaning;
+use super::places::OptionFile;
 use super::progress::Progress;
 use super::stderr::note;
 use crate::experiment::Options;
 use crate::report::{Output, write_names};
 use crate::trace::{Log, ReadOptions, Source, TraceError, Workload, demo, read};
 
+/// The log that a command reads: `sim wait ctc.swf` and `sim wait --trace ctc.swf` are the same.
+#[derive(Debug, Args)]
+pub struct LogArgs {
+    /// The log, plain, .gz or .zst; - for standard input [default: the embedded log]
+    #[arg(value_name = "LOG", conflicts_with = "trace", display_order = 0)]
+    log: Option<String>,
+    /// The same as LOG
+    #[arg(long, value_name = "FILE", display_order = 0)]
+    trace: Option<String>,
+}
+
+impl LogArgs {
+    /// The log that was given, in either way.
+    pub fn given(&self) -> Option<&str> {
+        self.log.as_deref().or(self.trace.as_deref())
+    }
+
+    /// The log with the word for it in messages, for the check that no output overwrites it.
+    pub fn files(&self) -> Vec<OptionFile<'_>> {
+        let log = self.log.as_deref().map(|log| ("LOG", log));
+        log.or(self.trace.as_deref().map(|trace| ("--trace", trace))).into_iter().collect()
+    }
+
+    /// The log that was given, or the embedded log, with a note.
+    pub fn source(&self, quiet: bool) -> Source {
+        log_or_demo(self.given(), quiet)
+    }
+
+    /// As [`LogArgs::source`], without a note: for commands whose result names the log.
+    pub fn source_without_note(&self) -> Source {
+        self.given().map_or_else(demo, Source::from_argument)
+    }
+}
+
 /// The log of `--trace`, or the embedded log, with a note.
 pub fn log_or_demo(trace: Option<&str>, quiet: bool) -> Source {
     if trace.is_none() && !quiet {
-        note("no --trace was given: using the log embedded in the program (see --help)");
+        note("no log was given: using the log embedded in the program (see --help)");
     }
     trace.map_or_else(demo, Source::from_argument)
 }

@@ -13,15 +13,15 @@ use crate::malleable::{
     CaseOutcome, DaySequence, MalleableJob, MalleableWorkload, Strategy, StudyCase, StudyRow, StudyView, most_runs,
     run_cases, run_workloads, write_allocations, write_pairs, write_tables,
 };
-use crate::report::grouped;
-use crate::spec::split_list;
+use crate::report::{counted, write_wrapped};
+use crate::spec::parse_list;
 use crate::time::readable_duration;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   sim malleable                                                 all strategies in both views, as in the paper
-  sim malleable --strategy avg,opt,pred --view system --rho 0.9
-  sim malleable --strategy bias,bias:lock-in,bias:lock-in,risk=0.2 --seeds 20
+  sim malleable --strategy avg,opt,pred --view system --offered-load 0.9
+  sim malleable --strategy bias,bias:lock-in,bias:lock-in,risk=0.2 --replications 20
   sim malleable --strategy pred --scatter-out queue_times.csv --jobs-out jobs.csv
   sim malleable --reading days=one,a=up                         other readings of what the paper leaves open
   sim list strategies                                           the strategies, with their keys
@@ -42,8 +42,8 @@ pub struct MalleableArgs {
     #[arg(long, value_name = "N", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Workload")]
     days: u32,
     /// The offered load by day: arrivals per second times mean sequential lifetime, divided by the number of processors
-    #[arg(long, value_name = "LOAD", default_value_t = 0.75, value_parser = parse_load, help_heading = "Workload")]
-    rho: f64,
+    #[arg(long, alias = "rho", value_name = "LOAD", default_value_t = 0.75, value_parser = parse_load, help_heading = "Workload")]
+    offered_load: f64,
     /// The number of processors of the machine
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Workload")]
     procs: u32,
@@ -60,9 +60,9 @@ pub struct MalleableArgs {
     #[arg(long, value_name = "S", default_value_t = 1, help_heading = "Workload")]
     seed: u64,
     /// Run N workloads, with the seeds from --seed on, and print means with 95% intervals
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Workload")]
-    #[arg(conflicts_with_all = ["jobs_out", "scatter_out"])]
-    seeds: Option<u32>,
+    #[arg(long, alias = "seeds", value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    #[arg(conflicts_with_all = ["jobs_out", "scatter_out"], help_heading = "Workload")]
+    replications: Option<u32>,
     /// Write a CSV with one line per job and strategy; - for standard output (the summary then goes to standard error)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     jobs_out: Option<String>,
@@ -113,7 +113,7 @@ fn parse_sigma(text: &str) -> Result<f64, String> {
 
 impl MalleableArgs {
     fn workload(&self) -> MalleableWorkload {
-        let MalleableArgs { procs, days, rho, max_parallelism, max_sigma, seed, .. } = *self;
+        let MalleableArgs { procs, days, offered_load: rho, max_parallelism, max_sigma, seed, .. } = *self;
         let whole_parallelism = self.reading.contains(&ReadingArg::WholeParallelism);
         let sequence = match self.reading.contains(&ReadingArg::OneRun) {
             true => DaySequence::Continuous,
@@ -134,9 +134,7 @@ impl MalleableArgs {
     fn cases(&self) -> anyhow::Result<Vec<StudyCase>> {
         let mut strategies = Vec::new();
         for list in &self.strategy {
-            for text in split_list(list)? {
-                strategies.push(Strategy::parse(&text)?);
-            }
+            strategies.extend(parse_list("strategy", list, Strategy::parse)?);
         }
         let of =
             |view: StudyView| strategies.iter().map(move |strategy| StudyCase { strategy: strategy.clone(), view });
@@ -154,12 +152,14 @@ pub fn execute(args: &MalleableArgs, quiet: bool) -> anyhow::Result<()> {
     let OutputFiles { files: [jobs_out, scatter_out], stdout_taken } = OutputFiles::open(outputs, &[])?;
     let threads = args.output.threads();
     let began = Instant::now();
-    let rows = match args.seeds {
-        Some(seeds) => run_many(args, &cases, seeds, threads, quiet)?,
+    let rows = match args.replications {
+        Some(replications) => run_many(args, &cases, replications, threads, quiet)?,
         None => {
             let jobs = args.workload().generate().map_err(usage_error)?;
             if jobs.is_empty() {
-                return Err(UsageError("no job arrives: give more --days or a higher --rho".to_string()).into());
+                return Err(
+                    UsageError("no job arrives: give more --days or a higher --offered-load".to_string()).into()
+                );
             }
             let outcomes = run_one(args, &jobs, &cases, jobs_out.is_some() || scatter_out.is_some(), threads, quiet);
             let rows = rows(&cases, outcomes.iter().map(|outcome| vec![outcome.figures]).collect());
@@ -178,12 +178,13 @@ pub fn execute(args: &MalleableArgs, quiet: bool) -> anyhow::Result<()> {
         }
     };
     if !quiet {
-        note(format_args!("done in {}", readable_duration(began.elapsed().as_secs_f64())));
+        let time = readable_duration(began.elapsed().as_secs_f64());
+        note(format_args!("done in {time}, seed {}", args.seed));
     }
     let cells: Vec<_> = rows.iter().map(|row| row.cells(args.view.is_none(), args.details)).collect();
-    Ok(args.output.print.print_rows(stdout_taken, &cells, |out| {
-        write_heading(out, args, &rows)?;
-        write_tables(out, &rows)
+    Ok(args.output.print.print_rows(stdout_taken, &cells, |out, width| {
+        write_heading(out, width, args, &rows)?;
+        write_tables(out, width, &rows)
     })?)
 }
 
@@ -206,18 +207,20 @@ fn run_one(
 fn run_many(
     args: &MalleableArgs,
     cases: &[StudyCase],
-    seeds: u32,
+    replications: u32,
     threads: usize,
     quiet: bool,
 ) -> anyhow::Result<Vec<StudyRow>> {
-    let Some(last) = args.seed.checked_add(u64::from(seeds) - 1) else {
-        return Err(UsageError(format!("{seeds} seeds from {} on: the last seed would be too large", args.seed)).into());
+    let Some(last) = args.seed.checked_add(u64::from(replications) - 1) else {
+        let replications = counted(u64::from(replications), "replication");
+        let why = format!("{replications} from --seed {} on: the last seed would be too large", args.seed);
+        return Err(UsageError(why).into());
     };
     let workloads: Vec<_> = (args.seed..=last).map(|seed| MalleableWorkload { seed, ..args.workload() }).collect();
     let progress = Progress::counting("simulating", "workloads", Some(workloads.len()), quiet);
     let by_seed = run_workloads(&workloads, cases, threads, |done| progress.set(done)).map_err(usage_error)?;
     if by_seed.iter().any(|figures| figures[0].jobs == 0) {
-        return Err(UsageError("no job arrives: give more --days or a higher --rho".to_string()).into());
+        return Err(UsageError("no job arrives: give more --days or a higher --offered-load".to_string()).into());
     }
     Ok(rows(cases, (0..cases.len()).map(|at| by_seed.iter().map(|figures| figures[at]).collect()).collect()))
 }
@@ -239,13 +242,18 @@ fn rows(cases: &[StudyCase], mut runs: Vec<Vec<crate::malleable::MalleableFigure
     cases.iter().zip(runs).map(row).collect()
 }
 
-fn write_heading(out: &mut dyn Write, args: &MalleableArgs, rows: &[StudyRow]) -> io::Result<()> {
-    let (procs, days, load) = (grouped(u64::from(args.procs)), grouped(u64::from(args.days)), args.rho);
-    let what = match args.seeds {
-        None => format!("{} jobs, seed {}", grouped(rows[0].runs[0].jobs as u64), args.seed),
-        Some(seeds) => format!("means over {seeds} seeds from {} on, with 95% intervals", args.seed),
+fn write_heading(out: &mut dyn Write, width: usize, args: &MalleableArgs, rows: &[StudyRow]) -> io::Result<()> {
+    let (procs, days) = (counted(u64::from(args.procs), "processor"), counted(u64::from(args.days), "day"));
+    let load = args.offered_load;
+    let what = match args.replications {
+        None => format!("{}, seed {}", counted(rows[0].runs[0].jobs as u64, "job"), args.seed),
+        Some(seeds) => {
+            format!("means over {} from {} on, with 95% intervals", counted(u64::from(seeds), "seed"), args.seed)
+        }
     };
     let names = args.reading.iter().filter_map(|reading| reading.to_possible_value());
     let readings: String = names.map(|name| format!(", {}", name.get_name())).collect();
-    writeln!(out, "{procs} processors, {days} days at a load of {load}{readings}: {what}\n")
+    let heading = format!("{procs}, {days} at a load of {load}{readings}: {what}");
+    write_wrapped(out, "", &heading, width)?;
+    writeln!(out)
 }

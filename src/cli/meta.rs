@@ -1,6 +1,6 @@
 //! `sim meta`: distributes one stream of jobs over many sites.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -10,6 +10,7 @@ use super::failure::UsageError;
 use super::log::read_workload;
 use super::options;
 use super::output_options::{OutputFiles, OutputOptions};
+use super::plain_arguments::PlainArguments;
 use super::progress::Progress;
 use super::stderr::note;
 use crate::experiment::{Options, Section};
@@ -19,14 +20,15 @@ use crate::meta::{
 };
 use crate::metrics::Measure;
 use crate::parallel;
-use crate::report::{Cell, PlacedRow, grouped, write_csv, write_placed_jobs};
-use crate::spec::{SpecError, split_list};
+use crate::report::{Cell, PlacedRow, counted, write_csv, write_placed_jobs};
+use crate::spec::{SpecError, parse_list};
 use crate::time::readable_duration;
 use crate::trace::Source;
 use crate::{predict, schedule, settings_file};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
+  sim meta CTC.swf.gz KTH.swf.gz                      two sites that have the names of their logs
   sim meta --site CTC=CTC.swf.gz:procs=430 --site KTH=KTH.swf.gz
   sim meta --site A=a.swf --site B=b.swf:procs=64:scheduler=sjbf:predictor=ruh:window=2 --policy static,redundant
   sim meta grid.toml --policy least-loaded,k-distributed:k=3 --format csv --sites-out sites.csv
@@ -46,15 +48,18 @@ given after colons in --site (predictor= must be the last one):
 Each log begins at time 0. 250,000 jobs at five sites take about a second per policy. The policy least-predicted takes about
 five minutes on one core, because it predicts the wait of every job at every site.")]
 pub struct MetaArgs {
-    /// A TOML file with sites
+    /// A TOML file with sites, or logs: each log is a site with the name of the log
     #[arg(value_name = "FILE", display_order = 0)]
-    file: Option<PathBuf>,
+    files: Vec<String>,
+    /// The log of a site that has the name of the log; repeat the option for more sites
+    #[arg(long, value_name = "FILE", display_order = 0)]
+    trace: Vec<String>,
     /// A site: its name, its log, and its own settings, such as procs, scheduler, predictor, first, load; repeat the option for
     /// more sites
     #[arg(long, value_name = "NAME=LOG[:key=value]", value_parser = SiteText::parse, display_order = 0)]
     site: Vec<SiteText>,
     /// Generated jobs instead of logs: all, or SIZE-PARTITIONING-LOAD with * for any (128K-*-II); separate several by commas
-    #[arg(long, value_name = "SCENARIO", conflicts_with_all = ["file", "site", "jobs_out", "sites_out"], display_order = 0)]
+    #[arg(long, value_name = "SCENARIO", conflicts_with_all = ["files", "trace", "site", "jobs_out", "sites_out"], display_order = 0)]
     scenario: Option<String>,
     /// How each job's site is chosen: a list of policies; see `sim list policies` [default: all of them]
     #[arg(long, value_name = "POLICY", display_order = 0)]
@@ -98,8 +103,8 @@ pub fn execute(args: &MetaArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
 impl MetaArgs {
     fn policies(&self, file: Option<&str>) -> anyhow::Result<Vec<DispatchPolicy>> {
         let default = "static,least-loaded,k-distributed,redundant,least-predicted";
-        let list = split_list(self.policy.as_deref().or(file).unwrap_or(default))?;
-        let policies = list.iter().map(|text| DispatchPolicy::parse(text)).collect::<Result<Vec<_>, _>>()?;
+        let list = self.policy.as_deref().or(file).unwrap_or(default);
+        let policies = parse_list("policy", list, DispatchPolicy::parse)?;
         match policies.iter().enumerate().find(|(at, policy)| policies[..*at].contains(policy)) {
             Some((_, twice)) => Err(UsageError(format!("the policy {twice} is given twice")).into()),
             None => Ok(policies),
@@ -117,33 +122,39 @@ fn with_static(policies: &[DispatchPolicy]) -> Vec<DispatchPolicy> {
 }
 
 fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Result<()> {
-    let file = match &args.file {
+    let PlainArguments { settings, logs } = PlainArguments::of(&args.files, settings_file::MOST_OF_SITES)?;
+    if let (Some(log), false) = (logs.first(), args.trace.is_empty()) {
+        return Err(UsageError(format!("'{log}' and --trace both name logs: give all of them in one way")).into());
+    }
+    let file = match settings {
         None => SitesFile::default(),
         Some(path) => {
-            let text = settings_file::read_text(path, settings_file::MOST_OF_SITES).map_err(UsageError)?;
-            SitesFile::parse(&text).map_err(|error| UsageError(format!("{}: {error}", path.display())))?
+            let text = settings_file::read_text(Path::new(path), settings_file::MOST_OF_SITES).map_err(UsageError)?;
+            SitesFile::parse(&text).map_err(|error| UsageError(format!("{path}: {error}")))?
         }
     };
+    let logs = logs.into_iter().chain(args.trace.iter().map(String::as_str)).map(SiteText::of_log);
+    let logs: Vec<SiteText> = logs.collect();
     let policies = args.policies(file.policies.as_deref())?;
-    let sites: Vec<&SiteText> = file.sites.iter().chain(&args.site).collect();
+    let sites: Vec<&SiteText> = file.sites.iter().chain(&logs).chain(&args.site).collect();
     if sites.is_empty() {
-        let how = "give --site NAME=LOG for each site, a file with sites, or --scenario (see --help)";
+        let how = "give a log or --site NAME=LOG for each site, a file with sites, or --scenario (see --help)";
         return Err(UsageError(format!("there is no site: {how}")).into());
     }
     let outputs = [("--jobs-out", &args.jobs_out), ("--sites-out", &args.sites_out)];
     let logs = sites.iter().map(|site| ("--site", site.log.as_str()));
-    let inputs: Vec<_> = logs.chain(args.file.iter().filter_map(|file| Some(("FILE", file.to_str()?)))).collect();
+    let inputs: Vec<_> = logs.chain(settings.map(|file| ("FILE", file))).collect();
     let OutputFiles { files: [jobs_out, sites_out], stdout_taken } = OutputFiles::open(outputs, &inputs)?;
     let system =
         MetaSystem::new(sites.into_iter().map(|site| read_site(site, options, quiet)).collect::<anyhow::Result<_>>()?)?;
     if options.measure.jobs(system.arrivals.len()).is_empty() {
-        let jobs = grouped(system.arrivals.len() as u64);
-        return Err(UsageError(format!("--warmup and --cooldown leave none of the {jobs} jobs to measure")).into());
+        let jobs = counted(system.arrivals.len() as u64, "job");
+        return Err(UsageError(format!("--warmup and --cooldown leave no job to measure: there are {jobs}")).into());
     }
     let all = with_static(&policies);
     let cost: Vec<Cost> =
         all.iter().map(|policy| Cost::of(policy, system.machines.len(), system.arrivals.len())).collect();
-    note_cost(&format!("{} sites", system.machines.len()), &cost, args.output.threads(), quiet);
+    note_cost(&counted(system.machines.len() as u64, "site"), &cost, args.output.threads(), quiet);
     let records = run_all(&system, &all, args.output.threads(), quiet)?;
     let summarize = |(policy, record)| summarize_system(&system, policy, record, &options.measure);
     let summaries: Vec<MetaSummary> = all.iter().zip(&records).map(summarize).collect();
@@ -158,7 +169,7 @@ fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Res
         out.fill(|out| write_placed_jobs(out, jobs(&system, &names, &records, &options.measure)))?;
     }
     let rows: Vec<_> = shown.iter().map(|run| policy_row(static_run, run)).collect();
-    Ok(args.output.print.print_rows(stdout_taken, &rows, |out| write_policies(out, static_run, shown))?)
+    Ok(args.output.print.print_rows(stdout_taken, &rows, |out, width| write_policies(out, width, static_run, shown))?)
 }
 
 fn jobs<'a>(
@@ -224,7 +235,7 @@ fn execute_scenarios(
         scenarios.iter().flat_map(|&scenario| all.iter().map(move |policy| (scenario, policy))).collect();
     let cost: Vec<Cost> =
         cells.iter().map(|(scenario, policy)| Cost::of(policy, 4, scenario.jobs(args.days))).collect();
-    note_cost(&format!("{} scenarios", scenarios.len()), &cost, args.output.threads(), quiet);
+    note_cost(&counted(scenarios.len() as u64, "scenario"), &cost, args.output.threads(), quiet);
     let (setting, seed) = (options.setting(), options.shaping.seed);
     let began = Instant::now();
     let summaries = {
@@ -238,19 +249,23 @@ fn execute_scenarios(
     };
     let summaries = summaries.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
     if !quiet {
-        note(format_args!("{} runs in {}", cells.len(), readable_duration(began.elapsed().as_secs_f64())));
+        let time = readable_duration(began.elapsed().as_secs_f64());
+        note(format_args!("{} in {time}, seed {seed}", counted(cells.len() as u64, "run")));
     }
     let named: Vec<(String, Vec<MetaSummary>)> =
         scenarios.iter().map(Scenario::to_string).zip(summaries.chunks(all.len()).map(<[_]>::to_vec)).collect();
     let row = |(name, runs): &(String, Vec<MetaSummary>)| {
         let static_run = runs.iter().find(|run| run.policy == "static").expect("static was run");
-        let with_name =
-            |run| [vec![("scenario".to_string(), Cell::Text(name.clone()))], policy_row(static_run, run)].concat();
+        let with_name = |run| {
+            let (name, seed) = (Cell::Text(name.clone()), Cell::Count(seed));
+            [vec![("scenario".to_string(), name)], policy_row(static_run, run), vec![("seed".to_string(), seed)]]
+                .concat()
+        };
         runs[..policies.len()].iter().map(with_name).collect::<Vec<_>>()
     };
     let rows: Vec<_> = named.iter().flat_map(row).collect();
     let shown: Vec<_> = named.iter().map(|(name, runs)| (name.clone(), runs[..policies.len()].to_vec())).collect();
-    Ok(args.output.print.print_rows(false, &rows, |out| write_scenarios(out, &shown))?)
+    Ok(args.output.print.print_rows(false, &rows, |out, width| write_scenarios(out, width, &shown))?)
 }
 
 /// A scenario has no log, so options that change a log would have no effect.
@@ -293,7 +308,8 @@ fn note_cost(what: &str, costs: &[Cost], threads: usize, quiet: bool) {
     let jobs: usize = costs.iter().map(|cost| cost.jobs).sum();
     let all: f64 = costs.iter().map(|cost| cost.seconds).sum();
     let longest = costs.iter().map(|cost| cost.seconds).fold(0.0, f64::max);
-    let (runs, jobs) = (grouped(costs.len() as u64), grouped(jobs as u64));
+    let (runs, jobs) = (counted(costs.len() as u64, "run"), counted(jobs as u64, "job"));
     let time = readable_duration((all / threads as f64).max(longest).max(1.0).round());
-    note(format_args!("{what}: {runs} runs, {jobs} jobs in all, about {time} on {threads} threads"));
+    let threads = counted(threads as u64, "thread");
+    note(format_args!("{what}: {runs}, {jobs} in all, about {time} on {threads}"));
 }

@@ -30,6 +30,8 @@
 //! Results in the folder of a sweep are identified by the text of the predictor, not by its code. After you have changed
 //! the code of your predictor, use a new folder.
 
+mod compare;
+mod completions;
 mod estimates;
 mod failure;
 mod generate;
@@ -38,13 +40,16 @@ mod interrupt;
 mod list;
 mod log;
 mod malleable;
+mod man;
 mod meta;
 mod notes;
+#[cfg(test)]
+mod one_language;
 mod options;
 mod output_options;
 mod places;
+mod plain_arguments;
 mod progress;
-mod replications;
 mod reproduce;
 mod search;
 mod simulate;
@@ -52,8 +57,10 @@ mod stderr;
 mod sweep;
 mod trace;
 mod wait;
+mod width;
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -63,17 +70,20 @@ use crate::experiment::Section;
 use crate::predict::catalog::{self, Entry};
 use crate::report::{Output, OutputError};
 
-use output_options::printing;
+use output_options::{listing, printing, reporting};
 
 /// How long would jobs wait under this scheduler, with this predictor of runtimes?
 ///
 /// Simulates a log under a scheduler that plans with predicted runtimes, and prints waits, slowdowns and the accuracy of
 /// the predictions. The log may be in the Standard Workload Format, or an accounting file of Slurm, PBS, LSF or Grid
-/// Engine. Without --trace it simulates a small embedded log.
+/// Engine. Without one it simulates a small embedded log.
 #[derive(Debug, Parser)]
 #[command(name = "sim", version, after_help = EXAMPLES, subcommand_value_name = "COMMAND")]
-#[command(subcommand_help_heading = "Other commands", override_usage = "sim [OPTIONS]\n       sim <COMMAND> ...")]
+#[command(subcommand_help_heading = "Other commands", override_usage = "sim [OPTIONS] [LOG]\n       sim <COMMAND> ...")]
 struct Cli {
+    /// The log, plain, .gz or .zst; - for standard input [default: the embedded log, compared with easy/estimate]
+    #[arg(value_name = "LOG", conflicts_with = "trace", display_order = 0)]
+    log: Option<String>,
     #[command(flatten)]
     simulate: simulate::SimulateArgs,
     #[command(subcommand)]
@@ -85,21 +95,23 @@ struct Cli {
 
 const EXAMPLES: &str = "Examples:
   sim                                                 the embedded log, compared with plain EASY
-  sim --trace KTH.swf.gz --predictor ruh              one log, one predictor
-  sim --trace CTC.swf --procs 512 --scheduler easy --predictor estimate --format csv
-  sim --trace KTH.swf --predictor easy++ --baseline easy/estimate --jobs-out jobs.csv
-  zcat KTH.swf.gz | sim --trace - --predictor 'ruh:window=2,metric=mean'
-  sim --trace KTH.swf --predictor sbh --baseline sjbf/ruh --replications 10   is the gain chance?
+  sim KTH.swf.gz --predictor ruh                      one log, one predictor
+  sim CTC.swf --procs 512 --scheduler easy --predictor estimate --format csv
+  sim KTH.swf --predictor easy++ --baseline easy/estimate --jobs-out jobs.csv
+  zcat KTH.swf.gz | sim - --predictor 'ruh:window=2,metric=mean'
+  sim KTH.swf --predictor sbh --baseline sjbf/ruh --replications 10   is the gain chance?
   sim sweep --trace KTH.swf,CTC.swf --predictor estimate,ruh,easy++ --out study
-  sim search --trace CTC.swf --out ctc.templates      which past jobs predict best
-  sim --trace NASA.swf --estimates tsafrir            a log without estimates, with estimates of a model
+  sim search CTC.swf --out ctc.templates              which past jobs predict best
+  sim NASA.swf --estimates tsafrir                    a log without estimates, with estimates of a model
   sim malleable                                       how many processors should a malleable job take?
-  sim wait --trace CTC.swf --ask procs=64,estimate=2h when would such a job start?
+  sim wait CTC.swf --ask procs=64,estimate=2h         when would such a job start?
   sim meta --site A=KTH.swf --site B=CTC.swf          one stream of jobs, two machines
   sim list predictors                                 the predictors, with their keys
   sim help sweeps                                     a page of the manual
   sim trace info KTH.swf.gz                           what is in a log
-  sim --trace sacct.txt --baseline easy/estimate      the accounting of a site with Slurm: see `sim help logs`";
+  sim CTC.swf --predictor ruh,sbh --baseline easy/estimate --by width,user    who gains, who pays?
+  sim compare old.csv new.csv --tolerance 0.1%        which figures of two outputs differ
+  sim sacct.txt --baseline easy/estimate              the accounting of a site with Slurm: see `sim help logs`";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -120,27 +132,38 @@ enum Command {
     Estimates(estimates::EstimatesArgs),
     /// Predict how long jobs will wait: ranges with probabilities, for a whole log or one job
     Wait(wait::WaitArgs),
+    /// Compare two outputs: which figures differ, by how much; the exit code says whether any does
+    Compare(compare::CompareArgs),
     /// Make a log from a model
     Generate(generate::GenerateArgs),
     /// Let malleable jobs choose their number of processors by predicted queue times
     Malleable(malleable::MalleableArgs),
+    /// Print a script with which a shell completes commands, options, names and keys
+    Completions(completions::CompletionsArgs),
+    /// Write manual pages for `man`
+    Man(man::ManArgs),
 }
 
 /// The command line, with the options of experiments added to the commands that use them.
 fn command() -> clap::Command {
     use Section::{Engine, Estimates, Log, Metrics, Reading, Run, Shape};
     let info = |command| options::add(printing(command, "it"), &[Log, Reading]);
+    let validate = |command| options::add(listing(command, "the findings"), &[Reading]);
     let reading = |command| options::add(command, &[Reading]);
-    let convert = |command| options::add_named(reading(command), &["procs", "skip-bad-lines"]);
+    let convert = |command| options::add_named(reading(reporting(command)), &["procs", "skip-bad-lines"]);
     let trace = |command: clap::Command| {
-        let command = command.mut_subcommand("info", info).mut_subcommand("validate", reading);
+        let command = command.mut_subcommand("info", info).mut_subcommand("validate", validate);
         command.mut_subcommand("convert", convert)
     };
     // These are added first, so that help shows them first.
     let experiment = options::add(clap::Command::new("sim"), &[Run, Log, Reading, Estimates, Shape, Engine, Metrics]);
+    let experiment = options::with_lists(experiment);
     let command = <Cli as clap::Args>::augment_args(experiment)
         .mut_subcommand("trace", trace)
-        .mut_subcommand("sweep", |command| printing(sweep::with_lists(command), "the results").display_order(0))
+        .mut_subcommand("sweep", |command| {
+            let command = command.mut_subcommand("status", |status| listing(status, "the state"));
+            printing(sweep::with_lists(command), "the results").display_order(0)
+        })
         .mut_subcommand("reproduce", |command| command.mut_subcommands(|study| printing(study, "the figures")))
         .mut_subcommand("meta", |command| options::add(command, &[Log, Reading, Estimates, Shape, Engine, Metrics]))
         .mut_subcommand("search", |command| {
@@ -149,7 +172,10 @@ fn command() -> clap::Command {
         .mut_subcommand("wait", |command| {
             options::add(printing(command, "the figures"), &[Log, Reading, Estimates, Shape])
         })
-        .mut_subcommand("estimates", reading);
+        .mut_subcommand("compare", |command| printing(command, "the differences"))
+        .mut_subcommand("list", |command| listing(command, "the list"))
+        .mut_subcommand("generate", |command| command.mut_subcommands(reporting))
+        .mut_subcommand("estimates", |command| options::add_named(reading(reporting(command)), &["skip-bad-lines"]));
     help::add(command)
 }
 
@@ -167,6 +193,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match execute(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if failure::is_closed_pipe(&error) => ExitCode::SUCCESS,
+        // They were printed: there is nothing to add.
+        Err(error) if error.is::<failure::Differences>() => ExitCode::FAILURE,
         Err(error) => {
             stderr::error(format_args!("{error:#}"));
             ExitCode::from(failure::exit_code(&error))
@@ -205,6 +233,13 @@ pub fn run_with(predictors: &'static [Entry], arguments: impl IntoIterator<Item 
 
 fn execute(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> {
     interrupt::watch();
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if let Some(shell) = completions::requested() {
+        return Ok(completions::answer(&shell, arguments, command())?);
+    }
+    let program = program_name(&arguments);
+    // Checked first, because clap would report the options of the command that was meant as unknown.
+    refuse_unknown_commands(&arguments)?;
     let matches = match command().try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) if error.use_stderr() => error.exit(),
@@ -218,7 +253,14 @@ fn execute(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
         refuse_options_of_the_main_command(&matches, name);
     }
     match cli.command {
-        None => simulate::execute(&cli.simulate, &matches, cli.quiet),
+        None => {
+            let mut simulate = cli.simulate;
+            if let Some(log) = cli.log {
+                plain_arguments::refuse_unknown_word(&log, &command())?;
+                simulate.trace = Some(log);
+            }
+            simulate::execute(&simulate, &matches, cli.quiet)
+        }
         Some(Command::Sweep(args)) => {
             let matches = matches.subcommand_matches("sweep").expect("this is `sweep`");
             sweep::execute(&args, matches, cli.quiet)
@@ -242,9 +284,35 @@ fn execute(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
             let matches = matches.subcommand_matches("estimates").expect("this is `estimates`");
             estimates::execute(&args, matches, cli.quiet)
         }
+        Some(Command::Compare(args)) => compare::execute(&args, cli.quiet),
         Some(Command::Generate(args)) => generate::execute(&args, cli.quiet),
         Some(Command::Malleable(args)) => malleable::execute(&args, cli.quiet),
+        Some(Command::Completions(args)) => completions::execute(&args, &program),
+        Some(Command::Man(args)) => man::execute(&args, cli.quiet),
     }
+}
+
+/// The name of the program without its folder: `sim`, or the name of a program that uses [`run_with`].
+fn program_name(arguments: &[OsString]) -> String {
+    let path = arguments.first().map(Path::new);
+    path.and_then(Path::file_stem).map_or("sim".to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+/// Refuses a word in the place of a command, or of the file that could be there instead, that is neither.
+fn refuse_unknown_commands(arguments: &[OsString]) -> Result<(), failure::UsageError> {
+    let command = command();
+    let mut command = &command;
+    for word in arguments.iter().skip(1).map_while(|word| word.to_str()).take_while(|word| !word.starts_with('-')) {
+        match command.find_subcommand(word) {
+            Some(below) => command = below,
+            // Without plain arguments clap knows that the word should be a command.
+            None if command.has_subcommands() && command.get_positionals().next().is_some() => {
+                return plain_arguments::refuse_unknown_word(word, command);
+            }
+            None => return Ok(()),
+        }
+    }
+    Ok(())
 }
 
 /// `sim --trace x list` is an error, because the subcommand would ignore the option.
@@ -253,10 +321,12 @@ fn refuse_options_of_the_main_command(matches: &ArgMatches, subcommand: &str) {
     for option in command.get_arguments().filter(|option| !option.is_global_set()) {
         let id = option.get_id().as_str();
         if matches.try_contains_id(id).is_ok() && options::is_given(matches, id) {
-            let text = format!(
-                "'{}' belongs to the main command: it cannot be given before the command '{subcommand}'",
-                option.get_long().map_or_else(|| option.get_id().to_string(), |long| format!("--{long}"))
-            );
+            let text = match option.get_long() {
+                Some(long) => format!(
+                    "'--{long}' belongs to the main command: it cannot be given before the command '{subcommand}'"
+                ),
+                None => format!("a log cannot be given before the command '{subcommand}': give it after the command"),
+            };
             self::command().error(ErrorKind::ArgumentConflict, text).exit();
         }
     }

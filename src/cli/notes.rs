@@ -2,7 +2,7 @@
 
 use super::stderr::{note, warning};
 use crate::model::EstimateModel;
-use crate::report::{dropped_in_words, grouped, percent, reading_in_words};
+use crate::report::{counted, counted_as, dropped_in_words, grouped, percent, reading_in_words};
 use crate::time::readable_duration;
 use crate::trace::{CleaningReport, Log};
 
@@ -28,10 +28,11 @@ pub fn report_cleaning(log: &Log, cleaning: &CleaningReport, quiet: bool) {
                 format!("{}, the largest estimate or longest runtime of the log,", readable_duration(seconds as f64))
             }
         };
+        let have = if cleaning.filled == 1 { "has" } else { "have" };
         let text = format!(
-            "{}: {} jobs ({}) have no estimate; {given} is used instead (see --missing-estimate and --estimates)",
+            "{}: {} ({}) {have} no estimate; {given} is used instead (see --missing-estimate and --estimates)",
             log.name,
-            grouped(cleaning.filled),
+            counted(cleaning.filled, "job"),
             percent(share)
         );
         // With more than 1% filled in, results may depend on the choice of `--missing-estimate`.
@@ -43,18 +44,15 @@ pub fn report_cleaning(log: &Log, cleaning: &CleaningReport, quiet: bool) {
     }
     if cleaning.modelled > 0 && !quiet {
         note(format_args!(
-            "{}: the estimates of all {} jobs were made by the model",
+            "{}: the estimates of all {} were made by the model",
             log.name,
-            grouped(cleaning.modelled)
+            counted(cleaning.modelled, "job")
         ));
     }
     report_short_estimates(&log.name, cleaning.modelled_cut, cleaning.modelled_short, quiet);
     if cleaning.out_of_order > 0 {
-        let count = grouped(cleaning.out_of_order);
-        warning(format_args!(
-            "{}: {count} jobs were submitted earlier than the job on the line above: sorted by time",
-            log.name
-        ));
+        let jobs = counted_as(cleaning.out_of_order, "job was", "jobs were");
+        warning(format_args!("{}: {jobs} submitted earlier than the job on the line above: sorted by time", log.name));
     }
 }
 
@@ -70,12 +68,12 @@ pub fn warn_of_peak(name: &str) {
 pub fn report_reading(log: &Log, quiet: bool) {
     let source = &log.source;
     if let Some(first) = &log.skipped.first {
-        let count = grouped(log.skipped.count);
-        warning(format_args!("{}: {count} faulty lines skipped, the first of them {first}", log.name));
+        let lines = counted(log.skipped.count, "faulty line");
+        warning(format_args!("{}: {lines} skipped, the first of them {first}", log.name));
     }
     if let Some(state) = &source.first_unknown_state {
-        let count = grouped(source.unknown_states);
-        warning(format_args!("{}: {count} jobs with an unknown state, the first of them \"{state}\"", log.name));
+        let jobs = counted(source.unknown_states, "job");
+        warning(format_args!("{}: {jobs} with an unknown state, the first of them \"{state}\"", log.name));
     }
     if !quiet {
         for words in reading_in_words(source) {

@@ -1,10 +1,13 @@
 //! The options of an experiment as command-line arguments.
 
+use std::collections::BTreeSet;
+
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use crate::experiment::{OPTIONS, OptionForm, Options, Section, refuse_overruled};
 use crate::spec::SpecError;
+use crate::spec::expand;
 use crate::text::printable_lines;
 
 /// The option that can be given several times.
@@ -45,15 +48,51 @@ pub fn argument(option: &'static OptionForm) -> Arg {
     }
 }
 
+/// The options of which the main command takes lists.
+const LISTS: [&str; 2] = ["scheduler", "predictor"];
+
+/// Lets the scheduler and the predictor be lists.
+pub fn with_lists(command: Command) -> Command {
+    LISTS.iter().fold(command, |command, name| {
+        let option = OptionForm::find(name).expect("the option exists");
+        command.mut_arg(name, |argument| argument.value_parser(checked_list(option)).action(ArgAction::Append))
+    })
+}
+
+/// The options of each setting: the product of the lists of schedulers and predictors, the last changing fastest.
+pub fn read_settings(matches: &ArgMatches) -> Result<Vec<Options>, SpecError> {
+    let mut settings = vec![read_without(matches, &LISTS)?];
+    for name in LISTS {
+        let option = OptionForm::find(name).expect("the option exists");
+        let texts = matches.get_many::<String>(name).into_iter().flatten();
+        let values = texts.map(|text| expand(name, text)).collect::<Result<Vec<_>, _>>().map_err(SpecError)?;
+        let with = |options: &Options, value: &String| {
+            let mut options = options.clone();
+            option.set(&mut options, value).map(|()| options).map_err(SpecError)
+        };
+        let all = settings.iter().flat_map(|options| values.iter().flatten().map(move |value| with(options, value)));
+        settings = all.collect::<Result<_, _>>()?;
+    }
+    // Equal settings would be told apart by nothing.
+    let mut seen = BTreeSet::new();
+    settings.retain(|options| seen.insert(options.canonical()));
+    Ok(settings)
+}
+
 /// The options that the arguments give. Options that overrule each other are an error.
 pub fn read(matches: &ArgMatches) -> Result<Options, SpecError> {
+    read_without(matches, &[])
+}
+
+/// As [`read`], but the options of these names keep their defaults.
+fn read_without(matches: &ArgMatches, names: &[&str]) -> Result<Options, SpecError> {
     let is_none = |name: &str| matches.get_one::<String>(name).is_some_and(|text| text == "none");
     refuse_overruled(|name| {
         let known = matches.try_contains_id(name).is_ok();
         known && is_given(matches, name) && !is_none(name)
     })?;
     let mut options = Options::default();
-    for option in OPTIONS {
+    for option in OPTIONS.iter().filter(|option| !names.contains(&option.name)) {
         // A command may have only some of the options.
         if let Ok(Some(texts)) = matches.try_get_many::<String>(option.name) {
             let text = texts.cloned().collect::<Vec<_>>().join(",");
@@ -72,6 +111,17 @@ pub fn idle_seeds(matches: &ArgMatches, options: &Options) -> Vec<(&'static str,
 /// Whether an option was given on the command line, rather than set by default.
 pub fn is_given(matches: &ArgMatches, name: &str) -> bool {
     matches.value_source(name) == Some(ValueSource::CommandLine)
+}
+
+/// As [`checked`], for each value of a list.
+fn checked_list(
+    option: &'static OptionForm,
+) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let values = expand(option.name, text)?;
+        let check = values.iter().try_for_each(|value| option.check(value));
+        check.map(|()| text.to_string()).map_err(|why| printable_lines(&why).into_owned())
+    }
 }
 
 /// Checks a value where clap reads it, so that the error names the option as clap's own errors do. The reason may quote

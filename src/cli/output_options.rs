@@ -6,7 +6,9 @@ use std::io::{self, Write};
 use clap::{Args, Command, ValueEnum};
 
 use super::places::{OptionFile, given_files, refuse_collisions};
-use crate::report::{Cell, Output, OutputError, write_csv, write_json, write_json_list};
+use super::width;
+use crate::report::{Cell, Output, OutputError, Table, grouped, write_csv, write_json, write_json_list};
+use crate::text::printable;
 
 /// How a result is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -53,7 +55,30 @@ impl OutputOptions {
     }
 }
 
+/// Changes the help of `--format` as [`printing`] does, for a command that prints text for people by default even if
+/// standard output is not a terminal: see [`PrintOptions::or_table`].
+pub fn listing(command: Command, what: &str) -> Command {
+    command.mut_arg("format", |format| format.help(format!("How to print {what} [default: table]")))
+}
+
+/// Changes the help of `--format` for a command that writes a file, whose report is a note on standard error by default.
+pub fn reporting(command: Command) -> Command {
+    let help = "Print what was done to standard output, or to standard error if the log goes there \
+                [default: notes on standard error]";
+    command.mut_arg("format", |format| format.help(help))
+}
+
 impl PrintOptions {
+    /// The format given by `--format`, if it was given.
+    pub fn given(&self) -> Option<Format> {
+        self.format
+    }
+
+    /// The same options with a table as the default everywhere. For results that are read rather than processed, such as lists.
+    pub fn or_table(self) -> PrintOptions {
+        PrintOptions { format: Some(self.format.unwrap_or(Format::Table)), ..self }
+    }
+
     /// The format given by `--format`; otherwise a table on a terminal and CSV for files and pipes.
     pub fn format(&self) -> Format {
         use std::io::IsTerminal;
@@ -65,16 +90,16 @@ impl PrintOptions {
         !self.no_header
     }
 
-    /// Prints rows. `table` writes them for people; JSON is a list of objects. They go to standard output, or to standard
+    /// Prints rows. `table` writes them for people, within a width; JSON is a list of objects. They go to standard output, or to standard
     /// error if `stdout_taken`, that is, if one of the command's files is standard output.
     pub fn print_rows<N: AsRef<str>>(
         &self,
         stdout_taken: bool,
         rows: &[Vec<(N, Cell)>],
-        table: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+        table: impl FnOnce(&mut dyn Write, usize) -> io::Result<()>,
     ) -> Result<(), OutputError> {
-        print(stdout_taken, |out| match self.format() {
-            Format::Table => table(out),
+        print(stdout_taken, |out, width| match self.format() {
+            Format::Table => table(out, width),
             Format::Csv => write_csv(out, rows, self.header()),
             Format::Json => write_json_list(out, rows),
         })
@@ -85,22 +110,58 @@ impl PrintOptions {
         &self,
         stdout_taken: bool,
         row: &[(N, Cell)],
-        table: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+        table: impl FnOnce(&mut dyn Write, usize) -> io::Result<()>,
     ) -> Result<(), OutputError> {
-        print(stdout_taken, |out| match self.format() {
-            Format::Table => table(out),
+        print(stdout_taken, |out, width| match self.format() {
+            Format::Table => table(out, width),
             Format::Csv => write_csv(out, &[row.to_vec()], self.header()),
             Format::Json => write_json(out, row),
         })
     }
 }
 
-fn print(stdout_taken: bool, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
+impl PrintOptions {
+    /// Prints the report of a command that writes a log to `out`. Without `--format` it is notes, which `notes` prints unless
+    /// `quiet`. With it the report is a row, on standard output if the log does not go there.
+    pub fn report(
+        &self,
+        out: &str,
+        quiet: bool,
+        row: &[(&str, Cell)],
+        notes: impl FnOnce(),
+    ) -> Result<(), OutputError> {
+        match self.given().is_some() {
+            true => self.print_row(Output::is_stdout(out), row, |out, width| write_pairs(out, width, row)),
+            false if quiet => Ok(()),
+            false => {
+                notes();
+                Ok(())
+            }
+        }
+    }
+}
+
+/// One line per cell, for people.
+fn write_pairs(out: &mut dyn Write, width: usize, row: &[(&str, Cell)]) -> io::Result<()> {
+    let mut table = Table::default();
+    for (name, cell) in row {
+        let value = match cell {
+            Cell::Count(count) if *name != "seed" => grouped(*count),
+            Cell::None => "-".to_string(),
+            cell => printable(&cell.text()).into_owned(),
+        };
+        table.push(vec![name.replace('_', " "), value]);
+    }
+    table.write(out, width)
+}
+
+fn print(stdout_taken: bool, write: impl FnOnce(&mut dyn Write, usize) -> io::Result<()>) -> Result<(), OutputError> {
     match stdout_taken {
         true => {
-            write(&mut io::stderr().lock()).map_err(|error| OutputError { name: "standard error".to_string(), error })
+            let name = || "standard error".to_string();
+            write(&mut io::stderr().lock(), width::of_stderr()).map_err(|error| OutputError { name: name(), error })
         }
-        false => Output::stdout().fill(write),
+        false => Output::stdout().fill(|out| write(out, width::of_stdout())),
     }
 }
 

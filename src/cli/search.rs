@@ -7,16 +7,15 @@ use clap::{ArgMatches, Args, ValueEnum};
 
 use super::failure::UsageError;
 use super::interrupt::{self, Interrupted};
-use super::log::{log_or_demo, read_workload};
+use super::log::{LogArgs, read_workload};
 use super::options;
 use super::output_options::{OutputFiles, OutputOptions};
-use super::places::given_files;
 use super::progress::Progress;
 use super::stderr::note;
 use crate::experiment::Options;
 use crate::predict::template_file;
 use crate::predict::templates::Template;
-use crate::report::{Cell, Output, Table, grouped, write_csv};
+use crate::report::{Cell, Output, Table, counted, grouped, write_csv, write_wrapped};
 use crate::search::{
     COMPARED_PREDICTORS, ComparedPredictor, Found, Genetic, Judge, Limits, SearchStep, Space, compare_predictors,
     genetic, greedy,
@@ -27,19 +26,18 @@ use crate::trace::Workload;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  sim search --trace CTC.swf.gz --out ctc.templates               a genetic search, its result in a file
-  sim --trace CTC.swf.gz --predictor smith:templates=@ctc.templates
-  sim search --trace CTC.swf.gz --method greedy --format csv
-  sim search --trace CTC.swf.gz --train 0.5 --seed 7              searched on the first half, evaluated on the second
+  sim search CTC.swf.gz --out ctc.templates               a genetic search, its result in a file
+  sim CTC.swf.gz --predictor smith:templates=@ctc.templates
+  sim search CTC.swf.gz --method greedy --format csv
+  sim search CTC.swf.gz --train 0.5 --seed 7              searched on the first half, evaluated on the second
 
 A set of templates is evaluated on the schedule recorded in the log: the runtime of every job is predicted when the job
 starts, from jobs that have ended by then. A genetic search with 50 sets per generation and 50 generations takes about five
 seconds on a log of 77,000 jobs with two cores. It keeps up to 512 MB of predictions in memory. Ctrl-C ends the search with
 the best set so far.")]
 pub struct SearchArgs {
-    /// The log, plain, .gz or .zst; - for standard input [default: the embedded log]
-    #[arg(long, value_name = "FILE", display_order = 0)]
-    trace: Option<String>,
+    #[command(flatten)]
+    log: LogArgs,
     /// The search method
     #[arg(long, value_enum, default_value_t = SearchMethod::Genetic, display_order = 0)]
     method: SearchMethod,
@@ -108,7 +106,7 @@ impl SearchArgs {
         let default = self.out.as_ref().filter(|out| !Output::is_stdout(out)).map(|out| format!("{out}.history.csv"));
         let history = self.history_out.clone().or(default);
         let outputs = [("--out", &self.out), ("--history-out", &history)];
-        OutputFiles::open(outputs, &given_files([("--trace", &self.trace)]))
+        OutputFiles::open(outputs, &self.log.files())
     }
 }
 
@@ -124,7 +122,8 @@ pub fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::
     let jobs = workload.jobs.len();
     let trained = args.train.map(|share| 0..(jobs as f64 * share) as usize);
     if trained.as_ref().is_some_and(|trained| trained.is_empty()) {
-        return Err(UsageError(format!("--train leaves none of the {jobs} jobs to search on")).into());
+        let jobs = counted(jobs as u64, "job");
+        return Err(UsageError(format!("--train leaves no job to search on: there are {jobs}")).into());
     }
     // The search must not use anything about the jobs that it is evaluated on later.
     let searched = trained.clone().unwrap_or(0..jobs);
@@ -138,7 +137,7 @@ pub fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::
     if !quiet {
         let sets = found.steps.last().map_or(0, |step| step.evaluations);
         let time = readable_duration(began.elapsed().as_secs_f64());
-        note(format_args!("{} sets of {} evaluated in {time}, seed {seed}", grouped(sets), space.describe()));
+        note(format_args!("{} of {} evaluated in {time}, seed {seed}", counted(sets, "set"), space.describe()));
     }
     let counted = trained.as_ref().map_or(0..jobs, |trained| trained.end..jobs);
     let compared = {
@@ -156,15 +155,19 @@ pub fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::
         let rows: Vec<_> = found.steps.iter().map(step_cells).collect();
         out.fill(|out| write_csv(out, &rows, true))?;
     }
-    let rows: Vec<_> = compared.iter().map(ComparedPredictor::cells).collect();
-    args.output.print.print_rows(stdout_taken, &rows, |out| write_comparison(out, &workload, &found, &compared))?;
+    let seed_cell = if args.method == SearchMethod::Genetic { Cell::Count(seed) } else { Cell::None };
+    let row = |compared: &ComparedPredictor| [compared.cells(), vec![("seed", seed_cell.clone())]].concat();
+    let rows: Vec<_> = compared.iter().map(row).collect();
+    args.output.print.print_rows(stdout_taken, &rows, |out, width| {
+        write_comparison(out, width, &workload, &found, &compared, &seed_cell)
+    })?;
     if interrupt::stop_requested() { Err(Interrupted.into()) } else { Ok(()) }
 }
 
 /// The jobs of the log with their recorded waits.
 fn read_waits(args: &SearchArgs, mut options: Options, quiet: bool) -> anyhow::Result<Workload> {
     options.scheduler = crate::schedule::catalog::parse("replay")?;
-    Ok(read_workload(&log_or_demo(args.trace.as_deref(), quiet), &options, quiet)?)
+    Ok(read_workload(&args.log.source(quiet), &options, quiet)?)
 }
 
 fn search(
@@ -189,7 +192,7 @@ fn search(
     let on_step = |step: &SearchStep| {
         best.set(best.get().min(step.best));
         done.set(done.get() + 1);
-        progress.set_with_text(done.get(), format!("steps, best error {:.2} min", best.get()));
+        progress.set_with_text(done.get(), format!("steps, best error {}", in_minutes(best.get())));
     };
     let found = match args.method {
         SearchMethod::Greedy => greedy(judge, space, &limits, &on_step),
@@ -216,6 +219,11 @@ fn search(
     }
 }
 
+/// A duration in minutes, for people.
+fn in_minutes(minutes: f64) -> String {
+    readable_duration(minutes * 60.0)
+}
+
 fn best_predictor(templates: &[Template]) -> String {
     format!("smith:templates={},at=start", Template::print_set(templates))
 }
@@ -227,8 +235,8 @@ fn comments(args: &SearchArgs, workload: &Workload, found: &Found, seed: u64) ->
     vec![
         format!("Templates found by a {method} search{part} of {}, seed {seed}{whole}.", workload.label),
         format!(
-            "Mean error there: {:.2} minutes, {:.2}% of the mean runtime.",
-            found.score.minutes(),
+            "Mean error there: {}, {:.2}% of the mean runtime.",
+            in_minutes(found.score.minutes()),
             found.score.percent()
         ),
     ]
@@ -248,38 +256,41 @@ fn step_cells(step: &SearchStep) -> Vec<(&'static str, Cell)> {
 
 fn write_comparison(
     out: &mut dyn Write,
+    width: usize,
     workload: &Workload,
     found: &Found,
     compared: &[ComparedPredictor],
+    seed: &Cell,
 ) -> io::Result<()> {
     let score = &compared[0].score;
-    let runtime = format!("{:.2}", score.mean_runtime_minutes());
-    let label = printable(&workload.label);
-    writeln!(out, "{label}: {} jobs judged, mean runtime {runtime} minutes", grouped(score.jobs as u64))?;
+    let runtime = in_minutes(score.mean_runtime_minutes());
+    let (label, jobs) = (printable(&workload.label), counted(score.jobs as u64, "job"));
+    let seed = if *seed == Cell::None { String::new() } else { format!(", seed {}", seed.text()) };
+    write_wrapped(out, "", &format!("{label}: {jobs} judged, mean runtime {runtime}{seed}"), width)?;
     writeln!(out, "\nbest templates")?;
     found.templates.iter().try_for_each(|template| writeln!(out, "  {template}"))?;
     writeln!(out)?;
     let mut table = Table::default();
-    let mut names = vec!["mean error", "minutes", "of runtime", "answered", "minutes", "within interval"];
+    let mut names = vec!["", "mean error", "of runtime", "answered", "mean error", "within interval"];
     if compared[0].trained.is_some() {
-        names.extend(["searched on: minutes", "of runtime"]);
+        names.extend(["searched on: mean error", "of runtime"]);
     }
-    table.push(names.into_iter().map(str::to_string).collect());
+    table.headings(names);
     let percent = |value: f64| format!("{value:.1}%");
     let optional = |value: Option<f64>, show: &dyn Fn(f64) -> String| value.map_or("-".to_string(), show);
     for ComparedPredictor { name, score, trained, .. } in compared {
         let mut cells = vec![
             name.clone(),
-            format!("{:.2}", score.minutes()),
+            in_minutes(score.minutes()),
             percent(score.percent()),
             optional(score.minutes_answered(), &|_| grouped(score.answered as u64)),
-            optional(score.minutes_answered(), &|minutes| format!("{minutes:.2}")),
+            optional(score.minutes_answered(), &in_minutes),
             optional(score.inside_percent(), &percent),
         ];
         if let Some(trained) = trained {
-            cells.extend([format!("{:.2}", trained.minutes()), percent(trained.percent())]);
+            cells.extend([in_minutes(trained.minutes()), percent(trained.percent())]);
         }
         table.push(cells);
     }
-    table.write(out)
+    table.write(out, width)
 }

@@ -6,6 +6,7 @@
 use std::fmt::Display;
 use std::io::Write;
 
+use super::progress::without_bar;
 use crate::text::printable_lines;
 
 /// Writes a note. The caller checks `--quiet`.
@@ -27,5 +28,7 @@ pub fn error(text: impl Display) {
 pub fn line(text: impl Display) {
     let text = format!("{text}\n");
     // One write per line, so that lines of several threads do not mix.
-    let _ = std::io::stderr().write_all(printable_lines(&text).as_bytes());
+    without_bar(|| {
+        let _ = std::io::stderr().write_all(printable_lines(&text).as_bytes());
+    });
 }

@@ -10,15 +10,20 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Subcommand};
 use super::failure::UsageError;
 use super::interrupt;
 use super::options;
-use super::output_options::{Format, OutputOptions};
+use super::output_options::{Format, OutputOptions, PrintOptions};
 use super::places::refuse_collisions;
+use super::plain_arguments::{PlainArguments, refuse_unknown_word};
 use super::progress::Progress;
 use super::stderr::{self, note, warning};
+use super::width;
 use crate::experiment::{OPTIONS, what_draws};
 use crate::metrics::columns::SETTING;
 use crate::metrics::{Groups, RunRow};
-use crate::report::{Cell, Output, group_cells, grouped, write_groups, write_json_list, write_runs};
+use crate::report::{
+    Cell, Output, counted, counted_as, group_cells, grouped, write_groups, write_json_list, write_runs,
+};
 use crate::settings_file::{MOST_OF_GRID, read_text};
+use crate::spec::quote;
 use crate::sweep::{
     Failure, FinishedRow, Grid, GridList, Keys, REPLICATIONS, ResultColumn, Shard, StartMode, Store, Submitted, Sweep,
     SweepProgress, active_job, finished_rows, run, submit, write_results,
@@ -30,9 +35,10 @@ use crate::time::readable_duration;
 pub struct SweepArgs {
     #[command(subcommand)]
     command: Option<SweepCommand>,
-    /// A TOML file with one line per option: predictor = ["estimate", "ruh:window={2|3}"]; options on the command line replace
-    /// those of the file
-    file: Option<PathBuf>,
+    /// A TOML file with one line per option: predictor = ["estimate", "ruh:window=1..3"]; options on the command line replace
+    /// those of the file. Or logs: the same as --trace
+    #[arg(value_name = "FILE")]
+    files: Vec<String>,
     /// The folder of the sweep; results.csv in it is the result
     #[arg(long, value_name = "DIR", required_unless_present = "dry_run", help_heading = "Sweep")]
     out: Option<PathBuf>,
@@ -73,7 +79,15 @@ enum SweepCommand {
     /// Join the finished cells of all shards of a sweep into results.csv, and print which cells are missing
     Merge(FolderArgs),
     /// Print how many cells of a sweep are done, failed and missing
-    Status(FolderArgs),
+    Status(StatusArgs),
+}
+
+#[derive(Debug, Args)]
+struct StatusArgs {
+    #[command(flatten)]
+    folder: FolderArgs,
+    #[command(flatten)]
+    print: PrintOptions,
 }
 
 #[derive(Debug, Args)]
@@ -83,20 +97,22 @@ struct FolderArgs {
 }
 
 pub const HELP: &str =
-    "Lists are written with commas or by repeating the option, ranges as 1..10 or 0.8..1.2:0.1, alternatives in
-braces: 'ruh:window={2|3},cap={on|off}'. The grid is the product of all lists, in the order given, the last
-list changing fastest. A log is parsed once and shared by all threads.
+    "Lists are written with commas or by repeating the option, ranges as 1..10 or 0.8..1.2:0.1 (also for a key:
+ruh:window=1..10), alternatives in braces: 'ruh:window={1..3|5},cap={on|off}'. The grid is the product of all
+lists, in the order given, the last list changing fastest. A swept option has a column in the results, and so
+has a swept key of a spec (predictor.window). A log is parsed once and shared by all threads.
 
 Examples:
-  sim sweep --trace KTH.swf,CTC.swf --scheduler easy,sjbf --predictor estimate,ruh --out study
-  sim sweep --predictor 'ruh:window={1|2|3},cap={on|off}' --load 0.8..1.2:0.1 --out study --group-by predictor
+  sim sweep KTH.swf CTC.swf --scheduler easy,sjbf --predictor estimate,ruh --out study
+  sim sweep --predictor ruh:window=1..10 --load 0.8..1.2:0.1 --out study --group-by predictor.window
   sim sweep --out study --resume                      continues where it stopped
   sim sweep study.toml --out study --slurm='--partition=short --time=30' --shards 32
   sim sweep status study";
 
 /// Adds the lists to the command: every option of the main command, which may be repeated. Help shows them first.
 pub fn with_lists(command: Command) -> Command {
-    let trace = Arg::new("trace").long("trace").value_name("FILE").help("Logs [default: the embedded log]");
+    let trace =
+        Arg::new("trace").long("trace").value_name("FILE").help("The logs, as a list [default: the embedded log]");
     let lists = [trace].into_iter().chain(OPTIONS.iter().map(options::argument));
     let about = command.get_about().cloned().unwrap_or_default();
     let command = Command::new("sweep").after_help(HELP);
@@ -111,7 +127,7 @@ pub fn with_lists(command: Command) -> Command {
 pub fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     match &args.command {
         Some(SweepCommand::Merge(folder)) => return merge(&Sweep::open(&folder.folder)?, quiet),
-        Some(SweepCommand::Status(folder)) => return status(&Sweep::open(&folder.folder)?),
+        Some(SweepCommand::Status(args)) => return status(&Sweep::open(&args.folder.folder)?, &args.print.or_table()),
         None => {}
     }
     let lists = lists(args, matches)?;
@@ -148,7 +164,12 @@ pub fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
     let store = Store::open(folder)?;
     let keys = Keys::of(&sweep.grid, &store, threads);
     if store.damaged > 0 && !quiet {
-        note(format_args!("{} lines of finished cells were incomplete: these cells are computed again", store.damaged));
+        let lines = counted_as(
+            store.damaged as u64,
+            "line of finished cells was incomplete: its cell is",
+            "lines of finished cells were incomplete: their cells are",
+        );
+        note(format_args!("{lines} computed again"));
     }
     match &args.slurm {
         Some(sbatch_options) => submit_to_slurm(&sweep, &keys, &store, args.shards as usize, sbatch_options, quiet),
@@ -164,15 +185,28 @@ impl SweepArgs {
 
 /// The lists of the file and of the options, in the order given. Options replace lists of the same name in the file.
 fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<GridList>> {
-    let mut lists = match &args.file {
+    let PlainArguments { settings, logs } = PlainArguments::of(&args.files, MOST_OF_GRID)?;
+    let mut lists = match settings {
         None => Vec::new(),
-        Some(path) => {
-            let (file, text) = (path.display().to_string(), read_text(path, MOST_OF_GRID).map_err(UsageError)?);
+        Some(file) => {
+            let text = read_text(Path::new(file), MOST_OF_GRID).map_err(UsageError)?;
             let lists = Grid::from_toml(&text).map_err(|error| UsageError(format!("{file}: {error}")))?;
-            lists.into_iter().map(|list| list.in_file(&file)).collect()
+            lists.into_iter().map(|list| list.in_file(file)).collect()
         }
     };
     let mut given: Vec<(usize, GridList)> = Vec::new();
+    if let (false, Some(mut places)) = (logs.is_empty(), matches.indices_of("files")) {
+        if matches.contains_id("trace") {
+            return Err(
+                UsageError(format!("'{}' and --trace both name logs: give all of them in one way", logs[0])).into()
+            );
+        }
+        let command = super::command();
+        let command = command.find_subcommand("sweep").expect("this is `sweep`");
+        logs.iter().try_for_each(|log| refuse_unknown_word(log, command))?;
+        // In quotes, so that commas and braces are part of a name.
+        given.push((places.next().unwrap_or(0), GridList::new("trace", logs.iter().map(|log| quote(log)))));
+    }
     for name in ["trace"].into_iter().chain(OPTIONS.iter().map(|option| option.name)) {
         if let (Some(texts), Some(mut places)) = (matches.get_many::<String>(name), matches.indices_of(name)) {
             given.push((places.next().unwrap_or(0), GridList::new(name, texts.cloned())));
@@ -195,7 +229,8 @@ fn groups(args: &SweepArgs, grid: &Grid) -> Vec<String> {
     match grid.is_averaged() {
         true if args.group_by.is_empty() => {
             let always = SETTING.map(|column| column.name.to_string());
-            let swept = grid.added_columns().map(|(_, name)| name.to_string()).filter(|name| name != "replication");
+            let swept =
+                grid.swept_columns().map(|column| column.name().to_string()).filter(|name| name != "replication");
             always.into_iter().chain(swept).collect()
         }
         _ => args.group_by.clone(),
@@ -206,7 +241,7 @@ fn dry_run(grid: &Grid, quiet: bool) -> anyhow::Result<()> {
     Output::stdout().fill(|out| (0..grid.len()).try_for_each(|cell| writeln!(out, "{}", grid.cell(cell).command())))?;
     if !quiet {
         let axes: Vec<_> = grid.axes().iter().map(|axis| format!("{} {}", axis.values.len(), axis.name)).collect();
-        note(format_args!("{} cells: {}", grouped(grid.len() as u64), axes.join(" x ")));
+        note(format_args!("{}: {}", counted(grid.len() as u64, "cell"), axes.join(" x ")));
     }
     Ok(())
 }
@@ -232,8 +267,8 @@ fn run_here(
     };
     if !quiet {
         note(format_args!(
-            "{} cells: {} reused, {} computed{}, {} failed, in {}",
-            grouped(report.cells as u64),
+            "{}: {} reused, {} computed{}, {} failed, in {}",
+            counted(report.cells as u64, "cell"),
             grouped(report.reused as u64),
             grouped(report.computed as u64),
             if report.equal > 0 {
@@ -249,7 +284,9 @@ fn run_here(
     if let Some(shard) = args.shard.filter(|&shard| shard != Shard::WHOLE) {
         return match report.failures.len() {
             0 => Ok(()),
-            failures => anyhow::bail!("{failures} cells of shard {}/{} failed", shard.index, shard.of),
+            failures => {
+                anyhow::bail!("{} of shard {}/{} failed", counted(failures as u64, "cell"), shard.index, shard.of)
+            }
         };
     }
     let store = Store::open(&sweep.folder)?;
@@ -259,14 +296,15 @@ fn run_here(
     match SweepProgress::of(sweep, keys, &store) {
         progress if progress.is_complete() => Ok(()),
         progress if progress.missing.is_empty() => {
-            anyhow::bail!("{} of {} cells failed; the others are in {file}", progress.failed.len(), progress.cells)
+            let (failed, cells) = (grouped(progress.failed.len() as u64), counted(progress.cells as u64, "cell"));
+            anyhow::bail!("{failed} of {cells} failed; the others are in {file}")
         }
         progress => {
             print_missing(&sweep.grid, &progress.missing);
-            let (missing, cells) = (progress.cells - progress.done, progress.cells);
+            let missing = missing_cells(&progress);
             anyhow::bail!(
-                "{missing} of {cells} cells are missing, although they were computed: their files were removed from {}; \
-                 the others are in {file}, and --resume computes the missing ones again",
+                "{missing} missing, although computed: files were removed from {}; the others are in {file}, and --resume \
+                 computes what is missing again",
                 sweep.folder.join("parts").display()
             )
         }
@@ -281,7 +319,7 @@ fn print_not_done(what: &str, grid: &Grid, cells: &[Failure]) {
         stderr::line(format_args!("{what}: {}\n  again: {}", failure.message, grid.cell(failure.cell).command()));
     }
     if cells.len() > SHOWN {
-        stderr::line(format_args!("{what}: and {} more cells", grouped((cells.len() - SHOWN) as u64)));
+        stderr::line(format_args!("{what}: and {}", counted((cells.len() - SHOWN) as u64, "more cell")));
     }
 }
 
@@ -302,7 +340,7 @@ fn print_results(args: &SweepArgs, sweep: &Sweep, keys: &Keys, store: &Store, fi
         }
         let groups = groups.means();
         let cells: Vec<_> = groups.iter().map(|group| group_cells(&names, group)).collect();
-        return Ok(print.print_rows(false, &cells, |out| write_groups(out, &names, &groups))?);
+        return Ok(print.print_rows(false, &cells, |out, width| write_groups(out, width, &names, &groups))?);
     }
     match print.format() {
         Format::Csv => {
@@ -320,16 +358,18 @@ fn print_results(args: &SweepArgs, sweep: &Sweep, keys: &Keys, store: &Store, fi
             let rows = finished_rows(sweep, keys, store).take(SHOWN).collect::<Result<Vec<_>, _>>()?;
             let all = keys.keys.iter().filter(|key| key.is_some_and(|key| store.is_done(key))).count();
             Output::stdout().fill(|out| {
-                write_rows(out, &sweep.grid, &rows)?;
+                write_rows(out, width::of_stdout(), &sweep.grid, &rows)?;
                 match all.saturating_sub(SHOWN) {
                     0 => writeln!(out, "\nall columns: {}", file.display()),
-                    more => writeln!(out, "\nand {} more rows; all columns: {}", grouped(more as u64), file.display()),
+                    more => {
+                        writeln!(out, "\nand {}; all columns: {}", counted(more as u64, "more row"), file.display())
+                    }
                 }
             })?;
         }
         Format::Json => {
             let columns = sweep.grid.columns();
-            let cells = |row: FinishedRow<'_>| -> Vec<(String, Cell)> {
+            let cells = |row: FinishedRow| -> Vec<(String, Cell)> {
                 columns.iter().map(|column| (column.name().to_string(), json_cell(column, &row))).collect()
             };
             let rows = finished_rows(sweep, keys, store).map(|row| row.map(cells)).collect::<Result<Vec<_>, _>>()?;
@@ -341,7 +381,7 @@ fn print_results(args: &SweepArgs, sweep: &Sweep, keys: &Keys, store: &Store, fi
 
 /// A cell of the results in JSON. Empty text is null, the value of an option is a number if it can be parsed as one, and all
 /// numbers are written with a decimal point.
-fn json_cell(column: &ResultColumn<'_>, row: &FinishedRow<'_>) -> Cell {
+fn json_cell(column: &ResultColumn<'_>, row: &FinishedRow) -> Cell {
     match (column, column.cell(row)) {
         (_, Cell::Text(text)) if text.is_empty() => Cell::None,
         (ResultColumn::Swept { .. }, Cell::Text(text)) => {
@@ -354,11 +394,13 @@ fn json_cell(column: &ResultColumn<'_>, row: &FinishedRow<'_>) -> Cell {
 }
 
 /// Writes a table of the most important columns.
-fn write_rows(out: &mut dyn Write, grid: &Grid, rows: &[FinishedRow<'_>]) -> io::Result<()> {
-    let (axes, names): (Vec<usize>, Vec<&str>) = grid.added_columns().unzip();
-    let added = |row: &FinishedRow<'_>| axes.iter().map(|&axis| row.values[axis].to_string()).collect();
+fn write_rows(out: &mut dyn Write, width: usize, grid: &Grid, rows: &[FinishedRow]) -> io::Result<()> {
+    // The keys of specs are in the texts of the specs, which the table shows.
+    let columns: Vec<_> = grid.swept_columns().filter(|column| !column.name().contains('.')).collect();
+    let names: Vec<&str> = columns.iter().map(ResultColumn::name).collect();
+    let added = |row: &FinishedRow| columns.iter().map(|column| column.cell(row).text()).collect();
     let rows: Vec<(&RunRow, Vec<String>)> = rows.iter().map(|row| (&row.run, added(row))).collect();
-    write_runs(out, grid.has_baseline(), &names, &rows)
+    write_runs(out, width, grid.has_baseline(), &names, &rows)
 }
 
 fn merge(sweep: &Sweep, quiet: bool) -> anyhow::Result<()> {
@@ -369,39 +411,58 @@ fn merge(sweep: &Sweep, quiet: bool) -> anyhow::Result<()> {
     let file = file.display();
     if progress.is_complete() {
         if !quiet {
-            note(format_args!("{} cells in {file}", grouped(progress.cells as u64)));
+            note(format_args!("{} in {file}", counted(progress.cells as u64, "cell")));
         }
         return Ok(());
     }
     print_not_done("failed", &sweep.grid, &progress.failed);
     print_missing(&sweep.grid, &progress.missing);
     anyhow::bail!(
-        "{} of {} cells are missing, {} of them failed; the others are in {file}",
-        progress.cells - progress.done,
-        progress.cells,
+        "{} missing, {} of them failed; the others are in {file}",
+        missing_cells(&progress),
         progress.failed.len()
     )
 }
 
-fn status(sweep: &Sweep) -> anyhow::Result<()> {
+/// "3 of 24 cells are".
+fn missing_cells(progress: &SweepProgress) -> String {
+    let missing = progress.cells - progress.done;
+    let verb = if missing == 1 { "is" } else { "are" };
+    format!("{} of {} {verb}", grouped(missing as u64), counted(progress.cells as u64, "cell"))
+}
+
+fn status(sweep: &Sweep, print: &PrintOptions) -> anyhow::Result<()> {
     let store = Store::open(&sweep.folder)?;
     let progress = SweepProgress::of(sweep, &Keys::recorded(&sweep.grid, &store), &store);
     // Without Slurm this is an error, and nothing is printed about jobs.
     let job = active_job(sweep).ok().flatten();
-    Output::stdout().fill(|out| {
+    let results = sweep.results_file();
+    let results = (progress.is_complete() && results.exists()).then(|| results.display().to_string());
+    let count = |number: usize| Cell::Count(number as u64);
+    let text = |text: Option<String>| text.map_or(Cell::None, Cell::Text);
+    let row = [
+        ("cells", count(progress.cells)),
+        ("done", count(progress.done)),
+        ("failed", count(progress.failed.len())),
+        ("missing", count(progress.missing.len())),
+        ("slurm_job", text(job.as_ref().map(|(job, _)| job.to_string()))),
+        ("slurm_tasks", job.as_ref().map_or(Cell::None, |(_, tasks)| count(*tasks))),
+        ("results", text(results.clone())),
+    ];
+    print.print_row(false, &row, |out, _| {
         writeln!(
             out,
-            "{} cells: {} done, {} failed, {} missing",
-            progress.cells,
+            "{}: {} done, {} failed, {} missing",
+            counted(progress.cells as u64, "cell"),
             progress.done,
             progress.failed.len(),
             progress.missing.len()
         )?;
         if let Some((job, tasks)) = job {
-            writeln!(out, "jobs {job}: {tasks} tasks queued or running")?;
+            writeln!(out, "jobs {job}: {} queued or running", counted(tasks as u64, "task"))?;
         }
-        if progress.is_complete() && sweep.results_file().exists() {
-            writeln!(out, "results: {}", sweep.results_file().display())?;
+        if let Some(results) = results {
+            writeln!(out, "results: {results}")?;
         }
         Ok(())
     })?;
@@ -421,7 +482,9 @@ fn submit_to_slurm(
     missing.extend(progress.failed.iter().map(|failure| failure.cell));
     if missing.is_empty() {
         let file = write_results(sweep, keys, store)?;
-        Output::stdout().fill(|out| writeln!(out, "all {} cells are done: {}", progress.cells, file.display()))?;
+        Output::stdout().fill(|out| {
+            writeln!(out, "done: all of {}, in {}", counted(progress.cells as u64, "cell"), file.display())
+        })?;
         return Ok(());
     }
     let program = std::env::current_exe().unwrap_or_else(|_| Path::new("sim").to_path_buf());
@@ -429,8 +492,8 @@ fn submit_to_slurm(
     let Submitted { array, tasks, merge } = submit(sweep, &missing, shards, &program, &sbatch_options)?;
     Output::stdout().fill(|out| writeln!(out, "array job {array}, tasks {tasks}\nmerge job {merge}"))?;
     if !quiet {
-        let (cells, folder) = (grouped(missing.len() as u64), sweep.folder.display());
-        note(format_args!("{cells} cells submitted; `sim sweep status {folder}` prints how many are done"));
+        let (cells, folder) = (counted(missing.len() as u64, "cell"), sweep.folder.display());
+        note(format_args!("{cells} submitted; `sim sweep status {folder}` prints how many are done"));
     }
     Ok(())
 }

@@ -3,17 +3,19 @@
 use clap::{ArgMatches, Args, Subcommand};
 
 use super::failure::UsageError;
-use super::log::{read_log, write_names_of};
+use super::log::{LogArgs, read_log, write_names_of};
 use super::notes::{report_reading, warn_of_peak};
 use super::options;
 use super::output_options::{OutputFiles, PrintOptions};
-use super::places::{given_files, refuse_collisions};
+use super::places::refuse_collisions;
 use super::progress::Progress;
 use super::stderr::note;
 use crate::experiment::Options;
-use crate::report::{Output, grouped, survey_row, write_findings, write_log, write_sorted_log, write_survey};
+use crate::report::{
+    Cell, counted, finding_rows, survey_row, write_findings, write_log, write_sorted_log, write_survey,
+};
 use crate::trace::{
-    Header, Log, ReadOptions, SortedLog, Source, TraceError, Unit, demo, peak, read_joined, survey, validate,
+    Header, Log, ReadOptions, SortedLog, Source, TraceError, Unit, peak, read_joined, survey, validate,
 };
 
 #[derive(Debug, Args)]
@@ -30,7 +32,7 @@ enum TraceCommand {
     )]
     Info(InfoArgs),
     /// Check a log: print every faulty line with its position, and other findings; the exit code is 2 if the log is not sound
-    #[command(after_help = "Example:\n  sim trace validate new.swf && sim --trace new.swf")]
+    #[command(after_help = "Example:\n  sim trace validate new.swf && sim new.swf")]
     Validate(ValidateArgs),
     /// Convert a log of any format to SWF, or join rotated files into one log
     #[command(after_help = "Examples:
@@ -48,33 +50,36 @@ An SWF file in order of submission is copied without being kept in memory. Other
 
 #[derive(Debug, Args)]
 struct InfoArgs {
-    /// The log, plain, .gz or .zst; - for standard input [default: the embedded log]
-    file: Option<String>,
+    #[command(flatten)]
+    log: LogArgs,
     #[command(flatten)]
     print: PrintOptions,
 }
 
 #[derive(Debug, Args)]
 struct ValidateArgs {
-    /// The log, plain, .gz or .zst; - for standard input [default: the embedded log]
-    file: Option<String>,
+    #[command(flatten)]
+    log: LogArgs,
+    #[command(flatten)]
+    print: PrintOptions,
 }
 
 #[derive(Debug, Args)]
 struct ConvertArgs {
     /// The files of one log, plain, .gz or .zst; - for standard input
-    #[arg(required = true, value_name = "LOG")]
-    files: Vec<String>,
+    #[arg(required_unless_present = "trace", conflicts_with = "trace", value_name = "LOG")]
+    logs: Vec<String>,
+    /// The same as LOG; repeat the option for more files
+    #[arg(long, value_name = "FILE")]
+    trace: Vec<String>,
     /// The SWF log to write; - for standard output
     #[arg(long, value_name = "FILE")]
     out: String,
     /// Write a CSV with the names behind the numbers, and the original job ids; - for standard output
     #[arg(long, value_name = "FILE")]
     names_out: Option<String>,
-}
-
-fn source(file: Option<&String>) -> Source {
-    file.map_or_else(demo, |file| Source::from_argument(file))
+    #[command(flatten)]
+    print: PrintOptions,
 }
 
 pub fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
@@ -82,20 +87,21 @@ pub fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
         TraceCommand::Info(args) => {
             let matches = matches.subcommand_matches("trace").and_then(|trace| trace.subcommand_matches("info"));
             let options = options::read(matches.expect("this is `trace info`"))?;
-            refuse_collisions(&[], &given_files([("FILE", &args.file)]), true)?;
-            let log = read_log(&source(args.file.as_ref()), options.read_options(), quiet)?;
+            refuse_collisions(&[], &args.log.files(), true)?;
+            let log = read_log(&args.log.source_without_note(), options.read_options(), quiet)?;
             let survey = survey(&log, &options.cleaning)?;
-            Ok(args.print.print_row(false, &survey_row(&survey), |out| write_survey(out, &survey))?)
+            Ok(args.print.print_row(false, &survey_row(&survey), |out, width| write_survey(out, width, &survey))?)
         }
         TraceCommand::Validate(args) => {
-            refuse_collisions(&[], &given_files([("FILE", &args.file)]), true)?;
-            let source = source(args.file.as_ref());
+            refuse_collisions(&[], &args.log.files(), true)?;
+            let source = args.log.source_without_note();
             let matches = matches.subcommand_matches("trace").and_then(|trace| trace.subcommand_matches("validate"));
             let how = options::read(matches.expect("this is `trace validate`"))?.read_options();
             let progress = Progress::counting("reading", "records", None, quiet);
             let findings = validate(&source, &how, &mut |records| progress.set(records))?;
             drop(progress);
-            Output::stdout().fill(|out| write_findings(out, &source.name(), &findings))?;
+            let rows = finding_rows(&source.label(), &findings);
+            args.print.or_table().print_rows(false, &rows, |out, _| write_findings(out, &source.name(), &findings))?;
             if findings.is_sound() { Ok(()) } else { Err(UsageError(format!("{} is not sound", source.name())).into()) }
         }
         TraceCommand::Convert(args) => {
@@ -106,10 +112,11 @@ pub fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
 }
 
 fn convert(args: &ConvertArgs, options: &Options, quiet: bool) -> anyhow::Result<()> {
-    let inputs: Vec<_> = args.files.iter().map(|file| ("LOG", file.as_str())).collect();
+    let logs = if args.logs.is_empty() { &args.trace } else { &args.logs };
+    let inputs: Vec<_> = logs.iter().map(|file| ("LOG", file.as_str())).collect();
     let outputs = [("--out", &Some(args.out.clone())), ("--names-out", &args.names_out)];
     let OutputFiles { files: [out, names], .. } = OutputFiles::open(outputs, &inputs)?;
-    let sources: Vec<Source> = args.files.iter().map(|file| Source::from_argument(file)).collect();
+    let sources: Vec<Source> = logs.iter().map(|file| Source::from_argument(file)).collect();
     let how = ReadOptions { keep_names: names.is_some(), ..options.read_options() };
     let progress = Progress::counting("reading", "records", None, quiet);
     let sorted = match &sources[..] {
@@ -120,13 +127,35 @@ fn convert(args: &ConvertArgs, options: &Options, quiet: bool) -> anyhow::Result
         let header = converted_header(&sorted.log, sorted.records, &sources, options, quiet)?;
         drop(progress);
         out.expect("--out is required").fill(|out| write_sorted_log(out, sorted, &header))?;
-        return names.map_or(Ok(()), |out| write_names_of(&sorted.log, out));
+        names.map_or(Ok(()), |out| write_names_of(&sorted.log, out))?;
+        return report_conversion(args, &sorted.log, sorted.records, &header, quiet);
     }
     let log = read_joined(&sources, &how, &mut |records| progress.set(records))?;
     drop(progress);
     let header = converted_header(&log, log.records.len(), &sources, options, quiet)?;
     out.expect("--out is required").fill(|out| write_log(out, &log, &header))?;
-    names.map_or(Ok(()), |out| write_names_of(&log, out))
+    names.map_or(Ok(()), |out| write_names_of(&log, out))?;
+    report_conversion(args, &log, log.records.len(), &header, quiet)
+}
+
+fn report_conversion(
+    args: &ConvertArgs,
+    log: &Log,
+    records: usize,
+    header: &Header,
+    quiet: bool,
+) -> anyhow::Result<()> {
+    let row = [
+        ("trace", Cell::Text(log.label.clone())),
+        ("format", Cell::Text(log.source.format.to_string())),
+        ("records", Cell::Count(records as u64)),
+        ("rows", Cell::Count(log.source.rows)),
+        ("procs", header.procs().map_or(Cell::None, |procs| Cell::Count(u64::from(procs)))),
+    ];
+    Ok(args.print.report(&args.out, quiet, &row, || {
+        let (records, rows) = (counted(records as u64, "record"), counted(log.source.rows, "row"));
+        note(format_args!("{}: {records} of {rows}", log.name));
+    })?)
 }
 
 /// The header of a log that is converted. Prints what reading did to the log.
@@ -143,10 +172,6 @@ fn converted_header(
     }
     let mut header = log.header.with_procs(machine(log, options)?);
     header.push(source_note(log, sources, options.reading.unit).as_bytes());
-    if !quiet {
-        let (records, rows) = (grouped(records as u64), grouped(log.source.rows));
-        note(format_args!("{}: {records} records of {rows} rows", log.name));
-    }
     Ok(header)
 }
 

@@ -1,21 +1,22 @@
 //! `sim wait`: when will a job start, and how well can that be predicted?
 
 use std::io::{self, Write};
+use std::sync::Mutex;
 use std::time::Instant;
 
 use clap::{ArgMatches, Args};
 
 use super::failure::UsageError;
-use super::log::{log_or_demo, read_workload};
+use super::log::{LogArgs, read_workload};
 use super::options;
 use super::output_options::{OutputFiles, OutputOptions};
-use super::places::given_files;
 use super::progress::Progress;
 use super::stderr::note;
+use super::width;
 use crate::experiment::{Options, simulate};
 use crate::job::{Job, JobId, Submission};
-use crate::report::{Output, grouped, percent, write_csv};
-use crate::spec::{Spec, split_list};
+use crate::report::{Cell, Output, counted, grouped, percent, write_csv, write_forms, write_wrapped};
+use crate::spec::{Spec, parse_list};
 use crate::text::printable;
 use crate::time::{Seconds, Time, parse_duration, readable_duration};
 use crate::trace::{WideNumbers, Workload};
@@ -27,22 +28,21 @@ use crate::{predict, schedule};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  sim wait --trace CTC.swf.gz                                     three methods on the log's own waits
-  sim wait --trace CTC.swf.gz --method knn,ibl:k=5 --format csv
-  sim wait --trace KTH.swf.gz --scheduler easy --method knn,simulate
-  sim wait --trace CTC.swf.gz --method knn,knn:point=linear,knn:point=rbf --regression-every 10
-  sim wait --trace CTC.swf.gz --at 41234                          the prediction for this job at its arrival
-  sim wait --trace CTC.swf.gz --ask procs=64,estimate=2h          a job that arrives at the end of the log
+  sim wait CTC.swf.gz                                     three methods on the log's own waits
+  sim wait CTC.swf.gz --method knn,ibl:k=5 --format csv
+  sim wait KTH.swf.gz --scheduler easy --method knn,simulate
+  sim wait CTC.swf.gz --method knn,knn:point=linear,knn:point=rbf --regression-every 10
+  sim wait CTC.swf.gz --at 41234                          the prediction for this job at its arrival
+  sim wait CTC.swf.gz --ask procs=64,estimate=2h          a job that arrives at the end of the log
 
 Methods: knn (similar jobs), ibl, qbets (an upper bound), downey (for jobs that arrive at an empty queue), simulate (a
-simulation of the present queue). `--method help` prints them with their keys. The wait of a job is predicted when the job
+simulation of the present queue). `sim list methods` prints them with their keys. The wait of a job is predicted when the job
 arrives, from jobs that have started by then. 50,000 predictions by three methods, with ten trainings of the support vector
 machine, take about a minute of processor time.")]
 pub struct WaitArgs {
-    /// The log, plain, .gz or .zst; - for standard input [default: the embedded log]
-    #[arg(long, value_name = "FILE", display_order = 0)]
-    trace: Option<String>,
-    /// How waits are predicted: a list of knn, ibl, qbets, downey, simulate, with their keys; `help` prints them
+    #[command(flatten)]
+    log: LogArgs,
+    /// How waits are predicted: a list of knn, ibl, qbets, downey, simulate, with their keys; see `sim list methods`
     #[arg(long, value_name = "SPECS", default_value = "knn,ibl,qbets", display_order = 0)]
     method: String,
     /// Which waits are predicted: those recorded in the log (replay), or those of the log simulated under this scheduler
@@ -147,16 +147,15 @@ impl WaitArgs {
     fn outputs(&self) -> anyhow::Result<OutputFiles<3>> {
         let (jobs, confusion, calibration) = (&self.jobs_out, &self.confusion_out, &self.calibration_out);
         let outputs = [("--jobs-out", jobs), ("--confusion-out", confusion), ("--calibration-out", calibration)];
-        OutputFiles::open(outputs, &given_files([("--trace", &self.trace)]))
+        OutputFiles::open(outputs, &self.log.files())
     }
 }
 
 pub fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     if args.method == "help" {
-        return Ok(Output::stdout().fill(|out| crate::report::write_forms(out, &WaitMethod::forms()))?);
+        return Ok(Output::stdout().fill(|out| write_forms(out, "", width::of_stdout(), &WaitMethod::forms()))?);
     }
-    let methods =
-        split_list(&args.method)?.iter().map(|text| WaitMethod::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let methods = parse_list("method", &args.method, WaitMethod::parse)?;
     let outputs = args.outputs()?;
     let options =
         Options { scheduler: args.scheduler.clone(), predictor: args.predictor.clone(), ..options::read(matches)? };
@@ -177,7 +176,7 @@ pub fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
 
 /// The jobs of the log with the start of each: as recorded, or in a simulation of the log.
 fn read_schedule(args: &WaitArgs, options: &Options, quiet: bool) -> anyhow::Result<(Workload, Vec<Time>)> {
-    let source = log_or_demo(args.trace.as_deref(), quiet);
+    let source = args.log.source(quiet);
     let workload = read_workload(&source, options, quiet)?;
     let setting = options.setting();
     if setting.is_replay() {
@@ -211,8 +210,10 @@ fn evaluate_all(
     let began = Instant::now();
     let evaluation = run(schedule, methods, &plan, quiet)?;
     if !quiet {
-        let (count, time) = (grouped(evaluation.jobs.len() as u64), readable_duration(began.elapsed().as_secs_f64()));
-        note(format_args!("{count} jobs predicted in {time}, probabilities learned {} times", evaluation.learned));
+        let jobs = counted(evaluation.jobs.len() as u64, "job");
+        let (time, times) =
+            (readable_duration(began.elapsed().as_secs_f64()), counted(evaluation.learned as u64, "time"));
+        note(format_args!("{jobs} predicted in {time}, probabilities learned {times}"));
     }
     let figures = evaluation.figures();
     if let Some(out) = jobs_out {
@@ -232,10 +233,12 @@ fn evaluate_all(
         out.fill(|out| write_csv(out, &rows, true))?;
     }
     let scheduler = args.scheduler.to_string();
-    let rows: Vec<_> = figures.iter().map(|one| figures_cells(one, &workload.label, &scheduler)).collect();
-    Ok(args.output.print.print_rows(stdout_taken, &rows, |out| {
-        write_heading(out, workload, schedule, &evaluation, &scheduler, plan.learning.first)?;
-        write_tables(out, &evaluation, &figures)
+    let seed = plan.learning.seed;
+    let row = |one| [figures_cells(one, &workload.label, &scheduler), vec![("seed", Cell::Count(seed))]].concat();
+    let rows: Vec<_> = figures.iter().map(row).collect();
+    Ok(args.output.print.print_rows(stdout_taken, &rows, |out, width| {
+        write_heading(out, width, workload, schedule, &evaluation, &scheduler, &plan.learning)?;
+        write_tables(out, width, &evaluation, &figures)
     })?)
 }
 
@@ -246,15 +249,15 @@ fn first_predicted(args: &WaitArgs, jobs: usize, quiet: bool) -> anyhow::Result<
         None if jobs > 10_000 => 10_000,
         None => {
             if !quiet {
-                let (jobs, begin) = (grouped(jobs as u64), grouped(jobs as u64 / 2 + 1));
-                note(format_args!("the log has only {jobs} jobs: predictions begin with job {begin} (see --begin)"));
+                let (jobs, begin) = (counted(jobs as u64, "job"), grouped(jobs as u64 / 2 + 1));
+                note(format_args!("the log has only {jobs}: predictions begin with job {begin} (see --begin)"));
             }
             jobs / 2
         }
     };
     if first >= jobs || first == 0 {
-        let jobs = grouped(jobs as u64);
-        return Err(UsageError(format!("--begin leaves none of the log's {jobs} jobs to predict")).into());
+        let jobs = counted(jobs as u64, "job");
+        return Err(UsageError(format!("--begin leaves no job to predict: the log has {jobs}")).into());
     }
     Ok(first)
 }
@@ -265,30 +268,43 @@ fn run(
     plan: &EvaluationPlan,
     quiet: bool,
 ) -> anyhow::Result<Evaluation> {
-    let simulating = Progress::counting("simulating", "jobs", None, quiet);
-    let learning = Progress::counting("learning", "pairs of classes", None, quiet);
-    let predicting = Progress::counting("predicting", "jobs", None, quiet);
-    Ok(evaluate(schedule, methods, plan, &|phase, done, all| match phase {
-        EvaluationPhase::Simulating => simulating.set_of(done, all),
-        EvaluationPhase::Learning => learning.set_of(done, all),
-        EvaluationPhase::Predicting => predicting.set_of(done, all),
+    // One phase follows the other. Only one bar can be on the terminal, so each replaces the one before.
+    let shown: Mutex<Option<(EvaluationPhase, Progress)>> = Mutex::new(None);
+    Ok(evaluate(schedule, methods, plan, &|phase, done, all| {
+        let mut shown = shown.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if shown.as_ref().is_none_or(|(before, _)| *before != phase) {
+            *shown = None;
+            let (what, unit) = match phase {
+                EvaluationPhase::Simulating => ("simulating", "jobs"),
+                EvaluationPhase::Learning => ("learning", "pairs of classes"),
+                EvaluationPhase::Predicting => ("predicting", "jobs"),
+            };
+            *shown = Some((phase, Progress::counting(what, unit, Some(all), quiet)));
+        }
+        if let Some((_, bar)) = &*shown {
+            bar.set(done);
+        }
     })?)
 }
 
 fn write_heading(
     out: &mut dyn Write,
+    width: usize,
     workload: &Workload,
     schedule: &SiteSchedule<'_>,
     evaluation: &Evaluation,
     scheduler: &str,
-    first: usize,
+    learning: &Learning,
 ) -> io::Result<()> {
     let slow = evaluation.jobs.iter().filter(|job| job.wait > crate::time::HOUR).count();
     let share = percent(slow as f64 / evaluation.jobs.len() as f64);
-    let (count, first) = (grouped(evaluation.jobs.len() as u64), grouped(first as u64 + 1));
-    let (label, procs) = (printable(&workload.label), grouped(u64::from(schedule.procs)));
-    writeln!(out, "{label}: {procs} processors, waits of {scheduler}")?;
-    writeln!(out, "{count} jobs predicted from job {first} on; {share} of them are slow: they waited over an hour\n")
+    let (count, first) = (counted(evaluation.jobs.len() as u64, "job"), grouped(learning.first as u64 + 1));
+    let (label, procs) = (printable(&workload.label), counted(u64::from(schedule.procs), "processor"));
+    write_wrapped(out, "", &format!("{label}: {procs}, waits of {scheduler}, seed {}", learning.seed), width)?;
+    let predicted =
+        format!("{count} predicted from job {first} on; {share} of them are slow: they waited over an hour");
+    write_wrapped(out, "", &predicted, width)?;
+    writeln!(out)
 }
 
 fn answer_one(
@@ -314,7 +330,7 @@ fn answer_one(
             let job = asked.expect("--at or --ask is given");
             if job.procs > workload.procs {
                 let (needed, procs) = (job.procs, workload.procs);
-                return Err(UsageError(format!("{needed} processors are more than the machine has ({procs})")).into());
+                return Err(UsageError(format!("procs={needed} is more than the machine has ({procs})")).into());
             }
             // Adds the job at the end of the log. Its start and its runtime are not used.
             let submission = Submission { submit: workload.last_submit(), ..job };
@@ -342,5 +358,8 @@ fn print_answer(
     actual: Option<Seconds>,
 ) -> anyhow::Result<()> {
     let row = answer_cells(answer, number, actual);
-    Ok(args.output.print.print_row(false, &row, |out| write_answer(out, answer, name, schedule, actual))?)
+    Ok(args
+        .output
+        .print
+        .print_row(false, &row, |out, width| write_answer(out, width, answer, name, schedule, actual))?)
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::predict::InvalidReason;
+use crate::text::counted;
 use crate::time::{Seconds, Time};
 
 /// Why a simulation cannot continue. `job` is the job's number in the log, `time` the simulated instant of the error,
@@ -99,10 +100,11 @@ impl fmt::Display for EngineError {
             }
             EngineError::Starved { scheduler, job, time, waiting } => write!(
                 f,
-                "scheduler '{scheduler}' never starts {waiting} jobs, job {job} first, that wait at time {time}"
+                "scheduler '{scheduler}' never starts job {job}, the first of {} at time {time}",
+                counted(*waiting as u64, "waiting job")
             ),
             EngineError::TooWide { job, needs, procs } => {
-                write!(f, "job {job} needs {needs} processors, but the machine has {procs}")
+                write!(f, "job {job} needs {}, but the machine has {procs}", counted((*needs).into(), "processor"))
             }
             EngineError::OutOfOrder { job, submit, earliest } => {
                 write!(f, "job {job} was submitted for time {submit}, but the earliest time allowed is {earliest}")

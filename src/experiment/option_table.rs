@@ -13,7 +13,7 @@ use super::options::Options;
 use super::run::Setting;
 use super::values::{
     ESTIMATE_FIELDS, MISSING_ESTIMATES, OVERRUNS, PROCS_FIELDS, SUBMIT_TIMES, SWITCH, UNITS, assign, at_least_a_second,
-    columns, partition_limits, print_partition_limits, real, spec, whole, word, word_of,
+    columns, partition_limits, print_partition_limits, real, spec, whole, word, word_of, words_of,
 };
 
 /// An option of the command line.
@@ -213,7 +213,7 @@ pub const OPTIONS: &[OptionForm] = &[
     OptionForm {
         name: "estimates-seed",
         value: "S",
-        about: "Seed of the random numbers of --estimates",
+        about: "The seed of the random numbers of --estimates",
         section: Section::Estimates,
         set: |options, text| assign(&mut options.estimates_seed, whole(text, 0, u64::MAX)),
         get: |options| options.estimates_seed.to_string(),
@@ -269,7 +269,7 @@ pub const OPTIONS: &[OptionForm] = &[
     OptionForm {
         name: "seed",
         value: "S",
-        about: "Seed of the random numbers of --shake and of a search",
+        about: "The seed of all random numbers, except those of --estimates",
         section: Section::Shape,
         set: |options, text| assign(&mut options.shaping.seed, whole(text, 0, u64::MAX)),
         get: |options| options.shaping.seed.to_string(),
@@ -376,6 +376,20 @@ impl OptionForm {
         self.value.is_empty()
     }
 
+    /// The words that are its values. Empty if its values are numbers, durations, names or other texts.
+    pub fn words(&self) -> Vec<&'static str> {
+        match self.name {
+            "procs-field" => words_of(PROCS_FIELDS),
+            "missing-estimate" => words_of(MISSING_ESTIMATES),
+            "overrun" => words_of(OVERRUNS),
+            "unit" => words_of(UNITS),
+            "submit-time" => words_of(SUBMIT_TIMES),
+            "estimate-field" => words_of(ESTIMATE_FIELDS),
+            _ if self.is_switch() => words_of(SWITCH),
+            _ => Vec::new(),
+        }
+    }
+
     /// Checks a value.
     ///
     /// # Errors
@@ -444,7 +458,10 @@ mod tests {
             option.set(&mut options, text).unwrap();
             assert_eq!(option.get(&options), printed, "{name}");
             let given: Vec<_> = options.given().map(|(option, value)| (option.name, value)).collect();
-            let expected = if printed.is_empty() { vec![] } else { vec![(name, printed.to_string())] };
+            let mut expected = if printed.is_empty() { vec![] } else { vec![(name, printed.to_string())] };
+            if name == "shake" {
+                expected.push(("seed", "1".to_string()));
+            }
             assert_eq!(given, expected);
         }
         let given = |replication| {
@@ -454,6 +471,15 @@ mod tests {
         };
         assert_eq!((given("0"), given("3")), (vec![], vec!["shake=30s".to_string(), "seed=3".to_string()]));
         assert_eq!(OPTIONS.len(), 31, "a new option needs its line in this test");
+    }
+
+    #[test]
+    fn the_words_of_an_option_are_those_of_its_errors() {
+        for option in OPTIONS {
+            let message = option.check("no such word").err().unwrap_or_default();
+            let listed = message.split_once(" is not one of ").map_or(String::new(), |(_, words)| words.to_string());
+            assert_eq!(option.words().join(", "), listed, "{}", option.name);
+        }
     }
 
     #[test]

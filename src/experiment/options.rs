@@ -60,11 +60,14 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The options that differ from the defaults, with their values.
+    /// The options that differ from the defaults, with their values. The seed of moved submissions is one of them even if it
+    /// is the default, so that results and commands name it.
     pub fn given(&self) -> impl Iterator<Item = (&'static OptionForm, String)> {
         let default = Options::default();
-        let differs = move |option: &&OptionForm| option.get(self) != option.get(&default);
-        OPTIONS.iter().filter(differs).map(|option| (option, option.get(self)))
+        let is_given = move |option: &&OptionForm| {
+            option.get(self) != option.get(&default) || (option.name == "seed" && self.shaping.shake > 0)
+        };
+        OPTIONS.iter().filter(is_given).map(|option| (option, option.get(self)))
     }
 
     /// The label of a run with these options on this workload.
@@ -85,6 +88,16 @@ impl Options {
         let matters = |name: &str| !Column::exists(name) && !self.is_idle_seed(name);
         let given = self.given().filter(|(option, _)| matters(option.name));
         given.map(|(option, value)| format!("{}={value}", option.name)).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The spec that is the value of this option. None for an option of another kind, or if it is not set.
+    pub fn spec(&self, name: &str) -> Option<&Spec> {
+        match name {
+            "scheduler" => Some(&self.scheduler),
+            "predictor" => Some(&self.predictor),
+            "estimates" => self.estimates.as_ref().map(EstimateModel::spec),
+            _ => None,
+        }
     }
 
     /// Whether this option is a seed that the run does not use.
@@ -182,6 +195,7 @@ mod tests {
         };
         assert_eq!(in_row(&[("predictor", "sbh"), ("procs", "7"), ("seed", "5"), ("load", "1.0")]), "");
         assert_eq!(in_row(&[("replication", "3"), ("first", "10")]), "first=10 shake=30s seed=3");
+        assert_eq!(in_row(&[("shake", "30s")]), "shake=30s seed=1");
         assert_eq!(in_row(&[("estimates", "x2"), ("estimates-seed", "3")]), "estimates=x2");
         // The seed of estimates matters if the model is random.
         let seeds = |model| ["1", "2"].map(|seed| with(&[("estimates", model), ("estimates-seed", seed)]));

@@ -1,5 +1,6 @@
 //! Reads and prints values of options: numbers within bounds, and words of a list.
 
+use crate::similar::did_you_mean;
 use crate::spec::SpecError;
 use crate::time::{Seconds, parse_duration, print_duration};
 use crate::trace::{EstimateField, MissingEstimate, Overrun, ProcsField, SubmitTime, Unit};
@@ -28,8 +29,12 @@ pub fn spec<T>(place: &mut T, value: Result<T, SpecError>) -> Result<(), String>
 pub fn word<T: Copy>(text: &str, words: &[(&str, T)]) -> Result<T, String> {
     words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).ok_or_else(|| {
         let words: Vec<_> = words.iter().map(|(word, _)| *word).collect();
-        format!("'{text}' is not one of {}", words.join(", "))
+        format!("'{text}' is not one of {}{}", words.join(", "), did_you_mean(text, words.iter().copied()))
     })
+}
+
+pub fn words_of<T>(words: &[(&'static str, T)]) -> Vec<&'static str> {
+    words.iter().map(|(word, _)| *word).collect()
 }
 
 pub fn word_of<T: Copy + PartialEq>(value: T, words: &[(&str, T)]) -> String {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::figures::{MalleableFigures, saved};
 use super::schedule::{DecisionKind, MalleableSchedule, StudyView};
 use super::workload::MalleableJob;
-use crate::report::{Cell, Table, csv_cell, grouped, percent};
+use crate::report::{Cell, Table, csv_cell, grouped, percent, signed_percent, write_wrapped};
 use crate::stats::mean_and_half_width;
 use crate::time::readable_duration;
 
@@ -126,20 +126,18 @@ impl StudyRow {
 }
 
 /// Writes the rows of both views like the paper's Tables 1 and 2, and the quality of the predictions.
-pub fn write_tables(out: &mut dyn Write, rows: &[StudyRow]) -> io::Result<()> {
+pub fn write_tables(out: &mut dyn Write, width: usize, rows: &[StudyRow]) -> io::Result<()> {
     let of = |view: StudyView| rows.iter().filter(move |row| row.view == view);
     let whole = |number: f64| grouped(number.max(0.0).round() as u64);
     let real = |number: f64| format!("{number:.2}");
-    let change = |number: f64| format!("{number:+.1}%");
     let share = |number: f64| percent(number / 100.0);
     if let Some(first) = of(StudyView::Application).next() {
         let spoiled = first.text(share, |run, _| 100.0 * run.spoiled as f64 / run.jobs as f64);
-        writeln!(
-            out,
-            "What a job would gain by choosing when all others run under avg ({spoiled} get all they can use)"
-        )?;
+        let heading =
+            format!("What a job would gain by choosing when all others run under avg ({spoiled} get all they can use)");
+        write_wrapped(out, "", &heading, width)?;
         let mut table = Table::default();
-        table.line(["", "rebels", "of all", "saved per job", "per rebel", "median", "rebels who lose", "losing"]);
+        table.headings(["", "rebels", "of all", "saved per job", "per rebel", "median", "rebels who lose", "losing"]);
         for row in of(StudyView::Application) {
             table.push(vec![
                 row.strategy.clone(),
@@ -152,25 +150,34 @@ pub fn write_tables(out: &mut dyn Write, rows: &[StudyRow]) -> io::Result<()> {
                 row.text(readable_duration, |run, _| run.lost_by_loser),
             ]);
         }
-        table.write(out)?;
+        table.write(out, width)?;
         writeln!(out)?;
     }
     if of(StudyView::System).next().is_some() {
-        writeln!(out, "The system when every job chooses, compared with avg")?;
+        let heading = "The system when every job chooses, with improvements over avg: positive is better";
+        write_wrapped(out, "", heading, width)?;
         let mut table = Table::default();
-        table.line(["", "utilization", "change", "turnaround", "change", "rebels, of all", "rebels who lose"]);
+        table.headings([
+            "",
+            "utilization",
+            "improvement",
+            "turnaround",
+            "improvement",
+            "rebels, of all",
+            "rebels who lose",
+        ]);
         for row in of(StudyView::System) {
             table.push(vec![
                 row.strategy.clone(),
                 row.text(share, |run, _| 100.0 * run.utilization),
-                row.text(change, |run, avg| 100.0 * (run.utilization / avg.utilization - 1.0)),
-                row.text(|time| format!("{time:.0} s"), |run, _| run.turnaround_mean),
-                row.text(change, |run, avg| 100.0 * (run.turnaround_mean / avg.turnaround_mean - 1.0)),
+                row.text(signed_percent, |run, avg| 100.0 * (run.utilization / avg.utilization - 1.0)),
+                row.text(readable_duration, |run, _| run.turnaround_mean),
+                row.text(signed_percent, |run, avg| 100.0 * (1.0 - run.turnaround_mean / avg.turnaround_mean)),
                 row.text(share, |run, _| run.rebels_pct()),
                 row.text(share, |run, _| run.losers_pct()),
             ]);
         }
-        table.write(out)?;
+        table.write(out, width)?;
         writeln!(out)?;
     }
     // The predictions of an oracle equal the outcomes.
@@ -179,9 +186,10 @@ pub fn write_tables(out: &mut dyn Write, rows: &[StudyRow]) -> io::Result<()> {
     if predicting.is_empty() {
         return Ok(());
     }
-    writeln!(out, "Queue times that rebels decided by, predicted and actual, in natural logarithms of seconds")?;
+    let heading = "Queue times that rebels decided by, predicted and actual, in natural logarithms of seconds";
+    write_wrapped(out, "", heading, width)?;
     let mut table = Table::with_left(2);
-    table.line(["", "view", "predictions", "correlation", "slope", "intercept"]);
+    table.headings(["", "view", "predictions", "correlation", "slope", "intercept"]);
     for row in predicting {
         table.push(vec![
             row.strategy.clone(),
@@ -192,7 +200,7 @@ pub fn write_tables(out: &mut dyn Write, rows: &[StudyRow]) -> io::Result<()> {
             row.text(real, |run, _| run.intercept),
         ]);
     }
-    table.write(out)
+    table.write(out, width)
 }
 
 const JOB_COLUMNS: &str = "strategy,view,job,arrival,lifetime,parallelism,sigma,kind,decided,offered,held_for,predicted,\

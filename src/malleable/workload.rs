@@ -6,6 +6,7 @@ use rand::RngExt;
 
 use crate::model::{UniformLog, speedup};
 use crate::rng::stream;
+use crate::text::counted;
 
 /// Section 4: "we divide each simulated day into two 12-hour phases"; jobs arrive in the first. In seconds.
 pub const DAY: f64 = 86_400.0;
@@ -166,9 +167,11 @@ impl MalleableWorkload {
         let jobs = self.arrival_rate() * f64::from(self.days) * DAYTIME;
         if jobs > MOST_JOBS {
             return wrong(format!(
-                "{} days at a load of {} on {} processors are about {jobs:.0} jobs, more than {MOST_JOBS:.0}: \
-                 take fewer days or a smaller machine",
-                self.days, self.rho, self.procs
+                "{} at a load of {} on {} are about {jobs:.0} jobs, more than {MOST_JOBS:.0}: take fewer days or a \
+                 smaller machine",
+                counted(self.days.into(), "day"),
+                self.rho,
+                counted(self.procs.into(), "processor")
             ));
         }
         Ok(())

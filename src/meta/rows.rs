@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::figures::{Fairness, MetaSummary};
-use crate::report::{Cell, Table, grouped, percent};
+use crate::report::{Cell, Table, counted, grouped, percent, signed_percent, write_wrapped};
 use crate::time::readable_duration;
 
 type MetaRow = Vec<(String, Cell)>;
@@ -78,17 +78,19 @@ pub fn site_rows(home: &MetaSummary, run: &MetaSummary) -> Vec<MetaRow> {
 }
 
 /// Writes a table with one column per policy.
-pub fn write_policies(out: &mut dyn Write, home: &MetaSummary, runs: &[MetaSummary]) -> io::Result<()> {
-    let jobs = grouped(home.waits.jobs as u64);
+pub fn write_policies(out: &mut dyn Write, width: usize, home: &MetaSummary, runs: &[MetaSummary]) -> io::Result<()> {
+    let jobs = counted(home.waits.jobs as u64, "job");
     let procs: u64 = home.sites.iter().map(|site| u64::from(site.procs)).sum();
-    writeln!(out, "{} sites, {} processors, {jobs} jobs\n", home.sites.len(), grouped(procs))?;
+    let (sites, procs) = (counted(home.sites.len() as u64, "site"), counted(procs, "processor"));
+    write_wrapped(out, "", &format!("{sites}, {procs}, {jobs}; improvements over static: positive is better"), width)?;
+    writeln!(out)?;
     let fairness: Vec<Fairness> = runs.iter().map(|run| Fairness::of(home, run)).collect();
     let mut table = Table::default();
+    table.headings([""].into_iter().chain(runs.iter().map(|run| run.policy.as_str())));
     let mut line = |what: &str, cells: Vec<String>| table.push([vec![what.to_string()], cells].concat());
     let each = |show: &dyn Fn(&MetaSummary) -> String| runs.iter().map(show).collect::<Vec<_>>();
-    line("", each(&|run| run.policy.clone()));
     line("wait, mean", each(&|run| readable_duration(run.waits.wait_mean)));
-    line("  against static", fairness.iter().map(|fair| change(fair.reduction_pct)).collect());
+    line("  improvement", fairness.iter().map(|fair| improvement(fair.reduction_pct)).collect());
     line("  median", each(&|run| readable_duration(run.waits.wait_p50)));
     line("  95% of jobs within", each(&|run| readable_duration(run.waits.wait_p95)));
     line("  an hour at most", each(&|run| percent(run.waits.wait_le_1h_pct / 100.0)));
@@ -104,34 +106,30 @@ pub fn write_policies(out: &mut dyn Write, home: &MetaSummary, runs: &[MetaSumma
     }
     line("mean wait of the jobs of", vec![]);
     for (at, site) in home.sites.iter().enumerate() {
-        let what = format!("  {} ({} jobs)", site.name, grouped(site.own.jobs as u64));
-        let gained = runs.iter().zip(&fairness).map(|(run, fair)| {
-            let wait = readable_duration(run.sites[at].own.wait_mean);
-            if run.policy == home.policy { wait } else { format!("{wait} {:>7}", change(fair.gains_pct[at])) }
-        });
-        line(&what, gained.collect());
+        let what = format!("  {} ({})", site.name, counted(site.own.jobs as u64, "job"));
+        line(&what, each(&|run| readable_duration(run.sites[at].own.wait_mean)));
     }
-    let gain_or_pay = |fair: &Fairness| format!("{} gain, {} pay", fair.gaining, fair.paying);
-    line("sites", fairness.iter().map(gain_or_pay).collect());
+    line("improvement for the jobs of", vec![]);
+    for (at, site) in home.sites.iter().enumerate() {
+        line(&format!("  {}", site.name), fairness.iter().map(|fair| improvement(fair.gains_pct[at])).collect());
+    }
+    line("sites that gain", fairness.iter().map(|fair| fair.gaining.to_string()).collect());
+    line("sites that pay", fairness.iter().map(|fair| fair.paying.to_string()).collect());
     line("Jain's index of their slowdowns", fairness.iter().map(|fair| format!("{:.3}", fair.jain)).collect());
-    table.write(out)
+    table.write(out, width)
 }
 
-/// The change of a wait: a shorter wait has a minus sign.
-fn change(reduction: Option<f64>) -> String {
-    match reduction {
-        None => "-".to_string(),
-        Some(percent) if percent.abs() < 0.05 => "0.0%".to_string(),
-        Some(percent) => format!("{:+.1}%", -percent),
-    }
+/// The reduction of a wait with its sign: a shorter wait is positive.
+fn improvement(reduction: Option<f64>) -> String {
+    reduction.map_or("-".to_string(), signed_percent)
 }
 
 /// Writes the mean waits of many systems, by name, under the same policies, and the means over all systems.
-pub fn write_scenarios(out: &mut dyn Write, scenarios: &[(String, Vec<MetaSummary>)]) -> io::Result<()> {
+pub fn write_scenarios(out: &mut dyn Write, width: usize, scenarios: &[(String, Vec<MetaSummary>)]) -> io::Result<()> {
     let Some((_, first)) = scenarios.first() else { return Ok(()) };
     let mut table = Table::default();
+    table.headings(["wait, mean"].into_iter().chain(first.iter().map(|run| run.policy.as_str())));
     let mut line = |what: &str, cells: Vec<String>| table.push([vec![what.to_string()], cells].concat());
-    line("wait, mean", first.iter().map(|run| run.policy.clone()).collect());
     for (name, runs) in scenarios {
         line(&format!("  {name}"), runs.iter().map(|run| readable_duration(run.waits.wait_mean)).collect());
     }
@@ -143,7 +141,7 @@ pub fn write_scenarios(out: &mut dyn Write, scenarios: &[(String, Vec<MetaSummar
         line("  a day at least", means(|run| run.waits.wait_ge_1d_pct).map(|share| percent(share / 100.0)).collect());
         line("  bounded slowdown", means(|run| run.waits.bsld_mean).map(|bsld| format!("{bsld:.2}")).collect());
     }
-    table.write(out)
+    table.write(out, width)
 }
 
 /// The mean over all scenarios of one value, for the policy at index `policy`.

@@ -16,7 +16,7 @@ use crate::model::{EstimateModel, LublinArrivals, LublinClass, LublinShapes, Sam
 use crate::rng::stream;
 use crate::spec::SpecError;
 use crate::time::{DAY, HOUR, MINUTE, Seconds, print_duration};
-use crate::trace::{CleaningReport, WideNumbers, Workload};
+use crate::trace::{CleaningReport, WideNumbers, Workload, Zone};
 
 /// How the processors are divided among the queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,6 +135,7 @@ impl Scenario {
                 procs,
                 jobs,
                 unix_start: None,
+                zone: Zone::default(),
                 wide: WideNumbers::default(),
                 cleaning: CleaningReport::default(),
             };

@@ -5,7 +5,9 @@ use std::fmt;
 use super::policies::DispatchPolicy;
 use crate::experiment::{OPTIONS, OptionForm, Options, Section, refuse_overruled};
 use crate::settings_file::{self, Entry, Item, Value};
-use crate::spec::{SpecError, split_list};
+use crate::similar::did_you_mean;
+use crate::spec::{SpecError, parse_list};
+use crate::trace::Source;
 
 /// A site before its log is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,11 +29,17 @@ fn keys() -> impl Iterator<Item = &'static OptionForm> {
 fn find_key(name: &str) -> Result<&'static OptionForm, String> {
     keys().find(|key| key.name == name).ok_or_else(|| {
         let names: Vec<_> = keys().map(|key| key.name).collect();
-        format!("no key '{name}'; the keys of a site are {}", names.join(", "))
+        let meant = did_you_mean(name, names.iter().copied());
+        format!("no key '{name}'; the keys of a site are {}{meant}", names.join(", "))
     })
 }
 
 impl SiteText {
+    /// A site without settings of its own, which has the name of its log.
+    pub fn of_log(log: &str) -> SiteText {
+        SiteText { name: Source::from_argument(log).label(), log: log.to_string(), keys: Vec::new() }
+    }
+
     /// Reads `NAME=LOG[:key=value...]`. `predictor=` must be last, because a predictor's spec may contain colons.
     ///
     /// # Errors
@@ -147,7 +155,7 @@ impl SitesFile {
 }
 
 fn check_policies(list: &str) -> Result<(), SpecError> {
-    split_list(list)?.iter().try_for_each(|text| DispatchPolicy::parse(text).map(|_| ()))
+    parse_list("policy", list, DispatchPolicy::parse).map(|_| ())
 }
 
 /// Reads the table of a site that begins on this line. An error is a line and a message.

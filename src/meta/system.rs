@@ -166,7 +166,7 @@ fn qualify(arrivals: &mut [StreamJob]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::CleaningReport;
+    use crate::trace::{CleaningReport, Zone};
 
     /// A site of (submit, user) jobs on one processor.
     fn site(name: &str, jobs: &[(Time, i32)]) -> Site {
@@ -183,6 +183,7 @@ mod tests {
             procs: 4,
             jobs,
             unix_start: None,
+            zone: Zone::default(),
             wide: WideNumbers::default(),
             cleaning: CleaningReport::default(),
         };

@@ -2,6 +2,7 @@
 //! columns are all made from this one list.
 
 use super::cell::Cell;
+use super::fairness::Losers;
 use super::improvement::Better;
 use super::row::{RunLabel, RunRow};
 use super::summary::Summary;
@@ -17,10 +18,21 @@ pub struct Column {
     pub shown: Shown,
     /// Whether lower or higher values are better. None if neither is.
     pub better: Option<Better>,
-    /// Whether tables of many runs show it. Groups of runs have means and intervals of the main columns with numbers.
-    pub is_main: bool,
+    /// Whether tables of many runs show it.
+    pub main: Main,
     /// How its value is computed.
     pub source: Source,
+}
+
+/// Whether tables of many runs show a column. Groups of runs have means and intervals of those with numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Main {
+    /// Never: it is in CSV, and in the table of one run.
+    Never,
+    /// Only in comparisons with a baseline: it says who pays for a gain.
+    Compared,
+    /// Always.
+    Always,
 }
 
 /// How the value of a column is computed, which also gives its type.
@@ -38,6 +50,8 @@ pub enum Source {
     BaselineName,
     /// The improvement of a column over the baseline, in percent.
     Improvement(&'static Column),
+    /// A share of users or of their area that lose against the baseline, in percent.
+    Losers(fn(&Losers) -> f64),
 }
 
 /// The format of a value in tables.
@@ -47,10 +61,10 @@ pub enum Shown {
     AsPrinted,
     /// Seconds as a duration: `1h 05m`.
     Duration,
-    /// Seconds converted to minutes, which papers on prediction use for errors.
-    Minutes,
     /// With two decimals.
     Slowdown,
+    /// An index from 0 to 1, with three decimals.
+    Index,
     /// A fraction, printed as a percentage.
     Fraction,
     /// A percentage.
@@ -64,17 +78,24 @@ pub enum Shown {
 }
 
 /// Defaults for columns. Each column sets its own name, meaning and source.
-const LABEL: Column =
-    Column { name: "", about: "", shown: Shown::AsPrinted, better: None, is_main: false, source: Source::BaselineName };
+const LABEL: Column = Column {
+    name: "",
+    about: "",
+    shown: Shown::AsPrinted,
+    better: None,
+    main: Main::Never,
+    source: Source::BaselineName,
+};
 const WAIT: Column = Column { shown: Shown::Duration, better: Some(Better::Lower), ..LABEL };
 const SLOWDOWN: Column = Column { shown: Shown::Slowdown, better: Some(Better::Lower), ..LABEL };
-const IMPROVEMENT: Column = Column { shown: Shown::Improvement, better: Some(Better::Higher), is_main: true, ..LABEL };
+const IMPROVEMENT: Column =
+    Column { shown: Shown::Improvement, better: Some(Better::Higher), main: Main::Always, ..LABEL };
 
 /// The column `trace`.
 pub static TRACE: Column = Column {
     name: "trace",
     about: "the label of the log",
-    is_main: true,
+    main: Main::Always,
     source: Source::Label(|run| Cell::Text(run.trace.clone())),
     ..LABEL
 };
@@ -88,7 +109,7 @@ static PROCS: Column = Column {
 pub static SCHEDULER: Column = Column {
     name: "scheduler",
     about: "the scheduler, with the keys that are not the defaults",
-    is_main: true,
+    main: Main::Always,
     source: Source::Label(|run| Cell::Text(run.scheduler.clone())),
     ..LABEL
 };
@@ -96,7 +117,7 @@ pub static SCHEDULER: Column = Column {
 pub static PREDICTOR: Column = Column {
     name: "predictor",
     about: "the predictor of runtimes, likewise",
-    is_main: true,
+    main: Main::Always,
     source: Source::Label(|run| Cell::Text(run.predictor.clone())),
     ..LABEL
 };
@@ -117,7 +138,7 @@ static DROPPED: Column = Column {
 pub static WAIT_MEAN: Column = Column {
     name: "wait_mean",
     about: "seconds from submission to start, mean",
-    is_main: true,
+    main: Main::Always,
     source: Source::Seconds(|run| run.wait_mean),
     ..WAIT
 };
@@ -125,7 +146,7 @@ pub static WAIT_MEAN: Column = Column {
 pub static BSLD_MEAN: Column = Column {
     name: "bsld_mean",
     about: "bounded slowdown, max(1, (wait + runtime) / max(runtime, 10 s)), mean",
-    is_main: true,
+    main: Main::Always,
     source: Source::Real(|run| run.bsld_mean),
     ..SLOWDOWN
 };
@@ -135,7 +156,7 @@ pub static AI_MEAN: Column = Column {
     about: "absolute inaccuracy in seconds, |runtime - prediction| weighted by how long each prediction held, mean",
     shown: Shown::Duration,
     better: Some(Better::Lower),
-    is_main: true,
+    main: Main::Always,
     source: Source::Seconds(|run| run.ai_mean),
 };
 /// The column `ra_mean`.
@@ -144,7 +165,7 @@ pub static RA_MEAN: Column = Column {
     about: "relative accuracy, a fraction: the smaller of runtime and prediction over the larger, weighted likewise, mean",
     shown: Shown::Fraction,
     better: Some(Better::Higher),
-    is_main: true,
+    main: Main::Always,
     source: Source::Real(|run| run.ra_mean),
 };
 /// The column `backfilled`.
@@ -169,7 +190,7 @@ pub static UTILIZATION: Column = Column {
     about: "share of the machine that was used in the whole simulation, a fraction",
     shown: Shown::Fraction,
     better: Some(Better::Higher),
-    is_main: true,
+    main: Main::Always,
     source: Source::Real(|run| run.utilization),
 };
 /// The column `makespan`.
@@ -196,8 +217,13 @@ pub static WAIT_P95: Column = Column {
     ..WAIT
 };
 /// The column `wait_max`.
-pub static WAIT_MAX: Column =
-    Column { name: "wait_max", about: "longest wait in seconds", source: Source::Seconds(|run| run.wait_max), ..WAIT };
+pub static WAIT_MAX: Column = Column {
+    name: "wait_max",
+    about: "longest wait in seconds",
+    main: Main::Compared,
+    source: Source::Seconds(|run| run.wait_max),
+    ..WAIT
+};
 /// The column `bsld_p50`.
 pub static BSLD_P50: Column =
     Column { name: "bsld_p50", about: "median bounded slowdown", source: Source::Real(|run| run.bsld_p50), ..SLOWDOWN };
@@ -212,7 +238,7 @@ pub static BSLD_P95: Column = Column {
 pub static MAE: Column = Column {
     name: "mae",
     about: "mean error of the prediction in force at the start, in seconds",
-    shown: Shown::Minutes,
+    shown: Shown::Duration,
     better: Some(Better::Lower),
     source: Source::Seconds(|run| run.mae),
     ..LABEL
@@ -241,6 +267,23 @@ pub static INSIDE_PCT: Column = Column {
     shown: Shown::Percent,
     source: Source::Real(|run| run.inside_pct.unwrap_or(f64::NAN)),
     ..LABEL
+};
+/// The column `jain`.
+pub static JAIN: Column = Column {
+    name: "jain",
+    about: "Jain's index over the users' mean bounded slowdowns: 1 if all are equal, 1/n if one of n users has all of it",
+    shown: Shown::Index,
+    better: Some(Better::Higher),
+    main: Main::Compared,
+    source: Source::Real(|run| run.jain),
+};
+/// The column `wide_wait_mean`.
+pub static WIDE_WAIT_MEAN: Column = Column {
+    name: "wide_wait_mean",
+    about: "mean wait in seconds of the widest jobs that together make 1% of the area",
+    main: Main::Compared,
+    source: Source::Seconds(|run| run.wide_wait_mean),
+    ..WAIT
 };
 static BASELINE: Column = Column {
     name: "baseline",
@@ -272,6 +315,24 @@ static RA_IMPROVEMENT: Column = Column {
     source: Source::Improvement(&RA_MEAN),
     ..IMPROVEMENT
 };
+/// The column `users_lose_pct`.
+pub static USERS_LOSE: Column = Column {
+    name: "users_lose_pct",
+    about: "percentage of users who lose: mean wait over 1.1 times the baseline's and over a minute more",
+    shown: Shown::Percent,
+    better: Some(Better::Lower),
+    main: Main::Compared,
+    source: Source::Losers(|losers| losers.users_pct),
+};
+/// The column `area_lose_pct`.
+pub static AREA_LOSE: Column = Column {
+    name: "area_lose_pct",
+    about: "percentage of the area (processors x runtime) that belongs to these users",
+    shown: Shown::Percent,
+    better: Some(Better::Lower),
+    main: Main::Compared,
+    source: Source::Losers(|losers| losers.area_pct),
+};
 /// The column `options`.
 pub static OPTIONS: Column = Column {
     name: "options",
@@ -284,7 +345,7 @@ pub static OPTIONS: Column = Column {
 pub static SETTING: [&Column; 3] = [&TRACE, &SCHEDULER, &PREDICTOR];
 
 /// All columns, in the order in which they are printed.
-pub static COLUMNS: [&Column; 29] = [
+pub static COLUMNS: [&Column; 33] = [
     &TRACE,
     &PROCS,
     &SCHEDULER,
@@ -308,11 +369,15 @@ pub static COLUMNS: [&Column; 29] = [
     &MAE_PCT,
     &ANSWERED,
     &INSIDE_PCT,
+    &JAIN,
+    &WIDE_WAIT_MEAN,
     &BASELINE,
     &WAIT_IMPROVEMENT,
     &BSLD_IMPROVEMENT,
     &AI_IMPROVEMENT,
     &RA_IMPROVEMENT,
+    &USERS_LOSE,
+    &AREA_LOSE,
     // Makes the labels of any two rows differ if their settings differ.
     &OPTIONS,
 ];
@@ -330,12 +395,17 @@ impl Column {
 
     /// Whether the column exists only if there is a baseline.
     pub fn needs_baseline(&self) -> bool {
-        matches!(self.source, Source::BaselineName | Source::Improvement(_))
+        matches!(self.source, Source::BaselineName | Source::Improvement(_) | Source::Losers(_))
     }
 
-    /// Whether groups of runs have the mean of this column.
-    pub fn has_mean(&self) -> bool {
-        self.is_main && !matches!(self.source, Source::Label(_))
+    /// Whether tables of many runs show it.
+    pub fn is_main(&self, with_baseline: bool) -> bool {
+        self.main == Main::Always || (with_baseline && self.main == Main::Compared)
+    }
+
+    /// Whether its values are numbers, which have means over runs.
+    pub fn is_number(&self) -> bool {
+        !matches!(self.source, Source::Label(_) | Source::BaselineName)
     }
 
     /// The column with the improvement of this one over the baseline, if there is one.
@@ -349,14 +419,23 @@ impl Column {
         let RunRow { label, summary, baseline } = row;
         match self.source {
             Source::Label(cell) => cell(label),
-            Source::Count(count) => count(summary).map_or(Cell::None, Cell::Count),
-            Source::Seconds(seconds) => Cell::Seconds(seconds(summary)),
-            Source::Real(number) => Cell::Real(number(summary)),
+            Source::Count(_) | Source::Seconds(_) | Source::Real(_) => self.summary_cell(summary),
             Source::BaselineName => baseline.as_ref().map_or(Cell::None, |base| Cell::Text(base.name.clone())),
             Source::Improvement(of) => {
                 let percent = baseline.as_ref().and_then(|base| of.improvement(&base.summary, summary));
                 percent.map_or(Cell::None, Cell::Real)
             }
+            Source::Losers(share) => baseline.as_ref().map_or(Cell::None, |base| Cell::Real(share(&base.losers))),
+        }
+    }
+
+    /// The value of a figure. None for labels and comparisons.
+    pub fn summary_cell(&self, summary: &Summary) -> Cell {
+        match self.source {
+            Source::Count(count) => count(summary).map_or(Cell::None, Cell::Count),
+            Source::Seconds(seconds) => Cell::Seconds(seconds(summary)),
+            Source::Real(number) => Cell::Real(number(summary)),
+            Source::Label(_) | Source::BaselineName | Source::Improvement(_) | Source::Losers(_) => Cell::None,
         }
     }
 
@@ -365,7 +444,7 @@ impl Column {
         match self.source {
             Source::Count(count) => count(summary).map(|count| count as f64),
             Source::Seconds(number) | Source::Real(number) => Some(number(summary)),
-            Source::Label(_) | Source::BaselineName | Source::Improvement(_) => None,
+            Source::Label(_) | Source::BaselineName | Source::Improvement(_) | Source::Losers(_) => None,
         }
         .filter(|number| number.is_finite())
     }
@@ -387,7 +466,7 @@ mod tests {
     fn improvements_are_those_of_the_figures_whose_names_they_have() {
         let base = Summary { wait_mean: 200.0, bsld_mean: 4.0, ai_mean: 10.0, ra_mean: 0.25, ..Summary::default() };
         let run = Summary { wait_mean: 150.0, bsld_mean: 5.0, ai_mean: 0.0, ra_mean: 0.5, ..Summary::default() };
-        let baseline = Some(Baseline { name: "easy/estimate".to_string(), summary: base });
+        let baseline = Some(Baseline { name: "easy/estimate".to_string(), summary: base, losers: Losers::default() });
         let row = RunRow { label: RunLabel::default(), summary: run, baseline };
         let improvements = COLUMNS.iter().filter(|column| matches!(column.source, Source::Improvement(_)));
         let cells: Vec<_> = improvements.map(|column| (column.name, column.cell(&row).text())).collect();
@@ -414,7 +493,7 @@ mod tests {
         let (all, alone) = (names.len(), columns(false).count());
         names.sort_unstable();
         names.dedup();
-        assert_eq!((names.len(), all - alone), (all, 5));
+        assert_eq!((names.len(), all - alone), (all, 7));
         let row = RunRow::default();
         assert_eq!(row.cells().len(), alone);
         assert!(row.cells().iter().all(|(name, _)| !name.contains("improvement") && *name != "baseline"));

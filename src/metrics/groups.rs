@@ -63,7 +63,8 @@ struct Members {
 impl Groups {
     /// Without any runs. With `with_baseline`, groups also have the means of improvements over the baseline.
     pub fn new(with_baseline: bool) -> Groups {
-        let columns = columns(with_baseline).filter(|column| column.has_mean()).collect();
+        let columns =
+            columns(with_baseline).filter(|column| column.is_number() && column.is_main(with_baseline)).collect();
         Groups { columns, groups: Vec::new(), places: BTreeMap::new() }
     }
 
@@ -120,7 +121,7 @@ mod tests {
         assert!(means[0].means[0].half_width.is_some() && means[1].means[0].half_width.is_none());
         let names: Vec<_> = means[0].means.iter().map(|mean| mean.column.name).collect();
         assert_eq!(names, ["wait_mean", "bsld_mean", "ai_mean", "ra_mean", "utilization"]);
-        assert_eq!(Groups::new(true).columns.len(), names.len() + 4);
+        assert_eq!(Groups::new(true).columns.len(), names.len() + 4 + 5);
     }
 
     #[test]

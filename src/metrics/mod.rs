@@ -3,20 +3,28 @@
 //! [`Summary`] has the figures of a run. [`RunRow`] is a run with its figures and those of its baseline. [`COLUMNS`] is the
 //! list of what is printed.
 
+mod breakdown;
 mod cell;
 pub mod columns;
+mod fairness;
 mod groups;
 mod improvement;
 mod job;
 mod measure;
 mod row;
+mod series;
+mod setting_runs;
 mod summary;
 
+pub use breakdown::{Breakdown, GroupBaseline, GroupBy, Grouping};
 pub use cell::Cell;
-pub use columns::{COLUMNS, Column, Shown, Source};
+pub use columns::{COLUMNS, Column, Main, Shown, Source};
+pub use fairness::{Losers, Users};
 pub use groups::{Group, GroupMean, Groups};
 pub use improvement::Better;
 pub use job::{JobMetrics, PredictionRow, bounded_slowdown};
 pub use measure::{Measure, Portion};
 pub use row::{Baseline, LINE_FORMAT, RunLabel, RunRow};
-pub use summary::{Summary, summarize};
+pub use series::{Series, SeriesStep};
+pub use setting_runs::{Interval, SettingRuns, Verdict};
+pub use summary::{Summary, summarize, summarize_with_users};

@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use super::cell::Cell;
 use super::columns::columns;
+use super::fairness::Losers;
 use super::summary::Summary;
 use crate::text::{escape_line, unescape_line};
 
@@ -34,6 +35,8 @@ pub struct Baseline {
     pub name: String,
     /// Its figures.
     pub summary: Summary,
+    /// The users that lose against it.
+    pub losers: Losers,
 }
 
 /// The result of a run. [`super::COLUMNS`] is the list of what is printed.
@@ -49,7 +52,7 @@ pub struct RunRow {
 
 /// The version of the format of [`RunRow::to_line`]. It must be raised whenever the line of the same row changes, so that
 /// [`RunRow::from_line`] never reads a line of another version.
-pub const LINE_FORMAT: u32 = 2;
+pub const LINE_FORMAT: u32 = 3;
 
 impl RunRow {
     /// The names and values of all columns, in order; those of a comparison only if there is a baseline.
@@ -72,9 +75,11 @@ impl RunRow {
             escape_line(options).into_owned(),
         ];
         fields.extend(summary_fields(&self.summary));
-        if let Some(Baseline { name, summary }) = &self.baseline {
+        if let Some(Baseline { name, summary, losers }) = &self.baseline {
+            let Losers { users_pct, area_pct } = losers;
             fields.push(escape_line(name).into_owned());
             fields.extend(summary_fields(summary));
+            fields.extend([users_pct.to_string(), area_pct.to_string()]);
         }
         fields.join("\t")
     }
@@ -96,7 +101,11 @@ impl RunRow {
         let summary = read_summary(&mut fields)?;
         let baseline = match fields.rest.peek() {
             None => None,
-            Some(_) => Some(Baseline { name: fields.text()?, summary: read_summary(&mut fields)? }),
+            Some(_) => Some(Baseline {
+                name: fields.text()?,
+                summary: read_summary(&mut fields)?,
+                losers: Losers { users_pct: fields.number()?, area_pct: fields.number()? },
+            }),
         };
         match fields.rest.next() {
             None => Ok(RunRow { label, summary, baseline }),
@@ -105,7 +114,7 @@ impl RunRow {
     }
 }
 
-fn summary_fields(summary: &Summary) -> [String; 18] {
+fn summary_fields(summary: &Summary) -> [String; 20] {
     let Summary {
         jobs,
         wait_mean,
@@ -125,6 +134,8 @@ fn summary_fields(summary: &Summary) -> [String; 18] {
         mae_pct,
         answered,
         inside_pct,
+        jain,
+        wide_wait_mean,
     } = summary;
     let number = |number: &dyn Display| number.to_string();
     [
@@ -146,6 +157,8 @@ fn summary_fields(summary: &Summary) -> [String; 18] {
         number(mae_pct),
         number(answered),
         inside_pct.map_or(String::new(), |inside| number(&inside)),
+        number(jain),
+        number(wide_wait_mean),
     ]
 }
 
@@ -170,6 +183,8 @@ fn read_summary(fields: &mut Fields<'_>) -> Result<Summary, String> {
         mae_pct: fields.number()?,
         answered: fields.number()?,
         inside_pct: fields.number_if_any()?,
+        jain: fields.number()?,
+        wide_wait_mean: fields.number()?,
     })
 }
 
@@ -226,6 +241,8 @@ mod tests {
             mae_pct: f64::INFINITY,
             answered: 2,
             inside_pct: None,
+            jain: 0.75,
+            wide_wait_mean: 8.0,
         }
     }
 
@@ -245,8 +262,9 @@ mod tests {
     fn a_row_that_was_read_is_the_row_that_was_written() {
         let alone = row();
         let name = "sjbf/ruh".to_string();
+        let losers = Losers { users_pct: 1.0 / 3.0, area_pct: 0.0 };
         let with_interval = Summary { inside_pct: Some(200.0 / 3.0), ..summary(2.0) };
-        let compared = RunRow { baseline: Some(Baseline { name, summary: with_interval }), ..row() };
+        let compared = RunRow { baseline: Some(Baseline { name, summary: with_interval, losers }), ..row() };
         for row in [alone, compared] {
             let line = row.to_line();
             assert!(!line.contains(['\n', '\r']), "{line}");
@@ -262,9 +280,9 @@ mod tests {
         let plain = RunLabel { scheduler: "easy".to_string(), predictor: "ruh".to_string(), ..RunLabel::default() };
         let row = RunRow { label: plain, summary: Summary { wait_mean: 0.1, ..summary(1.0) }, baseline: None };
         let line = "0 easy ruh 0  7 0.1 0.14285714285714285 0.000000001 0.30000000000000004 3 18446744073709551615 NaN \
-                    9223372036854775807 1 2 1e300 4 5 6 inf 2 ";
+                    9223372036854775807 1 2 1e300 4 5 6 inf 2  0.75 8";
         let line = line.replace(' ', "\t").replace("1e300", &1e300.to_string());
-        assert_eq!((LINE_FORMAT, row.to_line()), (2, line));
+        assert_eq!((LINE_FORMAT, row.to_line()), (3, line));
     }
 
     #[test]
@@ -273,9 +291,12 @@ mod tests {
         for (line, why) in [
             (line.replacen("128", "x", 1), "field 1 is 'x', which is not a valid number"),
             (line.replacen('7', "7.5", 1), "field 6 is '7.5', which is not a valid number"),
-            (line.rsplit_once('\t').unwrap().0.to_string(), "it ends before field 23"),
-            (format!("{line}\teasy/estimate"), "it ends before field 25"),
-            (format!("{line}\teasy/estimate\t{}\tx", summary_fields(&summary(1.0)).join("\t")), "after field 42: 'x'"),
+            (line.rsplit_once('\t').unwrap().0.to_string(), "it ends before field 25"),
+            (format!("{line}\teasy/estimate"), "it ends before field 27"),
+            (
+                format!("{line}\teasy/estimate\t{}\t1\t2\tx", summary_fields(&summary(1.0)).join("\t")),
+                "after field 48: 'x'",
+            ),
             // A row of CSV, as parts of sweeps held them in format 1.
             ("128,easy,ruh,7,9,0.333".to_string(), "field 1 is '128,easy,ruh,7,9,0.333'"),
         ] {

@@ -1,8 +1,9 @@
 //! The summary of a run.
 
+use super::fairness::{Users, area, wait_of_widest};
 use super::job::JobMetrics;
 use super::measure::Measure;
-use crate::engine::RunRecord;
+use crate::engine::{Finished, RunRecord};
 use crate::stats::percentiles;
 use crate::time::Seconds;
 use crate::trace::Workload;
@@ -47,60 +48,110 @@ pub struct Summary {
     pub answered: usize,
     /// The percentage of these jobs whose runtime is within the interval. None if there are none.
     pub inside_pct: Option<f64>,
+    /// Jain's index over the users' mean bounded slowdowns: 1 if all are equal, 1/n if one of n users has all of it.
+    pub jain: f64,
+    /// The mean wait of the widest jobs that together make 1% of the area, in seconds.
+    pub wide_wait_mean: f64,
 }
 
 /// Computes the summary. `record` must be the result of simulating `workload`. Sums are added up in workload order, so
 /// that the digits are reproducible.
 pub fn summarize(workload: &Workload, record: &RunRecord, measure: &Measure) -> Summary {
+    summarize_with_users(workload, record, measure).0
+}
+
+/// As [`summarize`], with the figures of each user, for comparisons with another run of the workload.
+pub fn summarize_with_users(workload: &Workload, record: &RunRecord, measure: &Measure) -> (Summary, Users) {
     let measured = measure.jobs(workload.jobs.len());
-    let jobs = measured.len();
-    let mut waits = Vec::with_capacity(jobs);
-    let mut bslds = Vec::with_capacity(jobs);
-    let (mut wait, mut bsld, mut ai, mut ra, mut error, mut runtime) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
-    let (mut backfilled, mut misses, mut answered, mut inside) = (0, 0, 0, 0);
+    let mut waits = Vec::with_capacity(measured.len());
+    let mut bslds = Vec::with_capacity(measured.len());
+    let (mut sums, mut users) = (Sums::default(), Users::default());
     let (mut last_end, mut work) = (workload.first_submit(), 0i128);
     for (at, finished) in record.finished(&workload.jobs).enumerate() {
         last_end = last_end.max(finished.end());
-        work += i128::from(finished.job.submission.procs) * i128::from(finished.job.runtime);
+        work += area(finished.job);
         if !measured.contains(&at) {
             continue;
         }
         let job = JobMetrics::of(&finished, measure.bsld_threshold);
-        wait += job.wait as f64;
-        bsld += job.bsld;
-        ai += job.ai;
-        ra += job.ra;
-        error += (job.runtime - job.prediction_at_start).abs() as f64;
-        runtime += job.runtime as f64;
-        backfilled += usize::from(job.backfilled);
-        misses += u64::from(job.misses);
-        answered += usize::from(finished.outcome.inside.is_some());
-        inside += usize::from(finished.outcome.inside == Some(true));
+        sums.add(&finished, &job);
+        users.add(finished.job, job.wait, job.bsld);
         waits.push(job.wait as f64);
         bslds.push(job.bsld);
     }
-    let count = jobs as f64;
     let makespan = last_end - workload.first_submit();
-    let [wait_p50, wait_p95, wait_max] = percentiles(&mut waits, [50.0, 95.0, 100.0]);
-    let [bsld_p50, bsld_p95] = percentiles(&mut bslds, [50.0, 95.0]);
-    Summary {
-        jobs,
-        wait_mean: wait / count,
-        bsld_mean: bsld / count,
-        ai_mean: ai / count,
-        ra_mean: ra / count,
-        backfilled,
-        misses,
+    let wide_wait_mean = wait_of_widest(&workload.jobs[measured], &waits);
+    let summary = Summary {
         utilization: work as f64 / (f64::from(workload.procs) * makespan as f64),
         makespan,
-        wait_p50,
-        wait_p95,
-        wait_max,
-        bsld_p50,
-        bsld_p95,
-        mae: error / count,
-        mae_pct: error / runtime * 100.0,
-        answered,
-        inside_pct: (answered > 0).then(|| inside as f64 / answered as f64 * 100.0),
+        jain: users.jain(),
+        wide_wait_mean,
+        ..sums.summary(percentiles(&mut waits, WAIT_PERCENTS), percentiles(&mut bslds, BSLD_PERCENTS))
+    };
+    (summary, users)
+}
+
+/// Which percentiles of waits and of bounded slowdowns a summary has.
+pub(super) const WAIT_PERCENTS: [f64; 3] = [50.0, 95.0, 100.0];
+pub(super) const BSLD_PERCENTS: [f64; 2] = [50.0, 95.0];
+
+/// Sums over some jobs of a run, in workload order.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sums {
+    pub jobs: usize,
+    wait: f64,
+    bsld: f64,
+    ai: f64,
+    ra: f64,
+    error: f64,
+    runtime: f64,
+    backfilled: usize,
+    misses: u64,
+    answered: usize,
+    inside: usize,
+}
+
+impl Sums {
+    pub fn add(&mut self, finished: &Finished<'_>, job: &JobMetrics) {
+        self.jobs += 1;
+        self.wait += job.wait as f64;
+        self.bsld += job.bsld;
+        self.ai += job.ai;
+        self.ra += job.ra;
+        self.error += (job.runtime - job.prediction_at_start).abs() as f64;
+        self.runtime += job.runtime as f64;
+        self.backfilled += usize::from(job.backfilled);
+        self.misses += u64::from(job.misses);
+        self.answered += usize::from(finished.outcome.inside.is_some());
+        self.inside += usize::from(finished.outcome.inside == Some(true));
+    }
+
+    /// The summary of these jobs, whose waits and bounded slowdowns have these percentiles. What only a whole machine or all
+    /// of its users have is NaN or 0.
+    pub fn summary(&self, waits: [f64; WAIT_PERCENTS.len()], bslds: [f64; BSLD_PERCENTS.len()]) -> Summary {
+        let count = self.jobs as f64;
+        let ([wait_p50, wait_p95, wait_max], [bsld_p50, bsld_p95]) = (waits, bslds);
+        Summary {
+            jobs: self.jobs,
+            wait_mean: self.wait / count,
+            bsld_mean: self.bsld / count,
+            ai_mean: self.ai / count,
+            ra_mean: self.ra / count,
+            backfilled: self.backfilled,
+            misses: self.misses,
+            utilization: f64::NAN,
+            makespan: 0,
+            wait_p50,
+            wait_p95,
+            wait_max,
+            bsld_p50,
+            bsld_p95,
+            mae: self.error / count,
+            mae_pct: self.error / self.runtime * 100.0,
+            answered: self.answered,
+            inside_pct: (self.answered > 0).then(|| self.inside as f64 / self.answered as f64 * 100.0),
+            jain: f64::NAN,
+            wide_wait_mean: f64::NAN,
+        }
     }
 }

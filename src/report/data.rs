@@ -79,6 +79,37 @@ pub fn write_json_list<N: AsRef<str>>(out: &mut dyn Write, rows: &[Vec<(N, Cell)
     out.write_all(b"\n")
 }
 
+/// Writes rows as a JSON list, one at a time: a list of any length takes no memory.
+pub struct JsonRows<'a> {
+    out: &'a mut dyn Write,
+    count: u64,
+}
+
+impl<'a> JsonRows<'a> {
+    /// Begins a list.
+    pub fn new(out: &'a mut dyn Write) -> Self {
+        JsonRows { out, count: 0 }
+    }
+
+    /// Writes a row on one line.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn push<N: AsRef<str>>(&mut self, row: &[(N, Cell)]) -> io::Result<()> {
+        self.out.write_all(if self.count == 0 { b"[\n  " } else { b",\n  " })?;
+        self.count += 1;
+        Ok(serde_json::to_writer(&mut *self.out, &Object(row))?)
+    }
+
+    /// Ends the list.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn finish(self) -> io::Result<()> {
+        self.out.write_all(if self.count == 0 { b"[]\n" } else { b"\n]\n" })
+    }
+}
+
 struct Object<'a, N>(&'a [(N, Cell)]);
 
 impl<N: AsRef<str>> Serialize for Object<'_, N> {

@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::runs::heading;
+use super::runs::{GAIN_NOTE, heading};
 use super::shown::shown_cell;
 use super::table::Table;
-use crate::metrics::{Cell, Group, GroupMean};
+use super::wrap::write_wrapped;
+use crate::metrics::{Cell, Group, GroupMean, Source};
 
 /// A group as a row of CSV or JSON: its labels under these names, its number of runs, and each mean with the half-width of
 /// its interval.
@@ -20,11 +21,11 @@ pub fn group_cells(names: &[String], group: &Group) -> Vec<(String, Cell)> {
 }
 
 /// Writes the groups as a table.
-pub fn write_groups(out: &mut dyn Write, names: &[String], groups: &[Group]) -> io::Result<()> {
-    let mut people = Table::with_left(names.len());
+pub fn write_groups(out: &mut dyn Write, width: usize, names: &[String], groups: &[Group]) -> io::Result<()> {
+    let mut people = Table::with_left(names.len()).turnable();
     if let Some(first) = groups.first() {
         let means = first.means.iter().map(|mean| heading(mean.column));
-        people.push(names.iter().cloned().chain(["rows".to_string()]).chain(means).collect());
+        people.headings(names.iter().cloned().chain(["rows".to_string()]).chain(means));
     }
     let mean = |mean: &GroupMean| {
         let show = |cell: Cell| shown_cell(mean.column.shown, &cell);
@@ -37,5 +38,10 @@ pub fn write_groups(out: &mut dyn Write, names: &[String], groups: &[Group]) -> 
         let rows = [group.rows.to_string()];
         people.push(group.labels.iter().cloned().chain(rows).chain(group.means.iter().map(mean)).collect());
     }
-    people.write(out)
+    people.write(out, width)?;
+    let is_gain = |mean: &GroupMean| matches!(mean.column.source, Source::Improvement(_));
+    match groups.first().is_some_and(|group| group.means.iter().any(is_gain)) {
+        true => write_wrapped(out, "", GAIN_NOTE, width),
+        false => Ok(()),
+    }
 }

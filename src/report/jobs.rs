@@ -9,13 +9,25 @@ use crate::metrics::{JobMetrics, PredictionRow};
 const JOB_COLUMNS: &str =
     "job,user,submit,start,end,wait,procs,runtime,estimate,prediction,prediction_last,misses,bsld,ai,ra,backfilled";
 
-/// Writes the CSV of jobs: one line per job, in workload order.
-pub fn write_jobs(out: &mut dyn Write, jobs: impl Iterator<Item = JobMetrics>) -> io::Result<()> {
-    writeln!(out, "{JOB_COLUMNS}")?;
+/// Writes the CSV of jobs: one line per job, in workload order. If the runs are named, because there are several, the name
+/// is the first column.
+pub fn write_jobs<'a, J: Iterator<Item = JobMetrics>>(
+    out: &mut dyn Write,
+    runs: impl Iterator<Item = (Option<&'a str>, J)>,
+) -> io::Result<()> {
     let mut line = NumberLine::default();
-    for job in jobs {
-        push_job(&mut line, &job);
-        line.end(out)?;
+    for (at, (setting, jobs)) in runs.enumerate() {
+        if at == 0 {
+            writeln!(out, "{}{JOB_COLUMNS}", if setting.is_some() { "setting," } else { "" })?;
+        }
+        let setting = setting.map(csv_cell);
+        for job in jobs {
+            if let Some(setting) = &setting {
+                line.word(setting);
+            }
+            push_job(&mut line, &job);
+            line.end(out)?;
+        }
     }
     Ok(())
 }
@@ -66,17 +78,28 @@ fn push_job(line: &mut NumberLine, job: &JobMetrics) {
     line.whole(i64::from(job.backfilled));
 }
 
-/// Writes the history of predictions: one line per prediction, in the order they were made.
-pub fn write_predictions(out: &mut dyn Write, rows: impl Iterator<Item = PredictionRow>) -> io::Result<()> {
-    writeln!(out, "job,time,prediction,event,cause")?;
+/// Writes the history of predictions: one line per prediction, in the order they were made. Named runs as in [`write_jobs`].
+pub fn write_predictions<'a, R: Iterator<Item = PredictionRow>>(
+    out: &mut dyn Write,
+    runs: impl Iterator<Item = (Option<&'a str>, R)>,
+) -> io::Result<()> {
     let mut line = NumberLine::default();
-    for row in rows {
-        line.whole(row.job);
-        line.whole(row.time);
-        line.whole(row.prediction);
-        line.word(row.event);
-        line.whole(row.cause);
-        line.end(out)?;
+    for (at, (setting, rows)) in runs.enumerate() {
+        if at == 0 {
+            writeln!(out, "{}job,time,prediction,event,cause", if setting.is_some() { "setting," } else { "" })?;
+        }
+        let setting = setting.map(csv_cell);
+        for row in rows {
+            if let Some(setting) = &setting {
+                line.word(setting);
+            }
+            line.whole(row.job);
+            line.whole(row.time);
+            line.whole(row.prediction);
+            line.word(row.event);
+            line.whole(row.cause);
+            line.end(out)?;
+        }
     }
     Ok(())
 }

@@ -2,25 +2,37 @@
 
 use std::io::{self, Write};
 
+use super::wrap::write_wrapped;
 use crate::metrics::{Better, COLUMNS};
 use crate::spec::Form;
 
-/// Writes forms with their keys and defaults.
-pub fn write_forms(out: &mut dyn Write, forms: &[&Form]) -> io::Result<()> {
+/// A key with its default has at most this width; a longer one has a line of its own.
+const KEY_WIDTH: usize = 20;
+
+/// Writes forms with their keys and defaults, within a width and after an indentation.
+pub fn write_forms(out: &mut dyn Write, indent: &str, width: usize, forms: &[&Form]) -> io::Result<()> {
     let names = forms.iter().map(|form| form.name.len()).max().unwrap_or(0);
     for form in forms {
-        writeln!(out, "{:<names$}  {}", form.name, form.about)?;
-        let keys = form.keys.iter().map(|key| key.name.len() + 1 + key.default.len()).max().unwrap_or(0);
+        write_wrapped(out, &format!("{indent}{:<names$}  ", form.name), form.about, width)?;
+        // Where there is little room, keys are below the names and not beside them.
+        let names = if width >= 80 { names } else { 0 };
         for key in form.keys {
             let default = format!("{}={}", key.name, key.default);
-            writeln!(out, "{:names$}    {default:<keys$}  {}: {}", "", key.about, key.kind)?;
+            let about = format!("{}: {}", key.about, key.kind);
+            let start = format!("{indent}{:names$}    {default:<KEY_WIDTH$}  ", "");
+            if default.len() > KEY_WIDTH {
+                writeln!(out, "{}", start.trim_end())?;
+                write_wrapped(out, &format!("{indent}{:names$}    {:KEY_WIDTH$}  ", "", ""), &about, width)?;
+            } else {
+                write_wrapped(out, &start, &about, width)?;
+            }
         }
     }
     Ok(())
 }
 
-/// Writes the columns of results in their order, with their meanings.
-pub fn write_columns(out: &mut dyn Write) -> io::Result<()> {
+/// Writes the columns of results in their order, with their meanings, within a width and after an indentation.
+pub fn write_columns(out: &mut dyn Write, indent: &str, width: usize) -> io::Result<()> {
     let names = COLUMNS.iter().map(|column| column.name.len()).max().unwrap_or(0);
     for column in COLUMNS {
         let better = match column.better {
@@ -28,7 +40,7 @@ pub fn write_columns(out: &mut dyn Write) -> io::Result<()> {
             Some(Better::Higher) => "; higher is better",
             None => "",
         };
-        writeln!(out, "{:<names$}  {}{better}", column.name, column.about)?;
+        write_wrapped(out, &format!("{indent}{:<names$}  ", column.name), &format!("{}{better}", column.about), width)?;
     }
     Ok(())
 }

@@ -4,8 +4,12 @@ use std::io::{self, Write};
 
 use super::shown::shown_cell;
 use super::table::Table;
+use super::wrap::write_wrapped;
 use crate::metrics::columns::columns;
 use crate::metrics::{Column, RunRow, Source};
+
+/// Explains the columns of gains, below a table that has some.
+pub(super) const GAIN_NOTE: &str = "gain: improvement over the baseline; positive is better";
 
 /// The heading of a column in a table.
 pub(super) fn heading(column: &Column) -> String {
@@ -18,17 +22,18 @@ pub(super) fn heading(column: &Column) -> String {
 /// Writes the main columns of runs, followed by the caller's own columns, such as the options that a sweep varies.
 pub fn write_runs(
     out: &mut dyn Write,
+    width: usize,
     with_baseline: bool,
     added: &[&str],
     rows: &[(&RunRow, Vec<String>)],
 ) -> io::Result<()> {
-    let columns: Vec<_> = columns(with_baseline).filter(|column| column.is_main).collect();
-    let mut people = Table::with_left(3);
-    people
-        .push(columns.iter().map(|column| heading(column)).chain(added.iter().map(|name| name.to_string())).collect());
+    let columns: Vec<_> = columns(with_baseline).filter(|column| column.is_main(with_baseline)).collect();
+    let mut people = Table::with_left(3).turnable();
+    people.headings(columns.iter().map(|column| heading(column)).chain(added.iter().map(|name| name.to_string())));
     for (row, values) in rows {
         let cells = columns.iter().map(|column| shown_cell(column.shown, &column.cell(row)));
         people.push(cells.chain(values.iter().cloned()).collect());
     }
-    people.write(out)
+    people.write(out, width)?;
+    if with_baseline { write_wrapped(out, "", GAIN_NOTE, width) } else { Ok(()) }
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use crate::metrics::JobMetrics;
+use crate::text::counted;
 use crate::time::{Seconds, Time};
 use crate::trace::{Header, Log, LogText, SortedLog, field_texts, write_header, write_record, write_texts};
 
@@ -23,7 +24,8 @@ pub fn write_schedule(
     if let Some(maker) = estimates {
         header.push(estimates_note(maker).as_bytes());
     }
-    header.push(format!("; Note: waits simulated by shadowtime, {setting} on {procs} processors").as_bytes());
+    let machine = counted(u64::from(procs), "processor");
+    header.push(format!("; Note: waits simulated by shadowtime, {setting} on {machine}").as_bytes());
     write_header(out, &header)?;
     for job in jobs {
         let line = text.line(job.record as usize);

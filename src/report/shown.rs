@@ -1,7 +1,8 @@
 //! Formats numbers for tables.
 
-use super::table::{grouped, percent};
+use super::table::percent;
 use crate::metrics::{Cell, Shown};
+use crate::text::grouped;
 use crate::time::readable_duration;
 
 /// A cell of a table: a formatted number, an unchanged text, or nothing if it is not defined.
@@ -19,8 +20,8 @@ pub fn shown(how: Shown, number: f64) -> String {
         _ if !number.is_finite() => "-".to_string(),
         Shown::AsPrinted => number.to_string(),
         Shown::Duration => readable_duration(number),
-        Shown::Minutes => format!("{:.2} min", number / 60.0),
         Shown::Slowdown => format!("{number:.2}"),
+        Shown::Index => format!("{number:.3}"),
         Shown::Fraction => percent(number),
         Shown::Percent => percent(number / 100.0),
         // Not "-0.0%".
@@ -48,7 +49,6 @@ mod tests {
     fn numbers_in_their_units() {
         for (how, number, text) in [
             (Shown::Duration, 3900.0, "1h 05m"),
-            (Shown::Minutes, 90.0, "1.50 min"),
             (Shown::Slowdown, 2.345, "2.35"),
             (Shown::Fraction, 0.6994, "69.9%"),
             (Shown::Percent, 66.66, "66.7%"),

@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 
 use super::data::csv_cell;
-use super::table::{Table, grouped, percent};
+use super::table::{Table, percent};
+use super::wrap::write_wrapped;
 use crate::metrics::Cell;
-use crate::text::printable;
+use crate::text::{counted, counted_as, grouped, printable};
 use crate::time::{date, readable_duration};
-use crate::trace::{CleaningReport, FIELD_NAMES, Findings, LogNames, SourceReport, Survey};
+use crate::trace::{CleaningReport, FIELD_NAMES, Findings, LineFault, LogNames, SourceReport, Survey};
 
 /// The rules of cleaning that drop records, with their counts.
 fn drops(cleaning: &CleaningReport) -> [(&'static str, u64); 7] {
@@ -22,15 +23,15 @@ fn drops(cleaning: &CleaningReport) -> [(&'static str, u64); 7] {
     ]
 }
 
-/// The rows that reading dropped, with their counts.
-fn source_drops(source: &SourceReport) -> [(&'static str, u64); 6] {
+/// The rows that reading dropped, with their counts: the words for one, and for several.
+fn source_drops(source: &SourceReport) -> [(&'static str, &'static str, u64); 6] {
     [
-        ("steps of jobs", source.steps),
-        ("ranges of job arrays", source.array_ranges),
-        ("jobs that had not ended", source.not_ended),
-        ("rows that do not report the end of a job", source.other_events),
-        ("jobs without GPUs", source.without_gpus),
-        ("jobs of other clusters", source.other_clusters),
+        ("step of a job", "steps of jobs", source.steps),
+        ("range of a job array", "ranges of job arrays", source.array_ranges),
+        ("job that had not ended", "jobs that had not ended", source.not_ended),
+        ("row that does not report the end of a job", "rows that do not report the end of a job", source.other_events),
+        ("job without GPUs", "jobs without GPUs", source.without_gpus),
+        ("job of another cluster", "jobs of other clusters", source.other_clusters),
     ]
 }
 
@@ -38,22 +39,36 @@ fn source_drops(source: &SourceReport) -> [(&'static str, u64); 6] {
 pub fn reading_in_words(source: &SourceReport) -> Vec<String> {
     let mut words = Vec::new();
     if source.dropped() > 0 {
-        let causes = source_drops(source).into_iter().filter(|(_, count)| *count > 0);
-        let causes: Vec<_> = causes.map(|(what, count)| format!("{} {what}", grouped(count))).collect();
-        let (dropped, rows) = (grouped(source.dropped()), grouped(source.rows));
-        words.push(format!("{dropped} of {rows} rows are not jobs and were dropped: {}", causes.join(", ")));
+        let causes = source_drops(source).into_iter().filter(|(_, _, count)| *count > 0);
+        let causes: Vec<_> = causes.map(|(one, many, count)| counted_as(count, one, many)).collect();
+        let (dropped, rows) = (grouped(source.dropped()), counted(source.rows, "row"));
+        let verbs = if source.dropped() == 1 { "is not a job and was" } else { "are not jobs and were" };
+        words.push(format!("{dropped} of {rows} {verbs} dropped: {}", causes.join(", ")));
     }
-    for (count, what) in [
-        (source.held, "jobs were held; they count as submitted when they became eligible (see --submit-time)"),
-        (source.waits_cut, "jobs started before they were submitted; their wait is 0"),
+    for (count, one, many) in [
+        (
+            source.held,
+            "job was held; it counts as submitted when it became eligible (see --submit-time)",
+            "jobs were held; they count as submitted when they became eligible (see --submit-time)",
+        ),
+        (
+            source.waits_cut,
+            "job started before it was submitted; its wait is 0",
+            "jobs started before they were submitted; their wait is 0",
+        ),
         (
             source.clock_changes,
+            "job has a start and an end that differ from its run time by an hour or more; the run time is used",
             "jobs have a start and an end that differ from their run time by an hour or more; the run time is used",
         ),
-        (source.extra_fields, "records have fields after the 18th, which are ignored"),
+        (
+            source.extra_fields,
+            "record has fields after the 18th, which are ignored",
+            "records have fields after the 18th, which are ignored",
+        ),
     ] {
         if count > 0 {
-            words.push(format!("{} {what}", grouped(count)));
+            words.push(counted_as(count, one, many));
         }
     }
     words
@@ -75,17 +90,18 @@ pub fn dropped_in_words(cleaning: &CleaningReport) -> Option<String> {
     let (dropped, records) = (cleaning.dropped(), cleaning.records);
     let share = percent(dropped as f64 / records as f64);
     (dropped > 0).then(|| {
-        format!("{} of {} records dropped ({share}): {}", grouped(dropped), grouped(records), causes.join(", "))
+        let records = counted(records, "record");
+        format!("{} of {records} dropped ({share}): {}", grouped(dropped), causes.join(", "))
     })
 }
 
 /// Writes a survey as text.
-pub fn write_survey(out: &mut dyn Write, survey: &Survey) -> io::Result<()> {
+pub fn write_survey(out: &mut dyn Write, width: usize, survey: &Survey) -> io::Result<()> {
     let cleaning = &survey.cleaning;
     let unknown = || "-".to_string();
     let count = |number: usize| grouped(number as u64);
     let day = |time: i64| survey.unix_start.map_or(String::new(), |start| format!("  {}", date(start + time)));
-    let mut line = |name: &str, value: String| writeln!(out, "{name:<18} {}", printable(&value));
+    let mut line = |name: &str, value: String| write_wrapped(out, &format!("{name:<18} "), &printable(&value), width);
     line("log", survey.label.clone())?;
     line("format", survey.source.format.to_string())?;
     line("computer", survey.computer.clone().unwrap_or_else(unknown))?;
@@ -126,8 +142,12 @@ pub fn write_survey(out: &mut dyn Write, survey: &Survey) -> io::Result<()> {
 
     let source = &survey.source;
     if source.dropped() > 0 {
-        writeln!(out, "\nReading dropped {} rows that are not jobs", grouped(source.dropped()))?;
-        write_counts(out, &source_drops(source), source.rows)?;
+        writeln!(
+            out,
+            "\nReading dropped {}",
+            counted_as(source.dropped(), "row that is not a job", "rows that are not jobs")
+        )?;
+        write_counts(out, width, &source_drops(source).map(|(_, many, count)| (many, count)), source.rows)?;
     }
     let changes = [
         ("that never started", source.never_started),
@@ -138,14 +158,14 @@ pub fn write_survey(out: &mut dyn Write, survey: &Survey) -> io::Result<()> {
         ("with fields after the 18th, ignored", source.extra_fields),
     ];
     if changes.iter().any(|(_, count)| *count > 0) {
-        writeln!(out, "\nReading notes of the {} records", grouped(cleaning.records))?;
-        write_counts(out, &changes, cleaning.records)?;
+        writeln!(out, "\nReading notes of the {}", counted(cleaning.records, "record"))?;
+        write_counts(out, width, &changes, cleaning.records)?;
     }
     writeln!(out, "\nRecords by state")?;
     let states: Vec<(String, u64)> =
         survey.states.iter().map(|(state, count)| (printable(state).into_owned(), *count)).collect();
     let states: Vec<(&str, u64)> = states.iter().map(|(state, count)| (state.as_str(), *count)).collect();
-    write_counts(out, &states, cleaning.records)?;
+    write_counts(out, width, &states, cleaning.records)?;
 
     let filled_with = match cleaning.filled_with {
         0 => "estimates filled in".to_string(),
@@ -157,21 +177,21 @@ pub fn write_survey(out: &mut dyn Write, survey: &Survey) -> io::Result<()> {
         ("run times over the estimate", cleaning.overruns),
         ("submitted before the record above, sorted", cleaning.out_of_order),
     ];
-    writeln!(out, "\nCleaning would drop {} records", grouped(cleaning.dropped()))?;
-    write_counts(out, &drops(cleaning), cleaning.records)?;
-    writeln!(out, "and of the {} jobs left it notes", count(survey.jobs))?;
-    write_counts(out, &noted, survey.jobs as u64)?;
+    writeln!(out, "\nCleaning would drop {}", counted(cleaning.dropped(), "record"))?;
+    write_counts(out, width, &drops(cleaning), cleaning.records)?;
+    writeln!(out, "and of the {} left it notes", counted(survey.jobs as u64, "job"))?;
+    write_counts(out, width, &noted, survey.jobs as u64)?;
 
     writeln!(out, "\nShare of records with an unknown value, by field")?;
     let mut table = Table::default();
     for (at, (name, unknown)) in FIELD_NAMES.iter().zip(survey.unknown).enumerate() {
         table.push(vec![format!("  {:>2} {name}", at + 1), percent(unknown)]);
     }
-    table.write(out)
+    table.write(out, width)
 }
 
 /// Writes the counts above 0, with their share of `all`.
-fn write_counts(out: &mut dyn Write, counts: &[(&str, u64)], all: u64) -> io::Result<()> {
+fn write_counts(out: &mut dyn Write, width: usize, counts: &[(&str, u64)], all: u64) -> io::Result<()> {
     let mut table = Table::default();
     for (what, count) in counts.iter().filter(|(_, count)| *count > 0) {
         table.push(vec![format!("  {what}"), grouped(*count), percent(*count as f64 / all as f64)]);
@@ -179,7 +199,7 @@ fn write_counts(out: &mut dyn Write, counts: &[(&str, u64)], all: u64) -> io::Re
     if counts.iter().all(|(_, count)| *count == 0) {
         table.line(["  nothing"]);
     }
-    table.write(out)
+    table.write(out, width)
 }
 
 /// A survey as a row of CSV or JSON.
@@ -264,6 +284,40 @@ pub fn survey_row(survey: &Survey) -> Vec<(&'static str, Cell)> {
     row
 }
 
+/// What [`write_findings`] writes, as rows: `trace,finding,line,count,text`. The last row is the verdict, `sound` or
+/// `not sound`, with the number of records.
+pub fn finding_rows(trace: &str, findings: &Findings) -> Vec<Vec<(&'static str, Cell)>> {
+    let row = |finding: &str, line: u64, count: u64, text: String| {
+        vec![
+            ("trace", Cell::Text(trace.to_string())),
+            ("finding", Cell::Text(finding.to_string())),
+            ("line", if line > 0 { Cell::Count(line) } else { Cell::None }),
+            ("count", Cell::Count(count)),
+            ("text", Cell::Text(text)),
+        ]
+    };
+    let fault = |fault: &LineFault| row("fault", fault.line, 1, format!("{}: \"{}\"", fault.kind, fault.text));
+    let mut rows: Vec<_> = findings.faults.iter().map(fault).collect();
+    let more = findings.fault_count - findings.faults.len() as u64;
+    if more > 0 {
+        rows.push(row("fault", 0, more, "more faulty lines".to_string()));
+    }
+    if findings.no_machine {
+        rows.push(row(
+            "machine",
+            0,
+            1,
+            "no MaxProcs, no MaxNodes and no waits: simulating it needs --procs N".to_string(),
+        ));
+    }
+    rows.extend(
+        findings.remarks.iter().map(|remark| row("remark", remark.first_line, remark.count, remark.what.clone())),
+    );
+    let verdict = if findings.is_sound() { "sound" } else { "not sound" };
+    rows.push(row(verdict, 0, findings.records, format!("{} faulty lines", findings.fault_count)));
+    rows
+}
+
 /// Writes the findings of validation as text.
 pub fn write_findings(out: &mut dyn Write, name: &str, findings: &Findings) -> io::Result<()> {
     let name = printable(name);
@@ -272,7 +326,7 @@ pub fn write_findings(out: &mut dyn Write, name: &str, findings: &Findings) -> i
     }
     let more = findings.fault_count - findings.faults.len() as u64;
     if more > 0 {
-        writeln!(out, "{name}: and {} more faulty lines", grouped(more))?;
+        writeln!(out, "{name}: and {}", counted(more, "more faulty line"))?;
     }
     if findings.no_machine {
         writeln!(out, "{name}: no MaxProcs, no MaxNodes and no waits: simulating it needs --procs N")?;
@@ -288,5 +342,6 @@ pub fn write_findings(out: &mut dyn Write, name: &str, findings: &Findings) -> i
         }
     }
     let verdict = if findings.is_sound() { "sound" } else { "not sound" };
-    writeln!(out, "{name}: {verdict}: {} records, {} faulty lines", grouped(findings.records), findings.fault_count)
+    let (records, faults) = (counted(findings.records, "record"), counted(findings.fault_count, "faulty line"));
+    writeln!(out, "{name}: {verdict}: {records}, {faults}")
 }

@@ -1,15 +1,41 @@
-//! Text tables with aligned columns.
+//! Text tables with aligned columns, within a given width.
+//!
+//! A table that is wider than the width changes its form. The first of these forms that fits is used:
+//!
+//! 1. The headings are wrapped between words.
+//! 2. The table is turned, so that lines become columns, if its maker allows this ([`Table::turnable`]).
+//! 3. Texts that are longer than a third of the width are shortened by `...`, as far as necessary. CSV has the full text.
+//! 4. The columns are cut into blocks, one below the other. Each block repeats the label columns. Texts that are longer than
+//!    half of the width are shortened.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::ops::Range;
 
+use super::wrap::{shortened_to, text_width, wrapped};
 use crate::text::printable;
 
-/// A table. The first columns are aligned to the left, the others to the right.
+/// The space between two columns.
+const GAP: &str = "  ";
+
+/// Texts up to this width are not shortened to avoid blocks.
+const LEAST_SHORTENED: usize = 24;
+
+/// Label columns are shortened to this width before one of them is no longer repeated.
+const LEAST_LABEL: usize = 8;
+
+/// A table. The first columns, the labels, are aligned to the left, the others to the right.
 #[derive(Clone, Debug)]
 pub struct Table {
     lines: Vec<Vec<String>>,
+    has_headings: bool,
     left: usize,
+    /// How many columns every block repeats.
+    repeated: usize,
+    /// How many columns belong together in a block.
+    group: usize,
+    turnable: bool,
     /// The last column is also aligned to the left.
     text_last: bool,
 }
@@ -21,14 +47,37 @@ impl Default for Table {
 }
 
 impl Table {
-    /// A table with this number of columns aligned to the left.
+    /// A table with this number of label columns. Blocks repeat them.
     pub fn with_left(left: usize) -> Table {
-        Table { lines: Vec::new(), left, text_last: false }
+        let lines = Vec::new();
+        Table { lines, has_headings: false, left, repeated: left, group: 1, turnable: false, text_last: false }
     }
 
     /// As [`Table::with_left`], with a last column of remarks, which is aligned to the left too.
     pub fn with_remarks(left: usize) -> Table {
         Table { text_last: true, ..Table::with_left(left) }
+    }
+
+    /// Lets the table be turned if it fits only then: each line becomes a column, and the headings become the labels.
+    pub fn turnable(self) -> Table {
+        Table { turnable: true, ..self }
+    }
+
+    /// Lets every block repeat the first `columns`, instead of the label columns alone.
+    pub fn repeating(self, columns: usize) -> Table {
+        Table { repeated: columns, ..self }
+    }
+
+    /// Keeps each `columns` after the repeated ones in the same block, if they fit.
+    pub fn in_groups_of(self, columns: usize) -> Table {
+        Table { group: columns.max(1), ..self }
+    }
+
+    /// Adds the line of headings, which must be the first. They may be wrapped between words.
+    pub fn headings<T: Into<String>>(&mut self, cells: impl IntoIterator<Item = T>) {
+        debug_assert!(self.lines.is_empty(), "the headings are the first line");
+        self.has_headings = true;
+        self.push(cells.into_iter().map(Into::into).collect());
     }
 
     /// Adds a line, as [`Table::push`].
@@ -46,21 +95,182 @@ impl Table {
         self.lines.push(cells);
     }
 
-    /// Writes all lines, without trailing blanks.
-    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let columns = self.lines.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |column: usize| {
-            let cells = self.lines.iter().filter_map(|line| line.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    /// Writes the table in lines of at most `width` columns, without trailing blanks.
+    pub fn write(&self, out: &mut dyn Write, width: usize) -> io::Result<()> {
+        if self.fits(width) {
+            return self.write_columns(out, &self.widths(), 0..0, 0..self.columns());
+        }
+        let mut wrapped = self.clone();
+        for height in 2..=self.longest_heading() {
+            wrapped = self.with_wrapped_headings(height);
+            if wrapped.fits(width) {
+                return wrapped.write_columns(out, &wrapped.widths(), 0..0, 0..self.columns());
+            }
+        }
+        if self.turnable && self.has_headings {
+            let turned = self.turned();
+            if turned.fits(width) {
+                return turned.write_columns(out, &turned.widths(), 0..0, 0..turned.columns());
+            }
+        }
+        wrapped.write_blocks(out, width)
+    }
+
+    fn columns(&self) -> usize {
+        self.lines.iter().map(Vec::len).max().unwrap_or(0)
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let cells = |column: usize| self.lines.iter().filter_map(move |line| line.get(column));
+        (0..self.columns()).map(|column| cells(column).map(|cell| text_width(cell)).max().unwrap_or(0)).collect()
+    }
+
+    fn fits(&self, width: usize) -> bool {
+        total(&self.widths()) <= width
+    }
+
+    /// The number of words of the longest heading. 0 if there are no headings.
+    fn longest_heading(&self) -> usize {
+        let headings = self.lines.first().filter(|_| self.has_headings);
+        headings.into_iter().flatten().map(|heading| heading.split_whitespace().count()).max().unwrap_or(0)
+    }
+
+    /// Each heading in at most `height` lines, as narrow as possible, but not narrower than the cells below it.
+    fn with_wrapped_headings(&self, height: usize) -> Table {
+        let body = Table { lines: self.lines[1..].to_vec(), ..self.clone() };
+        let widths = body.widths();
+        let pieces = |(column, heading): (usize, &String)| {
+            let (least, whole) = (widths.get(column).copied().unwrap_or(0), text_width(heading));
+            if whole <= least {
+                return vec![heading.clone()];
+            }
+            let lines = (least..whole).map(|width| (width, wrapped(heading, width)));
+            let fitting = |(width, lines): &(usize, Vec<String>)| {
+                lines.len() <= height && lines.iter().all(|line| text_width(line) <= *width)
+            };
+            let mut lines = lines.filter(fitting).map(|(_, lines)| lines);
+            lines.next().unwrap_or_else(|| vec![heading.clone()])
         };
-        let widths: Vec<_> = (0..columns).map(width).collect();
+        let headings: Vec<Vec<String>> = self.lines[0].iter().enumerate().map(pieces).collect();
+        let height = headings.iter().map(Vec::len).max().unwrap_or(0);
+        // The last line of each heading is directly above the cells.
+        let line = |at: usize| {
+            let piece = |heading: &Vec<String>| (at + heading.len()).checked_sub(height).map(|at| heading[at].clone());
+            headings.iter().map(|heading| piece(heading).unwrap_or_default()).collect()
+        };
+        let lines = (0..height).map(line).chain(body.lines).collect();
+        Table { lines, ..self.clone() }
+    }
+
+    /// Lines become columns.
+    fn turned(&self) -> Table {
+        let cell = |line: &Vec<String>, column: usize| line.get(column).cloned().unwrap_or_default();
+        let line = |column: usize| self.lines.iter().map(|line| cell(line, column)).collect();
+        Table { lines: (0..self.columns()).map(line).collect(), ..Table::default() }
+    }
+
+    /// Writes blocks of columns with an empty line between them.
+    fn write_blocks(&self, out: &mut dyn Write, width: usize) -> io::Result<()> {
+        let (widths, repeated) = self.widths_in_blocks(width);
+        let shortened = self.shortened(&widths);
+        let mut from = repeated;
+        loop {
+            let room = width - total(&widths[..repeated]).min(width);
+            let until = self.end_of_block(&widths, from, room);
+            if from > repeated {
+                writeln!(out)?;
+            }
+            shortened.write_columns(out, &widths, 0..repeated, from..until)?;
+            from = until;
+            if from >= widths.len() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The widths of columns after shortening, and how many columns each block repeats. The repeated columns and any other one
+    /// fit into `width`.
+    fn widths_in_blocks(&self, width: usize) -> (Vec<usize>, usize) {
+        let most = (width / 3).max(LEAST_SHORTENED).min(width);
+        let mut widths = self.widths();
+        // The widest texts are shortened first, and only as far as necessary.
+        while let Some(widest) = widths.iter_mut().max().filter(|widest| **widest > most) {
+            *widest -= 1;
+            if total(&widths) <= width {
+                return (widths, self.repeated.min(self.columns()));
+            }
+        }
+        // Blocks are necessary, so there is room for longer texts.
+        let mut widths: Vec<usize> = self.widths().into_iter().map(|natural| natural.min(width / 2)).collect();
+        let mut repeated = self.repeated.min(widths.len());
+        loop {
+            let widest = widths[repeated..].iter().max().map_or(0, |widest| GAP.len() + widest);
+            let least: Vec<usize> = widths[..repeated].iter().map(|&label| label.min(LEAST_LABEL)).collect();
+            if repeated > 0 && total(&least) + widest > width {
+                repeated -= 1;
+                continue;
+            }
+            while total(&widths[..repeated]) + widest > width {
+                let labels = &mut widths[..repeated];
+                *labels.iter_mut().max().expect("labels take some of the width") -= 1;
+            }
+            return (widths, repeated);
+        }
+    }
+
+    /// The table with the texts that are wider than their column shortened. Different texts stay different if they can.
+    fn shortened(&self, widths: &[usize]) -> Table {
+        const HEAD_SHARES: [f64; 5] = [0.5, 1.0, 0.0, 0.75, 0.25];
+        let mut table = self.clone();
+        for (column, &width) in widths.iter().enumerate() {
+            let cells: BTreeSet<&str> =
+                self.lines.iter().filter_map(|line| line.get(column)).map(String::as_str).collect();
+            if cells.iter().all(|cell| text_width(cell) <= width) {
+                continue;
+            }
+            let different = |share: &&f64| {
+                let short: BTreeSet<_> = cells.iter().map(|cell| shortened_to(cell, width, **share)).collect();
+                short.len() == cells.len()
+            };
+            let share = *HEAD_SHARES.iter().find(different).unwrap_or(&HEAD_SHARES[0]);
+            for cell in table.lines.iter_mut().filter_map(|line| line.get_mut(column)) {
+                *cell = shortened_to(cell, width, share).into_owned();
+            }
+        }
+        table
+    }
+
+    /// The end of the block that begins with the column `from`: at least one column, and whole groups if one fits.
+    fn end_of_block(&self, widths: &[usize], from: usize, room: usize) -> usize {
+        let needed = |until: usize| widths[from..until].iter().map(|width| GAP.len() + width).sum::<usize>();
+        let fitting = (from..=widths.len()).rev().find(|&until| needed(until) <= room);
+        let fitting = fitting.unwrap_or(from).max(from + 1).min(widths.len());
+        if fitting == widths.len() {
+            return fitting;
+        }
+        match (fitting - from) / self.group {
+            0 => fitting,
+            groups => from + groups * self.group,
+        }
+    }
+
+    fn write_columns(
+        &self,
+        out: &mut dyn Write,
+        widths: &[usize],
+        repeated: Range<usize>,
+        others: Range<usize>,
+    ) -> io::Result<()> {
         for line in &self.lines {
             let mut text = String::new();
-            for (column, (cell, &width)) in line.iter().zip(&widths).enumerate() {
-                text.push_str(if column == 0 { "" } else { "  " });
-                match column < self.left || (self.text_last && column + 1 == columns) {
-                    true => text.push_str(&format!("{cell:<width$}")),
-                    false => text.push_str(&format!("{cell:>width$}")),
+            for (at, column) in repeated.clone().chain(others.clone()).enumerate() {
+                let Some(cell) = line.get(column) else { break };
+                text.push_str(if at == 0 { "" } else { GAP });
+                // Rust counts characters when it fills a field, so the blanks are added here.
+                let blanks = widths[column] - text_width(cell).min(widths[column]);
+                match column < self.left || (self.text_last && column + 1 == widths.len()) {
+                    true => text.extend([cell, &" ".repeat(blanks)].map(String::as_str)),
+                    false => text.extend([&" ".repeat(blanks), cell].map(String::as_str)),
                 }
             }
             writeln!(out, "{}", text.trim_end())?;
@@ -69,17 +279,9 @@ impl Table {
     }
 }
 
-/// A whole number with separated thousands: 28,476.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+/// The width of columns with the gaps between them.
+fn total(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1)
 }
 
 /// A fraction as a percentage with one decimal: 69.9%. A dash if it is not finite.
@@ -91,15 +293,28 @@ pub fn percent(fraction: f64) -> String {
 mod tests {
     use super::*;
 
+    fn written(table: &Table, width: usize) -> String {
+        let mut out = Vec::new();
+        table.write(&mut out, width).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    fn table_of(table: Table, lines: &[&[&str]]) -> Table {
+        let mut table = table;
+        table.headings(lines[0].iter().copied());
+        for line in &lines[1..] {
+            table.push(line.iter().map(|cell| cell.to_string()).collect());
+        }
+        table
+    }
+
     #[test]
     fn columns_are_aligned() {
         let mut table = Table::default();
         table.line(["", "a", "long"]);
         table.line(["name", "12.5", "x"]);
         table.line(["n"]);
-        let mut out = Vec::new();
-        table.write(&mut out).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), "         a  long\nname  12.5     x\nn\n");
+        assert_eq!(written(&table, 100), "         a  long\nname  12.5     x\nn\n");
     }
 
     #[test]
@@ -107,16 +322,101 @@ mod tests {
         let mut table = Table::default();
         table.line(["a\u{1b}[2J", "\u{202e}1"]);
         table.push(vec!["b\nc".to_string(), "2".to_string()]);
-        let mut out = Vec::new();
-        table.write(&mut out).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), "a\\u{1b}[2J  \\u{202e}1\nb\\nc                2\n");
+        assert_eq!(written(&table, 100), "a\\u{1b}[2J  \\u{202e}1\nb\\nc                2\n");
     }
 
     #[test]
-    fn numbers_for_people() {
-        assert_eq!(grouped(7), "7");
-        assert_eq!(grouped(1000), "1,000");
-        assert_eq!(grouped(28_476_123), "28,476,123");
+    fn wide_characters_take_two_columns() {
+        let mut table = Table::default();
+        table.line(["計算", "1"]);
+        table.line(["e\u{301}", "12"]);
+        assert_eq!(written(&table, 100), "計算   1\ne\u{301}     12\n");
+    }
+
+    #[test]
+    fn headings_wrap_first() {
+        let lines: &[&[&str]] = &[&["", "rebels who lose", "of all"], &["avg", "12", "3.5%"]];
+        let table = table_of(Table::default(), lines);
+        assert_eq!(written(&table, 28), "     rebels who lose  of all\navg               12    3.5%\n");
+        // In as few lines as possible.
+        let two = "       rebels    of\n     who lose   all\navg        12  3.5%\n";
+        assert_eq!([written(&table, 27), written(&table, 19)], [two, two]);
+        assert_eq!(written(&table, 18), "     rebels\n        who    of\n       lose   all\navg      12  3.5%\n");
+    }
+
+    #[test]
+    fn a_table_is_turned_if_it_fits_only_then() {
+        let lines: &[&[&str]] = &[&["name", "first", "second", "third"], &["a", "1", "2", "3"], &["b", "4", "5", "6"]];
+        let (turnable, fixed) = (table_of(Table::default().turnable(), lines), table_of(Table::default(), lines));
+        let whole = "name  first  second  third\na         1       2      3\nb         4       5      6\n";
+        assert_eq!(written(&turnable, 26), whole);
+        assert_eq!(written(&turnable, 25), "name    a  b\nfirst   1  4\nsecond  2  5\nthird   3  6\n");
+        let blocks = "name  first  second\na         1       2\nb         4       5\n\n\
+                      name  third\na         3\nb         6\n";
+        assert_eq!(written(&fixed, 25), blocks);
+    }
+
+    #[test]
+    fn blocks_keep_groups_together_and_repeat_columns() {
+        let lines: &[&[&str]] = &[
+            &["", "base", "value-1", "gain-1", "value-2", "gain-2", "value-3", "gain-3"],
+            &["wait", "10", "1", "2", "3", "4", "5", "6"],
+            &["heading"],
+            &["slow", "20", "7", "8", "9", "10", "11", "12"],
+        ];
+        let table = table_of(Table::default().repeating(2).in_groups_of(2), lines);
+        let expected = [
+            "         base  value-1  gain-1",
+            "wait       10        1       2",
+            "heading",
+            "slow       20        7       8",
+            "",
+            "         base  value-2  gain-2",
+            "wait       10        3       4",
+            "heading",
+            "slow       20        9      10",
+            "",
+            "         base  value-3  gain-3",
+            "wait       10        5       6",
+            "heading",
+            "slow       20       11      12",
+        ];
+        assert_eq!(written(&table, 45).lines().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn long_texts_are_shortened_as_far_as_necessary_and_stay_different() {
+        let [one, two] = ["smith:templates=u.e.n.q.a.s.t,at=start", "smith:templates=u.e.n.q.a.s.t,at=end"];
+        let lines: &[&[&str]] = &[&["predictor", "wait"], &[one, "1"], &[two, "2"]];
+        let short = written(&table_of(Table::default(), lines), 40);
+        assert!(short.lines().all(|line| text_width(line) <= 40), "{short}");
+        assert!(short.contains("at=start ") && short.contains("at=end "), "{short}");
+        // Here only the ends differ.
+        let lines: &[&[&str]] =
+            &[&["p", "wait", "other"], &[&"a".repeat(60), "1", "3"], &[&format!("{}b", "a".repeat(60)), "2", "4"]];
+        let short = written(&table_of(Table::default(), lines), 40);
+        assert!(short.contains("aaa...") && short.contains("aab"), "{short}");
+    }
+
+    #[test]
+    fn every_line_fits_whatever_the_table() {
+        // Labels that leave no room, long headings, long cells, many columns: at every width from 40 on.
+        for (left, columns, length) in [(1, 3, 100), (3, 12, 20), (10, 11, 30), (4, 4, 90), (0, 2, 300), (6, 40, 9)] {
+            let mut table = Table::with_left(left);
+            table.headings((0..columns).map(|at| format!("heading-{at} of {}", "x".repeat(length / 2))));
+            for line in 0..3 {
+                table.push((0..columns).map(|at| format!("{line}{at}{}", "y".repeat(length * at / columns))).collect());
+            }
+            for width in 40..200 {
+                let text = written(&table, width);
+                let longest = text.lines().map(text_width).max().unwrap();
+                assert!(longest <= width, "{left} {columns} {length}: {longest} > {width}\n{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn shares_in_percent() {
         assert_eq!(percent(0.6994), "69.9%");
         assert_eq!(percent(f64::NAN), "-");
     }

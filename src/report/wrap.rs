@@ -1,11 +1,24 @@
-//! Text in lines of a given width.
+//! Text within a given width. Widths are columns of a terminal: a Chinese character takes two, a combining accent none.
 
-/// Breaks a text between words into lines of at most `width` characters. A longer word has a line of its own.
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Stands for what was left out of a text.
+const OMITTED: &str = "...";
+
+/// The number of columns that a text takes on a terminal.
+pub(super) fn text_width(text: &str) -> usize {
+    text.width()
+}
+
+/// Breaks a text between words into lines of at most `width` columns. A longer word has a line of its own.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut length = 0;
     for word in text.split_whitespace() {
-        let letters = word.chars().count();
+        let letters = text_width(word);
         match lines.last_mut() {
             Some(line) if length + 1 + letters <= width => {
                 line.push(' ');
@@ -21,6 +34,39 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// Writes a text after `start` in lines of at most `width` columns; further lines are indented by the width of `start`. A
+/// text that fits into one line keeps its blanks.
+pub fn write_wrapped(out: &mut dyn Write, start: &str, text: &str, width: usize) -> io::Result<()> {
+    let indent = text_width(start);
+    if indent + text_width(text) <= width {
+        return writeln!(out, "{}", format!("{start}{text}").trim_end());
+    }
+    let lines = wrapped(text, width.saturating_sub(indent));
+    writeln!(out, "{}", format!("{start}{}", lines.first().map_or("", String::as_str)).trim_end())?;
+    lines.iter().skip(1).try_for_each(|line| writeln!(out, "{:indent$}{line}", ""))
+}
+
+/// Shortens a text to `width` columns. Of what is kept, `head_share` is from the beginning and the rest from the end.
+pub(super) fn shortened_to(text: &str, width: usize, head_share: f64) -> Cow<'_, str> {
+    if text_width(text) <= width {
+        return Cow::Borrowed(text);
+    }
+    let kept = width.saturating_sub(OMITTED.len());
+    let head = prefix(text.chars(), (kept as f64 * head_share).ceil() as usize);
+    let tail: String = prefix(text.chars().rev(), kept - text_width(&head)).chars().rev().collect();
+    Cow::Owned(format!("{head}{}{tail}", &OMITTED[..OMITTED.len().min(width)]))
+}
+
+/// The first characters, as many as fit into `width` columns.
+fn prefix(letters: impl Iterator<Item = char>, width: usize) -> String {
+    let mut used = 0;
+    let fits = |letter: &char| {
+        used += letter.width().unwrap_or(0);
+        used <= width
+    };
+    letters.take_while(fits).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -30,5 +76,27 @@ mod tests {
         assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
         assert_eq!(wrapped("one incomprehensible two", 7), ["one", "incomprehensible", "two"]);
         assert_eq!(wrapped("  ", 7), Vec::<String>::new());
+        // Each of these characters takes two columns.
+        assert_eq!(wrapped("計算 機", 6), ["計算", "機"]);
+    }
+
+    #[test]
+    fn further_lines_are_indented() {
+        let mut out = Vec::new();
+        write_wrapped(&mut out, "[1] ", "one two three", 11).unwrap();
+        write_wrapped(&mut out, "[2] ", "", 11).unwrap();
+        write_wrapped(&mut out, "", "as  it is", 11).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "[1] one two\n    three\n[2]\nas  it is\n");
+    }
+
+    #[test]
+    fn texts_are_shortened_in_the_middle_or_at_an_end() {
+        assert_eq!(shortened_to("ruh:window=2", 12, 0.5), "ruh:window=2");
+        assert_eq!(shortened_to("ruh:window=2", 9, 0.5), "ruh...w=2");
+        assert_eq!(shortened_to("ruh:window=2", 9, 1.0), "ruh:wi...");
+        assert_eq!(shortened_to("ruh:window=2", 9, 0.0), "...ndow=2");
+        assert_eq!(shortened_to("ruh:window=2", 2, 0.5), "..");
+        // A character of two columns that fits only by half is left out.
+        assert_eq!(shortened_to("計算機計算機", 6, 1.0), "計...");
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::job::Job;
 use crate::report::grouped;
+use crate::text::counted;
 use crate::trace::Workload;
 use crate::wait::{
     Evaluation, EvaluationPhase, EvaluationPlan, HitRate, SiteSchedule, WaitFigures, WaitMethod, evaluate,
@@ -168,8 +169,8 @@ impl KumarWait {
         let first = plan.learning.first;
         for (found, workload) in setup.logs.iter().zip(&workloads) {
             if workload.jobs.len() <= first {
-                let (name, jobs) = (found.log.name, grouped(workload.jobs.len() as u64));
-                let message = format!("--begin leaves none of the {jobs} jobs of {name} to predict");
+                let (name, jobs) = (found.log.name, counted(workload.jobs.len() as u64, "job"));
+                let message = format!("--begin leaves no job of {name} to predict: it has {jobs}");
                 return Err(StudyError::Usage(message));
             }
         }

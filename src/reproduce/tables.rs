@@ -3,18 +3,16 @@
 use std::io::{self, Write};
 
 use super::figure::{Agreement, Figure};
-use crate::report::{Table, wrapped};
-
-/// The widest line.
-const WIDTH: usize = 100;
+use crate::report::{Table, counted, counted_as, wrapped, write_wrapped};
 
 /// Prints the first page: how many figures of a study agree with the paper, and which do not for no known reason.
-pub fn write_overview(out: &mut dyn Write, study: &str, figures: &[Figure]) -> io::Result<()> {
+pub fn write_overview(out: &mut dyn Write, width: usize, study: &str, figures: &[Figure]) -> io::Result<()> {
     // A published number counts once, by the reading that the program has as its default.
     let (readings, figures): (Vec<&Figure>, Vec<&Figure>) = figures.iter().partition(|figure| figure.other_reading);
     let count = |wanted: Agreement| figures.iter().filter(|figure| figure.agreement() == wanted).count();
     let published = figures.len() - count(Agreement::NotPublished);
-    writeln!(out, "{study}: {published} published figures")?;
+    let published = counted(published as u64, "published figure");
+    write_wrapped(out, "", &format!("{study}: {published}, with the units and signs of the paper"), width)?;
     let mut table = Table::default();
     for (agreement, what) in [
         (Agreement::Interval, "the published number lies within our 95% interval, or among our runs"),
@@ -26,7 +24,7 @@ pub fn write_overview(out: &mut dyn Write, study: &str, figures: &[Figure]) -> i
     ] {
         table.line([&format!("  {what}"), &count(agreement).to_string()]);
     }
-    table.write(out)?;
+    table.write(out, width)?;
     let mut places: Vec<(&str, usize)> = Vec::new();
     for figure in figures.iter().filter(|figure| figure.agreement() == Agreement::Unexplained) {
         let table = figure.table.split(',').next().unwrap_or_default();
@@ -37,31 +35,28 @@ pub fn write_overview(out: &mut dyn Write, study: &str, figures: &[Figure]) -> i
     }
     if !places.is_empty() {
         let places: Vec<String> = places.iter().map(|(name, count)| format!("{name} ({count})")).collect();
-        for line in wrapped(&format!("differences without a known reason: {}", places.join(", ")), WIDTH - 2) {
-            writeln!(out, "  {line}")?;
-        }
+        write_wrapped(out, "  ", &format!("differences without a known reason: {}", places.join(", ")), width)?;
     }
-    let (alone, readings) = (count(Agreement::NotPublished), readings.len());
-    writeln!(
-        out,
-        "  not counted: {alone} figures that the paper does not print as numbers, {readings} of other readings"
-    )?;
+    let alone = counted_as(
+        count(Agreement::NotPublished) as u64,
+        "figure that the paper does not print as a number",
+        "figures that the paper does not print as numbers",
+    );
+    write_wrapped(out, "  ", &format!("not counted: {alone}, {} of other readings", readings.len()), width)?;
     writeln!(out)
 }
 
 /// Prints figures, a block for each table. Remarks stand below the block, each once.
-pub fn write_figures(out: &mut dyn Write, figures: &[Figure]) -> io::Result<()> {
+pub fn write_figures(out: &mut dyn Write, width: usize, figures: &[Figure]) -> io::Result<()> {
     for block in figures.chunk_by(|a, b| a.table == b.table) {
-        write_block(out, block)?;
+        write_block(out, width, block)?;
         writeln!(out)?;
     }
     Ok(())
 }
 
-fn write_block(out: &mut dyn Write, block: &[Figure]) -> io::Result<()> {
-    for line in wrapped(&block[0].table, WIDTH) {
-        writeln!(out, "{line}")?;
-    }
+fn write_block(out: &mut dyn Write, width: usize, block: &[Figure]) -> io::Result<()> {
+    write_wrapped(out, "", &block[0].table, width)?;
     let mut remarks: Vec<String> = Vec::new();
     let lines: Vec<Line> = block.iter().map(|figure| Line::of(figure, &mut remarks)).collect();
     // What the numbers need is theirs; the names share the rest.
@@ -70,11 +65,11 @@ fn write_block(out: &mut dyn Write, block: &[Figure]) -> io::Result<()> {
         8 + 3 * 2 + 9 + widest(&|line| line.interval.len(), 12) + 9 + widest(&|line| line.remark.len(), 0) + 10;
     let rows = widest(&|line| line.row.chars().count(), 3);
     let columns = widest(&|line| line.column.chars().count(), 6);
-    let free = WIDTH.saturating_sub(numbers);
+    let free = width.saturating_sub(numbers);
     let row_width = rows.min(free.saturating_sub(columns).max(free / 2)).max(12);
     let column_width = columns.min(free.saturating_sub(row_width)).max(12);
     let mut table = Table::with_remarks(2);
-    table.line(["  row", "column", "published", "measured", "95% interval", "agrees", ""]);
+    table.headings(["  row", "column", "published", "measured", "95% interval", "agrees", ""]);
     for row in lines.chunk_by(|a, b| a.row == b.row) {
         // The name of a row goes down beside its figures, and on below them if it is long.
         let mut names = wrapped(row[0].row, row_width).into_iter();
@@ -94,13 +89,9 @@ fn write_block(out: &mut dyn Write, block: &[Figure]) -> io::Result<()> {
             left = push("", [""; 5]);
         }
     }
-    table.write(out)?;
+    table.write(out, width)?;
     for (at, remark) in remarks.iter().enumerate() {
-        let label = format!("[{}] ", at + 1);
-        for (line, text) in wrapped(remark, WIDTH - 2 - label.len()).iter().enumerate() {
-            let label = if line == 0 { label.clone() } else { " ".repeat(label.len()) };
-            writeln!(out, "  {label}{text}")?;
-        }
+        write_wrapped(out, &format!("  [{}] ", at + 1), remark, width)?;
     }
     Ok(())
 }
@@ -153,18 +144,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_fit_100_columns_and_remarks_stand_once() {
+    fn lines_fit_and_remarks_stand_once() {
         let long = "a row whose name is much longer than any that a table of the paper has, and goes on";
         let mut figures: Vec<Figure> = ["22", "", ">90", "3"]
             .iter()
             .map(|published| Figure::new(("Table 1", long, long), published, 21.0, &"a long remark ".repeat(20)))
             .collect();
         figures[0] = figures[0].clone().over(&[1234567.0, 1234568.0]);
-        let mut out = Vec::new();
-        write_overview(&mut out, "study", &figures).unwrap();
-        write_figures(&mut out, &figures).unwrap();
-        let text = String::from_utf8(out).unwrap();
-        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        let written = |width: usize| {
+            let mut out = Vec::new();
+            write_overview(&mut out, width, "study", &figures).unwrap();
+            write_figures(&mut out, width, &figures).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        for width in [40, 60, 80, 100, 160] {
+            let text = written(width);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+        }
+        let text = written(100);
         assert!(text.contains("study: 3 published figures"), "{text}");
         assert_eq!(text.matches("[1] a long remark").count(), 1, "{text}");
         assert_eq!(text.matches("a row whose name").count(), 1 + 4, "a row's name stands once, a column's each time");

@@ -2,54 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::experiment::{OPTIONS, OptionForm, Options, refuse_overruled, what_draws};
-use crate::metrics::Column;
+use crate::experiment::{OptionForm, Options, refuse_overruled, what_draws};
 use crate::settings_file::{self, Entry, Value};
-use crate::spec::SpecError;
+use crate::spec::{SpecError, literal};
 use crate::trace::{Source, demo, labels};
 
-use super::expand::{expand, literal};
-
-/// An option (or `trace`) and the values it takes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Axis {
-    /// The option's long name, or `trace`.
-    pub name: String,
-    /// As they are printed, so that equal values are equal texts.
-    pub values: Vec<String>,
-}
-
-/// A list of a grid as written: an option (or `trace`) and texts that [`expand`] reads.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GridList {
-    /// The option's long name, `trace` or [`REPLICATIONS`].
-    pub name: String,
-    /// Several if the option was given several times, or as a list in a file.
-    pub texts: Vec<GridText>,
-}
-
-/// A text of a list, and its place for error messages.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GridText {
-    /// As [`expand`] reads it.
-    pub text: String,
-    /// For example `study.toml: line 3: `; empty for a text of the command line.
-    pub place: String,
-}
-
-impl GridList {
-    /// A list of the command line.
-    pub fn new(name: &str, texts: impl IntoIterator<Item = String>) -> GridList {
-        let texts = texts.into_iter().map(|text| GridText { text, place: String::new() }).collect();
-        GridList { name: name.to_string(), texts }
-    }
-
-    /// The same list with the name of its file in error messages.
-    pub fn in_file(mut self, file: &str) -> GridList {
-        self.texts.iter_mut().for_each(|text| text.place = format!("{file}: {}", text.place));
-        self
-    }
-}
+use super::axis::{Axis, GridList, GridText, REPLICATIONS};
 
 /// The product of lists: the last list changes fastest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,18 +16,6 @@ pub struct Grid {
     cells: usize,
     /// Whether the rows of replications are replaced by their averages.
     averaged: bool,
-}
-
-impl Axis {
-    /// Its values, or the first few of many.
-    fn abridged(&self) -> String {
-        const SHOWN: usize = 6;
-        let first = self.values.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
-        match self.values.len() {
-            count if count > SHOWN => format!("{first}, ... ({count} values)"),
-            _ => first,
-        }
-    }
 }
 
 /// The label of the log of each cell.
@@ -84,21 +30,6 @@ impl Labels {
     pub fn of(&self, cell: usize) -> &str {
         &self.labels[cell / self.stride % self.labels.len()]
     }
-}
-
-/// The name of the list that gives a number of replications; their rows are averaged.
-pub const REPLICATIONS: &str = "replications";
-
-/// The list of the replications 0 to n - 1, from their number n.
-fn replications(list: &GridList) -> Result<Axis, String> {
-    let number = match &list.texts[..] {
-        [one] => one.text.parse::<u32>().ok().filter(|number| (2..=100_000).contains(number)),
-        _ => None,
-    };
-    let place = list.texts.first().map_or("", |first| &first.place);
-    let number = number.ok_or_else(|| format!("{place}{REPLICATIONS}: write one whole number from 2 to 100000"))?;
-    let values = (0..number).map(|replication| replication.to_string()).collect();
-    Ok(Axis { name: "replication".to_string(), values })
 }
 
 /// One run of a grid.
@@ -151,10 +82,7 @@ impl Grid {
         let (mut axes, mut averaged): (Vec<Axis>, bool) = (Vec::new(), false);
         let mut cells: usize = 1;
         for list @ GridList { name, .. } in lists {
-            let axis = match name == REPLICATIONS {
-                true => replications(list).map_err(SpecError)?,
-                false => Axis { name: name.clone(), values: read_values(list).map_err(SpecError)? },
-            };
+            let axis = Axis::read(list).map_err(SpecError)?;
             averaged |= name == REPLICATIONS;
             cells = cells.checked_mul(axis.values.len()).filter(|&cells| cells <= MOST_CELLS).ok_or_else(|| {
                 SpecError(format!("the grid has more than {MOST_CELLS} cells: '{name}' alone {}", axis.values.len()))
@@ -167,7 +95,7 @@ impl Grid {
         }
         let grid = Grid { axes, cells, averaged };
         refuse_overruled(|name| grid.axis(name).is_some_and(|axis| axis.values.iter().any(|value| value != "none")))?;
-        if let Some(Axis { name, values }) = grid.idle_seeds().find(|seed| seed.values.len() > 1) {
+        if let Some(Axis { name, values, .. }) = grid.idle_seeds().find(|seed| seed.values.len() > 1) {
             let (count, draws) = (values.len(), what_draws(name));
             return Err(SpecError(format!(
                 "{name}: a list of {count} gives equal rows: it has no effect without {draws}"
@@ -203,7 +131,8 @@ impl Grid {
 
     /// Whether the cells are the same, in the same order.
     pub fn is_same(&self, other: &Grid) -> bool {
-        self.axes == other.axes
+        self.axes.len() == other.axes.len()
+            && self.axes.iter().zip(&other.axes).all(|(axis, other)| axis.is_same(other))
     }
 
     /// A text for users about the lists in which `other` ("here") differs from this grid ("there", in a folder).
@@ -213,7 +142,7 @@ impl Grid {
         let mut texts = Vec::new();
         for name in names {
             match (self.axis(name), other.axis(name)) {
-                (Some(here), Some(given)) if here == given => {}
+                (Some(here), Some(given)) if here.is_same(given) => {}
                 (Some(here), Some(given)) => {
                     texts.push(format!("{name} is {} there and {} here", here.abridged(), given.abridged()));
                 }
@@ -301,21 +230,22 @@ impl Grid {
         self.cells == 0
     }
 
+    /// The index of each value of a cell in its list, one per list.
+    pub fn places(&self, cell: usize) -> Vec<usize> {
+        let mut rest = cell;
+        let mut place = |axis: &Axis| {
+            let place = rest % axis.values.len();
+            rest /= axis.values.len();
+            place
+        };
+        let mut places: Vec<_> = self.axes.iter().rev().map(&mut place).collect();
+        places.reverse();
+        places
+    }
+
     /// The values of a cell, one per list.
     pub fn values(&self, cell: usize) -> Vec<&str> {
-        let mut rest = cell;
-        let mut values: Vec<_> = self
-            .axes
-            .iter()
-            .rev()
-            .map(|axis| {
-                let value = &axis.values[rest % axis.values.len()];
-                rest /= axis.values.len();
-                value.as_str()
-            })
-            .collect();
-        values.reverse();
-        values
+        self.axes.iter().zip(self.places(cell)).map(|(axis, place)| axis.values[place].as_str()).collect()
     }
 
     /// The cell at this index, from 0 to [`Grid::len`].
@@ -328,11 +258,6 @@ impl Grid {
             }
         }
         made
-    }
-
-    /// The lists of options without a column in the summary of a run: a sweep adds one. Each with its index and name.
-    pub fn added_columns(&self) -> impl Iterator<Item = (usize, &str)> {
-        self.axes.iter().map(|axis| axis.name.as_str()).enumerate().filter(|(_, name)| !Column::exists(name))
     }
 }
 
@@ -375,48 +300,6 @@ pub fn quoted(text: &str) -> String {
     }
 }
 
-/// The values of a list, in their printed form, so that equal values are equal texts.
-fn read_values(list: &GridList) -> Result<Vec<String>, String> {
-    let (name, mut values) = (list.name.as_str(), Vec::new());
-    for GridText { text, place } in &list.texts {
-        values.extend(read_text(name, text).map_err(|why| format!("{place}{name}: {why}"))?);
-    }
-    let place = list.texts.first().map_or("", |first| &first.place);
-    match (name, values.len()) {
-        (_, 0) => Err(format!("{place}{name}: no value is given")),
-        ("baseline", 2..) => Err(format!("{place}baseline: a sweep has one baseline")),
-        _ => Ok(values),
-    }
-}
-
-fn read_text(name: &str, text: &str) -> Result<Vec<String>, String> {
-    // The name of an existing file is not expanded: it may contain commas.
-    let values = match name == "trace" && std::path::Path::new(text).exists() {
-        true => vec![text.to_string()],
-        false => expand(name, text)?,
-    };
-    match OptionForm::find(name) {
-        None if name != "trace" => {
-            let names: Vec<_> = OPTIONS.iter().map(|option| option.name).collect();
-            Err(format!("this option cannot be swept; the options are trace, {}", names.join(", ")))
-        }
-        None if values.iter().any(|value| value == "-") => {
-            Err("a sweep reads its logs more than once, and standard input can be read only once".to_string())
-        }
-        None => Ok(values),
-        Some(option) => values.iter().map(|value| canonical(option, value)).collect(),
-    }
-}
-
-fn canonical(option: &OptionForm, value: &str) -> Result<String, String> {
-    let mut options = Options::default();
-    option.set(&mut options, value)?;
-    Ok(match option.get(&options) {
-        unset if unset.is_empty() => value.to_string(),
-        printed => printed,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -435,7 +318,7 @@ mod tests {
         assert_eq!(grid.values(1), ["a", "easy", "1.2"]);
         assert_eq!(grid.values(2), ["a", "sjbf", "1"]);
         assert_eq!(grid.values(7), ["b", "sjbf", "1.2"]);
-        assert_eq!(grid.added_columns().collect::<Vec<_>>(), [(2, "load")]);
+        assert_eq!(grid.swept_columns().map(|column| column.name().to_string()).collect::<Vec<_>>(), ["load"]);
         let cell = grid.cell(7);
         assert_eq!(cell.command(), "sim --trace b --load 1.2 --format csv");
         assert_eq!(cell.trace.as_deref(), Some("b"));

@@ -6,7 +6,7 @@
 //!
 #![doc = include_str!("../cli/help/sweeps.md")]
 
-mod expand;
+mod axis;
 mod grid;
 mod plan;
 mod results;
@@ -14,10 +14,12 @@ mod run;
 mod slurm;
 mod store;
 
-pub use expand::expand;
-pub use grid::{Axis, Cells, Grid, GridCell, GridList, GridText, Labels, REPLICATIONS};
+pub use axis::{Axis, GridList, GridText, REPLICATIONS, SweptKey};
+pub use grid::{Cells, Grid, GridCell, Labels};
 pub use plan::{Keys, RESULTS_REVISION, StartMode, Sweep, SweepError};
 pub use results::{FinishedRow, ResultColumn, SweepProgress, finished_rows, write_results};
 pub use run::{Failure, RunReport, Shard, run};
 pub use slurm::{SlurmError, Submitted, active_job, submit};
 pub use store::{CellKey, LogState, PartWriter, Store};
+
+pub use crate::spec::expand;

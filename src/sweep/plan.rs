@@ -19,7 +19,7 @@ use super::grid::{Cells, Grid};
 use super::store::{CellKey, LogState, Store};
 
 /// Increased whenever any result of the main command changes, so that a sweep never mixes results of two revisions.
-pub const RESULTS_REVISION: u32 = 4;
+pub const RESULTS_REVISION: u32 = 5;
 
 /// Why a sweep cannot be started or resumed.
 #[derive(Debug)]

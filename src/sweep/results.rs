@@ -59,12 +59,14 @@ impl SweepProgress {
 pub enum ResultColumn<'a> {
     /// One that every run has.
     Run(&'static Column),
-    /// The values of a list of the grid.
+    /// The values of a list of the grid, or of a key of the specs in it.
     Swept {
         /// The index of the list.
         axis: usize,
-        /// The option, which is the column's name.
+        /// The option, or option and key: `load`, `predictor.window`.
         name: &'a str,
+        /// One per value of the list.
+        values: &'a [String],
     },
 }
 
@@ -78,10 +80,10 @@ impl ResultColumn<'_> {
     }
 
     /// Its value in a row.
-    pub fn cell(&self, row: &FinishedRow<'_>) -> Cell {
+    pub fn cell(&self, row: &FinishedRow) -> Cell {
         match self {
             ResultColumn::Run(column) => column.cell(&row.run),
-            ResultColumn::Swept { axis, .. } => Cell::Text(row.values[*axis].to_string()),
+            ResultColumn::Swept { axis, values, .. } => Cell::Text(values[row.places[*axis]].clone()),
         }
     }
 }
@@ -92,10 +94,23 @@ impl Grid {
         self.axes().iter().any(|axis| axis.name == "baseline" && axis.values != ["none"])
     }
 
-    /// The columns of its results.
+    /// The columns that a sweep adds to those of a run: one for each list of an option without a column, and one for each
+    /// swept key of specs.
+    pub fn swept_columns(&self) -> impl Iterator<Item = ResultColumn<'_>> {
+        self.axes().iter().enumerate().flat_map(|(axis, list)| {
+            let option = ResultColumn::Swept { axis, name: &list.name, values: &list.values };
+            let keys = list.keys.iter();
+            let keys = keys.map(move |key| ResultColumn::Swept { axis, name: &key.column, values: &key.values });
+            (!Column::exists(&list.name)).then_some(option).into_iter().chain(keys)
+        })
+    }
+
+    /// The columns of its results. The column `options` is the last, as in the results of a run.
     pub fn columns(&self) -> Vec<ResultColumn<'_>> {
-        let added = self.added_columns().map(|(axis, name)| ResultColumn::Swept { axis, name });
-        columns(self.has_baseline()).map(ResultColumn::Run).chain(added).collect()
+        let mut all: Vec<_> = columns(self.has_baseline()).map(ResultColumn::Run).collect();
+        let last = all.pop();
+        all.extend(self.swept_columns().chain(last));
+        all
     }
 
     /// The columns with these names.
@@ -117,13 +132,13 @@ impl Grid {
 
 /// The row of a finished cell.
 #[derive(Clone, Debug)]
-pub struct FinishedRow<'a> {
+pub struct FinishedRow {
     /// The key of the cell.
     pub key: CellKey,
     /// Its labels and figures.
     pub run: RunRow,
-    /// The values of the cell, one for each list of the grid.
-    pub values: Vec<&'a str>,
+    /// As [`Grid::places`].
+    pub places: Vec<usize>,
 }
 
 /// The rows of finished cells, in the order of the grid. An item is an error if a part cannot be read.
@@ -131,7 +146,7 @@ pub fn finished_rows<'a>(
     sweep: &'a Sweep,
     keys: &'a Keys,
     store: &'a Store,
-) -> impl Iterator<Item = Result<FinishedRow<'a>, OutputError>> {
+) -> impl Iterator<Item = Result<FinishedRow, OutputError>> {
     let labels = sweep.grid.labels();
     keys.keys.iter().enumerate().filter_map(move |(cell, key)| {
         let key = (*key)?;
@@ -140,7 +155,16 @@ pub fn finished_rows<'a>(
             Err(error) => return Some(Err(error)),
         };
         run.label.trace = labels.of(cell).to_string();
-        Some(Ok(FinishedRow { key, run, values: sweep.grid.values(cell) }))
+        let places = sweep.grid.places(cell);
+        for (axis, place) in sweep.grid.axes().iter().zip(&places) {
+            // Another sweep may have computed the cell. The text of this grid has the defaults of its swept keys.
+            match axis.name.as_str() {
+                "scheduler" => run.label.scheduler.clone_from(&axis.values[*place]),
+                "predictor" => run.label.predictor.clone_from(&axis.values[*place]),
+                _ => {}
+            }
+        }
+        Some(Ok(FinishedRow { key, run, places }))
     })
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use rustc_hash::FxHashMap;
 
 use crate::experiment::{Options, Setting, simulate};
-use crate::metrics::{Baseline, RunRow, Summary, summarize};
+use crate::metrics::{Baseline, RunRow, Summary, Users, summarize_with_users};
 use crate::parallel;
 use crate::report::OutputError;
 use crate::trace::{Log, ReadOptions, Workload, read};
@@ -148,7 +148,7 @@ struct Workers<'a> {
     pending: Vec<usize>,
     logs: LogCache,
     /// A baseline is the same for all cells that differ only in their scheduler and predictor.
-    baselines: Mutex<FxHashMap<String, Arc<Once<Summary>>>>,
+    baselines: Mutex<FxHashMap<String, Arc<Once<Measured>>>>,
     part: Mutex<PartWriter>,
     next: AtomicUsize,
     finished: AtomicUsize,
@@ -156,6 +156,9 @@ struct Workers<'a> {
     stop: AtomicBool,
     failures: Mutex<Vec<Failure>>,
 }
+
+/// The figures of a run, and of each of its users. Shared, because there may be many users.
+type Measured = Arc<(Summary, Users)>;
 
 /// A value that is computed by the first thread that needs it.
 type Once<T> = OnceLock<Result<T, String>>;
@@ -215,15 +218,15 @@ impl Workers<'_> {
             }
         };
         let setting = options.setting();
-        let summary = summary_of(&workload, &setting, options)?;
+        let run = measured(&workload, &setting, options)?;
         let baseline = match &options.baseline {
             None => None,
             Some(baseline) => {
-                let summary = self.baseline(&name, baseline, options, &workload)?;
-                Some(Baseline { name: baseline.pair(), summary })
+                let base = self.baseline(&name, baseline, options, &workload)?;
+                Some(Baseline { name: baseline.pair(), summary: base.0, losers: run.1.losers(&base.1) })
             }
         };
-        Ok(RunRow { label: options.label(&workload), summary, baseline })
+        Ok(RunRow { label: options.label(&workload), summary: run.0, baseline })
     }
 
     fn baseline(
@@ -232,16 +235,16 @@ impl Workers<'_> {
         baseline: &Setting,
         options: &Options,
         workload: &Workload,
-    ) -> Result<Summary, String> {
+    ) -> Result<Measured, String> {
         let name = format!("{workload_name}\n{}\n{:?}", baseline.in_full(), options.measure);
         let slot = lock(&self.baselines).entry(name).or_default().clone();
-        slot.get_or_init(|| summary_of(workload, baseline, options)).clone()
+        slot.get_or_init(|| measured(workload, baseline, options)).clone()
     }
 }
 
-fn summary_of(workload: &Workload, setting: &Setting, options: &Options) -> Result<Summary, String> {
+fn measured(workload: &Workload, setting: &Setting, options: &Options) -> Result<Measured, String> {
     let record = simulate(workload, setting, &mut |_| ()).map_err(|error| error.to_string())?;
-    Ok(summarize(workload, &record, &options.measure))
+    Ok(Arc::new(summarize_with_users(workload, &record, &options.measure)))
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {

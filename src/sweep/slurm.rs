@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::report::OutputError;
+use crate::text::counted;
 
 use super::grid::quoted;
 use super::plan::Sweep;
@@ -50,7 +51,8 @@ impl fmt::Display for SlurmError {
             SlurmError::File(error) => error.fmt(f),
             SlurmError::Busy { job, tasks } => write!(
                 f,
-                "{tasks} tasks of job {job} are still in the queue: wait for them (`sim sweep status`), or end them (`scancel {job}`)"
+                "job {job} still has {} in the queue: wait for its end (`sim sweep status`), or end it (`scancel {job}`)",
+                counted(*tasks as u64, "task")
             ),
         }
     }

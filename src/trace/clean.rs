@@ -4,7 +4,9 @@ use super::error::TraceError;
 use super::read::Log;
 use super::record::{CANCELLED, Record};
 use super::workload::{CleaningReport, Workload};
+use super::zone::Zone;
 use crate::job::{Job, Submission};
+use crate::text::counted;
 use crate::time::{HOUR, Seconds, Time};
 
 /// The field with the number of processors of a job. If it is unknown, the other one is used.
@@ -252,7 +254,8 @@ impl<'a> Cleaner<'a> {
             jobs.sort_by_key(|job| job.submission.submit);
         }
         let unix_start = log.header.number("UnixStartTime").filter(|&start| start > 0);
-        Ok(Workload { label: log.label.clone(), procs, jobs, unix_start, wide: log.wide.clone(), cleaning: report })
+        let (zone, wide) = (Zone::of(&log.header), log.wide.clone());
+        Ok(Workload { label: log.label.clone(), procs, jobs, unix_start, zone, wide, cleaning: report })
     }
 }
 
@@ -261,8 +264,9 @@ fn why_no_jobs(report: &CleaningReport) -> String {
         return "the log has no records".to_string();
     }
     format!(
-        "of {} records {} are not sane, {} are wider than the machine (--procs), {} have no estimate (--missing-estimate), {} have no recorded wait (a log written by --swf-out has them)",
-        report.records,
+        "of {}, {} not sane, {} wider than the machine (--procs), {} without an estimate (--missing-estimate), {} without \
+         a recorded wait (a log written by --swf-out has them)",
+        counted(report.records, "record"),
         report.not_sane(),
         report.too_wide,
         report.without_estimate,

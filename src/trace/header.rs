@@ -6,7 +6,8 @@ const ROOM_FOR_FIELDS: usize = 1 << 20;
 const ROOM_FOR_COMMENTS: usize = 1 << 16;
 
 /// The fields that the program reads. The first one of each name is always kept.
-const NEEDED: [&str; 6] = ["MaxProcs", "MaxNodes", "MaxJobs", "UnixStartTime", "Computer", "Installation"];
+const NEEDED: [&str; 8] =
+    ["MaxProcs", "MaxNodes", "MaxJobs", "UnixStartTime", "TimeZoneString", "TimeZone", "Computer", "Installation"];
 
 /// A log's header, byte for byte as written. If it is unusually large, a part of it is missing.
 #[derive(Clone, Debug, Default)]

@@ -24,6 +24,7 @@ mod validate;
 mod wide;
 mod workload;
 mod write;
+mod zone;
 
 pub use accounting::{CsvColumns, EstimateField, LogNames, LogReading, SourceReport, SubmitTime, Unit};
 pub use clean::{Cleaning, MissingEstimate, Overrun, ProcsField, clean, clean_out, peak};
@@ -42,3 +43,4 @@ pub use validate::{Finding, Findings, validate};
 pub use wide::WideNumbers;
 pub use workload::{CleaningReport, Workload};
 pub use write::{write_header, write_record, write_texts};
+pub use zone::{LocalClock, Zone};

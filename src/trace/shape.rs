@@ -33,7 +33,7 @@ pub struct Shaping {
 
 impl Default for Shaping {
     fn default() -> Self {
-        Shaping { from: None, to: None, first: None, repeat: 1, load: 1.0, shake: 0, seed: 0 }
+        Shaping { from: None, to: None, first: None, repeat: 1, load: 1.0, shake: 0, seed: 1 }
     }
 }
 
@@ -157,6 +157,7 @@ mod tests {
     use crate::job::{Job, Submission};
     use crate::trace::wide::WideNumbers;
     use crate::trace::workload::CleaningReport;
+    use crate::trace::zone::Zone;
 
     fn workload(submits: &[i64]) -> Workload {
         let jobs = submits.iter().zip(1..).map(|(&submit, number)| Job {
@@ -171,6 +172,7 @@ mod tests {
             procs: 4,
             jobs: jobs.collect(),
             unix_start: None,
+            zone: Zone::default(),
             wide: WideNumbers::default(),
             cleaning: CleaningReport::default(),
         }

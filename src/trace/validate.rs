@@ -8,6 +8,7 @@ use super::header::Header;
 use super::read::{Line, Lines, Log, OpenLog, ReadOptions, open, read_accounting};
 use super::record::Record;
 use super::source::Source;
+use crate::text::{counted, plural};
 
 /// The most faulty lines kept to be shown; all are counted.
 const FAULTS_SHOWN: usize = 20;
@@ -133,33 +134,38 @@ impl Findings {
         let count = |is: fn(&Record) -> bool| log.records.iter().filter(|record| is(record)).count() as u64;
         let report = &log.source;
         let remarks = [
-            (report.steps, "rows of steps of jobs: dropped"),
-            (report.array_ranges, "rows of ranges of job arrays: dropped"),
-            (report.not_ended, "jobs that had not ended: dropped"),
-            (report.other_events, "rows that do not report the end of a job: dropped"),
-            (report.without_gpus, "jobs without GPUs: dropped"),
-            (report.other_clusters, "jobs of other clusters: dropped"),
-            (report.never_started, "jobs that never started: dropped by cleaning"),
+            (report.steps, "row", "of steps of jobs: dropped"),
+            (report.array_ranges, "row", "of ranges of job arrays: dropped"),
+            (report.not_ended, "job", "that had not ended: dropped"),
+            (report.other_events, "row", "of other events than the end of a job: dropped"),
+            (report.without_gpus, "job", "without GPUs: dropped"),
+            (report.other_clusters, "job", "of other clusters: dropped"),
+            (report.never_started, "job", "that never started: dropped by cleaning"),
             (
                 count(|record| record.runtime >= 0 && is_insane(record)),
-                "records without processors: dropped by cleaning",
+                "record",
+                "without processors: dropped by cleaning",
             ),
-            (report.unknown_states, "jobs with an unknown state: their status is 0, or -1 in csv"),
-            (report.waits_cut, "jobs that started before they were submitted: their wait is 0"),
+            (report.unknown_states, "job", "with an unknown state: the status is 0, or -1 in csv"),
+            (report.waits_cut, "job", "with a start before the submission: the wait is 0"),
             (
                 report.clock_changes,
-                "jobs whose times differ from their run time by an hour or more: the run time is used",
+                "job",
+                "with times that differ from the run time by an hour or more: the run time is used",
             ),
-            (report.held, "jobs that were held: submitted when they became eligible (--submit-time)"),
-            (count(|record| record.runtime == 0), "records with a run time of 0: simulated as 1 second"),
-            (count(|record| record.estimate <= 0), "records without an estimate: filled in (--missing-estimate)"),
+            (report.held, "job", "held: submitted on becoming eligible (--submit-time)"),
+            (count(|record| record.runtime == 0), "record", "with a run time of 0: simulated as 1 second"),
+            (count(|record| record.estimate <= 0), "record", "without an estimate: filled in (--missing-estimate)"),
             (
                 count(|record| record.estimate > 0 && record.runtime > record.estimate),
-                "records running longer than estimated (--overrun)",
+                "record",
+                "running longer than estimated (--overrun)",
             ),
         ];
-        let found = remarks.into_iter().filter(|(count, _)| *count > 0);
-        self.remarks.extend(found.map(|(count, what)| Finding { what: what.to_string(), count, first_line: 0 }));
+        for (count, thing, what) in remarks.into_iter().filter(|(count, ..)| *count > 0) {
+            let what = format!("{} {what}", plural(count, thing));
+            self.remarks.push(Finding { what, count, first_line: 0 });
+        }
     }
 }
 
@@ -209,7 +215,7 @@ fn validate_swf(raw: OpenLog, progress: &mut dyn FnMut(usize)) -> Result<Finding
         }
     }
     findings.no_machine = header.procs().is_none() && !has_waits;
-    let width = format!("wider than the machine's {} processors: dropped", procs.unwrap_or(0));
+    let width = format!("wider than the machine ({}): dropped", counted(procs.unwrap_or(0).into(), "processor"));
     let remarks = [
         (insane, "not sane (no processors, or a negative run or submit time): dropped"),
         (wide, width.as_str()),
@@ -228,13 +234,17 @@ fn validate_swf(raw: OpenLog, progress: &mut dyn FnMut(usize)) -> Result<Finding
         }
     }
     if header.procs().is_none() && has_waits {
-        let what = "records, but neither MaxProcs nor MaxNodes: the machine is the most that was in use (--procs)";
-        findings.remarks.push(Finding { what: what.to_string(), count: findings.records, first_line: 0 });
+        let what = format!(
+            "{}, but neither MaxProcs nor MaxNodes: the machine is the most that was in use (--procs)",
+            plural(findings.records, "record")
+        );
+        findings.remarks.push(Finding { what, count: findings.records, first_line: 0 });
     }
     if let Some(declared) = header.number("MaxJobs")
         && u64::try_from(declared) != Ok(findings.records)
     {
-        let what = format!("records, but the header's MaxJobs is {declared}");
+        let records = plural(findings.records, "record");
+        let what = format!("{records}, but the header's MaxJobs is {declared}");
         findings.remarks.push(Finding { what, count: findings.records, first_line: 0 });
     }
     Ok(findings)

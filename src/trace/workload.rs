@@ -1,6 +1,7 @@
 //! A workload: the jobs of a log that can be simulated, and the size of the machine.
 
 use super::wide::WideNumbers;
+use super::zone::Zone;
 use crate::job::Job;
 use crate::time::{Seconds, Time};
 
@@ -15,6 +16,8 @@ pub struct Workload {
     pub jobs: Vec<Job>,
     /// The Unix time of the log's time 0. None if the log does not say it.
     pub unix_start: Option<Time>,
+    /// The time zone of the machine.
+    pub zone: Zone,
     /// The numbers of users and other names in the jobs that do not fit into 32 bits.
     pub wide: WideNumbers,
     /// What cleaning did to the log's records.

@@ -9,7 +9,7 @@ use super::figures::{CalibrationBin, HitRate, WaitFigures};
 use super::method::WaitMethod;
 use super::regression::ITERATIONS;
 use super::schedule::SiteSchedule;
-use crate::report::{Cell, Table, grouped, percent};
+use crate::report::{Cell, Table, counted, grouped, percent, write_wrapped};
 use crate::text::printable;
 use crate::time::{Seconds, readable_duration};
 
@@ -100,9 +100,20 @@ pub fn job_cells(evaluation: &Evaluation, schedule: &SiteSchedule<'_>, at: usize
 }
 
 /// Writes the figures of all methods, the confusion matrix of the first one, and the calibration of the probabilities.
-pub fn write_tables(out: &mut dyn Write, evaluation: &Evaluation, all: &[WaitFigures]) -> io::Result<()> {
+pub fn write_tables(out: &mut dyn Write, width: usize, evaluation: &Evaluation, all: &[WaitFigures]) -> io::Result<()> {
     let mut table = Table::default();
-    table.line(["", "predictions", "error", "1 class", "2 classes", "3 classes", "slow: 1", "2", "3", "covered"]);
+    table.headings([
+        "",
+        "predictions",
+        "error",
+        "1 class",
+        "2 classes",
+        "3 classes",
+        "slow: 1",
+        "slow: 2",
+        "slow: 3",
+        "covered",
+    ]);
     for figures in all {
         let mut cells = vec![figures.method.clone(), grouped(figures.predictions)];
         let shares = figures.classes.iter().chain(&figures.slow).chain([&figures.covered]);
@@ -110,46 +121,51 @@ pub fn write_tables(out: &mut dyn Write, evaluation: &Evaluation, all: &[WaitFig
         cells.extend(numbers.map(|number| percent(number / 100.0)));
         table.push(cells);
     }
-    table.write(out)?;
+    table.write(out, width)?;
     for figures in all.iter().filter(|figures| figures.unanswered > 0) {
-        let unanswered = grouped(figures.unanswered);
+        let unanswered = counted(figures.unanswered, "job");
         let why = match figures.method.starts_with("downey") {
             true => "found other jobs waiting, or too few processors in use by jobs that will end",
             false => "arrived when too few jobs were known",
         };
-        writeln!(out, "{}: no answer for {unanswered} jobs, which {why}", figures.method)?;
+        write_wrapped(out, "", &format!("{}: no answer for {unanswered}, which {why}", figures.method), width)?;
     }
     for figures in all.iter().filter(|figures| figures.stopped > 0) {
-        let (stopped, iterations) = (grouped(figures.stopped), grouped(ITERATIONS as u64));
-        writeln!(out, "{}: the solver was stopped after {iterations} iterations for {stopped} jobs", figures.method)?;
+        let (stopped, iterations) = (counted(figures.stopped, "job"), counted(ITERATIONS as u64, "iteration"));
+        let note = format!("{}: the solver was stopped after {iterations} for {stopped}", figures.method);
+        write_wrapped(out, "", &note, width)?;
     }
     if let Some((precision, recall)) = all.iter().find_map(|figures| figures.quick) {
         let [right, predicted, quick] = [precision.right, precision.all, recall.all].map(grouped);
         let [precision, recall] = [precision, recall].map(|share| percent(share.percent() / 100.0));
-        writeln!(
-            out,
-            "\nquick starters (less than an hour): {predicted} predicted, {right} of them right ({precision}); {recall} of all {quick} found"
-        )?;
+        let quick = format!(
+            "quick starters (less than an hour): {predicted} predicted, {right} of them right ({precision}); {recall} \
+             of all {quick} found"
+        );
+        writeln!(out)?;
+        write_wrapped(out, "", &quick, width)?;
     }
     if let Some(first) = all.first() {
-        writeln!(out, "\n{}: jobs by what they waited (lines) and by what was predicted (columns)", first.method)?;
+        let heading = format!("{}: jobs by what they waited (lines) and by what was predicted (columns)", first.method);
+        writeln!(out)?;
+        write_wrapped(out, "", &heading, width)?;
         let mut table = Table::default();
-        let names = WaitClass::all().map(|class| class.name().to_string());
-        table.push([String::new()].into_iter().chain(names).collect());
+        table.headings([""].into_iter().chain(WaitClass::all().map(WaitClass::name)));
         for class in WaitClass::all() {
             let counts = first.confusion[class.index()].map(grouped);
             table.push([class.name().to_string()].into_iter().chain(counts).collect());
         }
-        table.write(out)?;
+        table.write(out, width)?;
     }
-    writeln!(out, "\nprobabilities of ranges, and how often the job was in the range")?;
+    writeln!(out)?;
+    write_wrapped(out, "", "probabilities of ranges, and how often the job was in the range", width)?;
     let mut table = Table::default();
-    table.line(["", "given", "predicted", "observed"]);
+    table.headings(["", "given", "predicted", "observed"]);
     for bin in evaluation.calibration() {
         let name = format!("{:.0} to {:.0}%", bin.low * 100.0, bin.low * 100.0 + 10.0);
         table.push(vec![name, grouped(bin.count), percent(bin.predicted()), percent(bin.observed())]);
     }
-    table.write(out)
+    table.write(out, width)
 }
 
 /// One answer as a row: the job, the site, the prediction, and the predictions of other methods. `number` is the job's
@@ -188,34 +204,37 @@ pub fn answer_cells(answer: &WaitAnswer, number: Option<i64>, actual: Option<Sec
 /// Writes an answer as text. `name` describes the job in the first line; `actual` is its actual wait, if known.
 pub fn write_answer(
     out: &mut dyn Write,
+    width: usize,
     answer: &WaitAnswer,
     name: &str,
     schedule: &SiteSchedule<'_>,
     actual: Option<Seconds>,
 ) -> io::Result<()> {
     let WaitAnswer { job, prediction, .. } = answer;
-    let plural = |count: usize, word: &str| {
-        let end = if count == 1 { "" } else { "s" };
-        format!("{} {word}{end}", grouped(count as u64))
-    };
-    let procs = plural(job.procs as usize, "processor");
-    writeln!(out, "{}: {procs} for {}", printable(name), readable_duration(job.estimate as f64))?;
-    let (waiting, running) = (plural(answer.waiting, "job"), plural(answer.running, "job"));
-    let (occupied, all) = (grouped(answer.occupied.max(0) as u64), grouped(u64::from(schedule.procs)));
-    writeln!(out, "{waiting} waiting, {running} running on {occupied} of {all} processors\n")?;
+    let procs = counted(u64::from(job.procs), "processor");
+    let asked = format!("{}: {procs} for {}", printable(name), readable_duration(job.estimate as f64));
+    write_wrapped(out, "", &asked, width)?;
+    let (waiting, running) = (counted(answer.waiting as u64, "job"), counted(answer.running as u64, "job"));
+    let occupied = grouped(answer.occupied.max(0) as u64);
+    let all = counted(u64::from(schedule.procs), "processor");
+    write_wrapped(out, "", &format!("{waiting} waiting, {running} running on {occupied} of {all}"), width)?;
+    writeln!(out)?;
     for (class, probability) in prediction.two() {
         writeln!(out, "{:>4.0}%: {}", probability * 100.0, class.name())?;
     }
-    let (similar, point) = (plural(prediction.similar, "similar job"), readable_duration(prediction.point));
+    let similar = counted(prediction.similar as u64, "similar job");
+    let point = readable_duration(prediction.point);
     let [shortest, middle, longest] = answer.waits.map(|wait| readable_duration(wait as f64));
     let (known, radius) = (grouped(answer.known as u64), prediction.radius);
-    writeln!(
-        out,
-        "\n{similar} of the last {known} (distance up to {radius:.2}) waited {point} on average, the nearest"
-    )?;
-    writeln!(out, "counting most; from {shortest} to {longest}, half of them at most {middle}. The nearest:\n")?;
+    let neighbours = format!(
+        "{similar} of the last {known} (distance up to {radius:.2}) waited {point} on average, the nearest counting most; \
+         from {shortest} to {longest}, half of them at most {middle}. The nearest:"
+    );
+    writeln!(out)?;
+    write_wrapped(out, "", &neighbours, width)?;
+    writeln!(out)?;
     let mut table = Table::default();
-    table.line(["  job", "processors", "estimate", "waited", "distance"]);
+    table.headings(["  job", "processors", "estimate", "waited", "distance"]);
     for near in &answer.nearest {
         table.push(vec![
             format!("  {}", schedule.jobs[near.id.index()].number),
@@ -225,13 +244,19 @@ pub fn write_answer(
             format!("{:.3}", near.distance),
         ]);
     }
-    table.write(out)?;
+    table.write(out, width)?;
     let quick = if prediction.quick { "yes" } else { "no" };
-    writeln!(out, "\nwithin the hour, by jobs of about its size and a machine about as full: {quick}")?;
+    writeln!(out)?;
+    write_wrapped(
+        out,
+        "",
+        &format!("within the hour, by jobs of about its size and a machine about as full: {quick}"),
+        width,
+    )?;
     for (name, point) in &answer.others {
         let point = point.map_or("no answer, too few jobs are known".to_string(), readable_duration);
         let what = if is_bound(name) { "at most " } else { "" };
-        writeln!(out, "{name}: {what}{point}")?;
+        write_wrapped(out, "", &format!("{name}: {what}{point}"), width)?;
     }
     if let Some(actual) = actual {
         writeln!(out, "\nit waited {}: {}", readable_duration(actual as f64), WaitClass::of(actual as f64).name())?;

@@ -200,7 +200,7 @@ fn what_cannot_be_made_says_what_can() {
     let ran = sim_fed(&["--trace", "-", "--estimates", "tsafrir:pairs=2h:10"], log_of(&[(10, 60)]).as_bytes());
     assert!(ran.code == 2 && ran.err.contains("pairs: 2h is longer than tmax, 1m"), "{}", ran.err);
     for (args, message) in [
-        (&["estimates"][..], "--model <MODEL>"),
+        (&["estimates"][..], "--estimates <MODEL>"),
         (&["estimates", "--model", "phi"], "the estimate models are f, feit, x2, shuffle, tsafrir"),
         (&["estimates", "--model", "f", "--seed=-1"], "invalid value '-1'"),
         (&["estimates", "--model", "f", "--trace", "/nowhere.swf"], "cannot open /nowhere.swf"),
@@ -220,7 +220,7 @@ fn what_cannot_be_made_says_what_can() {
     let ran = sim_fed(&["estimates", "--trace", "-", "--model", "f"], bad.as_bytes());
     assert!(ran.code == 2 && ran.err.contains("standard input:3:12: field 6"), "{}", ran.err);
     let ran = sim_fed(&["estimates", "--trace", "-", "--model", "f", "--skip-bad-lines"], bad.as_bytes());
-    assert!(ran.code == 2 && ran.err.contains("1 faulty lines skipped") && ran.err.contains("no job"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("1 faulty line skipped") && ran.err.contains("no job"), "{}", ran.err);
     let ran = sim_fed(&["estimates", "--trace", "-", "--model", "tsafrir"], b"; MaxProcs: 8\n");
     assert!(ran.code == 2 && ran.err.contains("the log has no records"), "{}", ran.err);
 }

@@ -416,15 +416,15 @@ fn validation_of_other_formats() {
     let good = row("1", "00:00:00", "00:00:10", "00:01:00", 2, "COMPLETED", "x");
     let sound =
         sim_fed(&["trace", "validate", "-"], sacct(&[good.clone(), good.replace("1|ann", "1.batch|ann")]).as_bytes());
-    assert!(sound.code == 0 && sound.out.contains("1 rows of steps of jobs: dropped"), "{}", sound.out);
-    assert!(sound.out.ends_with("sound: 1 records, 0 faulty lines\n"), "{}", sound.out);
+    assert!(sound.code == 0 && sound.out.contains("1 row of steps of jobs: dropped"), "{}", sound.out);
+    assert!(sound.out.ends_with("sound: 1 record, 0 faulty lines\n"), "{}", sound.out);
     let bad = sim_fed(&["trace", "validate", "-"], sacct(&[good.replace("2026", "20x6"), good]).as_bytes());
     assert!(
         bad.code == 2 && bad.out.contains("standard input:2:") && bad.out.contains("is not a time such as"),
         "{}",
         bad.out
     );
-    assert!(bad.out.ends_with("not sound: 1 records, 1 faulty lines\n"), "{}", bad.out);
+    assert!(bad.out.ends_with("not sound: 1 record, 1 faulty line\n"), "{}", bad.out);
 }
 
 /// A file of accounting in the folder of real logs.

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The top-level modules ("rooms") by layer ("floor"), lowest first; modules of one layer do not use each other. (`time` and
-/// `text` are below the other basic modules, which use them.)
+/// The top-level modules ("rooms") by layer ("floor"), lowest first; modules of one layer do not use each other. (`time`,
+/// `text` and `similar` are below the other basic modules, which use them.)
 const FLOORS: [&[&str]; 14] = [
-    &["time", "text"],
+    &["time", "text", "similar"],
     &["job", "spec", "settings_file", "stats", "rng", "parallel"],
     &["trace"],
     &["model"],
@@ -15,7 +15,7 @@ const FLOORS: [&[&str]; 14] = [
     &["metrics"],
     &["experiment"],
     &["report"],
-    &["malleable", "search", "sweep"],
+    &["compare", "malleable", "search", "sweep"],
     &["wait"],
     &["meta"],
     &["reproduce"],
@@ -204,6 +204,55 @@ fn nothing_unfinished_and_nothing_printed_from_below() {
         // It panics if standard error cannot be written, and prints control characters unchanged.
         let mut lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
         assert!(!lines.any(|line| line.contains("eprint")), "{path:?} has eprintln!: use cli/stderr.rs");
+    }
+}
+
+/// "1 jobs" is wrong. A number before a noun is written by `text::counted` or `text::counted_as`, which know both forms.
+#[test]
+fn counts_have_their_plural() {
+    const NOUNS: [&str; 16] = [
+        "jobs",
+        "records",
+        "rows",
+        "cells",
+        "lines",
+        "runs",
+        "sites",
+        "processors",
+        "days",
+        "seeds",
+        "tasks",
+        "sets",
+        "scenarios",
+        "threads",
+        "logs",
+        "times",
+    ];
+    // These are never 1: more processors than a machine has, more jobs than are allowed.
+    const NEVER_ONE: [&str; 2] = ["{needs} processors", "{jobs:.0} jobs"];
+    let has_plural = |line: &str| {
+        let places = NOUNS.iter().flat_map(|noun| {
+            let wanted = format!("}} {noun}");
+            line.match_indices(&wanted).map(|(at, found)| (at, at + found.len())).collect::<Vec<_>>()
+        });
+        let is_whole_word = |end: usize| !line[end..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        // A name in capitals is a constant.
+        let is_constant = |at: usize| {
+            let name = line[..at].rsplit('{').next().unwrap_or_default();
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_uppercase() || c == '_')
+        };
+        places.into_iter().any(|(at, end)| is_whole_word(end) && !is_constant(at))
+    };
+    assert!(has_plural("\"{} jobs\"") && has_plural("{count:>3} rows, ") && !has_plural("{MOST} cells, {} jobsite"));
+    for (path, text) in sources() {
+        // The notes of reproductions are texts of their CSV, which stays as it is.
+        if path.starts_with("reproduce") {
+            continue;
+        }
+        let lines = without_tests(&text).lines().filter(|line| !line.trim_start().starts_with("//"));
+        for line in lines.filter(|line| !NEVER_ONE.iter().any(|known| line.contains(known))) {
+            assert!(!has_plural(line), "{path:?}: use text::counted in\n{line}");
+        }
     }
 }
 

@@ -4,6 +4,9 @@ mod archive;
 mod bad_input;
 mod boundaries;
 mod cli;
+mod compare;
+#[cfg(unix)]
+mod completions;
 mod estimates;
 mod faults;
 mod formats;
@@ -15,10 +18,13 @@ mod help;
 mod invariants;
 mod layers;
 mod malleable;
+#[cfg(unix)]
+mod man;
 mod meta;
 mod model_downey;
 mod model_lublin;
 mod model_users;
+mod one_language;
 mod oracle;
 mod outside;
 mod plain;
@@ -37,8 +43,12 @@ mod slurm;
 mod support;
 mod sweep;
 #[cfg(unix)]
+mod terminal;
+#[cfg(unix)]
 mod trials;
 mod wait;
+mod who_pays;
+mod widths;
 
 // `size_mean` is a file as it would be in the library, where these are modules of the crate.
 #[cfg(unix)]

@@ -491,7 +491,12 @@ fn what_is_wrong_with_a_grid_is_said_with_exit_code_2() {
         (vec!["meta", "--site", &a, "--site", &a], "two sites are called 'A'"),
         (vec!["meta", "--site", &a, "--policy", "luck"], "the policies are static, least-loaded"),
         (vec!["meta", "--site", &a, "--policy", "static,static"], "given twice"),
-        (vec!["meta", "--site", &a, "--warmup", "5000"], "leave none of the 5,000 jobs"),
+        (vec!["meta", "--site", &a, "--warmup", "5000"], "leave no job to measure: there are 5,000 jobs"),
+        (
+            vec!["meta", "--site", &a, "--policy", "k-distributed:k=1..2,k-distributed:k=2"],
+            "k-distributed is given twice",
+        ),
+        (vec!["meta", "--site", &a, "--policy", "k-distributed:k=[1,2]"], "; write k={1|2} or k=1..2"),
         (vec!["meta", file.to_str().unwrap()], "site 1: 'log' is missing"),
         (vec!["meta", "--site", &replay], "log's own schedule"),
         (vec!["meta", "--scenario", "3K-equal-I"], "a scenario is SIZE-PARTITIONING-LOAD"),

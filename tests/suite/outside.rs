@@ -46,7 +46,7 @@ fn long_lists_are_read_at_once() {
 #[test]
 fn files_of_settings_have_limits() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("large");
+    let path = folder.path().join("large.toml");
     let file = path.to_str().unwrap();
     let limit = format!("{file} is longer than 1 MiB, the limit for such a file");
     fs::write(&path, format!("(u)\n#{}\n", "x".repeat(1 << 20))).unwrap();
@@ -145,7 +145,7 @@ fn comments_take_no_memory() {
     };
     write(&format!("; MaxProcs: 8\n{RECORD}"));
     let (code, out, err) = run(&["trace", "validate", file]);
-    assert!(code == Some(0) && out.contains("sound: 1 records, 0 faulty lines"), "{code:?} {out}{err}");
+    assert!(code == Some(0) && out.contains("sound: 1 record, 0 faulty lines"), "{code:?} {out}{err}");
     let (code, out, err) = run(&["trace", "info", file, "--format", "csv"]);
     assert!(code == Some(0) && out.contains("\ncomments,small,,8,1,0,1,"), "{code:?} {out}{err}");
     write("");

@@ -173,14 +173,14 @@ fn what_was_learned_by_heart_shows() {
     assert_ne!(mean[2], mean[7]);
     let people = sim_ok(&["search", "--method", "greedy", "--train", "0.5", "--format", "table"]);
     assert!(people.contains("demo: 2,500 jobs judged, mean runtime "), "{people}");
-    assert!(people.contains("searched on: minutes"), "{people}");
+    assert!(people.contains("searched on:"), "{people}");
 }
 
 #[test]
 fn bad_searches() {
     for (args, message) in [
         (&["--train", "1"][..], "a share is a number above 0 and below 1"),
-        (&["--train", "0.0001", "--first", "10"], "--train leaves none of the 10 jobs"),
+        (&["--train", "0.0001", "--first", "10"], "--train leaves no job to search on: there are 10 jobs"),
         (&["--elite", "50"], "--elite 50 must be less than --population 50"),
         (&["--evaluations", "3"], "ended the search before its first step was evaluated"),
         (&["--method", "exhaustive"], "[possible values: greedy, genetic]"),

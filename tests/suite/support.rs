@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use shadowtime::engine::{EngineOptions, Outcome};
 use shadowtime::experiment::{Setting, simulate};
 use shadowtime::job::{Job, Submission};
-use shadowtime::trace::{CleaningReport, WideNumbers, Workload};
+use shadowtime::trace::{CleaningReport, WideNumbers, Workload, Zone};
 
 /// A job of user 1: (submit, processors, runtime, estimate).
 pub fn job(submit: i64, procs: u32, runtime: i64, estimate: i64) -> Job {
@@ -28,6 +28,7 @@ pub fn workload(procs: u32, jobs: &[Job]) -> Workload {
         procs,
         jobs: numbered.collect(),
         unix_start: None,
+        zone: Zone::default(),
         wide: WideNumbers::default(),
         cleaning: CleaningReport::default(),
     }
@@ -65,6 +66,8 @@ pub fn sim(args: &[&str]) -> Ran {
 pub fn sim_fed(args: &[&str], input: &[u8]) -> Ran {
     let mut child = Command::new(env!("CARGO_BIN_EXE_sim"))
         .args(args)
+        // The width of tables must not depend on the terminal of the tests.
+        .env_remove("COLUMNS")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

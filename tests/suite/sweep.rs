@@ -1,5 +1,6 @@
 //! Sweeps: the order of the grid, the same bytes after any interruption, and no cell computed twice.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -44,6 +45,13 @@ fn sweep(grid: &[&str], out: &str, more: &[&str]) -> Ran {
     sim(&[&["sweep"], grid, &["--out", out], more].concat())
 }
 
+/// Whether a row of a sweep is that of the main command with this many columns added before the last one.
+fn is_row_of(row: &str, alone: &str, added: usize) -> bool {
+    let (row, alone): (Vec<_>, Vec<_>) = (row.split(',').collect(), alone.trim_end().split(',').collect());
+    let at = alone.len() - 1;
+    row.len() == alone.len() + added && row[..at] == alone[..at] && row.last() == alone.last()
+}
+
 fn results(out: &Path) -> String {
     fs::read_to_string(out.join("results.csv")).unwrap()
 }
@@ -57,7 +65,7 @@ fn rows_stand_in_the_grids_order_and_are_those_of_the_main_command() {
     let text = folder.read("a/results.csv");
     assert_eq!(ran.out, text, "what is printed is what is kept");
     let mut lines = text.lines();
-    assert!(lines.next().unwrap().ends_with(",mae_pct,answered,inside_pct,options,load,first"));
+    assert!(lines.next().unwrap().ends_with(",jain,wide_wait_mean,predictor.window,load,first,options"));
     let dry = sim(&[&["sweep", "--dry-run"], &GRID[..]].concat());
     assert!(dry.err.contains("24 cells: 2 scheduler x 4 predictor x 3 load x 1 first"), "{}", dry.err);
     assert_eq!(dry.out.lines().count(), 24);
@@ -66,9 +74,11 @@ fn rows_stand_in_the_grids_order_and_are_those_of_the_main_command() {
         let script = command.replacen("sim", "\"$0\" -q --no-header", 1);
         let alone = Command::new("sh").args(["-c", &script, env!("CARGO_BIN_EXE_sim")]).output().unwrap();
         let alone = String::from_utf8(alone.stdout).unwrap();
-        assert!(row.starts_with(alone.trim_end()) && !alone.is_empty(), "{command}\n{alone}{row}");
+        // The main command does not write defaults.
+        let row = row.replace("\"ruh:window=3,cap=on\"", "ruh:cap=on");
+        assert!(is_row_of(&row, &alone, 3) && !alone.is_empty(), "{command}\n{alone}{row}");
     }
-    let loads: Vec<_> = text.lines().skip(1).map(|row| row.rsplit(',').nth(1).unwrap()).collect();
+    let loads: Vec<_> = text.lines().skip(1).map(|row| row.rsplit(',').nth(2).unwrap()).collect();
     assert_eq!(loads[..4], ["0.9", "1", "1.1", "0.9"], "the list given last but one changes fast");
 }
 
@@ -94,7 +104,7 @@ fn improvements_are_those_of_the_main_command() {
     let options = ["--predictor", "ruh", "--load", "1.1", "--inflate", "2", "--baseline", "easy/estimate"];
     assert_eq!(sweep(&options, &folder.text("a"), &[]).code, 0);
     let alone = sim_ok(&[&options[..], &["--no-header"]].concat());
-    assert!(folder.read("a/results.csv").lines().nth(1).unwrap().starts_with(alone.trim_end()));
+    assert!(is_row_of(folder.read("a/results.csv").lines().nth(1).unwrap(), &alone, 2));
 }
 
 #[test]
@@ -200,7 +210,7 @@ fn a_part_cut_short_costs_one_cell() {
     fs::write(&part, &bytes[..bytes.len() - 20]).unwrap();
     fs::remove_file(folder.path("a/results.csv")).unwrap();
     let ran = sweep(&GRID, &out, &["--resume"]);
-    assert!(ran.err.contains("1 lines of finished cells were incomplete"), "{}", ran.err);
+    assert!(ran.err.contains("1 line of finished cells was incomplete"), "{}", ran.err);
     assert!(ran.err.contains("23 reused, 1 computed"), "{}", ran.err);
     assert_eq!(folder.read("a/results.csv"), whole);
 }
@@ -356,8 +366,8 @@ fn replications_give_every_cell_an_interval() {
     let row = |options: &[&str]| sim_ok(&[&["--no-header", "--baseline", "none", "--first", "1000"], options].concat());
     let plain = row(&["--predictor", "estimate"]);
     let shaken = row(&["--predictor", "estimate", "--shake", "30s", "--seed", "2"]);
-    assert!(rows.lines().nth(1).unwrap().starts_with(plain.trim_end()));
-    assert!(rows.lines().nth(3).unwrap().starts_with(shaken.trim_end()));
+    assert!(is_row_of(rows.lines().nth(1).unwrap(), &plain, 3));
+    assert!(is_row_of(rows.lines().nth(3).unwrap(), &shaken, 3));
     assert_eq!(shaken, row(&["--predictor", "estimate", "--replication", "2"]));
 }
 
@@ -367,12 +377,62 @@ fn the_main_command_has_the_replications_of_a_sweep() {
     let options = ["--predictor", "ruh", "--baseline", "easy/estimate", "--first", "1000", "--replications", "3"];
     let swept = sweep(&options, &folder.text("a"), &["--group-by", "trace,scheduler,predictor", "--format", "csv"]);
     assert_eq!(swept.code, 0, "{}", swept.err);
-    for threads in ["1", "2"] {
-        let alone = sim_ok(&[&options[..], &["--threads", threads]].concat());
-        let rows = alone.replace(",options\n", "\n").replace(",first=1000\n", "\n");
-        assert_eq!(rows, swept.out);
-        assert_ne!(rows, alone, "the row says what was run");
+    let cells = |csv: &str| {
+        let lines: Vec<Vec<String>> = csv.lines().map(|line| line.split(',').map(str::to_string).collect()).collect();
+        lines[0].iter().cloned().zip(lines[1].iter().cloned()).collect::<BTreeMap<_, _>>()
+    };
+    let alone = ["1", "2"].map(|threads| sim_ok(&[&options[..], &["--threads", threads]].concat()));
+    assert_eq!(alone[0], alone[1]);
+    let alone = cells(&alone[0]);
+    assert_eq!(alone["options"], "first=1000", "the row says what was run");
+    for (name, cell) in cells(&swept.out) {
+        assert_eq!(alone.get(&name), Some(&cell), "{name}");
     }
+}
+
+#[test]
+fn a_swept_key_has_a_column_and_its_default_keeps_its_label() {
+    let folder = Folder::new();
+    let grid = ["--predictor", "ruh:window=1..4,perfect,ruh:metric=mean", "--first", "500"];
+    let ran = sweep(&grid, &folder.text("a"), &[]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let columns = ["predictor", "predictor.window", "predictor.metric", "options"];
+    let rows = columns_of(&folder.read("a/results.csv"), &columns);
+    let expected = [
+        "ruh:window=1|1|median|first=500",
+        "ruh:window=2|2|median|first=500",
+        "ruh:window=3|3|median|first=500",
+        "ruh:window=4|4|median|first=500",
+        "perfect|||first=500",
+        "ruh:metric=mean|3|mean|first=500",
+    ];
+    assert_eq!(rows, expected);
+    // The default as another sweep writes it is the same cell: it is not computed again, and has the label of this grid.
+    let again = sweep(&["--predictor", "ruh,perfect", "--first", "500"], &folder.text("a"), &["--change-grid"]);
+    assert!(again.err.contains("2 cells: 2 reused, 0 computed"), "{}", again.err);
+    assert_eq!(columns_of(&folder.read("a/results.csv"), &["predictor"]), ["ruh", "perfect"]);
+    // A grid of an older folder has the default without its key.
+    let again = sweep(&["--predictor", "ruh:window=3..4", "--first", "500"], &folder.text("a"), &["--change-grid"]);
+    assert!(again.err.contains("2 cells: 2 reused, 0 computed"), "{}", again.err);
+    let grid = folder.read("a/grid.toml").replace("ruh:window=3", "ruh");
+    fs::write(folder.path("a/grid.toml"), grid).unwrap();
+    let again = sweep(&["--predictor", "ruh:window={3|4}", "--first", "500"], &folder.text("a"), &["--resume"]);
+    assert!(again.err.contains("2 cells: 2 reused, 0 computed"), "{}", again.err);
+    // Means by the values of a key, over all other lists.
+    let grouped = ["--group-by", "predictor.window", "--format", "csv"];
+    let both = ["--scheduler", "easy,sjbf", "--predictor", "ruh:window=1..2", "--first", "500"];
+    let ran = sweep(&both, &folder.text("b"), &grouped);
+    assert_eq!(columns_of(&ran.out, &["predictor.window", "rows"]), ["1|2", "2|2"], "{}", ran.err);
+}
+
+/// These columns of each row of a CSV, separated by `|`.
+fn columns_of(text: &str, names: &[&str]) -> Vec<String> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().unwrap().clone();
+    let at = |name: &&str| header.iter().position(|column| column == *name).unwrap_or_else(|| panic!("no {name}"));
+    let places: Vec<usize> = names.iter().map(at).collect();
+    let row = |row: csv::StringRecord| places.iter().map(|&at| row[at].to_string()).collect::<Vec<_>>().join("|");
+    reader.records().map(|record| row(record.unwrap())).collect()
 }
 
 #[test]
@@ -382,6 +442,10 @@ fn bad_sweeps() {
     for (grid, message) in [
         (&["--predictor", "rhu"][..], "predictor: unknown predictor 'rhu'"),
         (&["--predictor", "ruh:window={0|1}"], "not a whole number of at least 1"),
+        (&["--predictor", "ruh:window=1-10"], "is not a whole number of at least 1; write window=1..10"),
+        (&["--predictor", "sbh", "--predictor", "ruh:window=[1,2]"], "; write window={1|2} or window=1..2"),
+        (&["--predictor", "ruh:window=1,2,3"], "; write window={1|2|3} or window=1..3"),
+        (&["--load", "0.8-1.2"], "; write 0.8..1.2"),
         (&["--load", "2..1"], "its end is before its start"),
         (&["--trace", "-"], "standard input"),
         (&["--baseline", "easy/estimate,sjbf/ruh"], "a sweep has one baseline"),
@@ -636,7 +700,7 @@ fn a_folder_with_nothing_but_a_temporary_file_is_empty() {
     // If the grid of a folder is lost, its parts can be used with a given grid.
     fs::remove_file(folder.path("b/grid.toml")).unwrap();
     let ran = sweep(&["--first", "100"], &folder.text("b"), &["--resume"]);
-    assert!(ran.code == 0 && ran.err.contains("1 cells: 1 reused"), "{}", ran.err);
+    assert!(ran.code == 0 && ran.err.contains("1 cell: 1 reused"), "{}", ran.err);
 }
 
 #[test]

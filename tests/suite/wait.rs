@@ -319,7 +319,7 @@ fn the_command_judges_methods() {
     let (jobs, confusion, calibration) = (path("jobs.csv"), path("confusion.csv"), path("calibration.csv"));
     let plain = ["wait", "--most", "300", "--retrain", "150", "--history", "800", "--format", "csv"];
     let outs = ["--jobs-out", &jobs, "--confusion-out", &confusion, "--calibration-out", &calibration];
-    let methods = ["--method", "knn,ibl:k=5,qbets,simulate:predictor=(ruh:window=2,cap=on)"];
+    let methods = ["--method", "knn,ibl:k=4..5,qbets,simulate:predictor=(ruh:window=2,cap=on)"];
     let out = sim_ok(&[&plain[..], &outs, &methods].concat());
     assert!(out.starts_with(
         "method,predictions,ppe_pct,class1_pct,class2_pct,class3_pct,class1_slow_pct,class2_slow_pct,class3_slow_pct,"
@@ -331,7 +331,7 @@ fn the_command_judges_methods() {
     assert!(piped.out == read(&jobs) && piped.err.contains("method,predictions,ppe_pct"), "{}", piped.err);
     let figures = rows(&out);
     let names: Vec<&str> = figures.iter().map(|row| row["method"].as_str()).collect();
-    assert_eq!(names, ["knn", "ibl:k=5", "qbets", "simulate:predictor=(ruh:window=2,cap=on)"]);
+    assert_eq!(names, ["knn", "ibl:k=4", "ibl:k=5", "qbets", "simulate:predictor=(ruh:window=2,cap=on)"]);
     let jobs = rows(&read(&jobs));
     for row in &figures {
         let number = |name: &str| row[name].parse::<f64>().unwrap();
@@ -421,13 +421,14 @@ fn bad_questions_are_refused() {
         (&["--ask", "procs=4"], "at least procs=1 and estimate=1s"),
         (&["--ask", "procs=4,estimate=1h,color=red"], "no key 'color'"),
         (&["--ask", "procs=4,procs=8,estimate=2h"], "the key 'procs' is given twice"),
-        (&["--ask", "procs=4000,estimate=1h"], "4000 processors are more than the machine has (128)"),
+        (&["--ask", "procs=4000,estimate=1h"], "procs=4000 is more than the machine has (128)"),
+        (&["--method", "ibl:k=1-3"], "; write k=1..3"),
         (&["--at", "999999"], "no job 999999"),
         (&["--at", "1"], "no job has started before this one"),
         (&["--at", "1", "--ask", "procs=1,estimate=1"], "cannot be used with"),
         (&["--at", "1", "--most", "5"], "cannot be used with"),
-        (&["--begin", "6000"], "--begin leaves none of the log's 5,000 jobs"),
-        (&["--first", "1"], "--begin leaves none of the log's 1 jobs"),
+        (&["--begin", "6000"], "--begin leaves no job to predict: the log has 5,000 jobs"),
+        (&["--first", "1"], "--begin leaves no job to predict: the log has 1 job"),
         (&["--history", "0"], "0 is not in 1.."),
         (&["--jobs-out", "-", "--confusion-out", "-"], "--jobs-out '-' and --confusion-out '-' go to the same place"),
         (&["--trace", "no/such/log"], "cannot open no/such/log"),

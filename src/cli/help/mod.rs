@@ -5,14 +5,15 @@
 
 mod page;
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use super::failure::UsageError;
 use super::print_help;
-use crate::report::Output;
-use page::{WIDTH, write_wrapped};
+use crate::report::{Output, write_wrapped};
+use crate::similar::did_you_mean;
+use page::WIDTH;
 
 /// A page of the manual.
 struct Topic {
@@ -37,6 +38,12 @@ const TOPICS: &[Topic] = &[
         about: "every output with its columns, standard output, exit codes",
         command: None,
         text: include_str!("formats.md"),
+    },
+    Topic {
+        name: "comparisons",
+        about: "several settings, who gains and who pays, groups of jobs, is it chance?",
+        command: None,
+        text: include_str!("comparisons.md"),
     },
     Topic {
         name: "schedulers",
@@ -110,7 +117,12 @@ const TOPICS: &[Topic] = &[
         command: None,
         text: include_str!("speed.md"),
     },
-    Topic { name: "ci", about: "a CI job that fails when figures change", command: None, text: include_str!("ci.md") },
+    Topic {
+        name: "ci",
+        about: "a CI job that fails when figures change, and the comparison of two outputs",
+        command: Some("compare"),
+        text: include_str!("ci.md"),
+    },
     Topic {
         name: "how-it-works",
         about: "the order of events, reservations, missed deadlines",
@@ -118,6 +130,22 @@ const TOPICS: &[Topic] = &[
         text: include_str!("how-it-works.md"),
     },
 ];
+
+/// The names of the pages, each with a line about it.
+pub fn topics() -> Vec<(String, String)> {
+    TOPICS.iter().map(|topic| (topic.name.to_string(), topic.about.to_string())).collect()
+}
+
+/// A page as it is printed.
+///
+/// # Errors
+/// If there is no such page.
+pub fn printed(topic: &str) -> io::Result<String> {
+    let topic = TOPICS.iter().find(|other| other.name == topic).ok_or(io::ErrorKind::NotFound)?;
+    let mut text = Vec::new();
+    page::write(&mut text, topic.text)?;
+    String::from_utf8(text).map_err(io::Error::other)
+}
 
 /// Adds to a command line: the command `help`, a list of the topics, and references from commands to their pages.
 pub fn add(command: Command) -> Command {
@@ -200,12 +228,9 @@ pub fn execute(names: &[String]) -> anyhow::Result<()> {
 fn unknown(names: &[String], command: &Command) -> String {
     let topics: Vec<_> = TOPICS.iter().map(|topic| topic.name).collect();
     let commands: Vec<_> = commands(command).into_iter().map(Command::get_name).collect();
-    format!(
-        "no topic or command '{}'\n  topics: {}\n  commands: {}",
-        names.join(" "),
-        topics.join(", "),
-        commands.join(", ")
-    )
+    let word = names.join(" ");
+    let meant = did_you_mean(&word, topics.iter().chain(&commands).copied());
+    format!("no topic or command '{word}'{meant}\n  topics: {}\n  commands: {}", topics.join(", "), commands.join(", "))
 }
 
 /// The commands in the order of the main help.

@@ -8,7 +8,8 @@ use clap::Args;
 use super::{compute, find};
 use crate::cli::output_options::OutputOptions;
 use crate::cli::stderr::{self, note, warning};
-use crate::report::{Output, OutputError, write_csv};
+use crate::cli::width;
+use crate::report::{Output, OutputError, write_csv, write_wrapped};
 use crate::reproduce::{
     ArchiveLog, Figure, FoundLog, KeptFigures, STUDIES, Setup, StudyError, StudyForm, acknowledgements,
 };
@@ -58,13 +59,15 @@ pub fn execute(args: &AllArgs, quiet: bool) -> anyhow::Result<()> {
         write_study(&args.out, study, &figures)?;
         done.push((study, figures));
     }
-    let summary = |out: &mut dyn Write| done.iter().try_for_each(|(study, figures)| write_summary(out, study, figures));
-    create(&args.out, "summary.txt")?.fill(|out| summary(out))?;
+    let summary = |out: &mut dyn Write, width: usize| {
+        done.iter().try_for_each(|(study, figures)| write_summary(out, width, study, figures))
+    };
+    create(&args.out, "summary.txt")?.fill(|out| summary(out, width::DEFAULT))?;
     let of_study = |(study, figures): &(StudyForm, Vec<Figure>)| {
         figures.iter().map(|figure| figure.cells(study.name)).collect::<Vec<_>>()
     };
     let cells: Vec<_> = done.iter().flat_map(of_study).collect();
-    args.output.print.print_rows(false, &cells, |out| summary(out))?;
+    args.output.print.print_rows(false, &cells, |out, width| summary(out, width))?;
     if !logs.is_empty() {
         stderr::line(acknowledgements(&logs));
     }
@@ -93,16 +96,16 @@ fn figures(args: &AllArgs, study: StudyForm, logs: Vec<FoundLog>, quiet: bool) -
 /// The figures as a table and as CSV.
 fn write_study(folder: &Path, study: StudyForm, figures: &[Figure]) -> Result<(), OutputError> {
     create(folder, &format!("{}.txt", study.name))?.fill(|out| {
-        write_overview(out, study.name, figures)?;
-        write_figures(out, figures)
+        write_overview(out, width::DEFAULT, study.name, figures)?;
+        write_figures(out, width::DEFAULT, figures)
     })?;
     let cells: Vec<_> = figures.iter().map(|figure| figure.cells(study.name)).collect();
     create(folder, &format!("{}.csv", study.name))?.fill(|out| write_csv(out, &cells, true))
 }
 
-fn write_summary(out: &mut dyn Write, study: &StudyForm, figures: &[Figure]) -> io::Result<()> {
-    writeln!(out, "{}", study.paper)?;
-    write_overview(out, study.name, figures)
+fn write_summary(out: &mut dyn Write, width: usize, study: &StudyForm, figures: &[Figure]) -> io::Result<()> {
+    write_wrapped(out, "", study.paper, width)?;
+    write_overview(out, width, study.name, figures)
 }
 
 fn create(folder: &Path, name: &str) -> Result<Output, OutputError> {

@@ -5,7 +5,7 @@ use clap::Args;
 use super::{Common, perform};
 use crate::cli::stderr::note;
 use crate::meta::SCENARIO_DAYS;
-use crate::report::grouped;
+use crate::report::counted;
 use crate::reproduce::{KUMAR_LOGS, KumarMeta, Study};
 use crate::time::readable_duration;
 
@@ -33,8 +33,9 @@ pub fn execute(args: &KumarMetaArgs, quiet: bool) -> anyhow::Result<()> {
         let (jobs, predictions) = study.cost();
         // A prediction of a wait takes 250 microseconds on a slow core; the rest takes little time in comparison.
         let time = readable_duration(predictions as f64 * 250e-6 / threads as f64);
-        let [runs, jobs, predictions] = [study.steps().0, jobs, predictions].map(|count| grouped(count as u64));
-        note(format_args!("{runs} runs, {jobs} jobs, up to {predictions} predictions of waits: about {time} at most"));
+        let (runs, jobs) = (counted(study.steps().0 as u64, "run"), counted(jobs as u64, "job"));
+        let predictions = counted(predictions as u64, "predicted wait");
+        note(format_args!("{runs}, {jobs}, up to {predictions}: about {time} at most"));
     }
     perform(&study, &args.common.output, quiet)
 }

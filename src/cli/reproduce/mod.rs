@@ -18,7 +18,6 @@ use super::output_options::OutputOptions;
 use super::places::{OptionFile, refuse_collisions};
 use super::progress::Progress;
 use super::stderr::{self, note, warning};
-use crate::report::grouped;
 use crate::reproduce::{ArchiveLog, Figure, FoundLog, Setup, Study, acknowledgements, find_logs};
 use crate::reproduce::{write_figures, write_overview};
 use crate::time::readable_duration;
@@ -49,7 +48,7 @@ paper, ANL and SDSC95, are not public: their published figures are printed witho
     Smith(smith::SmithArgs),
     /// Models of user estimates: Tables 1, 2 and 5 and Figures 14 to 16 of Tsafrir, Etsion and Feitelson
     #[command(after_help = "Examples:
-  sim reproduce tsafrir --logs logs --seeds 4                   a quick test: some seconds
+  sim reproduce tsafrir --logs logs --replications 4                 a quick test: some seconds
   sim reproduce tsafrir --logs logs --format csv                a hundred seeds, as in the paper: some minutes
 
 Uses the logs SDSC-SP2-1998, CTC-SP2-1996, KTH-SP2-1996 and SDSC-BLUE-2000 of the Parallel Workloads Archive, any version.
@@ -155,8 +154,7 @@ fn compute(study: &dyn Study, quiet: bool) -> anyhow::Result<Vec<Figure>> {
         study.figures(&|done| progress.set(done))?
     };
     if !quiet {
-        let (steps, time) = (grouped(steps as u64), readable_duration(began.elapsed().as_secs_f64()));
-        note(format_args!("{}: {steps} {unit} in {time}", study.name()));
+        note(format_args!("{}: done in {}", study.name(), readable_duration(began.elapsed().as_secs_f64())));
     }
     Ok(figures)
 }
@@ -170,9 +168,9 @@ fn perform(study: &dyn Study, output: &OutputOptions, quiet: bool) -> anyhow::Re
 /// Prints figures, and the acknowledgements that the providers of the logs request.
 fn print(study: &dyn Study, figures: &[Figure], output: &OutputOptions, stdout_taken: bool) -> anyhow::Result<()> {
     let cells: Vec<_> = figures.iter().map(|figure| figure.cells(study.name())).collect();
-    output.print.print_rows(stdout_taken, &cells, |out| {
-        write_overview(out, study.name(), figures)?;
-        write_figures(out, figures)
+    output.print.print_rows(stdout_taken, &cells, |out, width| {
+        write_overview(out, width, study.name(), figures)?;
+        write_figures(out, width, figures)
     })?;
     if !study.logs().is_empty() {
         stderr::line(acknowledgements(study.logs()));

@@ -9,7 +9,7 @@ use super::{Common, compute, print};
 use crate::cli::places::given_files;
 use crate::cli::stderr::note;
 use crate::metrics::RunRow;
-use crate::report::{Cell, Output, grouped, write_csv};
+use crate::report::{Cell, Output, counted, grouped, write_csv};
 use crate::reproduce::{Setup, TALBY_LOGS, Talby};
 use crate::sweep::GridCell;
 
@@ -37,8 +37,8 @@ pub fn execute(args: &TalbyArgs, quiet: bool) -> anyhow::Result<()> {
     let figures = compute(&study, quiet)?;
     if let Some(runs) = study.runs() {
         if !quiet {
-            let [count, reused, computed] = [runs.rows.len(), runs.reused, runs.computed].map(|n| grouped(n as u64));
-            note(format_args!("{count} runs: {reused} reused, {computed} computed"));
+            let [reused, computed] = [runs.reused, runs.computed].map(|count| grouped(count as u64));
+            note(format_args!("{}: {reused} reused, {computed} computed", counted(runs.rows.len() as u64, "run")));
         }
         if let Some(out) = cells_out {
             out.fill(|out| write_cells(out, &study.cells(), &runs.rows))?;

@@ -9,12 +9,12 @@ use crate::reproduce::{TSAFRIR_LOGS, Tsafrir};
 pub struct TsafrirArgs {
     #[command(flatten)]
     common: Common,
-    /// The number of seeds, from 1 on, with which each random model of estimates is simulated
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=100_000))]
-    seeds: u64,
+    /// The number of runs of each random model of estimates, with seeds from 1 on
+    #[arg(long, alias = "seeds", value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    replications: u64,
 }
 
 pub fn execute(args: &TsafrirArgs, quiet: bool) -> anyhow::Result<()> {
     let setup = args.common.setup(&TSAFRIR_LOGS, &[], quiet)?;
-    perform(&Tsafrir::new(setup, args.seeds)?, &args.common.output, quiet)
+    perform(&Tsafrir::new(setup, args.replications)?, &args.common.output, quiet)
 }

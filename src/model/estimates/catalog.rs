@@ -91,6 +91,11 @@ impl EstimateModel {
         self.entry().is_random
     }
 
+    /// The spec of the model.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
     /// The spec with all keys, including the defaults.
     pub fn in_full(&self) -> String {
         self.spec.in_full()

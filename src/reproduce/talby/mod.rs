@@ -10,6 +10,7 @@ use crate::experiment::{OptionForm, Options};
 use crate::metrics::RunRow;
 use crate::report::temporary_folder;
 use crate::sweep::{GridCell, Keys, Shard, Store, run};
+use crate::text::counted;
 use crate::trace::{Workload, read};
 
 use crate::reproduce::figure::Figure;
@@ -170,13 +171,14 @@ impl Talby {
         let rows: Result<Vec<Option<RunRow>>, StudyError> = cells.iter().zip(&keys.keys).map(row).collect();
         if let Some(failure) = report.failures.first() {
             let (count, again) = (report.failures.len(), cells[failure.cell].command());
-            let message = format!("{count} runs failed, the first: {}\n  again: {again}", failure.message);
+            let runs = counted(count as u64, "run");
+            let message = format!("{runs} failed, the first: {}\n  again: {again}", failure.message);
             return Err(StudyError::Simulation(message));
         }
         let rows: Vec<RunRow> = rows?.into_iter().flatten().collect();
         if rows.len() < cells.len() {
-            let lost = cells.len() - rows.len();
-            return Err(StudyError::Simulation(format!("{lost} finished runs are missing from {}", folder.display())));
+            let lost = counted((cells.len() - rows.len()) as u64, "finished run");
+            return Err(StudyError::Simulation(format!("missing from {}: {lost}", folder.display())));
         }
         Ok(TalbyRuns { rows, reused: report.reused, computed: report.computed })
     }

@@ -1,47 +1,70 @@
-//! The lists of a sweep as users write them: commas, ranges and braces.
+//! Lists as users write them: commas, ranges and braces.
 
-use crate::spec::{quote, split_list, unquote};
+use super::list::{quote, split_list, unquote};
+use super::range::{MOST, Range};
 use crate::text::shortened;
 
-/// The options with values that can be a range.
+/// The options with numbers as values: two dots in a value always mean a range.
 const NUMERIC: [&str; 8] = ["procs", "estimates-seed", "first", "repeat", "load", "seed", "replication", "inflate"];
 
-/// The largest number of values, and of bytes in all of them, that one text may expand to.
-const MOST: usize = 1_000_000;
+/// The option with names of files as values: they are only expanded in braces.
+const FILES: &str = "trace";
+
+/// The largest number of bytes in all values that one text may expand to.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// How deeply braces may be nested.
 const DEEPEST: usize = 32;
 
-/// The values that a text expands to, in order: `easy,sjbf`, `0.8..1.2:0.1`, `1..10`, `ruh:window={2|3},cap={on|off}`.
-/// A comma begins a new value unless `key=` follows it. Braces contain alternatives; those of the last braces change
-/// fastest. A value in double quotes is not expanded.
+/// The values that a text expands to, in order: `easy,sjbf`, `0.8..1.2:0.1`, `ruh:window=1..10`,
+/// `ruh:window={1..3|5},cap={on|off}`.
+///
+/// A comma begins a new value unless `key=` follows it. Braces contain alternatives, and an alternative may be a range.
+/// The last braces or range of a value change fastest. The value of a key of a spec may be a range without braces. Two
+/// dots that are not between two numbers are part of the value, as in `templates=@../file`. A value in double quotes is
+/// not expanded.
+///
+/// `option` is the name of the option without dashes. It decides where a range may be: not in the name of a file
+/// (`trace`), except in braces.
 ///
 /// # Errors
 ///
 /// If the text has another form, or expands to too many values.
 ///
 /// ```
-/// use shadowtime::sweep::expand;
+/// use shadowtime::spec::expand;
 /// assert_eq!(expand("load", "0.9..1.1:0.1").unwrap(), ["0.9", "1", "1.1"]);
-/// assert_eq!(expand("predictor", "perfect,ruh:window={2|3},cap=on").unwrap(), ["perfect", "ruh:window=2,cap=on", "ruh:window=3,cap=on"]);
+/// assert_eq!(expand("predictor", "perfect,ruh:window=2..3,cap=on").unwrap(), ["perfect", "ruh:window=2,cap=on", "ruh:window=3,cap=on"]);
+/// assert_eq!(expand("predictor", "ruh:window={1..2|5}").unwrap(), ["ruh:window=1", "ruh:window=2", "ruh:window=5"]);
 /// ```
 pub fn expand(option: &str, text: &str) -> Result<Vec<String>, String> {
     let (mut values, mut bytes) = (Vec::new(), 0);
     for item in split_list(text).map_err(|error| error.to_string())? {
         if item.is_empty() {
-            return Err(format!("'{text}' has an empty value"));
+            return Err(format!("'{}' has an empty value", shortened(text)));
         }
-        let more = match (unquote(&item), parse_range(&item).filter(|_| NUMERIC.contains(&option))) {
-            (Some(value), _) => vec![value],
-            (None, Some(range)) => range?,
-            (None, None) => expand_braces(&item)?,
-        };
+        let more = expand_item(option, &item)?;
         bytes += more.iter().map(|value| value.len() as u64).sum::<u64>();
         values.extend(more);
         check_size(text, ExpansionSize { values: values.len() as u64, bytes })?;
     }
     Ok(values)
+}
+
+/// The values of one item of a list.
+pub(super) fn expand_item(option: &str, item: &str) -> Result<Vec<String>, String> {
+    if let Some(value) = unquote(item) {
+        return Ok(vec![value]);
+    }
+    let range = match option {
+        FILES => None,
+        option if NUMERIC.contains(&option) && item.contains("..") && !item.contains('{') => Some(Range::parse(item)),
+        _ => Range::find(item),
+    };
+    match range {
+        Some(range) => Ok(range?.values().collect()),
+        None => expand_braces(item, option != FILES),
+    }
 }
 
 /// The value, quoted if necessary, so that [`expand`] returns exactly this value.
@@ -52,57 +75,13 @@ pub fn literal(option: &str, value: &str) -> String {
     }
 }
 
-/// `from..to` or `from..to:step`, both ends included; None if the text has no `..`.
-fn parse_range(text: &str) -> Option<Result<Vec<String>, String>> {
-    let (from, rest) = text.split_once("..")?;
-    let (to, step) = rest.split_once(':').unwrap_or((rest, "1"));
-    Some(range(from, to, step).map_err(|why| format!("'{text}' is not a range such as 1..10 or 0.8..1.2:0.1: {why}")))
-}
-
-/// Counts in units of the last decimal written, so that 0.1 added to 0.2 is 0.3.
-fn range(from: &str, to: &str, step: &str) -> Result<Vec<String>, String> {
-    let decimals = [from, to, step].iter().map(|text| decimals(text)).max().unwrap_or(0);
-    let [from, to, step] = [units(from, decimals)?, units(to, decimals)?, units(step, decimals)?];
-    if step <= 0 {
-        return Err("its step must be above 0".to_string());
-    }
-    if from > to {
-        return Err("its end is before its start".to_string());
-    }
-    if (to - from) / step >= MOST as i64 {
-        return Err(format!("it has more than {MOST} values"));
-    }
-    let values = (0..).map(|count| from + count * step).take_while(|&value| value <= to);
-    Ok(values.map(|value| print_units(value, decimals)).collect())
-}
-
-fn decimals(text: &str) -> usize {
-    text.split_once('.').map_or(0, |(_, fraction)| fraction.len())
-}
-
-fn units(text: &str, decimals: usize) -> Result<i64, String> {
-    let wrong = || format!("'{text}' is not a plain number");
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
-    if whole.is_empty() || !digits(whole) || !digits(fraction) || whole.len() + decimals > 18 {
-        return Err(wrong());
-    }
-    format!("{whole}{fraction:0<decimals$}").parse().map_err(|_| wrong())
-}
-
-fn print_units(value: i64, decimals: usize) -> String {
-    let scale = 10i64.pow(decimals as u32);
-    let fraction = format!("{:0width$}", value % scale, width = decimals);
-    match fraction.trim_end_matches('0') {
-        _ if decimals == 0 => value.to_string(),
-        "" => (value / scale).to_string(),
-        fraction => format!("{}.{fraction}", value / scale),
-    }
-}
-
 /// All combinations of alternatives. They are counted before they are made.
-fn expand_braces(text: &str) -> Result<Vec<String>, String> {
-    let pieces = Pieces { text, at: 0 }.read(0).map_err(|why| format!("'{}' {why}", shortened(text)))?;
+fn expand_braces(text: &str, has_keys: bool) -> Result<Vec<String>, String> {
+    let pieces = Pieces { text, at: 0, has_keys }.read(0).map_err(|why| match why.starts_with('\'') {
+        // An error of a range begins with the text of the range.
+        true => why,
+        false => format!("'{}' {why}", shortened(text)),
+    })?;
     check_size(text, ExpansionSize::of_sequence(&pieces))?;
     Ok(make(&pieces))
 }
@@ -116,9 +95,10 @@ fn check_size(text: &str, size: ExpansionSize) -> Result<(), String> {
     Err(format!("'{}' expands to more than {limit}", shortened(text)))
 }
 
-/// A part of a text: plain, or alternatives, each of which is a sequence of such parts.
+/// A part of a text: plain, a range, or alternatives, each of which is a sequence of such parts.
 enum Piece<'a> {
     Plain(&'a str),
+    Range(Range),
     Choice(Vec<Vec<Piece<'a>>>),
 }
 
@@ -126,6 +106,8 @@ enum Piece<'a> {
 struct Pieces<'a> {
     text: &'a str,
     at: usize,
+    /// Whether the text can be a spec: the value of a key may then be a range.
+    has_keys: bool,
 }
 
 impl<'a> Pieces<'a> {
@@ -136,17 +118,40 @@ impl<'a> Pieces<'a> {
             let rest = &self.text[self.at..];
             let ends = if depth == 0 { &['{', '}'][..] } else { &['{', '}', '|'] };
             let length = rest.find(ends).unwrap_or(rest.len());
-            if length > 0 {
-                pieces.push(Piece::Plain(&rest[..length]));
-            }
+            let (plain, next) = rest.split_at(length);
             self.at += length;
-            match rest[length..].chars().next() {
+            // An alternative that is a range as a whole.
+            let is_whole = depth > 0 && pieces.is_empty() && !next.starts_with('{');
+            match Range::find(plain).filter(|_| is_whole) {
+                Some(range) => pieces.push(Piece::Range(range?)),
+                None => self.read_plain(plain, &mut pieces)?,
+            }
+            match next.chars().next() {
                 Some('{') => pieces.push(Piece::Choice(self.read_choice(depth + 1)?)),
                 Some(_) if depth == 0 => return Err("has a '}' without its '{'".to_string()),
                 None if depth > 0 => return Err("has a '{' without its '}'".to_string()),
                 _ => return Ok(pieces),
             }
         }
+    }
+
+    /// Reads a text without braces. In a spec the value of a key may be a range.
+    fn read_plain(&self, text: &'a str, pieces: &mut Vec<Piece<'a>>) -> Result<(), String> {
+        // The texts before `from` are in the pieces, those before `at` have no further range.
+        let (mut from, mut at) = (0, 0);
+        while let Some(equals) = text[at..].find('=').filter(|_| self.has_keys) {
+            at += equals + 1;
+            let length = text[at..].find([',', ')', ';', '/', '=']).unwrap_or(text.len() - at);
+            if let Some(range) = Range::find(&text[at..at + length]) {
+                pieces.extend([Piece::Plain(&text[from..at]), Piece::Range(range?)]);
+                at += length;
+                from = at;
+            }
+        }
+        if from < text.len() {
+            pieces.push(Piece::Plain(&text[from..]));
+        }
+        Ok(())
     }
 
     /// Reads the alternatives from a `{` to its `}`.
@@ -187,6 +192,10 @@ impl ExpansionSize {
     fn of_piece(piece: &Piece<'_>) -> ExpansionSize {
         match piece {
             Piece::Plain(text) => ExpansionSize { values: 1, bytes: text.len() as u64 },
+            Piece::Range(range) => {
+                let count = range.count() as u64;
+                ExpansionSize { values: count, bytes: count * range.longest() as u64 }
+            }
             Piece::Choice(alternatives) => alternatives.iter().map(|pieces| ExpansionSize::of_sequence(pieces)).fold(
                 ExpansionSize { values: 0, bytes: 0 },
                 |all, next| ExpansionSize {
@@ -202,14 +211,16 @@ impl ExpansionSize {
 fn make(pieces: &[Piece<'_>]) -> Vec<String> {
     let mut values = vec![String::new()];
     for piece in pieces {
-        match piece {
-            Piece::Plain(text) => values.iter_mut().for_each(|value| value.push_str(text)),
-            Piece::Choice(alternatives) => {
-                let endings: Vec<String> = alternatives.iter().flat_map(|pieces| make(pieces)).collect();
-                let with_endings = |value: &String| endings.iter().map(|ending| format!("{value}{ending}")).collect();
-                values = values.iter().flat_map::<Vec<String>, _>(with_endings).collect();
+        let endings: Vec<String> = match piece {
+            Piece::Plain(text) => {
+                values.iter_mut().for_each(|value| value.push_str(text));
+                continue;
             }
-        }
+            Piece::Range(range) => range.values().collect(),
+            Piece::Choice(alternatives) => alternatives.iter().flat_map(|pieces| make(pieces)).collect(),
+        };
+        let with_endings = |value: &String| endings.iter().map(|ending| format!("{value}{ending}")).collect();
+        values = values.iter().flat_map::<Vec<String>, _>(with_endings).collect();
     }
     values
 }
@@ -255,6 +266,34 @@ mod tests {
     }
 
     #[test]
+    fn ranges_in_specs() {
+        assert_eq!(values("predictor", "ruh:window=1..3"), ["ruh:window=1", "ruh:window=2", "ruh:window=3"]);
+        assert_eq!(values("method", "knn,ibl:k={1..2|9}"), ["knn", "ibl:k=1", "ibl:k=2", "ibl:k=9"]);
+        assert_eq!(
+            values("predictor", "a:x=0.1..0.5:0.2,y=1..2,b"),
+            ["a:x=0.1,y=1", "a:x=0.1,y=2", "a:x=0.3,y=1", "a:x=0.3,y=2", "a:x=0.5,y=1", "a:x=0.5,y=2", "b"]
+        );
+        assert_eq!(values("predictor", "a:t=10m..20m:10m"), ["a:t=10m", "a:t=20m"]);
+        assert_eq!(values("predictor", "a:{x=1..2|y=on}"), ["a:x=1", "a:x=2", "a:y=on"]);
+        assert_eq!(
+            values("method", "s:predictor=(ruh:window=2..3,cap=on)"),
+            ["s:predictor=(ruh:window=2,cap=on)", "s:predictor=(ruh:window=3,cap=on)"]
+        );
+        assert_eq!(values("shake", "10s..30s:10s"), ["10s", "20s", "30s"]);
+        assert_eq!(values("trace", "logs/{1..2}.swf"), ["logs/1.swf", "logs/2.swf"]);
+        // Two dots that are not between two numbers.
+        for plain in ["smith:templates=@../x", "smith:templates=@1..2", "a:x=..", "a:x=1..b", "1..2:3:4"] {
+            assert_eq!(values("predictor", plain), [plain]);
+        }
+        // The name of a file.
+        for plain in ["x=1..2", "1..2", "1..2/x.swf"] {
+            assert_eq!(values("trace", plain), [plain]);
+        }
+        assert_eq!(values("predictor", "\"a:x=1..2\""), ["a:x=1..2"]);
+        assert_eq!(literal("predictor", "a:x=1..2"), "\"a:x=1..2\"");
+    }
+
+    #[test]
     fn a_quoted_value_is_taken_as_it_is() {
         assert_eq!(values("trace", r#"a,"b,{c}",d"#), ["a", "b,{c}", "d"]);
         for value in ["plain.swf", "a,b.swf", "{x}.swf", "a}b", "\"q\"", "a\\,b", "x(1", "", "line\nend,"] {
@@ -271,6 +310,9 @@ mod tests {
             ("load", "1..2:0", "step must be above 0"),
             ("seed", "1..x", "'x' is not a plain number"),
             ("seed", "1..99999999", "more than 1000000 values"),
+            ("predictor", "ruh:window=3..1", "'3..1' is not a range such as 1..10 or 0.8..1.2:0.1: its end is before"),
+            ("predictor", "ruh:window={3..1}", "'3..1' is not a range"),
+            ("predictor", "a:x=1..1000,y=1..1001", "more than 1000000 values"),
             ("predictor", "ruh:window={1|2", "without its '}'"),
             ("predictor", "ruh:window=1|2}", "without its '{'"),
             ("predictor", "a}{b|c}", "without its '{'"),

@@ -3,9 +3,23 @@
 //! The same text is the argument on the command line, the label in results and the key of a run. A [`Form`] defines the
 //! valid texts. [`Spec::parse`] checks a text against a list of forms, and printing a [`Spec`] gives the shortest
 //! equivalent text. An unknown name, key or value is an error that lists the choices.
+//!
+//! Options that take several specs read them with [`parse_list`], or with [`expand`] if they need the texts.
+
+mod expand;
+mod list;
+mod range;
+mod wrong_list;
 
 use std::fmt;
 
+pub use expand::{expand, literal};
+pub use list::{quote, split_list, unquote};
+pub use wrong_list::{explain, parse_list};
+
+use list::split_at_commas;
+
+use crate::similar::did_you_mean;
 use crate::time::{Seconds, parse_duration, print_duration};
 
 /// The form of a spec: a name and its keys.
@@ -92,7 +106,8 @@ impl Kind {
             Kind::Switch if matches!(text, "on" | "off") => Ok(text.to_string()),
             Kind::Choice(words) if words.contains(&text) => Ok(text.to_string()),
             Kind::Text { canonical, .. } => canonical(text),
-            Kind::Switch | Kind::Choice(_) => Err(expected()),
+            Kind::Choice(words) => Err(format!("{}{}", expected(), did_you_mean(text, words.iter().copied()))),
+            Kind::Switch => Err(expected()),
         }
     }
 }
@@ -130,6 +145,8 @@ pub struct Spec {
     form: &'static Form,
     /// The values as they are printed, one per key, in the form's order.
     values: Vec<String>,
+    /// Whether each key was written, in the same order.
+    written: Vec<bool>,
 }
 
 impl Spec {
@@ -145,7 +162,8 @@ impl Spec {
         let Some(form) = forms.iter().find(|form| form.name == name) else {
             let names: Vec<_> = forms.iter().map(|form| form.name).collect();
             let many = what.strip_suffix('y').map_or(format!("{what}s"), |stem| format!("{stem}ies"));
-            return Err(SpecError(format!("unknown {what} '{name}': the {many} are {}", names.join(", "))));
+            let meant = did_you_mean(name, names.iter().copied());
+            return Err(SpecError(format!("unknown {what} '{name}': the {many} are {}{meant}", names.join(", "))));
         };
         let mut values: Vec<Option<String>> = vec![None; form.keys.len()];
         let wrong = |why: String| SpecError(format!("{what} '{text}': {why}"));
@@ -162,15 +180,18 @@ impl Spec {
                 return Err(wrong(format!("'{piece}' is not key=value; {}", form.keys_in_words())));
             };
             let Some(at) = form.keys.iter().position(|k| k.name == key) else {
-                return Err(wrong(format!("no key '{key}'; {}", form.keys_in_words())));
+                let meant = did_you_mean(key, form.keys.iter().map(|key| key.name));
+                return Err(wrong(format!("no key '{key}'; {}{meant}", form.keys_in_words())));
             };
             if values[at].is_some() {
                 return Err(wrong(format!("the key '{key}' is given twice")));
             }
             values[at] = Some(form.keys[at].kind.canonical(value).map_err(|why| wrong(format!("{key}: {why}")))?);
         }
+        let written = values.iter().map(Option::is_some).collect();
         let values = values.into_iter().zip(form.keys);
-        Ok(Spec { form, values: values.map(|(value, key)| value.unwrap_or_else(|| key.default.to_string())).collect() })
+        let values = values.map(|(value, key)| value.unwrap_or_else(|| key.default.to_string())).collect();
+        Ok(Spec { form, values, written })
     }
 
     /// The part before the colon.
@@ -180,7 +201,26 @@ impl Spec {
 
     /// The spec with all keys, including the defaults.
     pub fn in_full(&self) -> String {
-        self.print(|_, _| true)
+        self.print(|_| true)
+    }
+
+    /// The shortest equivalent text, with the defaults of those keys in it that were written and are in `kept`.
+    pub fn keeping(&self, kept: &[&str]) -> String {
+        self.print(|at| self.differs(at) || (self.written[at] && kept.contains(&self.form.keys[at].name)))
+    }
+
+    /// The names of all keys, with their values as they are printed.
+    pub fn keys(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.form.keys.iter().zip(&self.values).map(|(key, value)| (key.name, value.as_str()))
+    }
+
+    /// The value of a key as it is printed. None if the form has no such key.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.keys().find(|(name, _)| *name == key).map(|(_, value)| value)
+    }
+
+    fn differs(&self, at: usize) -> bool {
+        self.values[at] != self.form.keys[at].default
     }
 
     /// The value of a key of [`Kind::Whole`]. Panics if it has another kind, or as [`Spec::text`].
@@ -209,16 +249,16 @@ impl Spec {
     /// # Panics
     /// If the form has no such key, which is an error in the program and not in its input.
     pub fn text(&self, key: &str) -> &str {
-        let at = self.form.keys.iter().position(|k| k.name == key);
-        &self.values[at.unwrap_or_else(|| panic!("the form '{}' has no key '{key}'", self.form.name))]
+        self.get(key).unwrap_or_else(|| panic!("the form '{}' has no key '{key}'", self.form.name))
     }
 
-    fn print(&self, wanted: impl Fn(&Key, &str) -> bool) -> String {
+    /// `wanted` is called with the index of each key.
+    fn print(&self, wanted: impl Fn(usize) -> bool) -> String {
         let mut text = self.form.name.to_string();
-        let pairs = self.form.keys.iter().zip(&self.values).filter(|(key, value)| wanted(key, value));
-        for (count, (key, value)) in pairs.enumerate() {
+        let pairs = self.keys().enumerate().filter(|(at, _)| wanted(*at));
+        for (count, (_, (key, value))) in pairs.enumerate() {
             text.push(if count == 0 { ':' } else { ',' });
-            text.push_str(&format!("{}={value}", key.name));
+            text.push_str(&format!("{key}={value}"));
         }
         text
     }
@@ -227,7 +267,7 @@ impl Spec {
 /// Prints the shortest equivalent text: only the keys that differ from the defaults.
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.print(|key, value| value != key.default))
+        f.write_str(&self.print(|at| self.differs(at)))
     }
 }
 
@@ -239,81 +279,6 @@ impl Form {
         let names: Vec<_> = self.keys.iter().map(|key| key.name).collect();
         format!("the keys of {} are {}", self.name, names.join(", "))
     }
-}
-
-/// Splits a list of specs. A comma begins a new spec unless `key=` follows it.
-///
-/// ```
-/// use shadowtime::spec::split_list;
-/// assert_eq!(split_list("estimate,ruh:window=2,cap=on,perfect").unwrap(), ["estimate", "ruh:window=2,cap=on", "perfect"]);
-/// ```
-pub fn split_list(text: &str) -> Result<Vec<String>, SpecError> {
-    let pieces = split_at_commas(text).map_err(|why| SpecError(format!("'{text}': {why}")))?;
-    let mut items: Vec<String> = Vec::new();
-    for piece in pieces {
-        let is_key = piece.split_once('=').is_some_and(|(key, _)| {
-            !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
-        });
-        match items.last_mut() {
-            Some(item) if is_key => {
-                item.push(',');
-                item.push_str(piece);
-            }
-            _ => items.push(piece.to_string()),
-        }
-    }
-    Ok(items)
-}
-
-/// The text in double quotes, with a backslash before each quote and backslash in it.
-pub fn quote(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
-}
-
-/// Reverses [`quote`]. None if the text is not one quoted text.
-pub fn unquote(text: &str) -> Option<String> {
-    let inside = text.strip_prefix('"')?.strip_suffix('"')?;
-    let (mut plain, mut rest) = (String::new(), inside.chars());
-    while let Some(c) = rest.next() {
-        match c {
-            '\\' => plain.push(rest.next()?),
-            '"' => return None,
-            c => plain.push(c),
-        }
-    }
-    Some(plain)
-}
-
-/// Splits at commas, except those in parentheses, in double quotes, and in braces, in which a sweep has alternatives.
-fn split_at_commas(text: &str) -> Result<Vec<&str>, String> {
-    let (mut pieces, mut depth, mut braces, mut from) = (Vec::new(), 0usize, 0usize, 0);
-    let (mut is_quoted, mut is_escaped) = (false, false);
-    for (at, c) in text.char_indices() {
-        match c {
-            _ if is_escaped => is_escaped = false,
-            '\\' if is_quoted => is_escaped = true,
-            '"' => is_quoted = !is_quoted,
-            _ if is_quoted => {}
-            '(' => depth += 1,
-            ')' if depth == 0 => return Err(format!("a ')' without its '(' at '{}'", &text[at..])),
-            ')' => depth -= 1,
-            '{' => braces += 1,
-            '}' => braces = braces.saturating_sub(1),
-            ',' if depth == 0 && braces == 0 => {
-                pieces.push(&text[from..at]);
-                from = at + 1;
-            }
-            _ => {}
-        }
-    }
-    if depth > 0 {
-        return Err("a '(' without its ')'".to_string());
-    }
-    if is_quoted {
-        return Err("a '\"' without the one that ends it".to_string());
-    }
-    pieces.push(&text[from..]);
-    Ok(pieces)
 }
 
 #[cfg(test)]
@@ -370,6 +335,15 @@ mod tests {
         let spec = parse("rich:window=7,think=1h,cap=on,metric=mean").unwrap();
         assert_eq!((spec.name(), spec.whole("window"), spec.duration("think")), ("rich", 7, 3600));
         assert_eq!((spec.switch("cap"), spec.text("metric")), (true, "mean"));
+        assert_eq!((spec.get("start"), spec.get("none")), (Some("1"), None));
+    }
+
+    #[test]
+    fn a_written_default_can_be_kept() {
+        let spec = parse("rich:cap=on,window=03,metric=median").unwrap();
+        assert_eq!(spec.keeping(&[]), "rich:cap=on");
+        assert_eq!(spec.keeping(&["window", "think"]), "rich:window=3,cap=on");
+        assert_eq!(parse("rich").unwrap().keeping(&["window"]), "rich");
     }
 
     #[test]
@@ -377,6 +351,11 @@ mod tests {
         for (text, message) in [
             ("", "unknown predictor '': the predictors are plain, rich"),
             ("poor", "unknown predictor 'poor': the predictors are plain, rich"),
+            ("rihc", "unknown predictor 'rihc': the predictors are plain, rich; did you mean 'rich'?"),
+            (
+                "rich:metric=maen",
+                "predictor 'rich:metric=maen': metric: 'maen' is not one of median, mean; did you mean 'mean'?",
+            ),
             ("plain:window=1", "predictor 'plain:window=1': no key 'window'; plain takes no keys"),
             ("rich:", "predictor 'rich:': nothing follows the colon; write rich, or rich:key=value"),
             (
@@ -385,7 +364,8 @@ mod tests {
             ),
             (
                 "rich:win=5",
-                "predictor 'rich:win=5': no key 'win'; the keys of rich are window, think, start, cap, metric, set",
+                "predictor 'rich:win=5': no key 'win'; the keys of rich are window, think, start, cap, metric, set; did you \
+                 mean 'window'?",
             ),
             ("rich:window=0", "predictor 'rich:window=0': window: '0' is not a whole number of at least 1"),
             ("rich:window=x", "predictor 'rich:window=x': window: 'x' is not a whole number of at least 1"),
@@ -398,19 +378,5 @@ mod tests {
         ] {
             assert_eq!(parse(text).unwrap_err(), message);
         }
-    }
-
-    #[test]
-    fn lists_split_at_commas_that_no_key_follows() {
-        assert_eq!(split_list("easy,sjbf").unwrap(), ["easy", "sjbf"]);
-        assert_eq!(split_list("rich:set=(a,b),cap=on,plain").unwrap(), ["rich:set=(a,b),cap=on", "plain"]);
-        assert_eq!(split_list("plain,rich:cap=on").unwrap(), ["plain", "rich:cap=on"]);
-        assert!(split_list("rich:set=(a").is_err());
-        assert_eq!(split_list(r#"a,"b,c{\",)",d"#).unwrap(), ["a", r#""b,c{\",)""#, "d"]);
-        assert!(split_list(r#"a,"b"#).is_err() && split_list(r#""b\""#).is_err());
-        for text in ["", "plain", r#"a "b" \ {c}"#] {
-            assert_eq!(unquote(&quote(text)).as_deref(), Some(text));
-        }
-        assert!(unquote("a").is_none() && unquote(r#""a"b""#).is_none() && unquote("\"").is_none());
     }
 }

@@ -1,0 +1,238 @@
+//! `sim compare`: which figures of two outputs differ, and by how much.
+
+use std::io::{self, Write};
+
+use clap::Args;
+
+use super::failure::{Differences, UsageError};
+use super::output_options::{Format, PrintOptions};
+use super::places::refuse_collisions;
+use super::stderr::{note, warning};
+use super::width;
+use crate::compare::{CompareError, Comparison, Counts, Difference, OutputKind, Tolerance};
+use crate::report::{Cell, JsonRows, Output, Table, counted, csv_line, grouped};
+use crate::text::plural;
+use crate::trace::Source;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Rows are matched by what was run: trace, procs, scheduler, predictor, baseline, options and swept columns; jobs
+by their number and setting. Columns that only one file has are named and not compared. A row that only one
+file has is a difference. Changes are from the first file to the second, in percent of the first. Files with
+their rows in the same order are compared without loading them.
+
+Exit code: 0 if nothing differs beyond the tolerance, 1 if something does, 2 if the files cannot be compared.
+
+Examples:
+  sim compare old.csv new.csv                             every figure that has changed, the largest first
+  sim compare old.csv new.csv --tolerance 0.1%            only changes of more than 0.1%
+  sim compare study/results.csv other/results.csv --column wait_mean,bsld_mean
+  sim compare jobs.csv.gz new-jobs.csv.gz --format csv    all differences of two files of --jobs-out
+  sim --format csv | sim compare figures.csv -"
+)]
+pub struct CompareArgs {
+    /// The output to compare with, plain, .gz or .zst; - for standard input
+    #[arg(value_name = "FIRST")]
+    first: String,
+    /// The output to compare, of the same kind
+    #[arg(value_name = "SECOND")]
+    second: String,
+    /// How much numbers may differ: a percentage of the first one (0.1%), or a number (0.5) [default: not at all]
+    #[arg(long, value_name = "PERCENT%|NUMBER", value_parser = Tolerance::parse)]
+    tolerance: Option<Tolerance>,
+    /// Compare only these columns
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    column: Vec<String>,
+    /// The number of differences in the table, the largest first; csv and json have all of them
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
+    top: usize,
+    #[command(flatten)]
+    print: PrintOptions,
+}
+
+pub fn execute(args: &CompareArgs, quiet: bool) -> anyhow::Result<()> {
+    if args.first == "-" && args.second == "-" {
+        return Err(
+            UsageError("standard input can be read only once: give a file for one of the two".to_string()).into()
+        );
+    }
+    refuse_collisions(&[], &[("FIRST", &args.first), ("SECOND", &args.second)], true)?;
+    let sources = [&args.first, &args.second].map(|name| Source::from_argument(name));
+    let comparison = Comparison::open([&sources[0], &sources[1]], &args.column)?;
+    let names = comparison.names();
+    for (name, missing) in names.iter().zip(comparison.missing()) {
+        if let [_, ..] = missing[..] {
+            let (word, columns) = (plural(missing.len() as u64, "column"), missing.join(", "));
+            warning(format_args!("{name} has no {word} {columns}: not compared"));
+        }
+    }
+    let tolerance = args.tolerance.unwrap_or_default();
+    let about =
+        About { kind: comparison.kind(), columns: comparison.columns(), keys: comparison.keys(), names, tolerance };
+    let mut result = Ok(Counts::default());
+    Output::stdout().fill(|out| {
+        result = match args.print.format() {
+            Format::Table => table(comparison, &about, args.top, out),
+            Format::Csv => csv(comparison, &about, args.print.header(), out),
+            Format::Json => json(comparison, &about, out),
+        };
+        match &mut result {
+            // Returned as an error of the output, which may be a closed pipe.
+            Err(CompareError::Output(error)) => Err(std::mem::replace(error, io::ErrorKind::Other.into())),
+            _ => Ok(()),
+        }
+    })?;
+    let counts = result?;
+    if args.print.format() != Format::Table && !quiet {
+        note(about.in_words(&counts));
+    }
+    match counts.is_same() {
+        true => Ok(()),
+        false => Err(Differences.into()),
+    }
+}
+
+/// What is compared.
+struct About {
+    kind: OutputKind,
+    columns: usize,
+    keys: Vec<String>,
+    names: [String; 2],
+    tolerance: Tolerance,
+}
+
+impl About {
+    /// The closing line.
+    fn in_words(&self, counts: &Counts) -> String {
+        let row = if self.kind == OutputKind::Jobs { "job" } else { "row" };
+        let compared = format!("{}, {} compared", counted(counts.rows, row), counted(self.columns as u64, "column"));
+        let mut found = Vec::new();
+        if counts.cells > 0 {
+            let (cells, rows) = (counts.cells, counts.rows_with_differences);
+            let verb = if cells == 1 { "differs" } else { "differ" };
+            found.push(format!("{} in {} {verb}", counted(cells, "cell"), counted(rows, row)));
+        }
+        for (alone, name) in counts.alone.iter().zip(&self.names).filter(|(alone, _)| **alone > 0) {
+            found.push(format!("{} only in {name}", counted(*alone, row)));
+        }
+        if found.is_empty() {
+            found.push("no difference".to_string());
+        }
+        if self.tolerance != Tolerance::Exact {
+            let within = match counts.cells_within {
+                0 => String::new(),
+                cells => format!(" ({} within it)", counted(cells, "cell")),
+            };
+            found.push(format!("tolerance {}{within}", self.tolerance));
+        }
+        format!("{compared}: {}", found.join(", "))
+    }
+}
+
+/// The largest differences as a table.
+fn table(comparison: Comparison, about: &About, top: usize, out: &mut dyn Write) -> Result<Counts, CompareError> {
+    let (mut largest, mut all): (Vec<Difference>, u64) = (Vec::new(), 0);
+    let counts = comparison.run(about.tolerance, &mut |difference| {
+        all += 1;
+        largest.push(difference);
+        // Sorted from time to time, so that not all differences are kept. The sort is stable: of equal ones the first stay.
+        if largest.len() >= 2 * top.max(500) {
+            largest.sort_by(Difference::larger_first);
+            largest.truncate(top);
+        }
+        Ok(())
+    })?;
+    largest.sort_by(Difference::larger_first);
+    largest.truncate(top);
+    write_table(about, &largest, out).map_err(CompareError::Output)?;
+    let more = all - largest.len() as u64;
+    let closing = about.in_words(&counts);
+    let text = match more {
+        0 => format!("{closing}\n"),
+        more => format!("and {} more: --format csv prints all\n{closing}\n", grouped(more)),
+    };
+    let text = if largest.is_empty() { text } else { format!("\n{text}") };
+    out.write_all(text.as_bytes()).map_err(CompareError::Output)?;
+    Ok(counts)
+}
+
+fn write_table(about: &About, shown: &[Difference], out: &mut dyn Write) -> io::Result<()> {
+    if shown.is_empty() {
+        return Ok(());
+    }
+    // Of the labels only those that differ; for one row, or for equal labels, the one that says most.
+    let varies = |at: &usize| shown.iter().any(|difference| difference.keys[*at] != shown[0].keys[*at]);
+    let mut keys: Vec<usize> = (0..about.keys.len()).filter(varies).collect();
+    if keys.is_empty() {
+        let says_most = |name: &str| about.keys.iter().position(|key| key == name);
+        keys.push(says_most("job").or(says_most("predictor")).unwrap_or(about.keys.len() - 1));
+    }
+    let mut table = Table::with_left(keys.len() + 1);
+    let names = keys.iter().map(|&at| about.keys[at].clone());
+    table.headings(names.chain(["column", "first", "second", "change", "percent"].map(String::from)));
+    for difference in shown {
+        let labels = keys.iter().map(|&at| difference.keys[at].clone());
+        let [first, second] = &difference.values;
+        let (change, percent) = printed_change(difference);
+        let cells = match &difference.column {
+            Some(column) => [column.as_str(), first.as_deref().unwrap_or(""), second.as_deref().unwrap_or("")],
+            None if first.is_some() => ["(whole row)", "present", "missing"],
+            None => ["(whole row)", "missing", "present"],
+        };
+        let signed = |text: Option<String>, unit: &str| text.map_or(String::new(), |text| format!("{text}{unit}"));
+        let changes = [signed(change, ""), signed(percent.map(|percent| format!("{percent:+.2}")), "%")];
+        table.push(labels.chain(cells.map(String::from)).chain(changes).collect());
+    }
+    table.write(out, width::of_stdout())
+}
+
+/// The change with as many decimals as the values have, with its sign, and the percentage.
+fn printed_change(difference: &Difference) -> (Option<String>, Option<f64>) {
+    let decimals = |text: &Option<String>| {
+        text.as_deref().and_then(|text| text.split_once('.')).map_or(0, |(_, fraction)| fraction.len())
+    };
+    let digits = difference.values.iter().map(decimals).max().unwrap_or(0);
+    let change = difference.change.map(|change| format!("{:+.digits$}", change.absolute));
+    (change, difference.change.and_then(|change| change.percent))
+}
+
+/// A difference as a row of CSV or JSON.
+fn cells<'a>(about: &'a About, difference: &Difference, numbers: bool) -> Vec<(&'a str, Cell)> {
+    let labels = about.keys.iter().map(String::as_str).zip(difference.keys.iter().cloned().map(Cell::Text));
+    let value = |text: &Option<String>| match (text, &difference.column) {
+        (Some(_), None) => Cell::Text("present".to_string()),
+        (None, None) => Cell::Text("missing".to_string()),
+        (Some(text), _) if numbers && difference.change.is_some() => {
+            text.parse().map_or(Cell::Text(text.clone()), Cell::Number)
+        }
+        (text, _) => Cell::Text(text.clone().unwrap_or_default()),
+    };
+    let (change, percent) = printed_change(difference);
+    let change = change.and_then(|text| text.parse().ok()).map_or(Cell::None, Cell::Number);
+    let [first, second] = &difference.values;
+    let column = difference.column.clone().unwrap_or("(whole row)".to_string());
+    let rest = [
+        ("column", Cell::Text(column)),
+        ("first", value(first)),
+        ("second", value(second)),
+        ("change", change),
+        ("change_pct", percent.map_or(Cell::None, Cell::Real)),
+    ];
+    labels.chain(rest).collect()
+}
+
+fn csv(comparison: Comparison, about: &About, header: bool, out: &mut dyn Write) -> Result<Counts, CompareError> {
+    if header {
+        let names = about.keys.iter().map(String::as_str).chain(["column", "first", "second", "change", "change_pct"]);
+        let line: Vec<_> = names.map(|name| ((), Cell::Text(name.to_string()))).collect();
+        writeln!(out, "{}", csv_line(&line)).map_err(CompareError::Output)?;
+    }
+    comparison.run(about.tolerance, &mut |difference| writeln!(out, "{}", csv_line(&cells(about, &difference, false))))
+}
+
+fn json(comparison: Comparison, about: &About, out: &mut dyn Write) -> Result<Counts, CompareError> {
+    let mut rows = JsonRows::new(out);
+    let counts = comparison.run(about.tolerance, &mut |difference| rows.push(&cells(about, &difference, true)))?;
+    rows.finish().map_err(CompareError::Output)?;
+    Ok(counts)
+}

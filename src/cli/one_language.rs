@@ -1,0 +1,183 @@
+//! Tests that the commands speak one language: the same option has the same name, value and meaning everywhere.
+
+use std::collections::BTreeMap;
+
+use clap::{Arg, Command};
+
+/// All commands with their full names, such as `sim sweep status`.
+fn commands() -> Vec<(String, Command)> {
+    fn visit(command: &Command, name: String, all: &mut Vec<(String, Command)>) {
+        for below in command.get_subcommands().filter(|below| below.get_name() != "help") {
+            visit(below, format!("{name} {}", below.get_name()), all);
+        }
+        all.push((name, command.clone()));
+    }
+    let mut command = super::command();
+    command.build();
+    let mut all = Vec::new();
+    visit(&command, "sim".to_string(), &mut all);
+    assert!(all.len() > 25, "the commands were not found");
+    all
+}
+
+fn options(command: &Command) -> impl Iterator<Item = &Arg> {
+    command.get_arguments().filter(|argument| argument.get_long().is_some())
+}
+
+fn value_name(option: &Arg) -> String {
+    match option.get_action().takes_values() {
+        // A switch may have a value, but need not.
+        true if option.get_num_args().is_some_and(|number| number.min_values() == 0) => String::new(),
+        true => option.get_value_names().unwrap_or_default().iter().map(|name| name.to_string()).collect(),
+        false => String::new(),
+    }
+}
+
+/// Options whose value is something else in some commands, with the commands.
+const OTHER_VALUES: &[(&str, &[&str])] = &[
+    // A folder where the result is many files.
+    ("out", &["sim sweep", "sim reproduce talby", "sim reproduce all"]),
+    // One word for a search; a list of specs for waits.
+    ("method", &["sim search"]),
+    // Without a value all tasks have the defaults of the cluster.
+    ("slurm", &["sim sweep"]),
+];
+
+#[test]
+fn an_option_has_one_value_name() {
+    let mut seen: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
+    for (name, command) in commands() {
+        for option in options(&command) {
+            let long = option.get_long().unwrap_or_default();
+            let is_other =
+                OTHER_VALUES.iter().any(|(other, commands)| *other == long && commands.contains(&name.as_str()));
+            if !is_other {
+                seen.entry(long.to_string()).or_default().entry(value_name(option)).or_default().push(name.clone());
+            }
+        }
+    }
+    for (option, values) in seen {
+        assert_eq!(values.len(), 1, "--{option} has different values: {values:?}");
+    }
+}
+
+#[test]
+fn an_option_has_one_default_or_its_command_says_why() {
+    // The commands in which an option has another default than elsewhere, because the command asks another question.
+    let others: &[(&str, &str)] = &[
+        ("scheduler", "sim meta"),
+        ("predictor", "sim meta"),
+        ("scheduler", "sim wait"),
+        ("predictor", "sim wait"),
+        ("offered-load", "sim malleable"),
+        // As many runs as the paper has.
+        ("replications", "sim reproduce tsafrir"),
+        ("replications", "sim reproduce kumar-meta"),
+        // A strategy of a search, and methods of predicting waits.
+        ("method", "sim search"),
+    ];
+    let mut seen: BTreeMap<String, BTreeMap<Vec<String>, Vec<String>>> = BTreeMap::new();
+    for (name, command) in commands() {
+        for option in options(&command).filter(|option| !option.get_default_values().is_empty()) {
+            let long = option.get_long().unwrap_or_default();
+            if !others.contains(&(long, name.as_str())) {
+                let defaults = option.get_default_values().iter().map(|value| value.to_string_lossy().into_owned());
+                seen.entry(long.to_string()).or_default().entry(defaults.collect()).or_default().push(name.clone());
+            }
+        }
+    }
+    assert!(seen["seed"].contains_key(&vec!["1".to_string()]), "{:?}", seen["seed"]);
+    for (option, defaults) in seen {
+        assert_eq!(defaults.len(), 1, "--{option} has different defaults: {defaults:?}");
+    }
+}
+
+/// The options that are in many commands and have one meaning, so that their help is the same.
+#[test]
+fn common_options_have_one_help() {
+    let help = |option: &Arg| option.get_help().map(ToString::to_string).unwrap_or_default();
+    let mut seen: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
+    for (name, command) in commands() {
+        for option in options(&command) {
+            let long = option.get_long().unwrap_or_default();
+            let is_one =
+                ["trace", "seed", "threads", "no-header", "quiet", "estimates-seed", "skip-bad-lines", "unit", "days"];
+            if is_one[..8].contains(&long) || crate::experiment::OptionForm::find(long).is_some_and(|_| long != "seed")
+            {
+                seen.entry(long.to_string()).or_default().entry(help(option)).or_default().push(name.clone());
+            }
+        }
+    }
+    // Options of an experiment that a command has in another form: what the command does with it.
+    let other_forms = ["scheduler", "predictor", "procs", "estimates", "seed", "trace"];
+    for (option, helps) in seen {
+        let most = if other_forms.contains(&option.as_str()) { 4 } else { 1 };
+        assert!(helps.len() <= most, "--{option} is explained differently: {helps:#?}");
+    }
+}
+
+/// The commands that print no rows.
+const NO_ROWS: &[&str] = &[
+    // They only have commands of their own.
+    "sim trace",
+    "sim reproduce",
+    "sim generate",
+    // They write files, or a text for a shell.
+    "sim sweep merge",
+    "sim completions",
+    "sim man",
+];
+
+#[test]
+fn every_command_that_prints_rows_has_formats_and_can_omit_the_header() {
+    for (name, command) in commands() {
+        let has = |long: &str| options(&command).any(|option| option.get_long() == Some(long));
+        let prints = !NO_ROWS.contains(&name.as_str());
+        assert_eq!((has("format"), has("no-header")), (prints, prints), "{name}");
+        if prints {
+            let format = options(&command).find(|option| option.get_long() == Some("format")).unwrap();
+            let values: Vec<_> =
+                format.get_possible_values().iter().map(|value| value.get_name().to_string()).collect();
+            assert_eq!(values, ["table", "csv", "json"], "{name}");
+            let help = format.get_help().unwrap().to_string();
+            let defaults = [
+                "[default: table on a terminal, csv otherwise]",
+                "[default: table]",
+                "[default: notes on standard error]",
+            ];
+            assert!(defaults.iter().any(|default| help.ends_with(default)), "{name}: {help}");
+        }
+    }
+}
+
+/// Every command that reads a log takes it as an option and as a plain argument.
+#[test]
+fn a_log_is_an_option_or_a_plain_argument() {
+    let mut found = 0;
+    for (name, command) in commands() {
+        let has_trace = options(&command).any(|option| option.get_long() == Some("trace"));
+        let is_log = |argument: &&Arg| {
+            argument.get_value_names().is_some_and(|names| ["LOG", "FILE"].contains(&names[0].as_str()))
+        };
+        assert_eq!(has_trace, command.get_positionals().find(is_log).is_some(), "{name}");
+        found += usize::from(has_trace);
+    }
+    assert!(found >= 9, "only {found} commands read logs");
+}
+
+/// The old names that scripts use, and the new ones.
+#[test]
+fn old_names_go_on_working_and_are_hidden() {
+    for (command, old, new) in [
+        ("sim estimates", "model", "estimates"),
+        ("sim malleable", "rho", "offered-load"),
+        ("sim malleable", "seeds", "replications"),
+        ("sim reproduce tsafrir", "seeds", "replications"),
+    ] {
+        let (_, command) = commands().into_iter().find(|(name, _)| name == command).unwrap();
+        let option = options(&command).find(|option| option.get_long() == Some(new)).unwrap();
+        assert_eq!(option.get_aliases(), Some(vec![old]));
+        assert_eq!(option.get_visible_aliases().unwrap_or_default(), Vec::<&str>::new());
+        assert!(options(&command).all(|option| option.get_long() != Some(old)));
+    }
+}

@@ -1,0 +1,169 @@
+//! The main command: one log under one or several schedulers and predictors.
+
+mod files;
+mod runs;
+
+use std::io::Write;
+use std::time::Instant;
+
+use clap::{ArgMatches, Args};
+
+use super::failure::UsageError;
+use super::log::{log_or_demo, read_log, write_names_of};
+use super::notes::report_cleaning;
+use super::options;
+use super::output_options::{Format, OutputOptions};
+use super::stderr::{note, warning};
+use crate::experiment::{Setting, Settings, what_draws};
+use crate::metrics::GroupBy;
+use crate::report::{counted, write_breakdown, write_comparison};
+use crate::time::{Seconds, parse_duration};
+use crate::trace::ReadOptions;
+
+use files::Details;
+use runs::{Results, Wanted};
+
+/// The default baseline of the embedded log: plain EASY.
+const PLAIN_EASY: &str = "easy/estimate";
+
+#[derive(Debug, Args)]
+pub struct SimulateArgs {
+    /// The same as LOG
+    #[arg(long, value_name = "FILE", display_order = 0)]
+    pub trace: Option<String>,
+    /// Run each setting on the log as it is and on N - 1 slightly shaken copies (see --replication), and print means with 95%
+    /// intervals, and whether each difference from the baseline is more than chance
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Output")]
+    #[arg(conflicts_with_all = ["replication", "shake", "seed"])]
+    #[arg(conflicts_with_all = ["jobs_out", "swf_out", "predictions_out", "series_out"])]
+    replications: Option<u32>,
+    /// Also print the figures of groups of jobs: by width, runtime, estimate, user, group, queue, partition, week, hour (several
+    /// with commas)
+    #[arg(long, value_name = "KEYS", value_delimiter = ',', value_parser = GroupBy::parse, help_heading = "Output")]
+    by: Vec<GroupBy>,
+    /// Of users, groups, queues and partitions, --by prints this number, the largest by area, and the others in one line
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
+    top: usize,
+    /// Write the figures of all groups of --by (of all keys without it) as CSV; - for standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    by_out: Option<String>,
+    #[command(flatten)]
+    output: OutputOptions,
+
+    /// Write a CSV with one line per job; - for standard output (the summary then goes to standard error)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    jobs_out: Option<String>,
+    /// Write the simulated schedule as an SWF log; - for standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    swf_out: Option<String>,
+    /// Write a CSV with the queue and the machine over time; - for standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    series_out: Option<String>,
+    /// The steps of --series-out
+    #[arg(long, value_name = "DURATION", default_value = "1h", value_parser = step, help_heading = "Output")]
+    series_step: Seconds,
+    /// Write a CSV with the names behind the numbers of a log that is not SWF; - for standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    names_out: Option<String>,
+    /// Write a CSV with every prediction, its time and its reason; - for standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    predictions_out: Option<String>,
+}
+
+fn step(text: &str) -> Result<Seconds, String> {
+    match parse_duration(text)? {
+        0 => Err("a step takes at least a second".to_string()),
+        step => Ok(step),
+    }
+}
+
+impl SimulateArgs {
+    /// By what jobs are grouped: in the table, and in the file.
+    fn keys(&self) -> (Vec<GroupBy>, Vec<GroupBy>) {
+        let mut table = Vec::new();
+        self.by.iter().for_each(|&by| {
+            if !table.contains(&by) {
+                table.push(by)
+            }
+        });
+        let file = match &self.by_out {
+            None => Vec::new(),
+            Some(_) if table.is_empty() => GroupBy::all().collect(),
+            Some(_) => table.clone(),
+        };
+        (table, file)
+    }
+}
+
+pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+    let mut settings = options::read_settings(matches)?;
+    for (seed, value) in options::idle_seeds(matches, &settings[0]) {
+        warning(format_args!("--{seed} {value} has no effect without {}", what_draws(seed)));
+    }
+    if args.trace.is_none() && !options::is_given(matches, "baseline") {
+        let baseline = Setting::parse_pair(PLAIN_EASY)?;
+        settings.iter_mut().for_each(|options| options.baseline = Some(baseline.clone()));
+    }
+    if settings.len() > 1 && args.swf_out.is_some() {
+        let message = "--swf-out writes one schedule: give one scheduler and one predictor";
+        return Err(UsageError(message.to_string()).into());
+    }
+    // Without --by-out, the groups are in the table alone.
+    let prints_groups = !args.by.is_empty() && args.by_out.is_none();
+    if prints_groups && args.output.print.given().is_some_and(|format| format != Format::Table) {
+        let message = "--by prints tables: add --by-out FILE for its CSV, or choose --format table";
+        return Err(UsageError(message.to_string()).into());
+    }
+    let (mut details, stdout_taken) = Details::open(args, matches)?;
+    let source = log_or_demo(args.trace.as_deref(), quiet);
+    let began = Instant::now();
+    let settings = Settings {
+        options: settings,
+        keep_history: details.predictions.is_some(),
+        series_step: details.series.is_some().then_some(args.series_step),
+    };
+    let of_log = settings.of_log();
+    let (keep_text, keep_names) = (details.swf.is_some(), details.names.is_some());
+    let mut log = read_log(&source, ReadOptions { keep_text, keep_names, ..of_log.read_options() }, quiet)?;
+    if let Some(out) = details.names.take() {
+        write_names_of(&log, out)?;
+    }
+    let cleaned = of_log.clean_out(&mut log)?;
+    report_cleaning(&log, &cleaned.cleaning, quiet);
+    let reading = began.elapsed();
+    let (table_keys, file_keys) = args.keys();
+    let wanted = Wanted {
+        replications: args.replications.unwrap_or(1),
+        keep_records: details.needs_records(),
+        table_keys,
+        file_keys,
+        top: args.top,
+        threads: args.output.threads(),
+    };
+    let results = Results::compute(&settings, cleaned, &wanted, quiet)?;
+    let workload = &results.workload;
+    if !quiet {
+        let (jobs, total) = (counted(workload.jobs.len() as u64, "job"), began.elapsed());
+        let simulating = (total - reading).as_secs_f64();
+        note(format_args!("{jobs} read in {:.3} s, simulated in {simulating:.3} s", reading.as_secs_f64()));
+    }
+    details.write(&settings, &log, &results)?;
+
+    let options = settings.options[0].in_row();
+    let zone = workload.unix_start.map(|_| workload.zone.name());
+    let table = |out: &mut dyn Write, width: usize| {
+        write_comparison(out, width, &results.runs, &options)?;
+        for breakdown in results.tables() {
+            writeln!(out)?;
+            let zone = zone.filter(|_| breakdown.1.grouping.by.is_of_the_calendar());
+            write_breakdown(out, width, breakdown.0, zone, breakdown.1)?;
+        }
+        Ok(())
+    };
+    let print = if prints_groups { args.output.print.or_table() } else { args.output.print };
+    let rows: Vec<_> = results.runs.iter().map(|setting| setting.cells(&options)).collect();
+    match &rows[..] {
+        [row] => Ok(print.print_row(stdout_taken, row, table)?),
+        rows => Ok(print.print_rows(stdout_taken, rows, table)?),
+    }
+}

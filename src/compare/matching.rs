@@ -1,0 +1,324 @@
+//! Finds the rows of two outputs that belong together, and compares them.
+
+use std::cmp::Ordering;
+use std::collections::hash_map::Entry;
+
+use csv::ByteRecord;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::input::{CompareError, Input};
+use super::kind::OutputKind;
+use super::seen::{SeenRows, row_id};
+use super::value::{Change, Tolerance};
+use crate::predict;
+use crate::schedule;
+use crate::text::shortened;
+use crate::trace::Source;
+
+/// A column that both outputs have.
+struct Common {
+    name: String,
+    /// Its index in each output.
+    at: [usize; 2],
+}
+
+/// Two outputs that can be compared.
+pub struct Comparison {
+    inputs: [Input; 2],
+    keys: Vec<Common>,
+    values: Vec<Common>,
+    missing: [Vec<String>; 2],
+}
+
+/// A difference beyond the tolerance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// What was run: the values of the columns of [`Comparison::keys`].
+    pub keys: Vec<String>,
+    /// The column. None if the row is in one output only.
+    pub column: Option<String>,
+    /// The value in each output; None if it has no such row.
+    pub values: [Option<String>; 2],
+    /// By how much two numbers differ.
+    pub change: Option<Change>,
+}
+
+impl Difference {
+    /// Compares two differences by their size, the larger one first. Rows without a match and texts are the largest, then
+    /// changes from 0 by their number, then all others by their percentage.
+    pub fn larger_first(&self, other: &Difference) -> Ordering {
+        let size = |difference: &Difference| match difference.change {
+            None => (2, 0.0),
+            Some(Change { absolute, percent: None }) => (1, absolute.abs()),
+            Some(Change { percent: Some(percent), .. }) => (0, percent.abs()),
+        };
+        let ((class, size), (other_class, other_size)) = (size(self), size(other));
+        other_class.cmp(&class).then(other_size.total_cmp(&size))
+    }
+}
+
+/// The result of a comparison in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Rows that both outputs have.
+    pub rows: u64,
+    /// Of these, rows with a difference beyond the tolerance.
+    pub rows_with_differences: u64,
+    /// Cells with a difference beyond the tolerance.
+    pub cells: u64,
+    /// Cells with a difference within the tolerance.
+    pub cells_within: u64,
+    /// Rows that only one output has.
+    pub alone: [u64; 2],
+}
+
+impl Counts {
+    /// Whether nothing differs beyond the tolerance.
+    pub fn is_same(&self) -> bool {
+        self.cells == 0 && self.alone == [0, 0]
+    }
+}
+
+/// A row that has no match yet, with its number.
+type Waiting = (u64, ByteRecord);
+
+impl Comparison {
+    /// Opens two outputs. `only` are the names of the columns to compare; none means all that both outputs have.
+    ///
+    /// # Errors
+    /// If one is not an output of this program, if they are of different kinds, or if they have no column in common.
+    pub fn open(sources: [&Source; 2], only: &[String]) -> Result<Comparison, CompareError> {
+        let inputs = [Input::open(sources[0])?, Input::open(sources[1])?];
+        let [first, second] = &inputs;
+        if first.kind != second.kind {
+            return Err(CompareError::Input(format!(
+                "{} has {} and {} has {}: they cannot be compared",
+                first.name, first.kind, second.name, second.kind
+            )));
+        }
+        let (mut keys, mut values) = (Vec::new(), Vec::new());
+        for (at, name) in first.header.iter().enumerate() {
+            let Some(other) = second.column(name) else { continue };
+            let common = Common { name: name.clone(), at: [at, other] };
+            match first.kind.is_key(&first.header, at) {
+                true => keys.push(common),
+                false => values.push(common),
+            }
+        }
+        if !only.is_empty() {
+            let names: Vec<_> = values.iter().map(|value| value.name.as_str()).collect();
+            if let Some(unknown) = only.iter().find(|name| !names.contains(&name.as_str())) {
+                let all = names.join(", ");
+                return Err(CompareError::Input(format!(
+                    "there is no column '{unknown}' to compare; the columns are {all}"
+                )));
+            }
+            values.retain(|value| only.contains(&value.name));
+        }
+        if values.is_empty() || keys.is_empty() {
+            let (first, second) = (&first.name, &second.name);
+            return Err(CompareError::Input(format!("{first} and {second} have no columns in common to compare")));
+        }
+        let missing = [0, 1].map(|at| {
+            let (here, there) = (&inputs[at], &inputs[1 - at]);
+            there.header.iter().filter(|name| here.column(name).is_none()).cloned().collect()
+        });
+        Ok(Comparison { inputs, keys, values, missing })
+    }
+
+    /// What the rows of both outputs are.
+    pub fn kind(&self) -> OutputKind {
+        self.inputs[0].kind
+    }
+
+    /// The names of the outputs.
+    pub fn names(&self) -> [String; 2] {
+        [0, 1].map(|at| self.inputs[at].name.clone())
+    }
+
+    /// The columns that say what was run.
+    pub fn keys(&self) -> Vec<String> {
+        self.keys.iter().map(|key| key.name.clone()).collect()
+    }
+
+    /// The number of columns that are compared.
+    pub fn columns(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The columns that each output does not have, but the other one has.
+    pub fn missing(&self) -> &[Vec<String>; 2] {
+        &self.missing
+    }
+
+    /// Compares all rows. `found` is called with each difference: first those of rows that both outputs have, in the order
+    /// in which their matches were found, then the rows without a match.
+    ///
+    /// # Errors
+    /// If an output cannot be read, if it has two rows of the same run, or if `found` returns an error.
+    pub fn run(
+        mut self,
+        tolerance: Tolerance,
+        found: &mut dyn FnMut(Difference) -> std::io::Result<()>,
+    ) -> Result<Counts, CompareError> {
+        let mut counts = Counts::default();
+        let mut waiting: [FxHashMap<u128, Waiting>; 2] = Default::default();
+        // The keys of all pairs, so that a second row of the same run is noticed.
+        let mut paired = SeenRows::default();
+        let mut rows = [ByteRecord::new(), ByteRecord::new()];
+        let mut more = [true, true];
+        let mut number = 0;
+        while more != [false, false] {
+            number += 1;
+            for at in [0, 1] {
+                more[at] = more[at] && self.inputs[at].read(&mut rows[at])?;
+            }
+            let ids = [0, 1].map(|at| more[at].then(|| self.id(&rows[at], at)));
+            if let [Some(first), Some(second)] = ids
+                && first == second
+            {
+                // Rows of equal outputs: neither of them has to wait.
+                let is_waiting = [0, 1].map(|at| waiting[at].contains_key(&first));
+                if !paired.insert(first) || is_waiting != [false, false] {
+                    let at = usize::from(is_waiting[1]);
+                    return Err(self.twice(&rows[at], at));
+                }
+                self.compare([&rows[0], &rows[1]], tolerance, &mut counts, found)?;
+                continue;
+            }
+            for at in [0, 1] {
+                let Some(id) = ids[at] else { continue };
+                if paired.contains(id) {
+                    return Err(self.twice(&rows[at], at));
+                }
+                if let Some((_, other)) = waiting[1 - at].remove(&id) {
+                    paired.insert(id);
+                    let pair = if at == 0 { [&rows[0], &other] } else { [&other, &rows[1]] };
+                    self.compare(pair, tolerance, &mut counts, found)?;
+                    continue;
+                }
+                match waiting[at].entry(id) {
+                    Entry::Occupied(_) => return Err(self.twice(&rows[at], at)),
+                    Entry::Vacant(place) => drop(place.insert((number, rows[at].clone()))),
+                }
+            }
+        }
+        // In the order of the files: that of a hash map must not reach the output.
+        let [mut first, mut second] = waiting.map(|rows| {
+            let mut rows: Vec<Waiting> = rows.into_values().collect();
+            rows.sort_unstable_by_key(|(number, _)| *number);
+            rows
+        });
+        self.pair_equal_specs(&mut first, &mut second, tolerance, &mut counts, found)?;
+        for (at, rows) in [(0, first), (1, second)] {
+            counts.alone[at] = rows.len() as u64;
+            for (_, row) in rows {
+                let mut values = [None, None];
+                values[at] = Some("row".to_string());
+                let lone = Difference { keys: self.labels(&row, at), column: None, values, change: None };
+                found(lone).map_err(CompareError::Output)?;
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Compares those of the remaining rows that differ only in how a spec is written: `ruh` and `ruh:window=3`.
+    fn pair_equal_specs(
+        &self,
+        first: &mut Vec<Waiting>,
+        second: &mut Vec<Waiting>,
+        tolerance: Tolerance,
+        counts: &mut Counts,
+        found: &mut dyn FnMut(Difference) -> std::io::Result<()>,
+    ) -> Result<(), CompareError> {
+        if !matches!(self.kind(), OutputKind::Runs | OutputKind::Means) {
+            return Ok(());
+        }
+        let mut there: FxHashMap<Vec<String>, usize> = FxHashMap::default();
+        for (at, (_, row)) in second.iter().enumerate() {
+            there.entry(self.shortest_labels(row, 1)).or_insert(at);
+        }
+        let mut taken = FxHashSet::default();
+        let mut left = Vec::new();
+        for (number, row) in first.drain(..) {
+            match there.remove(&self.shortest_labels(&row, 0)) {
+                Some(at) => {
+                    self.compare([&row, &second[at].1], tolerance, counts, found)?;
+                    taken.insert(at);
+                }
+                None => left.push((number, row)),
+            }
+        }
+        *first = left;
+        let mut at = 0..;
+        second.retain(|_| !taken.contains(&at.next().unwrap_or_default()));
+        Ok(())
+    }
+
+    fn compare(
+        &self,
+        rows: [&ByteRecord; 2],
+        tolerance: Tolerance,
+        counts: &mut Counts,
+        found: &mut dyn FnMut(Difference) -> std::io::Result<()>,
+    ) -> Result<(), CompareError> {
+        counts.rows += 1;
+        let before = counts.cells;
+        for Common { name, at } in &self.values {
+            let cells = [&rows[0][at[0]], &rows[1][at[1]]];
+            if cells[0] == cells[1] {
+                continue;
+            }
+            let [first, second] = cells.map(|cell| String::from_utf8_lossy(cell).into_owned());
+            let change = Change::between(&first, &second);
+            match change {
+                // The same number in another form, such as 1 and 1.0.
+                Some(change) if change.absolute == 0.0 => continue,
+                Some(change) if tolerance.allows(&change) => counts.cells_within += 1,
+                _ => {
+                    counts.cells += 1;
+                    let (keys, values) = (self.labels(rows[0], 0), [Some(first), Some(second)]);
+                    found(Difference { keys, column: Some(name.clone()), values, change })
+                        .map_err(CompareError::Output)?;
+                }
+            }
+        }
+        counts.rows_with_differences += u64::from(counts.cells > before);
+        Ok(())
+    }
+
+    /// Identifies a row of an output by what was run.
+    fn id(&self, row: &ByteRecord, output: usize) -> u128 {
+        row_id(self.keys.iter().map(|key| &row[key.at[output]]))
+    }
+
+    fn labels(&self, row: &ByteRecord, output: usize) -> Vec<String> {
+        self.keys.iter().map(|key| String::from_utf8_lossy(&row[key.at[output]]).into_owned()).collect()
+    }
+
+    /// The labels with specs in their shortest form.
+    fn shortest_labels(&self, row: &ByteRecord, output: usize) -> Vec<String> {
+        let shortest = |(key, text): (&Common, String)| {
+            let spec = match key.name.as_str() {
+                "scheduler" => schedule::catalog::parse(&text).ok(),
+                "predictor" => predict::catalog::parse(&text).ok(),
+                _ => None,
+            };
+            spec.map_or(text, |spec| spec.to_string())
+        };
+        self.keys.iter().zip(self.labels(row, output)).map(shortest).collect()
+    }
+
+    /// The error for a second row of the same run.
+    fn twice(&self, row: &ByteRecord, output: usize) -> CompareError {
+        let name = &self.inputs[output].name;
+        let labels: Vec<String> =
+            self.keys().into_iter().zip(self.labels(row, output)).map(|(key, text)| format!("{key} {text}")).collect();
+        let mut text = format!("{name} has two rows with the same {}", shortened(&labels.join(", ")));
+        let other = &self.missing[1 - output];
+        if !other.is_empty() {
+            text.push_str(&format!("; {} has no column {}", self.inputs[1 - output].name, other.join(", ")));
+        }
+        CompareError::Input(text)
+    }
+}

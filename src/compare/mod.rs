@@ -1,0 +1,16 @@
+//! The comparison of two outputs: which figures differ, and by how much.
+//!
+//! The outputs are CSV files of `sim`, `sim sweep`, `--jobs-out` and the like. Their headers tell what they are, and which
+//! columns say what was run: rows that agree in those columns belong together. [`Comparison::open`] reads the headers,
+//! [`Comparison::run`] compares the rows. Files with their rows in the same order are compared without loading them.
+
+mod input;
+mod kind;
+mod matching;
+mod seen;
+mod value;
+
+pub use input::CompareError;
+pub use kind::OutputKind;
+pub use matching::{Comparison, Counts, Difference};
+pub use value::{Change, Tolerance};

@@ -1,0 +1,170 @@
+//! Several settings on the same jobs, compared with one baseline, on the log as it is and on shaken copies of it.
+
+use super::option_table::OptionForm;
+use super::options::Options;
+use super::run::Setting;
+use crate::engine::{EngineError, RunRecord};
+use crate::metrics::{Baseline, RunRow, Series, SeriesStep, Summary, Users, summarize_with_users};
+use crate::parallel;
+use crate::time::Seconds;
+use crate::trace::{TraceError, Workload};
+
+/// Settings that differ only in their scheduler and predictor.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The options of each setting; at least one.
+    pub options: Vec<Options>,
+    /// Keep all predictions of the runs on the log as it is.
+    pub keep_history: bool,
+    /// The steps of a series of each run on the log as it is.
+    pub series_step: Option<Seconds>,
+}
+
+/// A run on the log as it is.
+#[derive(Clone, Debug)]
+pub struct SettingRun {
+    /// The result of the simulation.
+    pub record: RunRecord,
+    /// Its figures.
+    pub summary: Summary,
+    /// The figures of its users.
+    pub users: Users,
+    /// The series, if one was asked for and it is not too long.
+    pub series: Option<Result<Vec<SeriesStep>, String>>,
+}
+
+/// A replication that cannot be run.
+#[derive(Debug)]
+pub enum ReplicationError {
+    /// Its jobs cannot be made.
+    Trace(TraceError),
+    /// Its simulation fails.
+    Engine(EngineError),
+}
+
+impl Settings {
+    /// The options by which the log is cleaned for all settings.
+    ///
+    /// Which records become jobs depends on whether a setting replays the log's own schedule. If some settings do and some do
+    /// not, the jobs are those with which both can run.
+    pub fn of_log(&self) -> Options {
+        let mut options = self.options[0].clone();
+        let replays = |options: &&Options| options.setting().is_replay();
+        if let Some(other) = self.options.iter().find(|other| replays(other) != replays(&&options)) {
+            options.baseline = Some(other.setting());
+        }
+        options
+    }
+
+    /// The baseline of all settings.
+    fn baseline(&self) -> Option<&Setting> {
+        self.options[0].baseline.as_ref()
+    }
+
+    /// The number of simulations of each replication.
+    pub fn runs(&self) -> usize {
+        self.options.len() + usize::from(self.baseline().is_some())
+    }
+
+    /// Runs all settings on a shaped workload. `each` gets the runs in the order of the settings, each with that of the
+    /// baseline. Not more records than threads, and that of the baseline, are in memory at the same time, unless `each` keeps
+    /// them. `progress` is called with the numbers of jobs that have arrived since its last call.
+    ///
+    /// # Errors
+    /// As [`Setting::run`].
+    pub fn run(
+        &self,
+        workload: &Workload,
+        threads: usize,
+        progress: &(dyn Fn(usize) + Sync),
+        each: &mut dyn FnMut(SettingRun, Option<&SettingRun>),
+    ) -> Result<(), EngineError> {
+        let settings = self.options.iter().map(|options| {
+            let mut setting = options.setting();
+            setting.engine.keep_history = self.keep_history;
+            (setting, self.series_step)
+        });
+        let baseline = self.baseline().map(|baseline| (baseline.clone(), None));
+        let all: Vec<_> = baseline.into_iter().chain(settings).collect();
+        let mut baseline = None;
+        for some in all.chunks(threads.max(1)) {
+            let run = |(setting, step): &(Setting, Option<Seconds>)| self.run_one(workload, setting, *step, progress);
+            for run in parallel::map(some, threads, run, |_| ()) {
+                match (run?, self.baseline()) {
+                    (run, Some(_)) if baseline.is_none() => baseline = Some(run),
+                    (run, _) => each(run, baseline.as_ref()),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn run_one(
+        &self,
+        workload: &Workload,
+        setting: &Setting,
+        series_step: Option<Seconds>,
+        progress: &(dyn Fn(usize) + Sync),
+    ) -> Result<SettingRun, EngineError> {
+        let mut before = 0;
+        let progress = &mut |arrived| progress(arrived - std::mem::replace(&mut before, arrived));
+        let (record, series) = match series_step {
+            None => (setting.run(workload, (), progress)?, None),
+            Some(step) => {
+                let mut series = Series::new(workload.procs, workload.first_submit(), step);
+                (setting.run(workload, &mut series, progress)?, Some(series.finish()))
+            }
+        };
+        let (summary, users) = summarize_with_users(workload, &record, &self.options[0].measure);
+        Ok(SettingRun { record, summary, users, series })
+    }
+
+    /// The row of a setting's run.
+    pub fn row(&self, at: usize, workload: &Workload, run: &SettingRun, baseline: Option<&SettingRun>) -> RunRow {
+        let baseline = baseline.zip(self.baseline()).map(|(base, setting)| Baseline {
+            name: setting.pair(),
+            summary: base.summary,
+            losers: run.users.losers(&base.users),
+        });
+        RunRow { label: self.options[at].label(workload), summary: run.summary, baseline }
+    }
+
+    /// Runs all settings on a shaken copy of a cleaned workload, one after the other, and returns their rows. `number` is
+    /// that of the replication, from 1 on.
+    ///
+    /// # Errors
+    /// If no job is left, or a simulation fails.
+    pub fn replication(
+        &self,
+        cleaned: &Workload,
+        number: u32,
+        progress: &(dyn Fn(usize) + Sync),
+    ) -> Result<Vec<RunRow>, ReplicationError> {
+        let form = OptionForm::find("replication").expect("the option exists");
+        let shaken = |options: &Options| {
+            let mut options = options.clone();
+            form.set(&mut options, &number.to_string()).expect("a whole number is a replication");
+            options
+        };
+        let shaken =
+            Settings { options: self.options.iter().map(shaken).collect(), keep_history: false, series_step: None };
+        let workload = shaken.options[0].shape(cleaned.clone()).map_err(ReplicationError::Trace)?;
+        let mut rows = Vec::new();
+        let mut each = |run: SettingRun, base: Option<&SettingRun>| {
+            rows.push(shaken.row(rows.len(), &workload, &run, base));
+        };
+        shaken.run(&workload, 1, progress, &mut each).map_err(ReplicationError::Engine)?;
+        Ok(rows)
+    }
+}
+
+impl std::fmt::Display for ReplicationError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ReplicationError::Trace(error) => error.fmt(f),
+            ReplicationError::Engine(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ReplicationError {}

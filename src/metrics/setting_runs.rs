@@ -1,0 +1,187 @@
+//! A setting with all its replications: means, intervals, and whether a difference is more than chance.
+
+use super::cell::Cell;
+use super::columns::{Column, Source};
+use super::improvement::Better;
+use super::row::{RunLabel, RunRow};
+use crate::stats::mean_and_half_width;
+
+/// The mean of a figure over replications.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// NaN if the figure is not defined.
+    pub mean: f64,
+    /// The half-width of the 95% confidence interval. None for a single run.
+    pub half_width: Option<f64>,
+}
+
+impl Interval {
+    fn of(values: impl Iterator<Item = Option<f64>>) -> Interval {
+        let (mean, half_width) = mean_and_half_width(&values.flatten().collect::<Vec<_>>());
+        Interval { mean, half_width }
+    }
+}
+
+/// Whether a figure differs from that of the baseline by more than chance: 0 is outside of the 95% interval of the paired
+/// differences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is better.
+    Better,
+    /// It is worse.
+    Worse,
+    /// The interval includes 0.
+    WithinNoise,
+}
+
+impl Verdict {
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Better => "better",
+            Verdict::Worse => "worse",
+            Verdict::WithinNoise => "within noise",
+        }
+    }
+}
+
+/// The runs of one setting: on the log as it is, and on shaken copies of it if there are replications.
+#[derive(Clone, Debug)]
+pub struct SettingRuns {
+    /// One row per replication; at least one. The first is that of the log as it is.
+    pub rows: Vec<RunRow>,
+}
+
+impl SettingRuns {
+    /// What was run, on the log as it is.
+    pub fn label(&self) -> &RunLabel {
+        &self.rows[0].label
+    }
+
+    /// The name of the baseline, if there is one.
+    pub fn baseline(&self) -> Option<&str> {
+        self.rows[0].baseline.as_ref().map(|base| base.name.as_str())
+    }
+
+    /// The mean of a column, of the values as they are printed.
+    pub fn figure(&self, column: &Column) -> Interval {
+        Interval::of(self.rows.iter().map(|row| column.cell(row).printed()))
+    }
+
+    /// The mean of a column of the baseline.
+    pub fn baseline_figure(&self, column: &Column) -> Interval {
+        let base = |row: &RunRow| column.summary_cell(&row.baseline.as_ref()?.summary).printed();
+        Interval::of(self.rows.iter().map(base))
+    }
+
+    /// The mean improvement over the baseline in percent; positive is better.
+    pub fn improvement(&self, column: &Column) -> Interval {
+        let percent = |row: &RunRow| column.improvement(&row.baseline.as_ref()?.summary, &row.summary);
+        Interval::of(self.rows.iter().map(percent))
+    }
+
+    /// Whether the difference from the baseline is more than chance. None without replications, without a baseline, and
+    /// for a column that is neither good nor bad.
+    pub fn verdict(&self, column: &Column) -> Option<Verdict> {
+        let better = column.better?;
+        let gain = |row: &RunRow| {
+            let base = column.figure(&row.baseline.as_ref()?.summary)?;
+            let run = column.figure(&row.summary)?;
+            Some(if better == Better::Lower { base - run } else { run - base })
+        };
+        let Interval { mean, half_width } = Interval::of(self.rows.iter().map(gain));
+        Some(match half_width? {
+            half if mean - half > 0.0 => Verdict::Better,
+            half if mean + half < 0.0 => Verdict::Worse,
+            _ => Verdict::WithinNoise,
+        })
+    }
+
+    /// The names and values of a row of CSV or JSON. A single run has those of [`RunRow::cells`]. Replications have the mean
+    /// of each figure and the half-width of its interval, the figures of the baseline, and a verdict for each improvement.
+    /// `options` are those that all replications share.
+    pub fn cells(&self, options: &str) -> Vec<(String, Cell)> {
+        let with_baseline = self.baseline().is_some();
+        if let [row] = &self.rows[..] {
+            return row.cells().into_iter().map(|(name, cell)| (name.to_string(), cell)).collect();
+        }
+        let mut cells = Vec::new();
+        let pair = |name: String, Interval { mean, half_width }: Interval| {
+            [(name.clone(), Cell::Real(mean)), (format!("{name}_ci95"), half_width.map_or(Cell::None, Cell::Real))]
+        };
+        for column in super::columns::columns(with_baseline) {
+            match column.source {
+                Source::Label(_) if column.name == super::columns::OPTIONS.name => {}
+                Source::Label(_) | Source::BaselineName => {
+                    cells.push((column.name.to_string(), column.cell(&self.rows[0])));
+                    if column.name == super::columns::PREDICTOR.name {
+                        cells.push(("rows".to_string(), Cell::Count(self.rows.len() as u64)));
+                    }
+                }
+                Source::Improvement(of) => {
+                    cells.extend(pair(column.name.to_string(), self.figure(column)));
+                    let name = column.name.replace("improvement_pct", "verdict");
+                    cells
+                        .push((name, self.verdict(of).map_or(Cell::None, |verdict| Cell::Text(verdict.name().into()))));
+                }
+                _ => {
+                    cells.extend(pair(column.name.to_string(), self.figure(column)));
+                    if with_baseline && !column.needs_baseline() && column.better.is_some() {
+                        cells.extend(pair(format!("base_{}", column.name), self.baseline_figure(column)));
+                    }
+                }
+            }
+        }
+        cells.push((super::columns::OPTIONS.name.to_string(), Cell::Text(options.to_string())));
+        cells
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::columns::{BACKFILLED, RA_MEAN, WAIT_MEAN};
+    use crate::metrics::{Baseline, Summary};
+
+    /// Replications with these mean waits of the setting and of its baseline.
+    fn runs(waits: &[(f64, f64)]) -> SettingRuns {
+        let row = |&(wait_mean, base): &(f64, f64)| {
+            let summary = Summary { wait_mean, ra_mean: wait_mean, ..Summary::default() };
+            let base = Summary { wait_mean: base, ra_mean: base, ..Summary::default() };
+            let baseline = Baseline { name: "easy/estimate".into(), summary: base, ..Baseline::default() };
+            RunRow { summary, baseline: Some(baseline), ..RunRow::default() }
+        };
+        SettingRuns { rows: waits.iter().map(row).collect() }
+    }
+
+    #[test]
+    fn verdicts_look_at_paired_differences() {
+        // The runs themselves differ by 100 s, their differences by 2 s.
+        let better = runs(&[(100.0, 110.0), (200.0, 212.0), (150.0, 161.0)]);
+        assert_eq!(better.verdict(&WAIT_MEAN), Some(Verdict::Better));
+        assert_eq!(better.verdict(&RA_MEAN), Some(Verdict::Worse));
+        assert_eq!(better.verdict(&BACKFILLED), None);
+        assert_eq!(better.figure(&WAIT_MEAN).mean, 150.0);
+        assert_eq!(better.baseline_figure(&WAIT_MEAN).mean, 161.0);
+        let noise = runs(&[(100.0, 110.0), (200.0, 190.0), (150.0, 151.0)]);
+        assert_eq!(noise.verdict(&WAIT_MEAN), Some(Verdict::WithinNoise));
+        assert_eq!(runs(&[(100.0, 110.0)]).verdict(&WAIT_MEAN), None);
+        // Mean difference 11, standard deviation 1, t of 2 degrees of freedom 4.302653 (tables): 11 +- 2.484. By percent
+        // of the baseline the same: 10/110, 12/212 and 11/161.
+        let percent = better.improvement(&WAIT_MEAN);
+        assert!((percent.mean - (1000.0 / 110.0 + 1200.0 / 212.0 + 1100.0 / 161.0) / 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn rows_of_replications_have_intervals_and_verdicts() {
+        let cells = runs(&[(100.0, 110.0), (200.0, 212.0)]).cells("load=1.1");
+        let get = |name: &str| cells.iter().find(|(found, _)| found == name).map(|(_, cell)| cell.text());
+        assert_eq!(get("rows").as_deref(), Some("2"));
+        assert_eq!(get("wait_mean").as_deref(), Some("150.000000"));
+        assert_eq!(get("base_wait_mean").as_deref(), Some("161.000000"));
+        assert_eq!(get("wait_verdict").as_deref(), Some("within noise"));
+        assert_eq!(cells.last().map(|(name, cell)| (name.as_str(), cell.text())), Some(("options", "load=1.1".into())));
+        let one = runs(&[(100.0, 110.0)]);
+        assert_eq!(one.cells("").len(), one.rows[0].cells().len());
+    }
+}

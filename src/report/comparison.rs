@@ -1,0 +1,164 @@
+//! Writes one or several settings as a table, with their baseline if there is one: settings are columns, figures are lines.
+
+use std::io::{self, Write};
+
+use super::shown::{shown, signed_percent, with_share};
+use super::table::Table;
+use super::wrap::write_wrapped;
+use crate::metrics::columns::{
+    AI_MEAN, ANSWERED, AREA_LOSE, BACKFILLED, BSLD_MEAN, BSLD_P50, BSLD_P95, INSIDE_PCT, JAIN, MAE, MAE_PCT, MAKESPAN,
+    MISSES, RA_MEAN, USERS_LOSE, UTILIZATION, WAIT_MAX, WAIT_MEAN, WAIT_P50, WAIT_P95, WIDE_WAIT_MEAN,
+};
+use crate::metrics::{Column, Interval, RunLabel, SettingRuns, Shown};
+use crate::text::{counted, counted_as, printable};
+
+/// The lines of the table: caption and column.
+static LINES: [(&str, &Column); 21] = [
+    ("wait, mean", &WAIT_MEAN),
+    ("  median", &WAIT_P50),
+    ("  95% of jobs within", &WAIT_P95),
+    ("  longest", &WAIT_MAX),
+    ("  of the widest jobs", &WIDE_WAIT_MEAN),
+    ("users who lose", &USERS_LOSE),
+    ("  their share of the area", &AREA_LOSE),
+    ("bounded slowdown, mean", &BSLD_MEAN),
+    ("  median", &BSLD_P50),
+    ("  95% of jobs within", &BSLD_P95),
+    ("  fairness to users (Jain)", &JAIN),
+    ("absolute inaccuracy (AI)", &AI_MEAN),
+    ("relative accuracy (RA)", &RA_MEAN),
+    ("error at start, mean", &MAE),
+    ("  of the mean runtime", &MAE_PCT),
+    ("  within its interval", &INSIDE_PCT),
+    ("  with an interval", &ANSWERED),
+    ("jobs backfilled", &BACKFILLED),
+    ("missed deadlines", &MISSES),
+    ("utilization", &UTILIZATION),
+    ("makespan", &MAKESPAN),
+];
+
+/// Writes a line for each figure. If there is a baseline, it also has the baseline's figure and the improvement, and with
+/// replications the interval of each and a verdict. `options` are those that all settings and replications share.
+pub fn write_comparison(out: &mut dyn Write, width: usize, settings: &[SettingRuns], options: &str) -> io::Result<()> {
+    let first = &settings[0];
+    write_wrapped(out, "", &caption(first, options), width)?;
+    writeln!(out)?;
+    let name = |label: &RunLabel| format!("{}/{}", label.scheduler, label.predictor);
+    let baseline = first.baseline();
+    let is_one = settings.len() == 1;
+    let mut table = if is_one { Table::default() } else { Table::default().turnable() };
+    let mut headings = vec![String::new()];
+    match (is_one, baseline) {
+        (true, Some(base)) => {
+            headings.extend([name(first.label()), base.to_string(), "improvement".to_string()]);
+        }
+        (_, base) => {
+            headings.extend(base.map(str::to_string));
+            headings.extend(settings.iter().map(|setting| name(setting.label())));
+        }
+    }
+    table.headings(headings);
+    let has_figure = |column: &Column| {
+        let of_baseline = baseline.is_some() && first.baseline_figure(column).mean.is_finite();
+        of_baseline || settings.iter().any(|setting| setting.figure(column).mean.is_finite())
+    };
+    for (caption, column) in LINES {
+        let is_optional = [INSIDE_PCT.name, ANSWERED.name, USERS_LOSE.name, AREA_LOSE.name].contains(&column.name);
+        if is_optional && !has_figure(column) {
+            continue;
+        }
+        let mut cells = vec![caption.to_string()];
+        let base = baseline.map(|_| figure(column, first, first.baseline_figure(column)));
+        let base = base.map(|text| if column.needs_baseline() { String::new() } else { text });
+        if is_one {
+            cells.push(figure(column, first, first.figure(column)));
+            cells.extend(base);
+            cells.extend(improvement(column, first));
+        } else {
+            cells.extend(base);
+            cells.extend(settings.iter().map(|setting| with_improvement(column, setting)));
+        }
+        table.push(cells);
+    }
+    table.write(out, width)?;
+    write_notes(out, width, first)
+}
+
+/// What was run, on which log.
+fn caption(first: &SettingRuns, options: &str) -> String {
+    let label = first.label();
+    let (procs, jobs) = (counted(label.procs.into(), "processor"), counted(first.rows[0].summary.jobs as u64, "job"));
+    let mut text = format!("{}: {procs}, {jobs}", printable(&label.trace));
+    if label.dropped > 0 {
+        text.push_str(&format!(" ({} dropped)", counted(label.dropped, "record")));
+    }
+    if !options.is_empty() {
+        text.push_str(&format!("; {options}"));
+    }
+    text
+}
+
+/// How the table is to be read.
+fn write_notes(out: &mut dyn Write, width: usize, first: &SettingRuns) -> io::Result<()> {
+    let replications = first.rows.len();
+    if let Some(base) = first.baseline() {
+        let note = format!(
+            "Improvement over {base}: positive is better. Users lose if their mean wait is over 1.1 times that of the \
+             baseline and over a minute more. The widest jobs are those that together make 1% of the area."
+        );
+        writeln!(out)?;
+        write_wrapped(out, "", &note, width)?;
+    }
+    if replications > 1 {
+        let verdict = match first.baseline() {
+            Some(_) => " \"Within noise\" means that the interval of the paired differences includes 0.",
+            None => "",
+        };
+        let note = format!(
+            "Means of {} with 95% intervals: the log as it is, and {} in which submissions are moved by up \
+             to 30 s (seeds 1 to {}). This is the noise of shaken submissions alone.{verdict}",
+            counted(replications as u64, "run"),
+            counted_as(replications as u64 - 1, "copy", "copies"),
+            replications - 1
+        );
+        writeln!(out)?;
+        write_wrapped(out, "", &note, width)?;
+    }
+    Ok(())
+}
+
+fn figure(column: &Column, setting: &SettingRuns, Interval { mean, half_width }: Interval) -> String {
+    let jobs = setting.rows[0].summary.jobs as u64;
+    let text = match column.shown {
+        Shown::ShareOfJobs if mean.is_finite() => with_share(mean.round() as u64, jobs),
+        Shown::ShareOfJobs => with_share(0, jobs),
+        how => shown(how, mean),
+    };
+    match half_width {
+        Some(half) if mean.is_finite() => format!("{text} +- {}", shown(column.shown, half)),
+        _ => text,
+    }
+}
+
+/// The improvement over the baseline, with its verdict if there are replications. None for a column that is neither good nor
+/// bad, and without a baseline.
+fn improvement(column: &Column, setting: &SettingRuns) -> Option<String> {
+    if column.better.is_none() || column.needs_baseline() || setting.baseline().is_none() {
+        return None;
+    }
+    let mean = setting.improvement(column).mean;
+    let percent = if mean.is_finite() { signed_percent(mean) } else { "-".to_string() };
+    Some(match setting.verdict(column) {
+        None => percent,
+        Some(verdict) => format!("{percent}, {}", verdict.name()),
+    })
+}
+
+/// A figure with its improvement in parentheses.
+fn with_improvement(column: &Column, setting: &SettingRuns) -> String {
+    let text = figure(column, setting, setting.figure(column));
+    match improvement(column, setting) {
+        None => text,
+        Some(improvement) => format!("{text} ({improvement})"),
+    }
+}

@@ -1,0 +1,192 @@
+//! Reads lists of specs. The error for several values in a wrong form, such as `ruh:window=1-10`, shows the right form.
+
+use super::SpecError;
+use super::expand::{expand, expand_item};
+use super::list::split_list;
+use super::range::Range;
+
+/// Reads a list of specs as [`expand`] does, each with `parse`. `option` is the name of the option without dashes.
+///
+/// # Errors
+///
+/// If the list has another form, or `parse` refuses a spec. If the text seems to mean several values of a key, the
+/// message shows how they are written.
+///
+/// ```
+/// use shadowtime::{predict, spec::parse_list};
+/// let read = |text| parse_list("predictor", text, predict::catalog::parse);
+/// assert_eq!(read("sbh,ruh:window=1..10").unwrap().len(), 11);
+/// assert!(read("ruh:window=1-10").unwrap_err().to_string().ends_with("; write window=1..10"));
+/// ```
+pub fn parse_list<T>(
+    option: &str,
+    text: &str,
+    parse: impl Fn(&str) -> Result<T, SpecError>,
+) -> Result<Vec<T>, SpecError> {
+    if split_list(text)?.iter().any(String::is_empty) {
+        // The error for an empty spec lists the valid names.
+        parse("")?;
+    }
+    let values = expand(option, text).map_err(SpecError)?;
+    let specs: Result<Vec<T>, SpecError> = values.iter().map(|value| parse(value)).collect();
+    specs.map_err(|SpecError(why)| SpecError(explain(text, why, &|value| parse(value).is_ok())))
+}
+
+/// Adds the right form to the error of a list, if its text seems to mean several values: `window=1-10`, `window=1,2`,
+/// `window=[1,2]`, `window={1,2}`. `is_valid` returns whether a text is a valid item of the list; a form is only shown if
+/// its values are valid.
+pub fn explain(text: &str, error: String, is_valid: &dyn Fn(&str) -> bool) -> String {
+    // Every value of the text is tried, which would take minutes for a list of a million.
+    match (text.len() <= MOST_EXPLAINED).then(|| right_form(text, is_valid)).flatten() {
+        Some(form) => format!("{error}; write {form}"),
+        None => error,
+    }
+}
+
+fn right_form(text: &str, is_valid: &dyn Fn(&str) -> bool) -> Option<String> {
+    let items = split_list(text).ok()?;
+    let mut start = 0;
+    for item in &items {
+        // A value begins after each `=`, or is the item itself.
+        let equals = item.match_indices('=').map(|(at, _)| start + at + 1);
+        let values = equals.chain((!item.contains('=')).then_some(start));
+        for at in values {
+            let prefix = &text[start..at];
+            // Keys before it may have alternatives: the first ones are taken.
+            let first = |text: &str| expand_item("", text).ok().and_then(|values| values.into_iter().next());
+            let is_valid = |value: &str| first(&format!("{prefix}{value}")).is_some_and(|text| is_valid(&text));
+            if let Some(form) = right_form_of_value(key(prefix), &text[at..], &is_valid) {
+                return Some(form);
+            }
+        }
+        start += item.len() + 1;
+    }
+    None
+}
+
+/// `window=` of `ruh:cap=on,window=`; empty without a key.
+fn key(prefix: &str) -> &str {
+    prefix.rfind([':', ',', '(', '{']).map_or(prefix, |at| &prefix[at + 1..])
+}
+
+/// The right form if the text begins with several values in another form.
+fn right_form_of_value(key: &str, text: &str, is_valid: &dyn Fn(&str) -> bool) -> Option<String> {
+    let closing = match text.chars().next()? {
+        '[' => ']',
+        '(' => ')',
+        '{' => '}',
+        // Without brackets. Commas only separate values of a key: items of a list are separated by commas anyway.
+        _ => {
+            let mut values = text.split(',').take_while(|value| is_valid(value));
+            let values: Vec<&str> = values.by_ref().take(MOST_READ).collect();
+            return match values.len() {
+                0 => between(key, text.split(',').next().filter(|value| Range::find(value).is_none())?, is_valid),
+                1 => None,
+                _ if key.is_empty() => None,
+                _ => Some(several(key, &values)),
+            };
+        }
+    };
+    let inside = text[1..].split(closing).next()?;
+    if closing == '}' && (inside.contains('|') || Range::find(inside).is_some()) {
+        // The right form: the error is elsewhere.
+        return None;
+    }
+    let values: Vec<&str> = inside.split([',', ';', '|', ' ']).filter(|value| !value.is_empty()).collect();
+    match &values[..] {
+        [one] => between(key, one, is_valid),
+        [_, _, ..] if values.iter().take(MOST_READ).all(|value| is_valid(value)) => Some(several(key, &values)),
+        _ => None,
+    }
+}
+
+/// The longest text, in bytes, for which the right form is looked for. People write shorter ones.
+const MOST_EXPLAINED: usize = 1000;
+
+/// A message shows the first values of a long list; more need not be checked.
+const MOST_READ: usize = 20;
+
+/// `window=1..10` for `1-10` and the like.
+fn between(key: &str, value: &str, is_valid: &dyn Fn(&str) -> bool) -> Option<String> {
+    let ends = |separator: &&str| value.split_once(*separator).filter(|(a, b)| is_valid(a) && is_valid(b));
+    let (from, to) = ["...", "..=", "..", "-", ":", "–"].iter().find_map(ends)?;
+    let range = format!("{from}..{to}");
+    matches!(Range::find(&range), Some(Ok(_))).then(|| format!("{key}{range}"))
+}
+
+/// `window={1|2|3} or window=1..3`.
+fn several(key: &str, values: &[&str]) -> String {
+    const SHOWN: usize = 6;
+    let mut shown = values[..values.len().min(SHOWN)].join("|");
+    if values.len() > SHOWN {
+        shown.push_str("|...");
+    }
+    // The alternatives of an option without keys are a plain list.
+    let list = match key.is_empty() {
+        true => shown.replace('|', ","),
+        false => format!("{key}{{{shown}}}"),
+    };
+    let range = Range::find(&format!("{}..{}", values[0], values[values.len() - 1]));
+    match range {
+        Some(Ok(range)) if range.values().eq(values.iter().map(ToString::to_string)) => {
+            format!("{list} or {key}{}..{}", values[0], values[values.len() - 1])
+        }
+        _ => list,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::predict::catalog::parse;
+
+    #[test]
+    fn a_wrong_form_of_several_values_shows_the_right_one() {
+        for (text, end) in [
+            ("ruh:window=1-10", "window: '1-10' is not a whole number of at least 1; write window=1..10"),
+            ("ruh:window=1...10", "; write window=1..10"),
+            ("ruh:window=1:10", "; write window=1..10"),
+            ("ruh:window=[1..10]", "; write window=1..10"),
+            ("ruh:window={1-10}", "; write window=1..10"),
+            ("ruh:cap=on,window=[1,2],sbh", "; write window={1|2} or window=1..2"),
+            ("ruh:window=(1,2,4)", "; write window={1|2|4}"),
+            ("sbh,ruh:window=1,2,3", "; write window={1|2|3} or window=1..3"),
+            ("ruh:window=1,2,3,sbh", "; write window={1|2|3} or window=1..3"),
+            ("ruh:window={1,2}", "; write window={1|2} or window=1..2"),
+            ("ruh:window=1..3,5", "; write window={1..3|5}"),
+            ("ruh:window={1|2},metric=median,mean", "; write metric={median|mean}"),
+            ("ruh:window=1,2,3,4,5,6,7,9", "; write window={1|2|3|4|5|6|...}"),
+        ] {
+            let error = parse_list("predictor", text, parse).unwrap_err().to_string();
+            assert!(error.ends_with(end), "{text}: {error}");
+        }
+        // Nothing that could have been meant is valid.
+        for text in [
+            "rhu",
+            "ruh,2",
+            "ruh:window=2,rhu",
+            "ruh:window=a-b",
+            "ruh:window=0-3",
+            "ruh:win=1-3",
+            "ruh:window=1..3,rhu",
+            "ruh:window={1|2},rhu",
+            "ruh:window={1..2},rhu",
+            "ruh:window=9-3",
+        ] {
+            let error = parse_list("predictor", text, parse).unwrap_err().to_string();
+            assert!(!error.contains("write"), "{text}: {error}");
+        }
+        assert!(
+            parse_list("predictor", "ruh:window=3..1", parse).unwrap_err().to_string().contains("before its start")
+        );
+    }
+
+    #[test]
+    fn numbers_of_an_option_without_keys() {
+        let is_valid = |text: &str| text.parse::<f64>().is_ok();
+        let explained = |text| explain(text, "wrong".to_string(), &is_valid);
+        assert_eq!(explained("0.8-1.2"), "wrong; write 0.8..1.2");
+        assert_eq!(explained("{1,2,5}"), "wrong; write 1,2,5");
+        assert_eq!(explained("1,x"), "wrong");
+    }
+}

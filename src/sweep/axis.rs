@@ -1,0 +1,244 @@
+//! A list of a grid: an option, the values it takes, and the keys of specs that are swept in it.
+
+use std::collections::BTreeMap;
+
+use crate::experiment::{OPTIONS, OptionForm, Options};
+use crate::spec::{Spec, expand, explain};
+
+/// An option (or `trace`) and the values it takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// The option's long name, or `trace`.
+    pub name: String,
+    /// As they are printed in results: the shortest equivalent texts. A spec also has the defaults of swept keys, if they
+    /// were written.
+    pub values: Vec<String>,
+    /// The swept keys of the specs.
+    pub keys: Vec<SweptKey>,
+}
+
+/// A key with different values in specs of one name in a list, such as `window` in `ruh:window=1..10,sbh`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SweptKey {
+    /// Its column in results: `predictor.window`.
+    pub column: String,
+    /// Its value, or its default, in each value of the list; empty if a spec does not have this key.
+    pub values: Vec<String>,
+}
+
+/// A list of a grid as written: an option (or `trace`) and texts that [`expand`] reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GridList {
+    /// The option's long name, `trace` or [`REPLICATIONS`].
+    pub name: String,
+    /// Several if the option was given several times, or as a list in a file.
+    pub texts: Vec<GridText>,
+}
+
+/// A text of a list, and its place for error messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GridText {
+    /// As [`expand`] reads it.
+    pub text: String,
+    /// For example `study.toml: line 3: `; empty for a text of the command line.
+    pub place: String,
+}
+
+impl GridList {
+    /// A list of the command line.
+    pub fn new(name: &str, texts: impl IntoIterator<Item = String>) -> GridList {
+        let texts = texts.into_iter().map(|text| GridText { text, place: String::new() }).collect();
+        GridList { name: name.to_string(), texts }
+    }
+
+    /// The same list with the name of its file in error messages.
+    pub fn in_file(mut self, file: &str) -> GridList {
+        self.texts.iter_mut().for_each(|text| text.place = format!("{file}: {}", text.place));
+        self
+    }
+}
+
+/// The name of the list that gives a number of replications; their rows are averaged.
+pub const REPLICATIONS: &str = "replications";
+
+impl Axis {
+    /// Reads a list.
+    pub(super) fn read(list: &GridList) -> Result<Axis, String> {
+        if list.name == REPLICATIONS {
+            return replications(list);
+        }
+        let (name, mut values) = (list.name.as_str(), Vec::new());
+        let mut swept = SweptKeys::default();
+        for GridText { text, place } in &list.texts {
+            let wrong = |why: String| format!("{place}{name}: {why}");
+            for value in read_text(name, text).map_err(wrong)? {
+                if let Some(option) = OptionForm::find(name) {
+                    let is_valid = |text: &str| option.check(text).is_ok();
+                    let options = read_option(option, &value).map_err(|why| wrong(explain(text, why, &is_valid)))?;
+                    swept.add(options.spec(name));
+                }
+                values.push(value);
+            }
+        }
+        let place = list.texts.first().map_or("", |first| &first.place);
+        match (name, values.len()) {
+            (_, 0) => return Err(format!("{place}{name}: no value is given")),
+            ("baseline", 2..) => return Err(format!("{place}baseline: a sweep has one baseline")),
+            _ => {}
+        }
+        let mut axis = Axis { name: name.to_string(), values, keys: swept.columns(name) };
+        if let Some(option) = OptionForm::find(name) {
+            axis.print_values(option, &swept.keys);
+        }
+        Ok(axis)
+    }
+
+    /// Replaces each value by its printed form, and adds the values of the swept keys.
+    fn print_values(&mut self, option: &OptionForm, keys: &[&str]) {
+        for value in &mut self.values {
+            let options = read_option(option, value).expect("checked when the list was read");
+            let Some(spec) = options.spec(option.name) else {
+                // Replications are printed as other options: their value stays as it is.
+                let printed = option.get(&options);
+                *value = if printed.is_empty() { value.clone() } else { printed };
+                self.keys.iter_mut().for_each(|key| key.values.push(String::new()));
+                continue;
+            };
+            for (column, key) in self.keys.iter_mut().zip(keys) {
+                column.values.push(spec.get(key).unwrap_or_default().to_string());
+            }
+            *value = spec.keeping(keys);
+        }
+    }
+
+    /// Whether another list of the option means the same values, in the same order. (A spec may be printed with or without
+    /// a default.)
+    pub(super) fn is_same(&self, other: &Axis) -> bool {
+        let option = OptionForm::find(&self.name);
+        let shortest = |value: &str| {
+            let options = option.and_then(|option| read_option(option, value).ok());
+            options.and_then(|options| Some(options.spec(&self.name)?.to_string())).unwrap_or(value.to_string())
+        };
+        let is_equal = |(a, b): (&String, &String)| a == b || shortest(a) == shortest(b);
+        self.name == other.name
+            && self.values.len() == other.values.len()
+            && self.values.iter().zip(&other.values).all(is_equal)
+    }
+
+    /// Its values, or the first few of many.
+    pub(super) fn abridged(&self) -> String {
+        const SHOWN: usize = 6;
+        let first = self.values.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+        match self.values.len() {
+            count if count > SHOWN => format!("{first}, ... ({count} values)"),
+            _ => first,
+        }
+    }
+}
+
+/// The keys in which specs of one name differ.
+#[derive(Default)]
+struct SweptKeys {
+    /// The first spec of each name.
+    first: BTreeMap<&'static str, Spec>,
+    /// In the order in which they were found.
+    keys: Vec<&'static str>,
+}
+
+impl SweptKeys {
+    fn add(&mut self, spec: Option<&Spec>) {
+        let Some(spec) = spec else { return };
+        let first = self.first.entry(spec.name()).or_insert_with(|| spec.clone());
+        for ((key, value), (_, other)) in spec.keys().zip(first.keys()) {
+            if value != other && !self.keys.contains(&key) {
+                self.keys.push(key);
+            }
+        }
+    }
+
+    /// Their columns, without values.
+    fn columns(&self, option: &str) -> Vec<SweptKey> {
+        let column = |key: &&str| SweptKey { column: format!("{option}.{key}"), values: Vec::new() };
+        self.keys.iter().map(column).collect()
+    }
+}
+
+/// The list of the replications 0 to n - 1, from their number n.
+fn replications(list: &GridList) -> Result<Axis, String> {
+    let number = match &list.texts[..] {
+        [one] => one.text.parse::<u32>().ok().filter(|number| (2..=100_000).contains(number)),
+        _ => None,
+    };
+    let place = list.texts.first().map_or("", |first| &first.place);
+    let number = number.ok_or_else(|| format!("{place}{REPLICATIONS}: write one whole number from 2 to 100000"))?;
+    let values = (0..number).map(|replication| replication.to_string()).collect();
+    Ok(Axis { name: "replication".to_string(), values, keys: Vec::new() })
+}
+
+/// The values of a text, as they are written.
+fn read_text(name: &str, text: &str) -> Result<Vec<String>, String> {
+    // The name of an existing file is not expanded: it may contain commas.
+    let values = match name == "trace" && std::path::Path::new(text).exists() {
+        true => vec![text.to_string()],
+        false => expand(name, text)?,
+    };
+    match OptionForm::find(name) {
+        None if name != "trace" => {
+            let names: Vec<_> = OPTIONS.iter().map(|option| option.name).collect();
+            Err(format!("this option cannot be swept; the options are trace, {}", names.join(", ")))
+        }
+        None if values.iter().any(|value| value == "-") => {
+            Err("a sweep reads its logs more than once, and standard input can be read only once".to_string())
+        }
+        _ => Ok(values),
+    }
+}
+
+fn read_option(option: &OptionForm, value: &str) -> Result<Options, String> {
+    let mut options = Options::default();
+    option.set(&mut options, value)?;
+    Ok(options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(name: &str, text: &str) -> Axis {
+        Axis::read(&GridList::new(name, [text.to_string()])).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn a_swept_key_has_its_values_and_a_written_default_stays() {
+        let list = axis("predictor", "perfect,ruh:window=2..3,cap=off,ruh:cap=on");
+        assert_eq!(list.values, ["perfect", "ruh:window=2,cap=off", "ruh:window=3,cap=off", "ruh:cap=on"]);
+        let columns: Vec<_> = list.keys.iter().map(|key| (key.column.as_str(), key.values.join("|"))).collect();
+        let expected = [("predictor.window", "|2|3|3"), ("predictor.cap", "|off|off|on")];
+        assert_eq!(columns, expected.map(|(column, values)| (column, values.to_string())));
+        // A key that all specs of a name have in common is not swept, and its default is not printed.
+        let list = axis("predictor", "ruh:window=3,sbh,gibbons");
+        assert_eq!((list.values.join(" "), list.keys.len()), ("ruh sbh gibbons".to_string(), 0));
+        // Another predictor with a key of this name has its value in the same column.
+        let list = axis("predictor", "sbh:sessions={3|all},sbh-noest");
+        let other = crate::predict::catalog::parse("sbh-noest").unwrap();
+        assert_eq!(list.keys[0].values, ["3", "all", other.text("sessions")]);
+    }
+
+    #[test]
+    fn models_of_estimates_have_keys_too() {
+        let list = axis("estimates", "none,f:f=2..3");
+        assert_eq!(list.values, ["none", "f:f=2", "f:f=3"]);
+        assert_eq!(
+            (list.keys[0].column.as_str(), &list.keys[0].values[..]),
+            ("estimates.f", &["", "2", "3"].map(String::from)[..])
+        );
+    }
+
+    #[test]
+    fn lists_are_the_same_whether_defaults_are_printed_or_not() {
+        let (swept, other) = (axis("predictor", "ruh:window=3..4"), axis("predictor", "ruh,ruh:window=4"));
+        assert_eq!((swept.values[0].as_str(), other.values[0].as_str()), ("ruh:window=3", "ruh"));
+        assert!(swept.is_same(&other) && !swept.is_same(&axis("predictor", "ruh,ruh:window=5")));
+        assert!(!axis("seed", "1,2").is_same(&axis("seed", "2,1")));
+    }
+}

@@ -1,0 +1,247 @@
+//! `sim compare`: what differs between two outputs, in numbers worked out by hand and by a slow comparison.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use shadowtime::rng::stream;
+
+use crate::support::{Ran, sim, sim_fed, sim_ok};
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn text(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().to_string()
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        fs::write(self.path(name), content).unwrap();
+        self.text(name)
+    }
+}
+
+const RUNS: &str = "trace,procs,scheduler,predictor,jobs,wait_mean,utilization,load,options\n\
+    demo,128,easy,ruh,100,200.000,0.500000,1,\n\
+    demo,128,easy,sbh,100,0.000,0.600000,1,\n\
+    demo,128,easy,\"ruh:window=2,cap=on\",100,10.000,0.700000,1.1,load=1.1\n";
+
+fn compare(first: &str, second: &str, more: &[&str]) -> Ran {
+    sim(&[&["compare", first, second], more].concat())
+}
+
+/// Worked out by hand.
+#[test]
+fn differences_are_sorted_by_size_and_counted() {
+    let folder = Folder::new();
+    let first = folder.write("first.csv", RUNS);
+    // In another order; with a new column; one row is new and one is gone.
+    let second = folder.write(
+        "second.csv",
+        "options,trace,procs,scheduler,predictor,jobs,wait_mean,utilization,load,new\n\
+         load=1.1,demo,128,easy,\"ruh:window=2,cap=on\",100,10.5,0.700000,1.1,1\n\
+         ,demo,128,easy,ruh,100,150.000,0.500100,1,1\n\
+         ,demo,128,fcfs,ruh,100,1.000,0.500000,1,1\n",
+    );
+    let ran = compare(&first, &second, &["--format", "table"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let expected = "\
+scheduler  predictor            load  options   column          first    second     change  percent
+easy       sbh                  1               (whole row)   present   missing
+fcfs       ruh                  1               (whole row)   missing   present
+easy       ruh                  1               wait_mean     200.000   150.000    -50.000  -25.00%
+easy       ruh:window=2,cap=on  1.1   load=1.1  wait_mean      10.000      10.5     +0.500   +5.00%
+easy       ruh                  1               utilization  0.500000  0.500100  +0.000100   +0.02%
+
+2 rows, 3 columns compared: 3 cells in 2 rows differ, 1 row only in FIRST, 1 row only in SECOND
+";
+    let shown = ran.out.replace(&first, "FIRST").replace(&second, "SECOND");
+    assert_eq!(shown, expected);
+    assert_eq!(ran.err, format!("warning: {first} has no column new: not compared\n"));
+    // The largest, and how many more.
+    let ran = compare(&first, &second, &["--format", "table", "--top", "1"]);
+    assert!(ran.out.contains("present") && ran.out.contains("\nand 4 more: --format csv prints all\n"), "{}", ran.out);
+    // All of them, for programs: in the order of the files.
+    let ran = compare(&first, &second, &["--format", "csv"]);
+    let header = "trace,procs,scheduler,predictor,load,options,column,first,second,change,change_pct\n";
+    let rows = "demo,128,easy,\"ruh:window=2,cap=on\",1.1,load=1.1,wait_mean,10.000,10.5,0.5,5.000000\n\
+        demo,128,easy,ruh,1,,wait_mean,200.000,150.000,-50,-25.000000\n\
+        demo,128,easy,ruh,1,,utilization,0.500000,0.500100,0.0001,0.020000\n\
+        demo,128,easy,sbh,1,,(whole row),present,missing,,\n\
+        demo,128,fcfs,ruh,1,,(whole row),missing,present,,\n";
+    let sorted = |text: &str| {
+        let mut lines: Vec<_> = text.lines().map(str::to_string).collect();
+        lines.sort();
+        lines
+    };
+    assert!(ran.out.starts_with(header) && ran.err.contains("3 cells in 2 rows differ"), "{}{}", ran.out, ran.err);
+    assert_eq!(sorted(&ran.out), sorted(&format!("{header}{rows}")));
+    let bare = compare(&first, &second, &["--format", "csv", "--no-header", "-q"]);
+    assert_eq!(format!("{header}{}", bare.out), ran.out);
+    let json = compare(&first, &second, &["--format", "json", "--column", "wait_mean"]);
+    let list: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(list.as_array().unwrap().len(), 4);
+    assert!(list.as_array().unwrap().iter().any(|row| row["first"] == 200.0 && row["change_pct"] == -25.0), "{list}");
+}
+
+#[test]
+fn tolerances_and_columns() {
+    let folder = Folder::new();
+    let first = folder.write("first.csv", RUNS);
+    let second = folder.write("second.csv", RUNS.replace("200.000", "200.2").replace("10.000", "10.020"));
+    for (more, code, closing) in [
+        (&[][..], 1, "3 rows, 3 columns compared: 2 cells in 2 rows differ"),
+        (&["--tolerance", "0.1%"], 1, "1 cell in 1 row differs, tolerance 0.1% (1 cell within it)"),
+        (&["--tolerance", "0.2%"], 0, "no difference, tolerance 0.2% (2 cells within it)"),
+        (&["--tolerance", "0.2"], 0, "no difference, tolerance 0.2 (2 cells within it)"),
+        (&["--tolerance", "0.19"], 1, "1 cell in 1 row differs, tolerance 0.19 (1 cell within it)"),
+        (&["--column", "jobs,utilization"], 0, "3 rows, 2 columns compared: no difference"),
+    ] {
+        let ran = compare(&first, &second, &[more, &["--format", "table"]].concat());
+        assert_eq!(ran.code, code, "{more:?}: {}", ran.err);
+        assert!(ran.out.ends_with(&format!("{closing}\n")), "{more:?}: {}", ran.out);
+    }
+    let same = compare(&first, &first, &["--format", "json", "-q"]);
+    assert_eq!((same.code, same.out.as_str(), same.err.as_str()), (0, "[]\n", ""));
+}
+
+#[test]
+fn outputs_of_the_program_equal_themselves_and_a_changed_one_does_not() {
+    let folder = Folder::new();
+    let jobs = ["a", "b"].map(|name| folder.text(&format!("{name}.jobs.csv")));
+    let run = |predictor: &str, jobs: &str| {
+        sim_ok(&["--first", "800", "--predictor", predictor, "--jobs-out", jobs, "--format", "csv"])
+    };
+    let a = folder.write("a.csv", run("ruh", &jobs[0]));
+    let b = folder.write("b.csv", run("ruh:window=2", &jobs[1]));
+    assert_eq!(compare(&jobs[0], &jobs[0], &[]).code, 0);
+    let ran = compare(&jobs[0], &jobs[1], &["--format", "csv"]);
+    assert!(ran.code == 1 && ran.err.contains("800 jobs, 15 columns compared"), "{}", ran.err);
+    assert!(ran.out.starts_with("job,column,first,second,change,change_pct\n"), "{}", ran.out);
+    // Another predictor is another run.
+    let ran = compare(&a, &b, &[]);
+    assert!(ran.code == 1 && ran.err.contains("1 row only in"), "{}", ran.err);
+    // The sweep writes the default, the plain command does not: it is the same run.
+    let grid = ["sweep", "--predictor", "ruh:window=2..3", "--first", "800", "--baseline", "easy/estimate"];
+    sim_ok(&[&grid[..], &["--out", &folder.text("study")]].concat());
+    let results = folder.text("study/results.csv");
+    let ran = compare(&a, &results, &["--format", "table"]);
+    assert!(ran.code == 1 && ran.out.contains("1 row only in") && ran.out.contains("\n1 row, "), "{}", ran.out);
+    assert!(ran.err.contains("has no columns predictor.window, first: not compared"), "{}", ran.err);
+    // Means over replications and means over groups.
+    let means = sim_ok(&["--first", "300", "--replications", "2", "--format", "csv"]);
+    let means = folder.write("means.csv", means);
+    assert_eq!(compare(&means, &means, &[]).code, 0);
+    // Standard input, and packed files.
+    let content = fs::read(&jobs[0]).unwrap();
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(&content).unwrap();
+    let packed = packed.finish().unwrap();
+    let gz = folder.write("jobs.csv.gz", &packed);
+    assert_eq!(compare(&gz, &jobs[0], &[]).code, 0);
+    assert_eq!(sim_fed(&["compare", &jobs[0], "-"], &packed).code, 0);
+    let cut = folder.write("cut.csv.gz", &packed[..packed.len() - 100]);
+    let ran = compare(&jobs[0], &cut, &[]);
+    assert!(ran.code == 2 && ran.err.contains("damaged or not complete"), "{}: {}", ran.code, ran.err);
+}
+
+#[test]
+fn what_cannot_be_compared() {
+    let folder = Folder::new();
+    let runs = folder.write("runs.csv", RUNS);
+    let rows: Vec<&str> = RUNS.lines().collect();
+    for (name, content, message) in [
+        ("empty.csv", "".to_string(), "empty.csv: it is empty"),
+        ("bare.csv", rows[1].to_string() + "\n", "is not the header of an output of sim"),
+        (
+            "twice.csv",
+            format!("{RUNS}{}\n", rows[2]),
+            "has two rows with the same trace demo, procs 128, scheduler easy",
+        ),
+        ("short.csv", format!("{RUNS}demo,128\n"), "short.csv: line 5 has 2 cells, the header has 9"),
+        ("jobs.csv", "job,user,wait\n1,2,3\n".to_string(), "runs.csv has runs and "),
+        ("columns.csv", "trace,trace,scheduler,predictor\n".to_string(), "it has two columns 'trace'"),
+        ("other.csv", "scheduler,predictor,x\neasy,ruh,1\n".to_string(), "have no columns in common to compare"),
+    ] {
+        let ran = compare(&runs, &folder.write(name, content), &[]);
+        assert!(ran.code == 2 && ran.err.contains(message), "{name}: {} {}", ran.code, ran.err);
+    }
+    // Rows that both files have twice.
+    let twice = folder.text("twice.csv");
+    assert_eq!(compare(&twice, &twice, &[]).code, 2);
+    let binary = folder.write("binary", [0u8, 159, 146, 150, 7, 0, 1, 255]);
+    let ran = compare(&binary, &runs, &[]);
+    assert!(ran.code == 2 && ran.err.contains("it is not a text file"), "{}", ran.err);
+    for (args, message) in [
+        (vec!["-", "-"], "standard input can be read only once"),
+        (vec!["no-such.csv", &runs], "no-such.csv"),
+        (vec![folder.0.path().to_str().unwrap(), &runs], "it is a folder"),
+        (
+            vec![&runs, &runs, "--column", "wait"],
+            "there is no column 'wait' to compare; the columns are jobs, wait_mean",
+        ),
+        (vec![&runs, &runs, "--tolerance", "-1"], "-1"),
+        (vec![&runs, &runs, "--tolerance", "much"], "'much' is not a tolerance such as 0.1% or 0.5"),
+        (vec![&runs], "SECOND"),
+    ] {
+        let ran = sim(&[vec!["compare"], args.clone()].concat());
+        assert!(ran.code == 2 && ran.err.contains(message) && ran.out.is_empty(), "{args:?}: {}", ran.err);
+    }
+}
+
+/// Random files of jobs against a comparison that loads both.
+#[test]
+fn any_order_of_rows_gives_the_differences_of_a_slow_comparison() {
+    let folder = Folder::new();
+    let mut rng = stream(21, "two files");
+    for _ in 0..30 {
+        let mut file = |name: &str| {
+            let mut jobs: Vec<u32> = (1..=60).filter(|_| rng.random_range(0..10) > 0).collect();
+            if rng.random_range(0..2) == 0 {
+                jobs.shuffle(&mut rng);
+            }
+            let mut rows = BTreeMap::new();
+            let mut text = "job,wait,procs\n".to_string();
+            for job in jobs {
+                let cells = [rng.random_range(0..4), rng.random_range(1..3)];
+                text.push_str(&format!("{job},{},{}\n", cells[0], cells[1]));
+                rows.insert(job, cells);
+            }
+            (folder.write(name, text), rows)
+        };
+        let ((first, a), (second, b)) = (file("first.csv"), file("second.csv"));
+        let mut expected = Vec::new();
+        for job in 1..=60 {
+            match (a.get(&job), b.get(&job)) {
+                (Some(a), Some(b)) => {
+                    for (name, (a, b)) in ["wait", "procs"].iter().zip(a.iter().zip(b)).filter(|(_, (a, b))| a != b) {
+                        expected.push(format!("{job},{name},{a},{b}"));
+                    }
+                }
+                (Some(_), None) => expected.push(format!("{job},(whole row),present,missing")),
+                (None, Some(_)) => expected.push(format!("{job},(whole row),missing,present")),
+                (None, None) => {}
+            }
+        }
+        let ran = compare(&first, &second, &["--format", "csv", "--no-header"]);
+        let mut found: Vec<String> =
+            ran.out.lines().map(|line| line.split(',').take(4).collect::<Vec<_>>().join(",")).collect();
+        expected.sort();
+        found.sort();
+        assert_eq!(found, expected);
+        assert_eq!(ran.code, i32::from(!expected.is_empty()));
+    }
+}

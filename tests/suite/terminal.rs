@@ -1,0 +1,136 @@
+//! The program on a terminal: progress bars, and the width that it finds by itself.
+
+use std::fs::{File, OpenOptions};
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::process::{Command, Stdio};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+/// What a terminal showed during a run of the program.
+struct Shown {
+    /// The lines on the screen after each piece of output.
+    screens: Vec<Vec<String>>,
+    success: bool,
+}
+
+impl Shown {
+    /// What is left on the screen.
+    fn end(&self) -> &[String] {
+        self.screens.last().expect("something was written")
+    }
+
+    /// The first line of any screen that contains this text.
+    fn line_with(&self, text: &str) -> Option<&String> {
+        self.screens.iter().flatten().find(|line| line.contains(text))
+    }
+}
+
+/// Runs the program on a terminal of this many columns, with both outputs on it.
+fn on_terminal(columns: u16, args: &[&str]) -> Shown {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let size = Winsize { ws_row: 60, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(&master, size).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap();
+    let side = || {
+        let name = std::ffi::OsStr::from_bytes(name.as_bytes());
+        Stdio::from(OpenOptions::new().read(true).write(true).open(name).unwrap())
+    };
+    let mut child = Command::new(env!("CARGO_BIN_EXE_sim"))
+        .args(args)
+        // The terminal counts, not the environment.
+        .env("COLUMNS", "100000")
+        .env("TERM", "xterm")
+        .stdin(Stdio::null())
+        .stdout(side())
+        .stderr(side())
+        .spawn()
+        .unwrap();
+    let mut terminal = vt100::Parser::new(size.ws_row, columns, 0);
+    let mut screens = Vec::new();
+    let mut output = File::from(master);
+    let mut piece = [0; 256];
+    // Reading fails when the program has closed its side.
+    while let Ok(length @ 1..) = output.read(&mut piece) {
+        terminal.process(&piece[..length]);
+        screens.push(terminal.screen().contents().lines().map(|line| line.trim_end().to_string()).collect());
+    }
+    Shown { screens, success: child.wait().unwrap().success() }
+}
+
+#[test]
+fn the_bar_of_a_search_fits_and_leaves_nothing_behind() {
+    for columns in [40, 80] {
+        let args = ["search", "--generations", "1000000", "--time-limit", "3s"];
+        let shown = on_terminal(columns, &args);
+        assert!(shown.success);
+        let bar = shown.line_with("searching").expect("a bar after a second");
+        assert!(bar.contains("/1,000,000"), "{bar}");
+        assert!(columns < 80 || bar.contains("[") && bar.contains("best error"), "{bar}");
+        // One percent is not done yet, so the time left is not known.
+        assert!(shown.line_with("left").is_none(), "{:?}", shown.line_with("left"));
+        // A bar that was wider than the terminal would go on in the next line.
+        let lines = shown.screens.iter().map(|screen| screen.iter().filter(|line| line.contains("searching")).count());
+        assert!(lines.max() == Some(1));
+        assert!(shown.end().iter().all(|line| !line.contains("searching")), "{:#?}", shown.end());
+        // The note that follows the bar begins at the left edge, in place of the bar.
+        assert!(
+            shown.end().iter().any(|line| line.starts_with("note: ") && line.contains(" evaluated")),
+            "{:#?}",
+            shown.end()
+        );
+    }
+}
+
+#[test]
+fn a_bar_leaves_nothing_behind_after_an_error() {
+    // The search is done when writing the templates fails.
+    let shown = on_terminal(
+        80,
+        &[
+            "search",
+            "--generations",
+            "1000000",
+            "--time-limit",
+            "2s",
+            "--out",
+            "/dev/full",
+            "--history-out",
+            "/dev/null",
+        ],
+    );
+    assert!(!shown.success);
+    assert!(shown.line_with("searching [").is_some(), "there was a bar");
+    assert!(shown.end().iter().all(|line| !line.contains("searching")), "{:#?}", shown.end());
+    let last = shown.end().last().unwrap();
+    assert!(last.starts_with("error: cannot write /dev/full"), "{last}");
+}
+
+#[test]
+fn the_bars_of_waits_follow_each_other() {
+    let many = ["--regression-every", "1", "--threads", "1", "--repeat", "3"];
+    let args = [&["wait", "--method", "knn:point=rbf,simulate"], &many[..]].concat();
+    let shown = on_terminal(80, &args);
+    assert!(shown.success);
+    let is_bar = |line: &&String| ["simulating", "learning", "predicting"].iter().any(|what| line.starts_with(what));
+    let bars: Vec<&String> = shown.screens.iter().flatten().filter(is_bar).collect();
+    assert!(bars.iter().any(|bar| bar.contains(" left")), "{bars:?}");
+    assert!(bars.iter().all(|bar| !bar.contains(", 0.0 s left") && !bar.contains("0s left")), "{bars:?}");
+    assert!(shown.screens.iter().all(|screen| screen.iter().filter(is_bar).count() <= 1));
+    assert_eq!(shown.end().iter().filter(is_bar).count(), 0, "{:#?}", shown.end());
+}
+
+#[test]
+fn tables_are_as_wide_as_the_terminal() {
+    // The same table at both widths, with its captions whole: at 160 columns in one piece, at 60 in blocks.
+    let line = |columns: u16| {
+        let shown = on_terminal(columns, &["-q", "wait"]);
+        let end = shown.end().to_vec();
+        end.into_iter().find(|line| line.contains("covered")).unwrap()
+    };
+    assert!(line(160).contains("predictions") && line(160).contains("slow: 3"), "{}", line(160));
+    assert!(!line(60).contains("predictions"), "{}", line(60));
+}

@@ -1,0 +1,139 @@
+//! Tables, lists and progress bars within the width of the terminal.
+
+use std::process::Command;
+
+use unicode_width::UnicodeWidthStr;
+
+use crate::support::demo_text;
+
+/// The widths of usual terminals.
+const WIDTHS: [usize; 3] = [80, 100, 160];
+
+/// The standard output of a command whose environment says how wide it is.
+fn printed(args: &[&str], columns: &str) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_sim")).arg("-q").args(args).env("COLUMNS", columns).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Whether a word stands in a text, whole or shortened by `...`.
+fn is_shown(word: &str, text: &str) -> bool {
+    let is_short = |short: &str| {
+        let ends = short.split_once("...");
+        ends.is_some_and(|(head, tail)| word.starts_with(head) && word.ends_with(tail))
+    };
+    text.split_whitespace().any(|shown| shown == word || is_short(shown))
+}
+
+/// Checks a command at several widths: no line is wider, and every word of the widest form is there, whole or shortened.
+fn assert_fits(args: &[&str]) {
+    let whole = printed(args, "100000");
+    assert!(!whole.is_empty(), "{args:?}");
+    for width in WIDTHS {
+        let text = printed(args, &width.to_string());
+        for line in text.lines() {
+            assert!(line.width() <= width, "{args:?}: {} > {width}\n{line}\n{text}", line.width());
+        }
+        for word in whole.split_whitespace() {
+            assert!(is_shown(word, &text), "{args:?}: '{word}' is lost at {width} columns\n{text}");
+        }
+    }
+}
+
+/// A predictor whose name is longer than any terminal that is tested here.
+const LONG: &str = "smith:templates=(u,g,e,n=8,rel);(u,e,n=4,rel);(u,g,q,n=2,rel);(u,lr);(u,e,lr);(g,q,n=16);(q,n=4,rel);\
+                    (e,rel);(u,n=2,rel,h=64);(rel);()";
+
+/// A folder with small logs for all commands, as the current folder has none.
+fn folder_of_logs() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let text = String::from_utf8(demo_text()).unwrap();
+    let header = text.lines().take_while(|line| line.starts_with(';')).count();
+    let lines: Vec<_> = text.lines().take(header + 600).collect();
+    std::fs::write(folder.path().join("small.swf"), lines.join("\n") + "\n").unwrap();
+    folder
+}
+
+#[test]
+fn tables_of_simulations_fit() {
+    let folder = folder_of_logs();
+    let log = folder.path().join("small.swf");
+    let log = log.to_str().unwrap();
+    let table = ["--format", "table"];
+    assert_fits(&[&["--trace", log], &table[..]].concat());
+    assert_fits(&[&["--trace", log, "--baseline", "easy/estimate"], &table[..]].concat());
+    assert_fits(&[&["--trace", log, "--predictor", LONG, "--baseline", "sjbf/sbh"], &table[..]].concat());
+    assert_fits(&[&["--trace", log, "--baseline", "easy/estimate", "--replications", "3"], &table[..]].concat());
+}
+
+#[test]
+fn tables_of_sweeps_fit() {
+    let folder = folder_of_logs();
+    let log = folder.path().join("small.swf");
+    for (name, more) in
+        [("one", &[][..]), ("grouped", &["--group-by", "scheduler,load"]), ("copies", &["--replications", "2"])]
+    {
+        let out = folder.path().join(name);
+        let args = [
+            "sweep",
+            "--resume",
+            "--format",
+            "table",
+            "--trace",
+            log.to_str().unwrap(),
+            "--out",
+            out.to_str().unwrap(),
+        ];
+        let lists = ["--scheduler", "easy,sjbf", "--load", "1,1.2", "--baseline", "easy/estimate", "--predictor"];
+        let predictors = format!("ruh,{LONG}");
+        // The path of the results stands whole in a line of its own, however long it is.
+        let args = [&args[..], more, &lists, &[&predictors]].concat();
+        let whole = printed(&args, "100000");
+        assert!(name == "grouped" || whole.contains(LONG), "{whole}");
+        for width in WIDTHS {
+            let text = printed(&args, &width.to_string());
+            let table = text.lines().filter(|line| !line.contains(out.to_str().unwrap()));
+            assert!(table.clone().all(|line| line.width() <= width), "{width}\n{text}");
+            assert!(whole.split_whitespace().all(|word| is_shown(word, &text)), "{width}\n{text}");
+        }
+    }
+}
+
+#[test]
+fn tables_of_studies_fit() {
+    let folder = folder_of_logs();
+    let log = folder.path().join("small.swf");
+    let log = log.to_str().unwrap();
+    let (first, second) = (format!("first={log}"), format!("second={log}"));
+    for args in [
+        &["search", "--trace", log, "--evaluations", "300", "--train", "0.5"][..],
+        &["wait", "--trace", log, "--method", "knn,ibl,qbets,knn:point=linear"],
+        &["wait", "--trace", log, "--at", "500"],
+        &["wait", "--trace", log, "--ask", "procs=4,estimate=2h"],
+        &["meta", "--site", &first, "--site", &second],
+        &["meta", "--scenario", "1K-equal-I,1K-unequal-II", "--days", "1", "--policy", "static,least-loaded"],
+        &["malleable", "--days", "3"],
+        &["malleable", "--days", "2", "--seeds", "3"],
+        &["reproduce", "downey", "--days", "1"],
+        &["trace", "info", log],
+    ] {
+        assert_fits(&[args, &["--format", "table"]].concat());
+    }
+}
+
+#[test]
+fn lists_fit() {
+    for what in ["predictors", "schedulers", "estimates", "strategies", "policies", "methods", "columns"] {
+        assert_fits(&["list", what]);
+    }
+}
+
+#[test]
+fn the_width_is_sensible_whatever_the_environment_says() {
+    let widest =
+        |columns: &str| printed(&["list", "columns"], columns).lines().map(UnicodeWidthStr::width).max().unwrap();
+    let hundred = widest("100");
+    assert!((80..=100).contains(&hundred), "{hundred}");
+    assert_eq!(["", "wide", "-5", "1e3"].map(widest), [hundred; 4]);
+    assert_eq!(widest("1"), widest("40"));
+}
