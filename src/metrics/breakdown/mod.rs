@@ -116,17 +116,16 @@ impl Sorted {
         sums: &[Sums],
         percents: [f64; N],
     ) -> impl Iterator<Item = [f64; N]> + use<N> {
-        let group =
-            |sums: &Sums| Ranks { left: percents.map(|percent| rank(percent, sums.jobs)), found: [f64::NAN; N] };
+        let group = |sums: &Sums| {
+            let ranks = percents.map(|percent| rank(percent, sums.jobs));
+            Ranks { seen: 0, next: ranks[0], at: 0, ranks, found: [f64::NAN; N] }
+        };
         let mut groups: Vec<Ranks<N>> = sums.iter().map(group).collect();
         for &(value, job) in &self.values {
-            let Ranks { left, found } = &mut groups[grouping.places[job as usize] as usize];
-            for (left, found) in left.iter_mut().zip(found) {
-                // Counts down to the value of the rank, and stops there.
-                if *left > 0 {
-                    *left -= 1;
-                    *found = value;
-                }
+            let group = &mut groups[grouping.places[job as usize] as usize];
+            group.seen += 1;
+            if group.seen == group.next {
+                group.take(value);
             }
         }
         groups.into_iter().map(|group| group.found)
@@ -135,7 +134,23 @@ impl Sorted {
 
 /// The percentiles of a group while the values pass in ascending order.
 struct Ranks<const N: usize> {
-    /// How many values come until that of each rank.
-    left: [usize; N],
+    /// How many values have passed.
+    seen: usize,
+    /// The next rank, from 1 on; 0 if there are no more.
+    next: usize,
+    /// Its index.
+    at: usize,
+    ranks: [usize; N],
     found: [f64; N],
+}
+
+impl<const N: usize> Ranks<N> {
+    /// The value of the next rank, and of others that are equal to it.
+    fn take(&mut self, value: f64) {
+        while self.ranks.get(self.at) == Some(&self.seen) {
+            self.found[self.at] = value;
+            self.at += 1;
+        }
+        self.next = self.ranks.get(self.at).copied().unwrap_or(0);
+    }
 }
