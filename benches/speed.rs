@@ -32,7 +32,7 @@ use shadowtime::wait::{EvaluationPlan, Learning, SiteSchedule, WaitMethod, evalu
 static ALLOCATED: &PeakMemAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// The cases that are whole runs: scheduler and predictor.
-const RUNS: [&str; 15] = [
+const RUNS: [&str; 18] = [
     "fcfs/estimate",
     "easy/estimate",
     "easy/perfect",
@@ -46,6 +46,9 @@ const RUNS: [&str; 15] = [
     "sjbf/smith",
     "sjbf/gibbons",
     "sjbf/downey",
+    "sjbf/kin",
+    "sjbf/kin:learn=off",
+    "sjbf/learned",
     "conservative/estimate",
     "replay/ruh",
 ];
@@ -221,7 +224,12 @@ fn run(case: &str, source: &Source) -> u64 {
         "waits" => {
             let (workload, record) = simulated("easy/estimate", source);
             let starts: Vec<i64> = record.outcomes.iter().map(|outcome| outcome.start.get().unwrap()).collect();
-            let schedule = SiteSchedule { jobs: &workload.jobs, starts: &starts, procs: workload.procs };
+            let schedule = SiteSchedule {
+                jobs: &workload.jobs,
+                starts: &starts,
+                procs: workload.procs,
+                unix_start: workload.unix_start,
+            };
             let learning = Learning { first: workload.jobs.len() / 2, ..Learning::default() };
             let plan = EvaluationPlan { learning, most: 10_000, probabilities: false, ..EvaluationPlan::default() };
             let waits = evaluate(&schedule, &[WaitMethod::parse("knn").unwrap()], &plan, &|_, _, _| ()).unwrap();

@@ -15,10 +15,12 @@ pub(super) struct Machine {
     /// Arrivals are the only events since the last pass.
     pub only_arrivals: bool,
     inflate: f64,
+    /// Whether running jobs are counted by estimates until they outlive them.
+    pub by_estimates: bool,
 }
 
 impl Machine {
-    pub fn new(procs: u32, inflate: f64) -> Self {
+    pub fn new(procs: u32, inflate: f64, by_estimates: bool) -> Self {
         Machine {
             procs,
             free: i64::from(procs),
@@ -27,6 +29,7 @@ impl Machine {
             moves: Vec::new(),
             only_arrivals: false,
             inflate,
+            by_estimates,
         }
     }
 
@@ -37,7 +40,7 @@ impl Machine {
 
     /// The prediction that the scheduler computes with: multiplied by `inflate` and rounded to the nearest second. The
     /// factor is at least 1, so that the order of predictions does not change.
-    fn length(&self, prediction: Seconds) -> Seconds {
+    pub fn length(&self, prediction: Seconds) -> Seconds {
         if self.inflate == 1.0 {
             return prediction;
         }
@@ -62,9 +65,10 @@ impl Machine {
         self.waiting.predict(id, new, length)
     }
 
-    pub fn start(&mut self, job: Waiting, now: Time) {
+    /// A job starts. Its end is counted `length` seconds from now.
+    pub fn start(&mut self, job: Waiting, now: Time, length: Seconds) {
         self.free -= i64::from(job.procs);
-        self.running.insert(Running { id: job.id, procs: job.procs, end: now + job.length });
+        self.running.insert(Running { id: job.id, procs: job.procs, end: now + length });
     }
 
     /// Notes the new prediction of a running job. [`Machine::move_running`] applies all of them at once.
@@ -73,15 +77,21 @@ impl Machine {
         self.moves.push(Move { id, from: start + self.length(old), to: start + self.length(new) });
     }
 
-    /// Sorts the running jobs with new predictions into their new positions.
+    /// Notes that a running job, which was counted by its estimate, is counted by its prediction from now on.
+    pub fn outlive(&mut self, id: JobId, start: Time, estimate: Seconds, prediction: Seconds) {
+        self.only_arrivals = false;
+        self.moves.push(Move { id, from: start + estimate, to: start + self.length(prediction) });
+    }
+
+    /// Sorts the running jobs with new ends into their new positions.
     pub fn move_running(&mut self) {
         self.running.change(&mut self.moves);
     }
 
-    /// A running job ends.
-    pub fn release(&mut self, id: JobId, start: Time, prediction: Seconds) {
+    /// A running job ends. Its end was counted `length` seconds after its start.
+    pub fn release(&mut self, id: JobId, start: Time, length: Seconds) {
         self.only_arrivals = false;
-        let job = self.running.remove(start + self.length(prediction), id);
+        let job = self.running.remove(start + length, id);
         self.free += i64::from(job.procs);
     }
 }

@@ -1,5 +1,7 @@
 //! The options of a simulation, and names for its predictor and policy.
 
+use crate::time::Time;
+
 /// Options of a simulation other than its scheduler and predictor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EngineOptions {
@@ -10,11 +12,13 @@ pub struct EngineOptions {
     pub pass_on_miss: bool,
     /// Whether to keep every prediction that was made ([`super::RunRecord::history`]).
     pub keep_history: bool,
+    /// The Unix time of the instant 0, which predictors can read. None if it is not known.
+    pub unix_start: Option<Time>,
 }
 
 impl Default for EngineOptions {
     fn default() -> Self {
-        EngineOptions { inflate: 1.0, pass_on_miss: false, keep_history: false }
+        EngineOptions { inflate: 1.0, pass_on_miss: false, keep_history: false, unix_start: None }
     }
 }
 

@@ -13,7 +13,7 @@ pub struct Setting {
     pub scheduler: Spec,
     /// As `predict::catalog::parse` returns it.
     pub predictor: Spec,
-    /// The options of the engine.
+    /// The options of the engine. Its `unix_start` is replaced by that of the workload.
     pub engine: EngineOptions,
 }
 
@@ -68,7 +68,7 @@ impl Setting {
             &workload.jobs,
             Named { name: self.scheduler.to_string(), value: policy },
             Named { name: self.predictor.to_string(), value: predictor },
-            self.engine,
+            EngineOptions { unix_start: workload.unix_start, ..self.engine },
             observer,
             progress,
         )

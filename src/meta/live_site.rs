@@ -4,7 +4,9 @@ use super::load::{Load, SiteLoadMeter};
 use super::policies::SiteView;
 use super::system::SiteMachine;
 use super::waits::SiteWaitPredictor;
-use crate::engine::{Arrival, Cancellation, End, EngineError, Named, Observer, Outcome, Simulation, Start};
+use crate::engine::{
+    Arrival, Cancellation, End, EngineError, EngineOptions, Named, Observer, Outcome, Simulation, Start,
+};
 use crate::job::{Job, JobId, Submission};
 use crate::predict;
 use crate::schedule;
@@ -58,7 +60,7 @@ impl Observer for SiteObservers {
 
 impl LiveSite {
     pub fn new(machine: &SiteMachine, waits: Option<Box<dyn SiteWaitPredictor>>) -> LiveSite {
-        let SiteMachine { procs, setting, .. } = machine;
+        let SiteMachine { procs, setting, unix_start, .. } = machine;
         // Future jobs are not known here, so the list that `replay` would need is empty. (Sites cannot replay.)
         let policy = schedule::catalog::build(&setting.scheduler, &[]);
         let predictor = predict::catalog::build(&setting.predictor);
@@ -66,7 +68,7 @@ impl LiveSite {
             *procs,
             Named { name: setting.scheduler.to_string(), value: policy },
             Named { name: setting.predictor.to_string(), value: predictor },
-            setting.engine,
+            EngineOptions { unix_start: *unix_start, ..setting.engine },
             SiteObservers { load: SiteLoadMeter::default(), starts: 0, waits },
         );
         LiveSite { procs: *procs, simulation, arrivals: Vec::new(), now: Time::MIN }

@@ -40,7 +40,8 @@ impl SiteText {
         SiteText { name: Source::from_argument(log).label(), log: log.to_string(), keys: Vec::new() }
     }
 
-    /// Reads `NAME=LOG[:key=value...]`. `predictor=` must be last, because a predictor's spec may contain colons.
+    /// Reads `NAME=LOG[:key=value...]`. `predictor=` must be last, because a predictor's spec may contain colons. The keys of
+    /// a scheduler follow it after a colon; they are told from the keys of a site by their names.
     ///
     /// # Errors
     ///
@@ -56,6 +57,10 @@ impl SiteText {
         let mut site = SiteText { name: name.to_string(), log: log.to_string(), keys: Vec::new() };
         while let Some(pieces) = rest {
             let (piece, others) = match pieces.split_once(':') {
+                Some((scheduler, keys)) if scheduler.starts_with("scheduler=") && !begins_with_key(keys) => {
+                    let length = scheduler.len() + 1 + keys.find(':').unwrap_or(keys.len());
+                    (&pieces[..length], pieces.get(length + 1..))
+                }
                 Some((piece, others)) if !pieces.starts_with("predictor=") => (piece, Some(others)),
                 _ => (pieces, None),
             };
@@ -91,6 +96,12 @@ impl SiteText {
         }
         options
     }
+}
+
+/// Whether a text begins with a key of a site.
+fn begins_with_key(text: &str) -> bool {
+    let end = text.find([':', '=']).unwrap_or(text.len());
+    find_key(&text[..end]).is_ok()
 }
 
 /// As [`SiteText::parse`] reads it.
@@ -186,6 +197,8 @@ mod tests {
             "CTC=logs/CTC-1.0.swf.gz:procs=430",
             "A=-:procs=64:scheduler=sjbf:predictor=ruh:window=2,cap=on",
             "A=log.swf:first=100:load=1.5",
+            "A=log.swf:scheduler=sjbf:running=estimate,starve=1d",
+            "A=log.swf:scheduler=sjbf:running=estimate,starve=1d:first=100:predictor=ruh:window=2",
         ] {
             assert_eq!(SiteText::parse(text).unwrap().to_string(), text);
         }
@@ -207,6 +220,8 @@ mod tests {
             ("A=log.swf:procs=0", "procs: '0' is not"),
             ("A=log.swf:procs=4:procs=5", "'procs' is given twice"),
             ("A=log.swf:replication=3:shake=9s", "--shake has no effect together with --replication"),
+            ("A=log.swf:scheduler=sjbf:cores=64", "no key 'cores'; the keys of sjbf are running, queue"),
+            ("A=log.swf:scheduler=sjbf:", "nothing follows the colon"),
             ("A=log.swf:predictor=oracle", "unknown predictor 'oracle'"),
             ("A=log.swf:predictor=ruh:procs=5", "no key 'procs'"),
         ] {

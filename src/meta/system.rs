@@ -24,6 +24,8 @@ impl Site {
     pub fn from_time_zero(mut self) -> Site {
         let first = self.workload.first_submit();
         self.workload.jobs.iter_mut().for_each(|job| job.submission.submit -= first);
+        // The hours of the day stay those of the log.
+        self.workload.unix_start = self.workload.unix_start.map(|start| start + first);
         self
     }
 }
@@ -37,6 +39,8 @@ pub struct SiteMachine {
     pub procs: u32,
     /// Its scheduler and predictor.
     pub setting: Setting,
+    /// The Unix time of the instant 0 by its log. None if the log does not say it.
+    pub unix_start: Option<Time>,
     /// The numbers of its log that do not fit into 32 bits.
     pub wide: WideNumbers,
 }
@@ -124,8 +128,8 @@ impl MetaSystem {
         arrivals.sort_by_key(StreamJob::submit);
         qualify(&mut arrivals);
         let machine = |site: Site| {
-            let Workload { procs, wide, .. } = site.workload;
-            SiteMachine { name: site.name, procs, setting: site.setting, wide }
+            let Workload { procs, wide, unix_start, .. } = site.workload;
+            SiteMachine { name: site.name, procs, setting: site.setting, unix_start, wide }
         };
         Ok(MetaSystem { machines: sites.into_iter().map(machine).collect(), arrivals })
     }

@@ -15,6 +15,7 @@ use crate::time::{FOREVER, Seconds, Time};
 #[derive(Clone, Debug, Default)]
 pub struct Board {
     now: Time,
+    unix_start: Time,
     entries: Vec<Entry>,
     /// By job id: the index of the job's entry, or `NOWHERE`.
     places: Vec<u32>,
@@ -93,6 +94,11 @@ impl Board {
     /// The present instant.
     pub fn now(&self) -> Time {
         self.now
+    }
+
+    /// The Unix time of the instant 0, for the hour of the day and the day of the week. 0 if the log does not say it.
+    pub fn unix_start(&self) -> Time {
+        self.unix_start
     }
 
     /// What was submitted.
@@ -246,6 +252,11 @@ impl BoardKeeper {
     /// Sets the clock.
     pub fn set_now(&mut self, now: Time) {
         self.board.now = now;
+    }
+
+    /// Sets the Unix time of the instant 0.
+    pub fn set_unix_start(&mut self, unix_start: Time) {
+        self.board.unix_start = unix_start;
     }
 
     /// Adds a waiting job. Ids count from 0 in order of arrival.

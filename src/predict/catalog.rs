@@ -8,6 +8,8 @@ use super::constant::{self, Constant};
 use super::downey::{self, Downey};
 use super::estimate::{self, Estimate};
 use super::gibbons::{self, Gibbons};
+use super::kin::{self, Kin};
+use super::learned::{self, Learned};
 use super::perfect::{self, Perfect};
 use super::predictor::Predictor;
 use super::ruh::{self, Ruh};
@@ -31,6 +33,8 @@ const CATALOG: &[Entry] = &[
     (&smith::FORM, |spec| Box::new(Smith::new(spec))),
     (&gibbons::FORM, |spec| Box::new(Gibbons::new(spec))),
     (&downey::FORM, |spec| Box::new(Downey::new(spec))),
+    (&kin::FORM, |spec| Box::new(Kin::new(spec))),
+    (&learned::FORM, |spec| Box::new(Learned::new(spec))),
 ];
 
 /// The predictors of other crates. Written once, before the first use, and never changed.

@@ -20,12 +20,15 @@ const INCREMENTS: [Seconds; 11] = [
     100 * HOUR,
 ];
 
+/// The increment of a job's miss; misses are counted from 1.
+pub fn increment(miss: u32) -> Seconds {
+    INCREMENTS[(miss.max(1) as usize - 1).min(INCREMENTS.len() - 1)]
+}
+
 /// Adds the increment of the job's present miss to its prediction. All earlier misses count, also those after which the
 /// prediction was raised to the estimate.
 pub fn add_increment(id: JobId, board: &mut Board) {
-    let miss = board.misses(id).max(1) as usize;
-    let increment = INCREMENTS[(miss - 1).min(INCREMENTS.len() - 1)];
-    let prediction = board.prediction(id) + increment;
+    let prediction = board.prediction(id) + increment(board.misses(id));
     board.predict(id, prediction.max(board.elapsed(id) + 1));
 }
 

@@ -10,7 +10,7 @@
 //! use shadowtime::job::JobId;
 //! use shadowtime::metrics::{Measure, summarize};
 //! use shadowtime::predict::{Board, Predictor};
-//! use shadowtime::schedule::{Easy, ScanOrder};
+//! use shadowtime::schedule::{Easy, Order};
 //!
 //! /// Half of the user's estimate. The other events keep their defaults.
 //! struct Half;
@@ -26,7 +26,7 @@
 //! let record = engine::run(
 //!     workload.procs,
 //!     &workload.jobs,
-//!     Named { name: "sjbf".into(), value: Box::new(Easy::new(ScanOrder::ShortestPrediction)) },
+//!     Named { name: "sjbf".into(), value: Box::new(Easy::new(Order::ShortestPrediction)) },
 //!     Named { name: "half".into(), value: Box::new(Half) },
 //!     EngineOptions::default(),
 //!     &mut |_| (),
@@ -45,6 +45,8 @@ pub mod deadline;
 mod downey;
 mod estimate;
 mod gibbons;
+mod kin;
+mod learned;
 pub mod metric;
 mod perfect;
 mod predict_at_start;

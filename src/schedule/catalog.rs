@@ -1,23 +1,27 @@
 //! The list of all schedulers by name.
 
-use super::conservative::{self, Conservative};
-use super::easy::{self, Easy, ScanOrder};
-use super::fcfs::{self, Fcfs};
+use super::fcfs::Fcfs;
+use super::order::Order;
 use super::policy::Policy;
 use super::replay::{self, Replay};
+use super::reserving::Reserving;
+use super::rules::{self, Rules};
 use crate::job::Job;
 use crate::spec::{Form, Spec, SpecError};
 
-/// Builds a scheduler for these jobs. Only `replay` reads them, for the waits in the log.
-type Build = fn(&[Job]) -> Box<dyn Policy>;
+/// Builds the scheduler of a spec for these jobs. Only `replay` reads them, for the waits in the log.
+type Build = fn(&Spec, &[Job]) -> Box<dyn Policy>;
 
 /// To add a scheduler, add a line here.
 const CATALOG: &[(&Form, Build)] = &[
-    (&fcfs::FORM, |_| Box::new(Fcfs)),
-    (&easy::EASY, |_| Box::new(Easy::new(ScanOrder::Arrival))),
-    (&easy::SJBF, |_| Box::new(Easy::new(ScanOrder::ShortestPrediction))),
-    (&conservative::FORM, |_| Box::new(Conservative::default())),
-    (&replay::FORM, |jobs| Box::new(Replay::new(jobs))),
+    (&rules::FCFS, |spec, _| match rules::order(spec, "queue") {
+        Order::Arrival => Box::new(Fcfs),
+        order => Box::new(Reserving::without_backfilling(order)),
+    }),
+    (&rules::EASY, |spec, _| Rules::of(spec).policy()),
+    (&rules::SJBF, |spec, _| Rules::of(spec).policy()),
+    (&rules::CONSERVATIVE, |spec, _| Rules::of(spec).policy()),
+    (&replay::FORM, |_, jobs| Box::new(Replay::new(jobs))),
 ];
 
 /// The names of all schedulers, in the order in which they are listed to users.
@@ -39,7 +43,7 @@ pub fn parse(text: &str) -> Result<Spec, SpecError> {
 /// If [`parse`] did not return the spec.
 pub fn build(spec: &Spec, jobs: &[Job]) -> Box<dyn Policy> {
     let entry = CATALOG.iter().find(|(form, _)| form.name == spec.name());
-    (entry.expect("a spec of a scheduler").1)(jobs)
+    (entry.expect("a spec of a scheduler").1)(spec, jobs)
 }
 
 /// Whether this is the replay of the log's own schedule, which needs the waits in the log.

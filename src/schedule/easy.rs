@@ -1,46 +1,41 @@
-//! EASY backfilling, and SJBF, which is EASY with a different scan order.
+//! EASY backfilling, and SJBF, which is EASY with a different scan order: one reservation, a queue in order of arrival.
 
+use super::arrivals::Arrivals;
 use super::fcfs::heads_that_fit;
+use super::order::Order;
 use super::policy::{Policy, View};
 use super::queue::Waiting;
-use super::widths::{Candidate, Room, Widths};
-use crate::job::JobId;
-use crate::spec::Form;
-use crate::time::Time;
-
-pub const EASY: Form = Form {
-    name: "easy",
-    about: "backfilling in arrival order, with a reservation for the first job that does not fit",
-    keys: &[],
-};
-
-pub const SJBF: Form =
-    Form { name: "sjbf", about: "shortest job backfilled first: easy, scanning by ascending prediction", keys: &[] };
-
-/// The order in which the queue is scanned for jobs to backfill.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ScanOrder {
-    /// EASY (Skovira et al.; Talby et al., section 2.1).
-    Arrival,
-    /// SJBF (Tsafrir et al.; Talby et al., section 3.2): ascending prediction, ties by arrival.
-    ShortestPrediction,
-}
+use super::rules::Counting;
+use super::scan_index::ScanIndex;
+use super::widths::{Candidate, Room};
+use crate::job::{JobId, Submission};
+use crate::time::{Seconds, Time};
 
 /// Backfilling with one reservation, for the head of the queue.
+///
+/// With [`Order::Arrival`] it is EASY (Skovira et al.; Talby et al., section 2.1), with [`Order::ShortestPrediction`] SJBF
+/// (Tsafrir et al.; Talby et al., section 3.2).
 pub struct Easy {
-    order: ScanOrder,
-    /// The head that did not fit at the last pass.
+    order: Order,
+    counting: Counting,
+    /// The head that did not fit at the last pass. None if the next pass must make its reservation again: jobs that were
+    /// backfilled count by their estimates then.
     head: Option<JobId>,
     /// Its reservation at the end of the last pass. None if no other job needed few enough processors to backfill.
     reservation: Option<Reservation>,
     /// The last job of the queue at the last pass.
     seen: Option<JobId>,
     /// The queue by width, while it is deep.
-    widths: Widths,
+    index: ScanIndex,
     deep: bool,
+    /// Whether the queue may be indexed.
+    is_indexable: bool,
+    arrivals: Arrivals,
+    /// Whether `arrivals` is used.
+    keeps_arrivals: bool,
     /// Scratch: jobs behind the head that may be backfilled.
     candidates: Vec<Waiting>,
-    /// Scratch: predicted ends and processors of the heads started in this pass.
+    /// Scratch: ends and processors of the heads started in this pass, as running jobs are counted.
     started: Vec<(Time, u32)>,
 }
 
@@ -49,37 +44,47 @@ const DEEP: usize = 48;
 const SHALLOW: usize = 16;
 
 impl Easy {
-    /// EASY or SJBF, depending on the scan order.
-    pub fn new(order: ScanOrder) -> Self {
+    /// Backfilling in this order; running jobs are counted by their predictions.
+    pub fn new(order: Order) -> Self {
+        Easy::counting(order, Counting::Prediction)
+    }
+
+    /// Backfilling in this order; running jobs are counted by predictions or estimates.
+    pub fn counting(order: Order, counting: Counting) -> Self {
         Easy {
             order,
+            counting,
             head: None,
             reservation: None,
             seen: None,
-            widths: Widths::default(),
+            index: ScanIndex::new(order),
             deep: false,
+            is_indexable: !order.depends_on_waits(),
+            arrivals: Arrivals::default(),
+            keeps_arrivals: counting == Counting::Estimate || order.needs_submissions(),
             candidates: Vec::new(),
             started: Vec::new(),
         }
     }
 
     /// Updates the index for the jobs that arrived since the last pass.
-    fn index(&mut self, view: &View<'_>) {
+    fn update_index(&mut self, view: &View<'_>) {
         let waiting = view.waiting;
-        if !self.deep && waiting.len() >= DEEP {
+        if !self.deep && waiting.len() >= DEEP && self.is_indexable {
             self.deep = true;
-            waiting.iter().for_each(|job| self.widths.push(job));
+            waiting.iter().for_each(|job| self.index.push(job, &self.arrivals));
         } else if self.deep && waiting.len() < SHALLOW {
             self.deep = false;
-            self.widths.clear();
+            self.index.clear();
         } else if self.deep {
             let newcomers = waiting.places_after(self.seen).iter().filter(|job| job.procs > 0);
-            newcomers.for_each(|job| self.widths.push(job));
+            newcomers.for_each(|job| self.index.push(job, &self.arrivals));
         }
     }
 
     /// The pass if only arrivals happened since the last one. A job that could not start then cannot start now: the free
-    /// and extra processors are the same, and the shadow time is nearer. So only the new jobs are examined.
+    /// and extra processors are the same, and the shadow time is nearer. So only the new jobs are examined. This is so in
+    /// every scan order.
     fn pass_over_newcomers(&mut self, view: &View<'_>, head: &Waiting, starts: &mut Vec<JobId>) {
         self.started.clear();
         self.scan(view, head, view.waiting.places_after(self.seen), view.free, starts);
@@ -89,9 +94,13 @@ impl Easy {
     fn pass_over_all(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
         self.started.clear();
         let (head, free) = heads_that_fit(view, |job| {
-            self.started.push((view.now + job.length, job.procs));
+            let length = match self.counting {
+                Counting::Prediction => job.length,
+                Counting::Estimate => self.arrivals.estimate(job.id),
+            };
+            self.started.push((view.now + length, job.procs));
             if self.deep {
-                self.widths.remove(job);
+                self.index.remove(job);
             }
             starts.push(job.id);
         });
@@ -123,15 +132,22 @@ impl Easy {
                 held &= held - 1;
             }
         }
-        if self.order == ScanOrder::ShortestPrediction {
-            self.candidates.sort_unstable_by_key(|job| (job.prediction, job.id));
+        match self.order {
+            Order::Arrival => {}
+            Order::ShortestPrediction => self.candidates.sort_unstable_by_key(|job| (job.length, job.id)),
+            order => self.candidates.sort_by_cached_key(|job| order.rank(job, &self.arrivals, view.now)),
         }
         for job in &self.candidates {
             if reservation.room(view.now, free).holds(job) {
                 free -= i64::from(job.procs);
+                if self.counting == Counting::Estimate
+                    && !reservation.holds_after(job.length, self.arrivals.estimate(job.id), view.now)
+                {
+                    self.head = None;
+                }
                 reservation.admit(&job.into(), view.now);
                 if self.deep {
-                    self.widths.remove(job);
+                    self.index.remove(job);
                 }
                 starts.push(job.id);
             }
@@ -140,18 +156,19 @@ impl Easy {
 
     /// As [`Easy::scan`] for the whole queue behind the head, with the index.
     fn search(&mut self, view: &View<'_>, head: &Waiting, mut free: i64, starts: &mut Vec<JobId>) {
-        if self.widths.narrowest().is_none_or(|procs| procs > free) {
+        if self.index.narrowest().is_none_or(|procs| procs > free) {
             return;
         }
         let reservation = self.reservation.get_or_insert_with(|| reserve(view, &self.started, free, head));
         loop {
             let room = reservation.room(view.now, free);
-            let found = match self.order {
-                ScanOrder::Arrival => self.widths.take_earliest(&room),
-                ScanOrder::ShortestPrediction => self.widths.take_shortest(&room),
-            };
-            let Some(job) = found else { return };
+            let Some(job) = self.index.take(&room) else { return };
             free -= job.procs;
+            if self.counting == Counting::Estimate
+                && !reservation.holds_after(job.length, self.arrivals.estimate(job.id), view.now)
+            {
+                self.head = None;
+            }
             reservation.admit(&job, view.now);
             starts.push(job.id);
         }
@@ -160,7 +177,7 @@ impl Easy {
 
 impl Policy for Easy {
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        self.index(view);
+        self.update_index(view);
         match view.waiting.first() {
             Some(head) if view.only_arrivals && self.head == Some(head.id) => {
                 self.pass_over_newcomers(view, head, starts)
@@ -168,18 +185,31 @@ impl Policy for Easy {
             _ => self.pass_over_all(view, starts),
         }
         self.seen = view.waiting.iter().next_back().map(|job| job.id).or(self.seen);
+        if self.keeps_arrivals {
+            self.arrivals.forget_before(view.waiting.first().map(|job| job.id));
+        }
+    }
+
+    fn on_arrival(&mut self, id: JobId, job: &Submission) {
+        if self.keeps_arrivals {
+            self.arrivals.push(id, job);
+        }
     }
 
     fn on_prediction(&mut self, job: &Waiting) {
         if self.deep {
-            self.widths.change(job);
+            self.index.change(job, &self.arrivals);
         }
     }
 
     fn on_cancellation(&mut self, job: &Waiting) {
         if self.deep {
-            self.widths.remove(job);
+            self.index.remove(job);
         }
+    }
+
+    fn counts_running_by_estimates(&self) -> bool {
+        self.counting == Counting::Estimate
     }
 }
 
@@ -192,7 +222,7 @@ fn any_is_narrow_enough(part: &[Waiting], free: i64) -> bool {
 /// The reservation of the head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Reservation {
-    /// When the head will fit, by the predictions.
+    /// When the head will fit, by the ends of running jobs as they are counted.
     shadow_time: Time,
     /// The processors that the head leaves free at the shadow time.
     extra: i64,
@@ -213,10 +243,16 @@ impl Reservation {
             self.extra -= job.procs;
         }
     }
+
+    /// Whether a job that is backfilled now leaves the reservation as [`Reservation::admit`] does also when it counts by its
+    /// estimate, which it does from the next pass on: both its ends must be on the same side of the shadow time.
+    fn holds_after(&self, length: Seconds, estimate: Seconds, now: Time) -> bool {
+        (now + length <= self.shadow_time) == (now + estimate <= self.shadow_time)
+    }
 }
 
-/// Adds up the processors of running jobs in order of predicted end, jobs with equal ends together, until the head fits.
-/// The jobs that `started` in this pass count as running. Both lists are in order of predicted end.
+/// Adds up the processors of running jobs in order of their ends, jobs with equal ends together, until the head fits.
+/// The jobs that `started` in this pass count as running. Both lists are in order of ends.
 fn reserve(view: &View<'_>, started: &[(Time, u32)], free: i64, head: &Waiting) -> Reservation {
     if started.is_empty() {
         // A faster way for most passes.

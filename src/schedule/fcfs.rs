@@ -3,10 +3,6 @@
 use super::policy::{Policy, View};
 use super::queue::Waiting;
 use crate::job::JobId;
-use crate::spec::Form;
-
-pub const FORM: Form =
-    Form { name: "fcfs", about: "first come, first served: the head of the queue starts when it fits", keys: &[] };
 
 /// Starts jobs strictly in order of arrival.
 pub struct Fcfs;

@@ -5,21 +5,30 @@
 //!
 #![doc = include_str!("../cli/help/schedulers.md")]
 
+mod arrivals;
 pub mod catalog;
-mod conservative;
 mod easy;
 mod fcfs;
+mod line;
+mod order;
 mod policy;
+mod profile;
 mod queue;
+mod ranked;
 mod replay;
+mod reserving;
+mod rules;
 mod running;
+mod scan_index;
 mod widths;
 
-pub use conservative::Conservative;
-pub use easy::{Easy, ScanOrder};
+pub use easy::Easy;
 pub use fcfs::Fcfs;
+pub use order::Order;
 pub use policy::{Policy, View};
 pub use queue::{Queue, Waiting};
 pub use replay::Replay;
+pub use reserving::Reserving;
+pub use rules::{Counting, Rules};
 pub(crate) use running::Move;
 pub use running::{Running, RunningJobs};

@@ -26,6 +26,12 @@ pub trait Policy: Send {
         None
     }
 
+    /// Whether the ends of running jobs in [`View::running`] are counted by the users' estimates. The answer must never
+    /// change.
+    fn counts_running_by_estimates(&self) -> bool {
+        false
+    }
+
     /// Whether jobs may start that need more than the free processors: true only for the replay of a log's own schedule.
     fn oversubscribes(&self) -> bool {
         false
@@ -43,9 +49,9 @@ pub struct View<'a> {
     pub free: i64,
     /// The waiting jobs in order of arrival, which is also the order of their ids.
     pub waiting: &'a Queue,
-    /// The running jobs in order of predicted end, then of id.
+    /// The running jobs in order of the end that the policy counts with, then of id.
     pub running: &'a RunningJobs,
-    /// Whether arrivals are the only events since the last pass: no job has ended or was cancelled, and no prediction of an
-    /// earlier job has changed.
+    /// Whether arrivals are the only events since the last pass: no job has ended or was cancelled, no prediction of an
+    /// earlier waiting job has changed, and no running job counts by another end.
     pub only_arrivals: bool,
 }

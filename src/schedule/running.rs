@@ -10,7 +10,8 @@ pub struct Running {
     pub id: JobId,
     /// The processors it uses.
     pub procs: u32,
-    /// The predicted end: the start plus the prediction multiplied by the factor `inflate`.
+    /// The predicted end: the start plus the prediction multiplied by the factor `inflate`. For a policy that counts
+    /// running jobs by estimates: the start plus the estimate, until the job outlives it.
     pub end: Time,
 }
 

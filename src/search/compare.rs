@@ -64,7 +64,7 @@ pub fn compare_predictors(
             &workload.jobs,
             Named { name: "replay".to_string(), value: schedule::catalog::build(&replay, &workload.jobs) },
             Named { name: predictor.clone(), value: Box::new(asked) },
-            EngineOptions::default(),
+            EngineOptions { unix_start: workload.unix_start, ..EngineOptions::default() },
             &mut |_| (),
         )?;
         let score = |range: Range<usize>| {

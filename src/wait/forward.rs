@@ -8,8 +8,8 @@ use crate::engine::{EngineError, EngineOptions, Named, Simulation};
 use crate::experiment::Setting;
 use crate::job::{Job, JobId, Submission};
 use crate::predict;
-use crate::schedule;
-use crate::time::Seconds;
+use crate::schedule::{self, Policy, View, Waiting};
+use crate::time::{Seconds, Time};
 
 /// How the present queue is simulated.
 #[derive(Clone, Debug)]
@@ -46,7 +46,8 @@ pub fn forward_waits(
     let policy = Named { name: "replay".to_string(), value: schedule::catalog::build(&replay, &jobs) };
     let predictor = predict::catalog::build(&setting.predictor);
     let predictor = Named { name: setting.predictor.to_string(), value: predictor };
-    let mut past = Simulation::new(schedule.procs, policy, predictor, EngineOptions::default());
+    let options = EngineOptions { unix_start: schedule.unix_start, ..EngineOptions::default() };
+    let mut past = Simulation::new(schedule.procs, policy, predictor, options);
     let mut waits = Vec::with_capacity(wanted.len());
     let mut at = 0;
     for together in jobs[..wanted.end].chunk_by(|a, b| a.submission.submit == b.submission.submit) {
@@ -95,6 +96,8 @@ fn forward_wait(
     let widest = waiting.iter().map(|job| u64::from(job.submission.procs)).max().unwrap_or(0);
     let procs = u64::from(procs).max(in_use).max(widest).min(u64::from(u32::MAX)) as u32;
     let jobs = [running, waiting].concat();
+    // The numbers of these jobs are their ids in the past.
+    let submits = jobs.iter().map(|job| board.job(JobId(job.number as u32)).submit).collect();
     let knowledge = match forward.plans {
         ForwardPlans::Estimate => "estimate",
         ForwardPlans::Prediction => "perfect",
@@ -102,7 +105,8 @@ fn forward_wait(
     let predictor = predict::catalog::parse(knowledge).expect("a predictor of the catalog");
     let setting = &forward.setting;
     let policy = schedule::catalog::build(&setting.scheduler, &jobs);
-    let policy = Named { name: setting.scheduler.to_string(), value: policy };
+    let policy = Box::new(WithSubmissions { policy, submits });
+    let policy = Named { name: setting.scheduler.to_string(), value: policy as Box<dyn Policy> };
     let predictor = Named { name: knowledge.to_string(), value: predict::catalog::build(&predictor) };
     let mut future = Simulation::new(procs, policy, predictor, setting.engine);
     for job in &jobs {
@@ -116,6 +120,44 @@ fn forward_wait(
         }
     }
     unreachable!("every job starts once all before it have ended")
+}
+
+/// A policy that is given the true submission times of jobs, which arrive later in the simulation of the present queue.
+/// Orders of the queue may depend on how long jobs have waited.
+struct WithSubmissions {
+    policy: Box<dyn Policy>,
+    /// By id.
+    submits: Vec<Time>,
+}
+
+impl Policy for WithSubmissions {
+    fn on_arrival(&mut self, id: JobId, job: &Submission) {
+        self.policy.on_arrival(id, &Submission { submit: self.submits[id.index()], ..*job });
+    }
+
+    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+        self.policy.pass(view, starts);
+    }
+
+    fn on_prediction(&mut self, job: &Waiting) {
+        self.policy.on_prediction(job);
+    }
+
+    fn on_cancellation(&mut self, job: &Waiting) {
+        self.policy.on_cancellation(job);
+    }
+
+    fn wakes_at(&self) -> Option<Time> {
+        self.policy.wakes_at()
+    }
+
+    fn counts_running_by_estimates(&self) -> bool {
+        self.policy.counts_running_by_estimates()
+    }
+
+    fn oversubscribes(&self) -> bool {
+        self.policy.oversubscribes()
+    }
 }
 
 #[cfg(test)]
@@ -135,7 +177,7 @@ mod tests {
         // 50 s.
         let jobs =
             [job(0, 3, 100, 200), job(10, 4, 50, 50), job(20, 1, 10, 180), job(20, 1, 10, 181), job(30, 4, 5, 5)];
-        let schedule = SiteSchedule { jobs: &jobs, starts: &[0, 100, 20, 150, 160], procs: 4 };
+        let schedule = SiteSchedule { jobs: &jobs, starts: &[0, 100, 20, 150, 160], procs: 4, unix_start: None };
         let waits = |scheduler, predictor| {
             let setting = Setting::parse(scheduler, predictor).unwrap();
             let forward = ForwardSetting { setting, plans: ForwardPlans::Estimate };
@@ -147,6 +189,35 @@ mod tests {
         // Without backfilling the third and the fourth wait for the second. (In the replayed schedule the third has
         // started, so it is running when the last job arrives.)
         assert_eq!(waits("fcfs", "estimate"), [0, 190, 230, 230, 250 + 181 - 30]);
+    }
+
+    /// 4 processors. The first job runs until 100, the second and the third need all four. At 90 the second has waited 80 s
+    /// and the third 10 s.
+    #[test]
+    fn orders_of_the_queue_see_the_true_waits() {
+        let job = |submit, estimate| Job {
+            submission: Submission::new(submit, 4, estimate),
+            runtime: estimate,
+            recorded_wait: None.into(),
+            record: 0,
+            number: 0,
+        };
+        let jobs = [job(0, 100), job(10, 50), job(80, 20), job(90, 10)];
+        let schedule = SiteSchedule { jobs: &jobs, starts: &[0, 100, 150, 170], procs: 4, unix_start: None };
+        let wait_of_last = |scheduler| {
+            let forward = ForwardSetting {
+                setting: Setting::parse(scheduler, "estimate").unwrap(),
+                plans: ForwardPlans::Estimate,
+            };
+            forward_waits(&schedule, &forward, 3..4, &|_| ()).unwrap()[0]
+        };
+        assert_eq!(wait_of_last("fcfs"), 10 + 50 + 20);
+        assert_eq!(wait_of_last("fcfs:queue=spf"), 10);
+        // The expansion factors at 100 are 140/50 = 2.8, 40/20 = 2 and 20/10 = 2; at 150 they are 90/20 = 4.5 and 70/10 = 7.
+        assert_eq!(wait_of_last("fcfs:queue=expf"), 10 + 50);
+        // Only the second has waited for a minute at 100. At 150 the third has, too.
+        assert_eq!(wait_of_last("easy:queue=spf,starve=1m"), 10 + 50 + 20);
+        assert_eq!(wait_of_last("easy:queue=spf,starve=80s"), 10 + 50);
     }
 
     /// 4 processors. The first job, estimated at 100 s, runs on 3 of them; its predictor says 200 s. The second needs all
@@ -162,7 +233,7 @@ mod tests {
         };
         let wait_of_last = |jobs: &[Job], scheduler, seconds: u32, plans| {
             let starts: Vec<_> = jobs.iter().enumerate().map(|(at, _)| if at == 0 { 0 } else { 5000 }).collect();
-            let schedule = SiteSchedule { jobs, starts: &starts, procs: 4 };
+            let schedule = SiteSchedule { jobs, starts: &starts, procs: 4, unix_start: None };
             let setting = Setting::parse(scheduler, &format!("constant:seconds={seconds}")).unwrap();
             let last = jobs.len() - 1;
             let forward = ForwardSetting { setting, plans };

@@ -15,6 +15,8 @@ pub struct SiteSchedule<'a> {
     pub starts: &'a [Time],
     /// Processors of the machine.
     pub procs: u32,
+    /// The Unix time of the log's time 0. None if it is not known.
+    pub unix_start: Option<Time>,
 }
 
 impl SiteSchedule<'_> {
@@ -189,7 +191,7 @@ mod tests {
             number: 0,
         };
         let jobs = [job(0, 10), job(5, 3), job(10, 1), job(10, 1), job(13, 1)];
-        let schedule = SiteSchedule { jobs: &jobs, starts: &[0, 10, 10, 11, 13], procs: 1 };
+        let schedule = SiteSchedule { jobs: &jobs, starts: &[0, 10, 10, 11, 13], procs: 1, unix_start: None };
         let mut heard = EventLog::default();
         schedule.replay(jobs.len(), &mut heard).unwrap();
         let expected = [

@@ -93,6 +93,19 @@ fn kth_against_predictsim() {
     }
 }
 
+/// Another implementation of `learned` had these mean bounded slowdowns over replications, under SJBF with runtimes cut at the
+/// estimate. The means of six replications here lie there within their 95% intervals. (Gaussier et al. publish 51.4, 20.5
+/// and 75.0; for SDSC-BLUE, where they have 13.0 and both implementations 20 to 48, no reading was found that explains it.)
+#[test]
+fn learned_against_another_implementation() {
+    let Some(folder) = real_logs("learned_against_another_implementation") else { return };
+    for (log, low, high) in [(LOGS[0], 61.0, 64.0), (("CTC-SP2-1996", "338"), 18.0, 20.0), (LOGS[2], 94.0, 106.0)] {
+        let row = Row::of(&folder, log, &["--overrun", "kill", "--predictor", "learned", "--replications", "6"]);
+        let (mean, interval) = (row.get("bsld_mean"), row.get("bsld_mean_ci95"));
+        assert!(mean + interval >= low && mean - interval <= high, "{}: {mean} +- {interval}", log.0);
+    }
+}
+
 /// Tsafrir, Etsion and Feitelson (2007), runtimes kept, the first 1% of jobs left out: mean wait in minutes and mean
 /// bounded slowdown. They use an older version of the log (28,490 jobs) and schedule at every event. EASY++'s slowdown
 /// is the one figure we do not meet (64.2 for 57): neither propagation (62.4), nor a pass after each miss (64.8), nor
@@ -140,6 +153,24 @@ fn talby_tables_2_and_6() {
         }
     }
     assert!(near >= 11, "only {near} of 16 figures are near");
+}
+
+/// Reservations that count running jobs by estimates, with `easy++` under SJBF: mean wait in seconds, by predictions and by
+/// estimates, as an independent simulator has them.
+#[test]
+fn running_jobs_counted_by_estimates() {
+    let Some(folder) = real_logs("running_jobs_counted_by_estimates") else { return };
+    for (log, by_predictions, by_estimates) in [
+        (("KTH-SP2-1996", "100"), 5728.0, 5264.0),
+        (("CTC-SP2-1996", "338"), 11472.0, 8667.0),
+        (("SDSC-SP2-1998", "128"), 19087.0, 17151.0),
+        (("SDSC-BLUE-2000", "1152"), 5423.0, 4729.0),
+    ] {
+        for (scheduler, expected) in [("sjbf", by_predictions), ("sjbf:running=estimate", by_estimates)] {
+            let wait = Row::of(&folder, log, &["--scheduler", scheduler, "--predictor", "easy++"]).get("wait_mean");
+            assert!((wait - expected).abs() <= 0.5, "{log:?} {scheduler}: {wait}, expected {expected}");
+        }
+    }
 }
 
 /// Every available log of the archive can be simulated, and the written schedule has the same waits when it is read.

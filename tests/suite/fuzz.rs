@@ -827,4 +827,8 @@ const PREDICTORS: &[&str] = &[
     "smith:templates=(u,lr);(n=4,rel,h=2);(),at=arrival",
     "gibbons",
     "downey",
+    "kin",
+    "kin:history=2,power=3,propagate=off",
+    "learned",
+    "learned:loss=squared,last=asrun,lambda=0",
 ];

@@ -65,6 +65,25 @@ fn the_embedded_log_with_template_predictors() {
 }
 
 #[test]
+fn the_embedded_log_with_predictors_that_learn() {
+    let mut text = String::new();
+    for scheduler in ["sjbf", "replay"] {
+        for predictor in [
+            "kin",
+            "kin:learn=off",
+            "kin:learn=off,history=8,power=1,propagate=off",
+            "learned",
+            "learned:last=asrun",
+            "learned:loss=squared,eta=100",
+            "learned:loss=abs,lambda=0",
+        ] {
+            text += &sim_ok(&["--format", "csv", "--no-header", "--scheduler", scheduler, "--predictor", predictor]);
+        }
+    }
+    assert_golden("learning.csv", &text);
+}
+
+#[test]
 fn the_embedded_log_with_every_other_option() {
     let mut text = String::new();
     for options in [

@@ -10,7 +10,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use shadowtime::engine::{self, EngineOptions, Named};
 use shadowtime::metrics::{Measure, summarize};
-use shadowtime::schedule::{Easy, ScanOrder};
+use shadowtime::schedule::{Easy, Order};
 
 use crate::size_mean::{FORM, SizeMean};
 use crate::support::{Ran, demo_text, real_log, real_logs, sim, sim_ok};
@@ -477,8 +477,7 @@ fn the_predictor_of_the_readme_works() {
 
     assert_eq!(FORM.name, "size-mean");
     let workload = shadowtime::trace::demo_workload();
-    let policy =
-        Named { name: "sjbf".to_string(), value: Box::new(Easy::new(ScanOrder::ShortestPrediction)) as Box<_> };
+    let policy = Named { name: "sjbf".to_string(), value: Box::new(Easy::new(Order::ShortestPrediction)) as Box<_> };
     let predictor = Named { name: FORM.name.to_string(), value: Box::new(SizeMean::default()) as Box<_> };
     let options = EngineOptions::default();
     let record = engine::run(workload.procs, &workload.jobs, policy, predictor, options, &mut |_| ()).unwrap();

@@ -35,8 +35,10 @@ fn workloads_within_estimates() -> impl Strategy<Value = Workload> {
 /// The schedulers that decide for themselves: all but the replay of the log's own schedule.
 const DECIDING: [&str; 4] = ["fcfs", "easy", "sjbf", "conservative"];
 
+/// All schedulers as they are by default, and some with keys.
 fn every_scheduler() -> Vec<&'static str> {
-    schedule::catalog::forms().iter().map(|form| form.name).collect()
+    let more = ["sjbf:running=estimate", "fcfs:queue=saf", "easy:queue=f2,scan=wfp3,reservations=3,starve=1m"];
+    schedule::catalog::forms().iter().map(|form| form.name).chain(more).collect()
 }
 
 /// All predictors as they are by default, and some with more to do.
@@ -55,7 +57,7 @@ fn settings(schedulers: Vec<&'static str>) -> impl Strategy<Value = Setting> {
     let inflate = select(vec![1.0, 1.0, 1.5, 2.0, 3.0]);
     (select(schedulers), select(several_predictors()), inflate, any::<bool>()).prop_map(
         |(scheduler, predictor, inflate, pass_on_miss)| Setting {
-            engine: EngineOptions { inflate, pass_on_miss, keep_history: true },
+            engine: EngineOptions { inflate, pass_on_miss, keep_history: true, unix_start: None },
             ..Setting::parse(scheduler, predictor).unwrap()
         },
     )
@@ -421,6 +423,8 @@ fn a_log_that_begins_later_has_the_same_schedule_later() {
     check(33, 600, (workloads(), settings(every_scheduler()), 1..=FOREVER), |(workload, setting, later)| {
         let mut shifted = workload.clone();
         shifted.jobs.iter_mut().for_each(|job| job.submission.submit += later);
+        // For the predictor that uses the hour of the day.
+        shifted.unix_start = Some(-later);
         let mut expected = record(&workload, &setting).outcomes;
         for outcome in &mut expected {
             outcome.start = outcome.start.get().map(|start| start + later).into();

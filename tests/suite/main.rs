@@ -31,11 +31,14 @@ mod plain;
 mod random;
 mod reference;
 mod reproduce;
+mod scheduler_keys;
 mod schedules;
 mod search;
 mod site_events;
 #[cfg(unix)]
 mod size_mean;
+mod slow_kin;
+mod slow_learned;
 mod slow_predictors;
 mod slow_waits;
 #[cfg(unix)]

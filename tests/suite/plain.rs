@@ -1,69 +1,139 @@
-//! Deep queues: the indexed scheduler against a plain scan of the whole queue at every pass, which is the reference.
+//! The schedulers with all their keys, on shallow and on deep queues, against plain scans of the whole queue at every pass,
+//! which are the reference.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
+use proptest::test_runner::TestCaseResult;
 use shadowtime::engine::{self, EngineOptions, Named, Outcome};
-use shadowtime::job::JobId;
+use shadowtime::job::{JobId, Submission};
 use shadowtime::predict;
-use shadowtime::schedule::{Easy, Policy, ScanOrder, View};
-use shadowtime::time::Time;
+use shadowtime::schedule::{self, Order, Policy, Reserving, Rules, Running, View, Waiting};
+use shadowtime::time::{Time, print_duration};
 use shadowtime::trace::Workload;
 
-use crate::random::check;
+use crate::random::{check, workloads};
 use crate::support::{job_of, workload};
 
-/// EASY and SJBF by their definitions, computed at every pass from the whole queue and all running jobs.
-struct PlainEasy {
-    order: ScanOrder,
+/// The schedulers that backfill, and `fcfs`, by their definitions: computed at every pass from the whole queue and all
+/// running jobs, with lists instead of indexes.
+struct PlainRules {
+    by_estimate: bool,
+    queue: &'static str,
+    /// None: no backfilling.
+    scan: Option<&'static str>,
+    /// None: all jobs.
+    reservations: Option<usize>,
+    starve: Option<i64>,
+    /// By id: submission, estimate and, of jobs that have started, the start.
+    jobs: Vec<(Time, i64, Time)>,
     /// The deepest queue seen.
-    deepest: std::sync::Arc<std::sync::atomic::AtomicUsize>,
+    deepest: Arc<AtomicUsize>,
 }
 
-impl Policy for PlainEasy {
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        self.deepest.fetch_max(view.waiting.len(), std::sync::atomic::Ordering::Relaxed);
-        let mut queue: Vec<_> = view.waiting.iter().copied().collect();
-        let mut running: Vec<(Time, i64)> = view.running.iter().map(|job| (job.end, i64::from(job.procs))).collect();
-        let mut free = view.free;
-        while !queue.is_empty() && i64::from(queue[0].procs) <= free {
-            let job = queue.remove(0);
-            free -= i64::from(job.procs);
-            running.push((view.now + job.length, i64::from(job.procs)));
-            starts.push(job.id);
-        }
-        if queue.is_empty() {
-            return;
-        }
-        let head = i64::from(queue.remove(0).procs);
-        running.sort_unstable();
-        let (mut sum, mut shadow, mut at) = (free, Time::MAX, 0);
-        while sum < head {
-            shadow = running[at].0;
-            while at < running.len() && running[at].0 == shadow {
-                sum += running[at].1;
-                at += 1;
+/// (from, to, processors): in use from the first instant on, free again at the second.
+type Use = (Time, Time, i64);
+
+impl PlainRules {
+    /// Whether `procs` more processors can be used in [from, from + length).
+    fn has_room(view: &View<'_>, uses: &[Use], procs: i64, from: Time, length: i64) -> bool {
+        let used = |at: Time| uses.iter().filter(|r| r.0 <= at && at < r.1).map(|r| r.2).sum::<i64>();
+        // More processors are in use only from the beginning of some use on.
+        let begins = uses.iter().map(|r| r.0).filter(|&at| from < at && at < from + length);
+        [from].into_iter().chain(begins).all(|at| used(at) + procs <= i64::from(view.procs))
+    }
+
+    /// Sorts jobs, the first first. `value` of a job is its value in an order where the smallest comes first.
+    fn sort(&self, order: &str, now: Time, jobs: &mut [Waiting]) {
+        let first = self.jobs[0].0;
+        let value = |job: &Waiting| -> f64 {
+            let submit = self.jobs[job.id.index()].0;
+            let (p, n, w) = (job.length as f64, f64::from(job.procs), (now - submit) as f64);
+            let s = ((submit - first).max(1)) as f64;
+            match order {
+                "fcfs" => 0.0,
+                "lcfs" => -(submit as f64),
+                "spf" => p,
+                "lpf" => -p,
+                "sqf" => n,
+                "lqf" => -n,
+                "saf" => p * n,
+                "laf" => -(p * n),
+                "expf" => -((w + p) / p),
+                "wfp3" => -((w / p) * (w / p) * (w / p) * n),
+                "unicef" if job.procs == 1 => f64::NEG_INFINITY,
+                "unicef" => -(w / (libm::log2(n) * p)),
+                "f1" => libm::log10(p) * n + 870.0 * libm::log10(s),
+                "f2" => p.sqrt() * n + 25600.0 * libm::log10(s),
+                "f3" => p * n + 6860000.0 * libm::log10(s),
+                "f4" => p * n.sqrt() + 530000.0 * libm::log10(s),
+                _ => unreachable!("{order}"),
             }
-        }
-        let mut extra = sum - head;
-        if self.order == ScanOrder::ShortestPrediction {
-            queue.sort_by_key(|job| (job.prediction, job.id));
-        }
-        for job in queue {
-            let procs = i64::from(job.procs);
-            let in_time = view.now + job.length <= shadow;
-            if procs <= free && (in_time || procs <= extra) {
-                free -= procs;
-                extra -= if in_time { 0 } else { procs };
-                starts.push(job.id);
-            }
-        }
+        };
+        jobs.sort_by(|a, b| value(a).partial_cmp(&value(b)).unwrap().then(a.id.cmp(&b.id)));
     }
 }
 
-fn run(workload: &Workload, policy: Box<dyn Policy>, predictor: &str, inflate: f64) -> Vec<Outcome> {
+impl Policy for PlainRules {
+    fn on_arrival(&mut self, id: JobId, job: &Submission) {
+        assert_eq!(id.index(), self.jobs.len());
+        self.jobs.push((job.submit, job.estimate, Time::MAX));
+    }
+
+    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+        self.deepest.fetch_max(view.waiting.len(), Ordering::Relaxed);
+        let now = view.now;
+        // The view counts running jobs by predictions here, because this policy does not ask for anything else.
+        let counted = |job: &Running| {
+            let (_, estimate, start) = self.jobs[job.id.index()];
+            if self.by_estimate && now < start + estimate { start + estimate } else { job.end }
+        };
+        let mut uses: Vec<Use> =
+            view.running.iter().map(|job| (Time::MIN, counted(job), i64::from(job.procs))).collect();
+        let mut queue: Vec<Waiting> = view.waiting.iter().copied().collect();
+        self.sort(self.queue, now, &mut queue);
+        // The sort is stable: starved jobs come first, in order of arrival, the others stay as they are.
+        let is_starved = |job: &Waiting| self.starve.is_some_and(|starve| now - self.jobs[job.id.index()].0 >= starve);
+        queue.sort_by_key(|job| if is_starved(job) { (0, job.id) } else { (1, JobId(0)) });
+
+        let mut held = 0;
+        let mut rest = queue.into_iter();
+        while self.reservations.is_none_or(|most| held < most)
+            && let Some(job) = rest.next()
+        {
+            let procs = i64::from(job.procs);
+            if Self::has_room(view, &uses, procs, now, job.length) {
+                let counts_by_estimate = self.by_estimate && held == 0;
+                let length = if counts_by_estimate { self.jobs[job.id.index()].1 } else { job.length };
+                uses.push((now, now + length, procs));
+                starts.push(job.id);
+            } else {
+                let mut ends: Vec<Time> = uses.iter().map(|r| r.1).collect();
+                ends.sort_unstable();
+                let from = ends.into_iter().find(|&at| Self::has_room(view, &uses, procs, at, job.length)).unwrap();
+                uses.push((from, from + job.length, procs));
+                held += 1;
+            }
+        }
+        if let Some(scan) = self.scan {
+            let mut rest: Vec<Waiting> = rest.collect();
+            self.sort(scan, now, &mut rest);
+            for job in rest {
+                if Self::has_room(view, &uses, i64::from(job.procs), now, job.length) {
+                    uses.push((now, now + job.length, i64::from(job.procs)));
+                    starts.push(job.id);
+                }
+            }
+        }
+        starts.iter().for_each(|id| self.jobs[id.index()].2 = now);
+    }
+}
+
+fn run(workload: &Workload, policy: Box<dyn Policy>, predictor: &str, options: EngineOptions) -> Vec<Outcome> {
     let spec = predict::catalog::parse(predictor).unwrap();
-    let options = EngineOptions { inflate, ..EngineOptions::default() };
     let policy = Named { name: "easy".to_string(), value: policy };
     let predictor = Named { name: predictor.to_string(), value: predict::catalog::build(&spec) };
     engine::run(workload.procs, &workload.jobs, policy, predictor, options, &mut |_| ()).unwrap().outcomes
@@ -84,10 +154,8 @@ fn saturated() -> impl Strategy<Value = Workload> {
     })
 }
 
-#[test]
-fn the_index_changes_nothing() {
-    let deepest = std::sync::Arc::<std::sync::atomic::AtomicUsize>::default();
-    let predictors = select(vec![
+fn predictors() -> impl Strategy<Value = &'static str> {
+    select(vec![
         "estimate",
         "perfect",
         "constant",
@@ -98,15 +166,161 @@ fn the_index_changes_nothing() {
         "sbh-noest:propagate=on",
         "smith:at=start",
         "downey",
-    ]);
-    let orders = select(vec![ScanOrder::Arrival, ScanOrder::ShortestPrediction]);
-    let cases = (saturated(), predictors, orders, select(vec![1.0, 1.0, 1.7, 3.0]));
-    check(401, 1500, cases, |(workload, predictor, order, inflate)| {
-        let plain = PlainEasy { order, deepest: deepest.clone() };
-        let expected = run(&workload, Box::new(plain), predictor, inflate);
-        prop_assert_eq!(run(&workload, Box::new(Easy::new(order)), predictor, inflate), expected);
+        "kin",
+        "learned",
+    ])
+}
+
+fn options() -> impl Strategy<Value = EngineOptions> {
+    (select(vec![1.0, 1.0, 1.7, 3.0]), any::<bool>()).prop_map(|(inflate, pass_on_miss)| EngineOptions {
+        inflate,
+        pass_on_miss,
+        ..EngineOptions::default()
+    })
+}
+
+/// The keys of a scheduler.
+#[derive(Clone, Debug)]
+struct Keys {
+    name: &'static str,
+    by_estimate: bool,
+    queue: &'static str,
+    scan: Option<&'static str>,
+    reservations: Option<usize>,
+    starve: Option<i64>,
+}
+
+impl Keys {
+    /// EASY, or SJBF with `spf`.
+    fn easy(scan: &'static str) -> Keys {
+        let name = if scan == "spf" { "sjbf" } else { "easy" };
+        Keys { name, by_estimate: false, queue: "fcfs", scan: Some(scan), reservations: Some(1), starve: None }
+    }
+
+    fn plain(&self, deepest: &Arc<AtomicUsize>) -> Box<dyn Policy> {
+        let &Keys { by_estimate, queue, scan, reservations, starve, .. } = self;
+        let deepest = deepest.clone();
+        Box::new(PlainRules { by_estimate, queue, scan, reservations, starve, jobs: Vec::new(), deepest })
+    }
+
+    fn spec(&self) -> String {
+        let mut keys = Vec::new();
+        if self.name != "fcfs" {
+            keys.push(format!("running={}", if self.by_estimate { "estimate" } else { "prediction" }));
+        }
+        if self.name != "conservative" {
+            keys.push(format!("queue={}", self.queue));
+        }
+        if let ("easy" | "sjbf", Some(scan)) = (self.name, self.scan) {
+            keys.push(format!("scan={scan}"));
+            keys.push(format!(
+                "reservations={}",
+                self.reservations.map_or("all".to_string(), |count| count.to_string())
+            ));
+            keys.push(format!("starve={}", self.starve.map_or("never".to_string(), print_duration)));
+        }
+        format!("{}:{}", self.name, keys.join(","))
+    }
+}
+
+/// Any combination of keys.
+fn all_keys(reservations: Vec<Option<usize>>) -> impl Strategy<Value = Keys> {
+    let order = || prop_oneof![1 => Just("fcfs"), 1 => Just("spf"), 3 => select(Order::NAMES.to_vec())];
+    let starve = select(vec![None, None, Some(0), Some(1), Some(60), Some(1000), Some(20_000)]);
+    let name = select(vec!["easy", "sjbf"]);
+    (name, any::<bool>(), order(), order(), select(reservations), starve).prop_map(
+        |(name, by_estimate, queue, scan, reservations, starve)| Keys {
+            name,
+            by_estimate,
+            queue,
+            scan: Some(scan),
+            reservations,
+            starve,
+        },
+    )
+}
+
+/// Every outcome equals that of the plain scan.
+fn equals_the_plain_scan(
+    (workload, keys, predictor, options): (Workload, Keys, &'static str, EngineOptions),
+    deepest: &Arc<AtomicUsize>,
+) -> TestCaseResult {
+    let fast = schedule::catalog::build(&schedule::catalog::parse(&keys.spec()).unwrap(), &workload.jobs);
+    let expected = run(&workload, keys.plain(deepest), predictor, options);
+    prop_assert_eq!(run(&workload, fast, predictor, options), expected, "{} with {}", keys.spec(), predictor);
+    Ok(())
+}
+
+fn assert_deep(deepest: &AtomicUsize) {
+    let deepest = deepest.load(Ordering::Relaxed);
+    assert!(deepest > 200, "no queue was deeper than {deepest}");
+}
+
+#[test]
+fn the_index_changes_nothing() {
+    let deepest = Arc::default();
+    let keys = select(vec!["fcfs", "spf"]).prop_map(Keys::easy);
+    let cases = (saturated(), keys, predictors(), options());
+    check(401, 1500, cases, |case| equals_the_plain_scan(case, &deepest));
+    assert_deep(&deepest);
+}
+
+/// Orders that depend on waits are not indexed; the others are.
+#[test]
+fn every_scan_order_equals_the_plain_scan() {
+    let deepest = Arc::default();
+    for (order, seed) in Order::NAMES.into_iter().zip(410..) {
+        for by_estimate in [false, true] {
+            let cases = (saturated(), Just(Keys { by_estimate, ..Keys::easy(order) }), predictors(), options());
+            check(seed, 40, cases, |case| equals_the_plain_scan(case, &deepest));
+        }
+    }
+    assert_deep(&deepest);
+}
+
+#[test]
+fn all_keys_together_equal_the_plain_scan_on_shallow_queues() {
+    let reservations = vec![Some(1), Some(1), Some(2), Some(3), Some(10), None];
+    let cases = (workloads(), all_keys(reservations), predictors(), options());
+    check(430, 4000, cases, |case| equals_the_plain_scan(case, &Arc::default()));
+}
+
+#[test]
+fn all_keys_together_equal_the_plain_scan_on_deep_queues() {
+    let deepest = Arc::default();
+    let cases = (saturated(), all_keys(vec![Some(1), Some(1), Some(2), Some(5)]), predictors(), options());
+    check(431, 600, cases, |case| equals_the_plain_scan(case, &deepest));
+    assert_deep(&deepest);
+}
+
+#[test]
+fn conservative_by_estimates_equals_the_plain_scan() {
+    let keys = any::<bool>().prop_map(|by_estimate| Keys {
+        name: "conservative",
+        by_estimate,
+        reservations: None,
+        ..Keys::easy("fcfs")
+    });
+    check(432, 1000, (workloads(), keys, predictors(), options()), |case| equals_the_plain_scan(case, &Arc::default()));
+}
+
+#[test]
+fn fcfs_in_every_order_equals_the_plain_scan() {
+    let keys =
+        select(Order::NAMES.to_vec()).prop_map(|queue| Keys { name: "fcfs", queue, scan: None, ..Keys::easy("fcfs") });
+    check(433, 1000, (workloads(), keys, predictors(), options()), |case| equals_the_plain_scan(case, &Arc::default()));
+}
+
+/// The general policy with one reservation is the fast one.
+#[test]
+fn one_reservation_is_easy() {
+    let rules = (select(vec!["fcfs", "spf", "saf"]), any::<bool>()).prop_map(|(scan, by_estimate)| {
+        let running = if by_estimate { schedule::Counting::Estimate } else { schedule::Counting::Prediction };
+        Rules { scan: Order::from_name(scan).unwrap(), running, ..Rules::default() }
+    });
+    check(434, 500, (saturated(), rules, predictors(), options()), |(workload, rules, predictor, options)| {
+        let general = run(&workload, Box::new(Reserving::new(&rules)), predictor, options);
+        prop_assert_eq!(general, run(&workload, rules.policy(), predictor, options));
         Ok(())
     });
-    let deepest = deepest.load(std::sync::atomic::Ordering::Relaxed);
-    assert!(deepest > 200, "no queue was deeper than {deepest}");
 }

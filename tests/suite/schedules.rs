@@ -798,7 +798,8 @@ mod backfilled_jobs {
 mod inflate {
     use super::*;
 
-    const DOUBLED: EngineOptions = EngineOptions { inflate: 2.0, pass_on_miss: false, keep_history: false };
+    const DOUBLED: EngineOptions =
+        EngineOptions { inflate: 2.0, pass_on_miss: false, keep_history: false, unix_start: None };
 
     #[test]
     fn doubling_permits_a_backfill_at_the_expense_of_the_head() {
@@ -878,7 +879,8 @@ mod inflate {
 mod missed_deadlines {
     use super::*;
 
-    const PASS_ON_MISS: EngineOptions = EngineOptions { inflate: 1.0, pass_on_miss: true, keep_history: false };
+    const PASS_ON_MISS: EngineOptions =
+        EngineOptions { inflate: 1.0, pass_on_miss: true, keep_history: false, unix_start: None };
 
     #[test]
     fn a_miss_alone_starts_nothing_unless_asked_to() {
@@ -1420,7 +1422,7 @@ mod simulation {
                 ["perfect", "constant", "estimate", "ruh:window=1,propagate=on", "ruh:running=on", "easy++"]
             {
                 for (inflate, pass_on_miss) in [(1.0, false), (1.0, true), (2.0, false), (2.0, true)] {
-                    let options = EngineOptions { inflate, pass_on_miss, keep_history: false };
+                    let options = EngineOptions { inflate, pass_on_miss, ..EngineOptions::default() };
                     let at_once = run_with(&workload, scheduler, predictor, options);
                     let mut simulation = machine(4, scheduler, predictor, &workload.jobs, options);
                     let mut coming = workload.jobs.iter().peekable();

@@ -1,5 +1,5 @@
 //! Slow references for the predictors that use categories of similar jobs (`smith`, `gibbons`, `downey`), compared with the
-//! library on thousands of random workloads.
+//! library on thousands of random workloads. `slow_kin` and `slow_learned` use the comparison too.
 //!
 //! A reference keeps every terminated job in one list and computes each prediction from that list. It shares nothing
 //! with the library's statistics: sums are whole numbers, intervals are compared as fractions, and Student's t comes
@@ -33,12 +33,12 @@ thread_local! {
     static SEEN: RefCell<BTreeMap<&'static str, u32>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-fn note(what: &'static str) {
+pub fn note(what: &'static str) {
     SEEN.with_borrow_mut(|seen| *seen.entry(what).or_default() += 1);
 }
 
 /// Each of these hard cases must have occurred often in this test, and exceptions seldom; otherwise agreement means little.
-fn assert_seen(hard: &[&'static str]) {
+pub fn assert_seen(hard: &[&'static str]) {
     SEEN.with_borrow(|seen| {
         let count = |what: &str| seen.get(what).copied().unwrap_or(0);
         for what in hard {
@@ -82,9 +82,9 @@ fn unit(job: &Submission, relative: bool) -> (i128, i128) {
 }
 
 /// A prediction in whole seconds, and the other value that rounding of a float may give.
-struct Said {
-    seconds: Seconds,
-    others: Vec<Seconds>,
+pub struct Said {
+    pub seconds: Seconds,
+    pub others: Vec<Seconds>,
 }
 
 /// A fraction in whole seconds: to the nearest, halves up, at least 1. `plain` is a quotient of two small whole
@@ -96,7 +96,7 @@ fn nearest(over: i128, under: i128, plain: bool) -> Said {
 }
 
 /// The same of a float.
-fn nearest_to(value: f64) -> Said {
+pub fn nearest_to(value: f64) -> Said {
     Said { seconds: ((value + 0.5).floor() as Seconds).max(1), others: around_a_half(value) }
 }
 
@@ -111,7 +111,7 @@ fn around_a_half(value: f64) -> Vec<Seconds> {
 }
 
 /// A reference: a predictor that also says when another prediction is correct too.
-trait Reference: Predictor {
+pub trait Reference: Predictor {
     /// Takes the other correct predictions of the last event.
     fn take_others(&mut self) -> Vec<Seconds>;
 }
@@ -661,7 +661,7 @@ impl Reference for SlowDowney {
 // ---- The library against the references ----
 
 /// Random workloads whose jobs have groups and partitions too.
-fn named_workloads() -> impl Strategy<Value = Workload> {
+pub fn named_workloads() -> impl Strategy<Value = Workload> {
     (workloads(), vec((-1..2i32, -1..3i32), 60)).prop_map(|(mut workload, names)| {
         for (job, (group, partition)) in workload.jobs.iter_mut().zip(names) {
             (job.submission.group, job.submission.partition) = (group, partition);
@@ -674,7 +674,7 @@ fn run_predictor(workload: &Workload, scheduler: &str, name: &str, predictor: Bo
     let policy = schedule::catalog::build(&schedule::catalog::parse(scheduler).unwrap(), &workload.jobs);
     let policy = Named { name: scheduler.to_string(), value: policy };
     let predictor = Named { name: name.to_string(), value: predictor };
-    let options = EngineOptions::default();
+    let options = EngineOptions { unix_start: workload.unix_start, ..EngineOptions::default() };
     engine::run(workload.procs, &workload.jobs, policy, predictor, options, &mut |_| ()).unwrap().outcomes
 }
 
@@ -762,7 +762,7 @@ impl Predictor for Watched {
 
 /// The same predictions at every event under every scheduler. In a separate run the reference gives every job the same
 /// outcome as the library, unless there were two correct predictions.
-fn agree(workload: &Workload, spec: &str, reference: impl Fn() -> Box<dyn Reference>) -> TestCaseResult {
+pub fn agree(workload: &Workload, spec: &str, reference: impl Fn() -> Box<dyn Reference>) -> TestCaseResult {
     for scheduler in ["sjbf", "easy", "replay"] {
         let report = Arc::new(Mutex::new(Report::default()));
         let watched = Watched { library: library(spec), reference: reference(), arrived: 0, report: report.clone() };

@@ -82,7 +82,8 @@ struct Hidden {
     /// deadline that moves to a later time is checked again only at its old time.
     watched: Time,
     /// The prediction last applied to the machine and the policy, 0 if none. A prediction may change many times between
-    /// two passes; only the last one is applied, directly before the pass.
+    /// two passes; only the last one is applied, directly before the pass. Also 0 for a running job that is counted by its
+    /// estimate.
     applied: Seconds,
     /// Whether the job is in `Simulation::changed`.
     is_changed: bool,
@@ -106,11 +107,13 @@ impl<O: Observer> Simulation<O> {
     ) -> Self {
         let mut board = BoardKeeper::default();
         board.set_now(Time::MIN);
+        let machine = Machine::new(procs, options.inflate, policy.value.counts_running_by_estimates());
+        board.set_unix_start(options.unix_start.unwrap_or(0));
         Simulation {
             predictor,
             policy,
             options,
-            machine: Machine::new(procs, options.inflate),
+            machine,
             board,
             hidden: Vec::new(),
             upcoming: VecDeque::new(),
@@ -293,9 +296,10 @@ impl<O: Observer> Simulation<O> {
         let &Stage::Running { start } = stage else { unreachable!("only running jobs end") };
         let Hidden { runtime, applied, .. } = self.hidden[place];
         let (prediction, misses) = (*prediction, *misses);
+        let counted = if applied == 0 { submission.estimate } else { self.machine.length(applied) };
         let (time, job) = (self.board.board().now(), Placed { id, place });
         self.observers.on_end(&End { time, job, submission, runtime, prediction, misses });
-        self.machine.release(id, start, applied);
+        self.machine.release(id, start, counted);
         self.board.set_stage_at(place, Stage::Gone);
         self.pass_due = true;
         self.predictor.value.on_termination(id, runtime, self.board.board_mut());
@@ -335,11 +339,18 @@ impl<O: Observer> Simulation<O> {
             return Err(self.bad_start(id, "it does not fit the free processors"));
         }
         let (now, place) = (self.now(), self.place(id));
-        self.machine.start(job, now);
+        let counted = if self.machine.by_estimates { self.count_by_estimate(place) } else { job.length };
+        self.machine.start(job, now, counted);
         self.board.set_stage_at(place, Stage::Running { start: now });
         self.ends.push(QueuedEvent::new(now + self.hidden[place].runtime, id, place));
         self.watch_deadline(id, place);
         Ok(())
+    }
+
+    /// From now on a job that starts is counted by its estimate. Returns the estimate.
+    fn count_by_estimate(&mut self, place: usize) -> Seconds {
+        self.hidden[place].applied = 0;
+        self.board.at(place).job.estimate
     }
 
     /// Handles the predictions that the predictor has written on the board.
@@ -387,10 +398,32 @@ impl<O: Observer> Simulation<O> {
     }
 
     /// Applies the predictions that have changed to the machine and the policy's indexes.
+    #[inline]
     fn apply_predictions(&mut self) {
-        if !self.changed.is_empty() {
+        // One branch, because every pass comes here and most have nothing to apply.
+        if !self.changed.is_empty() | self.machine.by_estimates {
             self.apply_changed();
         }
+    }
+
+    /// The running jobs that have outlived their estimates are counted by their predictions from now on. They are the first
+    /// in order of counted ends: a job that still runs at its estimated end outlives it, and predictions are longer than
+    /// jobs have run.
+    fn apply_outlived(&mut self) {
+        let now = self.now();
+        let outlived: Vec<JobId> =
+            self.machine.running.iter().take_while(|job| job.end <= now).map(|job| job.id).collect();
+        for id in outlived {
+            let place = self.place(id);
+            let Entry { job, stage, prediction, .. } = *self.board.at(place);
+            if let Stage::Running { start } = stage
+                && self.hidden[place].applied == 0
+            {
+                self.hidden[place].applied = prediction;
+                self.machine.outlive(id, start, job.estimate, prediction);
+            }
+        }
+        self.machine.move_running();
     }
 
     #[inline(never)]
@@ -402,6 +435,10 @@ impl<O: Observer> Simulation<O> {
             let Entry { stage, prediction: new, .. } = *self.board.at(place);
             let hidden = &mut self.hidden[place];
             hidden.is_changed = false;
+            // A running job that is counted by its estimate; all others have been predicted before.
+            if hidden.applied == 0 {
+                continue;
+            }
             let old = std::mem::replace(&mut hidden.applied, new);
             if old == new {
                 continue;
@@ -418,6 +455,9 @@ impl<O: Observer> Simulation<O> {
         }
         self.machine.move_running();
         self.changed = changed;
+        if self.machine.by_estimates {
+            self.apply_outlived();
+        }
     }
 
     fn place(&self, id: JobId) -> usize {

@@ -1,50 +1,11 @@
-//! Conservative backfilling: every waiting job has a reservation.
+//! The free processors of the future: what running jobs and reservations leave.
 
-use super::policy::{Policy, View};
-use crate::job::JobId;
-use crate::spec::Form;
+use super::policy::View;
 use crate::time::{Seconds, Time};
 
-pub const FORM: Form = Form {
-    name: "conservative",
-    about: "every waiting job has a reservation, recomputed at each pass: 10,000 jobs with queues of up to 2,300 jobs take 1.4 s, 100,000 take minutes",
-    keys: &[],
-};
-
-/// Each pass builds a new profile: first the running jobs, then every waiting job in arrival order at its earliest
-/// feasible start. Jobs with a reservation at the present instant start. A reservation can be later than the one that the
-/// job had at the pass before.
-#[derive(Default)]
-pub struct Conservative {
-    profile: Profile,
-    /// Scratch: for each job of the queue, the least processors of this job and all later ones, in reverse order.
-    narrowest: Vec<u32>,
-}
-
-impl Policy for Conservative {
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        self.narrowest.clear();
-        self.narrowest.extend(view.waiting.iter().rev().scan(u32::MAX, |least, job| {
-            *least = job.procs.min(*least);
-            Some(*least)
-        }));
-        self.profile.reset(view);
-        for (job, &narrowest) in view.waiting.iter().zip(self.narrowest.iter().rev()) {
-            // If the free processors are too few for any later job, no later job can start now. Their reservations then
-            // have no effect.
-            if i64::from(narrowest) > self.profile.free_now() {
-                return;
-            }
-            if self.profile.reserve(i64::from(job.procs), job.length) == view.now {
-                starts.push(job.id);
-            }
-        }
-    }
-}
-
 /// Free processors over time: each step lasts until the next one.
-#[derive(Default)]
-struct Profile {
+#[derive(Clone, Debug, Default)]
+pub(super) struct Profile {
     steps: Vec<Step>,
 }
 
@@ -56,7 +17,7 @@ struct Step {
 
 impl Profile {
     /// Resets the profile to the running jobs.
-    fn reset(&mut self, view: &View<'_>) {
+    pub fn reset(&mut self, view: &View<'_>) {
         self.steps.clear();
         self.steps.push(Step { from: view.now, free: view.free });
         for job in view.running.iter() {
@@ -70,12 +31,12 @@ impl Profile {
         }
     }
 
-    fn free_now(&self) -> i64 {
+    pub fn free_now(&self) -> i64 {
         self.steps[0].free
     }
 
     /// Reserves `procs` processors for `length` seconds. Returns the earliest instant at which they are free all that time.
-    fn reserve(&mut self, procs: i64, length: Seconds) -> Time {
+    pub fn reserve(&mut self, procs: i64, length: Seconds) -> Time {
         let mut first = 0;
         let mut at = 0;
         // Steps [first, at) have enough free processors. The range grows until it is long enough, and restarts after every
@@ -97,16 +58,56 @@ impl Profile {
         }
         start
     }
+
+    /// Computes the limits for jobs that start now.
+    pub fn limits(&self, limits: &mut Limits) {
+        limits.drops.clear();
+        limits.free = self.free_now();
+        let mut least = self.free_now();
+        for step in &self.steps[1..] {
+            if step.free < least {
+                least = step.free;
+                limits.drops.push((least, step.from - self.steps[0].from));
+            }
+        }
+    }
+}
+
+/// How long a job may run that starts now, by its number of processors.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Limits {
+    free: i64,
+    /// Each drop of the free processors below all earlier numbers: the new number, and after how many seconds.
+    drops: Vec<(i64, Seconds)>,
+}
+
+impl Limits {
+    /// The length of the longest job of this width that can start now. None if no such job can.
+    pub fn longest(&self, procs: i64) -> Option<Seconds> {
+        if procs > self.free {
+            return None;
+        }
+        let at = self.drops.partition_point(|(free, _)| *free >= procs);
+        Some(self.drops.get(at).map_or(Seconds::MAX - 1, |(_, after)| *after))
+    }
+
+    /// Whether a job can start now.
+    pub fn allow(&self, procs: u32, length: Seconds) -> bool {
+        self.longest(i64::from(procs)).is_some_and(|longest| length <= longest)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn profile(steps: &[(Time, i64)]) -> Profile {
+        Profile { steps: steps.iter().map(|&(from, free)| Step { from, free }).collect() }
+    }
+
     #[test]
     fn reservations_fill_the_earliest_hole_that_is_long_enough() {
-        let steps = [(0, 2), (10, 5), (20, 3), (30, 8)].map(|(from, free)| Step { from, free });
-        let mut profile = Profile { steps: steps.to_vec() };
+        let mut profile = profile(&[(0, 2), (10, 5), (20, 3), (30, 8)]);
         // Two processors are free at all times.
         assert_eq!(profile.reserve(2, 25), 0);
         let free: Vec<_> = profile.steps.iter().map(|step| (step.from, step.free)).collect();
@@ -115,5 +116,15 @@ mod tests {
         assert_eq!(profile.reserve(3, 10), 10);
         assert_eq!(profile.reserve(3, 10), 25);
         assert_eq!(profile.reserve(9, 1), Time::MAX);
+    }
+
+    #[test]
+    fn a_job_may_run_until_too_few_processors_are_left() {
+        let mut limits = Limits::default();
+        profile(&[(100, 5), (110, 7), (120, 3), (130, 4), (140, 1)]).limits(&mut limits);
+        let longest: Vec<_> = (1..=6).map(|procs| limits.longest(procs)).collect();
+        let forever = Some(Seconds::MAX - 1);
+        assert_eq!(longest, [forever, Some(40), Some(40), Some(20), Some(20), None]);
+        assert!(limits.allow(3, 40) && !limits.allow(3, 41) && !limits.allow(6, 1));
     }
 }

@@ -1,0 +1,184 @@
+//! Kin: a weighted mean of the runtimes of the user's recent jobs. The more similar and the more recent a past job is, the
+//! more it weighs.
+//!
+//! [`past`] has the jobs that have ended, [`evidence`] their weights for a job, [`power_mean`] the mean, [`coefficients`] what
+//! each kind of similarity counts and how that is learned, [`elementary`] fast logarithms and exponentials. A slow version in
+//! the tests computes the same from a list of all jobs.
+
+mod coefficients;
+mod elementary;
+mod evidence;
+mod past;
+mod power_mean;
+
+use rustc_hash::FxHashMap;
+
+use super::board::Board;
+use super::predictor::{PredictAgain, Predictor};
+use crate::job::{JobId, Submission};
+use crate::spec::{Form, Key, Kind, Spec};
+use crate::time::Seconds;
+
+use coefficients::Coefficients;
+use evidence::{Evidence, Past, Query};
+use past::{Classes, History};
+use power_mean::PowerMean;
+
+pub const FORM: Form = Form {
+    name: "kin",
+    about: "a mean of the user's recent jobs, weighted by their similarity to the job; made for sjbf:running=estimate",
+    keys: &[
+        Key {
+            name: "learn",
+            kind: Kind::Switch,
+            default: "on",
+            about: "learn from each job that ends how much each kind of similarity counts",
+        },
+        Key {
+            name: "history",
+            kind: Kind::Whole { least: 1 },
+            default: "32",
+            about: "the number of the user's last ended jobs that count",
+        },
+        Key {
+            name: "power",
+            kind: Kind::Real { above: 0.0 },
+            default: "0.5",
+            about: "of the power mean: 1 is the arithmetic mean, less gives short runtimes more influence",
+        },
+        Key {
+            name: "propagate",
+            kind: Kind::Switch,
+            default: "on",
+            about: "when a job ends, predict its user's waiting jobs again",
+        },
+    ],
+};
+
+/// All jobs of unknown users (-1) share one history. A job without an estimate in the log counts with the one assigned to
+/// it. Running jobs keep their predictions until they miss a deadline.
+pub struct Kin {
+    learn: bool,
+    propagate: bool,
+    capacity: usize,
+    mean: PowerMean,
+    coefficients: Coefficients,
+    classes: Classes,
+    /// By number in `numbers`.
+    users: Vec<User>,
+    numbers: FxHashMap<i32, u32>,
+    /// Scratch: what is known about one job.
+    evidence: Evidence,
+}
+
+#[derive(Default)]
+struct User {
+    history: History,
+    /// Waiting jobs in order of arrival (kept for `propagate`).
+    waiting: Vec<JobId>,
+}
+
+impl User {
+    fn stop_waiting(&mut self, id: JobId) {
+        // Ids are in order of arrival.
+        if let Ok(at) = self.waiting.binary_search(&id) {
+            self.waiting.remove(at);
+        }
+    }
+}
+
+impl Kin {
+    pub fn new(spec: &Spec) -> Self {
+        Kin {
+            learn: spec.switch("learn"),
+            propagate: spec.switch("propagate"),
+            capacity: usize::try_from(spec.whole("history")).unwrap_or(usize::MAX),
+            mean: PowerMean::new(spec.real("power")),
+            coefficients: Coefficients::default(),
+            classes: Classes::default(),
+            users: Vec::new(),
+            numbers: FxHashMap::default(),
+            evidence: Evidence::default(),
+        }
+    }
+
+    /// The index of a user in `users`.
+    fn user(&mut self, user: i32) -> usize {
+        let next = self.users.len() as u32;
+        let at = *self.numbers.entry(user).or_insert(next);
+        if at == next {
+            self.users.push(User::default());
+        }
+        at as usize
+    }
+
+    /// The prediction for a job of this user from all that has ended.
+    fn compute(&mut self, user: usize, job: &Submission) -> Seconds {
+        let Kin { mean, coefficients, classes, users, evidence, .. } = self;
+        let query = Query::new(job, mean);
+        let past = Past { history: &users[user].history, capacity: self.capacity, classes };
+        evidence.collect(&query, &past, coefficients, mean);
+        evidence.predict(&query, mean)
+    }
+}
+
+impl Predictor for Kin {
+    fn on_arrival(&mut self, id: JobId, board: &mut Board) {
+        let job = *board.job(id);
+        let user = self.user(job.user);
+        let prediction = self.compute(user, &job);
+        board.predict(id, prediction);
+        if self.propagate {
+            self.users[user].waiting.push(id);
+        }
+    }
+
+    fn on_start(&mut self, id: JobId, board: &mut Board) {
+        if self.propagate {
+            let user = self.user(board.job(id).user);
+            self.users[user].stop_waiting(id);
+        }
+    }
+
+    fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {
+        let job = *board.job(id);
+        let user = self.user(job.user);
+        if self.learn {
+            // From the past as it was before this job is part of it.
+            let Kin { mean, coefficients, classes, users, evidence, .. } = self;
+            let query = Query::new(&job, mean);
+            let past = Past { history: &users[user].history, capacity: self.capacity, classes };
+            evidence.collect(&query, &past, coefficients, mean);
+            evidence.learn(&query, &past, runtime, coefficients);
+        }
+        self.users[user].history.add(&job, runtime, self.capacity, &self.mean);
+        self.classes.add(&job, runtime);
+        if !self.propagate || self.users[user].waiting.is_empty() {
+            return;
+        }
+        let waiting = std::mem::take(&mut self.users[user].waiting);
+        for &other in &waiting {
+            let prediction = self.compute(user, board.job(other));
+            board.predict_if_above_elapsed(other, prediction);
+        }
+        self.users[user].waiting = waiting;
+    }
+
+    fn on_cancellation(&mut self, id: JobId, board: &mut Board) {
+        let user = self.user(board.job(id).user);
+        self.users[user].stop_waiting(id);
+    }
+
+    fn as_predict_again(&mut self) -> Option<&mut dyn PredictAgain> {
+        Some(self)
+    }
+}
+
+impl PredictAgain for Kin {
+    fn predict_again(&mut self, id: JobId, board: &mut Board) {
+        let job = *board.job(id);
+        let user = self.user(job.user);
+        let prediction = self.compute(user, &job);
+        board.predict_if_above_elapsed(id, prediction);
+    }
+}

@@ -1,0 +1,53 @@
+//! What policies remember of waiting jobs beyond the view: submission times and estimates.
+
+use std::collections::VecDeque;
+
+use crate::job::{JobId, Submission};
+use crate::time::{Seconds, Time};
+
+/// The submission times and estimates of all jobs from the first waiting one on. Ids are consecutive, so a job is found by
+/// its distance from the first one that is kept.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Arrivals {
+    /// The id of the first job that is kept.
+    first: u32,
+    jobs: VecDeque<(Time, Seconds)>,
+    /// The submission of the first simulated job.
+    origin: Option<Time>,
+}
+
+impl Arrivals {
+    pub fn push(&mut self, JobId(id): JobId, job: &Submission) {
+        if self.jobs.is_empty() {
+            self.first = id;
+        }
+        debug_assert_eq!(self.first as usize + self.jobs.len(), id as usize, "jobs arrive in the order of their ids");
+        self.origin.get_or_insert(job.submit);
+        self.jobs.push_back((job.submit, job.estimate));
+    }
+
+    /// Removes the jobs before the first waiting one; all jobs, if none waits.
+    pub fn forget_before(&mut self, first_waiting: Option<JobId>) {
+        let Some(JobId(id)) = first_waiting else { return self.jobs.clear() };
+        while self.first < id && self.jobs.pop_front().is_some() {
+            self.first += 1;
+        }
+    }
+
+    pub fn submit(&self, id: JobId) -> Time {
+        self.get(id).0
+    }
+
+    pub fn estimate(&self, id: JobId) -> Seconds {
+        self.get(id).1
+    }
+
+    /// The submission in seconds after that of the first simulated job, at least 1, so that it has a logarithm.
+    pub fn seconds_after_first(&self, id: JobId) -> Seconds {
+        (self.submit(id) - self.origin.unwrap_or(0)).max(1)
+    }
+
+    fn get(&self, JobId(id): JobId) -> (Time, Seconds) {
+        self.jobs[(id - self.first) as usize]
+    }
+}

@@ -1,0 +1,200 @@
+//! An index of a queue in any order that does not depend on waits. As [`super::widths`], which is faster for two orders,
+//! it finds the next job that can be backfilled without examining those that cannot.
+
+use rustc_hash::FxHashMap;
+
+use super::order::Rank;
+use super::widths::Candidate;
+use crate::job::JobId;
+use crate::time::Seconds;
+
+/// A queue by width, and in its order within each width.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ranked {
+    /// In ascending order of width; every width has jobs.
+    widths: Vec<Width>,
+    /// The width and the rank of each job.
+    places: FxHashMap<JobId, (i64, Rank)>,
+}
+
+/// The jobs of one width.
+#[derive(Clone, Debug)]
+struct Width {
+    procs: i64,
+    /// Sorted blocks, none of which is empty. Moving the jobs of one block is fast, and so is a search through the shortest
+    /// lengths of all blocks.
+    blocks: Vec<Block>,
+}
+
+#[derive(Clone, Debug)]
+struct Block {
+    jobs: Vec<RankedJob>,
+    /// The smallest length in the block.
+    shortest: Seconds,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct RankedJob {
+    rank: Rank,
+    length: Seconds,
+}
+
+impl Block {
+    const LARGEST: usize = 64;
+
+    fn new(jobs: Vec<RankedJob>) -> Block {
+        let mut block = Block { jobs, shortest: 0 };
+        block.measure();
+        block
+    }
+
+    fn measure(&mut self) {
+        self.shortest = self.jobs.iter().map(|job| job.length).min().unwrap_or(Seconds::MAX);
+    }
+}
+
+impl Ranked {
+    pub fn clear(&mut self) {
+        self.widths.clear();
+        self.places.clear();
+    }
+
+    /// Adds a job of this width and length, or changes its rank and length.
+    pub fn put(&mut self, procs: u32, length: Seconds, rank: Rank) {
+        self.remove(rank.job());
+        let procs = i64::from(procs);
+        self.places.insert(rank.job(), (procs, rank));
+        let at = match self.place(procs) {
+            Ok(at) => at,
+            Err(at) => {
+                self.widths.insert(at, Width { procs, blocks: Vec::new() });
+                at
+            }
+        };
+        self.widths[at].insert(RankedJob { rank, length });
+    }
+
+    /// Removes a job, if it is in the index.
+    pub fn remove(&mut self, id: JobId) {
+        let Some((procs, rank)) = self.places.remove(&id) else { return };
+        let at = self.place(procs).expect("the width of a job in the index");
+        self.widths[at].remove(rank);
+        if self.widths[at].blocks.is_empty() {
+            self.widths.remove(at);
+        }
+    }
+
+    /// The width of the narrowest job.
+    pub fn narrowest(&self) -> Option<i64> {
+        self.widths.first().map(|width| width.procs)
+    }
+
+    /// Removes the first job that is not too long. `longest` is the limit for jobs of this width, and None for this and all
+    /// larger widths if no such job can start.
+    pub fn take_first(&mut self, longest: impl Fn(i64) -> Option<Seconds>) -> Option<Candidate> {
+        let fitting = self.widths.iter().map_while(|width| Some((width, longest(width.procs)?)));
+        let found = fitting.filter_map(|(width, longest)| width.first(longest).map(|job| (job, width.procs)));
+        let (RankedJob { rank, length }, procs) = found.min_by_key(|(job, _)| job.rank)?;
+        self.remove(rank.job());
+        Some(Candidate { id: rank.job(), procs, length })
+    }
+
+    fn place(&self, procs: i64) -> Result<usize, usize> {
+        self.widths.binary_search_by_key(&procs, |width| width.procs)
+    }
+}
+
+impl Width {
+    fn insert(&mut self, job: RankedJob) {
+        let Some(at) = self.block_of(job.rank) else {
+            self.blocks.push(Block::new(vec![job]));
+            return;
+        };
+        let block = &mut self.blocks[at];
+        let place = block.jobs.partition_point(|other| other.rank < job.rank);
+        block.jobs.insert(place, job);
+        block.shortest = block.shortest.min(job.length);
+        if block.jobs.len() > Block::LARGEST {
+            let upper = block.jobs.split_off(Block::LARGEST / 2);
+            block.measure();
+            self.blocks.insert(at + 1, Block::new(upper));
+        }
+    }
+
+    fn remove(&mut self, rank: Rank) {
+        let at = self.block_of(rank).expect("the block of a job in the index");
+        let block = &mut self.blocks[at];
+        let place = block.jobs.binary_search_by_key(&rank, |job| job.rank).expect("a job in the index");
+        block.jobs.remove(place);
+        block.measure();
+        if block.jobs.is_empty() {
+            self.blocks.remove(at);
+        }
+    }
+
+    /// The block for a job of this rank. None if there are no blocks.
+    fn block_of(&self, rank: Rank) -> Option<usize> {
+        let last = |block: &Block| block.jobs.last().map(|job| job.rank);
+        let at = self.blocks.partition_point(|block| last(block) < Some(rank));
+        self.blocks.len().checked_sub(1).map(|most| at.min(most))
+    }
+
+    /// The first job that is at most this long.
+    fn first(&self, longest: Seconds) -> Option<RankedJob> {
+        let block = self.blocks.iter().find(|block| block.shortest <= longest)?;
+        block.jobs.iter().find(|job| job.length <= longest).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::stream;
+    use crate::schedule::arrivals::Arrivals;
+    use crate::schedule::order::Order;
+    use crate::schedule::queue::Waiting;
+    use rand::RngExt;
+
+    /// Compares with a scan of all jobs, over a long random history.
+    #[test]
+    fn the_index_finds_what_a_scan_finds() {
+        let mut rng = stream(1, "ranked");
+        let (mut ranked, mut plain) = (Ranked::default(), Vec::<Waiting>::new());
+        let arrivals = Arrivals::default();
+        let rank = |job: &Waiting| Order::LargestArea.rank(job, &arrivals, 0);
+        for step in 0..8000u32 {
+            let length = rng.random_range(1..50) * rng.random_range(1..20);
+            // More than a thousand jobs in the middle of the history.
+            let leaves = if step < 4000 { 3 } else { 6 };
+            match rng.random_range(0..10) {
+                draw if draw < leaves && !plain.is_empty() => {
+                    let job = plain.swap_remove(rng.random_range(0..plain.len()));
+                    ranked.remove(job.id);
+                    ranked.remove(job.id);
+                }
+                draw if draw < leaves + 2 && !plain.is_empty() => {
+                    let at = rng.random_range(0..plain.len());
+                    plain[at].length = length;
+                    ranked.put(plain[at].procs, length, rank(&plain[at]));
+                }
+                _ => {
+                    let job = Waiting { id: JobId(step), procs: rng.random_range(1..6), prediction: 0, length };
+                    ranked.put(job.procs, job.length, rank(&job));
+                    plain.push(job);
+                }
+            }
+            assert_eq!(ranked.narrowest(), plain.iter().map(|job| i64::from(job.procs)).min());
+            // Wider jobs have less time.
+            let (free, time) = (rng.random_range(0..7), rng.random_range(0..400));
+            let longest = |procs: i64| (procs <= free).then_some(time / procs);
+            let fits = |job: &&Waiting| longest(i64::from(job.procs)).is_some_and(|longest| job.length <= longest);
+            let first = plain.iter().filter(fits).min_by_key(|job| rank(job)).map(Candidate::from);
+            if step % 3 == 0 {
+                assert_eq!(ranked.take_first(longest), first, "{step}");
+                plain.retain(|job| Some(job.id) != first.map(|first| first.id));
+            } else {
+                assert_eq!(ranked.clone().take_first(longest), first, "{step}");
+            }
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Backfilling with any order of the queue and any number of reservations. [`super::Easy`] is the same for one reservation
+//! and a queue in order of arrival, and faster.
+
+use super::arrivals::Arrivals;
+use super::line::Line;
+use super::order::{Order, Rank};
+use super::policy::{Policy, View};
+use super::profile::{Limits, Profile};
+use super::queue::Waiting;
+use super::ranked::Ranked;
+use super::rules::{Counting, Rules};
+use crate::job::{JobId, Submission};
+use crate::time::Seconds;
+
+/// Each pass builds a new profile from the running jobs and walks through the queue in its order. A job that the profile
+/// lets start now starts, any other gets a reservation at its earliest place in the profile. When the permitted number of
+/// reservations is reached, the other jobs are tried in the order of the scan: each starts if the profile has room for it
+/// from now on. A reservation is for one pass: it can be later than the one that the job had at the pass before.
+pub struct Reserving {
+    /// None if nothing is scanned: without backfilling, or if every job gets a reservation.
+    scan: Option<Order>,
+    /// The largest number of reservations; `usize::MAX` for all jobs.
+    most: usize,
+    counting: Counting,
+    line: Line,
+    arrivals: Arrivals,
+    /// Whether `arrivals` is used.
+    keeps_arrivals: bool,
+    /// The waiting jobs in the order of the scan, if it does not depend on waits.
+    index: Ranked,
+    /// The last job of the queue at the last pass.
+    seen: Option<JobId>,
+    profile: Profile,
+    limits: Limits,
+    /// Scratch: the jobs with a reservation.
+    reserved: Vec<Waiting>,
+    /// Scratch: candidates of a scan that depends on waits.
+    candidates: Vec<(Rank, Waiting)>,
+    /// Scratch: the whole queue in its order, and the narrowest of each job and all later ones, in reverse order.
+    queue: Vec<Waiting>,
+    narrowest: Vec<u32>,
+}
+
+impl Reserving {
+    /// Backfilling by these rules.
+    pub fn new(rules: &Rules) -> Self {
+        Reserving::with_scan(rules, Some(rules.scan))
+    }
+
+    /// Jobs start strictly in this order: the first that does not fit blocks all others.
+    pub fn without_backfilling(queue: Order) -> Self {
+        Reserving::with_scan(&Rules { queue, ..Rules::default() }, None)
+    }
+
+    fn with_scan(rules: &Rules, scan: Option<Order>) -> Self {
+        let scan = scan.filter(|_| rules.reservations.is_some());
+        let line = Line::new(rules.queue, rules.starve);
+        let scan_needs = scan.is_some_and(Order::needs_submissions);
+        let keeps_arrivals = rules.running == Counting::Estimate || line.needs_submissions() || scan_needs;
+        Reserving {
+            scan,
+            most: rules.reservations.unwrap_or(usize::MAX),
+            counting: rules.running,
+            line,
+            arrivals: Arrivals::default(),
+            keeps_arrivals,
+            index: Ranked::default(),
+            seen: None,
+            profile: Profile::default(),
+            limits: Limits::default(),
+            reserved: Vec::new(),
+            candidates: Vec::new(),
+            queue: Vec::new(),
+            narrowest: Vec::new(),
+        }
+    }
+
+    /// The order of the scan, if the index is kept in it.
+    fn indexed(&self) -> Option<Order> {
+        self.scan.filter(|order| !order.depends_on_waits())
+    }
+
+    /// Adds a job to the queue's order and to the index, or changes its place.
+    fn put(&mut self, job: &Waiting) {
+        self.line.put(job, &self.arrivals);
+        if let Some(order) = self.indexed() {
+            self.index.put(job.procs, job.length, order.rank(job, &self.arrivals, 0));
+        }
+    }
+
+    /// Adds the jobs that arrived since the last pass: their predictions are known now.
+    fn add_newcomers(&mut self, view: &View<'_>) {
+        for job in view.waiting.places_after(self.seen).iter().filter(|job| job.procs > 0) {
+            self.put(job);
+        }
+        self.seen = view.waiting.iter().next_back().map(|job| job.id).or(self.seen);
+    }
+
+    fn remove(&mut self, id: JobId) {
+        self.line.remove(id);
+        self.index.remove(id);
+    }
+
+    /// Whether no waiting job needs as few processors as are free.
+    fn is_full(&self, view: &View<'_>) -> bool {
+        let narrowest = match self.indexed() {
+            Some(_) => self.index.narrowest(),
+            None => view.waiting.iter().map(|job| i64::from(job.procs)).min(),
+        };
+        narrowest.is_none_or(|procs| procs > view.free)
+    }
+
+    /// Every job gets a reservation.
+    fn reserve_all(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+        self.queue.clear();
+        self.queue.extend(self.line.jobs(view, &self.arrivals));
+        self.narrowest.clear();
+        self.narrowest.extend(self.queue.iter().rev().scan(u32::MAX, |least, job| {
+            *least = job.procs.min(*least);
+            Some(*least)
+        }));
+        let mut held = 0;
+        for (job, &narrowest) in self.queue.iter().zip(self.narrowest.iter().rev()) {
+            // If the free processors are too few for any later job, no later job can start now. Their reservations then
+            // have no effect.
+            if i64::from(narrowest) > self.profile.free_now() {
+                return;
+            }
+            let length = counted_length(self.counting, &self.arrivals, job, held, &self.profile);
+            if self.profile.reserve(i64::from(job.procs), length) == view.now {
+                starts.push(job.id);
+            } else {
+                held += 1;
+            }
+        }
+    }
+
+    /// The first jobs of the queue start or get a reservation. Returns false if no other job can start.
+    fn reserve_some(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) -> bool {
+        self.reserved.clear();
+        let Reserving { line, arrivals, profile, reserved, index, .. } = self;
+        for job in line.jobs(view, arrivals) {
+            let length = counted_length(self.counting, arrivals, job, reserved.len(), profile);
+            // The scan must not find the jobs that were walked over.
+            index.remove(job.id);
+            if profile.reserve(i64::from(job.procs), length) == view.now {
+                starts.push(job.id);
+            } else {
+                reserved.push(*job);
+            }
+            if profile.free_now() == 0 {
+                return false;
+            }
+            if reserved.len() == self.most {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Tries the other jobs in an order that the index is kept in.
+    fn scan_index(&mut self, starts: &mut Vec<JobId>) {
+        while self.index.narrowest().is_some_and(|procs| procs <= self.profile.free_now()) {
+            self.profile.limits(&mut self.limits);
+            let Some(job) = self.index.take_first(|procs| self.limits.longest(procs)) else { return };
+            self.profile.reserve(job.procs, job.length);
+            starts.push(job.id);
+        }
+    }
+
+    /// Tries the other jobs in an order that depends on waits. Jobs that do not fit now do not fit later in the pass.
+    fn scan_anew(&mut self, order: Order, view: &View<'_>, starts: &mut Vec<JobId>) {
+        self.profile.limits(&mut self.limits);
+        // Few jobs start or get a reservation in one pass, so the two lists are short.
+        let is_walked = |id: JobId| self.reserved.iter().any(|job| job.id == id) || starts.contains(&id);
+        let fitting = view.waiting.iter().filter(|job| self.limits.allow(job.procs, job.length) && !is_walked(job.id));
+        self.candidates.clear();
+        self.candidates.extend(fitting.map(|job| (order.rank(job, &self.arrivals, view.now), *job)));
+        self.candidates.sort_unstable_by_key(|(rank, _)| *rank);
+        for (_, job) in &self.candidates {
+            if self.limits.allow(job.procs, job.length) {
+                self.profile.reserve(i64::from(job.procs), job.length);
+                self.profile.limits(&mut self.limits);
+                starts.push(job.id);
+            }
+        }
+    }
+
+    /// The pass itself. Some jobs with a reservation may be missing in the index afterwards.
+    fn schedule(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+        if self.is_full(view) {
+            return;
+        }
+        self.profile.reset(view);
+        if self.most == usize::MAX {
+            self.reserve_all(view, starts);
+        } else if self.reserve_some(view, starts) {
+            match self.scan {
+                Some(order) if order.depends_on_waits() => self.scan_anew(order, view, starts),
+                Some(_) => self.scan_index(starts),
+                None => {}
+            }
+        }
+    }
+}
+
+/// The length that a job has in the profile. Jobs that start before the first reservation count as running jobs do. All
+/// later ones count by their predictions until the pass is over.
+fn counted_length(counting: Counting, arrivals: &Arrivals, job: &Waiting, held: usize, profile: &Profile) -> Seconds {
+    let starts_first = held == 0 && i64::from(job.procs) <= profile.free_now();
+    if starts_first && counting == Counting::Estimate { arrivals.estimate(job.id) } else { job.length }
+}
+
+impl Policy for Reserving {
+    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+        self.add_newcomers(view);
+        self.reserved.clear();
+        self.schedule(view, starts);
+        for job in std::mem::take(&mut self.reserved) {
+            self.put(&job);
+        }
+        starts.iter().for_each(|&id| self.remove(id));
+        if self.keeps_arrivals {
+            self.arrivals.forget_before(view.waiting.first().map(|job| job.id));
+        }
+    }
+
+    fn on_arrival(&mut self, id: JobId, job: &Submission) {
+        if self.keeps_arrivals {
+            self.arrivals.push(id, job);
+        }
+    }
+
+    fn on_prediction(&mut self, job: &Waiting) {
+        // A job that has arrived since the last pass is added at the next one.
+        if self.seen.is_some_and(|seen| job.id <= seen) {
+            self.put(job);
+        }
+    }
+
+    fn on_cancellation(&mut self, job: &Waiting) {
+        self.remove(job.id);
+    }
+
+    fn counts_running_by_estimates(&self) -> bool {
+        self.counting == Counting::Estimate
+    }
+}

@@ -1,0 +1,140 @@
+//! The keys of the backfilling schedulers, and the policy for their values.
+
+use super::easy::Easy;
+use super::order::Order;
+use super::policy::Policy;
+use super::reserving::Reserving;
+use crate::spec::{Form, Key, Kind, Spec};
+use crate::time::{Seconds, parse_duration, print_duration};
+
+/// By what the end of a running job is counted in reservations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Counting {
+    /// By its prediction.
+    #[default]
+    Prediction,
+    /// By the user's estimate, until the job outlives it; then by its prediction.
+    Estimate,
+}
+
+/// The rules of a backfilling scheduler. The default is EASY.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// By what running jobs are counted. Waiting jobs are always ordered and fitted by their predictions.
+    pub running: Counting,
+    /// The order in which jobs start or get reservations.
+    pub queue: Order,
+    /// The order in which the other jobs are tried.
+    pub scan: Order,
+    /// The number of reservations. None: every waiting job has one, and no jobs are left for the scan.
+    pub reservations: Option<usize>,
+    /// Jobs that have waited this long, in seconds, come first in the queue, in order of arrival. None: never.
+    pub starve: Option<Seconds>,
+}
+
+impl Default for Rules {
+    fn default() -> Rules {
+        let (queue, scan) = (Order::Arrival, Order::Arrival);
+        Rules { running: Counting::Prediction, queue, scan, reservations: Some(1), starve: None }
+    }
+}
+
+const ORDER: Kind = Kind::Choice(&Order::NAMES);
+
+const RUNNING: Key = Key {
+    name: "running",
+    kind: Kind::Choice(&["prediction", "estimate"]),
+    default: "prediction",
+    about: "by what the ends of running jobs are counted; estimate: until a job outlives it, then by its prediction",
+};
+
+const QUEUE: Key =
+    Key { name: "queue", kind: ORDER, default: "fcfs", about: "the order in which jobs start or get a reservation" };
+
+const fn scan(default: &'static str) -> Key {
+    Key { name: "scan", kind: ORDER, default, about: "the order in which the other jobs are tried" }
+}
+
+const RESERVATIONS: Key = Key {
+    name: "reservations",
+    kind: Kind::Text {
+        what: "a whole number of at least 1, or all",
+        canonical: |text| match text.parse::<usize>() {
+            Ok(count) if count >= 1 => Ok(count.to_string()),
+            _ if text == "all" => Ok(text.to_string()),
+            _ => Err(format!("'{text}' is not a whole number of at least 1, or all")),
+        },
+    },
+    default: "1",
+    about: "how many jobs that do not fit have a reservation",
+};
+
+const STARVE: Key = Key {
+    name: "starve",
+    kind: Kind::Text {
+        what: "a duration, or never",
+        canonical: |text| match text {
+            "never" => Ok(text.to_string()),
+            _ => parse_duration(text).map(print_duration).map_err(|why| format!("{why} (or never)")),
+        },
+    },
+    default: "never",
+    about: "jobs that have waited this long come first in the queue, in order of arrival",
+};
+
+pub const EASY: Form = Form {
+    name: "easy",
+    about: "backfilling in arrival order, with a reservation for the first job that does not fit",
+    keys: &[RUNNING, QUEUE, scan("fcfs"), RESERVATIONS, STARVE],
+};
+
+pub const SJBF: Form = Form {
+    name: "sjbf",
+    about: "shortest job backfilled first: easy, scanning by ascending prediction",
+    keys: &[RUNNING, QUEUE, scan("spf"), RESERVATIONS, STARVE],
+};
+
+pub const CONSERVATIVE: Form = Form {
+    name: "conservative",
+    about: "every waiting job has a reservation, recomputed at each pass: 10,000 jobs with queues of up to 2,300 jobs take 1.4 s, 100,000 take minutes",
+    keys: &[RUNNING],
+};
+
+pub const FCFS: Form =
+    Form { name: "fcfs", about: "first come, first served: the head of the queue starts when it fits", keys: &[QUEUE] };
+
+impl Rules {
+    /// The rules of a spec of `easy`, `sjbf` or `conservative`.
+    pub(super) fn of(spec: &Spec) -> Rules {
+        let running = match spec.text(RUNNING.name) {
+            "estimate" => Counting::Estimate,
+            _ => Counting::Prediction,
+        };
+        if spec.name() == CONSERVATIVE.name {
+            return Rules { running, reservations: None, ..Rules::default() };
+        }
+        Rules {
+            running,
+            queue: order(spec, QUEUE.name),
+            scan: order(spec, "scan"),
+            reservations: spec.text(RESERVATIONS.name).parse().ok(),
+            starve: parse_duration(spec.text(STARVE.name)).ok(),
+        }
+    }
+
+    /// The policy that follows these rules. Rules with the same meaning have the same policy.
+    pub fn policy(&self) -> Box<dyn Policy> {
+        match self {
+            // Jobs that have waited longest are the first of a queue in order of arrival anyway.
+            Rules { queue: Order::Arrival, reservations: Some(1), .. } => {
+                Box::new(Easy::counting(self.scan, self.running))
+            }
+            _ => Box::new(Reserving::new(self)),
+        }
+    }
+}
+
+/// The order that a key of a spec names.
+pub(super) fn order(spec: &Spec, key: &str) -> Order {
+    Order::from_name(spec.text(key)).expect("an order was checked when it was read")
+}
