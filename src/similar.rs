@@ -1,5 +1,7 @@
 //! Names that were probably meant: for errors about unknown names.
 
+use std::path::Path;
+
 /// The least similarity of two names, from 0 to 1 (equal), at which one is suggested for the other.
 const LEAST_SIMILARITY: f64 = 0.75;
 
@@ -47,9 +49,31 @@ pub fn did_you_mean<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) ->
     most_similar(word, names).map_or(String::new(), |name| format!("; did you mean '{name}'?"))
 }
 
+/// The file with the most similar name in the folder of a file that does not exist, as a path that can be given instead.
+pub fn similar_file(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?;
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let files = std::fs::read_dir(parent.unwrap_or(Path::new("."))).ok()?;
+    let names = files.filter_map(|file| file.ok().filter(|file| file.path().is_file())?.file_name().into_string().ok());
+    // The order of a folder is not fixed.
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    let similar = most_similar(name, names.iter().map(String::as_str))?;
+    Some(parent.map_or(similar.to_string(), |parent| parent.join(similar).display().to_string()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_found_in_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("ctc.swf.gz"), "").unwrap();
+        let path = |name: &str| folder.path().join(name);
+        assert_eq!(similar_file(&path("ctc.swf")).as_deref(), path("ctc.swf.gz").to_str());
+        assert_eq!((similar_file(&path("nasa")), similar_file(Path::new("/nowhere/x.swf"))), (None, None));
+    }
 
     #[test]
     fn a_typing_error_finds_the_name_and_another_word_does_not() {

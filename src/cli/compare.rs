@@ -10,7 +10,7 @@ use super::places::refuse_collisions;
 use super::stderr::{note, warning};
 use super::width;
 use crate::compare::{CompareError, Comparison, Counts, Difference, OutputKind, Tolerance};
-use crate::report::{Cell, JsonRows, Output, Table, counted, csv_line, grouped};
+use crate::report::{Cell, JsonRows, Output, Table, counted, csv_line, grouped, write_wrapped};
 use crate::text::plural;
 use crate::trace::Source;
 
@@ -115,6 +115,10 @@ impl About {
         for (alone, name) in counts.alone.iter().zip(&self.names).filter(|(alone, _)| **alone > 0) {
             found.push(format!("{} only in {name}", counted(*alone, row)));
         }
+        let is_of_runs = matches!(self.kind, OutputKind::Runs | OutputKind::Means);
+        if is_of_runs && counts.rows == 0 && counts.alone.iter().all(|&alone| alone > 0) {
+            found.push("no run is in both files; to compare settings use lists and --baseline".to_string());
+        }
         if found.is_empty() {
             found.push("no difference".to_string());
         }
@@ -146,14 +150,20 @@ fn table(comparison: Comparison, about: &About, top: usize, out: &mut dyn Write)
     largest.truncate(top);
     write_table(about, &largest, out).map_err(CompareError::Output)?;
     let more = all - largest.len() as u64;
-    let closing = about.in_words(&counts);
-    let text = match more {
-        0 => format!("{closing}\n"),
-        more => format!("and {} more: --format csv prints all\n{closing}\n", grouped(more)),
-    };
-    let text = if largest.is_empty() { text } else { format!("\n{text}") };
-    out.write_all(text.as_bytes()).map_err(CompareError::Output)?;
+    write_closing(about, &counts, more, !largest.is_empty(), out).map_err(CompareError::Output)?;
     Ok(counts)
+}
+
+/// Writes what was compared and found, after the table if there is one. `more` differences are not in the table.
+fn write_closing(about: &About, counts: &Counts, more: u64, after_table: bool, out: &mut dyn Write) -> io::Result<()> {
+    let width = width::of_stdout();
+    if after_table {
+        writeln!(out)?;
+    }
+    if more > 0 {
+        write_wrapped(out, "", &format!("and {} more: --format csv prints all", grouped(more)), width)?;
+    }
+    write_wrapped(out, "", &about.in_words(counts), width)
 }
 
 fn write_table(about: &About, shown: &[Difference], out: &mut dyn Write) -> io::Result<()> {

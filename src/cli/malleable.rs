@@ -6,6 +6,7 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 
 use super::failure::UsageError;
+use super::options;
 use super::output_options::{OutputFiles, OutputOptions};
 use super::progress::Progress;
 use super::stderr::note;
@@ -13,8 +14,8 @@ use crate::malleable::{
     CaseOutcome, DaySequence, MalleableJob, MalleableWorkload, Strategy, StudyCase, StudyRow, StudyView, most_runs,
     run_cases, run_workloads, write_allocations, write_pairs, write_tables,
 };
-use crate::report::{counted, write_wrapped};
-use crate::spec::parse_list;
+use crate::report::{counted, swept_cells, write_wrapped};
+use crate::spec::{SpecError, SpecList, parse_list};
 use crate::time::readable_duration;
 
 #[derive(Debug, Args)]
@@ -34,6 +35,7 @@ on its choice.")]
 pub struct MalleableArgs {
     /// How jobs choose their processors: a list of strategies; see `sim list strategies`
     #[arg(long, value_name = "LIST", default_value = "avg,opt,pred,bias,heur")]
+    #[arg(value_parser = options::checked_specs("strategy", Strategy::parse))]
     strategy: Vec<String>,
     /// Simulate one job that chooses alone, or a system in which all jobs choose [default: both]
     #[arg(long, value_enum)]
@@ -130,12 +132,12 @@ impl MalleableArgs {
         }
     }
 
+    fn strategies(&self) -> Result<SpecList<Strategy>, SpecError> {
+        parse_list("strategy", self.strategy.iter().map(String::as_str), Strategy::parse)
+    }
+
     /// The requested cases, view by view, followed by AVG in each view, with which they are compared.
-    fn cases(&self) -> anyhow::Result<Vec<StudyCase>> {
-        let mut strategies = Vec::new();
-        for list in &self.strategy {
-            strategies.extend(parse_list("strategy", list, Strategy::parse)?);
-        }
+    fn cases(&self, strategies: &[Strategy]) -> Result<Vec<StudyCase>, SpecError> {
         let of =
             |view: StudyView| strategies.iter().map(move |strategy| StudyCase { strategy: strategy.clone(), view });
         let mut cases: Vec<StudyCase> = self.views().into_iter().flat_map(of).collect();
@@ -147,7 +149,8 @@ impl MalleableArgs {
 }
 
 pub fn execute(args: &MalleableArgs, quiet: bool) -> anyhow::Result<()> {
-    let cases = args.cases()?;
+    let strategies = args.strategies()?;
+    let cases = args.cases(&strategies.items)?;
     let outputs = [("--jobs-out", &args.jobs_out), ("--scatter-out", &args.scatter_out)];
     let OutputFiles { files: [jobs_out, scatter_out], stdout_taken } = OutputFiles::open(outputs, &[])?;
     let threads = args.output.threads();
@@ -181,7 +184,12 @@ pub fn execute(args: &MalleableArgs, quiet: bool) -> anyhow::Result<()> {
         let time = readable_duration(began.elapsed().as_secs_f64());
         note(format_args!("done in {time}, seed {}", args.seed));
     }
-    let cells: Vec<_> = rows.iter().map(|row| row.cells(args.view.is_none(), args.details)).collect();
+    let cells = |(at, row): (usize, &StudyRow)| {
+        let mut cells = row.cells(args.view.is_none(), args.details);
+        cells.extend(swept_cells(&strategies.keys, at % strategies.items.len()));
+        cells
+    };
+    let cells: Vec<_> = rows.iter().enumerate().map(cells).collect();
     Ok(args.output.print.print_rows(stdout_taken, &cells, |out, width| {
         write_heading(out, width, args, &rows)?;
         write_tables(out, width, &rows)

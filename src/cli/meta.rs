@@ -20,8 +20,8 @@ use crate::meta::{
 };
 use crate::metrics::Measure;
 use crate::parallel;
-use crate::report::{Cell, PlacedRow, counted, write_csv, write_placed_jobs};
-use crate::spec::{SpecError, parse_list};
+use crate::report::{Cell, PlacedRow, counted, swept_cells, write_csv, write_placed_jobs, write_wrapped};
+use crate::spec::{Spec, SpecError, SpecList, parse_list};
 use crate::time::readable_duration;
 use crate::trace::Source;
 use crate::{predict, schedule, settings_file};
@@ -62,7 +62,8 @@ pub struct MetaArgs {
     #[arg(long, value_name = "SCENARIO", conflicts_with_all = ["files", "trace", "site", "jobs_out", "sites_out"], display_order = 0)]
     scenario: Option<String>,
     /// How each job's site is chosen: a list of policies; see `sim list policies` [default: all of them]
-    #[arg(long, value_name = "POLICY", display_order = 0)]
+    #[arg(long, value_name = "POLICY", value_parser = options::checked_specs("policy", DispatchPolicy::parse_spec))]
+    #[arg(display_order = 0)]
     policy: Option<String>,
     /// The scheduler of sites that have none of their own
     #[arg(long, value_name = "SPEC", default_value = "easy", value_parser = parse_scheduler, display_order = 0)]
@@ -101,24 +102,27 @@ pub fn execute(args: &MetaArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
 }
 
 impl MetaArgs {
-    fn policies(&self, file: Option<&str>) -> anyhow::Result<Vec<DispatchPolicy>> {
+    fn policies(&self, file: Option<&str>) -> Result<SpecList<Spec>, SpecError> {
         let default = "static,least-loaded,k-distributed,redundant,least-predicted";
         let list = self.policy.as_deref().or(file).unwrap_or(default);
-        let policies = parse_list("policy", list, DispatchPolicy::parse)?;
-        match policies.iter().enumerate().find(|(at, policy)| policies[..*at].contains(policy)) {
-            Some((_, twice)) => Err(UsageError(format!("the policy {twice} is given twice")).into()),
-            None => Ok(policies),
-        }
+        parse_list("policy", [list], DispatchPolicy::parse_spec)
     }
 }
 
-/// Adds the policy `static`, which all others are compared with. If it was not requested, it is run but not printed.
-fn with_static(policies: &[DispatchPolicy]) -> Vec<DispatchPolicy> {
-    let mut all = policies.to_vec();
+/// The policies, and `static`, which all others are compared with. If it was not requested, it is the last: it is run, but
+/// not printed.
+fn with_static(policies: &[Spec]) -> Vec<DispatchPolicy> {
+    let mut all: Vec<DispatchPolicy> = policies.iter().map(DispatchPolicy::of).collect();
     if !all.contains(&DispatchPolicy::Static) {
         all.push(DispatchPolicy::Static);
     }
     all
+}
+
+/// Runs have the names of policies as they are in their list: with the swept keys.
+fn named(policies: &[Spec], mut runs: Vec<MetaSummary>) -> Vec<MetaSummary> {
+    runs.iter_mut().zip(policies).for_each(|(run, policy)| run.policy = policy.to_string());
+    runs
 }
 
 fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Result<()> {
@@ -133,8 +137,8 @@ fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Res
             SitesFile::parse(&text).map_err(|error| UsageError(format!("{path}: {error}")))?
         }
     };
-    let logs = logs.into_iter().chain(args.trace.iter().map(String::as_str)).map(SiteText::of_log);
-    let logs: Vec<SiteText> = logs.collect();
+    let logs: Vec<&str> = logs.into_iter().chain(args.trace.iter().map(String::as_str)).collect();
+    let logs = SiteText::of_logs(&logs);
     let policies = args.policies(file.policies.as_deref())?;
     let sites: Vec<&SiteText> = file.sites.iter().chain(&logs).chain(&args.site).collect();
     if sites.is_empty() {
@@ -151,24 +155,25 @@ fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Res
         let jobs = counted(system.arrivals.len() as u64, "job");
         return Err(UsageError(format!("--warmup and --cooldown leave no job to measure: there are {jobs}")).into());
     }
-    let all = with_static(&policies);
+    let all = with_static(&policies.items);
     let cost: Vec<Cost> =
         all.iter().map(|policy| Cost::of(policy, system.machines.len(), system.arrivals.len())).collect();
     note_cost(&counted(system.machines.len() as u64, "site"), &cost, args.output.threads(), quiet);
     let records = run_all(&system, &all, args.output.threads(), quiet)?;
     let summarize = |(policy, record)| summarize_system(&system, policy, record, &options.measure);
-    let summaries: Vec<MetaSummary> = all.iter().zip(&records).map(summarize).collect();
+    let summaries = named(&policies.items, all.iter().zip(&records).map(summarize).collect());
     let static_run = summaries.iter().find(|run| run.policy == "static").expect("static was run");
-    let shown = &summaries[..policies.len()];
+    let shown = &summaries[..policies.items.len()];
     if let Some(out) = sites_out {
         let rows: Vec<_> = shown.iter().flat_map(|run| site_rows(static_run, run)).collect();
         out.fill(|out| write_csv(out, &rows, true))?;
     }
     if let Some(out) = jobs_out {
-        let names: Vec<String> = policies.iter().map(DispatchPolicy::to_string).collect();
+        let names: Vec<String> = policies.items.iter().map(Spec::to_string).collect();
         out.fill(|out| write_placed_jobs(out, jobs(&system, &names, &records, &options.measure)))?;
     }
-    let rows: Vec<_> = shown.iter().map(|run| policy_row(static_run, run)).collect();
+    let row = |(at, run)| policy_row(static_run, run).into_iter().chain(swept_cells(&policies.keys, at)).collect();
+    let rows: Vec<Vec<_>> = shown.iter().enumerate().map(row).collect();
     Ok(args.output.print.print_rows(stdout_taken, &rows, |out, width| write_policies(out, width, static_run, shown))?)
 }
 
@@ -230,7 +235,7 @@ fn execute_scenarios(
             scenarios.push(scenario);
         }
     }
-    let all = with_static(&policies);
+    let all = with_static(&policies.items);
     let cells: Vec<(Scenario, &DispatchPolicy)> =
         scenarios.iter().flat_map(|&scenario| all.iter().map(move |policy| (scenario, policy))).collect();
     let cost: Vec<Cost> =
@@ -252,20 +257,26 @@ fn execute_scenarios(
         let time = readable_duration(began.elapsed().as_secs_f64());
         note(format_args!("{} in {time}, seed {seed}", counted(cells.len() as u64, "run")));
     }
-    let named: Vec<(String, Vec<MetaSummary>)> =
-        scenarios.iter().map(Scenario::to_string).zip(summaries.chunks(all.len()).map(<[_]>::to_vec)).collect();
+    let runs = summaries.chunks(all.len()).map(|runs| named(&policies.items, runs.to_vec()));
+    let scenarios: Vec<(String, Vec<MetaSummary>)> = scenarios.iter().map(Scenario::to_string).zip(runs).collect();
     let row = |(name, runs): &(String, Vec<MetaSummary>)| {
         let static_run = runs.iter().find(|run| run.policy == "static").expect("static was run");
-        let with_name = |run| {
-            let (name, seed) = (Cell::Text(name.clone()), Cell::Count(seed));
-            [vec![("scenario".to_string(), name)], policy_row(static_run, run), vec![("seed".to_string(), seed)]]
-                .concat()
+        let with_name = |(at, run)| {
+            let name = [("scenario".to_string(), Cell::Text(name.clone()))];
+            let seed = [("seed".to_string(), Cell::Count(seed))];
+            let swept = swept_cells(&policies.keys, at);
+            name.into_iter().chain(policy_row(static_run, run)).chain(swept).chain(seed).collect::<Vec<_>>()
         };
-        runs[..policies.len()].iter().map(with_name).collect::<Vec<_>>()
+        runs[..policies.items.len()].iter().enumerate().map(with_name).collect::<Vec<_>>()
     };
-    let rows: Vec<_> = named.iter().flat_map(row).collect();
-    let shown: Vec<_> = named.iter().map(|(name, runs)| (name.clone(), runs[..policies.len()].to_vec())).collect();
-    Ok(args.output.print.print_rows(false, &rows, |out, width| write_scenarios(out, width, &shown))?)
+    let rows: Vec<_> = scenarios.iter().flat_map(row).collect();
+    let shown: Vec<_> =
+        scenarios.iter().map(|(name, runs)| (name.clone(), runs[..policies.items.len()].to_vec())).collect();
+    Ok(args.output.print.print_rows(false, &rows, |out, width| {
+        write_wrapped(out, "", &format!("{}, seed {seed}", counted(u64::from(args.days), "day")), width)?;
+        writeln!(out)?;
+        write_scenarios(out, width, &shown)
+    })?)
 }
 
 /// A scenario has no log, so options that change a log would have no effect.

@@ -162,6 +162,7 @@ fn command() -> clap::Command {
         .mut_subcommand("trace", trace)
         .mut_subcommand("sweep", |command| {
             let command = command.mut_subcommand("status", |status| listing(status, "the state"));
+            let command = command.mut_subcommand("merge", reporting);
             printing(sweep::with_lists(command), "the results").display_order(0)
         })
         .mut_subcommand("reproduce", |command| command.mut_subcommands(|study| printing(study, "the figures")))
@@ -302,7 +303,10 @@ fn program_name(arguments: &[OsString]) -> String {
 fn refuse_unknown_commands(arguments: &[OsString]) -> Result<(), failure::UsageError> {
     let command = command();
     let mut command = &command;
-    for word in arguments.iter().skip(1).map_while(|word| word.to_str()).take_while(|word| !word.starts_with('-')) {
+    let words = arguments.iter().skip(1).map_while(|word| word.to_str());
+    // This option may be before a command.
+    let words = words.filter(|word| !["-q", "--quiet"].contains(word));
+    for word in words.take_while(|word| !word.starts_with('-')) {
         match command.find_subcommand(word) {
             Some(below) => command = below,
             // Without plain arguments clap knows that the word should be a command.

@@ -1,13 +1,13 @@
 //! The options of an experiment as command-line arguments.
 
-use std::collections::BTreeSet;
-
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use crate::experiment::{OPTIONS, OptionForm, Options, Section, refuse_overruled};
-use crate::spec::SpecError;
-use crate::spec::expand;
+use crate::predict;
+use crate::report::{Cell, swept_cells};
+use crate::schedule;
+use crate::spec::{Spec, SpecError, expand, explain, parse_list};
 use crate::text::printable_lines;
 
 /// The option that can be given several times.
@@ -48,35 +48,60 @@ pub fn argument(option: &'static OptionForm) -> Arg {
     }
 }
 
+/// An option of which the main command takes a list, with how one of its values is read and set.
+struct ListOption {
+    name: &'static str,
+    parse: fn(&str) -> Result<Spec, SpecError>,
+    set: fn(&mut Options, Spec),
+}
+
 /// The options of which the main command takes lists.
-const LISTS: [&str; 2] = ["scheduler", "predictor"];
+const LISTS: [ListOption; 2] = [
+    ListOption {
+        name: "scheduler",
+        parse: schedule::catalog::parse,
+        set: |options, scheduler| options.scheduler = scheduler,
+    },
+    ListOption {
+        name: "predictor",
+        parse: predict::catalog::parse,
+        set: |options, predictor| options.predictor = predictor,
+    },
+];
 
 /// Lets the scheduler and the predictor be lists.
 pub fn with_lists(command: Command) -> Command {
-    LISTS.iter().fold(command, |command, name| {
-        let option = OptionForm::find(name).expect("the option exists");
-        command.mut_arg(name, |argument| argument.value_parser(checked_list(option)).action(ArgAction::Append))
+    LISTS.iter().fold(command, |command, list| {
+        let parser = checked_specs(list.name, list.parse);
+        command.mut_arg(list.name, |argument| argument.value_parser(parser).action(ArgAction::Append))
     })
 }
 
-/// The options of each setting: the product of the lists of schedulers and predictors, the last changing fastest.
-pub fn read_settings(matches: &ArgMatches) -> Result<Vec<Options>, SpecError> {
-    let mut settings = vec![read_without(matches, &LISTS)?];
-    for name in LISTS {
-        let option = OptionForm::find(name).expect("the option exists");
+/// The settings of the main command: the product of the lists of schedulers and predictors, the last changing fastest.
+pub struct SettingList {
+    /// The options of each setting.
+    pub options: Vec<Options>,
+    /// The cells of the swept keys in the row of each setting.
+    pub swept: Vec<Vec<(String, Cell)>>,
+}
+
+/// The settings that the arguments give.
+pub fn read_settings(matches: &ArgMatches) -> Result<SettingList, SpecError> {
+    let mut settings = vec![(read_without(matches, &LISTS.map(|list| list.name))?, Vec::new())];
+    for ListOption { name, parse, set } in LISTS {
         let texts = matches.get_many::<String>(name).into_iter().flatten();
-        let values = texts.map(|text| expand(name, text)).collect::<Result<Vec<_>, _>>().map_err(SpecError)?;
-        let with = |options: &Options, value: &String| {
-            let mut options = options.clone();
-            option.set(&mut options, value).map(|()| options).map_err(SpecError)
+        let list = parse_list(name, texts.map(String::as_str), parse)?;
+        let with = |(options, swept): &(Options, Vec<_>), at: usize| {
+            let (mut options, mut swept) = (options.clone(), swept.clone());
+            set(&mut options, list.items[at].clone());
+            swept.extend(swept_cells(&list.keys, at));
+            (options, swept)
         };
-        let all = settings.iter().flat_map(|options| values.iter().flatten().map(move |value| with(options, value)));
-        settings = all.collect::<Result<_, _>>()?;
+        let all = settings.iter().flat_map(|before| (0..list.items.len()).map(move |at| with(before, at)));
+        settings = all.collect();
     }
-    // Equal settings would be told apart by nothing.
-    let mut seen = BTreeSet::new();
-    settings.retain(|options| seen.insert(options.canonical()));
-    Ok(settings)
+    let (options, swept) = settings.into_iter().unzip();
+    Ok(SettingList { options, swept })
 }
 
 /// The options that the arguments give. Options that overrule each other are an error.
@@ -114,13 +139,25 @@ pub fn is_given(matches: &ArgMatches, name: &str) -> bool {
 }
 
 /// As [`checked`], for each value of a list.
-fn checked_list(
+pub fn checked_list(
     option: &'static OptionForm,
 ) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static {
     move |text| {
-        let values = expand(option.name, text)?;
+        let values = expand(option.name, text).map_err(|why| printable_lines(&why).into_owned())?;
         let check = values.iter().try_for_each(|value| option.check(value));
-        check.map(|()| text.to_string()).map_err(|why| printable_lines(&why).into_owned())
+        let explained = |why| explain(text, why, &|value| option.check(value).is_ok());
+        check.map(|()| text.to_string()).map_err(|why| printable_lines(&explained(why)).into_owned())
+    }
+}
+
+/// As [`checked`], for a list of specs, each of which `parse` reads.
+pub fn checked_specs<T: AsRef<Spec> + AsMut<Spec> + 'static>(
+    option: &'static str,
+    parse: fn(&str) -> Result<T, SpecError>,
+) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static {
+    move |text| match parse_list(option, [text], parse) {
+        Ok(_) => Ok(text.to_string()),
+        Err(SpecError(why)) => Err(printable_lines(&why).into_owned()),
     }
 }
 

@@ -63,7 +63,7 @@ pub fn listing(command: Command, what: &str) -> Command {
 
 /// Changes the help of `--format` for a command that writes a file, whose report is a note on standard error by default.
 pub fn reporting(command: Command) -> Command {
-    let help = "Print what was done to standard output, or to standard error if the log goes there \
+    let help = "Print what was done to standard output, or to standard error if the file goes there \
                 [default: notes on standard error]";
     command.mut_arg("format", |format| format.help(help))
 }
@@ -121,8 +121,8 @@ impl PrintOptions {
 }
 
 impl PrintOptions {
-    /// Prints the report of a command that writes a log to `out`. Without `--format` it is notes, which `notes` prints unless
-    /// `quiet`. With it the report is a row, on standard output if the log does not go there.
+    /// Prints the report of a command that writes a file to `out`. Without `--format` it is notes, which `notes` prints unless
+    /// `quiet`. With it the report is a row, on standard output if the file does not go there.
     pub fn report(
         &self,
         out: &str,

@@ -16,11 +16,12 @@ use super::plain_arguments::{PlainArguments, refuse_unknown_word};
 use super::progress::Progress;
 use super::stderr::{self, note, warning};
 use super::width;
-use crate::experiment::{OPTIONS, what_draws};
+use crate::experiment::{OPTIONS, OptionForm, what_draws};
 use crate::metrics::columns::SETTING;
 use crate::metrics::{Groups, RunRow};
 use crate::report::{
-    Cell, Output, counted, counted_as, group_cells, grouped, write_groups, write_json_list, write_runs,
+    Cell, JsonRows, Output, counted, counted_as, csv_line, group_cells, grouped, write_groups, write_json_list,
+    write_runs,
 };
 use crate::settings_file::{MOST_OF_GRID, read_text};
 use crate::spec::quote;
@@ -29,6 +30,7 @@ use crate::sweep::{
     SweepProgress, active_job, finished_rows, run, submit, write_results,
 };
 use crate::time::readable_duration;
+use crate::trace::{Source, TraceError};
 
 #[derive(Debug, Args)]
 #[command(subcommand_negates_reqs = true, args_conflicts_with_subcommands = true)]
@@ -77,23 +79,17 @@ pub struct SweepArgs {
 #[derive(Debug, Subcommand)]
 enum SweepCommand {
     /// Join the finished cells of all shards of a sweep into results.csv, and print which cells are missing
-    Merge(FolderArgs),
+    Merge(StoredArgs),
     /// Print how many cells of a sweep are done, failed and missing
-    Status(StatusArgs),
+    Status(StoredArgs),
 }
 
 #[derive(Debug, Args)]
-struct StatusArgs {
-    #[command(flatten)]
-    folder: FolderArgs,
-    #[command(flatten)]
-    print: PrintOptions,
-}
-
-#[derive(Debug, Args)]
-struct FolderArgs {
+struct StoredArgs {
     /// The folder of the sweep
     folder: PathBuf,
+    #[command(flatten)]
+    print: PrintOptions,
 }
 
 pub const HELP: &str =
@@ -116,6 +112,10 @@ pub fn with_lists(command: Command) -> Command {
     let lists = [trace].into_iter().chain(OPTIONS.iter().map(options::argument));
     let about = command.get_about().cloned().unwrap_or_default();
     let command = Command::new("sweep").after_help(HELP);
+    let lists = lists.map(|list| match OptionForm::find(list.get_id().as_str()) {
+        Some(option) => list.value_parser(options::checked_list(option)),
+        None => list,
+    });
     // A list for a switch must have its values written: --pass-on-miss=on,off.
     let command = command.args(
         lists.zip(0..).map(|(list, order)| list.action(ArgAction::Append).display_order(order).help_heading("Grid")),
@@ -126,8 +126,8 @@ pub fn with_lists(command: Command) -> Command {
 
 pub fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     match &args.command {
-        Some(SweepCommand::Merge(folder)) => return merge(&Sweep::open(&folder.folder)?, quiet),
-        Some(SweepCommand::Status(args)) => return status(&Sweep::open(&args.folder.folder)?, &args.print.or_table()),
+        Some(SweepCommand::Merge(args)) => return merge(&Sweep::open(&args.folder)?, &args.print, quiet),
+        Some(SweepCommand::Status(args)) => return status(&Sweep::open(&args.folder)?, &args.print.or_table()),
         None => {}
     }
     let lists = lists(args, matches)?;
@@ -149,13 +149,16 @@ pub fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
             (None, Some(folder)) => Sweep::open(folder)?.grid,
             (None, None) => Grid::new(&[])?,
         };
-        return dry_run(&grid, quiet);
+        return dry_run(&grid, &args.output.print, quiet);
     };
     let how = match args.is_resuming() {
         _ if args.change_grid => StartMode::ChangeGrid,
         true => StartMode::Resume,
         false => StartMode::New,
     };
+    if let Some(grid) = given.as_ref().filter(|_| how == StartMode::New) {
+        refuse_missing_logs(grid)?;
+    }
     let sweep = Sweep::begin(folder, given, how)?;
     sweep.grid.columns_named(&args.group_by)?;
     let logs = sweep.grid.axes().iter().filter(|axis| axis.name == "trace").flat_map(|axis| &axis.values);
@@ -174,6 +177,19 @@ pub fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
     match &args.slurm {
         Some(sbatch_options) => submit_to_slurm(&sweep, &keys, &store, args.shards as usize, sbatch_options, quiet),
         None => run_here(args, &sweep, &keys, &store, threads, quiet),
+    }
+}
+
+/// Refuses a new sweep of which no log exists, before its folder is made. If only some are missing, their cells fail, and the
+/// others are computed.
+fn refuse_missing_logs(grid: &Grid) -> Result<(), TraceError> {
+    let logs: Vec<&String> =
+        grid.axes().iter().filter(|axis| axis.name == "trace").flat_map(|axis| &axis.values).collect();
+    match logs.first() {
+        Some(first) if !logs.iter().any(|log| Path::new(log).exists()) => {
+            Source::from_argument(first).open().map(|_| ())
+        }
+        _ => Ok(()),
     }
 }
 
@@ -237,8 +253,27 @@ fn groups(args: &SweepArgs, grid: &Grid) -> Vec<String> {
     }
 }
 
-fn dry_run(grid: &Grid, quiet: bool) -> anyhow::Result<()> {
-    Output::stdout().fill(|out| (0..grid.len()).try_for_each(|cell| writeln!(out, "{}", grid.cell(cell).command())))?;
+fn dry_run(grid: &Grid, print: &PrintOptions, quiet: bool) -> anyhow::Result<()> {
+    let commands = (0..grid.len()).map(|cell| grid.cell(cell).command());
+    // A command that can be copied is the default everywhere.
+    let row =
+        |(cell, command): (usize, String)| [("cell", Cell::Count(cell as u64 + 1)), ("command", Cell::Text(command))];
+    let mut rows = commands.clone().enumerate().map(row);
+    Output::stdout().fill(|out| match print.given() {
+        None | Some(Format::Table) => commands.clone().try_for_each(|command| writeln!(out, "{command}")),
+        // A grid may have millions of cells: they are written one at a time.
+        Some(Format::Csv) => {
+            if print.header() {
+                writeln!(out, "cell,command")?;
+            }
+            rows.try_for_each(|row| writeln!(out, "{}", csv_line(&row)))
+        }
+        Some(Format::Json) => {
+            let mut list = JsonRows::new(out);
+            rows.try_for_each(|row| list.push(&row))?;
+            list.finish()
+        }
+    })?;
     if !quiet {
         let axes: Vec<_> = grid.axes().iter().map(|axis| format!("{} {}", axis.values.len(), axis.name)).collect();
         note(format_args!("{}: {}", counted(grid.len() as u64, "cell"), axes.join(" x ")));
@@ -379,17 +414,11 @@ fn print_results(args: &SweepArgs, sweep: &Sweep, keys: &Keys, store: &Store, fi
     Ok(())
 }
 
-/// A cell of the results in JSON. Empty text is null, the value of an option is a number if it can be parsed as one, and all
-/// numbers are written with a decimal point.
+/// A cell of the results in JSON: empty text is null.
 fn json_cell(column: &ResultColumn<'_>, row: &FinishedRow) -> Cell {
-    match (column, column.cell(row)) {
-        (_, Cell::Text(text)) if text.is_empty() => Cell::None,
-        (ResultColumn::Swept { .. }, Cell::Text(text)) => {
-            let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
-            number.map_or(Cell::Text(text), Cell::Number)
-        }
-        (_, Cell::Count(count)) => Cell::Number(count as f64),
-        (_, cell) => cell,
+    match column.cell(row) {
+        Cell::Text(text) if text.is_empty() => Cell::None,
+        cell => cell,
     }
 }
 
@@ -403,16 +432,17 @@ fn write_rows(out: &mut dyn Write, width: usize, grid: &Grid, rows: &[FinishedRo
     write_runs(out, width, grid.has_baseline(), &names, &rows)
 }
 
-fn merge(sweep: &Sweep, quiet: bool) -> anyhow::Result<()> {
+fn merge(sweep: &Sweep, print: &PrintOptions, quiet: bool) -> anyhow::Result<()> {
     let store = Store::open(&sweep.folder)?;
     let keys = Keys::recorded(&sweep.grid, &store);
     let progress = SweepProgress::of(sweep, &keys, &store);
-    let file = write_results(sweep, &keys, &store)?;
-    let file = file.display();
+    let file = write_results(sweep, &keys, &store)?.display().to_string();
+    let mut row = progress_cells(&progress).to_vec();
+    row.push(("results", Cell::Text(file.clone())));
+    print.report(&file, quiet || !progress.is_complete(), &row, || {
+        note(format_args!("{} in {file}", counted(progress.cells as u64, "cell")));
+    })?;
     if progress.is_complete() {
-        if !quiet {
-            note(format_args!("{} in {file}", counted(progress.cells as u64, "cell")));
-        }
         return Ok(());
     }
     print_not_done("failed", &sweep.grid, &progress.failed);
@@ -422,6 +452,17 @@ fn merge(sweep: &Sweep, quiet: bool) -> anyhow::Result<()> {
         missing_cells(&progress),
         progress.failed.len()
     )
+}
+
+/// The numbers of cells.
+fn progress_cells(progress: &SweepProgress) -> [(&'static str, Cell); 4] {
+    let count = |number: usize| Cell::Count(number as u64);
+    [
+        ("cells", count(progress.cells)),
+        ("done", count(progress.done)),
+        ("failed", count(progress.failed.len())),
+        ("missing", count(progress.missing.len())),
+    ]
 }
 
 /// "3 of 24 cells are".
@@ -438,17 +479,13 @@ fn status(sweep: &Sweep, print: &PrintOptions) -> anyhow::Result<()> {
     let job = active_job(sweep).ok().flatten();
     let results = sweep.results_file();
     let results = (progress.is_complete() && results.exists()).then(|| results.display().to_string());
-    let count = |number: usize| Cell::Count(number as u64);
     let text = |text: Option<String>| text.map_or(Cell::None, Cell::Text);
-    let row = [
-        ("cells", count(progress.cells)),
-        ("done", count(progress.done)),
-        ("failed", count(progress.failed.len())),
-        ("missing", count(progress.missing.len())),
+    let mut row = progress_cells(&progress).to_vec();
+    row.extend([
         ("slurm_job", text(job.as_ref().map(|(job, _)| job.to_string()))),
-        ("slurm_tasks", job.as_ref().map_or(Cell::None, |(_, tasks)| count(*tasks))),
+        ("slurm_tasks", job.as_ref().map_or(Cell::None, |(_, tasks)| Cell::Count(*tasks as u64))),
         ("results", text(results.clone())),
-    ];
+    ]);
     print.print_row(false, &row, |out, _| {
         writeln!(
             out,

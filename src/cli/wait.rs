@@ -15,8 +15,8 @@ use super::stderr::note;
 use super::width;
 use crate::experiment::{Options, simulate};
 use crate::job::{Job, JobId, Submission};
-use crate::report::{Cell, Output, counted, grouped, percent, write_csv, write_forms, write_wrapped};
-use crate::spec::{Spec, parse_list};
+use crate::report::{Cell, Output, counted, grouped, percent, swept_cells, write_csv, write_forms, write_wrapped};
+use crate::spec::{Spec, SpecList, parse_list};
 use crate::text::printable;
 use crate::time::{Seconds, Time, parse_duration, readable_duration};
 use crate::trace::{WideNumbers, Workload};
@@ -43,7 +43,7 @@ pub struct WaitArgs {
     #[command(flatten)]
     log: LogArgs,
     /// How waits are predicted: a list of knn, ibl, qbets, downey, simulate, with their keys; see `sim list methods`
-    #[arg(long, value_name = "SPECS", default_value = "knn,ibl,qbets", display_order = 0)]
+    #[arg(long, value_name = "SPECS", default_value = "knn,ibl,qbets", value_parser = parse_methods, display_order = 0)]
     method: String,
     /// Which waits are predicted: those recorded in the log (replay), or those of the log simulated under this scheduler
     #[arg(long, value_name = "SPEC", default_value = "replay", value_parser = parse_scheduler, display_order = 0)]
@@ -89,6 +89,16 @@ pub struct WaitArgs {
 
 /// Options that have no meaning for a single job.
 const EVALUATION: [&str; 6] = ["begin", "most", "regression_every", "jobs_out", "confusion_out", "calibration_out"];
+
+/// The word in place of methods that prints all of them.
+const HELP: &str = "help";
+
+fn parse_methods(text: &str) -> Result<String, String> {
+    match text {
+        HELP => Ok(text.to_string()),
+        _ => options::checked_specs("method", WaitMethod::parse)(text),
+    }
+}
 
 fn parse_scheduler(text: &str) -> Result<Spec, String> {
     schedule::catalog::parse(text).map_err(|error| error.to_string())
@@ -152,10 +162,10 @@ impl WaitArgs {
 }
 
 pub fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
-    if args.method == "help" {
+    if args.method == HELP {
         return Ok(Output::stdout().fill(|out| write_forms(out, "", width::of_stdout(), &WaitMethod::forms()))?);
     }
-    let methods = parse_list("method", &args.method, WaitMethod::parse)?;
+    let methods = parse_list("method", [args.method.as_str()], WaitMethod::parse)?;
     let outputs = args.outputs()?;
     let options =
         Options { scheduler: args.scheduler.clone(), predictor: args.predictor.clone(), ..options::read(matches)? };
@@ -199,7 +209,7 @@ fn evaluate_all(
     args: &WaitArgs,
     workload: &Workload,
     schedule: &SiteSchedule<'_>,
-    methods: &[WaitMethod],
+    methods: &SpecList<WaitMethod>,
     learning: Learning,
     OutputFiles { files: [jobs_out, confusion_out, calibration_out], stdout_taken }: OutputFiles<3>,
     quiet: bool,
@@ -213,7 +223,7 @@ fn evaluate_all(
         ..EvaluationPlan::default()
     };
     let began = Instant::now();
-    let evaluation = run(schedule, methods, &plan, quiet)?;
+    let evaluation = run(schedule, &methods.items, &plan, quiet)?;
     if !quiet {
         let jobs = counted(evaluation.jobs.len() as u64, "job");
         let (time, times) =
@@ -224,7 +234,7 @@ fn evaluate_all(
     if let Some(out) = jobs_out {
         let rows = (0..evaluation.jobs.len()).flat_map(|at| {
             let evaluation = &evaluation;
-            (0..methods.len()).filter_map(move |method| job_cells(evaluation, schedule, at, method))
+            (0..methods.items.len()).filter_map(move |method| job_cells(evaluation, schedule, at, method))
         });
         let rows: Vec<_> = rows.collect();
         out.fill(|out| write_csv(out, &rows, true))?;
@@ -239,8 +249,12 @@ fn evaluate_all(
     }
     let scheduler = args.scheduler.to_string();
     let seed = plan.learning.seed;
-    let row = |one| [figures_cells(one, &workload.label, &scheduler), vec![("seed", Cell::Count(seed))]].concat();
-    let rows: Vec<_> = figures.iter().map(row).collect();
+    let row = |(at, one)| {
+        let cells = figures_cells(one, &workload.label, &scheduler).into_iter();
+        let cells = cells.map(|(name, cell)| (name.to_string(), cell)).chain(swept_cells(&methods.keys, at));
+        cells.chain([("seed".to_string(), Cell::Count(seed))]).collect::<Vec<_>>()
+    };
+    let rows: Vec<_> = figures.iter().enumerate().map(row).collect();
     Ok(args.output.print.print_rows(stdout_taken, &rows, |out, width| {
         write_heading(out, width, workload, schedule, &evaluation, &scheduler, &plan.learning)?;
         write_tables(out, width, &evaluation, &figures)
@@ -316,7 +330,7 @@ fn answer_one(
     args: &WaitArgs,
     mut workload: Workload,
     mut starts: Vec<Time>,
-    methods: &[WaitMethod],
+    methods: &SpecList<WaitMethod>,
     learning: Learning,
     at: Option<i64>,
     asked: Option<Submission>,
@@ -348,11 +362,11 @@ fn answer_one(
     let schedule =
         SiteSchedule { jobs: &workload.jobs, starts: &starts, procs: workload.procs, unix_start: workload.unix_start };
     let id = JobId(id as u32);
-    let Some(answer) = answer(&schedule, id, methods, learning, args.output.threads())? else {
+    let Some(answer) = answer(&schedule, id, &methods.items, learning, args.output.threads())? else {
         return Err(UsageError("no job has started before this one: nothing to predict from".to_string()).into());
     };
     let actual = number.map(|_| schedule.wait(id));
-    print_answer(args, &answer, &name, &schedule, number, actual)
+    print_answer(args, &answer, &name, &schedule, (number, actual), learning.seed)
 }
 
 fn print_answer(
@@ -360,12 +374,13 @@ fn print_answer(
     answer: &WaitAnswer,
     name: &str,
     schedule: &SiteSchedule<'_>,
-    number: Option<i64>,
-    actual: Option<Seconds>,
+    (number, actual): (Option<i64>, Option<Seconds>),
+    seed: u64,
 ) -> anyhow::Result<()> {
-    let row = answer_cells(answer, number, actual);
-    Ok(args
-        .output
-        .print
-        .print_row(false, &row, |out, width| write_answer(out, width, answer, name, schedule, actual))?)
+    let mut row = answer_cells(answer, number, actual);
+    row.push(("seed".to_string(), Cell::Count(seed)));
+    Ok(args.output.print.print_row(false, &row, |out, width| {
+        write_answer(out, width, answer, name, schedule, actual)?;
+        write_wrapped(out, "", &format!("seed {seed}"), width)
+    })?)
 }

@@ -64,7 +64,7 @@ impl Input {
         let Some(kind) = OutputKind::of(&header) else {
             let line = header.join(",");
             return Err(wrong(&format!(
-                "its first line is not the header of an output of sim: '{}' (was it written with --no-header, or with \
+                "its first line is not the header of an output that can be compared: '{}' (was it written with --no-header, or with \
                  another --format than csv?)",
                 shortened(&line)
             )));

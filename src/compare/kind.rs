@@ -13,6 +13,8 @@ pub enum OutputKind {
     Means,
     /// Jobs: `--jobs-out`.
     Jobs,
+    /// Predictions: `--predictions-out`.
+    Predictions,
     /// Groups of jobs: `--by-out`.
     Breakdown,
     /// Points in time: `--series-out`.
@@ -33,10 +35,11 @@ impl OutputKind {
         let has = |name: &str| header.iter().any(|column| column == name);
         let first = header.first().map_or("", String::as_str);
         Some(match () {
+            () if has("job") && has("time") && has("event") && has("cause") => OutputKind::Predictions,
             () if has("job") => OutputKind::Jobs,
             () if has("key") && has("value") && has("jobs") => OutputKind::Breakdown,
             () if has("time") && has("waiting") => OutputKind::Series,
-            () if has("rows") => OutputKind::Means,
+            () if has("rows") && header.iter().any(|column| column.ends_with("_ci95")) => OutputKind::Means,
             () if has("scheduler") && has("predictor") => OutputKind::Runs,
             () if matches!(first, "method" | "policy" | "strategy") => OutputKind::Figures,
             () => return None,
@@ -48,7 +51,8 @@ impl OutputKind {
         let name = header[at].as_str();
         match self {
             // The site on which a job ran is a result, the site to which it was submitted is not.
-            OutputKind::Jobs => matches!(name, "job" | "origin" | "time") || RUN_OF_JOB.contains(&name),
+            OutputKind::Jobs => matches!(name, "job" | "origin") || RUN_OF_JOB.contains(&name),
+            OutputKind::Predictions => matches!(name, "job" | "time" | "event" | "cause") || RUN_OF_JOB.contains(&name),
             OutputKind::Breakdown => matches!(name, "key" | "value") || RUN_OF_JOB.contains(&name),
             OutputKind::Series => name == "time" || RUN_OF_JOB.contains(&name),
             // The columns that the rows are grouped by come first.
@@ -71,6 +75,7 @@ impl fmt::Display for OutputKind {
             OutputKind::Runs => "runs",
             OutputKind::Means => "means over runs",
             OutputKind::Jobs => "jobs",
+            OutputKind::Predictions => "predictions",
             OutputKind::Breakdown => "groups of jobs",
             OutputKind::Series => "points in time",
             OutputKind::Figures => "figures",
@@ -94,6 +99,8 @@ mod tests {
             ("job,user,submit,start,procs,runtime", OutputKind::Jobs, "job"),
             ("setting,job,user,wait", OutputKind::Jobs, "setting,job"),
             ("policy,origin,site,job,wait", OutputKind::Jobs, "policy,origin,job"),
+            ("job,time,prediction,event,cause", OutputKind::Predictions, "job,time,event,cause"),
+            ("setting,job,time,prediction,event,cause", OutputKind::Predictions, "setting,job,time,event,cause"),
             ("setting,key,value,jobs,area_pct", OutputKind::Breakdown, "setting,key,value"),
             ("time,waiting,running", OutputKind::Series, "time"),
             ("method,predictions,ppe_pct", OutputKind::Figures, "method"),

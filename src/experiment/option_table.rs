@@ -71,7 +71,7 @@ pub const OPTIONS: &[OptionForm] = &[
     OptionForm {
         name: "scheduler",
         value: "SPEC",
-        about: "Which job starts when; see `sim list schedulers`",
+        about: "Which job starts when, as a list to compare several: easy,sjbf; see `sim list schedulers`",
         section: Section::Run,
         set: |options, text| spec(&mut options.scheduler, schedule::catalog::parse(text)),
         get: |options| options.scheduler.to_string(),
@@ -79,7 +79,7 @@ pub const OPTIONS: &[OptionForm] = &[
     OptionForm {
         name: "predictor",
         value: "SPEC",
-        about: "How runtimes are predicted, name or name:key=value,...; see `sim list predictors`",
+        about: "How runtimes are predicted, name or name:key=value,..., as a list or a range to compare several: sbh,ruh:window=1..3; see `sim list predictors`",
         section: Section::Run,
         set: |options, text| spec(&mut options.predictor, predict::catalog::parse(text)),
         get: |options| options.predictor.to_string(),

@@ -51,6 +51,11 @@ impl Setting {
         format!("{}/{}", self.scheduler.in_full(), self.predictor.in_full())
     }
 
+    /// Whether it means the same as another setting, however their specs are written.
+    pub fn is_same(&self, other: &Setting) -> bool {
+        self.in_full() == other.in_full() && self.engine == other.engine
+    }
+
     /// Simulates a workload with an additional observer. `progress` as in [`engine::run`].
     ///
     /// # Errors

@@ -63,7 +63,18 @@ impl Settings {
 
     /// The number of simulations of each replication.
     pub fn runs(&self) -> usize {
-        self.options.len() + usize::from(self.baseline().is_some())
+        self.planned().flatten().count() + usize::from(self.baseline().is_some())
+    }
+
+    /// The run of each setting, with the steps of its series. None for a setting that is the baseline, whose run it shares:
+    /// the baseline has no history and no series.
+    fn planned(&self) -> impl Iterator<Item = Option<(Setting, Option<Seconds>)>> {
+        self.options.iter().map(|options| {
+            let mut setting = options.setting();
+            setting.engine.keep_history = self.keep_history;
+            let is_shared = self.series_step.is_none() && self.baseline().is_some_and(|base| base.is_same(&setting));
+            (!is_shared).then_some((setting, self.series_step))
+        })
     }
 
     /// Runs all settings on a shaped workload. `each` gets the runs in the order of the settings, each with that of the
@@ -79,20 +90,19 @@ impl Settings {
         progress: &(dyn Fn(usize) + Sync),
         each: &mut dyn FnMut(SettingRun, Option<&SettingRun>),
     ) -> Result<(), EngineError> {
-        let settings = self.options.iter().map(|options| {
-            let mut setting = options.setting();
-            setting.engine.keep_history = self.keep_history;
-            (setting, self.series_step)
-        });
-        let baseline = self.baseline().map(|baseline| (baseline.clone(), None));
-        let all: Vec<_> = baseline.into_iter().chain(settings).collect();
-        let mut baseline = None;
+        let baseline = self.baseline().map(|baseline| Some((baseline.clone(), None)));
+        let all: Vec<_> = baseline.into_iter().chain(self.planned()).collect();
+        let mut baseline: Option<SettingRun> = None;
         for some in all.chunks(threads.max(1)) {
-            let run = |(setting, step): &(Setting, Option<Seconds>)| self.run_one(workload, setting, *step, progress);
+            let run = |planned: &Option<(Setting, Option<Seconds>)>| {
+                let run = planned.as_ref().map(|(setting, step)| self.run_one(workload, setting, *step, progress));
+                run.transpose()
+            };
             for run in parallel::map(some, threads, run, |_| ()) {
-                match (run?, self.baseline()) {
-                    (run, Some(_)) if baseline.is_none() => baseline = Some(run),
-                    (run, _) => each(run, baseline.as_ref()),
+                match (run?, &baseline) {
+                    (Some(run), None) if self.baseline().is_some() => baseline = Some(run),
+                    (Some(run), base) => each(run, base.as_ref()),
+                    (None, base) => base.iter().for_each(|shared| each(shared.clone(), base.as_ref())),
                 }
             }
         }
@@ -168,3 +178,38 @@ impl std::fmt::Display for ReplicationError {
 }
 
 impl std::error::Error for ReplicationError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_that_is_the_baseline_is_not_run_again() {
+        let with = |values: &[(&str, &str)]| {
+            let mut options = Options::default();
+            for (name, value) in values.iter().chain(&[("baseline", "easy/ruh:window=3")]) {
+                OptionForm::find(name).unwrap().set(&mut options, value).unwrap();
+            }
+            options
+        };
+        let settings = |more: &[(&str, &str)]| Settings {
+            options: ["easy", "sjbf"].map(|name| with(&[&[("scheduler", name)], more].concat())).to_vec(),
+            keep_history: false,
+            series_step: None,
+        };
+        let plain = settings(&[]);
+        assert_eq!(plain.runs(), 2);
+        assert_eq!(Settings { keep_history: true, ..plain.clone() }.runs(), 3);
+        assert_eq!(Settings { series_step: Some(60), ..plain.clone() }.runs(), 3);
+        // The baseline runs without the options of the engine.
+        assert_eq!(settings(&[("inflate", "2")]).runs(), 3);
+        let (mut rows, workload) = (Vec::new(), crate::trace::demo_workload());
+        let mut each = |run: SettingRun, base: Option<&SettingRun>| {
+            rows.push(plain.row(rows.len(), &workload, &run, base));
+        };
+        plain.run(&workload, 2, &|_| (), &mut each).unwrap();
+        let is_baseline: Vec<bool> =
+            rows.into_iter().map(|row| crate::metrics::SettingRuns { rows: vec![row] }.is_baseline()).collect();
+        assert_eq!(is_baseline, [true, false]);
+    }
+}

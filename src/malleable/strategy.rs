@@ -233,10 +233,7 @@ impl Strategy {
     ///
     /// If the name, a key or a value is not one of [`Strategy::forms`].
     pub fn parse(text: &str) -> Result<Strategy, SpecError> {
-        let spec = Spec::parse(text, "strategy", &Self::forms()).map_err(|SpecError(text)| {
-            // The error message adds an "s" for the plural.
-            SpecError(text.replace("the strategys are", "the strategies are"))
-        })?;
+        let spec = Spec::parse(text, "strategy", &Self::forms())?;
         let objective = |spec: &Spec| Objective { risk: spec.real("risk"), whole_queue: spec.text("cost") == "queue" };
         let rule = match spec.name() {
             "avg" => Rule::Avg { min_share: spec.real("min-share") },
@@ -289,6 +286,18 @@ impl Strategy {
 /// A whole number, at most `u32::MAX`: larger numbers of benefactors or classes make no difference.
 fn whole(spec: &Spec, key: &str) -> u32 {
     u32::try_from(spec.whole(key)).unwrap_or(u32::MAX)
+}
+
+impl AsRef<Spec> for Strategy {
+    fn as_ref(&self) -> &Spec {
+        &self.spec
+    }
+}
+
+impl AsMut<Spec> for Strategy {
+    fn as_mut(&mut self) -> &mut Spec {
+        &mut self.spec
+    }
 }
 
 /// The shortest text that reads back as the same.

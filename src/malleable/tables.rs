@@ -84,7 +84,7 @@ impl StudyRow {
     pub fn cells(&self, with_view: bool, details: bool) -> Vec<(String, Cell)> {
         let mut cells = vec![("strategy".to_string(), Cell::Text(self.strategy.clone()))];
         if self.runs.len() > 1 {
-            cells.push(("seeds".to_string(), Cell::Count(self.runs.len() as u64)));
+            cells.push(("rows".to_string(), Cell::Count(self.runs.len() as u64)));
         }
         for (name, kind, value) in COLUMNS.iter().chain(DETAILS.iter().filter(|_| details)) {
             let (mean, half) = self.stat(|run, _| value(run));

@@ -81,14 +81,28 @@ impl DispatchPolicy {
     ///
     /// If the name, a key or a value is not one of [`dispatch_forms`].
     pub fn parse(text: &str) -> Result<DispatchPolicy, SpecError> {
-        let spec = Spec::parse(text, "policy", &FORMS)?;
-        Ok(match spec.name() {
+        DispatchPolicy::parse_spec(text).map(|spec| DispatchPolicy::of(&spec))
+    }
+
+    /// The spec of a policy, from which [`DispatchPolicy::of`] makes the policy. In a list of policies it is printed with its
+    /// swept keys.
+    ///
+    /// # Errors
+    ///
+    /// As [`DispatchPolicy::parse`].
+    pub fn parse_spec(text: &str) -> Result<Spec, SpecError> {
+        Spec::parse(text, "policy", &FORMS)
+    }
+
+    /// The policy of a spec of [`DispatchPolicy::parse_spec`].
+    pub fn of(spec: &Spec) -> DispatchPolicy {
+        match spec.name() {
             "static" => DispatchPolicy::Static,
             "least-loaded" => DispatchPolicy::LeastLoaded,
             "k-distributed" => DispatchPolicy::KDistributed { k: spec.whole("k") as usize },
             "redundant" => DispatchPolicy::Redundant,
             _ => DispatchPolicy::LeastPredicted,
-        })
+        }
     }
 
     /// Whether sites need a predictor of waits.

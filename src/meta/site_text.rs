@@ -7,7 +7,7 @@ use crate::experiment::{OPTIONS, OptionForm, Options, Section, refuse_overruled}
 use crate::settings_file::{self, Entry, Item, Value};
 use crate::similar::did_you_mean;
 use crate::spec::{SpecError, parse_list};
-use crate::trace::Source;
+use crate::trace::labels;
 
 /// A site before its log is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,9 +35,16 @@ fn find_key(name: &str) -> Result<&'static OptionForm, String> {
 }
 
 impl SiteText {
-    /// A site without settings of its own, which has the name of its log.
-    pub fn of_log(log: &str) -> SiteText {
-        SiteText { name: Source::from_argument(log).label(), log: log.to_string(), keys: Vec::new() }
+    /// Sites without settings of their own, which have the names of their logs. Logs of one name are told apart by their
+    /// folders, as in [`labels`]; a name of a site has no slash, so that `a/kth` is `a-kth`.
+    pub fn of_logs(logs: &[&str]) -> Vec<SiteText> {
+        let labels = labels(&logs.iter().map(|log| Some(log.to_string())).collect::<Vec<_>>());
+        let site = |(log, label): (&&str, String)| SiteText {
+            name: label.trim_start_matches('/').replace('/', "-"),
+            log: log.to_string(),
+            keys: Vec::new(),
+        };
+        logs.iter().zip(labels).map(site).collect()
     }
 
     /// Reads `NAME=LOG[:key=value...]`. `predictor=` must be last, because a predictor's spec may contain colons. The keys of
@@ -166,7 +173,7 @@ impl SitesFile {
 }
 
 fn check_policies(list: &str) -> Result<(), SpecError> {
-    parse_list("policy", list, DispatchPolicy::parse).map(|_| ())
+    parse_list("policy", [list], DispatchPolicy::parse_spec).map(|_| ())
 }
 
 /// Reads the table of a site that begins on this line. An error is a line and a message.
@@ -189,6 +196,12 @@ fn read_site(table: &[Entry], line: usize) -> Result<SiteText, (usize, String)> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn logs_of_one_name_are_told_apart_by_their_folders() {
+        let names = |logs: &[&str]| SiteText::of_logs(logs).into_iter().map(|site| site.name).collect::<Vec<_>>();
+        assert_eq!(names(&["a/kth.swf", "b/kth.swf.gz", "c/ctc.swf"]), ["a-kth", "b-kth", "ctc"]);
+    }
 
     #[test]
     fn sites_are_printed_as_they_are_read() {

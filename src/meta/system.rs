@@ -104,7 +104,10 @@ impl MetaSystem {
         for site in &sites {
             check_name(&site.name)?;
             if !names.insert(&site.name) {
-                return Err(MetaSystemError(format!("two sites are called '{}'", site.name)));
+                return Err(MetaSystemError(format!(
+                    "two sites are called '{}'; name them: --site NAME=LOG",
+                    site.name
+                )));
             }
             if site.setting.is_replay() {
                 let why = "replays its log's own schedule, in which the jobs of other sites have no start times";

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cell::Cell;
-use super::columns::{Column, columns};
+use super::column::Column;
+use super::columns::columns;
 use super::row::RunRow;
 use crate::stats::mean_and_half_width;
 

@@ -5,6 +5,7 @@
 
 mod breakdown;
 mod cell;
+mod column;
 pub mod columns;
 mod fairness;
 mod groups;
@@ -18,7 +19,8 @@ mod summary;
 
 pub use breakdown::{Breakdown, GroupBaseline, GroupBy, Grouping};
 pub use cell::Cell;
-pub use columns::{COLUMNS, Column, Main, Shown, Source};
+pub use column::{Column, Main, Shown, Source};
+pub use columns::COLUMNS;
 pub use fairness::{Losers, Users};
 pub use groups::{Group, GroupMean, Groups};
 pub use improvement::Better;

@@ -1,7 +1,8 @@
 //! A setting with all its replications: means, intervals, and whether a difference is more than chance.
 
 use super::cell::Cell;
-use super::columns::{Column, Source};
+use super::column::{Column, Source};
+use super::columns::{OPTIONS, PREDICTOR, columns};
 use super::improvement::Better;
 use super::row::{RunLabel, RunRow};
 use crate::stats::mean_and_half_width;
@@ -74,22 +75,34 @@ impl SettingRuns {
         Interval::of(self.rows.iter().map(base))
     }
 
+    /// Whether it is its own baseline: the same setting with the same figures. (The engine's options do not hold for a
+    /// baseline, so a setting of the same name may have others.)
+    pub fn is_baseline(&self) -> bool {
+        let RunLabel { scheduler, predictor, .. } = self.label();
+        let is_same = |row: &RunRow| row.baseline.as_ref().is_some_and(|base| base.summary == row.summary);
+        self.baseline() == Some(&format!("{scheduler}/{predictor}")) && self.rows.iter().all(is_same)
+    }
+
     /// The mean improvement over the baseline in percent; positive is better.
     pub fn improvement(&self, column: &Column) -> Interval {
         let percent = |row: &RunRow| column.improvement(&row.baseline.as_ref()?.summary, &row.summary);
         Interval::of(self.rows.iter().map(percent))
     }
 
-    /// Whether the difference from the baseline is more than chance. None without replications, without a baseline, and
-    /// for a column that is neither good nor bad.
-    pub fn verdict(&self, column: &Column) -> Option<Verdict> {
-        let better = column.better?;
+    /// The mean of the paired differences from the baseline in the unit of the column; positive is better.
+    fn difference(&self, column: &Column) -> Interval {
         let gain = |row: &RunRow| {
             let base = column.figure(&row.baseline.as_ref()?.summary)?;
             let run = column.figure(&row.summary)?;
-            Some(if better == Better::Lower { base - run } else { run - base })
+            Some(if column.better? == Better::Lower { base - run } else { run - base })
         };
-        let Interval { mean, half_width } = Interval::of(self.rows.iter().map(gain));
+        Interval::of(self.rows.iter().map(gain))
+    }
+
+    /// Whether the difference from the baseline is more than chance. None without replications, without a baseline, and
+    /// for a column that is neither good nor bad.
+    pub fn verdict(&self, column: &Column) -> Option<Verdict> {
+        let Interval { mean, half_width } = self.difference(column);
         Some(match half_width? {
             half if mean - half > 0.0 => Verdict::Better,
             half if mean + half < 0.0 => Verdict::Worse,
@@ -98,7 +111,8 @@ impl SettingRuns {
     }
 
     /// The names and values of a row of CSV or JSON. A single run has those of [`RunRow::cells`]. Replications have the mean
-    /// of each figure and the half-width of its interval, the figures of the baseline, and a verdict for each improvement.
+    /// of each figure and the half-width of its interval. With a baseline, each figure that can be better also has that of
+    /// the baseline, the improvement in its unit, and the verdict, which is that of the interval of this improvement.
     /// `options` are those that all replications share.
     pub fn cells(&self, options: &str) -> Vec<(String, Cell)> {
         let with_baseline = self.baseline().is_some();
@@ -109,30 +123,28 @@ impl SettingRuns {
         let pair = |name: String, Interval { mean, half_width }: Interval| {
             [(name.clone(), Cell::Real(mean)), (format!("{name}_ci95"), half_width.map_or(Cell::None, Cell::Real))]
         };
-        for column in super::columns::columns(with_baseline) {
+        for column in columns(with_baseline) {
             match column.source {
-                Source::Label(_) if column.name == super::columns::OPTIONS.name => {}
+                Source::Label(_) if column.name == OPTIONS.name => {}
                 Source::Label(_) | Source::BaselineName => {
                     cells.push((column.name.to_string(), column.cell(&self.rows[0])));
-                    if column.name == super::columns::PREDICTOR.name {
+                    if column.name == PREDICTOR.name {
                         cells.push(("rows".to_string(), Cell::Count(self.rows.len() as u64)));
                     }
-                }
-                Source::Improvement(of) => {
-                    cells.extend(pair(column.name.to_string(), self.figure(column)));
-                    let name = column.name.replace("improvement_pct", "verdict");
-                    cells
-                        .push((name, self.verdict(of).map_or(Cell::None, |verdict| Cell::Text(verdict.name().into()))));
                 }
                 _ => {
                     cells.extend(pair(column.name.to_string(), self.figure(column)));
                     if with_baseline && !column.needs_baseline() && column.better.is_some() {
                         cells.extend(pair(format!("base_{}", column.name), self.baseline_figure(column)));
+                        let short = column.name.trim_end_matches("_mean");
+                        cells.extend(pair(format!("{short}_improvement"), self.difference(column)));
+                        let verdict = self.verdict(column).map(|verdict| Cell::Text(verdict.name().to_string()));
+                        cells.push((format!("{short}_verdict"), verdict.unwrap_or(Cell::None)));
                     }
                 }
             }
         }
-        cells.push((super::columns::OPTIONS.name.to_string(), Cell::Text(options.to_string())));
+        cells.push((OPTIONS.name.to_string(), Cell::Text(options.to_string())));
         cells
     }
 }
@@ -179,7 +191,16 @@ mod tests {
         assert_eq!(get("rows").as_deref(), Some("2"));
         assert_eq!(get("wait_mean").as_deref(), Some("150.000000"));
         assert_eq!(get("base_wait_mean").as_deref(), Some("161.000000"));
+        // 10 and 12: 11 +- 12.706205 (t of 1 degree of freedom, tables).
+        assert_eq!(get("wait_improvement").as_deref(), Some("11.000000"));
+        assert_eq!(get("wait_improvement_ci95").as_deref(), Some("12.706205"));
         assert_eq!(get("wait_verdict").as_deref(), Some("within noise"));
+        // Every figure that can be better has a verdict, none twice.
+        let verdicts: Vec<_> = cells.iter().filter(|(name, _)| name.ends_with("_verdict")).collect();
+        let compared = columns(false).filter(|column| column.better.is_some());
+        assert_eq!(verdicts.len(), compared.count());
+        let names: std::collections::BTreeSet<_> = cells.iter().map(|(name, _)| name).collect();
+        assert_eq!(names.len(), cells.len());
         assert_eq!(cells.last().map(|(name, cell)| (name.as_str(), cell.text())), Some(("options", "load=1.1".into())));
         let one = runs(&[(100.0, 110.0)]);
         assert_eq!(one.cells("").len(), one.rows[0].cells().len());

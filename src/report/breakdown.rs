@@ -6,28 +6,17 @@ use super::shown::{shown, signed_percent};
 use super::table::Table;
 use super::wrap::write_wrapped;
 use crate::metrics::columns::{
-    AI_MEAN, BACKFILLED, BSLD_MEAN, BSLD_P50, BSLD_P95, MAE, MAE_PCT, MISSES, RA_MEAN, WAIT_MAX, WAIT_MEAN, WAIT_P50,
-    WAIT_P95,
+    BSLD_MEAN, JAIN, JOBS, MAKESPAN, UTILIZATION, WAIT_MAX, WAIT_MEAN, WIDE_WAIT_MEAN, columns,
 };
 use crate::metrics::{Breakdown, Cell, Column, GroupBaseline};
 use crate::text::grouped;
 
-/// The figures of a group in CSV. A group has no utilization and no makespan of its own.
-static FIGURES: [&Column; 13] = [
-    &WAIT_MEAN,
-    &BSLD_MEAN,
-    &AI_MEAN,
-    &RA_MEAN,
-    &BACKFILLED,
-    &MISSES,
-    &WAIT_P50,
-    &WAIT_P95,
-    &WAIT_MAX,
-    &BSLD_P50,
-    &BSLD_P95,
-    &MAE,
-    &MAE_PCT,
-];
+/// The figures of a group in CSV. The number of jobs is a label of the group; the others are those of a whole machine, or
+/// of all its users.
+fn figures() -> impl Iterator<Item = &'static Column> {
+    let without = [&JOBS, &UTILIZATION, &MAKESPAN, &JAIN, &WIDE_WAIT_MEAN].map(|column| column.name);
+    columns(false).filter(move |column| column.is_number() && !without.contains(&column.name))
+}
 
 /// The groups of a breakdown as rows of CSV: `key,value,jobs,area_pct`, the figures, and with a baseline its figures, the
 /// improvements, and how many jobs gain and lose. If there are several settings, the first column is their name.
@@ -44,14 +33,14 @@ pub fn breakdown_cells(setting: Option<&str>, breakdown: &Breakdown) -> Vec<Vec<
         add("value", Cell::Text(grouping.values[at].clone()));
         add("jobs", Cell::Count(summary.jobs as u64));
         add("area_pct", Cell::Real(grouping.area_pct[at]));
-        for column in FIGURES {
+        for column in figures() {
             add(column.name, column.summary_cell(summary));
         }
         if let Some(GroupBaseline { summary: base, gain, lose }) = breakdown.compared.get(at) {
-            for column in FIGURES {
+            for column in figures() {
                 add(&format!("base_{}", column.name), column.summary_cell(base));
             }
-            for column in FIGURES {
+            for column in figures() {
                 if let Some(improvement) = column.improvement_column() {
                     add(improvement.name, column.improvement(base, summary).map_or(Cell::None, Cell::Real));
                 }
@@ -79,7 +68,7 @@ pub fn write_breakdown(
     let mut table = Table::default();
     let mut headings = vec![by, "jobs", "area", "mean wait", "longest wait", "mean slowdown"];
     if is_compared {
-        headings.extend(["baseline wait", "improvement of wait", "of slowdown", "jobs that gain", "jobs that lose"]);
+        headings.extend(["baseline wait", "wait gain", "slowdown gain", "jobs that gain", "jobs that lose"]);
     }
     table.headings(headings);
     for (at, summary) in breakdown.summaries.iter().enumerate() {

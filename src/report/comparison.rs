@@ -39,14 +39,19 @@ static LINES: [(&str, &Column); 21] = [
 
 /// Writes a line for each figure. If there is a baseline, it also has the baseline's figure and the improvement, and with
 /// replications the interval of each and a verdict. `options` are those that all settings and replications share.
+///
+/// Of several settings, the one that is the baseline has no column of its own. If the table is cut into blocks, each has
+/// the baseline's figures.
 pub fn write_comparison(out: &mut dyn Write, width: usize, settings: &[SettingRuns], options: &str) -> io::Result<()> {
-    let first = &settings[0];
+    let settings: Vec<&SettingRuns> =
+        settings.iter().filter(|setting| settings.len() == 1 || !setting.is_baseline()).collect();
+    let first = settings[0];
     write_wrapped(out, "", &caption(first, options), width)?;
     writeln!(out)?;
     let name = |label: &RunLabel| format!("{}/{}", label.scheduler, label.predictor);
     let baseline = first.baseline();
     let is_one = settings.len() == 1;
-    let mut table = if is_one { Table::default() } else { Table::default().turnable() };
+    let mut table = if is_one { Table::default() } else { Table::default().repeating(1 + baseline.iter().len()) };
     let mut headings = vec![String::new()];
     match (is_one, baseline) {
         (true, Some(base)) => {
@@ -114,12 +119,13 @@ fn write_notes(out: &mut dyn Write, width: usize, first: &SettingRuns) -> io::Re
             Some(_) => " \"Within noise\" means that the interval of the paired differences includes 0.",
             None => "",
         };
+        let copies = replications as u64 - 1;
+        let seeds = if copies == 1 { "seed 1".to_string() } else { format!("seeds 1 to {copies}") };
         let note = format!(
             "Means of {} with 95% intervals: the log as it is, and {} in which submissions are moved by up \
-             to 30 s (seeds 1 to {}). This is the noise of shaken submissions alone.{verdict}",
+             to 30 s ({seeds}). This is the noise of shaken submissions alone.{verdict}",
             counted(replications as u64, "run"),
-            counted_as(replications as u64 - 1, "copy", "copies"),
-            replications - 1
+            counted_as(copies, "copy", "copies"),
         );
         writeln!(out)?;
         write_wrapped(out, "", &note, width)?;

@@ -127,6 +127,10 @@ impl Serialize for Cell {
         match self {
             Cell::Text(text) => serializer.serialize_str(text),
             Cell::Count(count) => serializer.serialize_u64(*count),
+            // A whole number has no decimal point: numbers of jobs, and whole values of options.
+            Cell::Number(_) if self.text().parse::<i64>().is_ok() => {
+                self.text().parse::<i64>().ok().serialize(serializer)
+            }
             // Parsed from the CSV text, so that both formats have the same number. What is not defined becomes null.
             Cell::Seconds(_) | Cell::Real(_) | Cell::Number(_) | Cell::None => {
                 self.text().parse::<f64>().ok().serialize(serializer)

@@ -6,7 +6,7 @@ use super::runs::{GAIN_NOTE, heading};
 use super::shown::shown_cell;
 use super::table::Table;
 use super::wrap::write_wrapped;
-use crate::metrics::{Cell, Group, GroupMean, Source};
+use crate::metrics::{Cell, Group, GroupMean, Shown, Source};
 
 /// A group as a row of CSV or JSON: its labels under these names, its number of runs, and each mean with the half-width of
 /// its interval.
@@ -28,10 +28,12 @@ pub fn write_groups(out: &mut dyn Write, width: usize, names: &[String], groups:
         people.headings(names.iter().cloned().chain(["rows".to_string()]).chain(means));
     }
     let mean = |mean: &GroupMean| {
-        let show = |cell: Cell| shown_cell(mean.column.shown, &cell);
-        match show(mean.half_width_cell()) {
-            none if none.is_empty() => show(mean.cell()),
-            half => format!("{} +- {half}", show(mean.cell())),
+        let text = shown_cell(mean.column.shown, &mean.cell());
+        // The half-width of an interval has no sign.
+        let how = if mean.column.shown == Shown::Improvement { Shown::Percent } else { mean.column.shown };
+        match shown_cell(how, &mean.half_width_cell()) {
+            none if none.is_empty() => text,
+            half => format!("{text} +- {half}"),
         }
     };
     for group in groups {

@@ -16,6 +16,7 @@ mod schedule;
 mod series;
 mod shown;
 mod survey;
+mod swept;
 mod table;
 mod wrap;
 
@@ -33,6 +34,7 @@ pub use shown::signed_percent;
 pub use survey::{
     dropped_in_words, finding_rows, reading_in_words, survey_row, write_findings, write_names, write_survey,
 };
+pub use swept::{option_cell, swept_cells};
 pub use table::{Table, percent};
 pub use wrap::{wrapped, write_wrapped};
 

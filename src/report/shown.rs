@@ -24,9 +24,7 @@ pub fn shown(how: Shown, number: f64) -> String {
         Shown::Index => format!("{number:.3}"),
         Shown::Fraction => percent(number),
         Shown::Percent => percent(number / 100.0),
-        // Not "-0.0%".
-        Shown::Improvement if number.abs() < 0.05 => "0.0%".to_string(),
-        Shown::Improvement => format!("{number:.1}%"),
+        Shown::Improvement => signed_percent(number),
         Shown::Count | Shown::ShareOfJobs => grouped(number as u64),
     }
 }
@@ -54,6 +52,7 @@ mod tests {
             (Shown::Percent, 66.66, "66.7%"),
             (Shown::Improvement, -0.04, "0.0%"),
             (Shown::Improvement, -12.34, "-12.3%"),
+            (Shown::Improvement, 12.34, "+12.3%"),
             (Shown::Count, 28476.0, "28,476"),
             (Shown::Slowdown, f64::NAN, "-"),
         ] {

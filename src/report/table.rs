@@ -5,8 +5,9 @@
 //! 1. The headings are wrapped between words.
 //! 2. The table is turned, so that lines become columns, if its maker allows this ([`Table::turnable`]).
 //! 3. Texts that are longer than a third of the width are shortened by `...`, as far as necessary. CSV has the full text.
-//! 4. The columns are cut into blocks, one below the other. Each block repeats the label columns. Texts that are longer than
-//!    half of the width are shortened.
+//! 4. The columns are cut into blocks, one below the other. Each block repeats the label columns, and those of
+//!    [`Table::repeating`] if there is room for them without shortening. Texts that are longer than half of the width are
+//!    shortened.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -33,8 +34,6 @@ pub struct Table {
     left: usize,
     /// How many columns every block repeats.
     repeated: usize,
-    /// How many columns belong together in a block.
-    group: usize,
     turnable: bool,
     /// The last column is also aligned to the left.
     text_last: bool,
@@ -50,7 +49,7 @@ impl Table {
     /// A table with this number of label columns. Blocks repeat them.
     pub fn with_left(left: usize) -> Table {
         let lines = Vec::new();
-        Table { lines, has_headings: false, left, repeated: left, group: 1, turnable: false, text_last: false }
+        Table { lines, has_headings: false, left, repeated: left, turnable: false, text_last: false }
     }
 
     /// As [`Table::with_left`], with a last column of remarks, which is aligned to the left too.
@@ -63,14 +62,9 @@ impl Table {
         Table { turnable: true, ..self }
     }
 
-    /// Lets every block repeat the first `columns`, instead of the label columns alone.
+    /// Lets every block repeat the first `columns`, instead of the label columns alone, if they fit.
     pub fn repeating(self, columns: usize) -> Table {
         Table { repeated: columns, ..self }
-    }
-
-    /// Keeps each `columns` after the repeated ones in the same block, if they fit.
-    pub fn in_groups_of(self, columns: usize) -> Table {
-        Table { group: columns.max(1), ..self }
     }
 
     /// Adds the line of headings, which must be the first. They may be wrapped between words.
@@ -176,7 +170,7 @@ impl Table {
         let mut from = repeated;
         loop {
             let room = width - total(&widths[..repeated]).min(width);
-            let until = self.end_of_block(&widths, from, room);
+            let until = end_of_block(&widths, from, room);
             if from > repeated {
                 writeln!(out)?;
             }
@@ -205,6 +199,11 @@ impl Table {
         let mut repeated = self.repeated.min(widths.len());
         loop {
             let widest = widths[repeated..].iter().max().map_or(0, |widest| GAP.len() + widest);
+            // Only labels are shortened to be repeated: other columns have figures.
+            if repeated > self.left && total(&widths[..repeated]) + widest > width {
+                repeated -= 1;
+                continue;
+            }
             let least: Vec<usize> = widths[..repeated].iter().map(|&label| label.min(LEAST_LABEL)).collect();
             if repeated > 0 && total(&least) + widest > width {
                 repeated -= 1;
@@ -240,20 +239,6 @@ impl Table {
         table
     }
 
-    /// The end of the block that begins with the column `from`: at least one column, and whole groups if one fits.
-    fn end_of_block(&self, widths: &[usize], from: usize, room: usize) -> usize {
-        let needed = |until: usize| widths[from..until].iter().map(|width| GAP.len() + width).sum::<usize>();
-        let fitting = (from..=widths.len()).rev().find(|&until| needed(until) <= room);
-        let fitting = fitting.unwrap_or(from).max(from + 1).min(widths.len());
-        if fitting == widths.len() {
-            return fitting;
-        }
-        match (fitting - from) / self.group {
-            0 => fitting,
-            groups => from + groups * self.group,
-        }
-    }
-
     fn write_columns(
         &self,
         out: &mut dyn Write,
@@ -261,6 +246,7 @@ impl Table {
         repeated: Range<usize>,
         others: Range<usize>,
     ) -> io::Result<()> {
+        let mut is_first = true;
         for line in &self.lines {
             let mut text = String::new();
             for (at, column) in repeated.clone().chain(others.clone()).enumerate() {
@@ -273,10 +259,22 @@ impl Table {
                     false => text.extend([&" ".repeat(blanks), cell].map(String::as_str)),
                 }
             }
-            writeln!(out, "{}", text.trim_end())?;
+            // The first line of the headings may have words above other columns only.
+            let text = text.trim_end();
+            if !(is_first && text.is_empty()) {
+                is_first = false;
+                writeln!(out, "{text}")?;
+            }
         }
         Ok(())
     }
+}
+
+/// The end of the block that begins with the column `from`: at least one column.
+fn end_of_block(widths: &[usize], from: usize, room: usize) -> usize {
+    let needed = |until: usize| widths[from..until].iter().map(|width| GAP.len() + width).sum::<usize>();
+    let fitting = (from..=widths.len()).rev().find(|&until| needed(until) <= room);
+    fitting.unwrap_or(from).max(from + 1).min(widths.len())
 }
 
 /// The width of columns with the gaps between them.
@@ -357,31 +355,31 @@ mod tests {
     }
 
     #[test]
-    fn blocks_keep_groups_together_and_repeat_columns() {
+    fn blocks_repeat_columns_that_need_not_be_shortened() {
         let lines: &[&[&str]] = &[
-            &["", "base", "value-1", "gain-1", "value-2", "gain-2", "value-3", "gain-3"],
-            &["wait", "10", "1", "2", "3", "4", "5", "6"],
+            &["", "base", "setting-1", "setting-2", "setting-3"],
+            &["wait", "10", "1", "2", "3"],
             &["heading"],
-            &["slow", "20", "7", "8", "9", "10", "11", "12"],
+            &["slow", "20", "7", "8", "9"],
         ];
-        let table = table_of(Table::default().repeating(2).in_groups_of(2), lines);
+        let table = table_of(Table::default().repeating(2), lines);
         let expected = [
-            "         base  value-1  gain-1",
-            "wait       10        1       2",
+            "         base  setting-1  setting-2",
+            "wait       10          1          2",
             "heading",
-            "slow       20        7       8",
+            "slow       20          7          8",
             "",
-            "         base  value-2  gain-2",
-            "wait       10        3       4",
+            "         base  setting-3",
+            "wait       10          3",
             "heading",
-            "slow       20        9      10",
-            "",
-            "         base  value-3  gain-3",
-            "wait       10        5       6",
-            "heading",
-            "slow       20       11      12",
+            "slow       20          9",
         ];
-        assert_eq!(written(&table, 45).lines().collect::<Vec<_>>(), expected);
+        assert_eq!(written(&table, 40).lines().collect::<Vec<_>>(), expected);
+        let expected = ["         base  setting-1", "wait       10          1", "heading", "slow       20          7"];
+        assert_eq!(written(&table, 24).lines().take(4).collect::<Vec<_>>(), expected);
+        // One column less: the labels alone are repeated.
+        let expected = ["         base", "wait       10", "heading", "slow       20", "", "         setting-1"];
+        assert_eq!(written(&table, 23).lines().take(6).collect::<Vec<_>>(), expected);
     }
 
     #[test]

@@ -7,8 +7,10 @@ use crate::time::{Seconds, Time};
 
 /// The submission times and estimates of all jobs from the first waiting one on. Ids are consecutive, so a job is found by
 /// its distance from the first one that is kept.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Arrivals {
+    /// Whether the policy needs them. If not, nothing is kept.
+    is_kept: bool,
     /// The id of the first job that is kept.
     first: u32,
     jobs: VecDeque<(Time, Seconds)>,
@@ -17,7 +19,19 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
+    pub fn new(is_kept: bool) -> Arrivals {
+        Arrivals { is_kept, first: 0, jobs: VecDeque::new(), origin: None }
+    }
+
+    /// See [`super::Policy::set_first_submission`].
+    pub fn set_first_submission(&mut self, submit: Time) {
+        self.origin = Some(submit);
+    }
+
     pub fn push(&mut self, JobId(id): JobId, job: &Submission) {
+        if !self.is_kept {
+            return;
+        }
         if self.jobs.is_empty() {
             self.first = id;
         }
@@ -28,6 +42,9 @@ impl Arrivals {
 
     /// Removes the jobs before the first waiting one; all jobs, if none waits.
     pub fn forget_before(&mut self, first_waiting: Option<JobId>) {
+        if !self.is_kept {
+            return;
+        }
         let Some(JobId(id)) = first_waiting else { return self.jobs.clear() };
         while self.first < id && self.jobs.pop_front().is_some() {
             self.first += 1;

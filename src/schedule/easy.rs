@@ -31,8 +31,6 @@ pub struct Easy {
     /// Whether the queue may be indexed.
     is_indexable: bool,
     arrivals: Arrivals,
-    /// Whether `arrivals` is used.
-    keeps_arrivals: bool,
     /// Scratch: jobs behind the head that may be backfilled.
     candidates: Vec<Waiting>,
     /// Scratch: ends and processors of the heads started in this pass, as running jobs are counted.
@@ -60,8 +58,7 @@ impl Easy {
             index: ScanIndex::new(order),
             deep: false,
             is_indexable: !order.depends_on_waits(),
-            arrivals: Arrivals::default(),
-            keeps_arrivals: counting == Counting::Estimate || order.needs_submissions(),
+            arrivals: Arrivals::new(counting == Counting::Estimate || order.needs_submissions()),
             candidates: Vec::new(),
             started: Vec::new(),
         }
@@ -93,11 +90,8 @@ impl Easy {
     /// Starts heads while they fit, reserves for the first that does not, and backfills.
     fn pass_over_all(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
         self.started.clear();
-        let (head, free) = heads_that_fit(view, |job| {
-            let length = match self.counting {
-                Counting::Prediction => job.length,
-                Counting::Estimate => self.arrivals.estimate(job.id),
-            };
+        let (head, free) = heads_that_fit(view.waiting.iter(), view.free, |job| {
+            let length = self.counting.running_length(job.id, job.length, &self.arrivals);
             self.started.push((view.now + length, job.procs));
             if self.deep {
                 self.index.remove(job);
@@ -140,12 +134,10 @@ impl Easy {
         for job in &self.candidates {
             if reservation.room(view.now, free).holds(job) {
                 free -= i64::from(job.procs);
-                if self.counting == Counting::Estimate
-                    && !reservation.holds_after(job.length, self.arrivals.estimate(job.id), view.now)
-                {
+                let counted = self.counting.running_length(job.id, job.length, &self.arrivals);
+                if !reservation.admit(&job.into(), counted, view.now) {
                     self.head = None;
                 }
-                reservation.admit(&job.into(), view.now);
                 if self.deep {
                     self.index.remove(job);
                 }
@@ -164,12 +156,10 @@ impl Easy {
             let room = reservation.room(view.now, free);
             let Some(job) = self.index.take(&room) else { return };
             free -= job.procs;
-            if self.counting == Counting::Estimate
-                && !reservation.holds_after(job.length, self.arrivals.estimate(job.id), view.now)
-            {
+            let counted = self.counting.running_length(job.id, job.length, &self.arrivals);
+            if !reservation.admit(&job, counted, view.now) {
                 self.head = None;
             }
-            reservation.admit(&job, view.now);
             starts.push(job.id);
         }
     }
@@ -185,15 +175,15 @@ impl Policy for Easy {
             _ => self.pass_over_all(view, starts),
         }
         self.seen = view.waiting.iter().next_back().map(|job| job.id).or(self.seen);
-        if self.keeps_arrivals {
-            self.arrivals.forget_before(view.waiting.first().map(|job| job.id));
-        }
+        self.arrivals.forget_before(view.waiting.first().map(|job| job.id));
+    }
+
+    fn set_first_submission(&mut self, submit: Time) {
+        self.arrivals.set_first_submission(submit);
     }
 
     fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        if self.keeps_arrivals {
-            self.arrivals.push(id, job);
-        }
+        self.arrivals.push(id, job);
     }
 
     fn on_prediction(&mut self, job: &Waiting) {
@@ -237,17 +227,15 @@ impl Reservation {
         Room { free, extra: self.extra, longest: self.shadow_time.saturating_sub(now) }
     }
 
-    /// A backfilled job starts. It uses extra processors if it is predicted to end after the shadow time.
-    fn admit(&mut self, job: &Candidate, now: Time) {
-        if now + job.length > self.shadow_time {
+    /// A backfilled job starts. It uses extra processors if it is predicted to end after the shadow time. Returns whether
+    /// the reservation is the same from the next pass on, when the job has the length `counted`: both its ends must be on
+    /// the same side of the shadow time.
+    fn admit(&mut self, job: &Candidate, counted: Seconds, now: Time) -> bool {
+        let ends_later = now + job.length > self.shadow_time;
+        if ends_later {
             self.extra -= job.procs;
         }
-    }
-
-    /// Whether a job that is backfilled now leaves the reservation as [`Reservation::admit`] does also when it counts by its
-    /// estimate, which it does from the next pass on: both its ends must be on the same side of the shadow time.
-    fn holds_after(&self, length: Seconds, estimate: Seconds, now: Time) -> bool {
-        (now + length <= self.shadow_time) == (now + estimate <= self.shadow_time)
+        ends_later == (now + counted > self.shadow_time)
     }
 }
 

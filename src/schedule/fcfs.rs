@@ -9,15 +9,18 @@ pub struct Fcfs;
 
 impl Policy for Fcfs {
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        heads_that_fit(view, |job| starts.push(job.id));
+        heads_that_fit(view.waiting.iter(), view.free, |job| starts.push(job.id));
     }
 }
 
-/// Calls `fits` for the jobs at the head of the queue that can start one after the other. Returns the first job that
-/// cannot start, and the processors that are then free.
-pub fn heads_that_fit<'a>(view: &View<'a>, mut fits: impl FnMut(&Waiting)) -> (Option<&'a Waiting>, i64) {
-    let mut free = view.free;
-    for job in view.waiting.iter() {
+/// Calls `fits` for the first jobs of a queue that can start one after the other. Returns the first job that cannot
+/// start, and the processors that are then free.
+pub(super) fn heads_that_fit<'a>(
+    queue: impl Iterator<Item = &'a Waiting>,
+    mut free: i64,
+    mut fits: impl FnMut(&Waiting),
+) -> (Option<&'a Waiting>, i64) {
+    for job in queue {
         if i64::from(job.procs) > free {
             return (Some(job), free);
         }

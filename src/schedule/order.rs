@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn orders_by_hand() {
         let jobs = [(0, 4, 100), (400, 1, 100), (900, 2, 50), (1000, 8, 1000)];
-        let mut arrivals = Arrivals::default();
+        let mut arrivals = Arrivals::new(true);
         let mut waiting = Vec::new();
         for (id, (submit, procs, length)) in (0u32..).zip(jobs) {
             arrivals.push(JobId(id), &Submission::new(submit, procs, length));

@@ -12,6 +12,10 @@ pub trait Policy: Send {
     /// The engine checks that they wait and fit; otherwise the simulation ends with an error.
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>);
 
+    /// The submission time of the first job of the log, if a simulation begins with a later job. Called before the first
+    /// arrival. Orders of the queue may count from it.
+    fn set_first_submission(&mut self, _submit: Time) {}
+
     /// A job arrives. Called before the pass. Most policies need only the view and ignore this.
     fn on_arrival(&mut self, _id: JobId, _job: &Submission) {}
 

@@ -160,7 +160,7 @@ mod tests {
     fn the_index_finds_what_a_scan_finds() {
         let mut rng = stream(1, "ranked");
         let (mut ranked, mut plain) = (Ranked::default(), Vec::<Waiting>::new());
-        let arrivals = Arrivals::default();
+        let arrivals = Arrivals::new(false);
         let rank = |job: &Waiting| Order::LargestArea.rank(job, &arrivals, 0);
         for step in 0..8000u32 {
             let length = rng.random_range(1..50) * rng.random_range(1..20);

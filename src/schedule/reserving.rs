@@ -2,6 +2,7 @@
 //! and a queue in order of arrival, and faster.
 
 use super::arrivals::Arrivals;
+use super::fcfs::heads_that_fit;
 use super::line::Line;
 use super::order::{Order, Rank};
 use super::policy::{Policy, View};
@@ -10,13 +11,15 @@ use super::queue::Waiting;
 use super::ranked::Ranked;
 use super::rules::{Counting, Rules};
 use crate::job::{JobId, Submission};
-use crate::time::Seconds;
+use crate::time::{Seconds, Time};
 
 /// Each pass builds a new profile from the running jobs and walks through the queue in its order. A job that the profile
 /// lets start now starts, any other gets a reservation at its earliest place in the profile. When the permitted number of
 /// reservations is reached, the other jobs are tried in the order of the scan: each starts if the profile has room for it
 /// from now on. A reservation is for one pass: it can be later than the one that the job had at the pass before.
 pub struct Reserving {
+    /// Whether jobs may overtake the first one that does not fit.
+    backfills: bool,
     /// None if nothing is scanned: without backfilling, or if every job gets a reservation.
     scan: Option<Order>,
     /// The largest number of reservations; `usize::MAX` for all jobs.
@@ -24,8 +27,6 @@ pub struct Reserving {
     counting: Counting,
     line: Line,
     arrivals: Arrivals,
-    /// Whether `arrivals` is used.
-    keeps_arrivals: bool,
     /// The waiting jobs in the order of the scan, if it does not depend on waits.
     index: Ranked,
     /// The last job of the queue at the last pass.
@@ -44,26 +45,26 @@ pub struct Reserving {
 impl Reserving {
     /// Backfilling by these rules.
     pub fn new(rules: &Rules) -> Self {
-        Reserving::with_scan(rules, Some(rules.scan))
+        let scan = Some(rules.scan).filter(|_| rules.reservations.is_some());
+        Reserving::with_scan(rules, scan, true)
     }
 
     /// Jobs start strictly in this order: the first that does not fit blocks all others.
     pub fn without_backfilling(queue: Order) -> Self {
-        Reserving::with_scan(&Rules { queue, ..Rules::default() }, None)
+        Reserving::with_scan(&Rules { queue, ..Rules::default() }, None, false)
     }
 
-    fn with_scan(rules: &Rules, scan: Option<Order>) -> Self {
-        let scan = scan.filter(|_| rules.reservations.is_some());
+    fn with_scan(rules: &Rules, scan: Option<Order>, backfills: bool) -> Self {
         let line = Line::new(rules.queue, rules.starve);
         let scan_needs = scan.is_some_and(Order::needs_submissions);
-        let keeps_arrivals = rules.running == Counting::Estimate || line.needs_submissions() || scan_needs;
+        let needs_arrivals = rules.running == Counting::Estimate || line.needs_submissions() || scan_needs;
         Reserving {
+            backfills,
             scan,
             most: rules.reservations.unwrap_or(usize::MAX),
             counting: rules.running,
             line,
-            arrivals: Arrivals::default(),
-            keeps_arrivals,
+            arrivals: Arrivals::new(needs_arrivals),
             index: Ranked::default(),
             seen: None,
             profile: Profile::default(),
@@ -83,6 +84,10 @@ impl Reserving {
     /// Adds a job to the queue's order and to the index, or changes its place.
     fn put(&mut self, job: &Waiting) {
         self.line.put(job, &self.arrivals);
+        self.put_in_index(job);
+    }
+
+    fn put_in_index(&mut self, job: &Waiting) {
         if let Some(order) = self.indexed() {
             self.index.put(job.procs, job.length, order.rank(job, &self.arrivals, 0));
         }
@@ -135,20 +140,22 @@ impl Reserving {
         }
     }
 
-    /// The first jobs of the queue start or get a reservation. Returns false if no other job can start.
+    /// The first jobs of the queue start or get a reservation. Returns false as soon as no other job can start: more
+    /// reservations then have no effect.
     fn reserve_some(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) -> bool {
-        self.reserved.clear();
+        let is_indexed = self.indexed().is_some();
         let Reserving { line, arrivals, profile, reserved, index, .. } = self;
         for job in line.jobs(view, arrivals) {
             let length = counted_length(self.counting, arrivals, job, reserved.len(), profile);
-            // The scan must not find the jobs that were walked over.
+            // The scan must not find the jobs that were walked over. So the index has those that are left.
             index.remove(job.id);
             if profile.reserve(i64::from(job.procs), length) == view.now {
                 starts.push(job.id);
             } else {
                 reserved.push(*job);
             }
-            if profile.free_now() == 0 {
+            let narrowest = if is_indexed { index.narrowest() } else { Some(1) };
+            if narrowest.is_none_or(|procs| procs > profile.free_now()) {
                 return false;
             }
             if reserved.len() == self.most {
@@ -188,6 +195,13 @@ impl Reserving {
 
     /// The pass itself. Some jobs with a reservation may be missing in the index afterwards.
     fn schedule(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+        if view.free <= 0 {
+            return;
+        }
+        if !self.backfills {
+            heads_that_fit(self.line.jobs(view, &self.arrivals), view.free, |job| starts.push(job.id));
+            return;
+        }
         if self.is_full(view) {
             return;
         }
@@ -208,7 +222,7 @@ impl Reserving {
 /// later ones count by their predictions until the pass is over.
 fn counted_length(counting: Counting, arrivals: &Arrivals, job: &Waiting, held: usize, profile: &Profile) -> Seconds {
     let starts_first = held == 0 && i64::from(job.procs) <= profile.free_now();
-    if starts_first && counting == Counting::Estimate { arrivals.estimate(job.id) } else { job.length }
+    if starts_first { counting.running_length(job.id, job.length, arrivals) } else { job.length }
 }
 
 impl Policy for Reserving {
@@ -216,19 +230,19 @@ impl Policy for Reserving {
         self.add_newcomers(view);
         self.reserved.clear();
         self.schedule(view, starts);
-        for job in std::mem::take(&mut self.reserved) {
-            self.put(&job);
-        }
+        let reserved = std::mem::take(&mut self.reserved);
+        reserved.iter().for_each(|job| self.put_in_index(job));
+        self.reserved = reserved;
         starts.iter().for_each(|&id| self.remove(id));
-        if self.keeps_arrivals {
-            self.arrivals.forget_before(view.waiting.first().map(|job| job.id));
-        }
+        self.arrivals.forget_before(view.waiting.first().map(|job| job.id));
+    }
+
+    fn set_first_submission(&mut self, submit: Time) {
+        self.arrivals.set_first_submission(submit);
     }
 
     fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        if self.keeps_arrivals {
-            self.arrivals.push(id, job);
-        }
+        self.arrivals.push(id, job);
     }
 
     fn on_prediction(&mut self, job: &Waiting) {

@@ -1,9 +1,11 @@
 //! The keys of the backfilling schedulers, and the policy for their values.
 
+use super::arrivals::Arrivals;
 use super::easy::Easy;
 use super::order::Order;
 use super::policy::Policy;
 use super::reserving::Reserving;
+use crate::job::JobId;
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::{Seconds, parse_duration, print_duration};
 
@@ -15,6 +17,16 @@ pub enum Counting {
     Prediction,
     /// By the user's estimate, until the job outlives it; then by its prediction.
     Estimate,
+}
+
+impl Counting {
+    /// The length that a job counts with when it runs. `length` is its prediction as the scheduler computes with it.
+    pub(super) fn running_length(self, id: JobId, length: Seconds, arrivals: &Arrivals) -> Seconds {
+        match self {
+            Counting::Prediction => length,
+            Counting::Estimate => arrivals.estimate(id),
+        }
+    }
 }
 
 /// The rules of a backfilling scheduler. The default is EASY.
@@ -45,11 +57,14 @@ const RUNNING: Key = Key {
     name: "running",
     kind: Kind::Choice(&["prediction", "estimate"]),
     default: "prediction",
-    about: "by what the ends of running jobs are counted; estimate: until a job outlives it, then by its prediction",
+    about: "what the end of a running job is computed from; a job that outlives its estimate counts by its prediction",
 };
 
-const QUEUE: Key =
-    Key { name: "queue", kind: ORDER, default: "fcfs", about: "the order in which jobs start or get a reservation" };
+const QUEUE: Key = queue("the order in which jobs start or get a reservation");
+
+const fn queue(about: &'static str) -> Key {
+    Key { name: "queue", kind: ORDER, default: "fcfs", about }
+}
 
 const fn scan(default: &'static str) -> Key {
     Key { name: "scan", kind: ORDER, default, about: "the order in which the other jobs are tried" }
@@ -100,8 +115,11 @@ pub const CONSERVATIVE: Form = Form {
     keys: &[RUNNING],
 };
 
-pub const FCFS: Form =
-    Form { name: "fcfs", about: "first come, first served: the head of the queue starts when it fits", keys: &[QUEUE] };
+pub const FCFS: Form = Form {
+    name: "fcfs",
+    about: "first come, first served: the head of the queue starts when it fits",
+    keys: &[queue("the order in which jobs start")],
+};
 
 impl Rules {
     /// The rules of a spec of `easy`, `sjbf` or `conservative`.

@@ -52,7 +52,7 @@ pub fn expand(option: &str, text: &str) -> Result<Vec<String>, String> {
 }
 
 /// The values of one item of a list.
-pub(super) fn expand_item(option: &str, item: &str) -> Result<Vec<String>, String> {
+fn expand_item(option: &str, item: &str) -> Result<Vec<String>, String> {
     if let Some(value) = unquote(item) {
         return Ok(vec![value]);
     }
@@ -64,6 +64,25 @@ pub(super) fn expand_item(option: &str, item: &str) -> Result<Vec<String>, Strin
     match range {
         Some(range) => Ok(range?.values().collect()),
         None => expand_braces(item, option != FILES),
+    }
+}
+
+/// The first value of one item of a list, without making the others. None if the item has another form.
+pub(super) fn first_of_item(item: &str) -> Option<String> {
+    fn first(pieces: &[Piece<'_>]) -> String {
+        let first = |piece: &Piece<'_>| match piece {
+            Piece::Plain(text) => text.to_string(),
+            Piece::Range(range) => range.values().next().unwrap_or_default(),
+            Piece::Choice(alternatives) => alternatives.first().map_or(String::new(), |pieces| first(pieces)),
+        };
+        pieces.iter().map(first).collect()
+    }
+    if let Some(value) = unquote(item) {
+        return Some(value);
+    }
+    match Range::find(item) {
+        Some(range) => range.ok()?.values().next(),
+        None => Pieces { text: item, at: 0, has_keys: true }.read(0).ok().map(|pieces| first(&pieces)),
     }
 }
 

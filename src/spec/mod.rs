@@ -9,13 +9,15 @@
 mod expand;
 mod list;
 mod range;
+mod swept;
 mod wrong_list;
 
 use std::fmt;
 
 pub use expand::{expand, literal};
 pub use list::{quote, split_list, unquote};
-pub use wrong_list::{explain, parse_list};
+pub use swept::{SweptKey, SweptKeys};
+pub use wrong_list::{SpecList, explain, parse_list};
 
 use list::split_at_commas;
 
@@ -147,6 +149,8 @@ pub struct Spec {
     values: Vec<String>,
     /// Whether each key was written, in the same order.
     written: Vec<bool>,
+    /// Whether each key is printed even if it has its default, in the same order.
+    shown: Vec<bool>,
 }
 
 impl Spec {
@@ -189,9 +193,10 @@ impl Spec {
             values[at] = Some(form.keys[at].kind.canonical(value).map_err(|why| wrong(format!("{key}: {why}")))?);
         }
         let written = values.iter().map(Option::is_some).collect();
+        let shown = vec![false; values.len()];
         let values = values.into_iter().zip(form.keys);
         let values = values.map(|(value, key)| value.unwrap_or_else(|| key.default.to_string())).collect();
-        Ok(Spec { form, values, written })
+        Ok(Spec { form, values, written, shown })
     }
 
     /// The part before the colon.
@@ -204,9 +209,12 @@ impl Spec {
         self.print(|_| true)
     }
 
-    /// The shortest equivalent text, with the defaults of those keys in it that were written and are in `kept`.
-    pub fn keeping(&self, kept: &[&str]) -> String {
-        self.print(|at| self.differs(at) || (self.written[at] && kept.contains(&self.form.keys[at].name)))
+    /// From now on those of these keys are printed that were written, even if they have their defaults: a value in a list of
+    /// values has the same form as the others.
+    pub fn show_written(&mut self, keys: &[&str]) {
+        for (at, key) in self.form.keys.iter().enumerate() {
+            self.shown[at] |= self.written[at] && keys.contains(&key.name);
+        }
     }
 
     /// The names of all keys, with their values as they are printed.
@@ -264,10 +272,22 @@ impl Spec {
     }
 }
 
-/// Prints the shortest equivalent text: only the keys that differ from the defaults.
+/// Prints the shortest equivalent text: only the keys that differ from the defaults, and those of [`Spec::show_written`].
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.print(|at| self.differs(at)))
+        f.write_str(&self.print(|at| self.shown[at] || self.differs(at)))
+    }
+}
+
+impl AsRef<Spec> for Spec {
+    fn as_ref(&self) -> &Spec {
+        self
+    }
+}
+
+impl AsMut<Spec> for Spec {
+    fn as_mut(&mut self) -> &mut Spec {
+        self
     }
 }
 
@@ -340,10 +360,15 @@ mod tests {
 
     #[test]
     fn a_written_default_can_be_kept() {
-        let spec = parse("rich:cap=on,window=03,metric=median").unwrap();
-        assert_eq!(spec.keeping(&[]), "rich:cap=on");
-        assert_eq!(spec.keeping(&["window", "think"]), "rich:window=3,cap=on");
-        assert_eq!(parse("rich").unwrap().keeping(&["window"]), "rich");
+        let showing = |text: &str, keys: &[&str]| {
+            let mut spec = parse(text).unwrap();
+            spec.show_written(keys);
+            spec.to_string()
+        };
+        let text = "rich:cap=on,window=03,metric=median";
+        assert_eq!(showing(text, &[]), "rich:cap=on");
+        assert_eq!(showing(text, &["window", "think"]), "rich:window=3,cap=on");
+        assert_eq!(showing("rich", &["window"]), "rich");
     }
 
     #[test]

@@ -32,8 +32,17 @@ impl Range {
         Range::new(from, to, step).map_err(wrong)
     }
 
+    /// The text of a range with these ends: `1..10`, `0.8..1.2:0.1`. None if there is no such range.
+    pub fn between(from: &str, to: &str) -> Option<String> {
+        let plain = format!("{from}..{to}");
+        let stepped = format!("{plain}:{}", smallest_step(from, to));
+        [plain, stepped].into_iter().find(|text| matches!(Range::find(text), Some(Ok(_))))
+    }
+
     fn new(from: &str, to: &str, step: Option<&str>) -> Result<Range, String> {
+        let stepped = format!("{from}..{to}:{}", smallest_step(from, to));
         let ((from, unit), (to, unit_of_to)) = (split_unit(from), split_unit(to));
+        let has_step = step.is_some();
         let (step, unit_of_step) = step.map_or(("1", unit), split_unit);
         if unit_of_to != unit || unit_of_step != unit {
             return Err("its numbers have different units".to_string());
@@ -45,6 +54,10 @@ impl Range {
         }
         if from > to {
             return Err("its end is before its start".to_string());
+        }
+        // A range such as 0.8..1.2 would be a single value, which nobody means.
+        if !has_step && (to - from) % step != 0 {
+            return Err(format!("its end is not reached in steps of 1; write a step, such as {stepped}"));
         }
         let range = Range { from, to, step, decimals, unit: unit.to_string() };
         if range.count() > MOST {
@@ -93,6 +106,15 @@ fn split_unit(text: &str) -> (&str, &str) {
     text.split_at(text.trim_end_matches(['s', 'm', 'h', 'd']).len().max(text.len().saturating_sub(1)))
 }
 
+/// One in the last decimal of two numbers, with their unit: 0.1 for 0.8 and 1.2.
+fn smallest_step(from: &str, to: &str) -> String {
+    let (number, unit) = split_unit(from);
+    match decimals(number).max(decimals(split_unit(to).0)) {
+        0 => format!("1{unit}"),
+        decimals => format!("0.{:0>decimals$}{unit}", 1),
+    }
+}
+
 fn decimals(text: &str) -> usize {
     text.split_once('.').map_or(0, |(_, fraction)| fraction.len())
 }
@@ -123,7 +145,11 @@ mod tests {
         {
             assert_eq!(values(plain), None, "{plain}");
         }
+        assert_eq!(values("0.5..2.5").unwrap(), ["0.5", "1.5", "2.5"]);
         for (text, why) in [
+            ("0.8..1.2", "its end is not reached in steps of 1; write a step, such as 0.8..1.2:0.1"),
+            ("0.75..1", "its end is not reached in steps of 1; write a step, such as 0.75..1:0.01"),
+            ("0.5h..2h", "its end is not reached in steps of 1; write a step, such as 0.5h..2h:0.1h"),
             ("3..1", "its end is before its start"),
             ("1..2:0", "its step must be above 0"),
             ("1m..2h", "its numbers have different units"),

@@ -1,35 +1,65 @@
 //! Reads lists of specs. The error for several values in a wrong form, such as `ruh:window=1-10`, shows the right form.
 
-use super::SpecError;
-use super::expand::{expand, expand_item};
+use std::collections::BTreeSet;
+
+use super::expand::{expand, first_of_item};
 use super::list::split_list;
 use super::range::Range;
+use super::swept::{SweptKey, SweptKeys};
+use super::{Spec, SpecError};
 
-/// Reads a list of specs as [`expand`] does, each with `parse`. `option` is the name of the option without dashes.
+/// Specs of an option in the order of a list.
+#[derive(Clone, Debug)]
+pub struct SpecList<T> {
+    /// What was read. Each is printed with the defaults of swept keys, if they were written.
+    pub items: Vec<T>,
+    /// The keys that have several values in the list.
+    pub keys: Vec<SweptKey>,
+}
+
+/// Reads a list of specs as [`expand`] does, each with `parse`. `option` is the name of the option without dashes. An
+/// option that was given several times has several texts, which are one list.
 ///
 /// # Errors
 ///
-/// If the list has another form, or `parse` refuses a spec. If the text seems to mean several values of a key, the
-/// message shows how they are written.
+/// If the list has another form, `parse` refuses a spec, or two specs mean the same. If a text seems to mean several values
+/// of a key, the message shows how they are written.
 ///
 /// ```
 /// use shadowtime::{predict, spec::parse_list};
-/// let read = |text| parse_list("predictor", text, predict::catalog::parse);
-/// assert_eq!(read("sbh,ruh:window=1..10").unwrap().len(), 11);
+/// let read = |text| parse_list("predictor", [text], predict::catalog::parse);
+/// assert_eq!(read("sbh,ruh:window=1..10").unwrap().items.len(), 11);
 /// assert!(read("ruh:window=1-10").unwrap_err().to_string().ends_with("; write window=1..10"));
+/// assert_eq!(read("ruh,sbh,ruh:window=3").unwrap_err().to_string(), "the predictor ruh is given twice");
 /// ```
-pub fn parse_list<T>(
+pub fn parse_list<'a, T: AsRef<Spec> + AsMut<Spec>>(
     option: &str,
-    text: &str,
+    texts: impl IntoIterator<Item = &'a str>,
     parse: impl Fn(&str) -> Result<T, SpecError>,
-) -> Result<Vec<T>, SpecError> {
-    if split_list(text)?.iter().any(String::is_empty) {
-        // The error for an empty spec lists the valid names.
-        parse("")?;
+) -> Result<SpecList<T>, SpecError> {
+    let mut items: Vec<T> = Vec::new();
+    for text in texts {
+        if split_list(text)?.iter().any(String::is_empty) {
+            // The error for an empty spec lists the valid names.
+            parse("")?;
+        }
+        let values = expand(option, text).map_err(SpecError)?;
+        let specs: Result<Vec<T>, SpecError> = values.iter().map(|value| parse(value)).collect();
+        let explained = |SpecError(why)| SpecError(explain(text, why, &|value| parse(value).is_ok()));
+        items.extend(specs.map_err(explained)?);
     }
-    let values = expand(option, text).map_err(SpecError)?;
-    let specs: Result<Vec<T>, SpecError> = values.iter().map(|value| parse(value)).collect();
-    specs.map_err(|SpecError(why)| SpecError(explain(text, why, &|value| parse(value).is_ok())))
+    // Equal rows of results would be told apart by nothing.
+    let mut seen = BTreeSet::new();
+    if let Some(twice) = items.iter().map(AsRef::as_ref).find(|spec| !seen.insert(spec.to_string())) {
+        return Err(SpecError(format!("the {option} {twice} is given twice")));
+    }
+    let swept = SweptKeys::of(items.iter().map(AsRef::as_ref));
+    let mut keys = swept.columns(option);
+    for item in &mut items {
+        keys.iter_mut().for_each(|key| key.push(Some(item.as_ref())));
+        item.as_mut().show_written(swept.names());
+    }
+    Ok(SpecList { items, keys })
 }
 
 /// Adds the right form to the error of a list, if its text seems to mean several values: `window=1-10`, `window=1,2`,
@@ -53,8 +83,7 @@ fn right_form(text: &str, is_valid: &dyn Fn(&str) -> bool) -> Option<String> {
         for at in values {
             let prefix = &text[start..at];
             // Keys before it may have alternatives: the first ones are taken.
-            let first = |text: &str| expand_item("", text).ok().and_then(|values| values.into_iter().next());
-            let is_valid = |value: &str| first(&format!("{prefix}{value}")).is_some_and(|text| is_valid(&text));
+            let is_valid = |value: &str| first_of_item(&format!("{prefix}{value}")).is_some_and(|text| is_valid(&text));
             if let Some(form) = right_form_of_value(key(prefix), &text[at..], &is_valid) {
                 return Some(form);
             }
@@ -80,7 +109,14 @@ fn right_form_of_value(key: &str, text: &str, is_valid: &dyn Fn(&str) -> bool) -
             let mut values = text.split(',').take_while(|value| is_valid(value));
             let values: Vec<&str> = values.by_ref().take(MOST_READ).collect();
             return match values.len() {
-                0 => between(key, text.split(',').next().filter(|value| Range::find(value).is_none())?, is_valid),
+                0 => {
+                    let value = text.split(',').next().filter(|value| Range::find(value).is_none())?;
+                    let values: Vec<&str> = value.split('|').take(MOST_READ).collect();
+                    match values.len() > 1 && values.iter().all(|value| is_valid(value)) {
+                        true => Some(several(key, &values)),
+                        false => between(key, value, is_valid),
+                    }
+                }
                 1 => None,
                 _ if key.is_empty() => None,
                 _ => Some(several(key, &values)),
@@ -110,8 +146,7 @@ const MOST_READ: usize = 20;
 fn between(key: &str, value: &str, is_valid: &dyn Fn(&str) -> bool) -> Option<String> {
     let ends = |separator: &&str| value.split_once(*separator).filter(|(a, b)| is_valid(a) && is_valid(b));
     let (from, to) = ["...", "..=", "..", "-", ":", "–"].iter().find_map(ends)?;
-    let range = format!("{from}..{to}");
-    matches!(Range::find(&range), Some(Ok(_))).then(|| format!("{key}{range}"))
+    Range::between(from, to).map(|range| format!("{key}{range}"))
 }
 
 /// `window={1|2|3} or window=1..3`.
@@ -152,12 +187,14 @@ mod tests {
             ("ruh:window=(1,2,4)", "; write window={1|2|4}"),
             ("sbh,ruh:window=1,2,3", "; write window={1|2|3} or window=1..3"),
             ("ruh:window=1,2,3,sbh", "; write window={1|2|3} or window=1..3"),
+            ("ruh:window=1|2", "; write window={1|2} or window=1..2"),
+            ("sbh,ruh:cap=on,window=1|5,metric=mean", "; write window={1|5}"),
             ("ruh:window={1,2}", "; write window={1|2} or window=1..2"),
             ("ruh:window=1..3,5", "; write window={1..3|5}"),
             ("ruh:window={1|2},metric=median,mean", "; write metric={median|mean}"),
             ("ruh:window=1,2,3,4,5,6,7,9", "; write window={1|2|3|4|5|6|...}"),
         ] {
-            let error = parse_list("predictor", text, parse).unwrap_err().to_string();
+            let error = parse_list("predictor", [text], parse).unwrap_err().to_string();
             assert!(error.ends_with(end), "{text}: {error}");
         }
         // Nothing that could have been meant is valid.
@@ -173,19 +210,42 @@ mod tests {
             "ruh:window={1..2},rhu",
             "ruh:window=9-3",
         ] {
-            let error = parse_list("predictor", text, parse).unwrap_err().to_string();
+            let error = parse_list("predictor", [text], parse).unwrap_err().to_string();
             assert!(!error.contains("write"), "{text}: {error}");
         }
         assert!(
-            parse_list("predictor", "ruh:window=3..1", parse).unwrap_err().to_string().contains("before its start")
+            parse_list("predictor", ["ruh:window=3..1"], parse).unwrap_err().to_string().contains("before its start")
         );
+    }
+
+    #[test]
+    fn one_list_of_all_texts_in_which_swept_defaults_are_printed() {
+        let read = |texts: &[&str]| parse_list("predictor", texts.iter().copied(), parse);
+        let list = read(&["ruh:window=2..3", "sbh"]).unwrap();
+        assert_eq!(list.items.iter().map(Spec::to_string).collect::<Vec<_>>(), ["ruh:window=2", "ruh:window=3", "sbh"]);
+        assert_eq!(
+            (list.keys[0].column.as_str(), &list.keys[0].values[..2]),
+            ("predictor.window", &["2".into(), "3".into()][..])
+        );
+        for twice in [&["ruh,ruh"][..], &["ruh", "ruh"], &["ruh:window={3|3}"], &["ruh", "ruh:window=1..5"]] {
+            assert_eq!(read(twice).unwrap_err().to_string(), "the predictor ruh is given twice", "{twice:?}");
+        }
+    }
+
+    /// The first value of each range is enough to find out what was meant.
+    #[test]
+    fn a_wrong_key_after_a_long_range_is_explained_at_once() {
+        let started = std::time::Instant::now();
+        let is_valid = |text: &str| parse(text).is_ok();
+        explain("ruh:window=1..1000000,cap=on,metric=mea", String::new(), &is_valid);
+        assert!(started.elapsed().as_secs_f64() < 1.0);
     }
 
     #[test]
     fn numbers_of_an_option_without_keys() {
         let is_valid = |text: &str| text.parse::<f64>().is_ok();
         let explained = |text| explain(text, "wrong".to_string(), &is_valid);
-        assert_eq!(explained("0.8-1.2"), "wrong; write 0.8..1.2");
+        assert_eq!(explained("0.8-1.2"), "wrong; write 0.8..1.2:0.1");
         assert_eq!(explained("{1,2,5}"), "wrong; write 1,2,5");
         assert_eq!(explained("1,x"), "wrong");
     }

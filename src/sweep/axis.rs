@@ -1,9 +1,8 @@
 //! A list of a grid: an option, the values it takes, and the keys of specs that are swept in it.
 
-use std::collections::BTreeMap;
-
 use crate::experiment::{OPTIONS, OptionForm, Options};
-use crate::spec::{Spec, expand, explain};
+use crate::similar::did_you_mean;
+use crate::spec::{SweptKey, SweptKeys, expand, explain};
 
 /// An option (or `trace`) and the values it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,15 +14,6 @@ pub struct Axis {
     pub values: Vec<String>,
     /// The swept keys of the specs.
     pub keys: Vec<SweptKey>,
-}
-
-/// A key with different values in specs of one name in a list, such as `window` in `ruh:window=1..10,sbh`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SweptKey {
-    /// Its column in results: `predictor.window`.
-    pub column: String,
-    /// Its value, or its default, in each value of the list; empty if a spec does not have this key.
-    pub values: Vec<String>,
 }
 
 /// A list of a grid as written: an option (or `trace`) and texts that [`expand`] reads.
@@ -75,7 +65,7 @@ impl Axis {
                 if let Some(option) = OptionForm::find(name) {
                     let is_valid = |text: &str| option.check(text).is_ok();
                     let options = read_option(option, &value).map_err(|why| wrong(explain(text, why, &is_valid)))?;
-                    swept.add(options.spec(name));
+                    options.spec(name).into_iter().for_each(|spec| swept.add(spec));
                 }
                 values.push(value);
             }
@@ -88,26 +78,28 @@ impl Axis {
         }
         let mut axis = Axis { name: name.to_string(), values, keys: swept.columns(name) };
         if let Some(option) = OptionForm::find(name) {
-            axis.print_values(option, &swept.keys);
+            axis.print_values(option, &swept);
         }
         Ok(axis)
     }
 
     /// Replaces each value by its printed form, and adds the values of the swept keys.
-    fn print_values(&mut self, option: &OptionForm, keys: &[&str]) {
+    fn print_values(&mut self, option: &OptionForm, swept: &SweptKeys) {
         for value in &mut self.values {
             let options = read_option(option, value).expect("checked when the list was read");
-            let Some(spec) = options.spec(option.name) else {
-                // Replications are printed as other options: their value stays as it is.
-                let printed = option.get(&options);
-                *value = if printed.is_empty() { value.clone() } else { printed };
-                self.keys.iter_mut().for_each(|key| key.values.push(String::new()));
-                continue;
-            };
-            for (column, key) in self.keys.iter_mut().zip(keys) {
-                column.values.push(spec.get(key).unwrap_or_default().to_string());
+            self.keys.iter_mut().for_each(|key| key.push(options.spec(option.name)));
+            match options.spec(option.name) {
+                Some(spec) => {
+                    let mut spec = spec.clone();
+                    spec.show_written(swept.names());
+                    *value = spec.to_string();
+                }
+                None => {
+                    // Replications are printed as other options: their value stays as it is.
+                    let printed = option.get(&options);
+                    *value = if printed.is_empty() { value.clone() } else { printed };
+                }
             }
-            *value = spec.keeping(keys);
         }
     }
 
@@ -136,33 +128,6 @@ impl Axis {
     }
 }
 
-/// The keys in which specs of one name differ.
-#[derive(Default)]
-struct SweptKeys {
-    /// The first spec of each name.
-    first: BTreeMap<&'static str, Spec>,
-    /// In the order in which they were found.
-    keys: Vec<&'static str>,
-}
-
-impl SweptKeys {
-    fn add(&mut self, spec: Option<&Spec>) {
-        let Some(spec) = spec else { return };
-        let first = self.first.entry(spec.name()).or_insert_with(|| spec.clone());
-        for ((key, value), (_, other)) in spec.keys().zip(first.keys()) {
-            if value != other && !self.keys.contains(&key) {
-                self.keys.push(key);
-            }
-        }
-    }
-
-    /// Their columns, without values.
-    fn columns(&self, option: &str) -> Vec<SweptKey> {
-        let column = |key: &&str| SweptKey { column: format!("{option}.{key}"), values: Vec::new() };
-        self.keys.iter().map(column).collect()
-    }
-}
-
 /// The list of the replications 0 to n - 1, from their number n.
 fn replications(list: &GridList) -> Result<Axis, String> {
     let number = match &list.texts[..] {
@@ -185,7 +150,8 @@ fn read_text(name: &str, text: &str) -> Result<Vec<String>, String> {
     match OptionForm::find(name) {
         None if name != "trace" => {
             let names: Vec<_> = OPTIONS.iter().map(|option| option.name).collect();
-            Err(format!("this option cannot be swept; the options are trace, {}", names.join(", ")))
+            let meant = did_you_mean(name, names.iter().copied().chain(["trace", REPLICATIONS]));
+            Err(format!("this option cannot be swept; the options are trace, {}{meant}", names.join(", ")))
         }
         None if values.iter().any(|value| value == "-") => {
             Err("a sweep reads its logs more than once, and standard input can be read only once".to_string())

@@ -14,7 +14,7 @@ mod run;
 mod slurm;
 mod store;
 
-pub use axis::{Axis, GridList, GridText, REPLICATIONS, SweptKey};
+pub use axis::{Axis, GridList, GridText, REPLICATIONS};
 pub use grid::{Cells, Grid, GridCell, Labels};
 pub use plan::{Keys, RESULTS_REVISION, StartMode, Sweep, SweepError};
 pub use results::{FinishedRow, ResultColumn, SweepProgress, finished_rows, write_results};
@@ -22,4 +22,4 @@ pub use run::{Failure, RunReport, Shard, run};
 pub use slurm::{SlurmError, Submitted, active_job, submit};
 pub use store::{CellKey, LogState, PartWriter, Store};
 
-pub use crate::spec::expand;
+pub use crate::spec::{SweptKey, expand};

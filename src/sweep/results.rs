@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use crate::metrics::columns::columns;
 use crate::metrics::{Cell, Column, RunRow};
-use crate::report::{Output, OutputError, csv_line};
+use crate::report::{Output, OutputError, csv_line, option_cell};
+use crate::similar::did_you_mean;
 use crate::spec::SpecError;
 
 use super::grid::Grid;
@@ -79,11 +80,19 @@ impl ResultColumn<'_> {
         }
     }
 
+    /// Whether it says what was run.
+    pub fn is_setting(&self) -> bool {
+        match self {
+            ResultColumn::Run(column) => !column.is_number(),
+            ResultColumn::Swept { .. } => true,
+        }
+    }
+
     /// Its value in a row.
     pub fn cell(&self, row: &FinishedRow) -> Cell {
         match self {
             ResultColumn::Run(column) => column.cell(&row.run),
-            ResultColumn::Swept { axis, values, .. } => Cell::Text(values[row.places[*axis]].clone()),
+            ResultColumn::Swept { axis, values, .. } => option_cell(&values[row.places[*axis]]),
         }
     }
 }
@@ -113,17 +122,23 @@ impl Grid {
         all
     }
 
-    /// The columns with these names.
+    /// The columns with these names, of those that say what was run.
     ///
     /// # Errors
     ///
-    /// If there is no column of a name.
+    /// If there is no such column, or it has figures.
     pub fn columns_named(&self, names: &[String]) -> Result<Vec<ResultColumn<'_>>, SpecError> {
         let columns = self.columns();
+        let settings: Vec<_> = columns.iter().filter(|column| column.is_setting()).collect();
         let find = |name: &String| {
-            columns.iter().find(|column| column.name() == name).copied().ok_or_else(|| {
-                let all: Vec<_> = columns.iter().map(ResultColumn::name).collect();
-                SpecError(format!("there is no column '{name}' to group by; the columns are {}", all.join(", ")))
+            settings.iter().find(|column| column.name() == name).map(|column| **column).ok_or_else(|| {
+                let all: Vec<_> = settings.iter().map(|column| column.name()).collect();
+                let meant = did_you_mean(name, all.iter().copied());
+                let why = match columns.iter().any(|column| column.name() == name) {
+                    true => format!("'{name}' has figures, of which means are printed: it is no column to group by"),
+                    false => format!("there is no column '{name}' to group by"),
+                };
+                SpecError(format!("{why}; the columns are {}{meant}", all.join(", ")))
             })
         };
         names.iter().map(find).collect()

@@ -157,6 +157,8 @@ pub enum TraceError {
         name: String,
         /// The error of the operating system or the decoder.
         error: io::Error,
+        /// A file with a similar name, if there is none of this name.
+        similar: Option<String>,
     },
     /// A read failed: a truncated or damaged file, or a broken disk.
     Read {
@@ -226,7 +228,10 @@ pub enum TraceError {
 impl fmt::Display for TraceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TraceError::Open { name, error } => write!(f, "cannot open {name}: {error}"),
+            TraceError::Open { name, error, similar } => {
+                write!(f, "cannot open {name}: {error}")?;
+                similar.as_ref().map_or(Ok(()), |file| write!(f, "; did you mean the file '{file}'?"))
+            }
             TraceError::Read { name, lines, error } => {
                 write!(f, "{name}: cannot be read past line {lines}: {error}; ")?;
                 write!(f, "if it is a compressed log, it is damaged or incomplete: download it again")

@@ -99,27 +99,31 @@ fn field(line: &[u8]) -> Option<(String, String)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn header(lines: &[&str]) -> Header {
+impl Header {
+    /// A header of these lines.
+    pub(super) fn of_lines(lines: &[&str]) -> Header {
         let mut header = Header::default();
         lines.iter().for_each(|line| header.push(line.as_bytes()));
         header
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
 
     #[test]
     fn the_machine_is_the_leading_number_of_max_procs_else_max_nodes() {
-        assert_eq!(header(&["; MaxProcs: 1664 (72, 1368, 224)", "; MaxNodes: 184"]).procs(), Some(1664));
-        assert_eq!(header(&["; MaxNodes: 338 (batch partition; 512 total)"]).procs(), Some(338));
-        assert_eq!(header(&["; MaxProcs: -1", ";maxnodes:64"]).procs(), Some(64));
-        assert_eq!(header(&["; MaxProcs: 0", "; MaxNodes: many", "; MaxJobs: 7"]).procs(), None);
-        assert_eq!(header(&["; MaxProcs:", "; MaxProcs: 12"]).procs(), Some(12));
+        assert_eq!(Header::of_lines(&["; MaxProcs: 1664 (72, 1368, 224)", "; MaxNodes: 184"]).procs(), Some(1664));
+        assert_eq!(Header::of_lines(&["; MaxNodes: 338 (batch partition; 512 total)"]).procs(), Some(338));
+        assert_eq!(Header::of_lines(&["; MaxProcs: -1", ";maxnodes:64"]).procs(), Some(64));
+        assert_eq!(Header::of_lines(&["; MaxProcs: 0", "; MaxNodes: many", "; MaxJobs: 7"]).procs(), None);
+        assert_eq!(Header::of_lines(&["; MaxProcs:", "; MaxProcs: 12"]).procs(), Some(12));
     }
 
     #[test]
     fn values_may_hold_colons_and_any_bytes() {
-        let mut header = header(&["; Note: a: b", "; no field here"]);
+        let mut header = Header::of_lines(&["; Note: a: b", "; no field here"]);
         header.push(b"; Computer: caf\xe9");
         assert_eq!(header.get("note").as_deref(), Some("a: b"));
         assert_eq!(header.get("Computer").as_deref(), Some("caf\u{fffd}"));
@@ -155,10 +159,10 @@ mod tests {
 
     #[test]
     fn the_header_of_a_schedule_says_what_the_machine_was() {
-        let log = header(&["; Version: 2.2", "; MaxProcs: 338", "; Note: x"]);
+        let log = Header::of_lines(&["; Version: 2.2", "; MaxProcs: 338", "; Note: x"]);
         let text = |h: &Header| h.lines().map(|l| String::from_utf8_lossy(l).into_owned()).collect::<Vec<_>>();
         assert_eq!(text(&log.with_procs(338)), text(&log));
         assert_eq!(text(&log.with_procs(512)), ["; Version: 2.2", "; MaxProcs: 512", "; Note: x"]);
-        assert_eq!(text(&header(&["; Note: x"]).with_procs(8)), ["; Note: x", "; MaxProcs: 8"]);
+        assert_eq!(text(&Header::of_lines(&["; Note: x"]).with_procs(8)), ["; Note: x", "; MaxProcs: 8"]);
     }
 }

@@ -10,6 +10,7 @@ use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use super::TraceError;
+use crate::similar::similar_file;
 
 /// The bytes read at once. A read of this size from a [`Source`] bypasses the buffer of `BufReader`.
 pub const BUFFER: usize = 1 << 18;
@@ -60,7 +61,13 @@ impl Source {
     /// # Errors
     /// If it cannot be opened or its first bytes cannot be read.
     pub fn open(&self) -> Result<Box<dyn BufRead>, TraceError> {
-        let failed = |error| TraceError::Open { name: self.name(), error };
+        let failed = |error: io::Error| {
+            let similar = match self {
+                Source::File(path) if error.kind() == io::ErrorKind::NotFound => similar_file(path),
+                _ => None,
+            };
+            TraceError::Open { name: self.name(), error, similar }
+        };
         let packed: Box<dyn Read> = match self {
             Source::File(path) => {
                 let file = File::open(path).map_err(failed)?;

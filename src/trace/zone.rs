@@ -81,16 +81,10 @@ impl LocalClock<'_> {
 mod tests {
     use super::*;
 
-    fn header(lines: &[&str]) -> Header {
-        let mut header = Header::default();
-        lines.iter().for_each(|line| header.push(line.as_bytes()));
-        header
-    }
-
     /// From `date -d @TIME` with TZ set.
     #[test]
     fn clocks_change_between_summer_and_winter() {
-        let zone = Zone::of(&header(&["; TimeZone: -18000", "; TimeZoneString: US/Eastern"]));
+        let zone = Zone::of(&Header::of_lines(&["; TimeZone: -18000", "; TimeZoneString: US/Eastern"]));
         let mut clock = zone.clock();
         // 1996-06-26 16:06:00 UTC is noon in New York's summer.
         assert_eq!(clock.local(835_805_160), 835_805_160 - 4 * 3600);
@@ -103,9 +97,9 @@ mod tests {
 
     #[test]
     fn a_zone_that_is_not_known_is_the_constant_one_or_utc() {
-        let fixed = Zone::of(&header(&["; TimeZone: 3600", "; TimeZoneString: Europe/Atlantis"]));
+        let fixed = Zone::of(&Header::of_lines(&["; TimeZone: 3600", "; TimeZoneString: Europe/Atlantis"]));
         assert_eq!((fixed.clock().local(0), fixed.name()), (3600, "UTC+01"));
-        let none = Zone::of(&header(&["; TimeZone: 999999999"]));
+        let none = Zone::of(&Header::of_lines(&["; TimeZone: 999999999"]));
         assert_eq!((none.clock().local(7), none.name()), (7, "UTC"));
         assert_eq!(none.clock().local(1 << 60), 1 << 60);
     }

@@ -48,6 +48,7 @@ pub fn forward_waits(
     let predictor = Named { name: setting.predictor.to_string(), value: predictor };
     let options = EngineOptions { unix_start: schedule.unix_start, ..EngineOptions::default() };
     let mut past = Simulation::new(schedule.procs, policy, predictor, options);
+    let first_submission = jobs.first().map_or(0, |job| job.submission.submit);
     let mut waits = Vec::with_capacity(wanted.len());
     let mut at = 0;
     for together in jobs[..wanted.end].chunk_by(|a, b| a.submission.submit == b.submission.submit) {
@@ -60,7 +61,8 @@ pub fn forward_waits(
         // No job has started at this instant yet: which ones do is part of the prediction.
         for _ in together {
             if wanted.contains(&at) {
-                waits.push(forward_wait(&mut past, JobId(at as u32), schedule.procs, forward)?);
+                let target = JobId(at as u32);
+                waits.push(forward_wait(&mut past, target, schedule.procs, forward, first_submission)?);
                 watch(waits.len());
             }
             at += 1;
@@ -70,12 +72,13 @@ pub fn forward_waits(
     Ok(waits)
 }
 
-/// How long a waiting job waits from now on if all run times are as predicted.
+/// How long a waiting job waits from now on if all run times are as predicted. `first_submission` is that of the past.
 fn forward_wait(
     past: &mut Simulation,
     target: JobId,
     procs: u32,
     forward: &ForwardSetting,
+    first_submission: Time,
 ) -> Result<Seconds, EngineError> {
     let now = past.now();
     let (view, board) = past.view_and_board();
@@ -104,7 +107,8 @@ fn forward_wait(
     };
     let predictor = predict::catalog::parse(knowledge).expect("a predictor of the catalog");
     let setting = &forward.setting;
-    let policy = schedule::catalog::build(&setting.scheduler, &jobs);
+    let mut policy = schedule::catalog::build(&setting.scheduler, &jobs);
+    policy.set_first_submission(first_submission);
     let policy = Box::new(WithSubmissions { policy, submits });
     let policy = Named { name: setting.scheduler.to_string(), value: policy as Box<dyn Policy> };
     let predictor = Named { name: knowledge.to_string(), value: predict::catalog::build(&predictor) };
@@ -131,6 +135,10 @@ struct WithSubmissions {
 }
 
 impl Policy for WithSubmissions {
+    fn set_first_submission(&mut self, submit: Time) {
+        self.policy.set_first_submission(submit);
+    }
+
     fn on_arrival(&mut self, id: JobId, job: &Submission) {
         self.policy.on_arrival(id, &Submission { submit: self.submits[id.index()], ..*job });
     }
@@ -218,6 +226,26 @@ mod tests {
         // Only the second has waited for a minute at 100. At 150 the third has, too.
         assert_eq!(wait_of_last("easy:queue=spf,starve=1m"), 10 + 50 + 20);
         assert_eq!(wait_of_last("easy:queue=spf,starve=80s"), 10 + 50);
+    }
+
+    /// The order `f1` counts submissions from the first job of the log, though it does not run any more. 100 processors, of
+    /// which the second and the third job need all. The second runs until 1,199,999. The ranks of the others are then
+    /// 5 100 + 870 log10(1,000,000) = 5720 and 1 + 870 log10(1,100,000) = 5257, so the last job starts first.
+    #[test]
+    fn orders_of_the_queue_count_from_the_first_job_of_the_log() {
+        let job = |submit, procs, estimate| Job {
+            submission: Submission::new(submit, procs, estimate),
+            runtime: estimate,
+            recorded_wait: None.into(),
+            record: 0,
+            number: 0,
+        };
+        let jobs = [job(0, 1, 10), job(999_999, 100, 200_000), job(1_000_000, 100, 100_000), job(1_100_000, 1, 10)];
+        let starts = [0, 999_999, 1_200_009, 1_199_999];
+        let schedule = SiteSchedule { jobs: &jobs, starts: &starts, procs: 100, unix_start: None };
+        let setting = Setting::parse("fcfs:queue=f1", "estimate").unwrap();
+        let forward = ForwardSetting { setting, plans: ForwardPlans::Estimate };
+        assert_eq!(forward_waits(&schedule, &forward, 3..4, &|_| ()).unwrap(), [99_999]);
     }
 
     /// 4 processors. The first job, estimated at 100 s, runs on 3 of them; its predictor says 200 s. The second needs all

@@ -92,9 +92,9 @@ const SIMULATE: Form = Form {
     keys: &[
         Key {
             name: "scheduler",
-            kind: Kind::Choice(&["fcfs", "easy", "sjbf", "conservative"]),
+            kind: Kind::Text { what: "a scheduler", canonical: parse_scheduler },
             default: "easy",
-            about: "the scheduler of that simulation",
+            about: "the scheduler of that simulation; in parentheses if it has several keys",
         },
         Key {
             name: "predictor",
@@ -125,7 +125,14 @@ fn parse_share(text: &str) -> Result<String, String> {
     }
 }
 
-/// A predictor with several keys is written in parentheses, because commas also separate the keys of the method.
+fn parse_scheduler(text: &str) -> Result<String, String> {
+    let spec = crate::schedule::catalog::parse(bare(text)).map_err(|error| error.to_string())?;
+    if crate::schedule::catalog::is_replay(&spec) {
+        return Err(format!("{spec} repeats the starts of the log, which are not known when a wait is predicted"));
+    }
+    Ok(as_value(&spec))
+}
+
 fn parse_predictor(text: &str) -> Result<String, String> {
     let spec = crate::predict::catalog::parse(bare(text)).map_err(|error| error.to_string())?;
     // A prediction must not use the actual run times of waiting jobs.
@@ -134,8 +141,14 @@ fn parse_predictor(text: &str) -> Result<String, String> {
             "{spec} uses the actual run times of waiting jobs, which are not known when a wait is predicted"
         ));
     }
+    Ok(as_value(&spec))
+}
+
+/// A spec as the value of a key. One with several keys is written in parentheses, because commas also separate the keys of
+/// the method.
+fn as_value(spec: &Spec) -> String {
     let text = spec.to_string();
-    Ok(if text.contains(',') { format!("({text})") } else { text })
+    if text.contains(',') { format!("({text})") } else { text }
 }
 
 fn bare(text: &str) -> &str {
@@ -176,7 +189,7 @@ impl WaitMethod {
                 _ => QueueTimeMethod::Combined { least: 2 },
             }),
             _ => MethodKind::Simulate(ForwardSetting {
-                setting: Setting::parse(spec.text("scheduler"), bare(spec.text("predictor")))?,
+                setting: Setting::parse(bare(spec.text("scheduler")), bare(spec.text("predictor")))?,
                 plans: match spec.text("plans") {
                     "prediction" => ForwardPlans::Prediction,
                     _ => ForwardPlans::Estimate,
@@ -207,6 +220,18 @@ impl WaitMethod {
     }
 }
 
+impl AsRef<Spec> for WaitMethod {
+    fn as_ref(&self) -> &Spec {
+        &self.spec
+    }
+}
+
+impl AsMut<Spec> for WaitMethod {
+    fn as_mut(&mut self) -> &mut Spec {
+        &mut self.spec
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -229,6 +254,11 @@ mod tests {
             ("simulate:scheduler=easy", "simulate"),
             ("simulate:predictor=ruh:window=2", "simulate:predictor=ruh:window=2"),
             ("simulate:predictor=(ruh:window=2,cap=on)", "simulate:predictor=(ruh:window=2,cap=on)"),
+            ("simulate:scheduler=sjbf:running=estimate", "simulate:scheduler=sjbf:running=estimate"),
+            (
+                "simulate:scheduler=(easy:starve=60m,queue=wfp3),predictor=kin",
+                "simulate:scheduler=(easy:queue=wfp3,starve=1h),predictor=kin",
+            ),
             ("simulate:plans=estimate", "simulate"),
             ("simulate:plans=prediction,predictor=ruh", "simulate:predictor=ruh,plans=prediction"),
         ] {
@@ -242,7 +272,8 @@ mod tests {
             ("knn:degree=0", "'0' is not a whole number from 1 to 100"),
             ("qbets:quantile=1", "'1' is not a number above 0 and below 1"),
             ("ibl:k=0", "'0' is not a whole number of at least 1"),
-            ("simulate:scheduler=replay", "'replay' is not one of fcfs, easy, sjbf, conservative"),
+            ("simulate:scheduler=replay", "replay repeats the starts of the log, which are not known"),
+            ("simulate:scheduler=easy:queue=sjf", "'sjf' is not one of fcfs, lcfs, spf"),
             ("simulate:plans=runtime", "'runtime' is not one of estimate, prediction"),
             ("simulate:predictor=rhu", "unknown predictor 'rhu'"),
             ("simulate:predictor=perfect", "uses the actual run times of waiting jobs"),

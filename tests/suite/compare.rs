@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -11,28 +10,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use shadowtime::rng::stream;
 
-use crate::support::{Ran, sim, sim_fed, sim_ok};
-
-struct Folder(tempfile::TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Folder(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn text(&self, name: &str) -> String {
-        self.path(name).to_str().unwrap().to_string()
-    }
-
-    fn write(&self, name: &str, content: impl AsRef<[u8]>) -> String {
-        fs::write(self.path(name), content).unwrap();
-        self.text(name)
-    }
-}
+use crate::support::{Folder, Ran, sim, sim_fed, sim_ok};
 
 const RUNS: &str = "trace,procs,scheduler,predictor,jobs,wait_mean,utilization,load,options\n\
     demo,128,easy,ruh,100,200.000,0.500000,1,\n\
@@ -68,8 +46,11 @@ easy       ruh                  1               utilization  0.500000  0.500100 
 
 2 rows, 3 columns compared: 3 cells in 2 rows differ, 1 row only in FIRST, 1 row only in SECOND
 ";
-    let shown = ran.out.replace(&first, "FIRST").replace(&second, "SECOND");
-    assert_eq!(shown, expected);
+    // The closing line is wrapped, because the names are long.
+    let (table, closing) = ran.out.split_once("\n\n").unwrap();
+    assert!(closing.lines().count() > 1, "{closing}");
+    let shown = format!("{table}\n\n{}\n", closing.lines().collect::<Vec<_>>().join(" "));
+    assert_eq!(shown.replace(&first, "FIRST").replace(&second, "SECOND"), expected);
     assert_eq!(ran.err, format!("warning: {first} has no column new: not compared\n"));
     // The largest, and how many more.
     let ran = compare(&first, &second, &["--format", "table", "--top", "1"]);
@@ -134,6 +115,12 @@ fn outputs_of_the_program_equal_themselves_and_a_changed_one_does_not() {
     // Another predictor is another run.
     let ran = compare(&a, &b, &[]);
     assert!(ran.code == 1 && ran.err.contains("1 row only in"), "{}", ran.err);
+    assert!(ran.err.trim_end().ends_with("no run is in both files; to compare settings use lists and --baseline"));
+    // A job may be predicted several times at one instant.
+    let predictions = folder.text("predictions.csv");
+    sim_ok(&["--first", "300", "--predictor", "sbh", "--predictions-out", &predictions]);
+    let ran = compare(&predictions, &predictions, &[]);
+    assert!(ran.code == 0 && ran.err.contains(" rows, 1 column compared: no difference"), "{}", ran.err);
     // The sweep writes the default, the plain command does not: it is the same run.
     let grid = ["sweep", "--predictor", "ruh:window=2..3", "--first", "800", "--baseline", "easy/estimate"];
     sim_ok(&[&grid[..], &["--out", &folder.text("study")]].concat());
@@ -165,7 +152,12 @@ fn what_cannot_be_compared() {
     let rows: Vec<&str> = RUNS.lines().collect();
     for (name, content, message) in [
         ("empty.csv", "".to_string(), "empty.csv: it is empty"),
-        ("bare.csv", rows[1].to_string() + "\n", "is not the header of an output of sim"),
+        ("bare.csv", rows[1].to_string() + "\n", "is not the header of an output that can be compared"),
+        (
+            "info.csv",
+            "trace,procs,jobs,rows,steps\n".to_string(),
+            "is not the header of an output that can be compared",
+        ),
         (
             "twice.csv",
             format!("{RUNS}{}\n", rows[2]),

@@ -88,7 +88,13 @@ fn bash_completes_commands_options_names_keys_and_values() {
         ("sim --baseline ea", "easy/"),
         ("sim --overrun ", "extend kill"),
         ("sim --format j", "json"),
-        ("sim sweep --group-by wait_m", "wait_mean wait_max"),
+        // The columns that say what was run.
+        ("sim sweep --group-by wait_m", ""),
+        ("sim sweep --group-by pr", "procs predictor procs-field"),
+        ("sim sweep --group-by trace,loa", "trace,load"),
+        ("sim --by wi", "width"),
+        ("sim --by width,us", "width,user"),
+        ("sim help sw", "sweep sweeps"),
         ("sim --offered", ""),
         ("sim malleable --offered", "--offered-load"),
     ] {
@@ -100,8 +106,39 @@ fn bash_completes_commands_options_names_keys_and_values() {
     assert!(first.contains("sweep") && first.contains("completions") && !first.contains("--"), "{first}");
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("ctc.swf"), "").unwrap();
-    for line in ["sim ctc", "sim --trace ct", "sim wait ct", "sim sweep --trace ct", "sim meta ct"] {
+    for line in [
+        "sim ctc",
+        "sim --trace ct",
+        "sim wait ct",
+        "sim sweep --trace ct",
+        "sim meta ct",
+        "sim meta --site A=ct",
+        "sim compare ct",
+        "sim compare x.csv ct",
+    ] {
         assert_eq!(bash_in(folder.path(), line), ["ctc.swf"], "{line}");
+    }
+    for (line, expected) in [
+        ("sim sweep --trace a.swf,ct", "a.swf,ctc.swf"),
+        ("sim --predictor smith:templates=@ct", "@ctc.swf"),
+        ("sim --predictor ruh,smith:templates=@ct", "@ctc.swf"),
+    ] {
+        assert_eq!(bash_in(folder.path(), line), [expected], "{line}");
+    }
+    // Names with special characters: they are not patterns, and can be used as they are offered.
+    for name in ["a[1].swf", "a1.swf", "my log.swf"] {
+        std::fs::write(folder.path().join(name), "").unwrap();
+    }
+    for (line, expected) in [
+        ("sim a", &["a1.swf", "a\\[1\\].swf"][..]),
+        ("sim 'a[", &["a[1].swf"]),
+        ("sim my", &["my\\ log.swf"]),
+        ("sim 'my l", &["my log.swf"]),
+        ("sim --trace m", &["my\\ log.swf"]),
+    ] {
+        let mut found = bash_in(folder.path(), line);
+        found.sort();
+        assert_eq!(found, expected, "{line}");
     }
 }
 

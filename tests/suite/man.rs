@@ -50,6 +50,21 @@ fn every_command_and_topic_has_a_page() {
     for part in [".TH SIM 1", ".SH NAME", ".SH SYNOPSIS", ".SH EXAMPLES", ".SH \"SEE ALSO\"", "sim\\-sweep"] {
         assert!(main.contains(part), "{part}\n{main}");
     }
+    // What each command does.
+    assert!(main.contains(".SH COMMANDS\n.TP\n\\fBsweep\\fR\nRun a grid of settings"), "{main}");
+    // No section twice, and a reference to a page is in the last section.
+    for page in pages(&folder).iter().filter(|page| page.extension().unwrap() == "1") {
+        let text = fs::read_to_string(page).unwrap();
+        let mut sections: Vec<_> = text.lines().filter(|line| line.starts_with(".SH ")).collect();
+        let count = sections.len();
+        sections.sort_unstable();
+        sections.dedup();
+        assert!(count == sections.len() && !text.contains("See also:"), "{page:?}: {sections:?}");
+    }
+    assert!(read("man1/sim-sweep.1").ends_with("\\fBsim\\-sweeps\\fR(7)\n"));
+    // Lines of examples are not filled.
+    let lines = read("man1/sim-completions.1");
+    assert!(lines.contains("\n.EX\nsource <(sim completions bash)  "), "{lines}");
     // What help hides is not on a page.
     assert!(!read("man1/sim-malleable.1").contains("rho"));
     for page in pages(&folder) {

@@ -51,6 +51,8 @@ fn a_word_that_is_neither_a_command_nor_a_file_is_refused_with_what_was_meant() 
     for (args, message) in [
         (&["swep"][..], "'swep' is neither a command nor a file; did you mean the command 'sweep'?"),
         (&["swep", "--out", "x"], "did you mean the command 'sweep'?"),
+        (&["-q", "swep", "--out", "x"], "did you mean the command 'sweep'?"),
+        (&["--quiet", "sweep", "-q", "statsu"], "did you mean the command 'status'?"),
         (&["--predictor", "ruh", "wiat"], "did you mean the command 'wait'?"),
         (&["sweep", "statsu"], "did you mean the command 'status'?"),
         (&["qqq"], "'qqq' is neither a command nor a file\n"),
@@ -73,10 +75,133 @@ fn a_word_that_is_neither_a_command_nor_a_file_is_refused_with_what_was_meant() 
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}");
         assert!(ran.err.starts_with("error: ") && ran.err.contains(message), "{args:?}: {}", ran.err);
     }
-    let ran = sim(&[near.to_str().unwrap()]);
-    assert!(ran.code == 2 && ran.err.contains(&format!("did you mean the file '{log}'?")), "{}", ran.err);
+    // A log that is not found, in every command that reads one.
+    let (near, study) = (near.to_str().unwrap(), folder.path().join("study"));
+    let out = study.to_str().unwrap();
+    for args in [
+        &[near][..],
+        &["--trace", near],
+        &["wait", near],
+        &["trace", "info", near],
+        &["trace", "validate", near],
+        &["search", near],
+        &["meta", near],
+        &["meta", "--site", &format!("A={near}")],
+        &["estimates", "--estimates", "f", near],
+        &["compare", near, &log],
+        &["sweep", near, "--out", out],
+        &["sweep", "--trace", near, "--out", out],
+    ] {
+        let ran = sim(args);
+        assert!(ran.code == 2 && ran.err.contains(&format!("cannot open {near}: ")), "{args:?}: {}", ran.err);
+        assert!(ran.err.contains(&format!("; did you mean the file '{log}'?")), "{args:?}: {}", ran.err);
+    }
+    assert!(!study.exists(), "the folder of a sweep that cannot start was made");
     let ran = sim(&[&log, "wait"]);
     assert!(ran.code == 2 && ran.err.contains("a log cannot be given before the command 'wait'"), "{}", ran.err);
+}
+
+/// The same mistake has the same message in all commands, and a wrong form of several values shows the right one.
+#[test]
+fn a_list_is_read_in_one_way_everywhere() {
+    for (command, option, name, key) in [
+        ("", "--predictor", "ruh", "window"),
+        ("sweep --dry-run", "--predictor", "ruh", "window"),
+        ("wait", "--method", "ibl", "k"),
+        ("meta --scenario 1K-equal-I", "--policy", "k-distributed", "k"),
+        ("malleable", "--strategy", "bias", "classes"),
+    ] {
+        let run = |value: &str| sim(&command.split_whitespace().chain([option, value]).collect::<Vec<_>>());
+        for (form, right) in [
+            ("1-10", "=1..10"),
+            ("{1,2}", "={1|2} or KEY=1..2"),
+            ("1,2,3", "={1|2|3} or KEY=1..3"),
+            ("[1,2]", "={1|2} or KEY=1..2"),
+            ("1|2", "={1|2} or KEY=1..2"),
+        ] {
+            let (value, ran) = (format!("{name}:{key}={form}"), run(&format!("{name}:{key}={form}")));
+            assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{command} {value}");
+            assert!(ran.err.starts_with(&format!("error: invalid value '{value}' for '{option} <")), "{}", ran.err);
+            let right = format!("; write {key}{}\n", right.replace("KEY", key));
+            assert!(ran.err.contains(&right), "{command} {value}: {}", ran.err);
+        }
+        let ran = run("nobody");
+        assert!(ran.err.starts_with(&format!("error: invalid value 'nobody' for '{option} <")), "{}", ran.err);
+        // Equal rows would be told apart by nothing. (A sweep is the product of its lists as they are written.)
+        if !command.starts_with("sweep") {
+            let ran = run(&format!("{name},{name}"));
+            let what = option.trim_start_matches('-');
+            assert!(ran.code == 2 && ran.err.contains(&format!("the {what} {name} is given twice")), "{}", ran.err);
+        }
+    }
+    let ran = sim(&["--predictor", "ruh", "--predictor", "ruh:window=3"]);
+    assert!(ran.code == 2 && ran.err.contains("the predictor ruh is given twice"), "{}", ran.err);
+    // A range must reach its end.
+    for (text, right) in [("0.8..1.2", "write a step, such as 0.8..1.2:0.1"), ("0.8-1.2", "; write 0.8..1.2:0.1")] {
+        let ran = sim(&["sweep", "--dry-run", "--load", text]);
+        assert!(ran.code == 2 && ran.err.contains(right), "{text}: {}", ran.err);
+    }
+}
+
+/// A default that was swept keeps its label, and a swept key has a column.
+#[test]
+fn a_swept_key_has_a_column_and_a_label_everywhere() {
+    for (args, column, values) in [
+        (
+            "--first 200 --predictor ruh:window=2..3,perfect",
+            "predictor.window",
+            "ruh:window=2|2 ruh:window=3|3 perfect|",
+        ),
+        (
+            "--first 200 --predictor ruh:window=2..3 --replications 2",
+            "predictor.window",
+            "ruh:window=2|2 ruh:window=3|3",
+        ),
+        ("wait --first 400 --method ibl:k=50..51,qbets", "method.k", "ibl:k=50|50 ibl:k=51|51 qbets|"),
+        (
+            "meta --scenario 1K-equal-I --days 1 --policy static,k-distributed:k=1..2",
+            "policy.k",
+            "static| k-distributed:k=1|1 k-distributed:k=2|2",
+        ),
+        (
+            "malleable --days 1 --view system --strategy avg:min-share=0..0.2:0.1",
+            "strategy.min-share",
+            "avg:min-share=0|0 avg:min-share=0.1|0.1 avg:min-share=0.2|0.2",
+        ),
+    ] {
+        let csv = sim_ok(&args.split(' ').chain(["--format", "csv"]).collect::<Vec<_>>());
+        let mut rows = csv::Reader::from_reader(csv.as_bytes());
+        let header = rows.headers().unwrap().clone();
+        let at = |name: &str| header.iter().position(|other| other == name).unwrap_or_else(|| panic!("{name}: {csv}"));
+        let (label, key) = (at(column.split('.').next().unwrap()), at(column));
+        let found: Vec<_> =
+            rows.records().map(|row| row.unwrap()).map(|row| format!("{}|{}", &row[label], &row[key])).collect();
+        assert_eq!(found.join(" "), values, "{args}");
+        // A number in JSON.
+        let json = sim_ok(&args.split(' ').chain(["--format", "json"]).collect::<Vec<_>>());
+        assert!(json.contains(&format!("\"{column}\": ")) && !json.contains(&format!("\"{column}\": \"")), "{json}");
+    }
+    // The headings of tables, and the first column of files.
+    let args =
+        ["--first", "200", "--predictor", "ruh:window=2..3", "--format", "table", "--by", "width", "--by-out", "-"];
+    let ran = sim(&args);
+    assert!(ran.err.contains("sjbf/ruh:window=2") && ran.err.contains("sjbf/ruh:window=3"), "{}", ran.err);
+    assert!(ran.out.contains("\nsjbf/ruh:window=3,width,"), "{}", ran.out);
+    // Without a list the shortest text is printed, as ever.
+    assert!(sim_ok(&["--first", "200", "--predictor", "ruh:window=3", "--format", "csv"]).contains(",sjbf,ruh,200,"));
+}
+
+/// Counts are whole numbers in JSON.
+#[test]
+fn counts_have_no_decimal_point() {
+    let (folder, _log) = log();
+    let study = folder.path().join("study").to_str().unwrap().to_string();
+    let json = sim_ok(&["sweep", "--load", "1,1.5", "--first", "50", "--out", &study, "--format", "json"]);
+    for text in ["\"procs\": 128,", "\"jobs\": 50,", "\"load\": 1,", "\"load\": 1.5,", "\"first\": 50,"] {
+        assert!(json.contains(text), "{text}: {json}");
+    }
+    let json = sim_ok(&["wait", "--at", "400", "--format", "json"]);
+    assert!(json.contains("\"job\": 400,") && json.contains("\"seed\": 1"), "{json}");
 }
 
 #[test]
@@ -109,6 +234,8 @@ fn rows_have_all_formats_everywhere() {
         vec!["list", "topics"],
         vec!["trace", "validate"],
         vec!["sweep", "status", &study],
+        vec!["sweep", "merge", &study],
+        vec!["sweep", "--load", "1,2", "--dry-run"],
         vec!["generate", "sessions", "--jobs", "50", "--out", &made],
         vec!["generate", "lublin", "--jobs", "50", "--out", &made],
         vec!["estimates", &log, "--estimates", "f", "--out", &made],
@@ -167,6 +294,15 @@ fn seeds_are_the_same_by_default_and_shown() {
         assert_eq!(with(command, ""), with(command, "--seed 1"), "{command}");
     }
     assert!(with("--first 200 --shake 30s --format csv --no-header", "").trim_end().ends_with("shake=30s seed=1"));
+    for (command, text) in [
+        ("wait --first 500 --at 400 --format table", "seed 5"),
+        ("wait --first 500 --ask procs=4,estimate=1h --format csv", ",seed"),
+        ("meta --scenario 1K-equal-I --days 1 --policy static --format table", "seed 5"),
+        ("malleable --days 1 --strategy avg --format table", "seed 5"),
+    ] {
+        let out = with(command, "--seed 5");
+        assert!(out.contains(text), "{command}: {out}");
+    }
     for command in [
         "search --first 300 --generations 2 --population 6",
         "wait --first 500 --method knn",
@@ -175,4 +311,46 @@ fn seeds_are_the_same_by_default_and_shown() {
         let csv = with(&format!("{command} --format csv"), "--seed 5");
         assert!(csv.lines().next().unwrap().ends_with(",seed") && csv.trim_end().ends_with(",5"), "{csv}");
     }
+}
+
+#[test]
+fn an_option_that_would_have_no_effect_is_refused() {
+    for (args, needed) in [(&["--top", "3"][..], "--by <KEYS>"), (&["--series-step", "2h"], "--series-out <FILE>")] {
+        let ran = sim(args);
+        assert!(ran.code == 2 && ran.err.contains(needed), "{args:?}: {}", ran.err);
+    }
+}
+
+/// A file of a grid, and groups.
+#[test]
+fn wrong_names_in_a_grid_are_suggested() {
+    let (folder, _log) = log();
+    let file = folder.path().join("grid.toml");
+    fs::write(&file, "predictr = \"ruh\"\n").unwrap();
+    let ran = sim(&["sweep", file.to_str().unwrap(), "--dry-run"]);
+    assert!(ran.code == 2 && ran.err.contains("; did you mean 'predictor'?"), "{}", ran.err);
+    for (name, message) in [
+        ("predictr", "there is no column 'predictr' to group by; the columns are trace, procs, "),
+        ("predictr", "; did you mean 'predictor'?"),
+        ("wait_mean", "'wait_mean' has figures, of which means are printed"),
+    ] {
+        let ran = sim(&["sweep", "--load", "1,2", "--dry-run", "--group-by", name]);
+        assert!(ran.code == 2 && ran.err.contains(message), "{name}: {}", ran.err);
+    }
+}
+
+/// Logs of one name are told apart by their folders.
+#[test]
+fn sites_have_the_names_of_their_logs() {
+    let (folder, log) = log();
+    let logs = ["a", "b"].map(|name| {
+        fs::create_dir(folder.path().join(name)).unwrap();
+        let path = folder.path().join(name).join("kth.swf");
+        fs::copy(&log, &path).unwrap();
+        path.to_str().unwrap().to_string()
+    });
+    let csv = sim_ok(&["meta", &logs[0], &logs[1], "--first", "100", "--policy", "static", "--format", "csv"]);
+    assert!(csv.contains(",share_a-kth_pct,share_b-kth_pct,"), "{csv}");
+    let ran = sim(&["meta", &logs[0], "--site", &format!("kth={}", logs[1])]);
+    assert!(ran.err.contains("two sites are called 'kth'; name them: --site NAME=LOG"), "{}", ran.err);
 }

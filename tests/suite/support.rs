@@ -49,6 +49,34 @@ pub fn starts(outcomes: &[Outcome]) -> Vec<i64> {
     outcomes.iter().map(|outcome| outcome.start.get().unwrap()).collect()
 }
 
+/// A folder for the files of a test. It is removed at its end.
+pub struct Folder(pub tempfile::TempDir);
+
+impl Folder {
+    pub fn new() -> Self {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// The path of a file as an argument.
+    pub fn text(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().to_string()
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Writes a file. Returns its path as an argument.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        std::fs::write(self.path(name), content).unwrap();
+        self.text(name)
+    }
+}
+
 /// The result of a run of the program: exit code, standard output, standard error.
 #[derive(Debug)]
 pub struct Ran {

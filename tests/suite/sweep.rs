@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{Ran, assert_golden, demo_text, sim, sim_ok};
+use crate::support::{Folder, Ran, assert_golden, demo_text, sim, sim_ok};
 
 /// A grid of 24 cells on the embedded log.
 const GRID: [&str; 8] = [
@@ -19,26 +19,6 @@ const GRID: [&str; 8] = [
     "--first",
     "2000",
 ];
-
-struct Folder(tempfile::TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Folder(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn text(&self, name: &str) -> String {
-        self.path(name).to_str().unwrap().to_string()
-    }
-
-    fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-    }
-}
 
 /// Runs a sweep of these lists into a folder.
 fn sweep(grid: &[&str], out: &str, more: &[&str]) -> Ran {
@@ -311,7 +291,7 @@ fn groups_have_means_and_intervals() {
     assert!(table.out.contains(" +- "), "{}", table.out);
     let json = sweep(&GRID, &folder.text("a"), &["--resume", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
-    assert_eq!((json.as_array().unwrap().len(), &json[1]["load"]), (24, &1.0.into()));
+    assert_eq!((json.as_array().unwrap().len(), &json[1]["load"]), (24, &1.into()));
     let error = sweep(&GRID, &folder.text("a"), &["--resume", "--group-by", "color"]);
     assert!(error.code == 2 && error.err.contains("no column 'color' to group by"), "{}", error.err);
 }
@@ -440,12 +420,13 @@ fn bad_sweeps() {
     let folder = Folder::new();
     let out = folder.text("a");
     for (grid, message) in [
-        (&["--predictor", "rhu"][..], "predictor: unknown predictor 'rhu'"),
+        (&["--predictor", "rhu"][..], "invalid value 'rhu' for '--predictor <SPEC>': unknown predictor 'rhu'"),
         (&["--predictor", "ruh:window={0|1}"], "not a whole number of at least 1"),
         (&["--predictor", "ruh:window=1-10"], "is not a whole number of at least 1; write window=1..10"),
         (&["--predictor", "sbh", "--predictor", "ruh:window=[1,2]"], "; write window={1|2} or window=1..2"),
         (&["--predictor", "ruh:window=1,2,3"], "; write window={1|2|3} or window=1..3"),
-        (&["--load", "0.8-1.2"], "; write 0.8..1.2"),
+        (&["--load", "0.8-1.2"], "; write 0.8..1.2:0.1"),
+        (&["--load", "0.8..1.2"], "its end is not reached in steps of 1; write a step, such as 0.8..1.2:0.1"),
         (&["--load", "2..1"], "its end is before its start"),
         (&["--trace", "-"], "standard input"),
         (&["--baseline", "easy/estimate,sjbf/ruh"], "a sweep has one baseline"),

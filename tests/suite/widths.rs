@@ -11,8 +11,13 @@ const WIDTHS: [usize; 3] = [80, 100, 160];
 
 /// The standard output of a command whose environment says how wide it is.
 fn printed(args: &[&str], columns: &str) -> String {
+    printed_with_code(args, columns, 0)
+}
+
+/// As [`printed`], of a command that ends with this exit code.
+fn printed_with_code(args: &[&str], columns: &str, code: i32) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_sim")).arg("-q").args(args).env("COLUMNS", columns).output().unwrap();
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -27,6 +32,11 @@ fn is_shown(word: &str, text: &str) -> bool {
 
 /// Checks a command at several widths: no line is wider, and every word of the widest form is there, whole or shortened.
 fn assert_fits(args: &[&str]) {
+    assert_fits_with_code(args, 0);
+}
+
+fn assert_fits_with_code(args: &[&str], code: i32) {
+    let printed = |args: &[&str], columns: &str| printed_with_code(args, columns, code);
     let whole = printed(args, "100000");
     assert!(!whole.is_empty(), "{args:?}");
     for width in WIDTHS {
@@ -63,7 +73,54 @@ fn tables_of_simulations_fit() {
     assert_fits(&[&["--trace", log], &table[..]].concat());
     assert_fits(&[&["--trace", log, "--baseline", "easy/estimate"], &table[..]].concat());
     assert_fits(&[&["--trace", log, "--predictor", LONG, "--baseline", "sjbf/sbh"], &table[..]].concat());
-    assert_fits(&[&["--trace", log, "--baseline", "easy/estimate", "--replications", "3"], &table[..]].concat());
+    let compared = ["--trace", log, "--baseline", "easy/estimate"];
+    assert_fits(&[&compared[..], &["--replications", "3"], &table].concat());
+    assert_fits(&[&compared[..], &["--by", "width,user,week"], &table].concat());
+    let predictors = format!("ruh,sbh,{LONG}");
+    let lists = ["--scheduler", "easy,sjbf:running=estimate", "--predictor", &predictors];
+    assert_fits(&[&compared[..], &lists, &table].concat());
+    assert_fits(&[&compared[..], &lists, &["--replications", "2"], &table].concat());
+    assert_fits(&[&["--trace", log], &lists[..], &table].concat());
+}
+
+/// A table of several settings that is cut into blocks has the baseline in each of them.
+#[test]
+fn every_block_of_a_comparison_has_the_baseline() {
+    let args = ["--first", "600", "--scheduler", "easy,sjbf", "--predictor", "estimate,ruh,sbh", "--baseline"];
+    for (baseline, replications, widths) in
+        [("easy/estimate", &[][..], &[80, 100][..]), ("easy/estimate", &["--replications", "3"], &[100])]
+    {
+        let args = [&args[..], &[baseline], replications, &["--format", "table"]].concat();
+        let whole = printed(&args, "100000");
+        // It is in the list of settings, too, and has one column.
+        assert_eq!(whole.matches(" easy/estimate ").count(), 1, "{whole}");
+        for width in widths {
+            let text = printed(&args, &width.to_string());
+            let headings: Vec<_> = text.lines().filter(|line| line.starts_with(' ') && line.contains('/')).collect();
+            assert!(headings.len() > 1, "{width}\n{text}");
+            assert!(headings.iter().all(|line| line.contains(baseline)), "{width}\n{text}");
+        }
+    }
+}
+
+#[test]
+fn tables_of_differences_fit() {
+    let folder = folder_of_logs();
+    let log = folder.path().join("small.swf");
+    let files = ["ruh", LONG].map(|predictor| {
+        let file = folder.path().join(format!("{}.csv", predictor.len()));
+        let lists = ["--predictor", predictor, "--scheduler", "easy,sjbf", "--format", "csv"];
+        let log = ["--trace", log.to_str().unwrap()];
+        std::fs::write(&file, printed(&[&log[..], &lists].concat(), "100")).unwrap();
+        file.to_str().unwrap().to_string()
+    });
+    // The closing lines name the files, however long their paths are.
+    let args = ["compare", &files[0], &files[1], "--format", "table"];
+    for width in WIDTHS {
+        let text = printed_with_code(&args, &width.to_string(), 1);
+        let table = text.lines().take_while(|line| !line.is_empty());
+        assert!(table.clone().count() == 5 && table.clone().all(|line| line.width() <= width), "{width}\n{text}");
+    }
 }
 
 #[test]

@@ -14,17 +14,28 @@ _complete_FUNCTION() {
         words[${#words[@]} - 1]+=$word
         line=${line#"$word"}
     done
-    # Inside quotes bash does not split, and replaces everything after the quote.
-    local last=$((${#words[@]} - 1))
+    # Inside quotes bash does not split, and replaces everything after the quote. Outside of quotes a backslash is before a
+    # blank and other special characters.
+    local last=$((${#words[@]} - 1)) quoted= special
     local current=${words[last]} kept=
     case $current in
-        [\'\"]*) current=${current:1} ;;
-        *[=:]*) [[ $COMP_WORDBREAKS == *:* || $COMP_WORDBREAKS == *=* ]] && kept=${current%"${current##*[=:]}"} ;;
+        [\'\"]*) quoted=1 current=${current:1} ;;
+        *) current=${current//\\/} ;;
     esac
+    if [[ -z $quoted && $current == *[=:]* && $COMP_WORDBREAKS == *[=:]* ]]; then
+        kept=${current%"${current##*[=:]}"}
+    fi
     words[last]=$current
-    local IFS=$'\n'
-    COMPREPLY=($(VARIABLE=bash COMPLETER -- "${words[@]}" 2> /dev/null))
-    COMPREPLY=("${COMPREPLY[@]#"$kept"}")
+    COMPREPLY=()
+    while IFS= read -r word; do
+        word=${word#"$kept"}
+        if [[ -z $quoted ]]; then
+            for special in '\' ' ' \' \" '(' ')' '[' ']' '{' '}' '*' '?' '&' ';' '<' '>' '|' '$' '`' '!' '#'; do
+                word=${word//"$special"/\\"$special"}
+            done
+        fi
+        COMPREPLY+=("$word")
+    done < <(VARIABLE=bash COMPLETER -- "${words[@]}" 2> /dev/null)
     # More follows these, so there is no space after them.
     if ((${#COMPREPLY[@]} == 1)) && [[ ${COMPREPLY[0]} == *[=:/,] ]]; then
         compopt -o nospace 2> /dev/null

@@ -3,13 +3,13 @@
 use std::ffi::OsStr;
 
 use clap::{Arg, Command, ValueHint};
-use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
 
 use super::candidates::{self, Candidate};
 use crate::cli::help;
 use crate::cli::list::{What, forms};
-use crate::experiment::OptionForm;
-use crate::metrics::COLUMNS;
+use crate::experiment::{OPTIONS, OptionForm};
+use crate::metrics::{COLUMNS, GroupBy};
 
 /// Adds to every option of every command what its values can be. Options are hidden if `hide_options`: a shell then offers
 /// them only if nothing else could follow.
@@ -33,20 +33,33 @@ fn with_values(argument: Arg, command: &str) -> Arg {
     // The commands whose options may be lists.
     let is_list = matches!(command, "sim" | "sweep");
     let completer = match argument.get_long().unwrap_or(argument.get_id().as_str()) {
-        "predictor" => specs(What::Predictors, is_list),
+        "predictor" => {
+            completer(move |typed| match typed.rfind("=@").filter(|at| !typed[*at..].contains([',', '}'])) {
+                // The file of templates.
+                Some(at) => files(typed, at + 2),
+                None => candidates::specs(typed, &forms(What::Predictors), is_list),
+            })
+        }
         "scheduler" => specs(What::Schedulers, is_list),
         "estimates" => specs(What::Estimates, command == "sweep"),
         "strategy" => specs(What::Strategies, true),
         "policy" => specs(What::Policies, true),
         "method" => specs(What::Methods, true),
         "baseline" => completer(|typed| candidates::pairs(typed, &forms(What::Schedulers), &forms(What::Predictors))),
-        "group-by" => {
-            completer(|typed| candidates::list(typed, COLUMNS.iter().map(|column| (column.name, column.about))))
-        }
-        "names" => completer(|typed| {
-            let topics = help::topics();
-            candidates::list(typed, topics.iter().map(|(name, about)| (name.as_str(), about.as_str())))
+        // What can be grouped: the columns that say what was run, and swept options.
+        "group-by" => completer(|typed| {
+            let columns = COLUMNS.iter().filter(|column| !column.is_number()).map(|column| (column.name, column.about));
+            let swept = OPTIONS.iter().filter(|option| !COLUMNS.iter().any(|column| column.name == option.name));
+            candidates::list(typed, columns.chain(swept.map(|option| (option.name, option.about))))
         }),
+        "by" => completer(|typed| candidates::list(typed, GroupBy::all().map(|by| (by.name(), "")))),
+        "names" => completer(|typed| {
+            let names = help::names();
+            candidates::list(typed, names.iter().map(|(name, about)| (name.as_str(), about.as_str())))
+        }),
+        // A list of logs, and the log of a site.
+        "trace" if command == "sweep" => completer(|typed| files(typed, typed.rfind(',').map_or(0, |at| at + 1))),
+        "site" => completer(|typed| typed.find('=').map_or(Vec::new(), |at| files(typed, at + 1))),
         id => match OptionForm::find(id).map(OptionForm::words) {
             Some(words) if !words.is_empty() => {
                 completer(move |typed| candidates::list(typed, words.iter().map(|word| (*word, ""))))
@@ -60,10 +73,17 @@ fn with_values(argument: Arg, command: &str) -> Arg {
 /// Files and folders, by the word for the value.
 fn with_files(argument: Arg) -> Arg {
     match argument.get_value_names().and_then(|names| names.first()).map(|name| name.as_str()) {
-        Some("FILE" | "LOG") => argument.value_hint(ValueHint::FilePath),
+        Some("FILE" | "LOG" | "FIRST" | "SECOND") => argument.value_hint(ValueHint::FilePath),
         Some("DIR") => argument.value_hint(ValueHint::DirPath),
         _ => argument,
     }
+}
+
+/// The files whose names could follow `typed[..at]`.
+fn files(typed: &str, at: usize) -> Vec<Candidate> {
+    let (before, name) = typed.split_at(at);
+    let paths = PathCompleter::file().complete(OsStr::new(name));
+    paths.iter().map(|path| Candidate::new(format!("{before}{}", path.get_value().to_string_lossy()), "")).collect()
 }
 
 fn completer(of: impl Fn(&str) -> Vec<Candidate> + Send + Sync + 'static) -> ArgValueCompleter {

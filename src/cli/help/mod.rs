@@ -10,10 +10,9 @@ use std::io::{self, Write};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use super::failure::UsageError;
-use super::print_help;
+use super::{print_help, width};
 use crate::report::{Output, write_wrapped};
 use crate::similar::did_you_mean;
-use page::WIDTH;
 
 /// A page of the manual.
 struct Topic {
@@ -136,6 +135,24 @@ pub fn topics() -> Vec<(String, String)> {
     TOPICS.iter().map(|topic| (topic.name.to_string(), topic.about.to_string())).collect()
 }
 
+/// What `sim help` can be asked for: the commands and the pages, each name once, with a line about it.
+pub fn names() -> Vec<(String, String)> {
+    let command = super::command();
+    let about = |command: &Command| command.get_about().map(ToString::to_string).unwrap_or_default();
+    let commands = commands(&command).into_iter().map(|command| (command.get_name().to_string(), about(command)));
+    let mut names: Vec<_> = commands.collect();
+    names.extend(topics().into_iter().filter(|(topic, _)| command.find_subcommand(topic).is_none()));
+    names
+}
+
+/// The page to which the help of a command refers.
+pub fn topic_of(command: &str) -> Option<&'static str> {
+    TOPICS.iter().find(|topic| topic.command == Some(command)).map(|topic| topic.name)
+}
+
+/// How the help of a command refers to a page.
+pub const REFERENCE: &str = "See also: sim help ";
+
 /// A page as it is printed.
 ///
 /// # Errors
@@ -143,7 +160,7 @@ pub fn topics() -> Vec<(String, String)> {
 pub fn printed(topic: &str) -> io::Result<String> {
     let topic = TOPICS.iter().find(|other| other.name == topic).ok_or(io::ErrorKind::NotFound)?;
     let mut text = Vec::new();
-    page::write(&mut text, topic.text)?;
+    page::write(&mut text, topic.text, page::WIDTH)?;
     String::from_utf8(text).map_err(io::Error::other)
 }
 
@@ -159,18 +176,43 @@ pub fn add(command: Command) -> Command {
         command = command.mut_subcommand(name, |command| command.subcommand(help("Print the help of a command")));
     }
     for topic in TOPICS {
-        let reference = format!("See also: sim help {}", topic.name);
+        let reference = format!("{REFERENCE}{}", topic.name);
         if let Some(name) = topic.command {
             command = command.mut_subcommand(name, |command| with_ending(command, &reference));
         }
     }
-    command.subcommand(help(about))
+    with_whole_paragraphs(command.subcommand(help(about))).term_width(width::of_stdout())
 }
 
 fn help(about: &'static str) -> Command {
     let names = Arg::new("names").value_name("TOPIC OR COMMAND").action(ArgAction::Append).num_args(0..);
     let names = names.help("A topic, or a command and its own commands: `sim help sweep merge`");
     Command::new("help").about(about).arg(names)
+}
+
+/// Joins the lines of each paragraph after the options of a command, so that they are broken once: for the width of the
+/// terminal. Examples are indented, and stay as they are.
+fn with_whole_paragraphs(command: Command) -> Command {
+    let command = match command.get_after_help().map(ToString::to_string) {
+        Some(text) => command.after_help(whole_paragraphs(&text)),
+        None => command,
+    };
+    command.mut_subcommands(with_whole_paragraphs)
+}
+
+fn whole_paragraphs(text: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let is_kept = |line: &str| line.is_empty() || line.starts_with(' ');
+        match lines.last_mut() {
+            Some(before) if !is_kept(before) && !is_kept(line) => {
+                before.push(' ');
+                before.push_str(line);
+            }
+            _ => lines.push(line.to_string()),
+        }
+    }
+    lines.join("\n")
 }
 
 /// Adds a paragraph to the end of a command's help.
@@ -219,7 +261,7 @@ pub fn execute(names: &[String]) -> anyhow::Result<()> {
             if is_command {
                 writeln!(out)?;
             }
-            page::write(out, topic.text)
+            page::write(out, topic.text, width::of_stdout())
         })?;
     }
     Ok(())
@@ -248,7 +290,7 @@ fn write_list(out: &mut dyn Write, command: &Command) -> std::io::Result<()> {
         writeln!(out, "\n{heading}:")?;
         let names = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         for (name, about) in lines {
-            write_wrapped(out, &format!("  {name:<names$}  "), about, WIDTH)?;
+            write_wrapped(out, &format!("  {name:<names$}  "), about, width::of_stdout())?;
         }
         Ok(())
     };
@@ -257,4 +299,15 @@ fn write_list(out: &mut dyn Write, command: &Command) -> std::io::Result<()> {
     list("Commands", &lines)?;
     let lines: Vec<_> = TOPICS.iter().map(|topic| (topic.name, topic.about.to_string())).collect();
     list("Topics", &lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paragraphs_are_broken_once() {
+        let text = "Examples:\n  sim a\n  sim b\n\nOne\ntwo:\n\n  [x]\n\nThree\nfour.";
+        assert_eq!(whole_paragraphs(text), "Examples:\n  sim a\n  sim b\n\nOne two:\n\n  [x]\n\nThree four.");
+    }
 }

@@ -54,12 +54,15 @@ fn collect<'a>(command: &'a Command, all: &mut Vec<(&'a Command, Option<String>)
     if let Some(above) = above {
         all.push((command, above));
     }
-    // `help` prints other pages, and has none.
-    let below = command.get_subcommands().filter(|below| !below.is_hide_set() && below.get_name() != "help");
-    for below in below {
+    for below in visible(command) {
         all.push((below, Some(page_name(command))));
         collect(below, all);
     }
+}
+
+/// The commands of a command that have a page. `help` prints other pages, and has none.
+fn visible(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|below| !below.is_hide_set() && below.get_name() != "help")
 }
 
 /// The name of a command's page, such as `sim-sweep-merge`.
@@ -100,18 +103,40 @@ impl CommandPage<'_> {
         man.render_description_section(out)?;
         man.render_options_section(out)?;
         let mut roff = Roff::new();
+        self.add_commands(&mut roff);
         if let Some(after) = self.command.get_after_long_help().or(self.command.get_after_help()) {
-            text::add_after_help(&mut roff, &after.to_string());
+            // The reference to a page is in the last section.
+            let after = after.to_string();
+            let paragraphs = after.split("\n\n").filter(|paragraph| !paragraph.starts_with(help::REFERENCE));
+            text::add_after_help(&mut roff, &paragraphs.collect::<Vec<_>>().join("\n\n"));
         }
         roff.control("SH", ["SEE ALSO"]);
-        let topics = match self.above {
+        let topics: Vec<_> = match self.above {
             None => help::topics().into_iter().map(|(topic, _)| format!("sim-{topic}")).collect(),
-            Some(_) => Vec::new(),
+            Some(_) => {
+                help::topic_of(self.command.get_name()).into_iter().map(|topic| format!("sim-{topic}")).collect()
+            }
         };
         let commands = self.above.map(str::to_string).into_iter().chain(below.iter().cloned());
         let pages = commands.map(|name| (name, "(1)")).chain(topics.into_iter().map(|name| (name, "(7)")));
         add_references(&mut roff, &pages.collect::<Vec<_>>());
         roff.to_writer(out)
+    }
+}
+
+impl CommandPage<'_> {
+    /// What each of its own commands does.
+    fn add_commands(&self, roff: &mut Roff) {
+        let mut below: Vec<_> = visible(self.command).collect();
+        below.sort_by_key(|command| command.get_display_order());
+        if !below.is_empty() {
+            roff.control("SH", ["COMMANDS"]);
+        }
+        for command in below {
+            roff.control("TP", []);
+            roff.text([bold(command.get_name())]);
+            roff.text([roman(command.get_about().map(ToString::to_string).unwrap_or_default())]);
+        }
     }
 }
 

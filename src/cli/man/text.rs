@@ -33,6 +33,10 @@ pub fn add_after_help(roff: &mut Roff, text: &str) {
             if !rest.is_empty() {
                 writer.line(rest);
             }
+            // Indented lines that follow at once are kept as they are.
+            if rest.ends_with(':') {
+                writer.end();
+            }
         } else {
             writer.line(line);
         }
@@ -152,6 +156,9 @@ mod tests {
     fn examples_are_a_section_and_remarks_are_another() {
         let text = "Examples:\n  sim a   first\n  sim b\n\nA remark.\nMore of it.\n\nAnother one.";
         let expected = ".SH EXAMPLES\n.PP\n.EX\nsim a   first\nsim b\n\n.EE\n.SH NOTES\n.PP\nA remark.\nMore of it.\n.PP\nAnother one.\n";
+        assert_eq!(roff(|roff| add_after_help(roff, text)), expected);
+        let text = "Examples, for now:\n  sim a\n  sim b";
+        let expected = ".SH EXAMPLES\n.PP\nExamples, for now:\n.PP\n.EX\nsim a\nsim b\n.EE\n";
         assert_eq!(roff(|roff| add_after_help(roff, text)), expected);
     }
 }

@@ -11,12 +11,12 @@ use clap::{ArgMatches, Args};
 use super::failure::UsageError;
 use super::log::{log_or_demo, read_log, write_names_of};
 use super::notes::report_cleaning;
-use super::options;
+use super::options::{self, SettingList};
 use super::output_options::{Format, OutputOptions};
 use super::stderr::{note, warning};
 use crate::experiment::{Setting, Settings, what_draws};
 use crate::metrics::GroupBy;
-use crate::report::{counted, write_breakdown, write_comparison};
+use crate::report::{Cell, counted, write_breakdown, write_comparison};
 use crate::time::{Seconds, parse_duration};
 use crate::trace::ReadOptions;
 
@@ -42,7 +42,7 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "KEYS", value_delimiter = ',', value_parser = GroupBy::parse, help_heading = "Output")]
     by: Vec<GroupBy>,
     /// Of users, groups, queues and partitions, --by prints this number, the largest by area, and the others in one line
-    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
+    #[arg(long, value_name = "N", default_value_t = 20, requires = "by", help_heading = "Output")]
     top: usize,
     /// Write the figures of all groups of --by (of all keys without it) as CSV; - for standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -60,7 +60,8 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     series_out: Option<String>,
     /// The steps of --series-out
-    #[arg(long, value_name = "DURATION", default_value = "1h", value_parser = step, help_heading = "Output")]
+    #[arg(long, value_name = "DURATION", default_value = "1h", value_parser = step, requires = "series_out")]
+    #[arg(help_heading = "Output")]
     series_step: Seconds,
     /// Write a CSV with the names behind the numbers of a log that is not SWF; - for standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -96,7 +97,7 @@ impl SimulateArgs {
 }
 
 pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
-    let mut settings = options::read_settings(matches)?;
+    let SettingList { options: mut settings, swept } = options::read_settings(matches)?;
     for (seed, value) in options::idle_seeds(matches, &settings[0]) {
         warning(format_args!("--{seed} {value} has no effect without {}", what_draws(seed)));
     }
@@ -161,9 +162,17 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
         Ok(())
     };
     let print = if prints_groups { args.output.print.or_table() } else { args.output.print };
-    let rows: Vec<_> = results.runs.iter().map(|setting| setting.cells(&options)).collect();
+    let rows: Vec<_> =
+        results.runs.iter().zip(swept).map(|(runs, swept)| with_swept(runs.cells(&options), swept)).collect();
     match &rows[..] {
         [row] => Ok(print.print_row(stdout_taken, row, table)?),
         rows => Ok(print.print_rows(stdout_taken, rows, table)?),
     }
+}
+
+/// Adds the columns of swept keys to a row. The column `options` stays the last, as in the results of a sweep.
+fn with_swept(mut row: Vec<(String, Cell)>, swept: Vec<(String, Cell)>) -> Vec<(String, Cell)> {
+    let options = row.pop();
+    row.extend(swept.into_iter().chain(options));
+    row
 }

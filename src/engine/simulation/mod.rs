@@ -5,15 +5,16 @@ use std::collections::VecDeque;
 use super::error::EngineError;
 use super::event_queue::{EventQueue, NEVER, QueuedEvent};
 use super::machine::Machine;
-use super::observer::{Arrival, Cancellation, End, Observer, Placed, PredictionChange, Start};
+use super::observer::{Arrival, Cancellation, End, Observer, Placed, Start};
 use super::recorder::{Event, Outcome, PredictionMade, Recorder};
 use super::setup::{EngineOptions, Named};
 use crate::job::{Job, JobId};
-use crate::predict::{Board, BoardKeeper, Change, Entry, Predictor, Stage};
+use crate::predict::{Board, BoardKeeper, Entry, Predictor, Stage};
 use crate::schedule::{Policy, View};
 use crate::time::{Seconds, Time};
 
 mod deadlines;
+mod predictions;
 
 /// The simulation of one machine.
 ///
@@ -294,12 +295,11 @@ impl<O: Observer> Simulation<O> {
     fn terminate(&mut self, id: JobId, place: usize) -> Result<(), EngineError> {
         let Entry { job: submission, stage, prediction, misses } = self.board.at(place);
         let &Stage::Running { start } = stage else { unreachable!("only running jobs end") };
-        let Hidden { runtime, applied, .. } = self.hidden[place];
+        let runtime = self.hidden[place].runtime;
         let (prediction, misses) = (*prediction, *misses);
-        let counted = if applied == 0 { submission.estimate } else { self.machine.length(applied) };
         let (time, job) = (self.board.board().now(), Placed { id, place });
         self.observers.on_end(&End { time, job, submission, runtime, prediction, misses });
-        self.machine.release(id, start, counted);
+        self.machine.release(id, start, self.counted_length(place));
         self.board.set_stage_at(place, Stage::Gone);
         self.pass_due = true;
         self.predictor.value.on_termination(id, runtime, self.board.board_mut());
@@ -345,119 +345,6 @@ impl<O: Observer> Simulation<O> {
         self.ends.push(QueuedEvent::new(now + self.hidden[place].runtime, id, place));
         self.watch_deadline(id, place);
         Ok(())
-    }
-
-    /// From now on a job that starts is counted by its estimate. Returns the estimate.
-    fn count_by_estimate(&mut self, place: usize) -> Seconds {
-        self.hidden[place].applied = 0;
-        self.board.at(place).job.estimate
-    }
-
-    /// Handles the predictions that the predictor has written on the board.
-    #[inline]
-    fn absorb(&mut self, event: Event, cause: JobId) -> Result<(), EngineError> {
-        if self.board.has_changes() { self.absorb_changes(event, cause) } else { Ok(()) }
-    }
-
-    fn absorb_changes(&mut self, event: Event, cause: JobId) -> Result<(), EngineError> {
-        let first_made = self.observers.0.history_len();
-        let mut at = 0;
-        while let Some(Change { job, place, old, new }) = self.board.change(at) {
-            at += 1;
-            if old == new {
-                continue;
-            }
-            let time = self.now();
-            let made = PredictionMade { job, time, prediction: new, event, cause };
-            let place = place as usize;
-            let hidden = &mut self.hidden[place];
-            self.observers.on_prediction(&PredictionChange { place, made, old, runtime: hidden.runtime });
-            if old == 0 {
-                // Applied at once: most arriving jobs are predicted only once before the pass.
-                hidden.applied = new;
-                self.machine.predict_waiting(job, old, new);
-            } else {
-                if !std::mem::replace(&mut hidden.is_changed, true) {
-                    self.changed.push(job);
-                }
-                self.watch_deadline(job, place);
-            }
-        }
-        self.observers.0.order_history(first_made);
-        self.board.forget_changes();
-        match self.board.invalid_prediction() {
-            None => Ok(()),
-            Some(invalid) => Err(EngineError::BadPrediction {
-                predictor: self.predictor.name.clone(),
-                job: self.number(invalid.job),
-                time: self.now(),
-                prediction: invalid.prediction,
-                why: invalid.why,
-            }),
-        }
-    }
-
-    /// Applies the predictions that have changed to the machine and the policy's indexes.
-    #[inline]
-    fn apply_predictions(&mut self) {
-        // One branch, because every pass comes here and most have nothing to apply.
-        if !self.changed.is_empty() | self.machine.by_estimates {
-            self.apply_changed();
-        }
-    }
-
-    /// The running jobs that have outlived their estimates are counted by their predictions from now on. They are the first
-    /// in order of counted ends: a job that still runs at its estimated end outlives it, and predictions are longer than
-    /// jobs have run.
-    fn apply_outlived(&mut self) {
-        let now = self.now();
-        let outlived: Vec<JobId> =
-            self.machine.running.iter().take_while(|job| job.end <= now).map(|job| job.id).collect();
-        for id in outlived {
-            let place = self.place(id);
-            let Entry { job, stage, prediction, .. } = *self.board.at(place);
-            if let Stage::Running { start } = stage
-                && self.hidden[place].applied == 0
-            {
-                self.hidden[place].applied = prediction;
-                self.machine.outlive(id, start, job.estimate, prediction);
-            }
-        }
-        self.machine.move_running();
-    }
-
-    #[inline(never)]
-    fn apply_changed(&mut self) {
-        let mut changed = std::mem::take(&mut self.changed);
-        for id in changed.drain(..) {
-            // The job may have left since its prediction changed.
-            let Some(place) = self.board.place(id) else { continue };
-            let Entry { stage, prediction: new, .. } = *self.board.at(place);
-            let hidden = &mut self.hidden[place];
-            hidden.is_changed = false;
-            // A running job that is counted by its estimate; all others have been predicted before.
-            if hidden.applied == 0 {
-                continue;
-            }
-            let old = std::mem::replace(&mut hidden.applied, new);
-            if old == new {
-                continue;
-            }
-            match stage {
-                Stage::Waiting => {
-                    if let Some(job) = self.machine.predict_waiting(id, old, new) {
-                        self.policy.value.on_prediction(job);
-                    }
-                }
-                Stage::Running { start } => self.machine.predict_running(id, start, old, new),
-                Stage::Gone => {}
-            }
-        }
-        self.machine.move_running();
-        self.changed = changed;
-        if self.machine.by_estimates {
-            self.apply_outlived();
-        }
     }
 
     fn place(&self, id: JobId) -> usize {

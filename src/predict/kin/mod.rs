@@ -44,7 +44,7 @@ pub const FORM: Form = Form {
             name: "power",
             kind: Kind::Real { above: 0.0 },
             default: "0.5",
-            about: "of the power mean: 1 is the arithmetic mean, less gives short runtimes more influence",
+            about: "the power of the mean; 1 is the arithmetic mean, a smaller one gives short runtimes more influence",
         },
         Key {
             name: "propagate",

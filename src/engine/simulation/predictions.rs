@@ -1,0 +1,144 @@
+//! How predictions reach the machine and the policy. Each is recorded when the predictor makes it, and applied directly
+//! before the next pass.
+
+use super::{Hidden, Simulation};
+use crate::engine::error::EngineError;
+use crate::engine::observer::{Observer, PredictionChange};
+use crate::engine::recorder::{Event, PredictionMade};
+use crate::job::JobId;
+use crate::predict::{Change, Entry, Stage};
+use crate::time::Seconds;
+
+impl Hidden {
+    /// Whether a running job is counted by its estimate: no prediction is applied. Every other job has been predicted when
+    /// it arrived.
+    #[inline]
+    fn is_counted_by_estimate(&self) -> bool {
+        self.applied == 0
+    }
+}
+
+impl<O: Observer> Simulation<O> {
+    /// The length that a running job is counted with.
+    #[inline]
+    pub(super) fn counted_length(&self, place: usize) -> Seconds {
+        let hidden = &self.hidden[place];
+        match hidden.is_counted_by_estimate() {
+            true => self.board.at(place).job.estimate,
+            false => self.machine.length(hidden.applied),
+        }
+    }
+
+    /// From now on a job that starts is counted by its estimate. Returns the estimate.
+    #[inline]
+    pub(super) fn count_by_estimate(&mut self, place: usize) -> Seconds {
+        self.hidden[place].applied = 0;
+        self.board.at(place).job.estimate
+    }
+
+    /// Handles the predictions that the predictor has written on the board.
+    #[inline]
+    pub(super) fn absorb(&mut self, event: Event, cause: JobId) -> Result<(), EngineError> {
+        if self.board.has_changes() { self.absorb_changes(event, cause) } else { Ok(()) }
+    }
+
+    fn absorb_changes(&mut self, event: Event, cause: JobId) -> Result<(), EngineError> {
+        let first_made = self.observers.0.history_len();
+        let mut at = 0;
+        while let Some(Change { job, place, old, new }) = self.board.change(at) {
+            at += 1;
+            if old == new {
+                continue;
+            }
+            let time = self.now();
+            let made = PredictionMade { job, time, prediction: new, event, cause };
+            let place = place as usize;
+            let hidden = &mut self.hidden[place];
+            self.observers.on_prediction(&PredictionChange { place, made, old, runtime: hidden.runtime });
+            if old == 0 {
+                // Applied at once: most arriving jobs are predicted only once before the pass.
+                hidden.applied = new;
+                self.machine.predict_waiting(job, old, new);
+            } else {
+                if !std::mem::replace(&mut hidden.is_changed, true) {
+                    self.changed.push(job);
+                }
+                self.watch_deadline(job, place);
+            }
+        }
+        self.observers.0.order_history(first_made);
+        self.board.forget_changes();
+        match self.board.invalid_prediction() {
+            None => Ok(()),
+            Some(invalid) => Err(EngineError::BadPrediction {
+                predictor: self.predictor.name.clone(),
+                job: self.number(invalid.job),
+                time: self.now(),
+                prediction: invalid.prediction,
+                why: invalid.why,
+            }),
+        }
+    }
+
+    /// Applies the predictions that have changed to the machine and the policy's indexes.
+    #[inline]
+    pub(super) fn apply_predictions(&mut self) {
+        // One branch, because every pass comes here and most have nothing to apply.
+        if !self.changed.is_empty() | self.machine.by_estimates {
+            self.apply_changed();
+        }
+    }
+
+    /// The running jobs that have outlived their estimates are counted by their predictions from now on. They are the first
+    /// in order of counted ends: a job that still runs at its estimated end outlives it, and predictions are longer than
+    /// jobs have run.
+    fn apply_outlived(&mut self) {
+        let now = self.now();
+        let outlived: Vec<JobId> =
+            self.machine.running.iter().take_while(|job| job.end <= now).map(|job| job.id).collect();
+        for id in outlived {
+            let place = self.place(id);
+            let Entry { job, stage, prediction, .. } = *self.board.at(place);
+            if let Stage::Running { start } = stage
+                && self.hidden[place].is_counted_by_estimate()
+            {
+                self.hidden[place].applied = prediction;
+                self.machine.outlive(id, start, job.estimate, prediction);
+            }
+        }
+        self.machine.move_running();
+    }
+
+    #[inline(never)]
+    fn apply_changed(&mut self) {
+        let mut changed = std::mem::take(&mut self.changed);
+        for id in changed.drain(..) {
+            // The job may have left since its prediction changed.
+            let Some(place) = self.board.place(id) else { continue };
+            let Entry { stage, prediction: new, .. } = *self.board.at(place);
+            let hidden = &mut self.hidden[place];
+            hidden.is_changed = false;
+            if hidden.is_counted_by_estimate() {
+                continue;
+            }
+            let old = std::mem::replace(&mut hidden.applied, new);
+            if old == new {
+                continue;
+            }
+            match stage {
+                Stage::Waiting => {
+                    if let Some(job) = self.machine.predict_waiting(id, old, new) {
+                        self.policy.value.on_prediction(job);
+                    }
+                }
+                Stage::Running { start } => self.machine.predict_running(id, start, old, new),
+                Stage::Gone => {}
+            }
+        }
+        self.machine.move_running();
+        self.changed = changed;
+        if self.machine.by_estimates {
+            self.apply_outlived();
+        }
+    }
+}
