@@ -20,7 +20,7 @@ use std::time::Instant;
 use peakmem_alloc::{INSTRUMENTED_SYSTEM, PeakMemAlloc, PeakMemAllocTrait};
 use shadowtime::engine::RunRecord;
 use shadowtime::experiment::{Setting, simulate};
-use shadowtime::metrics::{JobMetrics, Measure, summarize};
+use shadowtime::metrics::{Breakdown, GroupBy, Groupings, JobMetrics, Measure, summarize};
 use shadowtime::model::{Sessions, generate_sessions};
 use shadowtime::predict::templates::Template;
 use shadowtime::report::write_jobs;
@@ -32,7 +32,7 @@ use shadowtime::wait::{EvaluationPlan, Learning, SiteSchedule, WaitMethod, evalu
 static ALLOCATED: &PeakMemAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// The cases that are whole runs: scheduler and predictor.
-const RUNS: [&str; 18] = [
+const RUNS: [&str; 21] = [
     "fcfs/estimate",
     "easy/estimate",
     "easy/perfect",
@@ -49,12 +49,23 @@ const RUNS: [&str; 18] = [
     "sjbf/kin",
     "sjbf/kin:learn=off",
     "sjbf/learned",
+    "sjbf:running=estimate/easy++",
+    "sjbf:running=estimate/kin",
+    "easy:queue=saf/estimate",
     "conservative/estimate",
     "replay/ruh",
 ];
 
 /// The cases on a saturated machine, where the queue grows to a quarter of all jobs.
-const DEEP_RUNS: [&str; 3] = ["easy/estimate", "easy/ruh", "sjbf/ruh"];
+const DEEP_RUNS: [&str; 7] = [
+    "easy/estimate",
+    "easy/ruh",
+    "sjbf/ruh",
+    "sjbf:running=estimate/ruh",
+    "fcfs:queue=saf/estimate",
+    "easy:queue=saf/estimate",
+    "easy:scan=saf/estimate",
+];
 
 const TEN_TEMPLATES: &str = "(u,n=8,rel);(e,q,rel);(u,e,q,rel);(u,e,q,n=1,rel);(rel);(u,n=1);(q,h=64);\
     (u,n=2,lr,rel);(e,q,n=128,lr);(g,p)";
@@ -98,7 +109,8 @@ fn main() -> ExitCode {
 /// The log and the cases of a name. `N` is a generated log of N jobs, `deep N` the same on a saturated machine. Any other name
 /// is a file.
 fn bench_of(name: &str) -> Bench {
-    let whole = || ["read"].into_iter().chain(RUNS).chain(["jobs-out", "ten templates", "waits"]).collect();
+    let whole =
+        || ["read"].into_iter().chain(RUNS).chain(["all groups", "jobs-out", "ten templates", "waits"]).collect();
     match (name.strip_prefix("deep ").map(str::parse), name.parse()) {
         (Some(Ok(jobs)), _) => Bench { source: generated(jobs, 1.3), cases: DEEP_RUNS.to_vec() },
         (_, Ok(jobs)) => Bench { source: generated(jobs, 0.85), cases: whole() },
@@ -214,6 +226,16 @@ fn run(case: &str, source: &Source) -> u64 {
             let jobs = record.finished(&workload.jobs).map(|job| JobMetrics::of(&job, 10));
             write_jobs(&mut written, std::iter::once((None, jobs))).unwrap();
             written.into_inner().unwrap().0
+        }
+        // A run of easy/estimate with the figures of all groups.
+        "all groups" => {
+            let (workload, record) = simulated("easy/estimate", source);
+            let keys: Vec<_> = GroupBy::all().map(|by| (by, None)).collect();
+            let groupings = Groupings::of(&workload, &Measure::default(), &keys);
+            let groups = Breakdown::of(&groupings, &workload, &record, &Measure::default());
+            let summary = summarize(&workload, &record, &Measure::default());
+            let groups = groups.iter().flat_map(|part| &part.summaries);
+            digest(groups.chain([&summary]).flat_map(|of| [of.wait_mean, of.wait_p95, of.bsld_p50].map(f64::to_bits)))
         }
         // A set of ten templates, evaluated as in the search.
         "ten templates" => {

@@ -17,7 +17,7 @@ mod series;
 mod setting_runs;
 mod summary;
 
-pub use breakdown::{Breakdown, GroupBaseline, GroupBy, Grouping};
+pub use breakdown::{Breakdown, GroupBaseline, GroupBy, Grouping, Groupings};
 pub use cell::Cell;
 pub use column::{Column, Main, Shown, Source};
 pub use columns::COLUMNS;

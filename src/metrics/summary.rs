@@ -122,8 +122,11 @@ impl Sums {
         self.runtime += job.runtime as f64;
         self.backfilled += usize::from(job.backfilled);
         self.misses += u64::from(job.misses);
-        self.answered += usize::from(finished.outcome.inside.is_some());
-        self.inside += usize::from(finished.outcome.inside == Some(true));
+        // Few predictors have intervals.
+        if let Some(inside) = finished.outcome.inside {
+            self.answered += 1;
+            self.inside += usize::from(inside);
+        }
     }
 
     /// The summary of these jobs, whose waits and bounded slowdowns have these percentiles. What only a whole machine or all

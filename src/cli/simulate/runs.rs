@@ -1,13 +1,12 @@
 //! Runs the settings of the main command, with a progress bar, and keeps what is printed of them.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::cli::failure::UsageError;
 use crate::cli::progress::Progress;
 use crate::engine::RunRecord;
 use crate::experiment::{ReplicationError, SettingRun, Settings};
-use crate::metrics::{Breakdown, GroupBy, Grouping, SeriesStep, SettingRuns};
+use crate::metrics::{Breakdown, GroupBy, Groupings, SeriesStep, SettingRuns};
 use crate::parallel;
 use crate::trace::Workload;
 
@@ -41,9 +40,9 @@ pub struct Results {
     breakdowns: Vec<Vec<Breakdown>>,
 }
 
-/// The groupings of tables and of the file. One that is in both is computed once.
+/// The groupings of tables and of the file. One that is the same in both is computed once.
 struct GroupPlan {
-    groupings: Vec<Arc<Grouping>>,
+    groupings: Groupings,
     /// The indexes of those in tables, and of those in the file.
     tables: Vec<usize>,
     file: Vec<usize>,
@@ -51,23 +50,18 @@ struct GroupPlan {
 
 impl GroupPlan {
     fn new(workload: &Workload, settings: &Settings, wanted: &Wanted) -> GroupPlan {
-        let measure = &settings.options[0].measure;
-        let mut plan = GroupPlan { groupings: Vec::new(), tables: Vec::new(), file: Vec::new() };
-        for &by in &wanted.file_keys {
-            plan.file.push(plan.groupings.len());
-            plan.groupings.push(Arc::new(Grouping::of(workload, measure, by, None)));
-        }
-        for &by in &wanted.table_keys {
-            let whole = |grouping: &Arc<Grouping>| {
-                grouping.by == by && (!by.is_by_name() || grouping.values.len() <= wanted.top)
-            };
-            let at = plan.groupings.iter().position(whole).unwrap_or_else(|| {
-                plan.groupings.push(Arc::new(Grouping::of(workload, measure, by, Some(wanted.top))));
-                plan.groupings.len() - 1
-            });
-            plan.tables.push(at);
-        }
-        plan
+        let mut keys: Vec<_> = wanted.file_keys.iter().map(|&by| (by, None)).collect();
+        let file = (0..keys.len()).collect();
+        let table = |&by: &GroupBy| {
+            let key = (by, by.is_by_name().then_some(wanted.top));
+            keys.iter().position(|other| *other == key).unwrap_or_else(|| {
+                keys.push(key);
+                keys.len() - 1
+            })
+        };
+        let tables = wanted.table_keys.iter().map(table).collect();
+        let groupings = Groupings::of(workload, &settings.options[0].measure, &keys);
+        GroupPlan { groupings, tables, file }
     }
 }
 
@@ -85,18 +79,17 @@ impl Results {
         let names = settings.options.iter().map(|options| options.setting().pair()).collect();
         let groups = GroupPlan::new(&workload, settings, wanted);
         let (measure, threads) = (&settings.options[0].measure, wanted.threads);
-        let break_down = |record: &RunRecord| Breakdown::of(&groups.groupings, &workload, record, measure, threads);
+        let break_down = |record: &RunRecord| Breakdown::of(&groups.groupings, &workload, record, measure);
         let (mut runs, mut records, mut breakdowns, mut series) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut of_baseline: Option<Vec<Breakdown>> = None;
         let mut each = |run: SettingRun, baseline: Option<&SettingRun>| {
             runs.push(SettingRuns { rows: vec![settings.row(runs.len(), &workload, &run, baseline)] });
-            if !groups.groupings.is_empty() {
+            if !groups.groupings.each().is_empty() {
                 let mut parts = break_down(&run.record);
                 if let Some(base) = baseline {
-                    let of_baseline = of_baseline.get_or_insert_with(|| break_down(&base.record));
-                    for (part, of_baseline) in parts.iter_mut().zip(of_baseline) {
-                        part.compare(&workload, measure, &run.record, of_baseline, &base.record);
-                    }
+                    let of_base = of_baseline.get_or_insert_with(|| break_down(&base.record));
+                    let measured = measure.jobs(workload.jobs.len());
+                    Breakdown::compare(&mut parts, of_base, &groups.groupings, measured, &run.record, &base.record);
                 }
                 breakdowns.push(parts);
             }

@@ -1,5 +1,7 @@
 //! How jobs are grouped: by width, runtime, user, hour and so on.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use crate::job::Job;
@@ -80,28 +82,24 @@ impl GroupBy {
         matches!(self, GroupBy::Week | GroupBy::Hour)
     }
 
-    /// The class of each job. Classes that are not names are in ascending order.
-    fn classes<'a>(self, workload: &'a Workload, jobs: &'a [Job]) -> Box<dyn Iterator<Item = i64> + 'a> {
-        let submissions = jobs.iter().map(|job| &job.submission);
-        let runtime_class = |runtime: Seconds| RUNTIMES.partition_point(|&limit| limit < runtime) as i64;
-        let first = workload.first_submit();
-        let mut clock = workload.zone.clock();
-        // Monday 1969-12-29 began three days before the Unix time 0.
-        let mut local = move |submit| workload.unix_start.map(|start| clock.local(start + submit) + 3 * DAY);
+    /// Gives each job with its class to `each`. Classes that are not names are in ascending order. `times` are the submissions
+    /// since the beginning of a Monday, or since the first submission; only groups of the calendar need them.
+    ///
+    /// Every key has a loop of its own: a million jobs have nine million classes.
+    fn classify(self, jobs: &[Job], times: &[Seconds], mut each: impl FnMut(&Job, i64)) {
+        // Counting has no branches, which nobody could foresee here.
+        let runtime_class = |runtime: Seconds| RUNTIMES.iter().filter(|&&limit| limit < runtime).count() as i64;
+        let jobs = jobs.iter();
         match self {
-            GroupBy::Width => Box::new(submissions.map(|job| width_class(job.procs))),
-            GroupBy::Runtime => Box::new(jobs.iter().map(move |job| runtime_class(job.runtime))),
-            GroupBy::Estimate => Box::new(submissions.map(move |job| runtime_class(job.estimate))),
-            GroupBy::User => Box::new(submissions.map(|job| job.user.into())),
-            GroupBy::Group => Box::new(submissions.map(|job| job.group.into())),
-            GroupBy::Queue => Box::new(submissions.map(|job| job.queue.into())),
-            GroupBy::Partition => Box::new(submissions.map(|job| job.partition.into())),
-            GroupBy::Week => Box::new(
-                submissions.map(move |job| local(job.submit).unwrap_or(job.submit - first).div_euclid(7 * DAY)),
-            ),
-            GroupBy::Hour => Box::new(
-                submissions.map(move |job| local(job.submit).unwrap_or(job.submit - first).rem_euclid(DAY) / HOUR),
-            ),
+            GroupBy::Width => jobs.for_each(|job| each(job, width_class(job.submission.procs))),
+            GroupBy::Runtime => jobs.for_each(|job| each(job, runtime_class(job.runtime))),
+            GroupBy::Estimate => jobs.for_each(|job| each(job, runtime_class(job.submission.estimate))),
+            GroupBy::User => jobs.for_each(|job| each(job, job.submission.user.into())),
+            GroupBy::Group => jobs.for_each(|job| each(job, job.submission.group.into())),
+            GroupBy::Queue => jobs.for_each(|job| each(job, job.submission.queue.into())),
+            GroupBy::Partition => jobs.for_each(|job| each(job, job.submission.partition.into())),
+            GroupBy::Week => jobs.zip(times).for_each(|(job, time)| each(job, time.div_euclid(7 * DAY))),
+            GroupBy::Hour => jobs.zip(times).for_each(|(job, time)| each(job, time.rem_euclid(DAY) / HOUR)),
         }
     }
 
@@ -132,7 +130,7 @@ fn width_class(procs: u32) -> i64 {
     i64::from(u32::BITS - procs.saturating_sub(1).leading_zeros())
 }
 
-/// The measured jobs of a workload, in groups. It does not depend on how they are scheduled.
+/// The groups of the measured jobs of a workload. They do not depend on how the jobs are scheduled.
 #[derive(Clone, Debug)]
 pub struct Grouping {
     /// By what they are grouped.
@@ -141,31 +139,157 @@ pub struct Grouping {
     pub values: Vec<String>,
     /// The share of each group in the area of all measured jobs, in percent.
     pub area_pct: Vec<f64>,
-    /// The group of each measured job.
-    pub(super) places: Vec<u32>,
 }
 
-impl Grouping {
-    /// Groups the measured jobs. Of groups that are names only the `top` largest by area are kept, and the jobs of all
-    /// others are one more group.
-    pub fn of(workload: &Workload, measure: &Measure, by: GroupBy, top: Option<usize>) -> Grouping {
+/// Several groupings of the same jobs.
+#[derive(Clone, Debug, Default)]
+pub struct Groupings {
+    each: Vec<Arc<Grouping>>,
+    /// For each grouping the slots of its groups, in the order of the groups.
+    slots: Vec<Vec<u32>>,
+    /// For each grouping the first of its slots.
+    bases: Vec<u32>,
+    /// The slots of all jobs, less those bases: of the first job in each grouping, of the second job, and so on. Percentiles
+    /// read the jobs in the order of their waits; so the slots of one job are in one place of the memory.
+    places: Vec<u32>,
+}
+
+impl Groupings {
+    /// Groups the measured jobs by several keys. For each key, of groups that are names only so many are kept, the largest by
+    /// area, and the jobs of all others are one more group.
+    pub fn of(workload: &Workload, measure: &Measure, keys: &[(GroupBy, Option<usize>)]) -> Groupings {
         let jobs = &workload.jobs[measure.jobs(workload.jobs.len())];
-        let mut found = FxHashMap::<i64, u32>::default();
-        let (mut classes, mut areas) = (Vec::new(), Vec::<i128>::new());
-        let mut last = (i64::MIN, 0);
-        let mut places = Vec::with_capacity(jobs.len());
-        for (job, class) in jobs.iter().zip(by.classes(workload, jobs)) {
-            if class != last.0 {
-                let place = *found.entry(class).or_insert_with(|| {
-                    classes.push(class);
-                    areas.push(0);
-                    (areas.len() - 1) as u32
-                });
-                last = (class, place);
+        let width = keys.len().max(1);
+        let mut found: Vec<_> = keys.iter().map(|_| Classes::default()).collect();
+        let mut places = vec![0; jobs.len() * keys.len()];
+        let first = workload.first_submit();
+        let mut clock = workload.zone.clock();
+        let mut since_monday = |job: &Job| match workload.unix_start {
+            // Monday 1969-12-29 began three days before the Unix time 0.
+            Some(start) => clock.local(start + job.submission.submit) + 3 * DAY,
+            None => job.submission.submit - first,
+        };
+        let needs_times = keys.iter().any(|(by, _)| by.is_of_the_calendar());
+        let mut times = Vec::new();
+        // In blocks, so that all keys find a job in the cache.
+        for (jobs, places) in jobs.chunks(BLOCK).zip(places.chunks_mut(BLOCK * width)) {
+            if needs_times {
+                times.clear();
+                times.extend(jobs.iter().map(&mut since_monday));
             }
-            areas[last.1 as usize] += area(job);
-            places.push(last.1);
+            for (key, (&(by, _), found)) in keys.iter().zip(&mut found).enumerate() {
+                let mut at = key;
+                by.classify(jobs, &times, |job, class| {
+                    places[at] = found.place(class, job);
+                    at += width;
+                });
+            }
         }
+        let mut all = Groupings { places, ..Groupings::default() };
+        let mut base = 0;
+        for (key, (&(by, top), found)) in keys.iter().zip(found).enumerate() {
+            let (grouping, groups) = found.grouping(by, top, workload);
+            let mut slots: Vec<u32> = (0..grouping.values.len() as u32).collect();
+            if slots.len() < groups.len() {
+                // Several classes are one group.
+                let of_key = all.places.iter_mut().skip(key).step_by(width);
+                of_key.for_each(|place| *place = groups[*place as usize]);
+            } else {
+                groups.iter().zip(0..).for_each(|(&group, class)| slots[group as usize] = class);
+            }
+            all.bases.push(base);
+            base += slots.len() as u32;
+            all.slots.push(slots);
+            all.each.push(Arc::new(grouping));
+        }
+        all
+    }
+
+    /// Each grouping.
+    pub fn each(&self) -> &[Arc<Grouping>] {
+        &self.each
+    }
+
+    /// The number of slots, which is that of the groups of all groupings.
+    pub(super) fn slots(&self) -> usize {
+        self.slots.iter().map(Vec::len).sum()
+    }
+
+    /// The slots of a measured job, one for each grouping.
+    pub(super) fn slots_of(&self, at: usize) -> impl Iterator<Item = usize> {
+        let places = &self.places[at * self.bases.len()..][..self.bases.len()];
+        places.iter().zip(&self.bases).map(|(place, base)| (place + base) as usize)
+    }
+
+    /// What belongs to the slots, for each grouping in the order of its groups.
+    pub(super) fn by_group<T: Clone>(&self, of_slots: &[T]) -> impl Iterator<Item = Vec<T>> {
+        let of_grouping = |(slots, &base): (&Vec<u32>, &u32)| {
+            slots.iter().map(|slot| of_slots[(slot + base) as usize].clone()).collect()
+        };
+        self.slots.iter().zip(&self.bases).map(of_grouping)
+    }
+}
+
+/// The classes of one key, in the order of their first jobs.
+#[derive(Default)]
+struct Classes {
+    classes: Vec<i64>,
+    areas: Vec<i128>,
+    /// The place of each class from 0 on, and [`NOWHERE`] for those that were not seen: most classes are small numbers, and a
+    /// million jobs ask nine million times.
+    small: Vec<u32>,
+    /// The places of all other classes.
+    large: FxHashMap<i64, u32>,
+}
+
+/// The number of jobs that are grouped by one key before the next one.
+const BLOCK: usize = 512;
+
+const NOWHERE: u32 = u32::MAX;
+
+/// The number of classes that are in the table.
+const SMALL: usize = 1 << 12;
+
+impl Classes {
+    /// The place of a class, to which this job is added.
+    #[inline]
+    fn place(&mut self, class: i64, job: &Job) -> u32 {
+        // A negative class is a large index.
+        let place = match self.small.get(class as usize) {
+            Some(&place) if place != NOWHERE => place,
+            _ => self.find_or_add(class),
+        };
+        self.areas[place as usize] += area(job);
+        place
+    }
+
+    fn find_or_add(&mut self, class: i64) -> u32 {
+        match self.large.get(&class) {
+            Some(&place) => place,
+            None => self.add(class),
+        }
+    }
+
+    #[cold]
+    fn add(&mut self, class: i64) -> u32 {
+        let place = self.classes.len() as u32;
+        self.classes.push(class);
+        self.areas.push(0);
+        match class {
+            0.. if (class as usize) < SMALL => {
+                self.small.resize(self.small.len().max(class as usize + 1), NOWHERE);
+                self.small[class as usize] = place;
+            }
+            _ => {
+                self.large.insert(class, place);
+            }
+        }
+        place
+    }
+
+    /// The groups of these classes, and the group of each class.
+    fn grouping(self, by: GroupBy, top: Option<usize>, workload: &Workload) -> (Grouping, Vec<u32>) {
+        let Classes { classes, areas, .. } = self;
         let mut order: Vec<usize> = (0..classes.len()).collect();
         match by.is_by_name() {
             // Names with equal areas stay in the order of their first jobs.
@@ -182,12 +306,11 @@ impl Grouping {
             values.push(format!("{} others", others.len()));
             sums.push(others.iter().map(|&place| areas[place]).sum());
         }
-        // Where each class has gone.
-        let mut now = vec![kept.len() as u32; classes.len()];
-        kept.iter().zip(0..).for_each(|(&place, at)| now[place] = at);
-        places.iter_mut().for_each(|place| *place = now[*place as usize]);
+        let mut groups = vec![kept.len() as u32; classes.len()];
+        kept.iter().zip(0..).for_each(|(&place, at)| groups[place] = at);
         let all = areas.iter().sum::<i128>() as f64;
-        Grouping { by, values, area_pct: sums.iter().map(|&sum| sum as f64 / all * 100.0).collect(), places }
+        let area_pct = sums.iter().map(|&sum| sum as f64 / all * 100.0).collect();
+        (Grouping { by, values, area_pct }, groups)
     }
 }
 
@@ -209,9 +332,14 @@ mod tests {
     }
 
     fn groups(workload: &Workload, by: GroupBy, top: Option<usize>) -> Vec<(String, usize)> {
-        let grouping = Grouping::of(workload, &Measure::default(), by, top);
-        let count = |at: u32| grouping.places.iter().filter(|&&place| place == at).count();
-        grouping.values.iter().zip(0..).map(|(value, at)| (value.clone(), count(at))).collect()
+        let groupings = Groupings::of(workload, &Measure::default(), &[(by, top)]);
+        let count = |slot: &u32| groupings.places.iter().filter(|&place| place == slot).count();
+        groupings.each[0]
+            .values
+            .iter()
+            .zip(&groupings.slots[0])
+            .map(|(value, slot)| (value.clone(), count(slot)))
+            .collect()
     }
 
     #[test]
@@ -233,8 +361,8 @@ mod tests {
         assert_eq!(whole.iter().map(|(user, _)| user.as_str()).collect::<Vec<_>>(), ["6", "7", "5", "unknown", "8"]);
         let cut = groups(&all, GroupBy::User, Some(2));
         assert_eq!(cut[2], ("3 others".to_string(), 3));
-        let area = Grouping::of(&all, &Measure::default(), GroupBy::User, Some(2)).area_pct;
-        assert_eq!(area, [40.0, 20.0 / 75.0 * 100.0, 25.0 / 75.0 * 100.0]);
+        let groupings = Groupings::of(&all, &Measure::default(), &[(GroupBy::User, Some(2))]);
+        assert_eq!(groupings.each[0].area_pct, [40.0, 20.0 / 75.0 * 100.0, 25.0 / 75.0 * 100.0]);
     }
 
     #[test]

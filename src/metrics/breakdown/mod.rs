@@ -2,15 +2,15 @@
 
 mod grouping;
 
-pub use grouping::{GroupBy, Grouping};
+pub use grouping::{GroupBy, Grouping, Groupings};
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::job::JobMetrics;
 use super::measure::Measure;
 use super::summary::{BSLD_PERCENTS, Summary, Sums, WAIT_PERCENTS};
 use crate::engine::RunRecord;
-use crate::parallel;
 use crate::stats::rank;
 use crate::trace::Workload;
 
@@ -38,119 +38,116 @@ pub struct GroupBaseline {
 
 impl Breakdown {
     /// Computes the figures of all groupings. `record` is the result of simulating the workload of the groupings.
-    pub fn of(
-        groupings: &[Arc<Grouping>],
-        workload: &Workload,
-        record: &RunRecord,
-        measure: &Measure,
-        threads: usize,
-    ) -> Vec<Breakdown> {
-        let measured = measure.jobs(workload.jobs.len());
-        let mut waits = Vec::with_capacity(measured.len());
-        let mut bslds = Vec::with_capacity(measured.len());
-        let mut sums: Vec<_> = groupings.iter().map(|grouping| vec![Sums::default(); grouping.values.len()]).collect();
-        for (at, finished) in record.finished(&workload.jobs).skip(measured.start).take(measured.len()).enumerate() {
-            let job = JobMetrics::of(&finished, measure.bsld_threshold);
-            for (grouping, sums) in groupings.iter().zip(&mut sums) {
-                sums[grouping.places[at] as usize].add(&finished, &job);
-            }
-            waits.push(job.wait as f64);
-            bslds.push(job.bsld);
+    pub fn of(groupings: &Groupings, workload: &Workload, record: &RunRecord, measure: &Measure) -> Vec<Breakdown> {
+        if groupings.each().is_empty() {
+            return Vec::new();
         }
-        let (waits, bslds) = (Sorted::new(&waits), Sorted::new(&bslds));
-        let both: Vec<_> = groupings.iter().zip(sums).collect();
-        let summarize = |(grouping, sums): &(&Arc<Grouping>, Vec<Sums>)| {
-            let waits = waits.percentiles(grouping, sums, WAIT_PERCENTS);
-            let bslds = bslds.percentiles(grouping, sums, BSLD_PERCENTS);
-            sums.iter().zip(waits.zip(bslds)).map(|(group, (waits, bslds))| group.summary(waits, bslds)).collect()
+        let measured = measure.jobs(workload.jobs.len());
+        let (mut waits, mut bslds) = (Vec::new(), Vec::new());
+        let mut sums = vec![Sums::default(); groupings.slots()];
+        let finished = record.finished(&workload.jobs).skip(measured.start).take(measured.len());
+        for (at, finished) in finished.enumerate() {
+            let job = JobMetrics::of(&finished, measure.bsld_threshold);
+            groupings.slots_of(at).for_each(|slot| sums[slot].add(&finished, &job));
+            if job.wait > 0 {
+                waits.push((job.wait as f64, at as u32));
+            }
+            if job.bsld > 1.0 {
+                bslds.push((job.bsld, at as u32));
+            }
+        }
+        let waits = percentiles(groupings, &sums, 0.0, waits, WAIT_PERCENTS);
+        let bslds = percentiles(groupings, &sums, 1.0, bslds, BSLD_PERCENTS);
+        let all = sums.iter().zip(waits.into_iter().zip(bslds));
+        let summaries: Vec<Summary> = all.map(|(sums, (waits, bslds))| sums.summary(waits, bslds)).collect();
+        let breakdown = |(grouping, summaries): (&Arc<Grouping>, Vec<Summary>)| Breakdown {
+            grouping: grouping.clone(),
+            summaries,
+            compared: Vec::new(),
         };
-        let summaries: Vec<Vec<Summary>> = parallel::map(&both, threads, summarize, |_| ());
-        groupings
-            .iter()
-            .zip(summaries)
-            .map(|(grouping, summaries)| Breakdown { grouping: grouping.clone(), summaries, compared: Vec::new() })
-            .collect()
+        groupings.each().iter().zip(groupings.by_group(&summaries)).map(breakdown).collect()
     }
 
-    /// Adds the comparison with a baseline. `run` and `base` are the records of the two runs, of which `baseline` is the
-    /// breakdown of the second by the same grouping.
+    /// Adds the comparison with a baseline to the breakdowns of a run by all groupings. `run` and `base` are the records of
+    /// the two runs, and `of_base` the breakdowns of the second.
     pub fn compare(
-        &mut self,
-        workload: &Workload,
-        measure: &Measure,
+        of_run: &mut [Breakdown],
+        of_base: &[Breakdown],
+        groupings: &Groupings,
+        measured: Range<usize>,
         run: &RunRecord,
-        baseline: &Breakdown,
         base: &RunRecord,
     ) {
-        let summaries = baseline.summaries.iter();
-        self.compared = summaries.map(|&summary| GroupBaseline { summary, gain: 0, lose: 0 }).collect();
-        let measured = measure.jobs(workload.jobs.len());
-        let starts = |record: &'_ RunRecord, at: usize| record.outcomes[at].start.get().expect("the job has run");
-        for (at, &place) in measured.zip(&self.grouping.places) {
-            let (run, base) = (starts(run, at), starts(base, at));
-            let group = &mut self.compared[place as usize];
-            group.gain += usize::from(run < base);
-            group.lose += usize::from(run > base);
-        }
-    }
-}
-
-/// The values of all jobs in ascending order. All groupings take their percentiles from it: one sort of all jobs is faster
-/// than a selection in every group of every grouping.
-struct Sorted {
-    /// Each value with the index of its job.
-    values: Vec<(f64, u32)>,
-}
-
-impl Sorted {
-    fn new(values: &[f64]) -> Sorted {
-        let mut values: Vec<_> = values.iter().copied().zip(0..).collect();
-        values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        Sorted { values }
-    }
-
-    /// The nearest-rank percentiles of each group.
-    fn percentiles<const N: usize>(
-        &self,
-        grouping: &Grouping,
-        sums: &[Sums],
-        percents: [f64; N],
-    ) -> impl Iterator<Item = [f64; N]> + use<N> {
-        let group = |sums: &Sums| {
-            let ranks = percents.map(|percent| rank(percent, sums.jobs));
-            Ranks { seen: 0, next: ranks[0], at: 0, ranks, found: [f64::NAN; N] }
-        };
-        let mut groups: Vec<Ranks<N>> = sums.iter().map(group).collect();
-        for &(value, job) in &self.values {
-            let group = &mut groups[grouping.places[job as usize] as usize];
-            group.seen += 1;
-            if group.seen == group.next {
-                group.take(value);
+        let mut counts = vec![(0, 0); groupings.slots()];
+        let start = |record: &RunRecord, at: usize| record.outcomes[at].start.get().expect("the job has run");
+        for (at, job) in measured.enumerate() {
+            let (run, base) = (start(run, job), start(base, job));
+            for slot in groupings.slots_of(at) {
+                counts[slot].0 += usize::from(run < base);
+                counts[slot].1 += usize::from(run > base);
             }
         }
-        groups.into_iter().map(|group| group.found)
+        for ((part, base), counts) in of_run.iter_mut().zip(of_base).zip(groupings.by_group(&counts)) {
+            let of_base = base.summaries.iter().zip(counts);
+            part.compared = of_base.map(|(&summary, (gain, lose))| GroupBaseline { summary, gain, lose }).collect();
+        }
     }
 }
 
-/// The percentiles of a group while the values pass in ascending order.
+/// The nearest-rank percentiles of a value of the jobs in each slot. `values` are those of all jobs for
+/// which it is above `lowest`, with their indexes; often most jobs do not wait.
+///
+/// All groupings take them from one sort of all jobs, which is faster than a selection in every group of every grouping. The
+/// jobs pass from the highest value down, so that those with the lowest one need not pass.
+fn percentiles<const N: usize>(
+    groupings: &Groupings,
+    sums: &[Sums],
+    lowest: f64,
+    mut values: Vec<(f64, u32)>,
+    percents: [f64; N],
+) -> Vec<[f64; N]> {
+    values.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+    let mut groups: Vec<_> = sums.iter().map(|sums| Ranks::new(sums.jobs, percents, lowest)).collect();
+    // The number of jobs up to the next percentile of each group. It is apart, because every job changes nine of them.
+    let mut left: Vec<usize> = groups.iter_mut().map(|group| group.next(lowest)).collect();
+    for (value, job) in values {
+        for slot in groupings.slots_of(job as usize) {
+            left[slot] -= 1;
+            if left[slot] == 0 {
+                left[slot] = groups[slot].next(value);
+            }
+        }
+    }
+    groups.into_iter().map(|group| group.found).collect()
+}
+
+/// The percentiles of a group while the values pass in descending order.
 struct Ranks<const N: usize> {
-    /// How many values have passed.
-    seen: usize,
-    /// The next rank, from 1 on; 0 if there are no more.
-    next: usize,
-    /// Its index.
-    at: usize,
+    /// The number of jobs from the highest value down to each percentile.
     ranks: [usize; N],
+    /// How many of the percentiles are still to come; those are the first ones.
+    to_come: usize,
+    /// How many jobs have passed.
+    passed: usize,
     found: [f64; N],
 }
 
 impl<const N: usize> Ranks<N> {
-    /// The value of the next rank, and of others that are equal to it.
-    fn take(&mut self, value: f64) {
-        while self.ranks.get(self.at) == Some(&self.seen) {
-            self.found[self.at] = value;
-            self.at += 1;
+    fn new(jobs: usize, percents: [f64; N], lowest: f64) -> Ranks<N> {
+        let ranks = percents.map(|percent| jobs + 1 - rank(percent, jobs));
+        Ranks { ranks, to_come: N, passed: 0, found: [lowest; N] }
+    }
+
+    /// Takes the value of the job that has just passed for all percentiles that are reached. Returns the number of jobs up to
+    /// the next one.
+    fn next(&mut self, value: f64) -> usize {
+        while self.to_come > 0 && self.ranks[self.to_come - 1] == self.passed {
+            self.to_come -= 1;
+            self.found[self.to_come] = value;
         }
-        self.next = self.ranks.get(self.at).copied().unwrap_or(0);
+        let next = self.ranks[..self.to_come].last().copied().unwrap_or(usize::MAX);
+        let left = next - self.passed;
+        self.passed = next;
+        left
     }
 }
