@@ -2,6 +2,8 @@
 
 /// The coefficients that compare a job with a past job of its user.
 pub const SIMILARITIES: usize = 8;
+/// The last of these: that of the time between the submissions.
+pub const TIME: usize = 7;
 /// The coefficient of the ratios of a class.
 pub const OF_CLASS: usize = 8;
 /// The coefficient of the job's own estimate.
@@ -9,7 +11,7 @@ pub const OF_ESTIMATE: usize = 9;
 /// All coefficients.
 pub const COUNT: usize = 10;
 
-/// For the similarities in the order of [`super::evidence::Evidence::compare`], then for the class and the estimate.
+/// For the similarities in the order of [`super::evidence::Evidence::compare`], for the time, then for the class and the estimate.
 const START: [f64; COUNT] = [-0.85, 1.2, -0.45, 0.45, -0.6, 0.55, 0.9, -0.2, -2.5, -1.1];
 
 /// The step of a coefficient before it is divided by the root of its squared gradients.

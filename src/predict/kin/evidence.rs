@@ -1,7 +1,7 @@
 //! What is known about a job: values for its runtime, each with a weight. They come from the user's past jobs, from jobs
 //! of all users with estimates of the same class, and from the job's own estimate.
 
-use super::coefficients::{COUNT, Coefficients, OF_CLASS, OF_ESTIMATE, SIMILARITIES};
+use super::coefficients::{COUNT, Coefficients, OF_CLASS, OF_ESTIMATE, SIMILARITIES, TIME};
 use super::elementary::{exp_all, ln_all};
 use super::past::{Classes, Column, History, executable};
 use super::power_mean::PowerMean;
@@ -20,7 +20,7 @@ const LARGEST_LN: f64 = 300.0;
 
 /// The job that is asked about, with the logarithms that are needed again and again.
 pub struct Query {
-    job: Submission,
+    pub job: Submission,
     estimate: f64,
     ln_estimate: f64,
     ln_procs: f64,
@@ -36,6 +36,12 @@ impl Query {
         let unit = mean.unit(estimate, ln_estimate);
         let raised_estimate = mean.raise(estimate / unit);
         Query { job: *job, estimate, ln_estimate, ln_procs: libm::log(f64::from(job.procs)), unit, raised_estimate }
+    }
+
+    /// Whether another job of the user differs from this one at most in its time of submission, as far as `kin` looks.
+    pub fn is_of_one_series(&self, other: &Submission) -> bool {
+        let seen = |job: &Submission| (job.estimate, job.procs, job.executable, job.queue);
+        seen(&self.job) == seen(other)
     }
 }
 
@@ -59,8 +65,11 @@ impl<'a> Past<'a> {
 pub struct Evidence {
     /// ln(1 + place) by place; the newest job has the place 0.
     ln_places: Vec<f64>,
-    /// How similar the past jobs are, one column per kind of similarity.
+    /// How similar the past jobs are, one column per kind of similarity. The time of submission is the last one.
     features: [Vec<f64>; SIMILARITIES],
+    /// The logarithms of all weights by everything but the time of submission, which alone differs between the jobs of a
+    /// series. They come in the order of `weights`.
+    ln_weights: Vec<f64>,
     weights: Vec<f64>,
     /// The values as they are averaged.
     raised: Vec<f64>,
@@ -85,17 +94,18 @@ impl Evidence {
         } else {
             self.raised.extend(runtimes.iter().map(|runtime| mean.raise(runtime.min(query.estimate) / query.unit)));
         }
-        self.weigh(ratios.len(), runtimes.len(), coefficients);
+        self.add_up(ratios.len(), coefficients);
+        self.weigh_by_time(query, past, coefficients);
     }
 
-    /// Compares the job with all past jobs of its user.
+    /// Compares the job with all past jobs of its user, in everything but the time.
     fn compare(&mut self, query: &Query, past: &Past<'_>) {
         let (job, count) = (&query.job, past.column(Column::Estimate).len());
         while self.ln_places.len() < count {
             self.ln_places.push(libm::log(1.0 + self.ln_places.len() as f64));
         }
         let ln_places = &self.ln_places[..count];
-        let [place, same_estimate, estimate, same_procs, procs, same_executable, same_queue, time] = &mut self.features;
+        let [place, same_estimate, estimate, same_procs, procs, same_executable, same_queue, _] = &mut self.features;
         place.clear();
         place.extend(ln_places.iter().rev());
         equal(same_estimate, past.column(Column::Estimate), query.estimate);
@@ -104,21 +114,33 @@ impl Evidence {
         distance(procs, past.column(Column::LnProcs), query.ln_procs);
         equal(same_executable, past.column(Column::Executable), executable(job));
         equal(same_queue, past.column(Column::Queue), f64::from(job.queue));
-        distance(time, past.column(Column::Submit), job.submit as f64);
-        time.iter_mut().for_each(|apart| *apart = 1.0 + *apart / 60.0);
-        ln_all(time);
     }
 
-    fn weigh(&mut self, ratios: usize, jobs: usize, coefficients: &Coefficients) {
-        let Evidence { weights, features, .. } = self;
-        weights.clear();
-        weights.push(coefficients.values[OF_ESTIMATE]);
-        weights.resize(1 + ratios, coefficients.values[OF_CLASS]);
-        let first = weights.len();
-        weights.resize(first + jobs, 0.0);
-        for (feature, coefficient) in features.iter().zip(coefficients.values) {
-            weights[first..].iter_mut().zip(feature).for_each(|(sum, feature)| *sum += coefficient * feature);
+    /// Adds up what was compared.
+    fn add_up(&mut self, ratios: usize, coefficients: &Coefficients) {
+        let Evidence { ln_weights, features, .. } = self;
+        ln_weights.clear();
+        ln_weights.push(coefficients.values[OF_ESTIMATE]);
+        ln_weights.resize(1 + ratios, coefficients.values[OF_CLASS]);
+        let first = ln_weights.len();
+        ln_weights.resize(first + features[0].len(), 0.0);
+        for (feature, coefficient) in features[..TIME].iter().zip(coefficients.values) {
+            ln_weights[first..].iter_mut().zip(feature).for_each(|(sum, feature)| *sum += coefficient * feature);
         }
+    }
+
+    /// Compares the times of submission, and finds the weights by everything. After `collect` this alone gives the weights for
+    /// a job that differs from that one only in its time of submission, by the same past and coefficients.
+    pub fn weigh_by_time(&mut self, query: &Query, past: &Past<'_>, coefficients: &Coefficients) {
+        let Evidence { ln_weights, weights, features, .. } = self;
+        let time = &mut features[TIME];
+        distance(time, past.column(Column::Submit), query.job.submit as f64);
+        time.iter_mut().for_each(|apart| *apart = 1.0 + *apart / 60.0);
+        ln_all(time);
+        weights.clone_from(ln_weights);
+        let first = weights.len() - time.len();
+        let of_time = coefficients.values[TIME];
+        weights[first..].iter_mut().zip(&*time).for_each(|(sum, feature)| *sum += of_time * feature);
         // Coefficients that were learned can become large. Only the ratios of weights matter.
         let largest = weights.iter().fold(f64::NEG_INFINITY, |largest, &ln| if ln > largest { ln } else { largest });
         if largest.abs() > LARGEST_LN {

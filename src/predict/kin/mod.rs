@@ -120,6 +120,34 @@ impl Kin {
         evidence.collect(&query, &past, coefficients, mean);
         evidence.predict(&query, mean)
     }
+
+    /// Predicts these waiting jobs of a user again. They are often a series of equal jobs, hundreds of them on a busy
+    /// machine, so whatever is the same as for the job before is not computed again.
+    fn compute_all(&mut self, user: usize, waiting: &[JobId], board: &mut Board) {
+        let Kin { mean, coefficients, classes, users, evidence, .. } = self;
+        let past = Past { history: &users[user].history, capacity: self.capacity, classes };
+        let mut last: Option<Query> = None;
+        let mut prediction = 0;
+        for &id in waiting {
+            let job = *board.job(id);
+            match &mut last {
+                Some(last) if last.is_of_one_series(&job) => {
+                    if last.job.submit != job.submit {
+                        last.job = job;
+                        evidence.weigh_by_time(last, &past, coefficients);
+                        prediction = evidence.predict(last, mean);
+                    }
+                }
+                _ => {
+                    let query = Query::new(&job, mean);
+                    evidence.collect(&query, &past, coefficients, mean);
+                    prediction = evidence.predict(&query, mean);
+                    last = Some(query);
+                }
+            }
+            board.predict_if_above_elapsed(id, prediction);
+        }
+    }
 }
 
 impl Predictor for Kin {
@@ -157,10 +185,7 @@ impl Predictor for Kin {
             return;
         }
         let waiting = std::mem::take(&mut self.users[user].waiting);
-        for &other in &waiting {
-            let prediction = self.compute(user, board.job(other));
-            board.predict_if_above_elapsed(other, prediction);
-        }
+        self.compute_all(user, &waiting, board);
         self.users[user].waiting = waiting;
     }
 
