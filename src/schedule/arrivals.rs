@@ -59,6 +59,11 @@ impl Arrivals {
         self.get(id).1
     }
 
+    /// Whether a job has waited this long or longer; None is never.
+    pub fn has_waited(&self, id: JobId, long: Option<Seconds>, now: Time) -> bool {
+        long.is_some_and(|long| now - self.submit(id) >= long)
+    }
+
     /// The submission in seconds after that of the first simulated job, at least 1, so that it has a logarithm.
     pub fn seconds_after_first(&self, id: JobId) -> Seconds {
         (self.submit(id) - self.origin.unwrap_or(0)).max(1)

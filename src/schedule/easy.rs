@@ -31,6 +31,8 @@ pub struct Easy {
     /// Whether the queue may be indexed.
     is_indexable: bool,
     arrivals: Arrivals,
+    /// As [`super::Rules::protect`].
+    protect: Option<Seconds>,
     /// Scratch: jobs behind the head that may be backfilled.
     candidates: Vec<Waiting>,
     /// Scratch: ends and processors of the heads started in this pass, as running jobs are counted.
@@ -44,11 +46,12 @@ const SHALLOW: usize = 16;
 impl Easy {
     /// Backfilling in this order; running jobs are counted by their predictions.
     pub fn new(order: Order) -> Self {
-        Easy::counting(order, Counting::Prediction)
+        Easy::with(order, Counting::Prediction, None)
     }
 
-    /// Backfilling in this order; running jobs are counted by predictions or estimates.
-    pub fn counting(order: Order, counting: Counting) -> Self {
+    /// Backfilling in this order; running jobs are counted by predictions or estimates. A head that has waited for `protect` is
+    /// not delayed by jobs that run for as long as their estimates.
+    pub fn with(order: Order, counting: Counting, protect: Option<Seconds>) -> Self {
         Easy {
             order,
             counting,
@@ -58,7 +61,8 @@ impl Easy {
             index: ScanIndex::new(order),
             deep: false,
             is_indexable: !order.depends_on_waits(),
-            arrivals: Arrivals::new(counting == Counting::Estimate || order.needs_submissions()),
+            arrivals: Arrivals::new(counting == Counting::Estimate || order.needs_submissions() || protect.is_some()),
+            protect,
             candidates: Vec::new(),
             started: Vec::new(),
         }
@@ -102,7 +106,8 @@ impl Easy {
         self.head = head.map(|head| head.id);
         self.reservation = None;
         let Some(head) = head.filter(|_| free > 0) else { return };
-        if self.deep {
+        // The index knows no estimates, which are needed around a protected head.
+        if self.deep && !self.arrivals.has_waited(head.id, self.protect, view.now) {
             self.search(view, head, free, starts);
         } else {
             self.scan(view, head, view.waiting.places_after(Some(head.id)), free, starts);
@@ -115,6 +120,7 @@ impl Easy {
         if !any_is_narrow_enough(part, free) {
             return;
         }
+        let is_protected = self.arrivals.has_waited(head.id, self.protect, view.now);
         let reservation = self.reservation.get_or_insert_with(|| reserve(view, &self.started, free, head));
         // The limits only get tighter during a pass: a job that does not fit now does not fit later.
         let room = reservation.room(view.now, free);
@@ -132,10 +138,12 @@ impl Easy {
             order => self.candidates.sort_by_cached_key(|job| order.rank(job, &self.arrivals, view.now)),
         }
         for job in &self.candidates {
-            if reservation.room(view.now, free).holds(job) {
+            let estimate = if is_protected { self.arrivals.estimate(job.id) } else { 0 };
+            let fitted = Waiting { length: job.length.max(estimate), ..*job };
+            if reservation.room(view.now, free).holds(&fitted) {
                 free -= i64::from(job.procs);
                 let counted = self.counting.running_length(job.id, job.length, &self.arrivals);
-                if !reservation.admit(&job.into(), counted, view.now) {
+                if !reservation.admit(&(&fitted).into(), counted, view.now) {
                     self.head = None;
                 }
                 if self.deep {

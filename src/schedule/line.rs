@@ -10,7 +10,7 @@ use super::order::{Order, Rank};
 use super::policy::View;
 use super::queue::Waiting;
 use crate::job::JobId;
-use crate::time::{Seconds, Time};
+use crate::time::Seconds;
 
 /// The order of the queue, kept from pass to pass where that is possible.
 pub(super) struct Line {
@@ -67,7 +67,7 @@ impl Line {
             return Box::new(waiting.iter());
         }
         let starve = self.starve;
-        let is_starved = move |job: &Waiting| is_starved(job, starve, arrivals, now);
+        let is_starved = move |job: &Waiting| arrivals.has_waited(job.id, starve, now);
         // Jobs arrive in order of submission, so those that have waited longest are the first.
         let starved = waiting.iter().take_while(move |job| is_starved(job));
         if self.is_kept_sorted() {
@@ -84,8 +84,4 @@ impl Line {
         let sorted = std::iter::from_fn(move || heap.pop()).filter_map(move |Reverse(rank)| waiting.get(rank.job()));
         Box::new(starved.chain(sorted))
     }
-}
-
-fn is_starved(job: &Waiting, starve: Option<Seconds>, arrivals: &Arrivals, now: Time) -> bool {
-    starve.is_some_and(|starve| now - arrivals.submit(job.id) >= starve)
 }

@@ -25,6 +25,9 @@ pub struct Reserving {
     /// The largest number of reservations; `usize::MAX` for all jobs.
     most: usize,
     counting: Counting,
+    protect: Option<Seconds>,
+    /// Whether the first job with a reservation has waited so long that it is protected in this pass.
+    is_protected: bool,
     line: Line,
     arrivals: Arrivals,
     /// The waiting jobs in the order of the scan, if it does not depend on waits.
@@ -57,12 +60,15 @@ impl Reserving {
     fn with_scan(rules: &Rules, scan: Option<Order>, backfills: bool) -> Self {
         let line = Line::new(rules.queue, rules.starve);
         let scan_needs = scan.is_some_and(Order::needs_submissions);
-        let needs_arrivals = rules.running == Counting::Estimate || line.needs_submissions() || scan_needs;
+        let needs_estimates = rules.running == Counting::Estimate || rules.protect.is_some();
+        let needs_arrivals = needs_estimates || line.needs_submissions() || scan_needs;
         Reserving {
             backfills,
             scan,
             most: rules.reservations.unwrap_or(usize::MAX),
             counting: rules.running,
+            protect: rules.protect,
+            is_protected: false,
             line,
             arrivals: Arrivals::new(needs_arrivals),
             index: Ranked::default(),
@@ -131,12 +137,18 @@ impl Reserving {
             if i64::from(narrowest) > self.profile.free_now() {
                 return;
             }
-            let length = counted_length(self.counting, &self.arrivals, job, held, &self.profile);
+            let length = match held {
+                0 => first_length(self.counting, &self.arrivals, job, &self.profile),
+                _ => fitted_length(self.is_protected, &self.arrivals, job),
+            };
             if self.profile.reserve(i64::from(job.procs), length) == view.now {
                 starts.push(job.id);
-            } else {
-                held += 1;
+                continue;
             }
+            if held == 0 {
+                self.is_protected = self.arrivals.has_waited(job.id, self.protect, view.now);
+            }
+            held += 1;
         }
     }
 
@@ -144,14 +156,20 @@ impl Reserving {
     /// reservations then have no effect.
     fn reserve_some(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) -> bool {
         let is_indexed = self.indexed().is_some();
-        let Reserving { line, arrivals, profile, reserved, index, .. } = self;
+        let Reserving { line, arrivals, profile, reserved, index, is_protected, .. } = self;
         for job in line.jobs(view, arrivals) {
-            let length = counted_length(self.counting, arrivals, job, reserved.len(), profile);
+            let length = match reserved.len() {
+                0 => first_length(self.counting, arrivals, job, profile),
+                _ => fitted_length(*is_protected, arrivals, job),
+            };
             // The scan must not find the jobs that were walked over. So the index has those that are left.
             index.remove(job.id);
             if profile.reserve(i64::from(job.procs), length) == view.now {
                 starts.push(job.id);
             } else {
+                if reserved.is_empty() {
+                    *is_protected = arrivals.has_waited(job.id, self.protect, view.now);
+                }
                 reserved.push(*job);
             }
             let narrowest = if is_indexed { index.narrowest() } else { Some(1) };
@@ -175,18 +193,21 @@ impl Reserving {
         }
     }
 
-    /// Tries the other jobs in an order that depends on waits. Jobs that do not fit now do not fit later in the pass.
+    /// Tries the other jobs without the index: in an order that depends on waits, or if a protected job needs the estimates of
+    /// the others. Jobs that do not fit now do not fit later in the pass.
     fn scan_anew(&mut self, order: Order, view: &View<'_>, starts: &mut Vec<JobId>) {
         self.profile.limits(&mut self.limits);
         // Few jobs start or get a reservation in one pass, so the two lists are short.
         let is_walked = |id: JobId| self.reserved.iter().any(|job| job.id == id) || starts.contains(&id);
-        let fitting = view.waiting.iter().filter(|job| self.limits.allow(job.procs, job.length) && !is_walked(job.id));
+        let length = |job: &Waiting| fitted_length(self.is_protected, &self.arrivals, job);
+        let fitting = view.waiting.iter().filter(|job| self.limits.allow(job.procs, length(job)) && !is_walked(job.id));
         self.candidates.clear();
         self.candidates.extend(fitting.map(|job| (order.rank(job, &self.arrivals, view.now), *job)));
         self.candidates.sort_unstable_by_key(|(rank, _)| *rank);
         for (_, job) in &self.candidates {
-            if self.limits.allow(job.procs, job.length) {
-                self.profile.reserve(i64::from(job.procs), job.length);
+            let length = fitted_length(self.is_protected, &self.arrivals, job);
+            if self.limits.allow(job.procs, length) {
+                self.profile.reserve(i64::from(job.procs), length);
                 self.profile.limits(&mut self.limits);
                 starts.push(job.id);
             }
@@ -210,7 +231,7 @@ impl Reserving {
             self.reserve_all(view, starts);
         } else if self.reserve_some(view, starts) {
             match self.scan {
-                Some(order) if order.depends_on_waits() => self.scan_anew(order, view, starts),
+                Some(order) if order.depends_on_waits() || self.is_protected => self.scan_anew(order, view, starts),
                 Some(_) => self.scan_index(starts),
                 None => {}
             }
@@ -218,17 +239,23 @@ impl Reserving {
     }
 }
 
-/// The length that a job has in the profile. Jobs that start before the first reservation count as running jobs do. All
-/// later ones count by their predictions until the pass is over.
-fn counted_length(counting: Counting, arrivals: &Arrivals, job: &Waiting, held: usize, profile: &Profile) -> Seconds {
-    let starts_first = held == 0 && i64::from(job.procs) <= profile.free_now();
-    if starts_first { counting.running_length(job.id, job.length, arrivals) } else { job.length }
+/// The length in the profile of a job before which there is no reservation. If it starts, it counts as running jobs do.
+fn first_length(counting: Counting, arrivals: &Arrivals, job: &Waiting, profile: &Profile) -> Seconds {
+    let starts = i64::from(job.procs) <= profile.free_now();
+    if starts { counting.running_length(job.id, job.length, arrivals) } else { job.length }
+}
+
+/// The length in the profile of a job that may delay a reservation: by its prediction until the pass is over, or by its estimate
+/// if that is longer and the first job with a reservation is protected.
+fn fitted_length(is_protected: bool, arrivals: &Arrivals, job: &Waiting) -> Seconds {
+    if is_protected { job.length.max(arrivals.estimate(job.id)) } else { job.length }
 }
 
 impl Policy for Reserving {
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
         self.add_newcomers(view);
         self.reserved.clear();
+        self.is_protected = false;
         self.schedule(view, starts);
         let reserved = std::mem::take(&mut self.reserved);
         reserved.iter().for_each(|job| self.put_in_index(job));

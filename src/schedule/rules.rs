@@ -40,6 +40,9 @@ pub struct Rules {
     pub scan: Order,
     /// The number of reservations. None: every waiting job has one, and no jobs are left for the scan.
     pub reservations: Option<usize>,
+    /// If the first job with a reservation has waited this long, in seconds, other jobs are fitted by their estimates, where those
+    /// are longer than their predictions. So they do not delay it. None: never.
+    pub protect: Option<Seconds>,
     /// Jobs that have waited this long, in seconds, come first in the queue, in order of arrival. None: never.
     pub starve: Option<Seconds>,
 }
@@ -47,7 +50,7 @@ pub struct Rules {
 impl Default for Rules {
     fn default() -> Rules {
         let (queue, scan) = (Order::Arrival, Order::Arrival);
-        Rules { running: Counting::Prediction, queue, scan, reservations: Some(1), starve: None }
+        Rules { running: Counting::Prediction, queue, scan, reservations: Some(1), protect: None, starve: None }
     }
 }
 
@@ -84,6 +87,12 @@ const RESERVATIONS: Key = Key {
     about: "how many jobs that do not fit have a reservation",
 };
 
+const PROTECT: Key = Key {
+    name: "protect",
+    about: "jobs that overtake one that has waited this long must fit by their estimates, so that they do not delay it",
+    ..STARVE
+};
+
 const STARVE: Key = Key {
     name: "starve",
     kind: Kind::Text {
@@ -100,13 +109,13 @@ const STARVE: Key = Key {
 pub const EASY: Form = Form {
     name: "easy",
     about: "backfilling in arrival order, with a reservation for the first job that does not fit",
-    keys: &[RUNNING, QUEUE, scan("fcfs"), RESERVATIONS, STARVE],
+    keys: &[RUNNING, QUEUE, scan("fcfs"), RESERVATIONS, PROTECT, STARVE],
 };
 
 pub const SJBF: Form = Form {
     name: "sjbf",
     about: "shortest job backfilled first: easy, scanning by ascending prediction",
-    keys: &[RUNNING, QUEUE, scan("spf"), RESERVATIONS, STARVE],
+    keys: &[RUNNING, QUEUE, scan("spf"), RESERVATIONS, PROTECT, STARVE],
 };
 
 pub const CONSERVATIVE: Form = Form {
@@ -136,6 +145,7 @@ impl Rules {
             queue: order(spec, QUEUE.name),
             scan: order(spec, "scan"),
             reservations: spec.text(RESERVATIONS.name).parse().ok(),
+            protect: parse_duration(spec.text(PROTECT.name)).ok(),
             starve: parse_duration(spec.text(STARVE.name)).ok(),
         }
     }
@@ -145,7 +155,7 @@ impl Rules {
         match self {
             // Jobs that have waited longest are the first of a queue in order of arrival anyway.
             Rules { queue: Order::Arrival, reservations: Some(1), .. } => {
-                Box::new(Easy::counting(self.scan, self.running))
+                Box::new(Easy::with(self.scan, self.running, self.protect))
             }
             _ => Box::new(Reserving::new(self)),
         }

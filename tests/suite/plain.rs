@@ -27,6 +27,7 @@ struct PlainRules {
     scan: Option<&'static str>,
     /// None: all jobs.
     reservations: Option<usize>,
+    protect: Option<i64>,
     starve: Option<i64>,
     /// By id: submission, estimate and, of jobs that have started, the start.
     jobs: Vec<(Time, i64, Time)>,
@@ -99,22 +100,28 @@ impl Policy for PlainRules {
         let is_starved = |job: &Waiting| self.starve.is_some_and(|starve| now - self.jobs[job.id.index()].0 >= starve);
         queue.sort_by_key(|job| if is_starved(job) { (0, job.id) } else { (1, JobId(0)) });
 
-        let mut held = 0;
+        let (mut held, mut is_protected) = (0, false);
+        let estimate = |job: &Waiting| self.jobs[job.id.index()].1;
         let mut rest = queue.into_iter();
         while self.reservations.is_none_or(|most| held < most)
             && let Some(job) = rest.next()
         {
             let procs = i64::from(job.procs);
-            if Self::has_room(view, &uses, procs, now, job.length) {
+            let fitted = if is_protected { job.length.max(estimate(&job)) } else { job.length };
+            if Self::has_room(view, &uses, procs, now, fitted) {
                 let counts_by_estimate = self.by_estimate && held == 0;
-                let length = if counts_by_estimate { self.jobs[job.id.index()].1 } else { job.length };
+                let length = if counts_by_estimate { estimate(&job) } else { fitted };
                 uses.push((now, now + length, procs));
                 starts.push(job.id);
             } else {
                 let mut ends: Vec<Time> = uses.iter().map(|r| r.1).collect();
                 ends.sort_unstable();
-                let from = ends.into_iter().find(|&at| Self::has_room(view, &uses, procs, at, job.length)).unwrap();
-                uses.push((from, from + job.length, procs));
+                let from = ends.into_iter().find(|&at| Self::has_room(view, &uses, procs, at, fitted)).unwrap();
+                uses.push((from, from + fitted, procs));
+                if held == 0 {
+                    let waited = now - self.jobs[job.id.index()].0;
+                    is_protected = self.protect.is_some_and(|protect| waited >= protect);
+                }
                 held += 1;
             }
         }
@@ -122,8 +129,9 @@ impl Policy for PlainRules {
             let mut rest: Vec<Waiting> = rest.collect();
             self.sort(scan, now, &mut rest);
             for job in rest {
-                if Self::has_room(view, &uses, i64::from(job.procs), now, job.length) {
-                    uses.push((now, now + job.length, i64::from(job.procs)));
+                let length = if is_protected { job.length.max(estimate(&job)) } else { job.length };
+                if Self::has_room(view, &uses, i64::from(job.procs), now, length) {
+                    uses.push((now, now + length, i64::from(job.procs)));
                     starts.push(job.id);
                 }
             }
@@ -187,6 +195,7 @@ struct Keys {
     queue: &'static str,
     scan: Option<&'static str>,
     reservations: Option<usize>,
+    protect: Option<i64>,
     starve: Option<i64>,
 }
 
@@ -194,13 +203,14 @@ impl Keys {
     /// EASY, or SJBF with `spf`.
     fn easy(scan: &'static str) -> Keys {
         let name = if scan == "spf" { "sjbf" } else { "easy" };
-        Keys { name, by_estimate: false, queue: "fcfs", scan: Some(scan), reservations: Some(1), starve: None }
+        let (queue, reservations) = ("fcfs", Some(1));
+        Keys { name, by_estimate: false, queue, scan: Some(scan), reservations, protect: None, starve: None }
     }
 
     fn plain(&self, deepest: &Arc<AtomicUsize>) -> Box<dyn Policy> {
-        let &Keys { by_estimate, queue, scan, reservations, starve, .. } = self;
+        let &Keys { by_estimate, queue, scan, reservations, protect, starve, .. } = self;
         let deepest = deepest.clone();
-        Box::new(PlainRules { by_estimate, queue, scan, reservations, starve, jobs: Vec::new(), deepest })
+        Box::new(PlainRules { by_estimate, queue, scan, reservations, protect, starve, jobs: Vec::new(), deepest })
     }
 
     fn spec(&self) -> String {
@@ -217,7 +227,9 @@ impl Keys {
                 "reservations={}",
                 self.reservations.map_or("all".to_string(), |count| count.to_string())
             ));
-            keys.push(format!("starve={}", self.starve.map_or("never".to_string(), print_duration)));
+            let duration = |value: Option<i64>| value.map_or("never".to_string(), print_duration);
+            keys.push(format!("protect={}", duration(self.protect)));
+            keys.push(format!("starve={}", duration(self.starve)));
         }
         format!("{}:{}", self.name, keys.join(","))
     }
@@ -226,15 +238,16 @@ impl Keys {
 /// Any combination of keys.
 fn all_keys(reservations: Vec<Option<usize>>) -> impl Strategy<Value = Keys> {
     let order = || prop_oneof![1 => Just("fcfs"), 1 => Just("spf"), 3 => select(Order::NAMES.to_vec())];
-    let starve = select(vec![None, None, Some(0), Some(1), Some(60), Some(1000), Some(20_000)]);
+    let after = || select(vec![None, None, Some(0), Some(1), Some(60), Some(1000), Some(20_000)]);
     let name = select(vec!["easy", "sjbf"]);
-    (name, any::<bool>(), order(), order(), select(reservations), starve).prop_map(
-        |(name, by_estimate, queue, scan, reservations, starve)| Keys {
+    (name, any::<bool>(), order(), order(), select(reservations), after(), after()).prop_map(
+        |(name, by_estimate, queue, scan, reservations, protect, starve)| Keys {
             name,
             by_estimate,
             queue,
             scan: Some(scan),
             reservations,
+            protect,
             starve,
         },
     )
@@ -270,8 +283,9 @@ fn the_index_changes_nothing() {
 fn every_scan_order_equals_the_plain_scan() {
     let deepest = Arc::default();
     for (order, seed) in Order::NAMES.into_iter().zip(410..) {
-        for by_estimate in [false, true] {
-            let cases = (saturated(), Just(Keys { by_estimate, ..Keys::easy(order) }), predictors(), options());
+        for (by_estimate, protect) in [(false, None), (true, None), (true, Some(300))] {
+            let keys = Keys { by_estimate, protect, ..Keys::easy(order) };
+            let cases = (saturated(), Just(keys), predictors(), options());
             check(seed, 40, cases, |case| equals_the_plain_scan(case, &deepest));
         }
     }
@@ -314,10 +328,12 @@ fn fcfs_in_every_order_equals_the_plain_scan() {
 /// The general policy with one reservation is the fast one.
 #[test]
 fn one_reservation_is_easy() {
-    let rules = (select(vec!["fcfs", "spf", "saf"]), any::<bool>()).prop_map(|(scan, by_estimate)| {
-        let running = if by_estimate { schedule::Counting::Estimate } else { schedule::Counting::Prediction };
-        Rules { scan: Order::from_name(scan).unwrap(), running, ..Rules::default() }
-    });
+    let protect = select(vec![None, None, Some(0), Some(60), Some(2000)]);
+    let rules =
+        (select(vec!["fcfs", "spf", "saf"]), any::<bool>(), protect).prop_map(|(scan, by_estimate, protect)| {
+            let running = if by_estimate { schedule::Counting::Estimate } else { schedule::Counting::Prediction };
+            Rules { scan: Order::from_name(scan).unwrap(), running, protect, ..Rules::default() }
+        });
     check(434, 500, (saturated(), rules, predictors(), options()), |(workload, rules, predictor, options)| {
         let general = run(&workload, Box::new(Reserving::new(&rules)), predictor, options);
         prop_assert_eq!(general, run(&workload, rules.policy(), predictor, options));

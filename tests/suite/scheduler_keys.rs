@@ -17,6 +17,51 @@ fn exact(submit: i64, procs: u32, runtime: i64) -> Job {
     job(submit, procs, runtime, runtime)
 }
 
+mod protect {
+    use super::*;
+
+    #[test]
+    fn jobs_that_overtake_a_protected_one_fit_by_their_estimates() {
+        // Job 1 ends at 4, as it is estimated. Job 2 needs the whole machine, from 1 on. Job 3 comes at 2: it is predicted to
+        // take 2 s and would end in time, but its estimate is 9 s.
+        let jobs = [exact(0, 3, 4), exact(1, 4, 2), job(2, 1, 2, 9)];
+        // procs
+        //  4 | . . 3 3 2 2
+        //  3 | 1 1 1 1 2 2
+        //  2 | 1 1 1 1 2 2
+        //  1 | 1 1 1 1 2 2
+        //     0   2   4   6
+        expect("easy", &jobs, &[0, 4, 2]);
+        expect("easy:protect=2s", &jobs, &[0, 4, 2]);
+        // At 2 job 2 has waited for 1 s.
+        // procs
+        //  4 | . . . . 2 2 . .
+        //  3 | 1 1 1 1 2 2 . .
+        //  2 | 1 1 1 1 2 2 . .
+        //  1 | 1 1 1 1 2 2 3 3
+        //     0   2   4   6   8
+        expect("easy:protect=1s", &jobs, &[0, 4, 6]);
+        expect("sjbf:protect=0s", &jobs, &[0, 4, 6]);
+        expect("easy:queue=lqf,protect=1s", &jobs, &[0, 4, 6]);
+        expect("easy:reservations=2,protect=1s", &jobs, &[0, 4, 6]);
+    }
+
+    #[test]
+    fn a_job_that_needs_extra_processors_by_its_estimate_uses_them_up() {
+        // Job 2 leaves one processor free. Jobs 3 and 4 are estimated to run longer than job 1, so one of them may start.
+        let jobs = [exact(0, 2, 4), exact(1, 3, 2), job(2, 1, 2, 9), job(2, 1, 2, 9)];
+        // Without protection both start, as they are predicted to end before job 2 starts.
+        expect("easy", &jobs, &[0, 4, 2, 2]);
+        // procs
+        //  4 | . . 3 3 4 4
+        //  3 | . . . . 2 2
+        //  2 | 1 1 1 1 2 2
+        //  1 | 1 1 1 1 2 2
+        //     0   2   4   6
+        expect("easy:protect=1s", &jobs, &[0, 4, 2, 4]);
+    }
+}
+
 mod running {
     use super::*;
 
