@@ -47,6 +47,7 @@
 //! | 8 | [`search`] | the search for good templates, and the comparison of a set of templates with other predictors |
 //! | 8 | [`malleable`] | Downey's study: jobs that choose their number of processors by predicted queue times; it has its own simulation loop |
 //! | 8 | [`sweep`] | many experiments: a grid, its folder of finished cells, threads, Slurm |
+//! | 9 | [`recommend`] | which scheduler and predictor a site should use: candidates compete on one part of a log, the winner is judged on the rest |
 //! | 9 | [`wait`] | predictions of when a job will start: history, nearest neighbours, probabilities of ranges, and the accuracy of these predictions |
 //! | 10 | [`meta`] | one stream of jobs, many sites: simulations on a common clock, and policies that choose the site of each job |
 //! | 11 | [`reproduce`] | tables of papers, computed again, one file or folder per paper |
@@ -68,6 +69,7 @@
 //! - How rows of accounting files become records: `trace/accounting/collect.rs`.
 //! - Which records are dropped or changed: `trace/clean.rs`.
 //! - Lists, ranges and alternatives of values in options: `spec/expand.rs`; the columns of swept keys: `sweep/axis.rs`.
+//! - Who competes in `sim recommend`, and how the winner is judged: `recommend/mod.rs`.
 //! - Which rows of two outputs `sim compare` matches: `compare/kind.rs`.
 //! - A column of the summary: `metrics/summary.rs`, then `metrics/columns.rs`, and `metrics/row.rs`, which stores it.
 //! - Which names a shell offers for an option: `cli/completions/sources.rs`.
@@ -91,6 +93,7 @@ pub mod metrics;
 pub mod model;
 pub mod parallel;
 pub mod predict;
+pub mod recommend;
 pub mod report;
 pub mod reproduce;
 pub mod rng;

@@ -50,6 +50,7 @@ mod output_options;
 mod places;
 mod plain_arguments;
 mod progress;
+mod recommend;
 mod reproduce;
 mod search;
 mod simulate;
@@ -100,6 +101,7 @@ const EXAMPLES: &str = "Examples:
   sim KTH.swf --predictor easy++ --baseline easy/estimate --jobs-out jobs.csv
   zcat KTH.swf.gz | sim - --predictor 'ruh:window=2,metric=mean'
   sim KTH.swf --predictor sbh --baseline sjbf/ruh --replications 10   is the gain chance?
+  sim recommend KTH.swf                               what to use instead of easy/estimate, and what it brings
   sim sweep --trace KTH.swf,CTC.swf --predictor estimate,ruh,easy++ --out study
   sim search CTC.swf --out ctc.templates              which past jobs predict best
   sim NASA.swf --estimates tsafrir                    a log without estimates, with estimates of a model
@@ -122,6 +124,8 @@ enum Command {
     /// Print all predictors, schedulers, estimate models, strategies, policies or methods, with their keys and defaults, or the
     /// columns of results
     List(list::ListArgs),
+    /// Which scheduler and predictor should a site use, what would it bring, and who would pay?
+    Recommend(recommend::RecommendArgs),
     /// Compute the tables of a paper again, with published and measured figures side by side
     Reproduce(reproduce::ReproduceArgs),
     /// Find templates that predict the runtimes of a log well, and compare them with other predictors
@@ -164,6 +168,10 @@ fn command() -> clap::Command {
             let command = command.mut_subcommand("status", |status| listing(status, "the state"));
             let command = command.mut_subcommand("merge", reporting);
             printing(sweep::with_lists(command), "the results").display_order(0)
+        })
+        .mut_subcommand("recommend", |command| {
+            let command = options::add(printing(command, "the answer"), &[Log, Reading, Estimates, Engine]);
+            options::add_named(command, &["from", "to", "first", "repeat", "load", "bsld-threshold"])
         })
         .mut_subcommand("reproduce", |command| command.mut_subcommands(|study| printing(study, "the figures")))
         .mut_subcommand("meta", |command| options::add(command, &[Log, Reading, Estimates, Shape, Engine, Metrics]))
@@ -275,6 +283,10 @@ fn execute(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
         Some(Command::Wait(args)) => {
             let matches = matches.subcommand_matches("wait").expect("this is `wait`");
             wait::execute(&args, matches, cli.quiet)
+        }
+        Some(Command::Recommend(args)) => {
+            let matches = matches.subcommand_matches("recommend").expect("this is `recommend`");
+            recommend::execute(&args, matches, cli.quiet)
         }
         Some(Command::Meta(args)) => {
             let matches = matches.subcommand_matches("meta").expect("this is `meta`");

@@ -36,7 +36,17 @@ fn value_name(option: &Arg) -> String {
 /// Options whose value is something else in some commands, with the commands.
 const OTHER_VALUES: &[(&str, &[&str])] = &[
     // A folder where the result is many files.
-    ("out", &["sim sweep", "sim reproduce talby", "sim reproduce all"]),
+    (
+        "out",
+        &[
+            "sim sweep",
+            "sim recommend",
+            "sim reproduce talby",
+            "sim reproduce gaussier",
+            "sim reproduce ours",
+            "sim reproduce all",
+        ],
+    ),
     // One word for a search; a list of specs for waits.
     ("method", &["sim search"]),
     // Without a value all tasks have the defaults of the cluster.
@@ -73,6 +83,10 @@ fn an_option_has_one_default_or_its_command_says_why() {
         // As many runs as the paper has.
         ("replications", "sim reproduce tsafrir"),
         ("replications", "sim reproduce kumar-meta"),
+        // Six, as our claims have. A recommendation runs many settings.
+        ("replications", "sim reproduce gaussier"),
+        ("replications", "sim reproduce ours"),
+        ("replications", "sim recommend"),
         // A strategy of a search, and methods of predicting waits.
         ("method", "sim search"),
     ];

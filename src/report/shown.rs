@@ -14,7 +14,7 @@ pub fn shown_cell(how: Shown, cell: &Cell) -> String {
 }
 
 /// A formatted number with its unit; a dash if it is not finite. For [`Shown::ShareOfJobs`] only the count, because the share
-/// needs the number of jobs ([`with_share`]).
+/// needs the number of jobs.
 pub fn shown(how: Shown, number: f64) -> String {
     match how {
         _ if !number.is_finite() => "-".to_string(),

@@ -23,13 +23,19 @@ const fn log(name: &'static str, prefix: &'static str, thanks: &'static str) -> 
 }
 
 pub(super) const ANL: ArchiveLog = log("ANL", "ANL-Intrepid-2009", "Susan Coghlan, Narayan Desai and Wei Tang");
+pub(super) const ATLAS: ArchiveLog = log("Atlas", "LLNL-Atlas-2006", "Moe Jette");
 pub(super) const CTC: ArchiveLog = log("CTC", "CTC-SP2-1996", "Dan Dwyer and Steve Hotovy");
+pub(super) const CURIE: ArchiveLog = log("Curie", "CEA-Curie-2011", "Joseph Emeras");
 pub(super) const HPC2N: ArchiveLog = log("HPC2N", "HPC2N-2002", "Ake Sandgren");
 pub(super) const KTH: ArchiveLog = log("KTH", "KTH-SP2-1996", "Lars Malinowsky");
 pub(super) const LANL: ArchiveLog = log("LANL", "LANL-CM5-1994", "Curt Canada");
+pub(super) const NASA: ArchiveLog = log("NASA", "NASA-iPSC-1993", "Bill Nitzberg");
+pub(super) const RICC: ArchiveLog = log("RICC", "RICC-2010", "Motoyoshi Kurokawa");
 pub(super) const SDSC_BLUE: ArchiveLog = log("SDSC-BLUE", "SDSC-BLUE-2000", "Travis Earheart and Nancy Wilkins-Diehr");
+pub(super) const SDSC_DS: ArchiveLog = log("SDSC-DS", "SDSC-DS-2004", "Victor Hazlewood");
 pub(super) const SDSC_PAR_96: ArchiveLog = log("SDSC-Par-96", "SDSC-Par-1996", "Reagan Moore and Allen Downey");
 pub(super) const SDSC_SP2: ArchiveLog = log("SDSC-SP2", "SDSC-SP2-1998", "Victor Hazlewood");
+pub(super) const THUNDER: ArchiveLog = log("Thunder", "LLNL-Thunder-2007", "Moe Jette");
 
 /// A log of the archive with the file that holds it.
 #[derive(Clone, Debug)]
@@ -62,21 +68,39 @@ impl FoundLog {
 /// Looks for logs in a folder: first those that are there, then those that are missing. Of several versions of a log
 /// the last by name is taken, so a cleaned one before a raw one of the same version.
 pub fn find_logs(folder: &Path, wanted: &[ArchiveLog]) -> io::Result<(Vec<FoundLog>, Vec<ArchiveLog>)> {
-    let mut files: Vec<PathBuf> =
-        std::fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
-    files.sort();
+    let files = logs_in(folder)?;
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for &log in wanted {
-        let is_it = |file: &&PathBuf| {
-            let text = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            text.starts_with(log.prefix) && [".swf", ".swf.gz", ".swf.zst"].iter().any(|end| text.ends_with(end))
-        };
-        match files.iter().rfind(is_it) {
+        match files.iter().rfind(|file| is_of(file, &log)) {
             Some(file) => found.push(FoundLog { log, file: file.clone() }),
             None => missing.push(log),
         }
     }
     Ok((found, missing))
+}
+
+/// The logs of a folder that are not among these, in the order of their names.
+pub fn other_logs(folder: &Path, found: &[FoundLog]) -> io::Result<Vec<PathBuf>> {
+    let mut files = logs_in(folder)?;
+    files.retain(|file| found.iter().all(|other| other.file != *file && !is_of(file, &other.log)));
+    Ok(files)
+}
+
+/// The logs in a folder, in the order of their names.
+fn logs_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+    files.retain(|file| [".swf", ".swf.gz", ".swf.zst"].iter().any(|end| name_of(file).ends_with(end)));
+    files.sort();
+    Ok(files)
+}
+
+fn name_of(file: &Path) -> String {
+    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn is_of(file: &Path, log: &ArchiveLog) -> bool {
+    name_of(file).starts_with(log.prefix)
 }
 
 /// The citation and the acknowledgements that the archive asks for.

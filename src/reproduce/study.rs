@@ -7,6 +7,7 @@ use super::figure::Figure;
 use super::logs::{ArchiveLog, FoundLog};
 use crate::engine::EngineError;
 use crate::report::OutputError;
+use crate::sweep::RowsError;
 use crate::trace::TraceError;
 
 /// A paper whose figures are computed again.
@@ -55,13 +56,16 @@ pub struct StudyForm {
 }
 
 /// Every study, in the order of the papers.
-pub const STUDIES: [StudyForm; 6] = [
+pub const STUDIES: [StudyForm; 9] = [
     super::talby::FORM,
     super::smith::FORM,
     super::tsafrir::FORM,
     super::downey::FORM,
     super::kumar_wait::FORM,
     super::kumar_meta::FORM,
+    super::gaussier::FORM,
+    super::orders::FORM,
+    super::ours::FORM,
 ];
 
 /// A study that could not be finished.
@@ -98,6 +102,15 @@ impl From<TraceError> for StudyError {
 impl From<EngineError> for StudyError {
     fn from(error: EngineError) -> Self {
         StudyError::Simulation(error.to_string())
+    }
+}
+
+impl From<RowsError> for StudyError {
+    fn from(error: RowsError) -> Self {
+        match error {
+            RowsError::Kept(error) => StudyError::Kept(error),
+            RowsError::Failed(why) => StudyError::Simulation(why),
+        }
     }
 }
 

@@ -16,7 +16,7 @@ const FLOORS: [&[&str]; 14] = [
     &["experiment"],
     &["report"],
     &["compare", "malleable", "search", "sweep"],
-    &["wait"],
+    &["recommend", "wait"],
     &["meta"],
     &["reproduce"],
     &["cli"],

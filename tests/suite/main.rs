@@ -29,6 +29,7 @@ mod oracle;
 mod outside;
 mod plain;
 mod random;
+mod recommend;
 mod reference;
 mod reproduce;
 mod scheduler_keys;

@@ -128,12 +128,99 @@ fn all_studies_go_into_a_folder() {
         "{}",
         ran.err
     );
-    assert!(ran.err.contains("2 of 6 studies failed: talby, tsafrir") && ran.out.contains("downey: "), "{}", ran.err);
+    assert!(
+        ran.err.contains("4 of 9 studies failed: talby, tsafrir, gaussier, ours") && ran.out.contains("downey: "),
+        "{}",
+        ran.err
+    );
     let nothing = tempfile::tempdir().unwrap();
     let file = nothing.path().join("file");
     fs::write(&file, "").unwrap();
     let ran = sim(&["reproduce", "all", "--logs", nothing.path().to_str().unwrap(), "--out", file.to_str().unwrap()]);
     assert!(ran.code == 1 && ran.err.contains("file"), "{}", ran.err);
+}
+
+/// The figures of our own claims are those of the main command, on logs of the archive and on others.
+#[test]
+fn our_claims_are_ratios_of_runs() {
+    let folder = logs();
+    fs::copy(folder.path().join("KTH-SP2-1996-9.9-cln.swf.gz"), folder.path().join("mine.swf.gz")).unwrap();
+    let options = ["--replications", "2", "--format", "csv"];
+    let ran = sim(&[&["reproduce", "ours", "--logs", folder.path().to_str().unwrap()], &options[..]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let rows = rows(&ran.out);
+    let measured =
+        |table: &str, log: &str, setting: &str| -> f64 { find(&rows, table, log, setting)[5].parse().unwrap() };
+    let plain = |setting: &str, baseline: &str, column: &str| -> f64 {
+        let (scheduler, predictor) = setting.split_once('/').unwrap();
+        let mut values = Vec::new();
+        for more in [&["--seed", "1"][..0], &["--shake", "30s", "--seed", "1"]] {
+            let args =
+                ["-q", "--format", "csv", "--scheduler", scheduler, "--predictor", predictor, "--baseline", baseline];
+            let ran = sim(&[&args, more].concat());
+            let mut reader = csv::Reader::from_reader(ran.out.as_bytes());
+            let at = reader.headers().unwrap().iter().position(|name| name == column).unwrap();
+            values.push(reader.records().next().unwrap().unwrap()[at].parse::<f64>().unwrap());
+        }
+        values.iter().sum::<f64>() / 2.0
+    };
+    for log in ["KTH", "mine"] {
+        for setting in ["sjbf:running=estimate/easy++", "sjbf:running=estimate/kin"] {
+            // The improvement in percent is that of the ratio.
+            let expected = 1.0 - plain(setting, "sjbf/easy++", "bsld_improvement_pct") / 100.0;
+            let ratio = measured("bounded slowdown divided", log, setting);
+            assert!((ratio - expected).abs() < 1e-5, "{log}, {setting}: {ratio} instead of {expected}");
+            let losers = measured("users who lose", log, setting);
+            assert!((losers - plain(setting, "sjbf/easy++", "users_lose_pct")).abs() < 1e-5);
+        }
+    }
+    // None of the logs of the claim is here, so there is nothing to compare the claim with.
+    let claim =
+        find(&rows, "geometric means", "bounded slowdown divided by that of sjbf/easy++", "sjbf:running=estimate/kin");
+    assert!(claim[4].is_empty() && claim[5].is_empty() && claim[8].contains("0 of the 7 logs"), "{claim:?}");
+    assert_eq!(&find(&rows, "bounded slowdown of kin", "KTH", "sjbf:running=estimate/kin:learn=off")[4], "53.6");
+}
+
+/// The figures that two other programs published, where ours must agree: on KTH, EASY and clairvoyant SJBF.
+#[test]
+fn figures_of_another_program_come_out() {
+    let Some(logs) = real_logs("figures_of_another_program_come_out") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let kth = crate::support::real_log(&logs, "KTH-SP2-1996");
+    fs::copy(&kth, folder.path().join(kth.file_name().unwrap())).unwrap();
+    let options = ["--replications", "3", "--format", "csv"];
+    let ran = sim(&[&["reproduce", "gaussier", "--logs", folder.path().to_str().unwrap()], &options[..]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let rows = rows(&ran.out);
+    for (case, published) in [("EASY", "92.6"), ("clairvoyant SJBF", "49.8")] {
+        let found = find(&rows, "bounded slowdown", "KTH", case);
+        let number = |at: usize| found[at].parse::<f64>().unwrap();
+        assert_eq!(&found[4], published);
+        assert!((number(5) / number(4) - 1.0).abs() < 0.02, "{found:?}");
+    }
+    let flow = find(&rows, "longest flow time", "KTH", "EASY");
+    assert_eq!(format!("{:.2}", flow[5].parse::<f64>().unwrap()), "0.31", "{flow:?}");
+}
+
+/// Windows of a log are simulated alone: the first one is that of `--first`.
+#[test]
+fn windows_of_orders_begin_with_an_empty_machine() {
+    let Some(logs) = real_logs("windows_of_orders_begin_with_an_empty_machine") else { return };
+    let options = ["--windows", "1", "--format", "csv"];
+    let ran = sim(&[&["reproduce", "orders", "--logs", logs.to_str().unwrap()], &options[..]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let rows = rows(&ran.out);
+    assert_eq!(rows.len(), 1 + 2 * 2 * 5);
+    let log = crate::support::real_log(&logs, "HPC2N-2002");
+    let alone = |scheduler: &str| {
+        let args = ["-q", "--first", "1024", "--format", "csv", "--predictor", "estimate", "--scheduler", scheduler];
+        let ran = sim(&[&args[..], &[log.to_str().unwrap()]].concat());
+        let mut reader = csv::Reader::from_reader(ran.out.as_bytes());
+        let at = reader.headers().unwrap().iter().position(|name| name == "bsld_mean").unwrap();
+        reader.records().next().unwrap().unwrap()[at].to_string()
+    };
+    assert_eq!(find(&rows, "bounded slowdown without", "HPC2N", "F1")[5], alone("fcfs:queue=f1"));
+    assert_eq!(find(&rows, "bounded slowdown with backfilling", "HPC2N", "SJF")[5], alone("easy:queue=spf"));
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::cli::help;
 use crate::cli::list::{What, forms};
 use crate::experiment::{OPTIONS, OptionForm};
 use crate::metrics::{COLUMNS, GroupBy};
+use crate::recommend::figures;
 
 /// Adds to every option of every command what its values can be. Options are hidden if `hide_options`: a shell then offers
 /// them only if nothing else could follow.
@@ -45,13 +46,18 @@ fn with_values(argument: Arg, command: &str) -> Arg {
         "strategy" => specs(What::Strategies, true),
         "policy" => specs(What::Policies, true),
         "method" => specs(What::Methods, true),
-        "baseline" => completer(|typed| candidates::pairs(typed, &forms(What::Schedulers), &forms(What::Predictors))),
+        "baseline" | "present" => {
+            completer(|typed| candidates::pairs(typed, &forms(What::Schedulers), &forms(What::Predictors)))
+        }
         // What can be grouped: the columns that say what was run, and swept options.
         "group-by" => completer(|typed| {
             let columns = COLUMNS.iter().filter(|column| !column.is_number()).map(|column| (column.name, column.about));
             let swept = OPTIONS.iter().filter(|option| !COLUMNS.iter().any(|column| column.name == option.name));
             candidates::list(typed, columns.chain(swept.map(|option| (option.name, option.about))))
         }),
+        "objective" | "guard" => {
+            completer(|typed| candidates::list(typed, figures().map(|column| (column.name, column.about))))
+        }
         "by" => completer(|typed| candidates::list(typed, GroupBy::all().map(|by| (by.name(), "")))),
         "names" => completer(|typed| {
             let names = help::names();

@@ -81,6 +81,12 @@ const TOPICS: &[Topic] = &[
         text: include_str!("sweeps.md"),
     },
     Topic {
+        name: "recommendations",
+        about: "which scheduler and predictor a site should use, and who would pay",
+        command: Some("recommend"),
+        text: include_str!("recommendations.md"),
+    },
+    Topic {
         name: "waits",
         about: "predicting when a job will start",
         command: Some("wait"),

@@ -2,8 +2,11 @@
 
 mod all;
 mod downey;
+mod gaussier;
 mod kumar_meta;
 mod kumar_wait;
+mod orders;
+mod ours;
 mod smith;
 mod talby;
 mod tsafrir;
@@ -86,6 +89,31 @@ any version, and from each the number of jobs that Table 7 of the paper implies.
 ANL-Intrepid-2009, ran half of all jobs there: without its log the reductions in the paper are not comparable with ours. The 32
 synthetic scenarios need no logs.")]
     KumarMeta(kumar_meta::KumarMetaArgs),
+    /// Runtimes predicted by machine learning: slowdowns and flow times of the program of Gaussier et al.
+    #[command(after_help = "Examples:
+  sim reproduce gaussier --logs logs --replications 1           a quick test: less than a minute
+  sim reproduce gaussier --logs logs --out study                six runs of each setting; can be stopped and resumed
+
+Uses the logs KTH-SP2-1996, CTC-SP2-1996 (with 338 processors), SDSC-SP2-1998, SDSC-BLUE-2000 and CEA-Curie-2011 of the Parallel
+Workloads Archive, any version. Jobs end at their estimates.")]
+    Gaussier(gaussier::GaussierArgs),
+    /// Orders of the queue, with and without backfilling: Table V of Zhang, Dai, He, Bao and Xie
+    #[command(after_help = "Examples:
+  sim reproduce orders --logs logs                              ten windows of each log: some seconds
+  sim reproduce orders --logs logs --windows 40                 more windows
+
+Uses the logs SDSC-SP2-1998 and HPC2N-2002 of the Parallel Workloads Archive, any version. The windows of 1,024 jobs of the paper
+are not recorded, so ours are consecutive ones, and slowdowns of windows differ by orders of magnitude.")]
+    Orders(orders::OrdersArgs),
+    /// Our own claims on every log of a folder: reservations by estimates, and the predictor kin
+    #[command(after_help = "Examples:
+  sim reproduce ours --logs logs --replications 1               a quick test: two minutes
+  sim reproduce ours --logs logs --out study --format csv       six runs of each setting; can be stopped and resumed
+
+Uses every log of the folder. The claim is about seven of them, to which nobody tuned anything: SDSC-BLUE-2000, HPC2N-2002,
+CEA-Curie-2011, LLNL-Thunder-2007, RICC-2010, SDSC-DS-2004 and LANL-CM5-1994. Longest waits and losers are printed beside the
+gains.")]
+    Ours(ours::OursArgs),
     /// Run all of these studies and write their figures to a folder
     #[command(after_help = "Examples:
   sim reproduce all --logs logs --out studies --quick           a quick test of every study, in minutes
@@ -115,6 +143,9 @@ pub fn execute(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<()> {
         Paper::Downey(args) => downey::execute(args, quiet),
         Paper::KumarWait(args) => kumar_wait::execute(args, quiet),
         Paper::KumarMeta(args) => kumar_meta::execute(args, quiet),
+        Paper::Gaussier(args) => gaussier::execute(args, quiet),
+        Paper::Orders(args) => orders::execute(args, quiet),
+        Paper::Ours(args) => ours::execute(args, quiet),
         Paper::All(args) => all::execute(args, quiet),
     }
 }

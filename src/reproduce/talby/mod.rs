@@ -3,14 +3,10 @@
 
 mod figures;
 
-use std::path::Path;
 use std::sync::OnceLock;
 
 use crate::experiment::{OptionForm, Options};
-use crate::metrics::RunRow;
-use crate::report::temporary_folder;
-use crate::sweep::{GridCell, Keys, Shard, Store, run};
-use crate::text::counted;
+use crate::sweep::{CellRows, GridCell, compute_rows};
 use crate::trace::{Workload, read};
 
 use crate::reproduce::figure::Figure;
@@ -69,17 +65,7 @@ pub struct Talby {
     replications: usize,
     /// `scheduler/predictor`, followed by ` inflate=F` if predictions are inflated.
     cases: Vec<String>,
-    runs: OnceLock<TalbyRuns>,
-}
-
-/// The finished runs of the study.
-pub struct TalbyRuns {
-    /// One row per cell, in the order of [`Talby::cells`].
-    pub rows: Vec<RunRow>,
-    /// The number of runs that were already in the folder of the study.
-    pub reused: usize,
-    /// The number of runs that were computed by this call.
-    pub computed: usize,
+    runs: OnceLock<CellRows>,
 }
 
 impl Study for Talby {
@@ -99,7 +85,8 @@ impl Study for Talby {
         let runs = match self.runs.get() {
             Some(runs) => runs,
             None => {
-                let runs = self.run(progress)?;
+                let folder = self.setup.folder.as_deref();
+                let runs = compute_rows(&self.cells(), folder, self.setup.threads, progress)?;
                 self.runs.get_or_init(|| runs)
             }
         };
@@ -134,53 +121,8 @@ impl Talby {
     }
 
     /// The finished runs. None before [`Study::figures`] has been called.
-    pub fn runs(&self) -> Option<&TalbyRuns> {
+    pub fn runs(&self) -> Option<&CellRows> {
         self.runs.get()
-    }
-
-    /// Runs all cells with the code of sweeps.
-    fn run(&self, progress: &(dyn Fn(usize) + Sync)) -> Result<TalbyRuns, StudyError> {
-        let cells = self.cells();
-        // Without a folder for the runs, a temporary one is used and then removed.
-        let kept = self.setup.folder.clone();
-        let folder = kept.clone().map_or_else(|| temporary_folder(&std::env::temp_dir()), Ok)?;
-        let rows = self.run_in(&folder, &cells, progress);
-        if kept.is_none() {
-            let _ = std::fs::remove_dir_all(&folder);
-        }
-        rows
-    }
-
-    fn run_in(
-        &self,
-        folder: &Path,
-        cells: &Vec<GridCell>,
-        progress: &(dyn Fn(usize) + Sync),
-    ) -> Result<TalbyRuns, StudyError> {
-        let store = Store::open(folder)?;
-        let keys = Keys::of(cells, &store, self.setup.threads);
-        let report = run(cells, &keys, &store, Shard::WHOLE, self.setup.threads, &|done, all| {
-            progress(cells.len() - all + done);
-        })?;
-        let store = Store::open(folder)?;
-        let row = |(cell, key): (&GridCell, &Option<u128>)| {
-            let mut row = key.map(|key| store.row(key)).transpose()?.flatten();
-            row.iter_mut().for_each(|row| row.label.trace = cell.source().label());
-            Ok(row)
-        };
-        let rows: Result<Vec<Option<RunRow>>, StudyError> = cells.iter().zip(&keys.keys).map(row).collect();
-        if let Some(failure) = report.failures.first() {
-            let (count, again) = (report.failures.len(), cells[failure.cell].command());
-            let runs = counted(count as u64, "run");
-            let message = format!("{runs} failed, the first: {}\n  again: {again}", failure.message);
-            return Err(StudyError::Simulation(message));
-        }
-        let rows: Vec<RunRow> = rows?.into_iter().flatten().collect();
-        if rows.len() < cells.len() {
-            let lost = counted((cells.len() - rows.len()) as u64, "finished run");
-            return Err(StudyError::Simulation(format!("missing from {}: {lost}", folder.display())));
-        }
-        Ok(TalbyRuns { rows, reused: report.reused, computed: report.computed })
     }
 
     /// The cleaned jobs of each log, the same as in the runs of the study.

@@ -1,0 +1,164 @@
+//! `sim recommend`: which scheduler and predictor a site should use.
+
+use std::path::PathBuf;
+
+use clap::{ArgMatches, Args};
+
+use super::failure::UsageError;
+use super::log::{LogArgs, read_workload};
+use super::options;
+use super::output_options::OutputOptions;
+use super::progress::Progress;
+use super::stderr::{note, warning};
+use crate::experiment::Setting;
+use crate::metrics::Column;
+use crate::recommend::{
+    Guard, PREDICTORS, Question, SCHEDULERS, Work, figure, recommendation_cells, runs_in_words, write_recommendation,
+};
+use crate::spec::{SpecError, expand, explain};
+use crate::text::counted;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  sim recommend KTH.swf.gz                            the default candidates against easy/estimate
+  sim recommend site.log --present sjbf/easy++ --objective wait --guard wait_max=2x
+  sim recommend CTC.swf --candidates 'sjbf/ruh:window=1..5,easy/kin' --out study --format csv
+  sim recommend CTC.swf --guard wait_max=1.5x --guard users_lose_pct=10
+
+Candidates compete on the first part of the log. The winner is judged once on the rest, on shaken copies of the log. The answer
+may be to keep what you have.")]
+pub struct RecommendArgs {
+    #[command(flatten)]
+    log: LogArgs,
+    /// What the site uses now
+    #[arg(long, value_name = "SCHEDULER/PREDICTOR", default_value = "easy/estimate", value_parser = parse_present, display_order = 1)]
+    present: Setting,
+    /// What it could use instead: a list, also with ranges [default: 11 predictors under easy, sjbf and
+    /// sjbf:running=estimate]
+    #[arg(long, value_name = "LIST", display_order = 2)]
+    candidates: Option<String>,
+    /// The share of the jobs on which candidates compete; the winner is judged on the rest
+    #[arg(long, value_name = "SHARE", default_value_t = 0.6, value_parser = parse_share, display_order = 3)]
+    choose: f64,
+    /// The figure by which they compete: wait, bsld, wait_p95, or another column of results that can be better or worse
+    #[arg(long, value_name = "FIGURE", default_value = "bsld", value_parser = parse_objective, display_order = 4)]
+    objective: Objective,
+    /// A limit; a candidate that breaks it is out: wait_max=2x (twice the present one), wait_max=3d, users_lose_pct=10. Repeat the
+    /// option for more limits
+    #[arg(long, value_name = "FIGURE=LIMIT", value_parser = Guard::parse, display_order = 5)]
+    guard: Vec<Guard>,
+    /// The number of runs of each setting: the first on the log as it is, the others on slightly shaken copies (submissions moved
+    /// by up to 30 s)
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(2..=1000), display_order = 6)]
+    replications: u32,
+    /// Keep finished runs in this folder, and reuse those that are in it [default: runs are not kept]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputOptions,
+}
+
+/// A figure that can be better or worse. Its own type, because clap takes a type by value.
+#[derive(Clone, Copy, Debug)]
+struct Objective(&'static Column);
+
+fn parse_objective(text: &str) -> Result<Objective, SpecError> {
+    match figure(text)? {
+        column if column.needs_baseline() => {
+            Err(SpecError(format!("{} is a comparison with the present setting: use it as a guard", column.name)))
+        }
+        column => Ok(Objective(column)),
+    }
+}
+
+fn parse_present(text: &str) -> Result<Setting, SpecError> {
+    let setting = Setting::parse_pair(text)?;
+    refuse_replay(setting)
+}
+
+/// A replayed log has no scheduler that could be used for other jobs.
+fn refuse_replay(setting: Setting) -> Result<Setting, SpecError> {
+    match setting.is_replay() {
+        true => {
+            Err(SpecError("replay repeats the log's own schedule: it cannot be compared with others here".to_string()))
+        }
+        false => Ok(setting),
+    }
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    let share = text.parse::<f64>().ok().filter(|share| *share > 0.0 && *share < 1.0);
+    share.ok_or_else(|| format!("'{text}' is not a share between 0 and 1, such as 0.6"))
+}
+
+/// The candidates, without those that are given twice and without the present setting.
+fn candidates(text: Option<&str>, present: &Setting) -> Result<Vec<Setting>, SpecError> {
+    let parse = |text: &str| Setting::parse_pair(text).and_then(refuse_replay);
+    let all = match text {
+        Some(text) => {
+            let values = expand("candidates", text).map_err(SpecError)?;
+            let all: Result<Vec<Setting>, SpecError> = values.iter().map(|value| parse(value)).collect();
+            all.map_err(|SpecError(why)| SpecError(explain(text, why, &|value| parse(value).is_ok())))?
+        }
+        None => {
+            let read = |name, list| expand(name, list).map_err(SpecError);
+            let (schedulers, predictors) = (read("scheduler", SCHEDULERS)?, read("predictor", PREDICTORS)?);
+            let pairs = schedulers
+                .iter()
+                .flat_map(|scheduler| predictors.iter().map(move |predictor| Setting::parse(scheduler, predictor)));
+            pairs.collect::<Result<_, _>>()?
+        }
+    };
+    let mut seen = vec![present.in_full()];
+    let mut is_new = |setting: &Setting| {
+        let is_new = !seen.contains(&setting.in_full());
+        seen.push(setting.in_full());
+        is_new
+    };
+    Ok(all.into_iter().filter(|setting| is_new(setting)).collect())
+}
+
+pub fn execute(args: &RecommendArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+    let options = options::read(matches)?;
+    let candidates = candidates(args.candidates.as_deref(), &args.present)?;
+    if candidates.is_empty() {
+        return Err(UsageError("there is no candidate besides the present setting".to_string()).into());
+    }
+    if args.log.given() == Some("-") {
+        let why = "the log is read several times, so it cannot come from standard input: give the name of a file";
+        return Err(UsageError(why.to_string()).into());
+    }
+    // Only its number of jobs is needed here. Runs read the log as a sweep does.
+    let workload = read_workload(&args.log.source(quiet), &options, quiet)?;
+    let question = Question {
+        trace: args.log.given().map(str::to_string),
+        jobs: workload.jobs.len(),
+        options,
+        present: args.present.clone(),
+        candidates,
+        choose: args.choose,
+        objective: args.objective.0,
+        guards: args.guard.clone(),
+        replications: args.replications,
+    };
+    drop(workload);
+    let chosen_on = question.chosen_on().map_err(UsageError)?;
+    let fewest = chosen_on.min(question.jobs - chosen_on);
+    if fewest < FEW_JOBS {
+        let jobs = counted(fewest as u64, "job");
+        warning(format_args!("one part of the log has only {jobs}: this is weak evidence"));
+    }
+    let work = Work { folder: args.out.clone(), threads: args.output.threads() };
+    let found = {
+        let progress = Progress::counting("recommend", "runs", Some(question.runs()), quiet);
+        question.answer(&work, &|done| progress.set(done))?
+    };
+    if !quiet {
+        note(runs_in_words(&found));
+    }
+    let rows = recommendation_cells(&found);
+    Ok(args.output.print.print_rows(false, &rows, |out, width| write_recommendation(out, width, &found))?)
+}
+
+/// A part of a log with fewer jobs says little.
+const FEW_JOBS: usize = 1000;

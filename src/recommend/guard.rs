@@ -1,0 +1,135 @@
+//! What the candidates compete for, and what they must not break.
+
+use std::fmt;
+
+use crate::metrics::columns::columns;
+use crate::metrics::{Better, Column, SettingRuns, Source};
+use crate::similar::did_you_mean;
+use crate::spec::SpecError;
+use crate::time::parse_duration;
+
+/// The figures that can be better or worse.
+pub fn figures() -> impl Iterator<Item = &'static Column> {
+    columns(true).filter(|column| column.better.is_some() && !matches!(column.source, Source::Improvement(_)))
+}
+
+/// A figure by its name in results; `wait` and `bsld` are short for the means.
+///
+/// # Errors
+/// If there is no such figure, or if neither lower nor higher values of it are better. The message lists all.
+pub fn figure(text: &str) -> Result<&'static Column, SpecError> {
+    let mean = format!("{text}_mean");
+    figures().find(|column| column.name == text || column.name == mean).ok_or_else(|| {
+        let names: Vec<&str> = figures().map(|column| column.name).collect();
+        let hint = did_you_mean(text, names.iter().copied());
+        SpecError(format!(
+            "'{text}' is not a figure that can be better or worse{hint}: write one of {}",
+            names.join(", ")
+        ))
+    })
+}
+
+/// A limit of a figure: a candidate beyond it is out.
+#[derive(Clone, Debug)]
+pub struct Guard {
+    /// The figure.
+    pub column: &'static Column,
+    limit: Limit,
+    text: String,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Limit {
+    /// A multiple of the figure of the present setting.
+    Times(f64),
+    /// A number in the unit of the figure.
+    Number(f64),
+}
+
+impl Guard {
+    /// Reads `wait_max=2x` (at most twice that of the present setting), `wait_max=3d` or `users_lose_pct=10` (at most so
+    /// much). If higher values are better, it is the least.
+    ///
+    /// # Errors
+    /// If it has another form.
+    pub fn parse(text: &str) -> Result<Guard, SpecError> {
+        let wrong =
+            || SpecError(format!("'{text}' is not a guard such as wait_max=2x, wait_max=3d or users_lose_pct=10"));
+        let (name, limit) = text.split_once('=').ok_or_else(wrong)?;
+        let column = figure(name)?;
+        let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
+        let limit = match limit.strip_suffix('x') {
+            Some(times) if column.needs_baseline() => {
+                let why = format!("{name} is a comparison with the present setting: write {name}={times}, without x");
+                return Err(SpecError(why));
+            }
+            Some(times) => Limit::Times(number(times).ok_or_else(wrong)?),
+            None => {
+                let seconds = || parse_duration(limit).ok().map(|seconds| seconds as f64);
+                Limit::Number(number(limit).or_else(seconds).ok_or_else(wrong)?)
+            }
+        };
+        Ok(Guard { column, limit, text: text.to_string() })
+    }
+
+    /// Whether the mean figure of these runs is beyond the limit. The baseline of the runs is the present setting. A figure
+    /// that is not defined breaks nothing.
+    pub fn is_broken(&self, runs: &SettingRuns) -> bool {
+        let limit = match self.limit {
+            Limit::Times(times) => times * runs.baseline_figure(self.column).mean,
+            Limit::Number(number) => number,
+        };
+        let figure = runs.figure(self.column).mean;
+        match self.column.better {
+            Some(Better::Higher) => figure < limit,
+            _ => figure > limit,
+        }
+    }
+}
+
+impl fmt::Display for Guard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::{Baseline, Losers, RunRow, Summary};
+
+    fn runs(wait_max: f64, base: f64, users_pct: f64) -> SettingRuns {
+        let summary = |wait_max: f64| Summary { wait_max, jain: wait_max / 100.0, ..Summary::default() };
+        let losers = Losers { users_pct, area_pct: 0.0 };
+        let baseline = Some(Baseline { name: "easy/estimate".to_string(), summary: summary(base), losers });
+        SettingRuns { rows: vec![RunRow { summary: summary(wait_max), baseline, ..RunRow::default() }] }
+    }
+
+    #[test]
+    fn guards_are_multiples_or_numbers() {
+        let broken = |guard: &str, runs: &SettingRuns| Guard::parse(guard).unwrap().is_broken(runs);
+        let some = runs(50.0, 20.0, 10.0);
+        assert!(broken("wait_max=2x", &some) && !broken("wait_max=2.5x", &some));
+        assert!(broken("wait_max=49", &some) && !broken("wait_max=50", &some) && !broken("wait_max=1m", &some));
+        assert!(broken("users_lose_pct=9.9", &some) && !broken("users_lose_pct=10", &some));
+        // Of Jain's index higher values are better: the guard is the least.
+        assert!(broken("jain=3x", &some) && !broken("jain=2.5x", &some) && !broken("jain=0.5", &some));
+    }
+
+    #[test]
+    fn wrong_guards_say_what_is_right() {
+        for (text, part) in [
+            ("wait_max", "wait_max=2x"),
+            ("wait_max=x", "wait_max=2x"),
+            ("wait_max=-1x", "wait_max=2x"),
+            ("wait_mx=2x", "wait_max"),
+            ("backfilled=2x", "can be better or worse"),
+            ("users_lose_pct=2x", "users_lose_pct=2, without x"),
+        ] {
+            let error = Guard::parse(text).unwrap_err().to_string();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+        assert_eq!(figure("wait").unwrap().name, "wait_mean");
+        assert_eq!(figure("bsld_p95").unwrap().name, "bsld_p95");
+    }
+}

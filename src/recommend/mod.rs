@@ -1,0 +1,236 @@
+//! Which scheduler and predictor a site should use, and what that would bring.
+//!
+//! Candidates compete on the first part of the log. The winner is then judged once, on the rest of the log, which it was not
+//! chosen by: this is what keeps the answer honest. Both parts are run as they are and on shaken copies, and every difference
+//! is that of the two settings on the same copy.
+//!
+#![doc = include_str!("../cli/help/recommendations.md")]
+
+mod guard;
+mod tables;
+
+pub use guard::{Guard, figure, figures};
+pub use tables::{recommendation_cells, runs_in_words, write_recommendation};
+
+use std::path::PathBuf;
+
+use crate::experiment::{OptionForm, Options, Setting};
+use crate::metrics::{Better, Column, Portion, RunRow, SettingRuns, Verdict};
+use crate::sweep::{CellRows, GridCell, RowsError, compute_rows};
+use crate::text::counted;
+
+/// The predictors that compete if no candidates are given: all that a site could use.
+pub const PREDICTORS: &str = "estimate,ruh,easy++,sbh,sbh-noest,smith,gibbons,downey,learned,kin,kin:learn=off";
+/// The schedulers that compete.
+pub const SCHEDULERS: &str = "easy,sjbf,sjbf:running=estimate";
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The log; None for the embedded one.
+    pub trace: Option<String>,
+    /// The options of all runs. Their scheduler, predictor and baseline are replaced.
+    pub options: Options,
+    /// The number of jobs that these options leave.
+    pub jobs: usize,
+    /// What the site uses now.
+    pub present: Setting,
+    /// What it could use instead.
+    pub candidates: Vec<Setting>,
+    /// The share of the jobs on which candidates compete, between 0 and 1.
+    pub choose: f64,
+    /// The figure by which they compete.
+    pub objective: &'static Column,
+    /// Limits that a candidate must not break.
+    pub guards: Vec<Guard>,
+    /// The number of runs of each setting: on the log as it is, and on shaken copies.
+    pub replications: u32,
+}
+
+/// How the work is done. It does not change the answer.
+#[derive(Clone, Debug)]
+pub struct Work {
+    /// Where finished runs are kept and found again. None: they are not kept.
+    pub folder: Option<PathBuf>,
+    /// The number of threads.
+    pub threads: usize,
+}
+
+/// A candidate on the first part of the log.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The scheduler and the predictor.
+    pub setting: Setting,
+    /// Its runs; their baseline is the present setting.
+    pub runs: SettingRuns,
+    /// The guards that it breaks, as they were given.
+    pub broken: Vec<String>,
+}
+
+/// The winner, which is the first of the candidates, on the rest of the log.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// Its runs; their baseline is the present setting.
+    pub runs: SettingRuns,
+    /// The guards that it breaks there.
+    pub broken: Vec<String>,
+    /// Whether the objective differs by more than chance.
+    pub verdict: Verdict,
+}
+
+/// What the site should do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Use the winner.
+    Change,
+    /// Keep the present setting: no candidate that keeps the guards was better on the first part.
+    NoneBetter,
+    /// Keep it: the winner was worse on the rest of the log.
+    Worse,
+    /// Keep it: the winner's gain on the rest of the log may be chance.
+    WithinNoise,
+    /// Keep it: the winner broke a guard on the rest of the log.
+    BreaksGuard,
+}
+
+/// The answer, with all that it rests on.
+#[derive(Clone, Debug)]
+pub struct Recommendation {
+    /// What was asked.
+    pub question: Question,
+    /// The number of jobs of the first part.
+    pub chosen_on: usize,
+    /// All candidates, those that keep the guards first, the best first.
+    pub candidates: Vec<Candidate>,
+    /// The winner on the rest of the log; None if no candidate was better than the present setting.
+    pub judged: Option<Judged>,
+    /// The number of runs that were found, and of those that were computed.
+    pub reused: usize,
+    /// See `reused`.
+    pub computed: usize,
+}
+
+impl Question {
+    /// The number of jobs on which candidates compete.
+    ///
+    /// # Errors
+    /// If a part of the log has no jobs.
+    pub fn chosen_on(&self) -> Result<usize, String> {
+        let first = (self.jobs as f64 * self.choose).floor() as usize;
+        match first {
+            1.. if first < self.jobs => Ok(first),
+            _ => {
+                let all = counted(self.jobs as u64, "job");
+                Err(format!("the share {} of {all} leaves a part without jobs", self.choose))
+            }
+        }
+    }
+
+    /// The number of runs at most.
+    pub fn runs(&self) -> usize {
+        (self.candidates.len() + 1) * self.replications as usize
+    }
+
+    /// The cells of a setting, one per replication.
+    fn cells(&self, setting: &Setting, part: &dyn Fn(&mut Options)) -> Vec<GridCell> {
+        let replication = OptionForm::find("replication").expect("the option exists");
+        let cell = |number: u32| {
+            let mut options = self.options.clone();
+            part(&mut options);
+            options.scheduler = setting.scheduler.clone();
+            options.predictor = setting.predictor.clone();
+            options.baseline = Some(self.present.clone());
+            replication.set(&mut options, &number.to_string()).expect("a whole number is a replication");
+            GridCell { trace: self.trace.clone(), options }
+        };
+        (0..self.replications).map(cell).collect()
+    }
+
+    /// The cells of a candidate on the first part of the log, which is simulated alone.
+    fn first_part(&self, setting: &Setting, chosen_on: usize) -> Vec<GridCell> {
+        self.cells(setting, &|options| options.shaping.first = Some(chosen_on))
+    }
+
+    /// The cells of the winner on the rest of the log. The first part is simulated too, so that predictors have a past, but
+    /// not measured.
+    fn rest(&self, setting: &Setting, chosen_on: usize) -> Vec<GridCell> {
+        self.cells(setting, &|options| options.measure.warmup = Portion::Jobs(chosen_on))
+    }
+
+    /// Finds the answer. `progress` is called with the number of finished runs of [`Question::runs`].
+    ///
+    /// # Errors
+    /// If a run fails, or if results cannot be kept.
+    pub fn answer(self, work: &Work, progress: &(dyn Fn(usize) + Sync)) -> Result<Recommendation, RowsError> {
+        let chosen_on = self.chosen_on().map_err(RowsError::Failed)?;
+        let compute = |cells: &Vec<GridCell>, before: usize| {
+            compute_rows(cells, work.folder.as_deref(), work.threads, &|done| progress(before + done))
+        };
+        let cells: Vec<_> = self.candidates.iter().flat_map(|setting| self.first_part(setting, chosen_on)).collect();
+        let CellRows { rows, mut reused, mut computed } = compute(&cells, 0)?;
+        let broken = |runs: &SettingRuns| -> Vec<String> {
+            self.guards.iter().filter(|guard| guard.is_broken(runs)).map(Guard::to_string).collect()
+        };
+        let candidate = |(setting, rows): (&Setting, &[RunRow])| {
+            let runs = SettingRuns { rows: rows.to_vec() };
+            Candidate { setting: setting.clone(), broken: broken(&runs), runs }
+        };
+        let of_settings = self.candidates.iter().zip(rows.chunks(self.replications as usize));
+        let mut candidates: Vec<Candidate> = of_settings.map(candidate).collect();
+        // The sort is stable: equal candidates stay in the order in which they were given.
+        candidates.sort_by(|a, b| {
+            let out = a.broken.is_empty().cmp(&b.broken.is_empty()).reverse();
+            out.then_with(|| self.loss(&a.runs).total_cmp(&self.loss(&b.runs)))
+        });
+        let winner = candidates.first().filter(|best| best.broken.is_empty() && self.is_gain(&best.runs));
+        let judged = match winner {
+            None => None,
+            Some(winner) => {
+                let judged = compute(&self.rest(&winner.setting, chosen_on), cells.len())?;
+                reused += judged.reused;
+                computed += judged.computed;
+                let runs = SettingRuns { rows: judged.rows };
+                let verdict = runs.verdict(self.objective).unwrap_or(Verdict::WithinNoise);
+                Some(Judged { broken: broken(&runs), runs, verdict })
+            }
+        };
+        Ok(Recommendation { question: self, chosen_on, candidates, judged, reused, computed })
+    }
+
+    /// The mean of the objective, so that lower is better.
+    fn loss(&self, runs: &SettingRuns) -> f64 {
+        let mean = runs.figure(self.objective).mean;
+        if self.objective.better == Some(Better::Higher) { -mean } else { mean }
+    }
+
+    /// Whether the mean of the objective is better than that of the present setting.
+    fn is_gain(&self, runs: &SettingRuns) -> bool {
+        let base = runs.baseline_figure(self.objective).mean;
+        let base = if self.objective.better == Some(Better::Higher) { -base } else { base };
+        self.loss(runs) < base
+    }
+}
+
+impl Recommendation {
+    /// What the site should do.
+    pub fn answer(&self) -> Answer {
+        match &self.judged {
+            None => Answer::NoneBetter,
+            Some(judged) if !judged.broken.is_empty() => Answer::BreaksGuard,
+            Some(judged) => match judged.verdict {
+                Verdict::Better => Answer::Change,
+                Verdict::Worse => Answer::Worse,
+                Verdict::WithinNoise => Answer::WithinNoise,
+            },
+        }
+    }
+
+    /// The command that repeats the judgement. None if there was none.
+    pub fn command(&self) -> Option<String> {
+        self.judged.as_ref()?;
+        let cells = self.question.rest(&self.candidates[0].setting, self.chosen_on);
+        let one = cells[0].command();
+        let one = one.strip_suffix(" --format csv").unwrap_or(&one);
+        Some(format!("{one} --replications {}", self.question.replications))
+    }
+}

@@ -1,0 +1,225 @@
+//! Writes a recommendation: the competition, the judgement, and the answer.
+
+use std::io::{self, Write};
+
+use super::{Answer, Candidate, Recommendation};
+use crate::metrics::columns::{AREA_LOSE, BSLD_MEAN, USERS_LOSE, WAIT_MAX, WAIT_MEAN, WAIT_P95, WIDE_WAIT_MEAN};
+use crate::metrics::{Column, Interval, SettingRuns, Verdict};
+use crate::report::{Cell, Table, shown, signed_percent, write_wrapped};
+use crate::text::{counted, grouped, printable};
+
+/// The lines of the judgement: caption and column.
+static LINES: [(&str, &Column); 7] = [
+    ("wait, mean", &WAIT_MEAN),
+    ("  95% of jobs within", &WAIT_P95),
+    ("  longest", &WAIT_MAX),
+    ("  of the widest jobs", &WIDE_WAIT_MEAN),
+    ("bounded slowdown, mean", &BSLD_MEAN),
+    ("users who lose", &USERS_LOSE),
+    ("  their share of the area", &AREA_LOSE),
+];
+
+/// Writes everything for people.
+pub fn write_recommendation(out: &mut dyn Write, width: usize, found: &Recommendation) -> io::Result<()> {
+    let question = &found.question;
+    let label = found.candidates[0].runs.label();
+    let jobs = |jobs: usize| counted(jobs as u64, "job");
+    let caption = format!(
+        "{}: {}. Present setting: {}. {} compete by {} on the first {}.",
+        printable(&label.trace),
+        counted(label.procs.into(), "processor"),
+        question.present.pair(),
+        counted(found.candidates.len() as u64, "candidate"),
+        question.objective.name,
+        jobs(found.chosen_on),
+    );
+    write_wrapped(out, "", &caption, width)?;
+    writeln!(out)?;
+    write_competition(out, width, found)?;
+    if let Some(judged) = &found.judged {
+        let caption = format!(
+            "The first of them on the other {}, which it was not chosen by:",
+            jobs(question.jobs - found.chosen_on)
+        );
+        writeln!(out)?;
+        write_wrapped(out, "", &caption, width)?;
+        writeln!(out)?;
+        write_judgement(out, width, found, &judged.runs)?;
+    }
+    let replications = question.replications;
+    let note = format!(
+        "Means of {} with 95% intervals: the log as it is, and copies in which submissions are moved by up to 30 s (seeds 1 to \
+         {}). Gain over the present setting: positive is better. Users lose if their mean wait is over 1.1 times the present one \
+         and over a minute more.",
+        counted(replications.into(), "run"),
+        replications - 1
+    );
+    writeln!(out)?;
+    write_wrapped(out, "", &note, width)?;
+    writeln!(out)?;
+    write_wrapped(out, "", &answer(found), width)?;
+    if let Some(command) = found.command() {
+        writeln!(out, "\nThe same judgement again:")?;
+        write_command(out, width, &command)?;
+    }
+    Ok(())
+}
+
+/// Writes a command, in several lines if it is long. A shell reads them as one.
+fn write_command(out: &mut dyn Write, width: usize, command: &str) -> io::Result<()> {
+    let mut parts = command.split(" --");
+    let mut line = format!("  {}", parts.next().unwrap_or_default());
+    for part in parts {
+        if line.len() + part.len() + " -- \\".len() > width {
+            writeln!(out, "{line} \\")?;
+            line = "   ".to_string();
+        }
+        line.push_str(&format!(" --{part}"));
+    }
+    writeln!(out, "{line}")
+}
+
+fn write_competition(out: &mut dyn Write, width: usize, found: &Recommendation) -> io::Result<()> {
+    let objective = found.question.objective;
+    let has_guards = !found.question.guards.is_empty();
+    let mut table = if has_guards { Table::with_remarks(1) } else { Table::default() };
+    let headings = ["candidate", objective.name, "gain", "longest wait", "users who lose", ""];
+    let columns = headings.len() - usize::from(!has_guards);
+    table.headings(headings.into_iter().take(columns));
+    let mut push = |cells: [String; 6]| table.push(cells.into_iter().take(columns).collect());
+    let present = &found.candidates[0].runs;
+    let [figure, longest] = [objective, &WAIT_MAX].map(|column| with_interval(column, present.baseline_figure(column)));
+    let none = String::new;
+    push([format!("{} (present)", found.question.present.pair()), figure, none(), longest, none(), none()]);
+    for Candidate { setting, runs, broken } in &found.candidates {
+        let [figure, longest] = [objective, &WAIT_MAX].map(|column| with_interval(column, runs.figure(column)));
+        let losers = shown(USERS_LOSE.shown, runs.figure(&USERS_LOSE).mean);
+        let is_out = if broken.is_empty() { none() } else { format!("out: {}", broken.join(", ")) };
+        push([setting.pair(), figure, gain(objective, runs), longest, losers, is_out]);
+    }
+    table.write(out, width)
+}
+
+fn write_judgement(out: &mut dyn Write, width: usize, found: &Recommendation, runs: &SettingRuns) -> io::Result<()> {
+    let mut table = Table::default();
+    let label = runs.label();
+    let winner = format!("{}/{}", label.scheduler, label.predictor);
+    table.headings([String::new(), winner, found.question.present.pair(), "gain".to_string(), "verdict".to_string()]);
+    let objective = found.question.objective;
+    let is_shown = LINES.iter().any(|(_, column)| column.name == objective.name);
+    let own = (!is_shown).then_some((objective.name, objective));
+    for (caption, column) in own.into_iter().chain(LINES) {
+        let base = match column.needs_baseline() {
+            true => String::new(),
+            false => with_interval(column, runs.baseline_figure(column)),
+        };
+        let figure = with_interval(column, runs.figure(column));
+        table.push(vec![caption.to_string(), figure, base, gain(column, runs), verdict(column, runs).to_string()]);
+    }
+    table.write(out, width)
+}
+
+fn with_interval(column: &Column, Interval { mean, half_width }: Interval) -> String {
+    match half_width {
+        Some(half) if mean.is_finite() => format!("{} +- {}", shown(column.shown, mean), shown(column.shown, half)),
+        _ => shown(column.shown, mean),
+    }
+}
+
+/// The improvement over the present setting.
+fn gain(column: &Column, runs: &SettingRuns) -> String {
+    let mean = runs.improvement(column).mean;
+    if mean.is_finite() { signed_percent(mean) } else { String::new() }
+}
+
+/// Whether a figure differs by more than chance from the present one. A share that loses is compared with 0: under the present
+/// setting nobody loses.
+fn verdict(column: &Column, runs: &SettingRuns) -> &'static str {
+    let found = match runs.figure(column) {
+        Interval { mean, half_width: Some(half) } if column.needs_baseline() => match mean - half > 0.0 {
+            true => Some(Verdict::Worse),
+            false => Some(Verdict::WithinNoise),
+        },
+        _ => runs.verdict(column),
+    };
+    match found {
+        Some(Verdict::WithinNoise) => "cannot be told",
+        Some(verdict) => verdict.name(),
+        None => "",
+    }
+}
+
+/// What the site should do, in words.
+fn answer(found: &Recommendation) -> String {
+    let (present, objective) = (found.question.present.pair(), found.question.objective);
+    let Some(judged) = &found.judged else {
+        let guards = if found.question.guards.is_empty() { "" } else { " within the guards" };
+        return format!(
+            "Keep what you have: no candidate{guards} was better than {present} on the first part of the log."
+        );
+    };
+    let winner = found.candidates[0].setting.pair();
+    let percent = gain(objective, &judged.runs);
+    let of_objective = format!("{} ({percent})", objective.name);
+    let mut text = match found.answer() {
+        Answer::Change => {
+            format!("Use {winner}: its {of_objective} is better than that of {present} by more than chance.")
+        }
+        Answer::Worse => {
+            format!(
+                "Keep what you have: {winner} won on the first part of the log, but its {of_objective} is worse on the rest."
+            )
+        }
+        Answer::BreaksGuard => format!(
+            "Keep what you have: {winner} breaks {} on the rest of the log, although not on the first part.",
+            judged.broken.join(", ")
+        ),
+        Answer::WithinNoise | Answer::NoneBetter => format!(
+            "Keep what you have, or try more: the gain of {winner} in {of_objective} on the rest of the log is within noise."
+        ),
+    };
+    if found.answer() == Answer::Change {
+        let worse: Vec<&str> = LINES
+            .iter()
+            .filter(|(_, column)| !column.needs_baseline() && judged.runs.verdict(column) == Some(Verdict::Worse))
+            .map(|(_, column)| column.name)
+            .collect();
+        let losers = shown(USERS_LOSE.shown, judged.runs.figure(&USERS_LOSE).mean);
+        text.push_str(&format!(" The price: {losers} of the users lose"));
+        match worse.is_empty() {
+            true => text.push('.'),
+            false => text.push_str(&format!(", and these get worse: {}.", worse.join(", "))),
+        }
+    }
+    text
+}
+
+/// One row per candidate, on the first part of the log, and one for the winner on the rest.
+pub fn recommendation_cells(found: &Recommendation) -> Vec<Vec<(String, Cell)>> {
+    let text = |text: &str| Cell::Text(text.to_string());
+    let row = |part: &str, runs: &SettingRuns, broken: &[String], answer: &str| {
+        let options = runs.label().options.clone();
+        let mut cells = vec![("part".to_string(), text(part))];
+        cells.extend(runs.cells(&options));
+        cells.push(("broken_guards".to_string(), Cell::Text(broken.join(" "))));
+        cells.push(("answer".to_string(), text(answer)));
+        cells
+    };
+    let mut rows: Vec<_> = found.candidates.iter().map(|one| row("choose", &one.runs, &one.broken, "")).collect();
+    if let Some(judged) = &found.judged {
+        let answer = match found.answer() {
+            Answer::Change => "change",
+            Answer::Worse => "keep: worse",
+            Answer::WithinNoise | Answer::NoneBetter => "keep: within noise",
+            Answer::BreaksGuard => "keep: breaks a guard",
+        };
+        rows.push(row("judge", &judged.runs, &judged.broken, answer));
+    }
+    rows
+}
+
+/// What was done, for a note.
+pub fn runs_in_words(found: &Recommendation) -> String {
+    let all = counted((found.reused + found.computed) as u64, "run");
+    format!("{all}: {} reused, {} computed", grouped(found.reused as u64), grouped(found.computed as u64))
+}
