@@ -35,8 +35,8 @@ pub struct RecommendArgs {
     present: Setting,
     /// What it could use instead: a list, also with ranges [default: 11 predictors under easy, sjbf and
     /// sjbf:running=estimate]
-    #[arg(long, value_name = "LIST", display_order = 2)]
-    candidates: Option<String>,
+    #[arg(long, value_name = "LIST", value_parser = parse_candidates, display_order = 2)]
+    candidates: Option<Candidates>,
     /// The share of the jobs on which candidates compete; the winner is judged on the rest
     #[arg(long, value_name = "SHARE", default_value_t = 0.6, value_parser = parse_share, display_order = 3)]
     choose: f64,
@@ -91,24 +91,30 @@ fn parse_share(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| format!("'{text}' is not a share between 0 and 1, such as 0.6"))
 }
 
-/// The candidates, without those that are given twice and without the present setting.
-fn candidates(text: Option<&str>, present: &Setting) -> Result<Vec<Setting>, SpecError> {
+/// A list of settings. Its own type, because clap takes a list as several values.
+#[derive(Clone, Debug)]
+struct Candidates(Vec<Setting>);
+
+fn parse_candidates(text: &str) -> Result<Candidates, SpecError> {
     let parse = |text: &str| Setting::parse_pair(text).and_then(refuse_replay);
-    let all = match text {
-        Some(text) => {
-            let values = expand("candidates", text).map_err(SpecError)?;
-            let all: Result<Vec<Setting>, SpecError> = values.iter().map(|value| parse(value)).collect();
-            all.map_err(|SpecError(why)| SpecError(explain(text, why, &|value| parse(value).is_ok())))?
-        }
-        None => {
-            let read = |name, list| expand(name, list).map_err(SpecError);
-            let (schedulers, predictors) = (read("scheduler", SCHEDULERS)?, read("predictor", PREDICTORS)?);
-            let pairs = schedulers
-                .iter()
-                .flat_map(|scheduler| predictors.iter().map(move |predictor| Setting::parse(scheduler, predictor)));
-            pairs.collect::<Result<_, _>>()?
-        }
-    };
+    let values = expand("candidates", text).map_err(SpecError)?;
+    let all: Result<Vec<Setting>, SpecError> = values.iter().map(|value| parse(value)).collect();
+    all.map(Candidates).map_err(|SpecError(why)| SpecError(explain(text, why, &|value| parse(value).is_ok())))
+}
+
+/// What competes if nothing is given.
+fn default_candidates() -> Result<Candidates, SpecError> {
+    let read = |name, list| expand(name, list).map_err(SpecError);
+    let (schedulers, predictors) = (read("scheduler", SCHEDULERS)?, read("predictor", PREDICTORS)?);
+    let pairs = schedulers
+        .iter()
+        .flat_map(|scheduler| predictors.iter().map(move |predictor| Setting::parse(scheduler, predictor)));
+    pairs.collect::<Result<_, _>>().map(Candidates)
+}
+
+/// The candidates, without those that are given twice and without the present setting.
+fn candidates(given: Option<&Candidates>, present: &Setting) -> Result<Vec<Setting>, SpecError> {
+    let Candidates(all) = given.cloned().map_or_else(default_candidates, Ok)?;
     let mut seen = vec![present.in_full()];
     let mut is_new = |setting: &Setting| {
         let is_new = !seen.contains(&setting.in_full());
@@ -120,7 +126,7 @@ fn candidates(text: Option<&str>, present: &Setting) -> Result<Vec<Setting>, Spe
 
 pub fn execute(args: &RecommendArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     let options = options::read(matches)?;
-    let candidates = candidates(args.candidates.as_deref(), &args.present)?;
+    let candidates = candidates(args.candidates.as_ref(), &args.present)?;
     if candidates.is_empty() {
         return Err(UsageError("there is no candidate besides the present setting".to_string()).into());
     }

@@ -81,21 +81,20 @@ fn write_command(out: &mut dyn Write, width: usize, command: &str) -> io::Result
 
 fn write_competition(out: &mut dyn Write, width: usize, found: &Recommendation) -> io::Result<()> {
     let objective = found.question.objective;
-    let has_guards = !found.question.guards.is_empty();
-    let mut table = if has_guards { Table::with_remarks(1) } else { Table::default() };
-    let headings = ["candidate", objective.name, "gain", "longest wait", "users who lose", ""];
-    let columns = headings.len() - usize::from(!has_guards);
-    table.headings(headings.into_iter().take(columns));
-    let mut push = |cells: [String; 6]| table.push(cells.into_iter().take(columns).collect());
+    let mut table = Table::default();
+    table.headings(["candidate", objective.name, "gain", "longest wait", "users who lose"]);
     let present = &found.candidates[0].runs;
     let [figure, longest] = [objective, &WAIT_MAX].map(|column| with_interval(column, present.baseline_figure(column)));
-    let none = String::new;
-    push([format!("{} (present)", found.question.present.pair()), figure, none(), longest, none(), none()]);
+    let name = format!("{} (present)", found.question.present.pair());
+    table.push(vec![name, figure, String::new(), longest, String::new()]);
     for Candidate { setting, runs, broken } in &found.candidates {
         let [figure, longest] = [objective, &WAIT_MAX].map(|column| with_interval(column, runs.figure(column)));
         let losers = shown(USERS_LOSE.shown, runs.figure(&USERS_LOSE).mean);
-        let is_out = if broken.is_empty() { none() } else { format!("out: {}", broken.join(", ")) };
-        push([setting.pair(), figure, gain(objective, runs), longest, losers, is_out]);
+        let name = match broken.is_empty() {
+            true => setting.pair(),
+            false => format!("{} (out: {})", setting.pair(), broken.join(", ")),
+        };
+        table.push(vec![name, figure, gain(objective, runs), longest, losers]);
     }
     table.write(out, width)
 }

@@ -13,6 +13,9 @@ use super::packed::Packing;
 /// Temporary files that are being written, to be removed if the program is interrupted.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
+/// Temporary folders, likewise.
+static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
 /// Whether standard output was closed when the program was started.
 static STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);
 
@@ -193,18 +196,44 @@ fn create_temporary(path: &Path) -> io::Result<(File, PathBuf)> {
     })
 }
 
-/// Creates a folder with a random name in `parent`, for files that are needed only while the program runs. The caller
-/// removes it.
-///
-/// # Errors
-/// If it cannot be created.
-pub fn temporary_folder(parent: &Path) -> Result<PathBuf, OutputError> {
-    let folder = under_a_new_name(|name| {
-        let folder = parent.join(name);
-        fs::create_dir(&folder)?;
-        Ok(folder)
-    });
-    folder.map_err(|error| OutputError { name: parent.display().to_string(), error })
+/// A folder for files that are needed only while the program runs. It is removed when it is dropped, and if the program is
+/// interrupted.
+#[derive(Debug)]
+pub struct TemporaryFolder(PathBuf);
+
+impl TemporaryFolder {
+    /// Creates a folder with a random name in `parent`.
+    ///
+    /// # Errors
+    /// If it cannot be created.
+    pub fn new(parent: &Path) -> Result<TemporaryFolder, OutputError> {
+        let mut folders = folders();
+        let folder = under_a_new_name(|name| {
+            let folder = parent.join(name);
+            fs::create_dir(&folder)?;
+            Ok(folder)
+        });
+        let folder = folder.map_err(|error| OutputError { name: parent.display().to_string(), error })?;
+        folders.push(folder.clone());
+        Ok(TemporaryFolder(folder))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for TemporaryFolder {
+    fn drop(&mut self) {
+        folders().retain(|other| *other != self.0);
+        // An error here cannot be reported.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn folders() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
+    FOLDERS.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// Creates something under a random name, and under another if that one is taken.
@@ -267,12 +296,16 @@ fn unfinished() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Removes all unfinished files, and prevents any file from being finished afterwards: for a program that is ended by a
+/// Removes all unfinished files and temporary folders, and prevents any file from being finished afterwards: for a program that is ended by a
 /// signal. `then` gets the number of removed files and must end the program; the lock is held until it returns.
 pub fn abandon_unfinished(then: impl FnOnce(usize)) {
     let unfinished = unfinished();
     for temporary in unfinished.iter() {
         let _ = fs::remove_file(temporary);
+    }
+    for folder in folders().iter() {
+        // Other threads may be writing to it: what they have just added is removed by the second try.
+        let _ = fs::remove_dir_all(folder).or_else(|_| fs::remove_dir_all(folder));
     }
     then(unfinished.len());
 }

@@ -57,8 +57,8 @@ mod tests {
 
     #[test]
     fn what_was_written_is_read_back_unless_it_depends_on_something_else() {
-        let folder = crate::report::temporary_folder(&std::env::temp_dir()).unwrap();
-        let file = folder.join("study.json");
+        let folder = crate::report::TemporaryFolder::new(&std::env::temp_dir()).unwrap();
+        let file = folder.path().join("study.json");
         let number = Figure::new(("Table 1", "a \"row\"", "%"), "24", 23.4, "note").over(&[1.0, 2.0]).percent();
         let kept = KeptFigures {
             key: "a".to_string(),
@@ -71,6 +71,5 @@ mod tests {
         assert!(KeptFigures::read(&file, "b").is_none());
         std::fs::write(&file, &text[..text.len() / 2]).unwrap();
         assert!(KeptFigures::read(&file, "a").is_none(), "a file that was cut off");
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -8,7 +8,7 @@ use super::plan::Keys;
 use super::run::{RunReport, Shard, run};
 use super::store::Store;
 use crate::metrics::RunRow;
-use crate::report::{OutputError, temporary_folder};
+use crate::report::{OutputError, TemporaryFolder};
 use crate::text::counted;
 
 /// The finished runs of a list of cells.
@@ -63,12 +63,7 @@ pub fn compute_rows(
 ) -> Result<CellRows, RowsError> {
     match folder {
         Some(folder) => compute_in(folder, cells, threads, progress),
-        None => {
-            let folder = temporary_folder(&std::env::temp_dir())?;
-            let rows = compute_in(&folder, cells, threads, progress);
-            let _ = std::fs::remove_dir_all(&folder);
-            rows
-        }
+        None => compute_in(TemporaryFolder::new(&std::env::temp_dir())?.path(), cells, threads, progress),
     }
 }
 

@@ -135,6 +135,18 @@ struct Common {
     output: OutputOptions,
 }
 
+/// The arguments of a study with a few runs of each setting, which can be kept.
+#[derive(Debug, Args)]
+struct KeptRuns {
+    /// The number of runs of each setting: the first on the log as it is, the others on slightly shaken copies (submissions
+    /// moved by up to 30 s). Intervals are over all of them
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    replications: u32,
+    /// Keep finished runs in this folder, and reuse those that are in it [default: runs are not kept]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
 pub fn execute(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<()> {
     match &args.paper {
         Paper::Talby(args) => talby::execute(args, quiet),
