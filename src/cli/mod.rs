@@ -171,7 +171,7 @@ fn command() -> clap::Command {
         })
         .mut_subcommand("recommend", |command| {
             let command = options::add(printing(command, "the answer"), &[Log, Reading, Estimates, Engine]);
-            options::add_named(command, &["from", "to", "first", "repeat", "load", "bsld-threshold"])
+            options::add_named(command, &["from", "to", "first", "load", "bsld-threshold"])
         })
         .mut_subcommand("reproduce", |command| command.mut_subcommands(|study| printing(study, "the figures")))
         .mut_subcommand("meta", |command| options::add(command, &[Log, Reading, Estimates, Shape, Engine, Metrics]))

@@ -13,7 +13,7 @@ use super::stderr::{note, warning};
 use crate::experiment::Setting;
 use crate::metrics::Column;
 use crate::recommend::{
-    Guard, PREDICTORS, Question, SCHEDULERS, Work, figure, recommendation_cells, runs_in_words, write_recommendation,
+    Guard, Question, Work, default_candidates, figure, recommendation_cells, runs_in_words, write_recommendation,
 };
 use crate::spec::{SpecError, expand, explain};
 use crate::text::counted;
@@ -102,31 +102,21 @@ fn parse_candidates(text: &str) -> Result<Candidates, SpecError> {
     all.map(Candidates).map_err(|SpecError(why)| SpecError(explain(text, why, &|value| parse(value).is_ok())))
 }
 
-/// What competes if nothing is given.
-fn default_candidates() -> Result<Candidates, SpecError> {
-    let read = |name, list| expand(name, list).map_err(SpecError);
-    let (schedulers, predictors) = (read("scheduler", SCHEDULERS)?, read("predictor", PREDICTORS)?);
-    let pairs = schedulers
-        .iter()
-        .flat_map(|scheduler| predictors.iter().map(move |predictor| Setting::parse(scheduler, predictor)));
-    pairs.collect::<Result<_, _>>().map(Candidates)
-}
-
 /// The candidates, without those that are given twice and without the present setting.
-fn candidates(given: Option<&Candidates>, present: &Setting) -> Result<Vec<Setting>, SpecError> {
-    let Candidates(all) = given.cloned().map_or_else(default_candidates, Ok)?;
+fn candidates(given: Option<&Candidates>, present: &Setting) -> Vec<Setting> {
+    let all = given.map_or_else(default_candidates, |Candidates(given)| given.clone());
     let mut seen = vec![present.in_full()];
     let mut is_new = |setting: &Setting| {
         let is_new = !seen.contains(&setting.in_full());
         seen.push(setting.in_full());
         is_new
     };
-    Ok(all.into_iter().filter(|setting| is_new(setting)).collect())
+    all.into_iter().filter(|setting| is_new(setting)).collect()
 }
 
 pub fn execute(args: &RecommendArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     let options = options::read(matches)?;
-    let candidates = candidates(args.candidates.as_ref(), &args.present)?;
+    let candidates = candidates(args.candidates.as_ref(), &args.present);
     if candidates.is_empty() {
         return Err(UsageError("there is no candidate besides the present setting".to_string()).into());
     }

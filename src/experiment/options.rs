@@ -60,6 +60,13 @@ impl Default for Options {
 }
 
 impl Options {
+    /// These options for a replication: 0 is the log as it is, any other number a shaken copy with this seed.
+    pub fn replicated(mut self, number: u32) -> Options {
+        let option = OptionForm::find("replication").expect("the option exists");
+        option.set(&mut self, &number.to_string()).expect("a whole number is a replication");
+        self
+    }
+
     /// The options that differ from the defaults, with their values. The seed of moved submissions is one of them even if it
     /// is the default, so that results and commands name it.
     pub fn given(&self) -> impl Iterator<Item = (&'static OptionForm, String)> {

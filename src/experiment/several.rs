@@ -1,6 +1,5 @@
 //! Several settings on the same jobs, compared with one baseline, on the log as it is and on shaken copies of it.
 
-use super::option_table::OptionForm;
 use super::options::Options;
 use super::run::Setting;
 use crate::engine::{EngineError, RunRecord};
@@ -150,14 +149,8 @@ impl Settings {
         number: u32,
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<Vec<RunRow>, ReplicationError> {
-        let form = OptionForm::find("replication").expect("the option exists");
-        let shaken = |options: &Options| {
-            let mut options = options.clone();
-            form.set(&mut options, &number.to_string()).expect("a whole number is a replication");
-            options
-        };
-        let shaken =
-            Settings { options: self.options.iter().map(shaken).collect(), keep_history: false, series_step: None };
+        let options = self.options.iter().map(|options| options.clone().replicated(number)).collect();
+        let shaken = Settings { options, keep_history: false, series_step: None };
         let workload = shaken.options[0].shape(cleaned.clone()).map_err(ReplicationError::Trace)?;
         let mut rows = Vec::new();
         let mut each = |run: SettingRun, base: Option<&SettingRun>| {
@@ -182,6 +175,7 @@ impl std::error::Error for ReplicationError {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::OptionForm;
 
     #[test]
     fn a_setting_that_is_the_baseline_is_not_run_again() {

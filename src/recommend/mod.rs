@@ -14,22 +14,30 @@ pub use tables::{recommendation_cells, runs_in_words, write_recommendation};
 
 use std::path::PathBuf;
 
-use crate::experiment::{OptionForm, Options, Setting};
+use crate::experiment::{Options, Setting};
 use crate::metrics::{Better, Column, Portion, RunRow, SettingRuns, Verdict};
 use crate::sweep::{CellRows, GridCell, RowsError, compute_rows};
 use crate::text::counted;
 
-/// The predictors that compete if no candidates are given: all that a site could use.
-pub const PREDICTORS: &str = "estimate,ruh,easy++,sbh,sbh-noest,smith,gibbons,downey,learned,kin,kin:learn=off";
-/// The schedulers that compete.
-pub const SCHEDULERS: &str = "easy,sjbf,sjbf:running=estimate";
+/// The schedulers that compete if no candidates are given.
+const SCHEDULERS: [&str; 3] = ["easy", "sjbf", "sjbf:running=estimate"];
+/// The predictors that compete under each of them: all that a site could use.
+const PREDICTORS: [&str; 11] =
+    ["estimate", "ruh", "easy++", "sbh", "sbh-noest", "smith", "gibbons", "downey", "learned", "kin", "kin:learn=off"];
+
+/// What competes if no candidates are given.
+pub fn default_candidates() -> Vec<Setting> {
+    let pair = |scheduler, predictor| Setting::parse(scheduler, predictor).expect("a valid setting");
+    SCHEDULERS.into_iter().flat_map(|scheduler| PREDICTORS.map(|predictor| pair(scheduler, predictor))).collect()
+}
 
 /// What is asked.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The log; None for the embedded one.
     pub trace: Option<String>,
-    /// The options of all runs. Their scheduler, predictor and baseline are replaced.
+    /// The options of all runs. Their scheduler, predictor and baseline are replaced. They must not repeat the log: the first
+    /// part would be the whole of it.
     pub options: Options,
     /// The number of jobs that these options leave.
     pub jobs: usize,
@@ -133,16 +141,12 @@ impl Question {
 
     /// The cells of a setting, one per replication.
     fn cells(&self, setting: &Setting, part: &dyn Fn(&mut Options)) -> Vec<GridCell> {
-        let replication = OptionForm::find("replication").expect("the option exists");
-        let cell = |number: u32| {
-            let mut options = self.options.clone();
-            part(&mut options);
-            options.scheduler = setting.scheduler.clone();
-            options.predictor = setting.predictor.clone();
-            options.baseline = Some(self.present.clone());
-            replication.set(&mut options, &number.to_string()).expect("a whole number is a replication");
-            GridCell { trace: self.trace.clone(), options }
-        };
+        let mut options = self.options.clone();
+        part(&mut options);
+        options.scheduler = setting.scheduler.clone();
+        options.predictor = setting.predictor.clone();
+        options.baseline = Some(self.present.clone());
+        let cell = |number| GridCell { trace: self.trace.clone(), options: options.clone().replicated(number) };
         (0..self.replications).map(cell).collect()
     }
 

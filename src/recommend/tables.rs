@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use super::{Answer, Candidate, Recommendation};
 use crate::metrics::columns::{AREA_LOSE, BSLD_MEAN, USERS_LOSE, WAIT_MAX, WAIT_MEAN, WAIT_P95, WIDE_WAIT_MEAN};
 use crate::metrics::{Column, Interval, SettingRuns, Verdict};
-use crate::report::{Cell, Table, shown, signed_percent, write_wrapped};
-use crate::text::{counted, grouped, printable};
+use crate::report::{Cell, Table, seeds_in_words, shown, signed_percent, with_interval, write_wrapped};
+use crate::text::{counted, counted_as, grouped, printable};
 
 /// The lines of the judgement: caption and column.
 static LINES: [(&str, &Column); 7] = [
@@ -25,11 +25,11 @@ pub fn write_recommendation(out: &mut dyn Write, width: usize, found: &Recommend
     let label = found.candidates[0].runs.label();
     let jobs = |jobs: usize| counted(jobs as u64, "job");
     let caption = format!(
-        "{}: {}. Present setting: {}. {} compete by {} on the first {}.",
+        "{}: {}. Present setting: {}. {} by {} on the first {}.",
         printable(&label.trace),
         counted(label.procs.into(), "processor"),
         question.present.pair(),
-        counted(found.candidates.len() as u64, "candidate"),
+        counted_as(found.candidates.len() as u64, "candidate competes", "candidates compete"),
         question.objective.name,
         jobs(found.chosen_on),
     );
@@ -48,11 +48,11 @@ pub fn write_recommendation(out: &mut dyn Write, width: usize, found: &Recommend
     }
     let replications = question.replications;
     let note = format!(
-        "Means of {} with 95% intervals: the log as it is, and copies in which submissions are moved by up to 30 s (seeds 1 to \
-         {}). Gain over the present setting: positive is better. Users lose if their mean wait is over 1.1 times the present one \
+        "Means of {} with 95% intervals: the log as it is, and copies in which submissions are moved by up to 30 s ({}). \
+         Gain over the present setting: positive is better. Users lose if their mean wait is over 1.1 times the present one \
          and over a minute more.",
         counted(replications.into(), "run"),
-        replications - 1
+        seeds_in_words(u64::from(replications) - 1)
     );
     writeln!(out)?;
     write_wrapped(out, "", &note, width)?;
@@ -84,11 +84,12 @@ fn write_competition(out: &mut dyn Write, width: usize, found: &Recommendation) 
     let mut table = Table::default();
     table.headings(["candidate", objective.name, "gain", "longest wait", "users who lose"]);
     let present = &found.candidates[0].runs;
-    let [figure, longest] = [objective, &WAIT_MAX].map(|column| with_interval(column, present.baseline_figure(column)));
+    let [figure, longest] =
+        [objective, &WAIT_MAX].map(|column| with_interval(column.shown, present.baseline_figure(column)));
     let name = format!("{} (present)", found.question.present.pair());
     table.push(vec![name, figure, String::new(), longest, String::new()]);
     for Candidate { setting, runs, broken } in &found.candidates {
-        let [figure, longest] = [objective, &WAIT_MAX].map(|column| with_interval(column, runs.figure(column)));
+        let [figure, longest] = [objective, &WAIT_MAX].map(|column| with_interval(column.shown, runs.figure(column)));
         let losers = shown(USERS_LOSE.shown, runs.figure(&USERS_LOSE).mean);
         let name = match broken.is_empty() {
             true => setting.pair(),
@@ -110,19 +111,12 @@ fn write_judgement(out: &mut dyn Write, width: usize, found: &Recommendation, ru
     for (caption, column) in own.into_iter().chain(LINES) {
         let base = match column.needs_baseline() {
             true => String::new(),
-            false => with_interval(column, runs.baseline_figure(column)),
+            false => with_interval(column.shown, runs.baseline_figure(column)),
         };
-        let figure = with_interval(column, runs.figure(column));
+        let figure = with_interval(column.shown, runs.figure(column));
         table.push(vec![caption.to_string(), figure, base, gain(column, runs), verdict(column, runs).to_string()]);
     }
     table.write(out, width)
-}
-
-fn with_interval(column: &Column, Interval { mean, half_width }: Interval) -> String {
-    match half_width {
-        Some(half) if mean.is_finite() => format!("{} +- {}", shown(column.shown, mean), shown(column.shown, half)),
-        _ => shown(column.shown, mean),
-    }
 }
 
 /// The improvement over the present setting.
@@ -193,28 +187,24 @@ fn answer(found: &Recommendation) -> String {
     text
 }
 
-/// One row per candidate, on the first part of the log, and one for the winner on the rest.
+/// One row per candidate, on the first part of the log, and one for the winner on the rest. The answer is in every row.
 pub fn recommendation_cells(found: &Recommendation) -> Vec<Vec<(String, Cell)>> {
-    let text = |text: &str| Cell::Text(text.to_string());
-    let row = |part: &str, runs: &SettingRuns, broken: &[String], answer: &str| {
-        let options = runs.label().options.clone();
-        let mut cells = vec![("part".to_string(), text(part))];
-        cells.extend(runs.cells(&options));
+    let answer = match found.answer() {
+        Answer::Change => "change",
+        Answer::NoneBetter => "keep: none better",
+        Answer::Worse => "keep: worse",
+        Answer::WithinNoise => "keep: within noise",
+        Answer::BreaksGuard => "keep: breaks a guard",
+    };
+    let row = |part: &str, runs: &SettingRuns, broken: &[String]| {
+        let mut cells = vec![("part".to_string(), Cell::Text(part.to_string()))];
+        cells.extend(runs.cells(&runs.label().options));
         cells.push(("broken_guards".to_string(), Cell::Text(broken.join(" "))));
-        cells.push(("answer".to_string(), text(answer)));
+        cells.push(("answer".to_string(), Cell::Text(answer.to_string())));
         cells
     };
-    let mut rows: Vec<_> = found.candidates.iter().map(|one| row("choose", &one.runs, &one.broken, "")).collect();
-    if let Some(judged) = &found.judged {
-        let answer = match found.answer() {
-            Answer::Change => "change",
-            Answer::Worse => "keep: worse",
-            Answer::WithinNoise | Answer::NoneBetter => "keep: within noise",
-            Answer::BreaksGuard => "keep: breaks a guard",
-        };
-        rows.push(row("judge", &judged.runs, &judged.broken, answer));
-    }
-    rows
+    let candidates = found.candidates.iter().map(|one| row("choose", &one.runs, &one.broken));
+    candidates.chain(found.judged.iter().map(|judged| row("judge", &judged.runs, &judged.broken))).collect()
 }
 
 /// What was done, for a note.

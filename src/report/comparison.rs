@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::shown::{shown, signed_percent, with_share};
+use super::shown::{add_half_width, seeds_in_words, shown, signed_percent, with_share};
 use super::table::Table;
 use super::wrap::write_wrapped;
 use crate::metrics::columns::{
@@ -120,7 +120,7 @@ fn write_notes(out: &mut dyn Write, width: usize, first: &SettingRuns) -> io::Re
             None => "",
         };
         let copies = replications as u64 - 1;
-        let seeds = if copies == 1 { "seed 1".to_string() } else { format!("seeds 1 to {copies}") };
+        let seeds = seeds_in_words(copies);
         let note = format!(
             "Means of {} with 95% intervals: the log as it is, and {} in which submissions are moved by up \
              to 30 s ({seeds}). This is the noise of shaken submissions alone.{verdict}",
@@ -133,17 +133,14 @@ fn write_notes(out: &mut dyn Write, width: usize, first: &SettingRuns) -> io::Re
     Ok(())
 }
 
-fn figure(column: &Column, setting: &SettingRuns, Interval { mean, half_width }: Interval) -> String {
-    let jobs = setting.rows[0].summary.jobs as u64;
+fn figure(column: &Column, setting: &SettingRuns, interval: Interval) -> String {
+    let (jobs, mean) = (setting.rows[0].summary.jobs as u64, interval.mean);
     let text = match column.shown {
         Shown::ShareOfJobs if mean.is_finite() => with_share(mean.round() as u64, jobs),
         Shown::ShareOfJobs => with_share(0, jobs),
         how => shown(how, mean),
     };
-    match half_width {
-        Some(half) if mean.is_finite() => format!("{text} +- {}", shown(column.shown, half)),
-        _ => text,
-    }
+    add_half_width(text, column.shown, interval)
 }
 
 /// The improvement over the baseline, with its verdict if there are replications. None for a column that is neither good nor

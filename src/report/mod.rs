@@ -30,7 +30,7 @@ pub use output::{Output, OutputError, TemporaryFolder, abandon_unfinished, refus
 pub use runs::write_runs;
 pub use schedule::{write_log, write_schedule, write_sorted_log, write_with_estimates};
 pub use series::write_series;
-pub use shown::{shown, signed_percent};
+pub use shown::{seeds_in_words, shown, signed_percent, with_interval};
 pub use survey::{
     dropped_in_words, finding_rows, reading_in_words, survey_row, write_findings, write_names, write_survey,
 };

@@ -1,7 +1,7 @@
 //! Formats numbers for tables.
 
 use super::table::percent;
-use crate::metrics::{Cell, Shown};
+use crate::metrics::{Cell, Interval, Shown};
 use crate::text::grouped;
 use crate::time::readable_duration;
 
@@ -27,6 +27,24 @@ pub fn shown(how: Shown, number: f64) -> String {
         Shown::Improvement => signed_percent(number),
         Shown::Count | Shown::ShareOfJobs => grouped(number as u64),
     }
+}
+
+/// A mean with the half-width of its interval, if it has one.
+pub fn with_interval(how: Shown, Interval { mean, half_width }: Interval) -> String {
+    add_half_width(shown(how, mean), how, Interval { mean, half_width })
+}
+
+/// The text of a mean, followed by the half-width of its interval.
+pub fn add_half_width(text: String, how: Shown, Interval { mean, half_width }: Interval) -> String {
+    match half_width {
+        Some(half) if mean.is_finite() => format!("{text} +- {}", shown(how, half)),
+        _ => text,
+    }
+}
+
+/// The seeds of this number of shaken copies.
+pub fn seeds_in_words(copies: u64) -> String {
+    if copies == 1 { "seed 1".to_string() } else { format!("seeds 1 to {copies}") }
 }
 
 /// A count with its share of `all`.

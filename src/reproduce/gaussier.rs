@@ -81,7 +81,7 @@ impl Study for Gaussier {
     fn figures(&self, progress: &(dyn Fn(usize) + Sync)) -> Result<Vec<Figure>, StudyError> {
         let logs = &self.setup.logs;
         let of_case = |log: &FoundLog, case: &Case| -> Vec<GridCell> {
-            (0..self.replications).map(|number| cell(log, case, number)).collect()
+            (0..self.replications as u32).map(|number| cell(log, case, number)).collect()
         };
         let cells: Vec<_> = logs.iter().flat_map(|log| CASES.iter().flat_map(move |case| of_case(log, case))).collect();
         let runs = compute_rows(&cells, self.setup.folder.as_deref(), self.setup.threads, progress)?;
@@ -139,7 +139,7 @@ fn place(log: &FoundLog) -> usize {
 }
 
 /// A run of the study. Runtimes end at the estimate, as in the authors' program.
-fn cell(log: &FoundLog, case: &Case, replication: usize) -> GridCell {
+fn cell(log: &FoundLog, case: &Case, replication: u32) -> GridCell {
     let setting = Setting::parse_pair(case.setting).expect("a valid case");
     let mut options = Options { scheduler: setting.scheduler, predictor: setting.predictor, ..Options::default() };
     let mut set = |name: &str, value: &str| {
@@ -150,6 +150,5 @@ fn cell(log: &FoundLog, case: &Case, replication: usize) -> GridCell {
     if log.log == CTC {
         set("procs", "338");
     }
-    set("replication", &replication.to_string());
-    GridCell { trace: Some(log.file.to_string_lossy().into_owned()), options }
+    GridCell { trace: Some(log.file.to_string_lossy().into_owned()), options: options.replicated(replication) }
 }

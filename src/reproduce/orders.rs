@@ -58,7 +58,7 @@ impl Study for Orders {
     }
 
     fn figures(&self, progress: &(dyn Fn(usize) + Sync)) -> Result<Vec<Figure>, StudyError> {
-        let mut cases = Vec::new();
+        let mut logs = Vec::new();
         for found in &self.setup.logs {
             let options = Options::default();
             let workload = options.clean_out(&mut read(&found.source(), options.read_options(), &mut |_| ())?)?;
@@ -67,28 +67,29 @@ impl Study for Orders {
                 let why = format!("{} has fewer than {} jobs", found.log.name, self.windows * WINDOW);
                 return Err(StudyError::Usage(why));
             }
+            logs.push((found, windows));
+        }
+        let mut cases = Vec::new();
+        for log in &logs {
             for (backfilling, scheduler) in ["fcfs", "easy"].into_iter().enumerate() {
-                cases.extend((0..NAMES.len()).map(|order| (found, windows.clone(), backfilling, scheduler, order)));
+                cases.extend((0..NAMES.len()).map(|order| (log, backfilling, scheduler, order)));
             }
         }
-        let figure =
-            |(found, windows, backfilling, scheduler, order): &(&FoundLog, Vec<Workload>, usize, &str, usize)| {
-                let (name, ours) = NAMES[*order];
-                let setting =
-                    Setting::parse(&format!("{scheduler}:queue={ours}"), "estimate").expect("a valid setting");
-                let slowdown = |window: &Workload| -> Result<f64, StudyError> {
-                    Ok(summarize(window, &simulate(window, &setting, &mut |_| ())?, &Measure::default()).bsld_mean)
-                };
-                let values = windows.iter().map(slowdown).collect::<Result<Vec<f64>, _>>()?;
-                let log = ORDERS_LOGS.iter().position(|log| *log == found.log).expect("a log of the study");
-                let table = ["bounded slowdown without backfilling", "bounded slowdown with backfilling"][*backfilling];
-                let mean = values.iter().sum::<f64>() / values.len() as f64;
-                let note =
-                    format!("mean of {} consecutive windows of {WINDOW} jobs, from the first job on", values.len());
-                let figure =
-                    Figure::new((table, found.log.name, name), PUBLISHED[log][*backfilling][*order], mean, &note);
-                Ok(figure.over(&values).because(REASON))
+        type Case<'a> = (&'a (&'a FoundLog, Vec<Workload>), usize, &'static str, usize);
+        let figure = |((found, windows), backfilling, scheduler, order): &Case<'_>| {
+            let (name, ours) = NAMES[*order];
+            let setting = Setting::parse(&format!("{scheduler}:queue={ours}"), "estimate").expect("a valid setting");
+            let slowdown = |window: &Workload| -> Result<f64, StudyError> {
+                Ok(summarize(window, &simulate(window, &setting, &mut |_| ())?, &Measure::default()).bsld_mean)
             };
+            let values = windows.iter().map(slowdown).collect::<Result<Vec<f64>, _>>()?;
+            let log = ORDERS_LOGS.iter().position(|log| *log == found.log).expect("a log of the study");
+            let table = ["bounded slowdown without backfilling", "bounded slowdown with backfilling"][*backfilling];
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            let note = format!("mean of {} consecutive windows of {WINDOW} jobs, from the first job on", values.len());
+            let figure = Figure::new((table, found.log.name, name), PUBLISHED[log][*backfilling][*order], mean, &note);
+            Ok(figure.over(&values).because(REASON))
+        };
         parallel::map(&cases, self.setup.threads, figure, progress).into_iter().collect()
     }
 }

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::experiment::{OptionForm, Options, Setting};
+use crate::experiment::{Options, Setting};
 use crate::metrics::{RunRow, Summary};
 use crate::stats::mean_and_half_width;
 use crate::sweep::{GridCell, compute_rows};
@@ -89,7 +89,7 @@ impl Study for Ours {
         let mut cells = Vec::new();
         for (_, _, file) in &logs {
             for setting in std::iter::once(EASY).chain(CASES.map(|(setting, _)| setting)) {
-                cells.extend((0..self.replications).map(|number| cell(file, setting, number)));
+                cells.extend((0..self.replications as u32).map(|number| cell(file, setting, number)));
             }
         }
         let runs = compute_rows(&cells, self.setup.folder.as_deref(), self.setup.threads, progress)?;
@@ -204,11 +204,9 @@ fn learning(of: &OfLog<'_>) -> Vec<Figure> {
 }
 
 /// A run of the study, compared with the base.
-fn cell(file: &Path, setting: &str, replication: usize) -> GridCell {
+fn cell(file: &Path, setting: &str, replication: u32) -> GridCell {
     let parse = |pair| Setting::parse_pair(pair).expect("a valid setting");
     let Setting { scheduler, predictor, .. } = parse(setting);
-    let mut options = Options { scheduler, predictor, baseline: Some(parse(BASE)), ..Options::default() };
-    let option = OptionForm::find("replication").expect("the option exists");
-    option.set(&mut options, &replication.to_string()).expect("a whole number is a replication");
-    GridCell { trace: Some(file.to_string_lossy().into_owned()), options }
+    let options = Options { scheduler, predictor, baseline: Some(parse(BASE)), ..Options::default() };
+    GridCell { trace: Some(file.to_string_lossy().into_owned()), options: options.replicated(replication) }
 }

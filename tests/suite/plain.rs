@@ -21,14 +21,7 @@ use crate::support::{job_of, workload};
 /// The schedulers that backfill, and `fcfs`, by their definitions: computed at every pass from the whole queue and all
 /// running jobs, with lists instead of indexes.
 struct PlainRules {
-    by_estimate: bool,
-    queue: &'static str,
-    /// None: no backfilling.
-    scan: Option<&'static str>,
-    /// None: all jobs.
-    reservations: Option<usize>,
-    protect: Option<i64>,
-    starve: Option<i64>,
+    keys: Keys,
     /// By id: submission, estimate and, of jobs that have started, the start.
     jobs: Vec<(Time, i64, Time)>,
     /// The deepest queue seen.
@@ -90,26 +83,27 @@ impl Policy for PlainRules {
         // The view counts running jobs by predictions here, because this policy does not ask for anything else.
         let counted = |job: &Running| {
             let (_, estimate, start) = self.jobs[job.id.index()];
-            if self.by_estimate && now < start + estimate { start + estimate } else { job.end }
+            if self.keys.by_estimate && now < start + estimate { start + estimate } else { job.end }
         };
         let mut uses: Vec<Use> =
             view.running.iter().map(|job| (Time::MIN, counted(job), i64::from(job.procs))).collect();
         let mut queue: Vec<Waiting> = view.waiting.iter().copied().collect();
-        self.sort(self.queue, now, &mut queue);
+        self.sort(self.keys.queue, now, &mut queue);
         // The sort is stable: starved jobs come first, in order of arrival, the others stay as they are.
-        let is_starved = |job: &Waiting| self.starve.is_some_and(|starve| now - self.jobs[job.id.index()].0 >= starve);
+        let is_starved =
+            |job: &Waiting| self.keys.starve.is_some_and(|starve| now - self.jobs[job.id.index()].0 >= starve);
         queue.sort_by_key(|job| if is_starved(job) { (0, job.id) } else { (1, JobId(0)) });
 
         let (mut held, mut is_protected) = (0, false);
         let estimate = |job: &Waiting| self.jobs[job.id.index()].1;
         let mut rest = queue.into_iter();
-        while self.reservations.is_none_or(|most| held < most)
+        while self.keys.reservations.is_none_or(|most| held < most)
             && let Some(job) = rest.next()
         {
             let procs = i64::from(job.procs);
             let fitted = if is_protected { job.length.max(estimate(&job)) } else { job.length };
             if Self::has_room(view, &uses, procs, now, fitted) {
-                let counts_by_estimate = self.by_estimate && held == 0;
+                let counts_by_estimate = self.keys.by_estimate && held == 0;
                 let length = if counts_by_estimate { estimate(&job) } else { fitted };
                 uses.push((now, now + length, procs));
                 starts.push(job.id);
@@ -120,12 +114,12 @@ impl Policy for PlainRules {
                 uses.push((from, from + fitted, procs));
                 if held == 0 {
                     let waited = now - self.jobs[job.id.index()].0;
-                    is_protected = self.protect.is_some_and(|protect| waited >= protect);
+                    is_protected = self.keys.protect.is_some_and(|protect| waited >= protect);
                 }
                 held += 1;
             }
         }
-        if let Some(scan) = self.scan {
+        if let Some(scan) = self.keys.scan {
             let mut rest: Vec<Waiting> = rest.collect();
             self.sort(scan, now, &mut rest);
             for job in rest {
@@ -193,7 +187,9 @@ struct Keys {
     name: &'static str,
     by_estimate: bool,
     queue: &'static str,
+    /// None: no backfilling.
     scan: Option<&'static str>,
+    /// None: all jobs.
     reservations: Option<usize>,
     protect: Option<i64>,
     starve: Option<i64>,
@@ -208,9 +204,7 @@ impl Keys {
     }
 
     fn plain(&self, deepest: &Arc<AtomicUsize>) -> Box<dyn Policy> {
-        let &Keys { by_estimate, queue, scan, reservations, protect, starve, .. } = self;
-        let deepest = deepest.clone();
-        Box::new(PlainRules { by_estimate, queue, scan, reservations, protect, starve, jobs: Vec::new(), deepest })
+        Box::new(PlainRules { keys: self.clone(), jobs: Vec::new(), deepest: deepest.clone() })
     }
 
     fn spec(&self) -> String {

@@ -71,6 +71,14 @@ fn the_command_at_the_end_repeats_the_judgement() {
     assert_eq!(rows(&again)[0]["wait_verdict"], judged["wait_verdict"]);
 }
 
+/// A part of the log: the split is one of the jobs that are left.
+#[test]
+fn options_that_select_jobs_come_before_the_split() {
+    let found = rows(&recommend(&["--first", "2000", "--choose", "0.5", "--format", "csv"]));
+    let jobs: Vec<&str> = found.iter().map(|row| row["jobs"].as_str()).collect();
+    assert_eq!(jobs, ["1000.000000"; 3]);
+}
+
 #[test]
 fn the_answer_can_be_to_keep_what_is_there() {
     let keep = |more: &[&str]| {
@@ -81,10 +89,13 @@ fn the_answer_can_be_to_keep_what_is_there() {
     // FCFS without backfilling is worse than EASY on every log.
     let text = keep(&["--candidates", "fcfs/estimate"]);
     assert!(!text.contains("again") && text.contains("no candidate was better"), "{text}");
+    let rows = rows(&sim_ok(&["recommend", "--candidates", "fcfs/estimate", "--replications", "2", "--format", "csv"]));
+    assert_eq!((rows.len(), rows[0]["answer"].as_str()), (1, "keep: none better"));
     // A guard that nobody can keep.
     let text = keep(&["--candidates", "sjbf/ruh,sjbf/perfect", "--guard", "wait_max=0.01x"]);
     assert_eq!(text.matches("(out: wait_max=0.01x)").count(), 2, "{text}");
     assert!(text.contains("no candidate within the guards"), "{text}");
+    assert!(text.contains("30 s (seed 1)."), "{text}");
 }
 
 #[test]
@@ -119,6 +130,8 @@ fn wrong_questions_are_refused() {
         (&["-"], "standard input"),
         (&["no-such.swf"], "no-such.swf"),
         (&["--replications", "1"], "2..=1000"),
+        // Copies of the first part would be part of the rest.
+        (&["--repeat", "2"], "--repeat"),
     ] {
         let ran = sim(&[&["recommend", "-q"], arguments].concat());
         assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);

@@ -107,7 +107,7 @@ are not recorded, so ours are consecutive ones, and slowdowns of windows differ 
     Orders(orders::OrdersArgs),
     /// Our own claims on every log of a folder: reservations by estimates, and the predictor kin
     #[command(after_help = "Examples:
-  sim reproduce ours --logs logs --replications 1               a quick test: two minutes
+  sim reproduce ours --logs logs --replications 1               a quick test: a minute of processor time
   sim reproduce ours --logs logs --out study --format csv       six runs of each setting; can be stopped and resumed
 
 Uses every log of the folder. The claim is about seven of them, to which nobody tuned anything: SDSC-BLUE-2000, HPC2N-2002,
@@ -117,7 +117,7 @@ gains.")]
     /// Run all of these studies and write their figures to a folder
     #[command(after_help = "Examples:
   sim reproduce all --logs logs --out studies --quick           a quick test of every study, in minutes
-  sim reproduce all --logs logs --out studies                   the same as the single commands: half an hour of processor time
+  sim reproduce all --logs logs --out studies                   the same as the single commands: 35 minutes of processor time
 
 Writes the figures of each study to STUDY.csv, STUDY.txt and STUDY.json. The next call with the same folder uses STUDY.json
 again if neither the logs of the study nor the program have changed. summary.txt contains the overview of every study: how

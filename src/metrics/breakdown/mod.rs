@@ -94,8 +94,8 @@ impl Breakdown {
     }
 }
 
-/// The nearest-rank percentiles of a value of the jobs in each slot. `values` are those of all jobs for
-/// which it is above `lowest`, with their indexes; often most jobs do not wait.
+/// The nearest-rank percentiles of a value of the jobs in each slot. `values` are those of all jobs for which it is above
+/// `lowest`, with their indexes; often most jobs do not wait.
 ///
 /// All groupings take them from one sort of all jobs, which is faster than a selection in every group of every grouping. The
 /// jobs pass from the highest value down, so that those with the lowest one need not pass.
@@ -127,7 +127,7 @@ struct Ranks<const N: usize> {
     ranks: [usize; N],
     /// How many of the percentiles are still to come; those are the first ones.
     to_come: usize,
-    /// How many jobs have passed.
+    /// How many jobs have passed when the next percentile is reached.
     passed: usize,
     found: [f64; N],
 }

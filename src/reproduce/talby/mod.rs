@@ -112,7 +112,7 @@ impl Talby {
     /// All runs of the study: one cell per replication, log and case, in this order of loops.
     pub fn cells(&self) -> Vec<GridCell> {
         let mut cells = Vec::new();
-        for replication in 0..self.replications {
+        for replication in 0..self.replications as u32 {
             for log in &self.setup.logs {
                 cells.extend(self.cases.iter().map(|case| cell(log, case, replication)));
             }
@@ -155,7 +155,7 @@ fn cases() -> Vec<String> {
     cases
 }
 
-fn cell(log: &FoundLog, case: &str, replication: usize) -> GridCell {
+fn cell(log: &FoundLog, case: &str, replication: u32) -> GridCell {
     let mut options = Options::default();
     let mut set = |name: &str, value: &str| {
         let option = OptionForm::find(name).expect("an option of the main command");
@@ -167,8 +167,7 @@ fn cell(log: &FoundLog, case: &str, replication: usize) -> GridCell {
     set("predictor", predictor);
     set("inflate", inflate);
     set("procs", &procs(&log.log).to_string());
-    set("replication", &replication.to_string());
-    GridCell { trace: Some(log.file.to_string_lossy().into_owned()), options }
+    GridCell { trace: Some(log.file.to_string_lossy().into_owned()), options: options.replicated(replication) }
 }
 
 #[cfg(test)]

@@ -1,33 +1,31 @@
 //! `sim sweep`: a grid of runs on all cores or on a cluster. It can be stopped and resumed.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
+mod results;
+mod stored;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Subcommand};
 
-use super::failure::UsageError;
-use super::interrupt;
-use super::options;
-use super::output_options::{Format, OutputOptions, PrintOptions};
-use super::places::refuse_collisions;
-use super::plain_arguments::{PlainArguments, refuse_unknown_word};
-use super::progress::Progress;
-use super::stderr::{self, note, warning};
-use super::width;
+use results::print_results;
+use stored::{merge, missing_cells, print_missing, print_not_done, status};
+
+use crate::cli::failure::UsageError;
+use crate::cli::interrupt;
+use crate::cli::options;
+use crate::cli::output_options::{Format, OutputOptions, PrintOptions};
+use crate::cli::places::refuse_collisions;
+use crate::cli::plain_arguments::{PlainArguments, refuse_unknown_word};
+use crate::cli::progress::Progress;
+use crate::cli::stderr::{note, warning};
 use crate::experiment::{OPTIONS, OptionForm, what_draws};
-use crate::metrics::columns::SETTING;
-use crate::metrics::{Groups, RunRow};
-use crate::report::{
-    Cell, JsonRows, Output, counted, counted_as, csv_line, group_cells, grouped, write_groups, write_json_list,
-    write_runs,
-};
+use crate::report::{Cell, JsonRows, Output, counted, counted_as, csv_line, grouped};
 use crate::settings_file::{MOST_OF_GRID, read_text};
 use crate::spec::quote;
 use crate::sweep::{
-    Failure, FinishedRow, Grid, GridList, Keys, REPLICATIONS, ResultColumn, Shard, StartMode, Store, Submitted, Sweep,
-    SweepProgress, active_job, finished_rows, run, submit, write_results,
+    Grid, GridList, Keys, REPLICATIONS, Shard, StartMode, Store, Submitted, Sweep, SweepProgress, run, submit,
+    write_results,
 };
 use crate::time::readable_duration;
 use crate::trace::{Source, TraceError};
@@ -217,7 +215,7 @@ fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<GridList>
                 UsageError(format!("'{}' and --trace both name logs: give all of them in one way", logs[0])).into()
             );
         }
-        let command = super::command();
+        let command = crate::cli::command();
         let command = command.find_subcommand("sweep").expect("this is `sweep`");
         logs.iter().try_for_each(|log| refuse_unknown_word(log, command))?;
         // In quotes, so that commas and braces are part of a name.
@@ -237,20 +235,6 @@ fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<GridList>
         }
     }
     Ok(lists)
-}
-
-/// The columns to group by: those of `--group-by`; without it, if there are replications, all swept columns except
-/// `replication`.
-fn groups(args: &SweepArgs, grid: &Grid) -> Vec<String> {
-    match grid.is_averaged() {
-        true if args.group_by.is_empty() => {
-            let always = SETTING.map(|column| column.name.to_string());
-            let swept =
-                grid.swept_columns().map(|column| column.name().to_string()).filter(|name| name != "replication");
-            always.into_iter().chain(swept).collect()
-        }
-        _ => args.group_by.clone(),
-    }
 }
 
 fn dry_run(grid: &Grid, print: &PrintOptions, quiet: bool) -> anyhow::Result<()> {
@@ -344,166 +328,6 @@ fn run_here(
             )
         }
     }
-}
-
-/// Prints cells that are not done, each with the command that runs it alone.
-fn print_not_done(what: &str, grid: &Grid, cells: &[Failure]) {
-    /// More would be too long to read, and the others are likely to have the same reason.
-    const SHOWN: usize = 20;
-    for failure in cells.iter().take(SHOWN) {
-        stderr::line(format_args!("{what}: {}\n  again: {}", failure.message, grid.cell(failure.cell).command()));
-    }
-    if cells.len() > SHOWN {
-        stderr::line(format_args!("{what}: and {}", counted((cells.len() - SHOWN) as u64, "more cell")));
-    }
-}
-
-fn print_missing(grid: &Grid, cells: &[usize]) {
-    let missing = cells.iter().map(|&cell| Failure { cell, message: "not computed yet".to_string() });
-    print_not_done("missing", grid, &missing.collect::<Vec<_>>());
-}
-
-fn print_results(args: &SweepArgs, sweep: &Sweep, keys: &Keys, store: &Store, file: &Path) -> anyhow::Result<()> {
-    let print = &args.output.print;
-    let names = groups(args, &sweep.grid);
-    if !names.is_empty() {
-        let columns = sweep.grid.columns_named(&names)?;
-        let mut groups = Groups::new(sweep.grid.has_baseline());
-        for row in finished_rows(sweep, keys, store) {
-            let row = row?;
-            groups.add(columns.iter().map(|column| column.cell(&row).text()).collect(), Some(row.key), &row.run);
-        }
-        let groups = groups.means();
-        let cells: Vec<_> = groups.iter().map(|group| group_cells(&names, group)).collect();
-        return Ok(print.print_rows(false, &cells, |out, width| write_groups(out, width, &names, &groups))?);
-    }
-    match print.format() {
-        Format::Csv => {
-            // The file is copied, because it may be larger than memory.
-            let mut rows = BufReader::new(File::open(file)?);
-            let mut header = String::new();
-            rows.read_line(&mut header)?;
-            Output::stdout().fill(|out| {
-                out.write_all(if print.header() { header.as_bytes() } else { b"" })?;
-                io::copy(&mut rows, out).map(|_| ())
-            })?;
-        }
-        Format::Table => {
-            const SHOWN: usize = 50;
-            let rows = finished_rows(sweep, keys, store).take(SHOWN).collect::<Result<Vec<_>, _>>()?;
-            let all = keys.keys.iter().filter(|key| key.is_some_and(|key| store.is_done(key))).count();
-            Output::stdout().fill(|out| {
-                write_rows(out, width::of_stdout(), &sweep.grid, &rows)?;
-                match all.saturating_sub(SHOWN) {
-                    0 => writeln!(out, "\nall columns: {}", file.display()),
-                    more => {
-                        writeln!(out, "\nand {}; all columns: {}", counted(more as u64, "more row"), file.display())
-                    }
-                }
-            })?;
-        }
-        Format::Json => {
-            let columns = sweep.grid.columns();
-            let cells = |row: FinishedRow| -> Vec<(String, Cell)> {
-                columns.iter().map(|column| (column.name().to_string(), json_cell(column, &row))).collect()
-            };
-            let rows = finished_rows(sweep, keys, store).map(|row| row.map(cells)).collect::<Result<Vec<_>, _>>()?;
-            Output::stdout().fill(|out| write_json_list(out, &rows))?;
-        }
-    }
-    Ok(())
-}
-
-/// A cell of the results in JSON: empty text is null.
-fn json_cell(column: &ResultColumn<'_>, row: &FinishedRow) -> Cell {
-    match column.cell(row) {
-        Cell::Text(text) if text.is_empty() => Cell::None,
-        cell => cell,
-    }
-}
-
-/// Writes a table of the most important columns.
-fn write_rows(out: &mut dyn Write, width: usize, grid: &Grid, rows: &[FinishedRow]) -> io::Result<()> {
-    // The keys of specs are in the texts of the specs, which the table shows.
-    let columns: Vec<_> = grid.swept_columns().filter(|column| !column.name().contains('.')).collect();
-    let names: Vec<&str> = columns.iter().map(ResultColumn::name).collect();
-    let added = |row: &FinishedRow| columns.iter().map(|column| column.cell(row).text()).collect();
-    let rows: Vec<(&RunRow, Vec<String>)> = rows.iter().map(|row| (&row.run, added(row))).collect();
-    write_runs(out, width, grid.has_baseline(), &names, &rows)
-}
-
-fn merge(sweep: &Sweep, print: &PrintOptions, quiet: bool) -> anyhow::Result<()> {
-    let store = Store::open(&sweep.folder)?;
-    let keys = Keys::recorded(&sweep.grid, &store);
-    let progress = SweepProgress::of(sweep, &keys, &store);
-    let file = write_results(sweep, &keys, &store)?.display().to_string();
-    let mut row = progress_cells(&progress).to_vec();
-    row.push(("results", Cell::Text(file.clone())));
-    print.report(&file, quiet || !progress.is_complete(), &row, || {
-        note(format_args!("{} in {file}", counted(progress.cells as u64, "cell")));
-    })?;
-    if progress.is_complete() {
-        return Ok(());
-    }
-    print_not_done("failed", &sweep.grid, &progress.failed);
-    print_missing(&sweep.grid, &progress.missing);
-    anyhow::bail!(
-        "{} missing, {} of them failed; the others are in {file}",
-        missing_cells(&progress),
-        progress.failed.len()
-    )
-}
-
-/// The numbers of cells.
-fn progress_cells(progress: &SweepProgress) -> [(&'static str, Cell); 4] {
-    let count = |number: usize| Cell::Count(number as u64);
-    [
-        ("cells", count(progress.cells)),
-        ("done", count(progress.done)),
-        ("failed", count(progress.failed.len())),
-        ("missing", count(progress.missing.len())),
-    ]
-}
-
-/// "3 of 24 cells are".
-fn missing_cells(progress: &SweepProgress) -> String {
-    let missing = progress.cells - progress.done;
-    let verb = if missing == 1 { "is" } else { "are" };
-    format!("{} of {} {verb}", grouped(missing as u64), counted(progress.cells as u64, "cell"))
-}
-
-fn status(sweep: &Sweep, print: &PrintOptions) -> anyhow::Result<()> {
-    let store = Store::open(&sweep.folder)?;
-    let progress = SweepProgress::of(sweep, &Keys::recorded(&sweep.grid, &store), &store);
-    // Without Slurm this is an error, and nothing is printed about jobs.
-    let job = active_job(sweep).ok().flatten();
-    let results = sweep.results_file();
-    let results = (progress.is_complete() && results.exists()).then(|| results.display().to_string());
-    let text = |text: Option<String>| text.map_or(Cell::None, Cell::Text);
-    let mut row = progress_cells(&progress).to_vec();
-    row.extend([
-        ("slurm_job", text(job.as_ref().map(|(job, _)| job.to_string()))),
-        ("slurm_tasks", job.as_ref().map_or(Cell::None, |(_, tasks)| Cell::Count(*tasks as u64))),
-        ("results", text(results.clone())),
-    ]);
-    print.print_row(false, &row, |out, _| {
-        writeln!(
-            out,
-            "{}: {} done, {} failed, {} missing",
-            counted(progress.cells as u64, "cell"),
-            progress.done,
-            progress.failed.len(),
-            progress.missing.len()
-        )?;
-        if let Some((job, tasks)) = job {
-            writeln!(out, "jobs {job}: {} queued or running", counted(tasks as u64, "task"))?;
-        }
-        if let Some(results) = results {
-            writeln!(out, "results: {results}")?;
-        }
-        Ok(())
-    })?;
-    Ok(())
 }
 
 fn submit_to_slurm(

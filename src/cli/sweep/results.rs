@@ -1,0 +1,96 @@
+//! Prints the results of a sweep: rows, or means over groups of them.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::Path;
+
+use super::SweepArgs;
+use crate::cli::output_options::Format;
+use crate::cli::width;
+use crate::metrics::columns::SETTING;
+use crate::metrics::{Groups, RunRow};
+use crate::report::{Cell, Output, counted, group_cells, write_groups, write_json_list, write_runs};
+use crate::sweep::{FinishedRow, Grid, Keys, ResultColumn, Store, Sweep, finished_rows};
+
+pub fn print_results(args: &SweepArgs, sweep: &Sweep, keys: &Keys, store: &Store, file: &Path) -> anyhow::Result<()> {
+    let print = &args.output.print;
+    let names = groups(args, &sweep.grid);
+    if !names.is_empty() {
+        let columns = sweep.grid.columns_named(&names)?;
+        let mut groups = Groups::new(sweep.grid.has_baseline());
+        for row in finished_rows(sweep, keys, store) {
+            let row = row?;
+            groups.add(columns.iter().map(|column| column.cell(&row).text()).collect(), Some(row.key), &row.run);
+        }
+        let groups = groups.means();
+        let cells: Vec<_> = groups.iter().map(|group| group_cells(&names, group)).collect();
+        return Ok(print.print_rows(false, &cells, |out, width| write_groups(out, width, &names, &groups))?);
+    }
+    match print.format() {
+        Format::Csv => {
+            // The file is copied, because it may be larger than memory.
+            let mut rows = BufReader::new(File::open(file)?);
+            let mut header = String::new();
+            rows.read_line(&mut header)?;
+            Output::stdout().fill(|out| {
+                out.write_all(if print.header() { header.as_bytes() } else { b"" })?;
+                io::copy(&mut rows, out).map(|_| ())
+            })?;
+        }
+        Format::Table => {
+            const SHOWN: usize = 50;
+            let rows = finished_rows(sweep, keys, store).take(SHOWN).collect::<Result<Vec<_>, _>>()?;
+            let all = keys.keys.iter().filter(|key| key.is_some_and(|key| store.is_done(key))).count();
+            Output::stdout().fill(|out| {
+                write_rows(out, width::of_stdout(), &sweep.grid, &rows)?;
+                match all.saturating_sub(SHOWN) {
+                    0 => writeln!(out, "\nall columns: {}", file.display()),
+                    more => {
+                        writeln!(out, "\nand {}; all columns: {}", counted(more as u64, "more row"), file.display())
+                    }
+                }
+            })?;
+        }
+        Format::Json => {
+            let columns = sweep.grid.columns();
+            let cells = |row: FinishedRow| -> Vec<(String, Cell)> {
+                columns.iter().map(|column| (column.name().to_string(), json_cell(column, &row))).collect()
+            };
+            let rows = finished_rows(sweep, keys, store).map(|row| row.map(cells)).collect::<Result<Vec<_>, _>>()?;
+            Output::stdout().fill(|out| write_json_list(out, &rows))?;
+        }
+    }
+    Ok(())
+}
+
+/// A cell of the results in JSON: empty text is null.
+fn json_cell(column: &ResultColumn<'_>, row: &FinishedRow) -> Cell {
+    match column.cell(row) {
+        Cell::Text(text) if text.is_empty() => Cell::None,
+        cell => cell,
+    }
+}
+
+/// Writes a table of the most important columns.
+fn write_rows(out: &mut dyn Write, width: usize, grid: &Grid, rows: &[FinishedRow]) -> io::Result<()> {
+    // The keys of specs are in the texts of the specs, which the table shows.
+    let columns: Vec<_> = grid.swept_columns().filter(|column| !column.name().contains('.')).collect();
+    let names: Vec<&str> = columns.iter().map(ResultColumn::name).collect();
+    let added = |row: &FinishedRow| columns.iter().map(|column| column.cell(row).text()).collect();
+    let rows: Vec<(&RunRow, Vec<String>)> = rows.iter().map(|row| (&row.run, added(row))).collect();
+    write_runs(out, width, grid.has_baseline(), &names, &rows)
+}
+
+/// The columns to group by: those of `--group-by`; without it, if there are replications, all swept columns except
+/// `replication`.
+fn groups(args: &SweepArgs, grid: &Grid) -> Vec<String> {
+    match grid.is_averaged() {
+        true if args.group_by.is_empty() => {
+            let always = SETTING.map(|column| column.name.to_string());
+            let swept =
+                grid.swept_columns().map(|column| column.name().to_string()).filter(|name| name != "replication");
+            always.into_iter().chain(swept).collect()
+        }
+        _ => args.group_by.clone(),
+    }
+}

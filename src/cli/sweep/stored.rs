@@ -1,0 +1,97 @@
+//! What the folder of a sweep has: `sim sweep merge`, `sim sweep status`, and the cells that are not done.
+
+use crate::cli::output_options::PrintOptions;
+use crate::cli::stderr::{self, note};
+use crate::report::{Cell, counted, grouped};
+use crate::sweep::{Failure, Grid, Keys, Store, Sweep, SweepProgress, active_job, write_results};
+
+pub fn merge(sweep: &Sweep, print: &PrintOptions, quiet: bool) -> anyhow::Result<()> {
+    let store = Store::open(&sweep.folder)?;
+    let keys = Keys::recorded(&sweep.grid, &store);
+    let progress = SweepProgress::of(sweep, &keys, &store);
+    let file = write_results(sweep, &keys, &store)?.display().to_string();
+    let mut row = progress_cells(&progress).to_vec();
+    row.push(("results", Cell::Text(file.clone())));
+    print.report(&file, quiet || !progress.is_complete(), &row, || {
+        note(format_args!("{} in {file}", counted(progress.cells as u64, "cell")));
+    })?;
+    if progress.is_complete() {
+        return Ok(());
+    }
+    print_not_done("failed", &sweep.grid, &progress.failed);
+    print_missing(&sweep.grid, &progress.missing);
+    anyhow::bail!(
+        "{} missing, {} of them failed; the others are in {file}",
+        missing_cells(&progress),
+        progress.failed.len()
+    )
+}
+
+/// The numbers of cells.
+fn progress_cells(progress: &SweepProgress) -> [(&'static str, Cell); 4] {
+    let count = |number: usize| Cell::Count(number as u64);
+    [
+        ("cells", count(progress.cells)),
+        ("done", count(progress.done)),
+        ("failed", count(progress.failed.len())),
+        ("missing", count(progress.missing.len())),
+    ]
+}
+
+/// "3 of 24 cells are".
+pub fn missing_cells(progress: &SweepProgress) -> String {
+    let missing = progress.cells - progress.done;
+    let verb = if missing == 1 { "is" } else { "are" };
+    format!("{} of {} {verb}", grouped(missing as u64), counted(progress.cells as u64, "cell"))
+}
+
+pub fn status(sweep: &Sweep, print: &PrintOptions) -> anyhow::Result<()> {
+    let store = Store::open(&sweep.folder)?;
+    let progress = SweepProgress::of(sweep, &Keys::recorded(&sweep.grid, &store), &store);
+    // Without Slurm this is an error, and nothing is printed about jobs.
+    let job = active_job(sweep).ok().flatten();
+    let results = sweep.results_file();
+    let results = (progress.is_complete() && results.exists()).then(|| results.display().to_string());
+    let text = |text: Option<String>| text.map_or(Cell::None, Cell::Text);
+    let mut row = progress_cells(&progress).to_vec();
+    row.extend([
+        ("slurm_job", text(job.as_ref().map(|(job, _)| job.to_string()))),
+        ("slurm_tasks", job.as_ref().map_or(Cell::None, |(_, tasks)| Cell::Count(*tasks as u64))),
+        ("results", text(results.clone())),
+    ]);
+    print.print_row(false, &row, |out, _| {
+        writeln!(
+            out,
+            "{}: {} done, {} failed, {} missing",
+            counted(progress.cells as u64, "cell"),
+            progress.done,
+            progress.failed.len(),
+            progress.missing.len()
+        )?;
+        if let Some((job, tasks)) = job {
+            writeln!(out, "jobs {job}: {} queued or running", counted(tasks as u64, "task"))?;
+        }
+        if let Some(results) = results {
+            writeln!(out, "results: {results}")?;
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// Prints cells that are not done, each with the command that runs it alone.
+pub fn print_not_done(what: &str, grid: &Grid, cells: &[Failure]) {
+    /// More would be too long to read, and the others are likely to have the same reason.
+    const SHOWN: usize = 20;
+    for failure in cells.iter().take(SHOWN) {
+        stderr::line(format_args!("{what}: {}\n  again: {}", failure.message, grid.cell(failure.cell).command()));
+    }
+    if cells.len() > SHOWN {
+        stderr::line(format_args!("{what}: and {}", counted((cells.len() - SHOWN) as u64, "more cell")));
+    }
+}
+
+pub fn print_missing(grid: &Grid, cells: &[usize]) {
+    let missing = cells.iter().map(|&cell| Failure { cell, message: "not computed yet".to_string() });
+    print_not_done("missing", grid, &missing.collect::<Vec<_>>());
+}
