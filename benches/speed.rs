@@ -246,12 +246,7 @@ fn run(case: &str, source: &Source) -> u64 {
         "waits" => {
             let (workload, record) = simulated("easy/estimate", source);
             let starts: Vec<i64> = record.outcomes.iter().map(|outcome| outcome.start.get().unwrap()).collect();
-            let schedule = SiteSchedule {
-                jobs: &workload.jobs,
-                starts: &starts,
-                procs: workload.procs,
-                unix_start: workload.unix_start,
-            };
+            let schedule = SiteSchedule::new(&workload, &starts);
             let learning = Learning { first: workload.jobs.len() / 2, ..Learning::default() };
             let plan = EvaluationPlan { learning, most: 10_000, probabilities: false, ..EvaluationPlan::default() };
             let waits = evaluate(&schedule, &[WaitMethod::parse("knn").unwrap()], &plan, &|_, _, _| ()).unwrap();

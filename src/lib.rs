@@ -37,7 +37,7 @@
 //! | 0 | [`time`], [`job`], [`spec`], [`settings_file`], [`text`], [`similar`], [`stats`], [`rng`], [`parallel`] | basic types: durations, jobs (what is submitted and what is known only later), `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, names that were probably meant, medians, random streams from one seed, threads with results in a fixed order |
 //! | 1 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, named cleaning rules with counts, shaping, the embedded log |
 //! | 2 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
-//! | 3 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, the catalog of all predictors |
+//! | 3 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, programs in other languages, the catalog of all predictors |
 //! | 3 | [`schedule`] | the policy interface, the waiting queue, its orders and its indexes by number of processors, the running jobs, the profile of free processors, one file per policy, the keys and the catalog of all policies |
 //! | 4 | [`engine`] | events and their order, the machine, observers of events; the only module that changes the state of a simulation |
 //! | 5 | [`metrics`] | from the record of a run to numbers: summaries, the table of columns, improvement over a baseline, means over runs with their intervals, breakdowns of jobs into groups, fairness, series over time |
@@ -56,6 +56,7 @@
 //! # Where to change what
 //!
 //! - A new predictor: a file in `predict/` and a line in `predict/catalog.rs`.
+//! - What a program that predicts reads and writes: `predict/exec/protocol.rs`; how it is started and ended: `predict/exec/child.rs`.
 //! - How similar past jobs are found and used for a prediction: `predict/smith/templates.rs` and `predict/smith/category.rs`.
 //! - A new scheduler: a file in `schedule/` and a line in `schedule/catalog.rs`.
 //! - A new order of the queue: `schedule/order.rs`; a new key of the schedulers that backfill: `schedule/rules.rs`.

@@ -10,6 +10,7 @@ use crate::report::OutputError;
 use crate::reproduce::StudyError;
 use crate::spec::SpecError;
 use crate::sweep::SweepError;
+use crate::text::shortened;
 use crate::trace::TraceError;
 
 /// Options that exclude each other, or a value that is not allowed. The text is the whole message.
@@ -23,6 +24,14 @@ impl fmt::Display for UsageError {
 }
 
 impl std::error::Error for UsageError {}
+
+/// Refuses a program that is named in a file, which may be somebody else's. `place` is its file, with a colon and a blank.
+pub fn refuse_program(place: &str, command: Option<&String>) -> Result<(), UsageError> {
+    command.map_or(Ok(()), |command| {
+        let program = shortened(command);
+        Err(UsageError(format!("{place}a predictor starts the program '{program}'; --allow-exec allows this")))
+    })
+}
 
 /// `sim compare` has found differences, and has printed them.
 #[derive(Debug)]

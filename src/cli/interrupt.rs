@@ -43,6 +43,7 @@ mod signals {
     use super::super::stderr;
     use super::*;
     use crate::parallel;
+    use crate::predict::end_programs;
     use crate::report::abandon_unfinished;
 
     /// Ends the program. If the current work can end early, the first interrupt only requests that.
@@ -56,6 +57,7 @@ mod signals {
         abandon_unfinished(|files| {
             let removed = "unfinished files were removed, earlier versions of them are unchanged".to_string();
             let parts: Vec<String> = (files > 0).then_some(removed).into_iter().chain(added().take()).collect();
+            end_programs();
             remove_bar();
             match parts.is_empty() {
                 true => stderr::line("interrupted"),

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
 
+use super::failure::UsageError;
 use super::help;
 use super::output_options::PrintOptions;
 use crate::malleable::Strategy;
@@ -12,7 +13,7 @@ use crate::meta;
 use crate::metrics::{Better, COLUMNS};
 use crate::model::estimates;
 use crate::predict;
-use crate::report::{Cell, OutputError, write_columns, write_forms, write_wrapped};
+use crate::report::{Cell, Output, OutputError, write_columns, write_forms, write_wrapped};
 use crate::reproduce::STUDIES;
 use crate::schedule;
 use crate::spec::Form;
@@ -23,13 +24,35 @@ use crate::wait;
   sim list                                  what can be listed
   sim list predictors
   sim list predictors --format json         one object per predictor and per key of a predictor
+  sim list predictors --example python      a complete predictor of your own: save it, change it, run it
   sim list columns --format csv --no-header")]
 pub struct ListArgs {
     /// What to list [default: the lists]
     #[arg(value_enum)]
     what: Option<What>,
+    /// Print the source of a predictor of your own instead, in this language; see `sim help predictors`
+    #[arg(long, value_enum, value_name = "LANGUAGE")]
+    example: Option<Language>,
     #[command(flatten)]
     print: PrintOptions,
+}
+
+/// The languages of examples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Language {
+    /// A program for the predictor exec; standard library only
+    Python,
+    /// A crate that adds a predictor to all commands
+    Rust,
+}
+
+impl Language {
+    fn example(self) -> &'static str {
+        match self {
+            Language::Python => include_str!("examples/ruh.py"),
+            Language::Rust => include_str!("examples/half.rs"),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -68,6 +91,14 @@ pub fn forms(what: What) -> Vec<&'static Form> {
 }
 
 pub fn execute(args: &ListArgs) -> anyhow::Result<()> {
+    if let Some(language) = args.example {
+        return match args.what {
+            Some(What::Predictors) => Ok(Output::stdout().fill(|out| out.write_all(language.example().as_bytes()))?),
+            _ => {
+                Err(UsageError("--example shows a predictor: sim list predictors --example python".to_string()).into())
+            }
+        };
+    }
     let print = args.print.or_table();
     Ok(match args.what {
         None => print_names(&print, &lists()),

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use clap::{ArgMatches, Args};
 
-use super::failure::UsageError;
+use super::failure::{UsageError, refuse_program};
 use super::log::read_workload;
 use super::options;
 use super::output_options::{OutputFiles, OutputOptions};
@@ -71,6 +71,9 @@ pub struct MetaArgs {
     /// The runtime predictor of sites that have none of their own
     #[arg(long, value_name = "SPEC", default_value = "estimate", value_parser = parse_predictor, display_order = 0)]
     predictor: String,
+    /// Allow the programs of `exec` predictors that are named in a file of sites
+    #[arg(long, display_order = 0)]
+    allow_exec: bool,
     /// The number of days in which the jobs of a scenario arrive
     #[arg(long, value_name = "N", default_value_t = SCENARIO_DAYS, value_parser = clap::value_parser!(u32).range(1..=10_000), display_order = 0)]
     days: u32,
@@ -137,6 +140,9 @@ fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Res
             SitesFile::parse(&text).map_err(|error| UsageError(format!("{path}: {error}")))?
         }
     };
+    if let (Some(path), false) = (settings, args.allow_exec) {
+        refuse_program(&format!("{path}: "), file.program().as_ref())?;
+    }
     let logs: Vec<&str> = logs.into_iter().chain(args.trace.iter().map(String::as_str)).collect();
     let logs = SiteText::of_logs(&logs);
     let policies = args.policies(file.policies.as_deref())?;

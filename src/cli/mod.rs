@@ -3,29 +3,9 @@
 //! It needs the feature `cli`, which is on by default. A program of another crate can run this command line with its own
 //! predictors added. They then work in every command, such as sweeps, comparisons and `sim list predictors`.
 //!
-//! ```no_run
-//! use shadowtime::job::JobId;
-//! use shadowtime::predict::{Board, Predictor, catalog::Entry};
-//! use shadowtime::spec::Form;
+//! `sim list predictors --example rust` prints this one:
 //!
-//! /// Half of the user's estimate.
-//! struct Half;
-//!
-//! impl Predictor for Half {
-//!     fn on_arrival(&mut self, id: JobId, board: &mut Board) {
-//!         let estimate = board.job(id).estimate;
-//!         board.predict(id, (estimate / 2).max(1));
-//!     }
-//! }
-//!
-//! static HALF: Form = Form { name: "half", about: "half of the estimate", keys: &[] };
-//! static MINE: [Entry; 1] = [(&HALF, |_| Box::new(Half))];
-//!
-//! fn main() -> std::process::ExitCode {
-//!     // The program's own name, then `--trace KTH.swf.gz --predictor half --baseline sjbf/ruh`.
-//!     shadowtime::cli::run_with(&MINE, std::env::args_os())
-//! }
-//! ```
+#![doc = concat!("```no_run\n", include_str!("examples/half.rs"), "```")]
 //!
 //! Results in the folder of a sweep are identified by the text of the predictor, not by its code. After you have changed
 //! the code of your predictor, use a new folder.

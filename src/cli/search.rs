@@ -13,13 +13,14 @@ use super::output_options::{OutputFiles, OutputOptions};
 use super::progress::Progress;
 use super::stderr::note;
 use crate::experiment::Options;
-use crate::predict::template_file;
 use crate::predict::templates::Template;
+use crate::predict::{self, template_file};
 use crate::report::{Cell, Output, Table, counted, grouped, write_csv, write_wrapped};
 use crate::search::{
     COMPARED_PREDICTORS, ComparedPredictor, Found, Genetic, Judge, Limits, SearchStep, Space, compare_predictors,
     genetic, greedy,
 };
+use crate::spec::{Spec, SpecError, parse_list};
 use crate::text::printable;
 use crate::time::{parse_duration, readable_duration};
 use crate::trace::Workload;
@@ -29,6 +30,7 @@ use crate::trace::Workload;
   sim search CTC.swf.gz --out ctc.templates               a genetic search, its result in a file
   sim CTC.swf.gz --predictor smith:templates=@ctc.templates
   sim search CTC.swf.gz --method greedy --format csv
+  sim search CTC.swf.gz --rivals kin,'exec:command=python3 my.py'
   sim search CTC.swf.gz --train 0.5 --seed 7              searched on the first half, evaluated on the second
 
 A set of templates is evaluated on the schedule recorded in the log: the runtime of every job is predicted when the job
@@ -47,6 +49,10 @@ pub struct SearchArgs {
     /// Also search for the lengths of histories (h=2 to h=65536)
     #[arg(long, help_heading = "Search")]
     histories: bool,
+    /// Compare with these predictors too: a list, such as kin,smith:templates=@other.templates
+    #[arg(long, value_name = "SPECS", value_parser = options::checked_specs("predictor", parse_rival))]
+    #[arg(help_heading = "Search")]
+    rivals: Option<String>,
     /// End after this time with the best set so far; the result then depends on the speed of the machine
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "Search")]
     time_limit: Option<i64>,
@@ -100,7 +106,21 @@ fn parse_probability(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A predictor to compare with. Perfect predictions would compare with nothing.
+fn parse_rival(text: &str) -> Result<Spec, SpecError> {
+    let spec = predict::catalog::parse(text)?;
+    match predict::catalog::is_oracle(&spec) {
+        true => Err(SpecError(format!("{spec} uses the actual run times: there is nothing to compare"))),
+        false => Ok(spec),
+    }
+}
+
 impl SearchArgs {
+    fn rivals(&self) -> Result<Vec<Spec>, SpecError> {
+        let list = |text: &String| parse_list("predictor", [text.as_str()], parse_rival).map(|list| list.items);
+        self.rivals.as_ref().map_or(Ok(Vec::new()), list)
+    }
+
     /// Opens the files for the templates and for the steps of the search.
     fn outputs(&self) -> anyhow::Result<OutputFiles<2>> {
         let default = self.out.as_ref().filter(|out| !Output::is_stdout(out)).map(|out| format!("{out}.history.csv"));
@@ -144,6 +164,9 @@ pub fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::
         let mut predictors = vec![(best_predictor(&found.templates), "best templates".to_string())];
         predictors
             .extend(COMPARED_PREDICTORS.iter().map(|(predictor, name)| (predictor.to_string(), name.to_string())));
+        for rival in args.rivals()? {
+            predictors.push((rival.to_string(), rival.to_string()));
+        }
         let progress = Progress::counting("comparing", "predictors", Some(predictors.len()), quiet);
         compare_predictors(&workload, &predictors, counted, trained, threads, |done| progress.set(done))?
     };

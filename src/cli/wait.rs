@@ -174,12 +174,7 @@ pub fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
         Learning { history: args.history as usize, first: 0, every: args.retrain as usize, seed: options.shaping.seed };
     match (args.at, args.ask) {
         (None, None) => {
-            let schedule = SiteSchedule {
-                jobs: &workload.jobs,
-                starts: &starts,
-                procs: workload.procs,
-                unix_start: workload.unix_start,
-            };
+            let schedule = SiteSchedule::new(&workload, &starts);
             evaluate_all(args, &workload, &schedule, &methods, learning, outputs, quiet)
         }
         (at, asked) => {
@@ -359,8 +354,7 @@ fn answer_one(
             (place, None, format!("{}, a job when the log ends", workload.label))
         }
     };
-    let schedule =
-        SiteSchedule { jobs: &workload.jobs, starts: &starts, procs: workload.procs, unix_start: workload.unix_start };
+    let schedule = SiteSchedule::new(&workload, &starts);
     let id = JobId(id as u32);
     let Some(answer) = answer(&schedule, id, &methods.items, learning, args.output.threads())? else {
         return Err(UsageError("no job has started before this one: nothing to predict from".to_string()).into());

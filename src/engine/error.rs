@@ -34,6 +34,13 @@ pub enum EngineError {
         /// The rule it breaks.
         why: InvalidReason,
     },
+    /// The predictor cannot predict any more.
+    PredictorFailed {
+        /// The predictor's name.
+        predictor: String,
+        /// The reason, with the event and the job at which it failed.
+        why: String,
+    },
     /// The policy started a job that does not wait or does not fit.
     BadStart {
         /// The policy's name.
@@ -95,6 +102,7 @@ impl fmt::Display for EngineError {
                     InvalidReason::NotInTheSystem => write!(f, "it is neither waiting nor running"),
                 }
             }
+            EngineError::PredictorFailed { predictor, why } => write!(f, "predictor '{predictor}': {why}"),
             EngineError::BadStart { scheduler, job, time, why } => {
                 write!(f, "scheduler '{scheduler}' started job {job} at time {time}, but {why}")
             }

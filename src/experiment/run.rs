@@ -1,7 +1,7 @@
 //! Runs a scheduler with a predictor on a workload.
 
 use crate::engine::{self, EngineError, EngineOptions, Named, Observer, RunRecord};
-use crate::predict;
+use crate::predict::{self, RunFacts};
 use crate::schedule;
 use crate::spec::{Spec, SpecError};
 use crate::trace::Workload;
@@ -67,7 +67,8 @@ impl Setting {
         progress: &mut dyn FnMut(usize),
     ) -> Result<RunRecord, EngineError> {
         let policy = schedule::catalog::build(&self.scheduler, &workload.jobs);
-        let predictor = predict::catalog::build(&self.predictor);
+        let mut predictor = predict::catalog::build(&self.predictor);
+        predictor.on_begin(&RunFacts::of(workload));
         engine::run_observed(
             workload.procs,
             &workload.jobs,

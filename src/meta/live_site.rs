@@ -8,9 +8,10 @@ use crate::engine::{
     Arrival, Cancellation, End, EngineError, EngineOptions, Named, Observer, Outcome, Simulation, Start,
 };
 use crate::job::{Job, JobId, Submission};
-use crate::predict;
+use crate::predict::{self, RunFacts};
 use crate::schedule;
 use crate::time::Time;
+use crate::trace::WideNumbers;
 
 pub(super) struct LiveSite {
     procs: u32,
@@ -60,15 +61,18 @@ impl Observer for SiteObservers {
 
 impl LiveSite {
     pub fn new(machine: &SiteMachine, waits: Option<Box<dyn SiteWaitPredictor>>) -> LiveSite {
-        let SiteMachine { procs, setting, unix_start, .. } = machine;
+        let SiteMachine { name, procs, setting, unix_start, .. } = machine;
         // Future jobs are not known here, so the list that `replay` would need is empty. (Sites cannot replay.)
         let policy = schedule::catalog::build(&setting.scheduler, &[]);
-        let predictor = predict::catalog::build(&setting.predictor);
+        let mut predictor = predict::catalog::build(&setting.predictor);
+        // The stream begins at time 0. Its users and other names are numbered over all sites, with small numbers.
+        let (trace, unix_start) = (name.as_str(), *unix_start);
+        predictor.on_begin(&RunFacts { trace, procs: *procs, first_submit: 0, unix_start, wide: WideNumbers::NONE });
         let simulation = Simulation::observed(
             *procs,
             Named { name: setting.scheduler.to_string(), value: policy },
             Named { name: setting.predictor.to_string(), value: predictor },
-            EngineOptions { unix_start: *unix_start, ..setting.engine },
+            EngineOptions { unix_start, ..setting.engine },
             SiteObservers { load: SiteLoadMeter::default(), starts: 0, waits },
         );
         LiveSite { procs: *procs, simulation, arrivals: Vec::new(), now: Time::MIN }

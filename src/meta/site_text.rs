@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::policies::DispatchPolicy;
 use crate::experiment::{OPTIONS, OptionForm, Options, Section, refuse_overruled};
+use crate::predict::catalog::program;
 use crate::settings_file::{self, Entry, Item, Value};
 use crate::similar::did_you_mean;
 use crate::spec::{SpecError, parse_list};
@@ -117,6 +118,16 @@ impl fmt::Display for SiteText {
         write!(f, "{}={}", self.name, self.log)?;
         let (last, others): (Vec<_>, Vec<_>) = self.keys.iter().partition(|(name, _)| *name == "predictor");
         others.into_iter().chain(last).try_for_each(|(name, value)| write!(f, ":{name}={value}"))
+    }
+}
+
+impl SitesFile {
+    /// The command of the first program that a predictor of these sites starts.
+    pub fn program(&self) -> Option<String> {
+        let options = self.sites.iter().map(|site| site.options(&Options::default()));
+        options
+            .flat_map(|options| options.programs().filter_map(program).map(str::to_string).collect::<Vec<_>>())
+            .next()
     }
 }
 

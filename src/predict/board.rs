@@ -17,13 +17,15 @@ pub struct Board {
     now: Time,
     unix_start: Time,
     entries: Vec<Entry>,
+    /// By index of the entry: the job's number in the log.
+    numbers: Vec<i64>,
     /// By job id: the index of the job's entry, or `NOWHERE`.
     places: Vec<u32>,
     /// Indexes of entries that are free again.
     vacant: Vec<u32>,
     /// Predictions written since the engine last read them.
     changes: Vec<Change>,
-    invalid: Option<InvalidPrediction>,
+    fault: Option<Fault>,
     /// Predictions that come from past jobs, as far as predictors say so, with the half-width of a confidence interval
     /// if there is one.
     answers: FxHashMap<JobId, Option<f64>>,
@@ -63,6 +65,15 @@ pub(crate) struct Change {
     /// 0 if there was none.
     pub old: Seconds,
     pub new: Seconds,
+}
+
+/// Why the simulation cannot continue with this predictor.
+#[derive(Clone, Debug)]
+pub(crate) enum Fault {
+    /// It wrote a prediction that the contract forbids.
+    Invalid(InvalidPrediction),
+    /// It cannot predict any more, for this reason.
+    Failed(String),
 }
 
 /// A prediction that the contract forbids.
@@ -107,6 +118,14 @@ impl Board {
     /// If the job is not in the system. A job whose end or cancellation is the present event still is.
     pub fn job(&self, id: JobId) -> &Submission {
         &self.entry(id).job
+    }
+
+    /// The job's number in the log; -1 if it has none. Numbers may repeat.
+    ///
+    /// # Panics
+    /// As [`Board::job`].
+    pub fn number(&self, id: JobId) -> i64 {
+        self.numbers[self.places[id.index()] as usize]
     }
 
     /// Whether a job waits, runs or is gone.
@@ -160,10 +179,21 @@ impl Board {
         self.changes.push(Change { job: id, place: place as u32, old, new });
     }
 
-    /// Only the first invalid prediction is reported.
+    /// Only the first fault is reported.
     #[cold]
     fn report_invalid(&mut self, job: JobId, prediction: Seconds, why: InvalidReason) {
-        self.invalid.get_or_insert(InvalidPrediction { job, prediction, why });
+        self.fault.get_or_insert(Fault::Invalid(InvalidPrediction { job, prediction, why }));
+    }
+
+    /// Says that the predictor cannot predict any more, for example because the program behind it has ended. The engine stops
+    /// with an error that has this text.
+    pub fn fail(&mut self, why: String) {
+        self.fault.get_or_insert(Fault::Failed(why));
+    }
+
+    /// Whether a fault was reported: what the predictor does from now on has no effect.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.fault.is_some()
     }
 
     /// As [`Board::predict`], but has no effect on a job that has already run that long: the rule of propagation.
@@ -259,19 +289,26 @@ impl BoardKeeper {
         self.board.unix_start = unix_start;
     }
 
-    /// Adds a waiting job. Ids count from 0 in order of arrival.
+    /// Adds a waiting job without a number in a log. Ids count from 0 in order of arrival.
     pub fn arrive(&mut self, job: Submission) -> JobId {
+        self.arrive_numbered(job, -1)
+    }
+
+    /// Adds a waiting job with its number in the log.
+    pub fn arrive_numbered(&mut self, job: Submission, number: i64) -> JobId {
         let board = &mut self.board;
         let id = JobId(board.places.len() as u32);
         let entry = Entry { job, stage: Stage::Waiting, prediction: 0, misses: 0 };
         match board.vacant.pop() {
             Some(place) => {
                 board.entries[place as usize] = entry;
+                board.numbers[place as usize] = number;
                 board.places.push(place);
             }
             None => {
                 board.places.push(board.entries.len() as u32);
                 board.entries.push(entry);
+                board.numbers.push(number);
             }
         }
         id
@@ -309,7 +346,14 @@ impl BoardKeeper {
 
     /// The first prediction that the contract forbids. None if there was none.
     pub fn invalid_prediction(&self) -> Option<InvalidPrediction> {
-        self.board.invalid
+        match self.board.fault {
+            Some(Fault::Invalid(invalid)) => Some(invalid),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn fault(&self) -> Option<&Fault> {
+        self.board.fault.as_ref()
     }
 
     /// Reserves memory for this number of jobs.
@@ -337,7 +381,7 @@ impl BoardKeeper {
 
     /// Whether there are predictions that the engine has not read.
     pub(crate) fn has_changes(&self) -> bool {
-        !self.board.changes.is_empty() || self.board.invalid.is_some()
+        !self.board.changes.is_empty() || self.board.fault.is_some()
     }
 
     pub(crate) fn change(&self, at: usize) -> Option<Change> {

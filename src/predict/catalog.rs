@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use super::constant::{self, Constant};
 use super::downey::{self, Downey};
 use super::estimate::{self, Estimate};
+use super::exec::{self, Exec};
 use super::gibbons::{self, Gibbons};
 use super::kin::{self, Kin};
 use super::learned::{self, Learned};
@@ -35,6 +36,7 @@ const CATALOG: &[Entry] = &[
     (&downey::FORM, |spec| Box::new(Downey::new(spec))),
     (&kin::FORM, |spec| Box::new(Kin::new(spec))),
     (&learned::FORM, |spec| Box::new(Learned::new(spec))),
+    (&exec::FORM, |spec| Box::new(Exec::new(spec))),
 ];
 
 /// The predictors of other crates. Written once, before the first use, and never changed.
@@ -72,9 +74,28 @@ pub fn forms() -> Vec<&'static Form> {
 /// Reads a predictor's spec. `templates=@file` is replaced by the templates in that file.
 ///
 /// # Errors
-/// If the name, a key or a value is unknown, or the file of templates cannot be read.
+/// If the name, a key or a value is unknown, the file of templates cannot be read, or `exec` has no command.
 pub fn parse(text: &str) -> Result<Spec, SpecError> {
-    Spec::parse(&with_file_read(text)?, "predictor", &forms())
+    let spec = Spec::parse(&with_file_read(text)?, "predictor", &forms())?;
+    program(&spec).map_or(Ok(()), |_| exec::check(&spec))?;
+    Ok(spec)
+}
+
+/// The command of the program that a predictor starts. None for a predictor that starts none.
+pub fn program(spec: &Spec) -> Option<&str> {
+    (spec.name() == exec::FORM.name).then(|| spec.text("command"))
+}
+
+/// A hash that tells versions of the program of a predictor apart: of the files that its command names, and of the version
+/// that it reports. The program is started for that, and ended.
+///
+/// # Errors
+/// If a file cannot be read, or the program does not introduce itself.
+///
+/// # Panics
+/// If the predictor starts no program.
+pub fn digest_of_program(spec: &Spec) -> Result<u128, String> {
+    exec::digest(spec)
 }
 
 /// Builds the predictor of a spec.
@@ -97,7 +118,8 @@ mod tests {
 
     #[test]
     fn every_default_is_a_value_its_key_accepts_and_prints_the_same() {
-        for form in forms() {
+        // A program is required.
+        for form in forms().into_iter().filter(|form| form.name != "exec") {
             for key in form.keys {
                 let text = format!("{}:{}={}", form.name, key.name, key.default);
                 let spec = parse(&text).unwrap_or_else(|error| panic!("{error}"));

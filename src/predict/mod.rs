@@ -44,6 +44,7 @@ mod constant;
 pub mod deadline;
 mod downey;
 mod estimate;
+mod exec;
 mod gibbons;
 mod kin;
 mod learned;
@@ -56,7 +57,8 @@ mod sbh;
 mod smith;
 
 pub use board::{Board, BoardKeeper, InvalidPrediction, InvalidReason, Stage};
-pub(crate) use board::{Change, Entry};
+pub(crate) use board::{Change, Entry, Fault};
+pub use exec::end_all as end_programs;
 pub use predict_at_start::PredictAtStart;
-pub use predictor::{Oracle, PredictAgain, Predictor};
+pub use predictor::{Oracle, PredictAgain, Predictor, RunFacts};
 pub use smith::{category, template_file, templates};

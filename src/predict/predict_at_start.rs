@@ -2,7 +2,7 @@
 //! the log's own schedule.
 
 use super::board::Board;
-use super::predictor::{Oracle, Predictor};
+use super::predictor::{Oracle, Predictor, RunFacts};
 use crate::job::JobId;
 use crate::time::Seconds;
 
@@ -17,6 +17,10 @@ impl PredictAtStart {
 }
 
 impl Predictor for PredictAtStart {
+    fn on_begin(&mut self, facts: &RunFacts<'_>) {
+        self.0.on_begin(facts);
+    }
+
     fn on_arrival(&mut self, id: JobId, board: &mut Board) {
         self.0.on_arrival(id, board);
     }

@@ -3,7 +3,8 @@
 use super::board::Board;
 use super::deadline;
 use crate::job::JobId;
-use crate::time::Seconds;
+use crate::time::{Seconds, Time};
+use crate::trace::{WideNumbers, Workload};
 
 /// A runtime predictor. It is called at four kinds of events and at cancellations. At each of them it may write
 /// predictions for any waiting or running jobs on the [`Board`].
@@ -18,6 +19,9 @@ use crate::time::Seconds;
 /// The paper's events return lists of predictions; here they are written one by one, so that each is in force before
 /// the next is computed.
 pub trait Predictor: Send {
+    /// A simulation begins. Called once, before all other events. By default nothing happens.
+    fn on_begin(&mut self, _facts: &RunFacts<'_>) {}
+
     /// A job arrives: predict it.
     fn on_arrival(&mut self, id: JobId, board: &mut Board);
 
@@ -46,6 +50,30 @@ pub trait Predictor: Send {
     /// This predictor as one that can predict a job again, if it can.
     fn as_predict_again(&mut self) -> Option<&mut dyn PredictAgain> {
         None
+    }
+}
+
+/// What is known of a simulation before its first job arrives.
+#[derive(Clone, Copy, Debug)]
+pub struct RunFacts<'a> {
+    /// The log's name in results.
+    pub trace: &'a str,
+    /// The processors of the machine.
+    pub procs: u32,
+    /// The submit time of the first job.
+    pub first_submit: Time,
+    /// The Unix time of the instant 0. None if the log does not say it.
+    pub unix_start: Option<Time>,
+    /// The numbers of users and other names that do not fit into the 32 bits of a [`Submission`](crate::job::Submission).
+    pub wide: &'a WideNumbers,
+}
+
+impl RunFacts<'_> {
+    /// The facts of a workload.
+    pub fn of(workload: &Workload) -> RunFacts<'_> {
+        let Workload { ref label, procs, ref jobs, unix_start, ref wide, .. } = *workload;
+        let first_submit = jobs.first().map_or(0, |job| job.submission.submit);
+        RunFacts { trace: label, procs, first_submit, unix_start, wide }
     }
 }
 

@@ -188,12 +188,7 @@ impl KumarWait {
             specs.iter().map(|spec| WaitMethod::parse(spec).expect("a method of ours")).collect();
         let start = |job: &Job| job.submission.submit + job.recorded_wait.get().unwrap_or(0);
         let starts: Vec<_> = workload.jobs.iter().map(start).collect();
-        let schedule = SiteSchedule {
-            jobs: &workload.jobs,
-            starts: &starts,
-            procs: workload.procs,
-            unix_start: workload.unix_start,
-        };
+        let schedule = SiteSchedule::new(workload, &starts);
         Ok(evaluate(&schedule, &methods, &self.plan, watch)?)
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::judge::Score;
 use crate::engine::{self, EngineError, EngineOptions, Named, Outcome};
 use crate::parallel;
-use crate::predict::{self, PredictAtStart};
+use crate::predict::{self, PredictAtStart, Predictor, RunFacts};
 use crate::report::Cell;
 use crate::schedule;
 use crate::trace::Workload;
@@ -57,8 +57,9 @@ pub fn compare_predictors(
     let judge = |(predictor, name): &(String, String)| {
         let spec = predict::catalog::parse(predictor).expect("a spec that was checked");
         let replay = schedule::catalog::parse("replay").expect("replay is in the catalog");
-        let asked = PredictAtStart::new(predict::catalog::build(&spec))
+        let mut asked = PredictAtStart::new(predict::catalog::build(&spec))
             .expect("all predictors of the catalog can predict again");
+        asked.on_begin(&RunFacts::of(workload));
         let record = engine::run(
             workload.procs,
             &workload.jobs,

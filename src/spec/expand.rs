@@ -21,8 +21,8 @@ const DEEPEST: usize = 32;
 ///
 /// A comma begins a new value unless `key=` follows it. Braces contain alternatives, and an alternative may be a range.
 /// The last braces or range of a value change fastest. The value of a key of a spec may be a range without braces. Two
-/// dots that are not between two numbers are part of the value, as in `templates=@../file`. A value in double quotes is
-/// not expanded.
+/// dots that are not between two numbers are part of the value, as in `templates=@../file`. What is in double quotes, a
+/// whole value or that of a key, is not expanded.
 ///
 /// `option` is the name of the option without dashes. It decides where a range may be: not in the name of a file
 /// (`trace`), except in braces.
@@ -135,17 +135,30 @@ impl<'a> Pieces<'a> {
         let mut pieces = Vec::new();
         loop {
             let rest = &self.text[self.at..];
-            let ends = if depth == 0 { &['{', '}'][..] } else { &['{', '}', '|'] };
-            let length = rest.find(ends).unwrap_or(rest.len());
+            if let Some(length) = quoted_length(rest).filter(|_| self.has_keys) {
+                pieces.push(Piece::Plain(&rest[..length]));
+                self.at += length;
+                continue;
+            }
+            let is_end = |c: char| match c {
+                '{' | '}' => true,
+                '|' => depth > 0,
+                // In the name of a file it is a character like others.
+                '"' => self.has_keys,
+                _ => false,
+            };
+            let length = rest.find(is_end).unwrap_or(rest.len());
             let (plain, next) = rest.split_at(length);
             self.at += length;
             // An alternative that is a range as a whole.
-            let is_whole = depth > 0 && pieces.is_empty() && !next.starts_with('{');
+            let is_whole = depth > 0 && pieces.is_empty() && !next.starts_with(['{', '"']);
             match Range::find(plain).filter(|_| is_whole) {
                 Some(range) => pieces.push(Piece::Range(range?)),
                 None => self.read_plain(plain, &mut pieces)?,
             }
             match next.chars().next() {
+                Some('"') if quoted_length(next).is_some() => {}
+                Some('"') => return Err("has a '\"' without the one that ends it".to_string()),
                 Some('{') => pieces.push(Piece::Choice(self.read_choice(depth + 1)?)),
                 Some(_) if depth == 0 => return Err("has a '}' without its '{'".to_string()),
                 None if depth > 0 => return Err("has a '{' without its '}'".to_string()),
@@ -189,6 +202,18 @@ impl<'a> Pieces<'a> {
             }
         }
     }
+}
+
+/// The length of the text in double quotes with which a text begins, quotes included. None if it begins otherwise.
+fn quoted_length(text: &str) -> Option<usize> {
+    let mut is_escaped = false;
+    let inside = text.strip_prefix('"')?;
+    let end = inside.find(|c| {
+        let is_end = c == '"' && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        is_end
+    })?;
+    Some(end + 2)
 }
 
 /// The number of values and their total length. Both saturate.
@@ -319,6 +344,10 @@ mod tests {
             assert_eq!(values("trace", &literal("trace", value)), [value]);
         }
         assert_eq!(literal("predictor", "ruh:window=2,cap=on"), "ruh:window=2,cap=on");
+        assert_eq!(
+            values("predictor", r#"exec:command="a,{b|c} \"=1..2",n={1|2},{x:k="}|"|y}"#),
+            [r#"exec:command="a,{b|c} \"=1..2",n=1"#, r#"exec:command="a,{b|c} \"=1..2",n=2"#, r#"x:k="}|""#, "y"]
+        );
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Lists of specs: where one ends and the next begins, and values in double quotes.
 
+use std::borrow::Cow;
+
 use super::SpecError;
 
 /// Splits a list of specs. A comma begins a new spec unless `key=` follows it.
@@ -12,11 +14,8 @@ pub fn split_list(text: &str) -> Result<Vec<String>, SpecError> {
     let pieces = split_at_commas(text).map_err(|why| SpecError(format!("'{text}': {why}")))?;
     let mut items: Vec<String> = Vec::new();
     for piece in pieces {
-        let is_key = piece.split_once('=').is_some_and(|(key, _)| {
-            !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
-        });
         match items.last_mut() {
-            Some(item) if is_key => {
+            Some(item) if piece.split_once('=').is_some_and(|(key, _)| is_key(key)) => {
                 item.push(',');
                 item.push_str(piece);
             }
@@ -24,6 +23,32 @@ pub fn split_list(text: &str) -> Result<Vec<String>, SpecError> {
         }
     }
     Ok(items)
+}
+
+/// Whether a text can be the name of a key.
+pub(super) fn is_key(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+}
+
+/// The value of a key as it is printed: in double quotes if it has braces, quotes, two dots, commas that are not in
+/// parentheses, or a parenthesis without its partner. Equals signs need none, because the first one ends the key.
+pub(super) fn quote_if_needed(value: &str) -> Cow<'_, str> {
+    let mut depth = 0usize;
+    let is_plain = value.chars().all(|c| match c {
+        '{' | '}' | '"' => false,
+        ',' => depth > 0,
+        '(' => {
+            depth += 1;
+            true
+        }
+        ')' => {
+            let has_partner = depth > 0;
+            depth = depth.saturating_sub(1);
+            has_partner
+        }
+        _ => true,
+    });
+    if is_plain && depth == 0 && !value.contains("..") { value.into() } else { quote(value).into() }
 }
 
 /// The text in double quotes, with a backslash before each quote and backslash in it.

@@ -4,6 +4,8 @@
 //! valid texts. [`Spec::parse`] checks a text against a list of forms, and printing a [`Spec`] gives the shortest
 //! equivalent text. An unknown name, key or value is an error that lists the choices.
 //!
+//! A value with commas, braces or equals signs is written in double quotes: `exec:command="python3 my.py --sizes=1,2"`.
+//!
 //! Options that take several specs read them with [`parse_list`], or with [`expand`] if they need the texts.
 
 mod expand;
@@ -12,6 +14,7 @@ mod range;
 mod swept;
 mod wrong_list;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 pub use expand::{expand, literal};
@@ -19,7 +22,7 @@ pub use list::{quote, split_list, unquote};
 pub use swept::{SweptKey, SweptKeys};
 pub use wrong_list::{SpecList, explain, parse_list};
 
-use list::split_at_commas;
+use list::{is_key, quote_if_needed, split_at_commas};
 
 use crate::similar::did_you_mean;
 use crate::time::{Seconds, parse_duration, print_duration};
@@ -31,7 +34,7 @@ pub struct Form {
     pub name: &'static str,
     /// One line that `sim list` prints.
     pub about: &'static str,
-    /// All keys; each is optional.
+    /// All keys; each is optional. If the last one is of [`Kind::Others`], the form takes any other key too.
     pub keys: &'static [Key],
 }
 
@@ -82,6 +85,8 @@ pub enum Kind {
         /// Checks a value, and returns it as it is printed: equal values must have equal texts.
         canonical: fn(&str) -> Result<String, String>,
     },
+    /// Stands for all keys that the form does not have, with any values. Only the last key of a form can be of this kind.
+    Others,
 }
 
 impl Kind {
@@ -110,6 +115,7 @@ impl Kind {
             Kind::Text { canonical, .. } => canonical(text),
             Kind::Choice(words) => Err(format!("{}{}", expected(), did_you_mean(text, words.iter().copied()))),
             Kind::Switch => Err(expected()),
+            Kind::Others => Ok(text.to_string()),
         }
     }
 }
@@ -125,6 +131,7 @@ impl fmt::Display for Kind {
             Kind::Switch => write!(f, "on or off"),
             Kind::Choice(words) => write!(f, "one of {}", words.join(", ")),
             Kind::Text { what, .. } => write!(f, "{what}"),
+            Kind::Others => write!(f, "any text"),
         }
     }
 }
@@ -151,6 +158,8 @@ pub struct Spec {
     written: Vec<bool>,
     /// Whether each key is printed even if it has its default, in the same order.
     shown: Vec<bool>,
+    /// The keys of [`Kind::Others`] and their values, in order of their names.
+    others: BTreeMap<String, String>,
 }
 
 impl Spec {
@@ -169,7 +178,8 @@ impl Spec {
             let meant = did_you_mean(name, names.iter().copied());
             return Err(SpecError(format!("unknown {what} '{name}': the {many} are {}{meant}", names.join(", "))));
         };
-        let mut values: Vec<Option<String>> = vec![None; form.keys.len()];
+        let mut values: Vec<Option<String>> = vec![None; form.own_keys().len()];
+        let mut others = BTreeMap::new();
         let wrong = |why: String| SpecError(format!("{what} '{text}': {why}"));
         let pieces = match rest {
             None => Vec::new(),
@@ -183,12 +193,21 @@ impl Spec {
             let Some((key, value)) = pair else {
                 return Err(wrong(format!("'{piece}' is not key=value; {}", form.keys_in_words())));
             };
-            let Some(at) = form.keys.iter().position(|k| k.name == key) else {
+            let unquoted = unquote(value);
+            let value = unquoted.as_deref().unwrap_or(value);
+            let twice = || wrong(format!("the key '{key}' is given twice"));
+            let Some(at) = form.own_keys().iter().position(|k| k.name == key) else {
+                if form.takes_others() && is_key(key) {
+                    match others.insert(key.to_string(), value.to_string()) {
+                        None => continue,
+                        Some(_) => return Err(twice()),
+                    }
+                }
                 let meant = did_you_mean(key, form.keys.iter().map(|key| key.name));
                 return Err(wrong(format!("no key '{key}'; {}{meant}", form.keys_in_words())));
             };
             if values[at].is_some() {
-                return Err(wrong(format!("the key '{key}' is given twice")));
+                return Err(twice());
             }
             values[at] = Some(form.keys[at].kind.canonical(value).map_err(|why| wrong(format!("{key}: {why}")))?);
         }
@@ -196,7 +215,7 @@ impl Spec {
         let shown = vec![false; values.len()];
         let values = values.into_iter().zip(form.keys);
         let values = values.map(|(value, key)| value.unwrap_or_else(|| key.default.to_string())).collect();
-        Ok(Spec { form, values, written, shown })
+        Ok(Spec { form, values, written, shown, others })
     }
 
     /// The part before the colon.
@@ -211,15 +230,21 @@ impl Spec {
 
     /// From now on those of these keys are printed that were written, even if they have their defaults: a value in a list of
     /// values has the same form as the others.
-    pub fn show_written(&mut self, keys: &[&str]) {
-        for (at, key) in self.form.keys.iter().enumerate() {
-            self.shown[at] |= self.written[at] && keys.contains(&key.name);
+    pub fn show_written(&mut self, keys: &[impl AsRef<str>]) {
+        for (at, key) in self.form.own_keys().iter().enumerate() {
+            self.shown[at] |= self.written[at] && keys.iter().any(|shown| shown.as_ref() == key.name);
         }
     }
 
-    /// The names of all keys, with their values as they are printed.
-    pub fn keys(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        self.form.keys.iter().zip(&self.values).map(|(key, value)| (key.name, value.as_str()))
+    /// The names of all keys with their values, without quotes: those of the form, then those of [`Kind::Others`].
+    pub fn keys(&self) -> impl Iterator<Item = (&str, &str)> {
+        let own = self.form.own_keys().iter().map(|key| key.name).zip(self.values.iter().map(String::as_str));
+        own.chain(self.others())
+    }
+
+    /// The keys that the form does not have, in order of their names, with their values. See [`Kind::Others`].
+    pub fn others(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.others.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// The value of a key as it is printed. None if the form has no such key.
@@ -227,8 +252,10 @@ impl Spec {
         self.keys().find(|(name, _)| *name == key).map(|(_, value)| value)
     }
 
-    fn differs(&self, at: usize) -> bool {
-        self.values[at] != self.form.keys[at].default
+    /// Whether a key is printed in the shortest text.
+    fn is_printed(&self, at: usize) -> bool {
+        // Keys of `Kind::Others` have no defaults.
+        self.values.get(at).is_none_or(|value| self.shown[at] || *value != self.form.keys[at].default)
     }
 
     /// The value of a key of [`Kind::Whole`]. Panics if it has another kind, or as [`Spec::text`].
@@ -266,7 +293,7 @@ impl Spec {
         let pairs = self.keys().enumerate().filter(|(at, _)| wanted(*at));
         for (count, (_, (key, value))) in pairs.enumerate() {
             text.push(if count == 0 { ':' } else { ',' });
-            text.push_str(&format!("{key}={value}"));
+            text.push_str(&format!("{key}={}", quote_if_needed(value)));
         }
         text
     }
@@ -275,7 +302,7 @@ impl Spec {
 /// Prints the shortest equivalent text: only the keys that differ from the defaults, and those of [`Spec::show_written`].
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.print(|at| self.shown[at] || self.differs(at)))
+        f.write_str(&self.print(|at| self.is_printed(at)))
     }
 }
 
@@ -292,6 +319,16 @@ impl AsMut<Spec> for Spec {
 }
 
 impl Form {
+    /// Whether the form takes keys that it does not have.
+    pub fn takes_others(&self) -> bool {
+        self.keys.last().is_some_and(|key| matches!(key.kind, Kind::Others))
+    }
+
+    /// The keys without that of [`Kind::Others`].
+    pub fn own_keys(&self) -> &'static [Key] {
+        &self.keys[..self.keys.len() - usize::from(self.takes_others())]
+    }
+
     fn keys_in_words(&self) -> String {
         if self.keys.is_empty() {
             return format!("{} takes no keys", self.name);
@@ -318,8 +355,20 @@ mod tests {
             about: "",
         },
     ];
-    const FORMS: &[&Form] =
-        &[&Form { name: "plain", about: "", keys: &[] }, &Form { name: "rich", about: "", keys: KEYS }];
+    const OPEN: &[Key] = &[
+        Key {
+            name: "command",
+            kind: Kind::Text { what: "a text", canonical: |text| Ok(text.to_string()) },
+            default: "",
+            about: "",
+        },
+        Key { name: "KEY", kind: Kind::Others, default: "", about: "" },
+    ];
+    const FORMS: &[&Form] = &[
+        &Form { name: "plain", about: "", keys: &[] },
+        &Form { name: "rich", about: "", keys: KEYS },
+        &Form { name: "open", about: "", keys: OPEN },
+    ];
 
     fn parse(text: &str) -> Result<Spec, String> {
         Spec::parse(text, "predictor", FORMS).map_err(|e| e.to_string())
@@ -359,6 +408,44 @@ mod tests {
     }
 
     #[test]
+    fn a_value_with_commas_braces_or_equals_signs_is_in_quotes() {
+        for (text, command, printed) in [
+            ("open:command=python3 my.py", "python3 my.py", "open:command=python3 my.py"),
+            ("open:command=\"python3 my.py\"", "python3 my.py", "open:command=python3 my.py"),
+            (r#"open:command="a --b=1,2 {c}""#, "a --b=1,2 {c}", r#"open:command="a --b=1,2 {c}""#),
+            (r#"open:command="a \"b\" \\""#, r#"a "b" \"#, r#"open:command="a \"b\" \\""#),
+            (r#"open:command=a "b,c""#, r#"a "b,c""#, r#"open:command="a \"b,c\"""#),
+            ("open:command=\"a(\"", "a(", "open:command=\"a(\""),
+            ("open:command=(a,b=1)", "(a,b=1)", "open:command=(a,b=1)"),
+            ("open:command=\"1..3\"", "1..3", "open:command=\"1..3\""),
+            ("open", "", "open"),
+        ] {
+            let spec = parse(text).unwrap();
+            assert_eq!((spec.text("command"), &*spec.to_string()), (command, printed), "{text}");
+            assert_eq!(parse(printed).unwrap().text("command"), command, "{text}");
+            assert_eq!(expand("predictor", printed).unwrap(), [printed], "{text}");
+        }
+        assert_eq!(parse("rich:window=\"7\"").unwrap().to_string(), "rich:window=7");
+    }
+
+    #[test]
+    fn a_form_may_take_other_keys() {
+        let spec = parse("open:size=3,command=x,depth=\"a,b\"").unwrap();
+        assert_eq!(spec.to_string(), "open:command=x,depth=\"a,b\",size=3");
+        assert_eq!(spec.others().collect::<Vec<_>>(), [("depth", "a,b"), ("size", "3")]);
+        assert_eq!((spec.text("command"), spec.get("size"), spec.get("none")), ("x", Some("3"), None));
+        assert_eq!(parse(&spec.in_full()).unwrap().to_string(), spec.to_string());
+        for (text, message) in [
+            ("open:size=3,size=4", "the key 'size' is given twice"),
+            ("open:size", "'size' is not key=value"),
+            ("open:a b=3", "no key 'a b'"),
+            ("open:KEY", "'KEY' is not key=value"),
+        ] {
+            assert!(parse(text).unwrap_err().contains(message), "{text}");
+        }
+    }
+
+    #[test]
     fn a_written_default_can_be_kept() {
         let showing = |text: &str, keys: &[&str]| {
             let mut spec = parse(text).unwrap();
@@ -374,9 +461,9 @@ mod tests {
     #[test]
     fn errors_list_the_choices() {
         for (text, message) in [
-            ("", "unknown predictor '': the predictors are plain, rich"),
-            ("poor", "unknown predictor 'poor': the predictors are plain, rich"),
-            ("rihc", "unknown predictor 'rihc': the predictors are plain, rich; did you mean 'rich'?"),
+            ("", "unknown predictor '': the predictors are plain, rich, open"),
+            ("poor", "unknown predictor 'poor': the predictors are plain, rich, open"),
+            ("rihc", "unknown predictor 'rihc': the predictors are plain, rich, open; did you mean 'rich'?"),
             (
                 "rich:metric=maen",
                 "predictor 'rich:metric=maen': metric: 'maen' is not one of median, mean; did you mean 'mean'?",

@@ -8,7 +8,7 @@ use super::Spec;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SweptKey {
     /// `window`.
-    key: &'static str,
+    key: String,
     /// Its column in results: `predictor.window`.
     pub column: String,
     /// Its value, or its default, in each value of the list; empty if a spec does not have this key.
@@ -18,7 +18,7 @@ pub struct SweptKey {
 impl SweptKey {
     /// Adds the value in the next spec of the list. None is a value of the list that is not a spec.
     pub fn push(&mut self, spec: Option<&Spec>) {
-        self.values.push(spec.and_then(|spec| spec.get(self.key)).unwrap_or_default().to_string());
+        self.values.push(spec.and_then(|spec| spec.get(&self.key)).unwrap_or_default().to_string());
     }
 }
 
@@ -28,7 +28,7 @@ pub struct SweptKeys {
     /// The first spec of each name.
     first: BTreeMap<&'static str, Spec>,
     /// In the order in which they were found.
-    names: Vec<&'static str>,
+    names: Vec<String>,
 }
 
 impl SweptKeys {
@@ -42,21 +42,25 @@ impl SweptKeys {
     /// Adds a spec to those that are compared.
     pub fn add(&mut self, spec: &Spec) {
         let first = self.first.entry(spec.name()).or_insert_with(|| spec.clone());
-        for ((key, value), (_, other)) in spec.keys().zip(first.keys()) {
-            if value != other && !self.names.contains(&key) {
-                self.names.push(key);
+        // Specs of one name have the same keys, but for those that their form does not have.
+        let only_in_first = first.others().filter(|(key, _)| spec.get(key).is_none());
+        let differ = spec.keys().filter(|(key, value)| first.get(key) != Some(value));
+        for (key, _) in differ.chain(only_in_first) {
+            if !self.names.iter().any(|name| name == key) {
+                self.names.push(key.to_string());
             }
         }
     }
 
     /// Their names.
-    pub fn names(&self) -> &[&'static str] {
+    pub fn names(&self) -> &[String] {
         &self.names
     }
 
     /// Their columns, without values.
     pub fn columns(&self, option: &str) -> Vec<SweptKey> {
-        let column = |&key: &&'static str| SweptKey { key, column: format!("{option}.{key}"), values: Vec::new() };
+        let column =
+            |key: &String| SweptKey { key: key.clone(), column: format!("{option}.{key}"), values: Vec::new() };
         self.names.iter().map(column).collect()
     }
 }

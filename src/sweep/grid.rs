@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::experiment::{OptionForm, Options, refuse_overruled, what_draws};
+use crate::predict::catalog::program;
 use crate::settings_file::{self, Entry, Value};
 use crate::spec::{SpecError, literal};
 use crate::trace::{Source, demo, labels};
@@ -213,6 +214,20 @@ impl Grid {
             format!("{} = {}\n", axis.name, toml::Value::Array(values))
         };
         self.axes.iter().map(line).collect()
+    }
+
+    /// The commands of the programs that its predictors start.
+    pub fn programs(&self) -> BTreeSet<String> {
+        let mut programs = BTreeSet::new();
+        for axis in &self.axes {
+            let Some(option) = OptionForm::find(&axis.name) else { continue };
+            for value in &axis.values {
+                let mut options = Options::default();
+                option.set(&mut options, value).expect("checked when the grid was made");
+                programs.extend(options.programs().filter_map(program).map(str::to_string));
+            }
+        }
+        programs
     }
 
     /// The lists, in order.

@@ -1,7 +1,7 @@
 //! A sweep: a folder, its grid, and the keys of its cells.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,13 @@ use twox_hash::XxHash3_128;
 
 use crate::metrics::LINE_FORMAT;
 use crate::parallel;
+use crate::predict::catalog::{digest_of_program, program};
 use crate::report::{Output, OutputError};
 use crate::settings_file;
-use crate::spec::SpecError;
+use crate::spec::{Spec, SpecError};
 use crate::trace::{Source, demo, digest};
 
-use super::grid::{Cells, Grid};
+use super::grid::{Cells, Grid, GridCell};
 use super::store::{CellKey, LogState, Store};
 
 /// Increased whenever any result of the main command changes, so that a sweep never mixes results of two revisions.
@@ -218,50 +219,69 @@ pub struct Keys {
     pub keys: Vec<Option<CellKey>>,
     /// The state of each log; the key None is the embedded log.
     pub logs: BTreeMap<Option<String>, LogState>,
+    /// The hash of each program that predicts, by its command, or why there is none.
+    pub programs: BTreeMap<String, Result<u128, String>>,
 }
 
 impl Keys {
-    /// Computes the key of each cell, which takes reading every log once. For a log that cannot be read now, the
-    /// recorded content is used, so that its finished cells stay finished.
+    /// Computes the key of each cell, which takes reading every log once, and starting every program that predicts once. For
+    /// a log that cannot be read now, the recorded content is used, so that its finished cells stay finished.
     pub fn of(cells: &dyn Cells, store: &Store, threads: usize) -> Keys {
-        let logs: Vec<Option<String>> = logs(cells).into_iter().collect();
+        let Inputs { logs, programs } = Inputs::of(cells);
+        let logs: Vec<Option<String>> = logs.into_iter().collect();
         let now_or_then = |log: &Option<String>| {
             let then = || log.as_deref().and_then(|name| store.log(name)?.as_ref().ok().copied());
             state(log).or_else(|error| then().ok_or(error))
         };
         let states = parallel::map(&logs, threads, now_or_then, |_| ());
-        Keys::with(cells, logs.into_iter().zip(states).collect())
+        let programs = programs.into_iter().map(|(command, spec)| (command, digest_of_program(&spec)));
+        Keys::with(cells, logs.into_iter().zip(states).collect(), programs.collect())
     }
 
-    /// The same from the contents that the parts of the sweep have recorded, without reading the logs.
+    /// The same from what the parts of the sweep have recorded, without reading the logs and without starting programs.
     pub fn recorded(cells: &dyn Cells, store: &Store) -> Keys {
         let known = |log: Option<String>| match &log {
             None => Some((None, state(&None))),
             Some(name) => store.log(name).map(|state| (log.clone(), state.clone())),
         };
-        Keys::with(cells, logs(cells).into_iter().filter_map(known).collect())
+        let Inputs { logs, programs } = Inputs::of(cells);
+        let digest = |command: String| store.program(&command).map(|digest| (command, Ok(digest)));
+        let programs = programs.into_keys().filter_map(digest).collect();
+        Keys::with(cells, logs.into_iter().filter_map(known).collect(), programs)
     }
 
-    fn with(cells: &dyn Cells, logs: BTreeMap<Option<String>, LogState>) -> Keys {
+    fn with(
+        cells: &dyn Cells,
+        logs: BTreeMap<Option<String>, LogState>,
+        programs: BTreeMap<String, Result<u128, String>>,
+    ) -> Keys {
         let key = |at: usize| {
             let cell = cells.cell(at);
             let digest = logs.get(&cell.trace)?.as_ref().ok()?;
             // The key does not contain the log's label, which depends on the other logs of the grid: it is added when
             // results are written. It contains the format of rows, so that a row is only read by code with the same
             // format.
-            let text = format!(
+            let mut text = format!(
                 "shadowtime {} revision {RESULTS_REVISION} rows {LINE_FORMAT}\nlog {digest:032x}\n{}",
                 env!("CARGO_PKG_VERSION"),
                 cell.options.canonical()
             );
+            // The options have its command; this is what the command does not say.
+            for spec in cell.options.programs() {
+                let command = program(spec)?;
+                let _ = write!(text, "\nprogram {:032x}", programs.get(command)?.as_ref().ok()?);
+            }
             Some(XxHash3_128::oneshot(text.as_bytes()))
         };
-        Keys { keys: (0..cells.count()).map(key).collect(), logs }
+        Keys { keys: (0..cells.count()).map(key).collect(), logs, programs }
     }
 
-    /// Why a log cannot be read; None if it can, or if that is not known.
-    pub fn error(&self, trace: &Option<String>) -> Option<&str> {
-        self.logs.get(trace)?.as_ref().err().map(String::as_str)
+    /// Why the log of a cell cannot be read, or its program cannot be used; None if they can, or if that is not known.
+    pub fn error(&self, cell: &GridCell) -> Option<&str> {
+        let log = self.logs.get(&cell.trace).and_then(|state| state.as_ref().err());
+        let mut programs = cell.options.programs().filter_map(program);
+        let of_program = || programs.find_map(|command| self.programs.get(command)?.as_ref().err());
+        log.or_else(of_program).map(String::as_str)
     }
 
     /// The hash of a log's content; None if it is not known.
@@ -270,8 +290,28 @@ impl Keys {
     }
 }
 
-fn logs(cells: &dyn Cells) -> BTreeSet<Option<String>> {
-    (0..cells.count()).map(|at| cells.cell(at).trace).collect()
+/// What the results of cells depend on beside their options.
+#[derive(Default)]
+struct Inputs {
+    logs: BTreeSet<Option<String>>,
+    /// A spec for each command of a program that predicts.
+    programs: BTreeMap<String, Spec>,
+}
+
+impl Inputs {
+    fn of(cells: &dyn Cells) -> Inputs {
+        let mut inputs = Inputs::default();
+        for at in 0..cells.count() {
+            let cell = cells.cell(at);
+            for spec in cell.options.programs() {
+                if let Some(command) = program(spec).filter(|&command| !inputs.programs.contains_key(command)) {
+                    inputs.programs.insert(command.to_string(), spec.clone());
+                }
+            }
+            inputs.logs.insert(cell.trace);
+        }
+        inputs
+    }
 }
 
 fn state(log: &Option<String>) -> LogState {
@@ -289,7 +329,7 @@ mod tests {
     #[test]
     fn the_key_of_a_cell_depends_on_the_format_of_rows() {
         let cells = vec![GridCell { trace: None, options: Options::default() }];
-        let key = Keys::with(&cells, BTreeMap::from([(None, Ok(7))])).keys[0].unwrap();
+        let key = Keys::with(&cells, BTreeMap::from([(None, Ok(7))]), BTreeMap::new()).keys[0].unwrap();
         let (version, options) = (env!("CARGO_PKG_VERSION"), Options::default().canonical());
         let rest = format!("\nlog {:032x}\n{options}", 7);
         let of = |begin: String| XxHash3_128::oneshot(format!("{begin}{rest}").as_bytes());

@@ -39,7 +39,7 @@ impl SweepProgress {
                     continue;
                 }
                 Some(key) => store.failure(*key).map(str::to_string),
-                None => keys.error(&sweep.grid.cell(cell).trace).map(str::to_string),
+                None => keys.error(&sweep.grid.cell(cell)).map(str::to_string),
             };
             match failure {
                 Some(message) => progress.failed.push(Failure { cell, message }),

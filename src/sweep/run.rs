@@ -98,7 +98,7 @@ pub fn run(
         report.cells += 1;
         match keys.keys[cell] {
             None => {
-                let message = keys.error(&cells.cell(cell).trace).unwrap_or("its log is not known").to_string();
+                let message = keys.error(&cells.cell(cell)).unwrap_or("its log is not known").to_string();
                 report.failures.push(Failure { cell, message });
             }
             Some(key) if store.is_done(key) => report.reused += 1,
@@ -113,12 +113,16 @@ pub fn run(
         .filter_map(|(log, state)| Some((log.as_ref()?, state)))
         .filter(|(log, state)| store.log(log) != Some(state))
         .collect();
-    if pending.is_empty() && changed_logs.is_empty() {
+    let programs = keys.programs.iter().filter_map(|(command, digest)| Some((command, *digest.as_ref().ok()?)));
+    let changed_programs: Vec<(&String, u128)> =
+        programs.filter(|(command, digest)| store.program(command) != Some(*digest)).collect();
+    if pending.is_empty() && changed_logs.is_empty() && changed_programs.is_empty() {
         return Ok(report);
     }
     let mut part = store.new_part()?;
     // Before the cells, so that a reader of the part can compute their keys.
     changed_logs.into_iter().try_for_each(|(log, state)| part.log(log, state))?;
+    changed_programs.into_iter().try_for_each(|(command, digest)| part.program(command, digest))?;
     let workers = Workers {
         cells,
         keys,

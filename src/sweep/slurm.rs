@@ -97,8 +97,10 @@ pub fn submit(
     tasks.dedup();
     let tasks = print_tasks(&tasks);
 
+    // The tasks read the grid from its folder. Whoever submits them has allowed its programs.
+    let allowed = if sweep.grid.programs().is_empty() { "" } else { " --allow-exec" };
     let shard = format!(
-        "exec {} sweep --out {} --shard $SLURM_ARRAY_TASK_ID/{shards} --threads ${{SLURM_CPUS_PER_TASK:-1}} --quiet",
+        "exec {} sweep --out {} --shard $SLURM_ARRAY_TASK_ID/{shards} --threads ${{SLURM_CPUS_PER_TASK:-1}} --quiet{allowed}",
         word(program),
         word(&folder)
     );

@@ -3,7 +3,8 @@
 //! `grid.toml` is the grid. Each of `parts/0001.part`, `parts/0002.part`, ... has the finished cells of one process,
 //! one line per cell, flushed at once. `results.csv` is written when all cells are finished. A line has a checksum, so
 //! that a line cut short by a crash is ignored. A part also records the content of each log as a hash, so that finished
-//! cells are found without reading the logs again.
+//! cells are found without reading the logs again, and a hash of each program that predicts, so that they are found without
+//! starting it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -31,6 +32,8 @@ pub struct Store {
     failed: FxHashMap<CellKey, String>,
     /// The last recorded state of each log.
     logs: BTreeMap<String, LogState>,
+    /// The last recorded hash of each program, by its command.
+    programs: BTreeMap<String, u128>,
     /// The number of lines that were cut short or damaged.
     pub damaged: usize,
 }
@@ -63,6 +66,7 @@ impl Store {
             done: FxHashMap::default(),
             failed: FxHashMap::default(),
             logs: BTreeMap::new(),
+            programs: BTreeMap::new(),
             damaged: 0,
         };
         let parts = folder.join("parts");
@@ -100,6 +104,7 @@ impl Store {
                 }
                 Some(PartLine::Failed { key, message }) => drop(self.failed.insert(key, message)),
                 Some(PartLine::Log { log, state }) => drop(self.logs.insert(log, state)),
+                Some(PartLine::Program { command, digest }) => drop(self.programs.insert(command, digest)),
                 None => self.damaged += 1,
             }
             from += length as u64;
@@ -119,6 +124,11 @@ impl Store {
     /// The last recorded state of a log; None if there is no record.
     pub fn log(&self, log: &str) -> Option<&LogState> {
         self.logs.get(log)
+    }
+
+    /// The last recorded hash of a program; None if there is no record.
+    pub fn program(&self, command: &str) -> Option<u128> {
+        self.programs.get(command).copied()
     }
 
     /// The row of a finished cell, without the label of its log; None if it is not finished.
@@ -209,6 +219,15 @@ impl PartWriter {
         })
     }
 
+    /// Records the hash of a program that predicts.
+    ///
+    /// # Errors
+    ///
+    /// If the part cannot be written.
+    pub fn program(&mut self, command: &str, digest: u128) -> Result<(), OutputError> {
+        self.append(&format!("program {digest:032x} {}", escape_line(command)))
+    }
+
     /// Waits until all lines are on the disk.
     ///
     /// # Errors
@@ -242,6 +261,10 @@ enum PartLine {
         log: String,
         state: LogState,
     },
+    Program {
+        command: String,
+        digest: u128,
+    },
 }
 
 /// Reads a line as [`PartWriter`] writes it; None if it is not complete.
@@ -262,6 +285,7 @@ fn read_line(line: &[u8]) -> Option<PartLine> {
         "ok" => Some(PartLine::Done { key, row: line.len() - rest.len()..line.len() }),
         "failed" => Some(PartLine::Failed { key, message: unescape_line(rest) }),
         "log" => Some(PartLine::Log { log: unescape_line(rest), state: Ok(key) }),
+        "program" => Some(PartLine::Program { command: unescape_line(rest), digest: key }),
         _ => None,
     }
 }
@@ -286,6 +310,7 @@ mod tests {
         part.done(3, &row("c,\nd\t\\n")).unwrap();
         part.log("a\tlog\n.swf", &Ok(7)).unwrap();
         part.log("b", &Ok(8)).unwrap();
+        part.program("python3 a.py\n", 9).unwrap();
         // This process is killed while writing. Another process finishes the cell that failed here.
         part.file.write_all(b"0123456789abcdef ok 00000000").unwrap();
         let mut other = store.new_part().unwrap();
@@ -302,6 +327,7 @@ mod tests {
         assert_eq!(rows, [Some(row("a")), Some(row("e")), Some(row("c,\nd\t\\n")), None]);
         assert_eq!(store.log("a\tlog\n.swf"), Some(&Ok(7)));
         assert_eq!((store.log("b"), store.log("c")), (Some(&Err("not\tthere".into())), None));
+        assert_eq!((store.program("python3 a.py\n"), store.program("b")), (Some(9), None));
         assert_eq!((store.failure(2), store.is_done(2)), (None, true));
     }
 

@@ -1,6 +1,6 @@
 //! Numbers of users, groups, executables, queues and partitions that do not fit into 32 bits.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// The wide numbers of a log. Records and jobs have 32 bits for such a number, because there may be millions of them: a
 /// number from 0 to 2^31 - 1 is stored as it is, an unknown one as -1, and a wider one as a code below -1. This table has
@@ -12,6 +12,9 @@ pub struct WideNumbers {
 }
 
 impl WideNumbers {
+    /// No wide numbers.
+    pub const NONE: &WideNumbers = &WideNumbers { numbers: Vec::new(), codes: FxHashMap::with_hasher(FxBuildHasher) };
+
     /// The 32 bits that stand for a number of a log. All negative numbers are unknown: -1.
     #[inline]
     pub fn code(&mut self, number: i64) -> i32 {

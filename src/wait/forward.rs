@@ -44,7 +44,8 @@ pub fn forward_waits(
     let jobs = schedule.with_waits();
     let replay = schedule::catalog::parse("replay").expect("replay is in the catalog");
     let policy = Named { name: "replay".to_string(), value: schedule::catalog::build(&replay, &jobs) };
-    let predictor = predict::catalog::build(&setting.predictor);
+    let mut predictor = predict::catalog::build(&setting.predictor);
+    predictor.on_begin(&schedule.facts());
     let predictor = Named { name: setting.predictor.to_string(), value: predictor };
     let options = EngineOptions { unix_start: schedule.unix_start, ..EngineOptions::default() };
     let mut past = Simulation::new(schedule.procs, policy, predictor, options);
@@ -185,7 +186,7 @@ mod tests {
         // 50 s.
         let jobs =
             [job(0, 3, 100, 200), job(10, 4, 50, 50), job(20, 1, 10, 180), job(20, 1, 10, 181), job(30, 4, 5, 5)];
-        let schedule = SiteSchedule { jobs: &jobs, starts: &[0, 100, 20, 150, 160], procs: 4, unix_start: None };
+        let schedule = SiteSchedule::of_jobs(&jobs, &[0, 100, 20, 150, 160], 4);
         let waits = |scheduler, predictor| {
             let setting = Setting::parse(scheduler, predictor).unwrap();
             let forward = ForwardSetting { setting, plans: ForwardPlans::Estimate };
@@ -211,7 +212,7 @@ mod tests {
             number: 0,
         };
         let jobs = [job(0, 100), job(10, 50), job(80, 20), job(90, 10)];
-        let schedule = SiteSchedule { jobs: &jobs, starts: &[0, 100, 150, 170], procs: 4, unix_start: None };
+        let schedule = SiteSchedule::of_jobs(&jobs, &[0, 100, 150, 170], 4);
         let wait_of_last = |scheduler| {
             let forward = ForwardSetting {
                 setting: Setting::parse(scheduler, "estimate").unwrap(),
@@ -242,7 +243,7 @@ mod tests {
         };
         let jobs = [job(0, 1, 10), job(999_999, 100, 200_000), job(1_000_000, 100, 100_000), job(1_100_000, 1, 10)];
         let starts = [0, 999_999, 1_200_009, 1_199_999];
-        let schedule = SiteSchedule { jobs: &jobs, starts: &starts, procs: 100, unix_start: None };
+        let schedule = SiteSchedule::of_jobs(&jobs, &starts, 100);
         let setting = Setting::parse("fcfs:queue=f1", "estimate").unwrap();
         let forward = ForwardSetting { setting, plans: ForwardPlans::Estimate };
         assert_eq!(forward_waits(&schedule, &forward, 3..4, &|_| ()).unwrap(), [99_999]);
@@ -261,7 +262,7 @@ mod tests {
         };
         let wait_of_last = |jobs: &[Job], scheduler, seconds: u32, plans| {
             let starts: Vec<_> = jobs.iter().enumerate().map(|(at, _)| if at == 0 { 0 } else { 5000 }).collect();
-            let schedule = SiteSchedule { jobs, starts: &starts, procs: 4, unix_start: None };
+            let schedule = SiteSchedule::of_jobs(jobs, &starts, 4);
             let setting = Setting::parse(scheduler, &format!("constant:seconds={seconds}")).unwrap();
             let last = jobs.len() - 1;
             let forward = ForwardSetting { setting, plans };

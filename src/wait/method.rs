@@ -30,7 +30,7 @@ pub(super) enum MethodKind {
     },
     /// The time until enough running jobs have ended.
     Downey(QueueTimeMethod),
-    Simulate(ForwardSetting),
+    Simulate(Box<ForwardSetting>),
 }
 
 const KNN: Form = Form {
@@ -188,13 +188,13 @@ impl WaitMethod {
                 // Downey, section 3.3: two benefactors are enough for predictor A.
                 _ => QueueTimeMethod::Combined { least: 2 },
             }),
-            _ => MethodKind::Simulate(ForwardSetting {
+            _ => MethodKind::Simulate(Box::new(ForwardSetting {
                 setting: Setting::parse(bare(spec.text("scheduler")), bare(spec.text("predictor")))?,
                 plans: match spec.text("plans") {
                     "prediction" => ForwardPlans::Prediction,
                     _ => ForwardPlans::Estimate,
                 },
-            }),
+            })),
         };
         Ok(WaitMethod { spec, way })
     }

@@ -2,13 +2,16 @@
 
 use crate::engine::{Arrival, Cancellation, End, EngineError, EngineOptions, Named, Observer, Simulation, Start};
 use crate::job::{Job, JobId, Submission};
-use crate::predict;
+use crate::predict::{self, RunFacts};
 use crate::schedule;
 use crate::time::{Seconds, Time};
+use crate::trace::{WideNumbers, Workload};
 
 /// Jobs, their starts, and the machine they ran on: a log's own schedule or a simulated one.
 #[derive(Clone, Debug)]
 pub struct SiteSchedule<'a> {
+    /// The log's name in results.
+    pub label: &'a str,
     /// In workload order; a job's index is its [`JobId`].
     pub jobs: &'a [Job],
     /// When each job started, one per job.
@@ -17,9 +20,29 @@ pub struct SiteSchedule<'a> {
     pub procs: u32,
     /// The Unix time of the log's time 0. None if it is not known.
     pub unix_start: Option<Time>,
+    /// The numbers of users and other names in the jobs that do not fit into 32 bits.
+    pub wide: &'a WideNumbers,
 }
 
-impl SiteSchedule<'_> {
+impl<'a> SiteSchedule<'a> {
+    /// The jobs of a workload with these starts.
+    pub fn new(workload: &'a Workload, starts: &'a [Time]) -> SiteSchedule<'a> {
+        let Workload { ref label, ref jobs, procs, unix_start, ref wide, .. } = *workload;
+        SiteSchedule { label, jobs, starts, procs, unix_start, wide }
+    }
+
+    /// Jobs that are not of a log, on a machine of this size.
+    pub fn of_jobs(jobs: &'a [Job], starts: &'a [Time], procs: u32) -> SiteSchedule<'a> {
+        SiteSchedule { label: "jobs", jobs, starts, procs, unix_start: None, wide: WideNumbers::NONE }
+    }
+
+    /// What is known of a simulation of this schedule before its first job arrives.
+    pub(super) fn facts(&self) -> RunFacts<'a> {
+        let SiteSchedule { label: trace, procs, unix_start, wide, .. } = *self;
+        let first_submit = self.jobs.first().map_or(0, |job| job.submission.submit);
+        RunFacts { trace, procs, first_submit, unix_start, wide }
+    }
+
     /// How long a job waited.
     pub fn wait(&self, id: JobId) -> Seconds {
         self.starts[id.index()] - self.jobs[id.index()].submission.submit
@@ -191,7 +214,7 @@ mod tests {
             number: 0,
         };
         let jobs = [job(0, 10), job(5, 3), job(10, 1), job(10, 1), job(13, 1)];
-        let schedule = SiteSchedule { jobs: &jobs, starts: &[0, 10, 10, 11, 13], procs: 1, unix_start: None };
+        let schedule = SiteSchedule::of_jobs(&jobs, &[0, 10, 10, 11, 13], 1);
         let mut heard = EventLog::default();
         schedule.replay(jobs.len(), &mut heard).unwrap();
         let expected = [

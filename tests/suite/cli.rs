@@ -388,7 +388,9 @@ fn lists_come_from_the_source_of_the_errors() {
         assert_eq!(error.code, 2);
         assert!(error.err.contains(&names.join(", ")), "{}", error.err);
         for name in names {
-            assert_eq!(sim(&["--first", "200", option, name]).code, 0, "{name}");
+            let spec = if name == "exec" { "exec:command=python3 my.py" } else { name };
+            let code = if name == "exec" { 1 } else { 0 };
+            assert_eq!(sim(&["--first", "200", option, spec]).code, code, "{name}");
         }
     }
     assert!(sim_ok(&["list", "predictors"]).contains("window=3"));

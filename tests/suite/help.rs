@@ -314,7 +314,10 @@ fn pages_fit_a_terminal() {
         let mut fenced = "";
         for line in page.lines() {
             if let Some(language) = line.strip_prefix("```") {
-                assert!(["", "text", "console", "toml", "make", "sh", "yaml"].contains(&language), "{name}: {line}");
+                assert!(
+                    ["", "text", "console", "toml", "make", "sh", "yaml", "python"].contains(&language),
+                    "{name}: {line}"
+                );
                 fenced = if fenced.is_empty() { line } else { "" };
             }
             // The output of commands is not limited in width.

@@ -183,6 +183,10 @@ fn columns_of_results_are_named_in_one_place() {
     for (path, text) in sources() {
         let is_table = path == Path::new("metrics/columns.rs");
         for name in names {
+            // An event of a program has a field of this name.
+            if (path.as_path(), name) == (Path::new("predict/exec/protocol.rs"), "misses") {
+                continue;
+            }
             let named = without_tests(&text).contains(&format!("\"{name}\""));
             assert_eq!(named, is_table, "{path:?} and the column {name}");
         }

@@ -8,6 +8,8 @@ mod compare;
 #[cfg(unix)]
 mod completions;
 mod estimates;
+#[cfg(unix)]
+mod exec;
 mod faults;
 mod formats;
 mod formulas;

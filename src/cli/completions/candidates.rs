@@ -26,7 +26,7 @@ pub fn specs(typed: &str, forms: &[&'static Form], is_list: bool) -> Vec<Candida
     match last.split_once(':').filter(|(name, _)| !name.contains('=')) {
         Some((name, key)) => {
             if let Some(form) = forms.iter().find(|form| form.name == name) {
-                keys(&format!("{before}{name}:"), key, &form.keys.iter().collect::<Vec<_>>(), &mut all);
+                keys(&format!("{before}{name}:"), key, &form.own_keys().iter().collect::<Vec<_>>(), &mut all);
             }
         }
         None => {
@@ -84,7 +84,7 @@ impl Typed {
             };
             if let Some(name) = name {
                 let form = forms.iter().find(|form| form.name == name && piece.contains(':'));
-                free = form.map(|form| form.keys.iter().collect());
+                free = form.map(|form| form.own_keys().iter().collect());
             }
             let key = key.split('=').next().unwrap_or("");
             free.iter_mut().for_each(|free| free.retain(|other| other.name != key));

@@ -11,7 +11,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Subcommand};
 use results::print_results;
 use stored::{merge, missing_cells, print_missing, print_not_done, status};
 
-use crate::cli::failure::UsageError;
+use crate::cli::failure::{UsageError, refuse_program};
 use crate::cli::interrupt;
 use crate::cli::options;
 use crate::cli::output_options::{Format, OutputOptions, PrintOptions};
@@ -24,8 +24,8 @@ use crate::report::{Cell, JsonRows, Output, counted, counted_as, csv_line, group
 use crate::settings_file::{MOST_OF_GRID, read_text};
 use crate::spec::quote;
 use crate::sweep::{
-    Grid, GridList, Keys, REPLICATIONS, Shard, StartMode, Store, Submitted, Sweep, SweepProgress, run, submit,
-    write_results,
+    Grid, GridList, GridText, Keys, REPLICATIONS, Shard, StartMode, Store, Submitted, Sweep, SweepProgress, run,
+    submit, write_results,
 };
 use crate::time::readable_duration;
 use crate::trace::{Source, TraceError};
@@ -53,6 +53,9 @@ pub struct SweepArgs {
     /// means with 95% intervals: the same as --replication 0..N-1 with all other columns in --group-by
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Sweep")]
     replications: Option<u32>,
+    /// Allow the programs of `exec` predictors that are named in a file of lists or in the folder of a sweep
+    #[arg(long, help_heading = "Sweep")]
+    allow_exec: bool,
     /// Print the number of cells, and for each cell the command that runs it alone; run nothing
     #[arg(long, help_heading = "Sweep")]
     dry_run: bool,
@@ -157,8 +160,15 @@ pub fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
     if let Some(grid) = given.as_ref().filter(|_| how == StartMode::New) {
         refuse_missing_logs(grid)?;
     }
+    if !args.allow_exec {
+        refuse_programs_of_files(&lists)?;
+    }
+    let is_from_folder = given.is_none();
     let sweep = Sweep::begin(folder, given, how)?;
     sweep.grid.columns_named(&args.group_by)?;
+    if is_from_folder && !args.allow_exec {
+        refuse_program(&format!("{}: ", folder.join("grid.toml").display()), sweep.grid.programs().first())?;
+    }
     let logs = sweep.grid.axes().iter().filter(|axis| axis.name == "trace").flat_map(|axis| &axis.values);
     refuse_collisions(&[], &logs.map(|log| ("--trace", log.as_str())).collect::<Vec<_>>(), true)?;
     let threads = args.output.threads();
@@ -189,6 +199,17 @@ fn refuse_missing_logs(grid: &Grid) -> Result<(), TraceError> {
         }
         _ => Ok(()),
     }
+}
+
+/// Refuses programs in those lists of a file that no option has replaced.
+fn refuse_programs_of_files(lists: &[GridList]) -> anyhow::Result<()> {
+    let in_file = |text: &&GridText| !text.place.is_empty();
+    for list in lists {
+        if let Some(GridText { place, .. }) = list.texts.iter().find(in_file) {
+            refuse_program(place, Grid::new(std::slice::from_ref(list))?.programs().first())?;
+        }
+    }
+    Ok(())
 }
 
 impl SweepArgs {

@@ -77,8 +77,6 @@ pub struct Simulation<O: Observer = ()> {
 #[derive(Clone, Copy, Debug)]
 struct Hidden {
     runtime: Seconds,
-    /// The job's number in the log, for messages.
-    number: i64,
     /// The earliest valid time of the job in `deadlines`. Predictions change much more often than they are missed, so a
     /// deadline that moves to a later time is checked again only at its old time.
     watched: Time,
@@ -310,9 +308,8 @@ impl<O: Observer> Simulation<O> {
 
     fn arrive(&mut self, job: Job) -> Result<(), EngineError> {
         let Job { submission, runtime, number, .. } = job;
-        let id = self.board.arrive(submission);
-        let (place, hidden) =
-            (self.place(id), Hidden { runtime, number, watched: NEVER, applied: 0, is_changed: false });
+        let id = self.board.arrive_numbered(submission, number);
+        let (place, hidden) = (self.place(id), Hidden { runtime, watched: NEVER, applied: 0, is_changed: false });
         match self.hidden.get_mut(place) {
             Some(free) => *free = hidden,
             None => self.hidden.push(hidden),
@@ -366,7 +363,7 @@ impl<O: Observer> Simulation<O> {
     }
 
     fn number(&self, id: JobId) -> i64 {
-        self.board.place(id).map_or(-1, |place| self.hidden[place].number)
+        self.board.place(id).map_or(-1, |_| self.board.board().number(id))
     }
 }
 

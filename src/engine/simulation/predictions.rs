@@ -6,7 +6,7 @@ use crate::engine::error::EngineError;
 use crate::engine::observer::{Observer, PredictionChange};
 use crate::engine::recorder::{Event, PredictionMade};
 use crate::job::JobId;
-use crate::predict::{Change, Entry, Stage};
+use crate::predict::{Change, Entry, Fault, InvalidPrediction, Stage};
 use crate::time::Seconds;
 
 impl Hidden {
@@ -68,16 +68,14 @@ impl<O: Observer> Simulation<O> {
         }
         self.observers.0.order_history(first_made);
         self.board.forget_changes();
-        match self.board.invalid_prediction() {
-            None => Ok(()),
-            Some(invalid) => Err(EngineError::BadPrediction {
-                predictor: self.predictor.name.clone(),
-                job: self.number(invalid.job),
-                time: self.now(),
-                prediction: invalid.prediction,
-                why: invalid.why,
-            }),
-        }
+        let Some(fault) = self.board.fault() else { return Ok(()) };
+        let (predictor, time) = (self.predictor.name.clone(), self.now());
+        Err(match fault {
+            Fault::Failed(why) => EngineError::PredictorFailed { predictor, why: why.clone() },
+            &Fault::Invalid(InvalidPrediction { job, prediction, why }) => {
+                EngineError::BadPrediction { predictor, job: self.number(job), time, prediction, why }
+            }
+        })
     }
 
     /// Applies the predictions that have changed to the machine and the policy's indexes.
