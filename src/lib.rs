@@ -46,6 +46,7 @@
 //! | 8 | [`compare`] | the comparison of two outputs: rows matched by what was run, changes, tolerances |
 //! | 8 | [`search`] | the search for good templates, and the comparison of a set of templates with other predictors |
 //! | 8 | [`malleable`] | Downey's study: jobs that choose their number of processors by predicted queue times; it has its own simulation loop |
+//! | 8 | [`production`] | predictions for a batch system that is running: its events, their order and the misses between them, the file in which they are kept, learning from a log |
 //! | 8 | [`sweep`] | many experiments: a grid, its folder of finished cells, threads, Slurm |
 //! | 9 | [`recommend`] | which scheduler and predictor a site should use: candidates compete on one part of a log, the winner is judged on the rest |
 //! | 9 | [`wait`] | predictions of when a job will start: history, nearest neighbours, probabilities of ranges, and the accuracy of these predictions |
@@ -69,6 +70,8 @@
 //! - A new format of logs: a file in `trace/accounting/`, and its lines in `trace/format.rs`.
 //! - How rows of accounting files become records: `trace/accounting/collect.rs`.
 //! - Which records are dropped or changed: `trace/clean.rs`.
+//! - What a line of `sim predict` can contain: `production/event.rs`; what an event does: `production/live.rs`; what is kept and
+//!   forgotten: `production/ledger.rs`, `production/service.rs` and `production/state_file.rs`.
 //! - Lists, ranges and alternatives of values in options: `spec/expand.rs`; the columns of swept keys: `sweep/axis.rs`.
 //! - Who competes in `sim recommend`, and how the winner is judged: `recommend/mod.rs`.
 //! - Which rows of two outputs `sim compare` matches: `compare/kind.rs`.
@@ -94,6 +97,7 @@ pub mod metrics;
 pub mod model;
 pub mod parallel;
 pub mod predict;
+pub mod production;
 pub mod recommend;
 pub mod report;
 pub mod reproduce;

@@ -6,6 +6,7 @@ use std::io;
 use super::interrupt::{INTERRUPTED, Interrupted};
 use crate::compare::CompareError;
 use crate::meta::MetaSystemError;
+use crate::production::ProductionError;
 use crate::report::OutputError;
 use crate::reproduce::StudyError;
 use crate::spec::SpecError;
@@ -54,6 +55,7 @@ pub fn exit_code(error: &anyhow::Error) -> u8 {
         || error.is::<UsageError>()
         || matches!(error.downcast_ref(), Some(CompareError::Input(_)))
         || error.is::<MetaSystemError>()
+        || matches!(error.downcast_ref(), Some(ProductionError::State { .. }))
         || matches!(error.downcast_ref::<SweepError>(), Some(error) if !matches!(error, SweepError::File(_)))
         || matches!(error.downcast_ref(), Some(StudyError::Log(_) | StudyError::Usage(_)));
     if bad_input { 2 } else { 1 }

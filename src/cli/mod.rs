@@ -29,6 +29,7 @@ mod options;
 mod output_options;
 mod places;
 mod plain_arguments;
+mod predict;
 mod progress;
 mod recommend;
 mod reproduce;
@@ -90,6 +91,7 @@ const EXAMPLES: &str = "Examples:
   sim meta --site A=KTH.swf --site B=CTC.swf          one stream of jobs, two machines
   sim list predictors                                 the predictors, with their keys
   sim help sweeps                                     a page of the manual
+  sim predict --predictor ruh --state events.jsonl    predictions for a batch system that is running
   sim trace info KTH.swf.gz                           what is in a log
   sim CTC.swf --predictor ruh,sbh --baseline easy/estimate --by width,user    who gains, who pays?
   sim compare old.csv new.csv --tolerance 0.1%        which figures of two outputs differ
@@ -116,6 +118,8 @@ enum Command {
     Estimates(estimates::EstimatesArgs),
     /// Predict how long jobs will wait: ranges with probabilities, for a whole log or one job
     Wait(wait::WaitArgs),
+    /// Predict the runtimes of jobs for a batch system that is running: its events in, predictions out
+    Predict(predict::PredictArgs),
     /// Compare two outputs: which figures differ, by how much; the exit code says whether any does
     Compare(compare::CompareArgs),
     /// Make a log from a model
@@ -161,6 +165,7 @@ fn command() -> clap::Command {
         .mut_subcommand("wait", |command| {
             options::add(printing(command, "the figures"), &[Log, Reading, Estimates, Shape])
         })
+        .mut_subcommand("predict", |command| options::add(command, &[Log, Reading]))
         .mut_subcommand("compare", |command| printing(command, "the differences"))
         .mut_subcommand("list", |command| listing(command, "the list"))
         .mut_subcommand("generate", |command| command.mut_subcommands(reporting))
@@ -267,6 +272,10 @@ fn execute(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
         Some(Command::Recommend(args)) => {
             let matches = matches.subcommand_matches("recommend").expect("this is `recommend`");
             recommend::execute(&args, matches, cli.quiet)
+        }
+        Some(Command::Predict(args)) => {
+            let matches = matches.subcommand_matches("predict").expect("this is `predict`");
+            predict::execute(&args, matches, cli.quiet)
         }
         Some(Command::Meta(args)) => {
             let matches = matches.subcommand_matches("meta").expect("this is `meta`");

@@ -79,6 +79,8 @@ fn an_option_has_one_default_or_its_command_says_why() {
         ("predictor", "sim meta"),
         ("scheduler", "sim wait"),
         ("predictor", "sim wait"),
+        // Batch systems refuse a prediction above the estimate.
+        ("predictor", "sim predict"),
         ("offered-load", "sim malleable"),
         // As many runs as the paper has.
         ("replications", "sim reproduce tsafrir"),
@@ -114,7 +116,8 @@ fn common_options_have_one_help() {
         ("trace", &["sim sweep", "sim trace convert", "sim meta"]),
         // Those of sites that have none of their own, and those of a simulation whose waits are predicted.
         ("scheduler", &["sim meta", "sim wait"]),
-        ("predictor", &["sim meta", "sim wait"]),
+        // One that can be used while jobs run.
+        ("predictor", &["sim meta", "sim wait", "sim predict"]),
         // The machine of a model, not of a log.
         ("procs", &["sim generate lublin", "sim generate downey", "sim generate sessions", "sim malleable"]),
         // The estimates are what these commands make.
@@ -159,6 +162,8 @@ const NO_ROWS: &[&str] = &[
     // They write files, or a text for a shell.
     "sim completions",
     "sim man",
+    // It answers lines.
+    "sim predict",
 ];
 
 #[test]

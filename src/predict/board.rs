@@ -379,6 +379,14 @@ impl BoardKeeper {
         self.board.entries[place].misses += 1;
     }
 
+    /// Sets the prediction in force and the number of missed deadlines, without the checks of [`Board::predict`]: for a
+    /// system that is built again.
+    pub(crate) fn restore(&mut self, id: JobId, prediction: Seconds, misses: u32) {
+        let place = self.board.places[id.index()] as usize;
+        let entry = &mut self.board.entries[place];
+        (entry.prediction, entry.misses) = (prediction, misses);
+    }
+
     /// Whether there are predictions that the engine has not read.
     pub(crate) fn has_changes(&self) -> bool {
         !self.board.changes.is_empty() || self.board.fault.is_some()

@@ -15,7 +15,7 @@ const FLOORS: [&[&str]; 14] = [
     &["metrics"],
     &["experiment"],
     &["report"],
-    &["compare", "malleable", "search", "sweep"],
+    &["compare", "malleable", "production", "search", "sweep"],
     &["recommend", "wait"],
     &["meta"],
     &["reproduce"],

@@ -30,6 +30,8 @@ mod one_language;
 mod oracle;
 mod outside;
 mod plain;
+mod production;
+mod production_events;
 mod random;
 mod recommend;
 mod reference;

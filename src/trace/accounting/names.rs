@@ -79,4 +79,11 @@ impl LogNames {
         let kinds = KINDS.into_iter().zip(&self.names).chain([("job", &self.jobs)]);
         kinds.flat_map(|(kind, names)| names.iter().zip(1..).map(move |(name, number)| (kind, number, &**name)))
     }
+
+    /// The name of a number. `kind` is 0 for users, 1 for groups, 2 for executables, 3 for queues and 4 for partitions. None if
+    /// the log has no such name, as an SWF log.
+    pub fn name(&self, kind: usize, number: i64) -> Option<&[u8]> {
+        let at = usize::try_from(number.checked_sub(1)?).ok()?;
+        self.names.get(kind)?.get(at).map(|name| &**name)
+    }
 }

@@ -1,0 +1,201 @@
+//! `sim predict`: predictions for a batch system that is running.
+
+use std::io::{self, IsTerminal};
+use std::time::SystemTime;
+
+use clap::{ArgMatches, Args};
+
+use super::failure::UsageError;
+use super::interrupt;
+use super::log::read_log;
+use super::notes::report_cleaning;
+use super::options;
+use super::places::{given_files, refuse_collisions};
+use super::progress::Progress;
+use super::stderr::{note, warning};
+use crate::experiment::Options;
+use crate::production::{InputLine, LONGEST_LINE, ProductionError, Service, learn, read_line};
+use crate::report::Output;
+use crate::text::{counted, grouped};
+use crate::trace::{Cleaning, Source, clean_out};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  sim predict --state events.jsonl                    for the hook of a batch system
+  sim predict --predictor kin --learn-from sacct.txt --state events.jsonl
+  sim predict --predictor sbh --learn-from pbs.log < today.jsonl      nothing is kept
+  sim predict --state events.jsonl < /dev/null        exit code 0 if this state can be used
+
+Lines in, one JSON object each. Ids and names are texts or numbers, times are seconds since 1970:
+  {\"event\":\"arrival\",\"time\":1700000000,
+   \"job\":{\"id\":\"17.pbs\",\"user\":\"alice\",\"procs\":4,\"estimate\":3600}}    (on one line)
+  {\"event\":\"start\",\"time\":1700000060,\"id\":\"17.pbs\"}
+  {\"event\":\"termination\",\"time\":1700000900,\"id\":\"17.pbs\"}
+A job can also have a group, executable, queue, partition and submit (the time of its submission), and a termination a
+runtime. A waiting job that is withdrawn has the event \"cancellation\". A running job that is deleted has a termination.
+
+One line out for each, at once: the predictions that changed, in order of arrival. A prediction is the whole runtime of a
+job, in seconds.
+  {\"predict\":{\"17.pbs\":3600}}
+  {}
+  {\"error\":\"line 3: job '18.pbs' is not in the system: send its arrival first\"}
+An error changes nothing, and the next line can follow. A job that outlives its prediction gets a longer one. This is worked
+out before the next event, and is part of the answer to it. The event \"miss\" asks for it at once; nobody has to send it.
+
+The times of events must not decrease. An event may be sent again if its answer was lost: the last one has the same answer
+again, and the arrival of a job in the system has its prediction in force.
+
+The state file has the events and not the state of the predictor. It is replayed at the start, also with another predictor:
+then the first answer has the new predictions of all jobs in the system. The file is locked (FILE.lock), and is safe against a
+kill at any moment, but not against a power cut. When it has doubled, the oldest ended jobs are forgotten. If there are events
+in it, --learn-from is not read again.")]
+pub struct PredictArgs {
+    /// How runtimes are predicted, name or name:key=value,...; see `sim list predictors`. The predictions of the default are
+    /// never above the estimate of the user, except after a missed deadline
+    #[arg(long, value_name = "SPEC", default_value = "easy++", value_parser = checked_predictor, display_order = 1)]
+    predictor: String,
+    /// Learn from this log first, plain, .gz or .zst: from its jobs as they ran. Times without a zone are UTC
+    #[arg(long, value_name = "LOG", display_order = 2)]
+    learn_from: Option<String>,
+    /// Keep the events in this file, and begin with those that are in it [default: nothing is kept]
+    #[arg(long, value_name = "FILE", display_order = 3)]
+    state: Option<String>,
+    /// The number of ended jobs that are kept when older ones are forgotten; there are never more than about twice as many
+    #[arg(long, value_name = "JOBS", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000), display_order = 4)]
+    keep: u32,
+}
+
+fn checked_predictor(text: &str) -> Result<String, String> {
+    Service::parse_predictor(text).map(|_| text.to_string()).map_err(|why| why.to_string())
+}
+
+pub fn execute(args: &PredictArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+    let options = options::read(matches)?;
+    refuse_files(args)?;
+    let mut service = Service::new(Service::parse_predictor(&args.predictor)?, args.keep as usize);
+    let mut has_events = false;
+    if let Some(file) = &args.state {
+        has_events = open_state(&mut service, file, quiet)?;
+        interrupt::add_to_message(format!("{file} has all events that were answered"));
+    }
+    if let Some(log) = &args.learn_from {
+        if !has_events {
+            learn_from(&mut service, log, &options, quiet)?;
+        } else if !quiet {
+            note(format_args!("{log} was not read: the state file has events already"));
+        }
+    }
+    if io::stdin().is_terminal() && !quiet {
+        note("reading events from the terminal, one JSON object per line; see `sim predict --help`");
+    }
+    serve(&mut service)
+}
+
+fn refuse_files(args: &PredictArgs) -> Result<(), UsageError> {
+    if args.learn_from.as_deref() == Some("-") {
+        let why = "--learn-from: standard input has the events, so the log cannot be there: give the name of a file";
+        return Err(UsageError(why.to_string()));
+    }
+    if let Some(file) = &args.state {
+        if Output::is_stdout(file) {
+            return Err(UsageError("--state: give the name of a file, not standard output".to_string()));
+        }
+        if [".gz", ".zst"].iter().any(|ending| file.ends_with(ending)) {
+            let why = format!("--state '{file}': a state file is not compressed, give it another name");
+            return Err(UsageError(why));
+        }
+    }
+    let (outputs, inputs) =
+        (given_files([("--state", &args.state)]), given_files([("--learn-from", &args.learn_from)]));
+    refuse_collisions(&outputs, &inputs, true).map(|_| ())
+}
+
+/// Replays the events of the state file. Returns whether it has any.
+fn open_state(service: &mut Service, file: &str, quiet: bool) -> Result<bool, ProductionError> {
+    let replayed = {
+        let progress = Progress::counting("replaying", "events", None, quiet);
+        service.open_state(file, &mut |events| progress.set(events))?
+    };
+    if quiet {
+        return Ok(replayed.events > 0);
+    }
+    if let Some(other) = replayed.other_predictor {
+        let own = service.system().spec().in_full();
+        note(format_args!("{file} was used with {other}: its events were replayed with {own}"));
+    }
+    if replayed.events > 0 {
+        let (events, jobs) = (counted(replayed.events, "event"), counted(service.system().jobs() as u64, "job"));
+        note(format_args!("{file}: {events} replayed, {jobs} waiting or running"));
+    }
+    Ok(replayed.events > 0)
+}
+
+fn learn_from(service: &mut Service, name: &str, options: &Options, quiet: bool) -> anyhow::Result<()> {
+    let mut log = read_log(&Source::from_argument(name), options.read_options(), quiet)?;
+    // The size of the machine does not matter here: no job is too wide unless it is said.
+    let procs = options.cleaning.procs.or(Some(u32::MAX));
+    let workload = clean_out(&mut log, &Cleaning { procs, ..options.cleaning })?;
+    report_cleaning(&log, &workload.cleaning, quiet);
+    if workload.unix_start.is_none() {
+        warning(format_args!("{name} does not say when it begins (UnixStartTime): its jobs count as very old ones"));
+    }
+    let learned = {
+        let progress = Progress::counting("learning", "events", None, quiet);
+        learn(service, &workload, &log.names, &mut |events| progress.set(events))?
+    };
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |now| now.as_secs());
+    if u64::try_from(learned.end).is_ok_and(|end| end > now) {
+        warning(format_args!(
+            "{name} ends at {}, in the future: events of today are refused (times without a zone are read as UTC)",
+            learned.end
+        ));
+    }
+    if !quiet {
+        let (jobs, all) = (counted(learned.jobs as u64, "job"), workload.jobs.len());
+        let which = match all > learned.jobs {
+            true => format!("{jobs}, the last of {}", grouped(all as u64)),
+            false => jobs,
+        };
+        note(format_args!("{name}: learned from {which}; events must not be before {}", learned.end));
+        if learned.without_wait > 0 {
+            let jobs = counted(learned.without_wait as u64, "job");
+            note(format_args!("{name}: {jobs} without a wait in the log started when submitted"));
+        }
+    }
+    Ok(())
+}
+
+/// Answers lines until the end of the input.
+fn serve(service: &mut Service) -> anyhow::Result<()> {
+    let mut ended = Ok(());
+    Output::create("-")?.fill(|out| {
+        let (mut input, mut line) = (io::stdin().lock(), Vec::new());
+        loop {
+            let answer = match read_line(&mut input, &mut line) {
+                Ok(InputLine::Whole) => service.answer(&line).map_err(anyhow::Error::from),
+                Ok(InputLine::TooLong) => {
+                    Ok(service.refuse(&format!("it is longer than {} bytes", grouped(LONGEST_LINE as u64))))
+                }
+                Ok(InputLine::End) => return Ok(()),
+                Err(error) => Err(anyhow::Error::new(error).context("cannot read standard input")),
+            };
+            match answer {
+                Ok(answer) => {
+                    out.write_all(answer)?;
+                    out.write_all(b"\n")?;
+                    out.flush()?;
+                }
+                Err(error) => {
+                    ended = Err(error);
+                    return Ok(());
+                }
+            }
+            // After the answer, because it takes longer than an answer.
+            if let Err(error) = service.forget_old_jobs() {
+                ended = Err(error.into());
+                return Ok(());
+            }
+        }
+    })?;
+    ended
+}

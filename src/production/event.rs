@@ -1,0 +1,436 @@
+//! One line of input: an event of the batch system, or the greeting of a simulation.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+
+use crate::text::{printable, shortened};
+use crate::time::{FOREVER, Seconds, Time};
+
+/// The latest time of an event. A time in milliseconds is above it, and so is refused instead of ending the use of all
+/// later ones. No job can run for [`FOREVER`] before it.
+const LATEST: Time = FOREVER / 2;
+
+/// Something that has happened in the batch system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event<'a> {
+    /// When, in seconds.
+    pub time: Time,
+    /// What, and to which job.
+    pub what: What<'a>,
+}
+
+/// What has happened to a job. `id` is the job's id in the batch system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What<'a> {
+    /// A job joined the queue.
+    Arrival(Arrival<'a>),
+    /// A waiting job started.
+    Start {
+        /// The job.
+        id: Cow<'a, str>,
+    },
+    /// A running job ended.
+    Termination {
+        /// The job.
+        id: Cow<'a, str>,
+        /// The seconds that it ran. None: the time since its start.
+        runtime: Option<Seconds>,
+    },
+    /// A running job has outlived its prediction. Nobody has to send this: it is worked out.
+    Miss {
+        /// The job.
+        id: Cow<'a, str>,
+    },
+    /// A waiting job was withdrawn.
+    Cancellation {
+        /// The job.
+        id: Cow<'a, str>,
+    },
+}
+
+/// A job that joins the queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrival<'a> {
+    /// Unique among the jobs that wait or run.
+    pub id: Cow<'a, str>,
+    /// Its user, group, executable, queue and partition; None if unknown.
+    pub names: [Option<Cow<'a, str>>; 5],
+    /// The processors that it needs, at least 1.
+    pub procs: u32,
+    /// The user's estimate, in seconds, at least 1.
+    pub estimate: Seconds,
+    /// When it was submitted.
+    pub submit: Time,
+}
+
+/// A line of input.
+#[derive(Debug)]
+pub(super) enum Line<'a> {
+    /// The first line of a simulation that uses this program as its predictor.
+    Hello {
+        unix_start: Time,
+    },
+    Event(Event<'a>),
+}
+
+/// The names of an arriving job, in the order of [`Arrival::names`].
+const NAMES: [&str; 5] = ["user", "group", "executable", "queue", "partition"];
+
+impl<'a> Event<'a> {
+    /// The job's id in the batch system.
+    pub fn id(&self) -> &str {
+        match &self.what {
+            What::Arrival(Arrival { id, .. })
+            | What::Start { id }
+            | What::Termination { id, .. }
+            | What::Miss { id }
+            | What::Cancellation { id } => id,
+        }
+    }
+
+    /// Writes it as a line. Two lines with the same meaning are written the same.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        let name = match &self.what {
+            What::Arrival(_) => "arrival",
+            What::Start { .. } => "start",
+            What::Termination { .. } => "termination",
+            What::Miss { .. } => "miss",
+            What::Cancellation { .. } => "cancellation",
+        };
+        out.extend_from_slice(format!("{{\"event\":\"{name}\",\"time\":{}", self.time).as_bytes());
+        if let What::Arrival(arrival) = &self.what {
+            out.extend_from_slice(b",\"job\":{\"id\":");
+            write_text(out, &arrival.id);
+            for (field, name) in NAMES.iter().zip(&arrival.names) {
+                if let Some(name) = name {
+                    out.extend_from_slice(format!(",\"{field}\":").as_bytes());
+                    write_text(out, name);
+                }
+            }
+            let Arrival { procs, estimate, submit, .. } = arrival;
+            let rest = format!(",\"procs\":{procs},\"estimate\":{estimate},\"submit\":{submit}}}}}");
+            return out.extend_from_slice(rest.as_bytes());
+        }
+        out.extend_from_slice(b",\"id\":");
+        write_text(out, self.id());
+        if let What::Termination { runtime: Some(runtime), .. } = self.what {
+            out.extend_from_slice(format!(",\"runtime\":{runtime}").as_bytes());
+        }
+        out.push(b'}');
+    }
+}
+
+/// Writes a text in quotes.
+pub(super) fn write_text(out: &mut Vec<u8>, text: &str) {
+    serde_json::to_writer(out, text).expect("memory can be written");
+}
+
+/// Reads a line.
+///
+/// # Errors
+/// What is wrong with it, and what would be right.
+pub(super) fn parse(line: &[u8]) -> Result<Line<'_>, String> {
+    const EXAMPLE: &str = r#"{"event":"start","time":1700000000,"id":"1"}"#;
+    match line.trim_ascii().first() {
+        None => return Err(format!("it is empty: every line is a JSON object such as {EXAMPLE}")),
+        // The parser would take the values of an array for the fields.
+        Some(b'[') => return Err(format!("it is an array: every line is a JSON object such as {EXAMPLE}")),
+        Some(_) => {}
+    }
+    let raw: RawLine = serde_json::from_slice(line).map_err(|error| in_words(&error))?;
+    match (raw.hello, &raw.event) {
+        (Some(_), None) => {
+            if let Some(Number(protocol)) = raw.protocol
+                && protocol != 1.0
+            {
+                return Err(format!("protocol {protocol} is unknown: this program speaks protocol 1"));
+            }
+            let unix_start = raw.unix_start.map_or(Ok(0), |start| start.time("unix_start"))?;
+            Ok(Line::Hello { unix_start })
+        }
+        _ => raw.event().map(Line::Event),
+    }
+}
+
+/// The error without the line, which is always 1.
+fn in_words(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let what = text.split(" at line ").next().unwrap_or(&text);
+    format!("it is not an event in JSON: {what}, at column {}", error.column())
+}
+
+/// The fields of all lines. Fields that are not here are ignored.
+#[derive(serde::Deserialize)]
+#[serde(expecting = "a JSON object with \"event\" and \"time\"")]
+struct RawLine<'a> {
+    hello: Option<serde::de::IgnoredAny>,
+    protocol: Option<Number>,
+    unix_start: Option<Number>,
+    #[serde(borrow)]
+    event: Option<Name<'a>>,
+    time: Option<Number>,
+    #[serde(borrow)]
+    id: Option<Name<'a>>,
+    #[serde(borrow)]
+    job: Option<RawJob<'a>>,
+    runtime: Option<Number>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(expecting = "the job as a JSON object")]
+struct RawJob<'a> {
+    #[serde(borrow)]
+    id: Option<Name<'a>>,
+    #[serde(borrow)]
+    user: Option<Name<'a>>,
+    #[serde(borrow)]
+    group: Option<Name<'a>>,
+    #[serde(borrow)]
+    executable: Option<Name<'a>>,
+    #[serde(borrow)]
+    queue: Option<Name<'a>>,
+    #[serde(borrow)]
+    partition: Option<Name<'a>>,
+    procs: Option<Number>,
+    estimate: Option<Number>,
+    submit: Option<Number>,
+}
+
+impl<'a> RawLine<'a> {
+    fn event(self) -> Result<Event<'a>, String> {
+        let kinds = "arrival, start, termination, miss or cancellation";
+        let kind = known(self.event).ok_or_else(|| format!("it has no \"event\": give {kinds}"))?;
+        let time = self.time.ok_or("it has no \"time\": give the seconds since 1970")?.time("time")?;
+        if kind == "arrival" {
+            let job = self
+                .job
+                .ok_or("an arrival needs a \"job\": {\"id\":...,\"user\":...,\"procs\":...,\"estimate\":...}")?;
+            return Ok(Event { time, what: What::Arrival(job.arrival(time)?) });
+        }
+        let id = || known(self.id).ok_or(format!("a {kind} needs an \"id\": give that of the job's arrival"));
+        let what = match &*kind {
+            "start" => What::Start { id: id()? },
+            "termination" => {
+                let runtime = self.runtime.and_then(Number::unless_unknown);
+                let runtime = runtime.map(|runtime| runtime.seconds("runtime", 0)).transpose()?;
+                What::Termination { id: id()?, runtime: runtime.map(|runtime| runtime.max(1)) }
+            }
+            "miss" => What::Miss { id: id()? },
+            "cancellation" => What::Cancellation { id: id()? },
+            other => return Err(format!("the event '{}' is unknown: give {kinds}", shown(other))),
+        };
+        Ok(Event { time, what })
+    }
+}
+
+impl<'a> RawJob<'a> {
+    fn arrival(self, time: Time) -> Result<Arrival<'a>, String> {
+        let id = known(self.id).ok_or("the job has no \"id\": give a text that no other job in the system has")?;
+        let procs = self.procs.and_then(Number::unless_unknown).map_or(Ok(1), |procs| procs.seconds("procs", 1))?;
+        let procs = u32::try_from(procs).map_err(|_| format!("procs is {procs}: give at most {}", u32::MAX))?;
+        let estimate = self.estimate.and_then(Number::unless_unknown).ok_or(
+            "the job has no \"estimate\": give the seconds that the user asked for, or else the most that a job may run",
+        )?;
+        let submit = self.submit.and_then(Number::unless_unknown);
+        let submit = submit.map_or(Ok(time), |submit| submit.time("submit"))?;
+        if submit > time {
+            return Err(format!("submit is {submit}, after the time of the arrival, {time}: leave it out if in doubt"));
+        }
+        let names = [self.user, self.group, self.executable, self.queue, self.partition].map(known);
+        Ok(Arrival { id, names, procs, estimate: estimate.seconds("estimate", 1)?, submit })
+    }
+}
+
+/// The text of a name; None if it is one of those that mean an unknown one.
+fn known(name: Option<Name<'_>>) -> Option<Cow<'_, str>> {
+    name.map(|Name(text)| text).filter(|text| !matches!(&**text, "" | "-1"))
+}
+
+fn shown(text: &str) -> String {
+    printable(&shortened(text)).into_owned()
+}
+
+/// A text, or a number, which stands for its digits.
+struct Name<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Name<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Read;
+        impl<'de> Visitor<'de> for Read {
+            type Value = Name<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text or a number")
+            }
+
+            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Name<'de>, E> {
+                Ok(Name(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Name<'de>, E> {
+                Ok(Name(Cow::Owned(text.to_string())))
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Name<'de>, E> {
+                Ok(Name(Cow::Owned(number.to_string())))
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Name<'de>, E> {
+                Ok(Name(Cow::Owned(number.to_string())))
+            }
+
+            fn visit_f64<E: Error>(self, number: f64) -> Result<Name<'de>, E> {
+                Ok(Name(Cow::Owned(number.to_string())))
+            }
+        }
+        from.deserialize_any(Read)
+    }
+}
+
+/// A number. Every whole number that is accepted is exact as a float.
+#[derive(Clone, Copy)]
+struct Number(f64);
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Read;
+        impl Visitor<'_> for Read {
+            type Value = Number;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number")
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Number, E> {
+                Ok(Number(number as f64))
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Number, E> {
+                Ok(Number(number as f64))
+            }
+
+            fn visit_f64<E: Error>(self, number: f64) -> Result<Number, E> {
+                Ok(Number(number))
+            }
+        }
+        from.deserialize_any(Read)
+    }
+}
+
+impl Number {
+    /// None if it is -1, which means unknown.
+    fn unless_unknown(self) -> Option<Number> {
+        (self.0 != -1.0).then_some(self)
+    }
+
+    /// A whole number of at least `least`. A fraction is dropped.
+    fn seconds(self, field: &str, least: Seconds) -> Result<Seconds, String> {
+        let whole = self.0.floor();
+        if whole < least as f64 || whole > FOREVER as f64 {
+            return Err(format!("{field} is {}: give a whole number from {least} to {FOREVER}", self.0));
+        }
+        Ok(whole as Seconds)
+    }
+
+    fn time(self, field: &str) -> Result<Time, String> {
+        let whole = self.0.floor();
+        if whole < 0.0 || whole > LATEST as f64 {
+            return Err(format!("{field} is {}: give seconds, from 0 to {LATEST}", self.0));
+        }
+        Ok(whole as Time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(line: &str) -> Event<'_> {
+        match parse(line.as_bytes()) {
+            Ok(Line::Event(event)) => event,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn ids_and_names_are_texts_or_numbers() {
+        let line = r#"{"event":"arrival","time":12.9,"log_id":3,"job":{"id":17,"user":"al\u0069ce","group":null,
+            "executable":"","queue":-1,"partition":5,"procs":null,"estimate":60.5,"new":[1,{}]}}"#;
+        let arrival = Arrival {
+            id: "17".into(),
+            names: [Some("alice".into()), None, None, None, Some("5".into())],
+            procs: 1,
+            estimate: 60,
+            submit: 12,
+        };
+        assert_eq!(event(line), Event { time: 12, what: What::Arrival(arrival) });
+        let end = |runtime| Event { time: 9, what: What::Termination { id: "a b".into(), runtime } };
+        assert_eq!(event(r#"{"time":9,"event":"termination","id":"a b"}"#), end(None));
+        assert_eq!(event(r#"{"time":9,"event":"termination","id":"a b","runtime":-1}"#), end(None));
+        assert_eq!(event(r#"{"time":9,"event":"termination","id":"a b","runtime":0}"#), end(Some(1)));
+        let miss = r#"{"event":"miss","time":1700000000,"id":"x","elapsed":5,"prediction":5,"misses":1}"#;
+        assert_eq!(event(miss), Event { time: 1_700_000_000, what: What::Miss { id: "x".into() } });
+    }
+
+    #[test]
+    fn a_line_that_was_written_is_read_again() {
+        let names = [Some("o\"neil\n".into()), None, Some("007".into()), None, Some("größe".into())];
+        let arrival = Arrival { id: "1[].x".into(), names, procs: 64, estimate: 7200, submit: 40 };
+        let id = || Cow::Borrowed("1[].x");
+        for what in [
+            What::Arrival(arrival),
+            What::Start { id: id() },
+            What::Termination { id: id(), runtime: None },
+            What::Termination { id: id(), runtime: Some(77) },
+            What::Miss { id: id() },
+            What::Cancellation { id: id() },
+        ] {
+            let (wanted, mut line) = (Event { time: 50, what }, Vec::new());
+            wanted.write(&mut line);
+            assert!(!line.contains(&b'\n'));
+            assert_eq!(event(std::str::from_utf8(&line).unwrap()), wanted);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_what_is_right() {
+        for (line, message) in [
+            ("", "it is empty: every line is a JSON object"),
+            ("{", "it is not an event in JSON: EOF while parsing an object, at column 1"),
+            ("[1]", "it is an array: every line is a JSON object such as {\"event\""),
+            ("7", "expected a JSON object with \"event\" and \"time\""),
+            ("{}", "it has no \"event\": give arrival, start, termination, miss or cancellation"),
+            (r#"{"event":"end","time":3,"id":1}"#, "the event 'end' is unknown: give arrival, start,"),
+            (r#"{"event":"start","id":1}"#, "it has no \"time\": give the seconds since 1970"),
+            (r#"{"event":"start","time":-2,"id":1}"#, "time is -2: give seconds, from 0 to 34359738368"),
+            (r#"{"event":"start","time":1700000000000,"id":1}"#, "time is 1700000000000: give seconds, from 0 to"),
+            (r#"{"event":"start","time":"3","id":1}"#, "invalid type: string \"3\", expected a number, at column"),
+            (r#"{"event":"start","time":3}"#, "a start needs an \"id\": give that of the job's arrival"),
+            (r#"{"event":"start","time":3,"id":true}"#, "invalid type: boolean `true`, expected a text or a number"),
+            (r#"{"event":"arrival","time":3,"id":1}"#, "an arrival needs a \"job\""),
+            (r#"{"event":"arrival","time":3,"job":{"estimate":1}}"#, "the job has no \"id\""),
+            (r#"{"event":"arrival","time":3,"job":{"id":1}}"#, "the job has no \"estimate\": give the seconds that"),
+            (
+                r#"{"event":"arrival","time":3,"job":{"id":1,"estimate":0}}"#,
+                "estimate is 0: give a whole number from 1",
+            ),
+            (
+                r#"{"event":"arrival","time":3,"job":{"id":1,"estimate":9,"procs":0}}"#,
+                "procs is 0: give a whole number",
+            ),
+            (
+                r#"{"event":"arrival","time":3,"job":{"id":1,"estimate":9,"procs":5e9}}"#,
+                "procs is 5000000000: give at most",
+            ),
+            (r#"{"event":"arrival","time":3,"job":{"id":1,"estimate":9,"submit":4}}"#, "submit is 4, after the time"),
+            (r#"{"event":"termination","time":3,"id":1,"runtime":-5}"#, "runtime is -5: give a whole number from 0"),
+            (r#"{"event":"start","time":3,"time":3,"id":1}"#, "duplicate field `time`"),
+            (r#"{"hello":"shadowtime","protocol":2}"#, "protocol 2 is unknown: this program speaks protocol 1"),
+        ] {
+            let why = parse(line.as_bytes()).map(|line| format!("{line:?}")).unwrap_err();
+            assert!(why.contains(message), "{line}: {why}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The ledger: the events of a live system in a compact form, from which the system can be built again.
+
+use super::event::{Arrival, Event, What};
+use super::names::Names;
+use crate::job::{JobId, Submission};
+use crate::time::{Seconds, Time};
+
+/// The jobs and events since the system was last built, by job id and in order of events.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    jobs: Vec<Job>,
+    events: Vec<Entry>,
+}
+
+/// A job, which may be gone.
+#[derive(Debug)]
+pub struct Job {
+    /// The job's id in the batch system.
+    pub name: Box<str>,
+    pub submission: Submission,
+    /// 0 before the end.
+    runtime: Seconds,
+    is_gone: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    time: Time,
+    job: JobId,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Arrival,
+    Start,
+    Termination,
+    /// Misses and cancellations, which a system that is built again does not get.
+    Other,
+}
+
+impl Ledger {
+    /// The number of events.
+    pub fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    /// The number of jobs that have arrived.
+    pub fn jobs(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// A job that has arrived.
+    pub fn job(&self, id: JobId) -> &Job {
+        &self.jobs[id.index()]
+    }
+
+    /// The jobs in the system, in order of arrival.
+    pub fn present(&self) -> impl Iterator<Item = JobId> {
+        self.jobs.iter().zip(0..).filter(|(job, _)| !job.is_gone).map(|(_, id)| JobId(id))
+    }
+
+    pub fn arrive(&mut self, time: Time, name: Box<str>, submission: Submission) {
+        let job = JobId(self.jobs.len() as u32);
+        self.jobs.push(Job { name, submission, runtime: 0, is_gone: false });
+        self.events.push(Entry { time, job, kind: Kind::Arrival });
+    }
+
+    pub fn start(&mut self, time: Time, job: JobId) {
+        self.events.push(Entry { time, job, kind: Kind::Start });
+    }
+
+    pub fn terminate(&mut self, time: Time, job: JobId, runtime: Seconds) {
+        let entry = &mut self.jobs[job.index()];
+        (entry.runtime, entry.is_gone) = (runtime, true);
+        self.events.push(Entry { time, job, kind: Kind::Termination });
+    }
+
+    pub fn miss(&mut self, time: Time, job: JobId) {
+        self.events.push(Entry { time, job, kind: Kind::Other });
+    }
+
+    pub fn cancel(&mut self, time: Time, job: JobId) {
+        self.jobs[job.index()].is_gone = true;
+        self.events.push(Entry { time, job, kind: Kind::Other });
+    }
+
+    /// The events of the jobs in the system and of the last `keep` ended jobs, in order. Misses are not among them, because
+    /// they are worked out again.
+    pub fn kept<'a>(&'a self, keep: usize, names: &'a Names) -> impl Iterator<Item = Event<'a>> {
+        let mut is_kept: Vec<bool> = self.jobs.iter().map(|job| !job.is_gone).collect();
+        let ended = self.events.iter().rev().filter(|entry| entry.kind == Kind::Termination);
+        ended.take(keep).for_each(|entry| is_kept[entry.job.index()] = true);
+        let kept = self.events.iter().filter(move |entry| is_kept[entry.job.index()]);
+        kept.filter_map(|entry| self.event(entry, names))
+    }
+
+    fn event<'a>(&'a self, entry: &Entry, names: &'a Names) -> Option<Event<'a>> {
+        let Job { name, submission, runtime, .. } = self.job(entry.job);
+        let id = (&**name).into();
+        let what = match entry.kind {
+            Kind::Arrival => {
+                let Submission { user, group, executable, queue, partition, .. } = *submission;
+                let names = [user, group, executable, queue, partition].map(|code| names.name(code));
+                let Submission { procs, estimate, submit, .. } = *submission;
+                What::Arrival(Arrival { id, names, procs, estimate, submit })
+            }
+            Kind::Start => What::Start { id },
+            Kind::Termination => What::Termination { id, runtime: Some(*runtime) },
+            Kind::Other => return None,
+        };
+        Some(Event { time: entry.time, what })
+    }
+}
