@@ -3,9 +3,10 @@
 use std::io::{self, IsTerminal};
 use std::time::SystemTime;
 
-use clap::{ArgMatches, Args};
+use clap::{ArgMatches, Args, ValueEnum};
 
 use super::failure::UsageError;
+use super::help::program_in_page;
 use super::interrupt;
 use super::log::read_log;
 use super::notes::report_cleaning;
@@ -17,7 +18,7 @@ use crate::experiment::Options;
 use crate::production::{InputLine, LONGEST_LINE, ProductionError, Service, learn, read_line};
 use crate::report::Output;
 use crate::text::{counted, grouped};
-use crate::trace::{Cleaning, Source, clean_out};
+use crate::trace::{Cleaning, Source, TraceError, clean_out};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -25,6 +26,7 @@ use crate::trace::{Cleaning, Source, clean_out};
   sim predict --predictor kin --learn-from sacct.txt --state events.jsonl
   sim predict --predictor sbh --learn-from pbs.log < today.jsonl      nothing is kept
   sim predict --state events.jsonl < /dev/null        exit code 0 if this state can be used
+  sim predict --example hook > hook.py                the hook for PBS of `sim help production`
 
 Lines in, one JSON object each. Ids and names are texts or numbers, times are seconds since 1970:
   {\"event\":\"arrival\",\"time\":1700000000,
@@ -48,7 +50,10 @@ again, and the arrival of a job in the system has its prediction in force.
 The state file has the events and not the state of the predictor. It is replayed at the start, also with another predictor:
 then the first answer has the new predictions of all jobs in the system. The file is locked (FILE.lock), and is safe against a
 kill at any moment, but not against a power cut. When it has doubled, the oldest ended jobs are forgotten. If there are events
-in it, --learn-from is not read again.")]
+in it, --learn-from is not read again.
+
+This command can be tried on a log: --predictor 'exec:command=sim predict --predictor kin' of the other commands asks it, and
+gives the results of kin. `sim help production` shows how to connect it to PBS, and what is possible with Slurm.")]
 pub struct PredictArgs {
     /// How runtimes are predicted, name or name:key=value,...; see `sim list predictors`. The predictions of the default are
     /// never above the estimate of the user, except after a missed deadline
@@ -63,6 +68,28 @@ pub struct PredictArgs {
     /// The number of ended jobs that are kept when older ones are forgotten; there are never more than about twice as many
     #[arg(long, value_name = "JOBS", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000), display_order = 4)]
     keep: u32,
+    /// Print a program that connects this command to PBS, in Python, and do nothing else; see `sim help production`
+    #[arg(long, value_enum, value_name = "PROGRAM", display_order = 5)]
+    example: Option<Program>,
+}
+
+/// The programs of the page `sim help production`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Program {
+    /// hook.py: sets soft_walltime of new jobs
+    Hook,
+    /// follow.py: a service that answers the hook and follows the accounting log
+    Follow,
+}
+
+impl Program {
+    fn code(self) -> &'static str {
+        let file = match self {
+            Program::Hook => "hook.py",
+            Program::Follow => "follow.py",
+        };
+        program_in_page("production", file)
+    }
 }
 
 fn checked_predictor(text: &str) -> Result<String, String> {
@@ -70,6 +97,9 @@ fn checked_predictor(text: &str) -> Result<String, String> {
 }
 
 pub fn execute(args: &PredictArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+    if let Some(program) = args.example {
+        return Ok(Output::stdout().fill(|out| out.write_all(program.code().as_bytes()))?);
+    }
     let options = options::read(matches)?;
     refuse_files(args)?;
     let mut service = Service::new(Service::parse_predictor(&args.predictor)?, args.keep as usize);
@@ -134,7 +164,14 @@ fn learn_from(service: &mut Service, name: &str, options: &Options, quiet: bool)
     let mut log = read_log(&Source::from_argument(name), options.read_options(), quiet)?;
     // The size of the machine does not matter here: no job is too wide unless it is said.
     let procs = options.cleaning.procs.or(Some(u32::MAX));
-    let workload = clean_out(&mut log, &Cleaning { procs, ..options.cleaning })?;
+    let workload = match clean_out(&mut log, &Cleaning { procs, ..options.cleaning }) {
+        // The log of a machine that is new. Its batch system must not be without answers for that.
+        Err(TraceError::NoJobs { .. }) => {
+            warning(format_args!("{name} has no ended jobs: nothing was learned from it"));
+            return Ok(());
+        }
+        cleaned => cleaned?,
+    };
     report_cleaning(&log, &workload.cleaning, quiet);
     if workload.unix_start.is_none() {
         warning(format_args!("{name} does not say when it begins (UnixStartTime): its jobs count as very old ones"));

@@ -95,12 +95,7 @@ impl fmt::Display for EngineError {
                 write!(f, "predictor '{predictor}' made no prediction for job {job} at its {event} at time {time}")
             }
             EngineError::BadPrediction { predictor, job, time, prediction, why } => {
-                write!(f, "predictor '{predictor}' predicted {prediction} s for job {job} at time {time}, but ")?;
-                match why {
-                    InvalidReason::TooShort => write!(f, "a prediction is at least 1 s"),
-                    InvalidReason::NotAboveElapsed { elapsed } => write!(f, "it has already run for {elapsed} s"),
-                    InvalidReason::NotInTheSystem => write!(f, "it is neither waiting nor running"),
-                }
+                write!(f, "predictor '{predictor}' predicted {prediction} s for job {job} at time {time}, but {why}")
             }
             EngineError::PredictorFailed { predictor, why } => write!(f, "predictor '{predictor}': {why}"),
             EngineError::BadStart { scheduler, job, time, why } => {

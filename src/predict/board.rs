@@ -4,6 +4,8 @@
 //! would be unknown on a real machine. All other changes are made through a [`BoardKeeper`], which only the engine or a
 //! test has: a predictor cannot get from a board to its keeper.
 
+use std::fmt;
+
 use rustc_hash::FxHashMap;
 
 use crate::job::{JobId, Submission};
@@ -99,6 +101,17 @@ pub enum InvalidReason {
     },
     /// The job is neither waiting nor running.
     NotInTheSystem,
+}
+
+/// As the second half of a sentence about the prediction.
+impl fmt::Display for InvalidReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InvalidReason::TooShort => write!(f, "a prediction is at least 1 s"),
+            InvalidReason::NotAboveElapsed { elapsed } => write!(f, "it has already run for {elapsed} s"),
+            InvalidReason::NotInTheSystem => write!(f, "it is neither waiting nor running"),
+        }
+    }
 }
 
 impl Board {

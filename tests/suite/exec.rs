@@ -3,7 +3,6 @@
 //! The programs are scripts of the shell, so that these tests need nothing else. One more test runs the example in Python.
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -11,7 +10,7 @@ use std::time::{Duration, Instant};
 use shadowtime::engine::{Arrival, Observer};
 use shadowtime::experiment::Setting;
 
-use crate::support::{Folder, Ran, real_log, real_logs, sim, sim_ok};
+use crate::support::{Folder, Ran, has_python, real_log, real_logs, sim, sim_fed, sim_ok, wait_until};
 
 const SIM: &str = env!("CARGO_BIN_EXE_sim");
 
@@ -268,14 +267,6 @@ fn is_running(folder: &Folder, file: &str) -> bool {
     fs::read(format!("/proc/{}/cmdline", pid.trim())).is_ok_and(|line| !line.is_empty())
 }
 
-fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let since = Instant::now();
-    while !is_so() {
-        assert!(since.elapsed() < Duration::from_secs(60), "{what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
 fn assert_all_gone(folder: &Folder) {
     for file in ["mine.sh.pid", "mine.sh.child"] {
         wait_until(file, || !is_running(folder, file));
@@ -457,15 +448,6 @@ fn a_program_in_a_file_is_only_started_if_that_is_allowed() {
     assert!(folder.path("mine.sh.started").exists());
 }
 
-fn has_python(test: &str) -> bool {
-    let found =
-        Command::new("python3").arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success());
-    if !found {
-        let _ = writeln!(std::io::stderr(), "skipped: {test} (there is no python3)");
-    }
-    found
-}
-
 #[test]
 fn the_example_in_python_gives_the_bytes_of_ruh() {
     const TEST: &str = "the_example_in_python_gives_the_bytes_of_ruh";
@@ -521,4 +503,27 @@ fn the_command_is_split_into_words_and_nothing_is_expanded() {
     sim_ok(&["--first", "9", "--predictor", &spec]);
     assert_eq!(folder.read("a folder/mine.sh.words"), "$HOME\n*\na b\n--x=1,2\n{c}\nd  e\n");
     assert!(Path::new(&path).exists());
+}
+
+/// `sim predict` is itself such a program. It works out missed deadlines alone, and is also sent those of the simulation.
+#[test]
+fn the_service_for_production_predicts_as_the_predictor_in_it() {
+    for predictor in
+        ["estimate", "easy++", "ruh:propagate=on", "sbh", "sbh-noest", "gibbons", "downey", "kin", "learned"]
+    {
+        let run = |spec: &str| {
+            let row = sim_ok(&["--first", "800", "--predictor", spec, "--baseline", "none", "--format", "csv"]);
+            named(&row, spec, "P")
+        };
+        let spec = format!("exec:command={SIM} predict -q --predictor {predictor}");
+        assert_eq!(run(&spec), run(predictor), "{predictor}");
+    }
+    // And the other way round: a program answers what the service is asked.
+    let (_folder, spec) = script(ESTIMATE);
+    let arrival = r#"{"event":"arrival","time":1700000000,"job":{"id":"a","user":"u","procs":1,"estimate":77}}"#;
+    let Ran { code, out, err } = sim_fed(&["predict", "-q", "--predictor", &spec], format!("{arrival}\n").as_bytes());
+    assert_eq!((code, out.as_str(), err.as_str()), (0, "{\"predict\":{\"a\":77}}\n", ""));
+    let (_folder, spec) = answering("exit 1");
+    let Ran { code, out, err } = sim_fed(&["predict", "-q", "--predictor", &spec], format!("{arrival}\n").as_bytes());
+    assert!(code == 1 && out.is_empty() && err.contains("ended (exit status: 1) before it answered"), "{err}");
 }

@@ -7,9 +7,8 @@ use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
-use crate::support::{Ran, demo_text, sim, sim_ok};
+use crate::support::{Ran, demo_text, sim, sim_ok, wait_until};
 
 const SIM: &str = env!("CARGO_BIN_EXE_sim");
 
@@ -37,14 +36,6 @@ fn names(folder: &Path) -> Vec<String> {
         fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
-}
-
-fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let since = Instant::now();
-    while !is_so() {
-        assert!(since.elapsed() < Duration::from_secs(60), "{what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 fn send(signal: &str, child: &Child) {

@@ -13,7 +13,7 @@ use shadowtime::metrics::{Measure, summarize};
 use shadowtime::schedule::{Easy, Order};
 
 use crate::size_mean::{FORM, SizeMean};
-use crate::support::{Ran, demo_text, real_log, real_logs, sim, sim_ok};
+use crate::support::{Ran, demo_text, has_python, real_log, real_logs, sim, sim_ok};
 
 const README: &str = include_str!("../../README.md");
 
@@ -89,7 +89,8 @@ fn shell(folder: &Path, command: &str) -> Ran {
 /// The command as it is on a terminal, where tables are the default.
 fn on_a_terminal(command: &str) -> String {
     let plain = ["sim list", "sim generate", "sim estimates", "sim help", "sim trace validate", "sim sweep status"];
-    let has_tables = !command.contains("--format") && !plain.iter().any(|plain| command.starts_with(plain));
+    let is_plain = command.contains("sim predict") || plain.iter().any(|plain| command.starts_with(plain));
+    let has_tables = !command.contains("--format") && !is_plain;
     if has_tables { format!("{command} --format table") } else { command.to_string() }
 }
 
@@ -189,7 +190,8 @@ fn furnished() -> tempfile::TempDir {
 fn is_run(shown: &Shown) -> bool {
     let real = shown.command.contains("-cln.swf.gz") && !shown.output.is_empty();
     let ours = shown.command.starts_with("sim ") || shown.command.contains("| sim ");
-    ours && !real && !shown.command.contains("parallel") && !shown.command.starts_with("sim reproduce")
+    let python = shown.command.contains("python3") && !has_python("pages_show_what_commands_print");
+    ours && !real && !python && !shown.command.contains("parallel") && !shown.command.starts_with("sim reproduce")
 }
 
 #[test]

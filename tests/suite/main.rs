@@ -29,6 +29,8 @@ mod model_users;
 mod one_language;
 mod oracle;
 mod outside;
+#[cfg(unix)]
+mod pbs;
 mod plain;
 mod production;
 mod production_events;

@@ -588,3 +588,16 @@ fn bad_usage_is_told_before_any_event_is_read() {
     let ran = sim(&["predict", "--state", "/no/such/folder/state"]);
     assert!(ran.code == 1 && ran.err.contains("the folder must exist"), "{ran:?}");
 }
+
+/// A new machine has no past. Its batch system is answered all the same.
+#[test]
+fn a_log_without_jobs_is_a_warning() {
+    let folder = Folder::new();
+    for text in ["", "11/14/2023 22:27:00;D;104.pbs;requestor=a@b\n"] {
+        let log = folder.write("pbs.log", text);
+        let line = r#"{"event":"arrival","time":5,"job":{"id":"a","user":"u","procs":1,"estimate":77}}"#;
+        let ran = sim_fed(&["predict", "--learn-from", &log], format!("{line}\n").as_bytes());
+        assert_eq!((ran.code, ran.out.as_str()), (0, "{\"predict\":{\"a\":77}}\n"), "{}", ran.err);
+        assert!(ran.err.contains("pbs.log has no ended jobs: nothing was learned from it"), "{}", ran.err);
+    }
+}

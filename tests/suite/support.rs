@@ -159,3 +159,22 @@ pub fn assert_golden(name: &str, text: &str) {
     }
     assert_eq!(text.lines().count(), expected.lines().count(), "{name} has another number of lines");
 }
+
+/// Whether there is a Python. Otherwise the test is skipped, and says so.
+pub fn has_python(test: &str) -> bool {
+    let found = Command::new("python3").arg("--version").stdout(Stdio::null()).status();
+    let found = found.is_ok_and(|status| status.success());
+    if !found {
+        let _ = writeln!(std::io::stderr(), "skipped: {test} (there is no python3)");
+    }
+    found
+}
+
+/// Waits for something that takes a moment. It fails with this text if it never comes.
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let since = std::time::Instant::now();
+    while !is_so() {
+        assert!(since.elapsed() < std::time::Duration::from_secs(60), "{what}");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}

@@ -87,6 +87,12 @@ const TOPICS: &[Topic] = &[
         text: include_str!("recommendations.md"),
     },
     Topic {
+        name: "production",
+        about: "predictions for a batch system: a hook for PBS, and what is possible with Slurm",
+        command: Some("predict"),
+        text: include_str!("production.md"),
+    },
+    Topic {
         name: "waits",
         about: "predicting when a job will start",
         command: Some("wait"),
@@ -168,6 +174,17 @@ pub fn printed(topic: &str) -> io::Result<String> {
     let mut text = Vec::new();
     page::write(&mut text, topic.text, page::WIDTH)?;
     String::from_utf8(text).map_err(io::Error::other)
+}
+
+/// The code of a program that is part of a page: the first block of Python after the heading with the name of its file.
+///
+/// # Panics
+/// If the page has no such heading.
+pub fn program_in_page(topic: &str, file: &str) -> &'static str {
+    let page = TOPICS.iter().find(|other| other.name == topic).map_or("", |topic| topic.text);
+    let after_heading = page.split_once(&format!("\n### {file}\n")).map(|(_, text)| text);
+    let block = after_heading.and_then(|text| text.split_once("\n```python\n")?.1.split_once("```\n"));
+    block.unwrap_or_else(|| panic!("the page '{topic}' has no program '{file}'")).0
 }
 
 /// Adds to a command line: the command `help`, a list of the topics, and references from commands to their pages.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use super::MOST_OF_A_LINE;
+use super::{MOST_OF_A_LINE, Unanswered};
 
 /// How long a program may take to end by itself after the end of its input.
 const GRACE: Duration = Duration::from_secs(1);
@@ -56,20 +56,6 @@ pub struct Child {
     line: usize,
     /// The number of lines that were read.
     lines: u64,
-}
-
-/// Why there is no answer.
-pub enum Unanswered {
-    /// The program has ended, in this way.
-    Ended(String),
-    /// It did not answer in time.
-    Silent,
-    /// Its line has no end.
-    TooLong,
-    /// It wrote this line, which was not asked for.
-    MoreThanALine(u64),
-    /// The pipes failed.
-    Failed(io::Error),
 }
 
 impl Child {

@@ -11,12 +11,13 @@ mod child;
 mod identity;
 mod protocol;
 
+use std::io;
 use std::time::Duration;
 
 pub use child::end_all;
 pub use identity::digest;
 
-use child::{Child, Unanswered};
+use child::Child;
 use protocol::{Answer, EventName, Greeting, Introduction, fields_of_miss, push_arrival, push_event};
 
 use super::board::{Board, Stage};
@@ -93,6 +94,21 @@ enum Program {
     },
     /// It has broken the contract.
     Failed,
+}
+
+/// Why there is no answer.
+#[cfg_attr(not(unix), allow(dead_code, reason = "no program is started there"))]
+enum Unanswered {
+    /// The program has ended, in this way.
+    Ended(String),
+    /// It did not answer in time.
+    Silent,
+    /// Its line has no end.
+    TooLong,
+    /// It wrote this line, which was not asked for.
+    MoreThanALine(u64),
+    /// The pipes failed.
+    Failed(io::Error),
 }
 
 /// An event that the program is asked about.

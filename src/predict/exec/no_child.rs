@@ -3,21 +3,13 @@
 use std::io;
 use std::time::Duration;
 
+use super::Unanswered;
+
 /// There are no programs to end.
 pub fn end_all() {}
 
 /// A program, which is never started.
 pub enum Child {}
-
-/// Why there is no answer.
-#[allow(dead_code, reason = "the same as on other systems")]
-pub enum Unanswered {
-    Ended(String),
-    Silent,
-    TooLong,
-    MoreThanALine(u64),
-    Failed(io::Error),
-}
 
 impl Child {
     pub fn start(_words: &[String], _timeout: Duration) -> io::Result<Child> {

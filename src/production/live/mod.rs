@@ -15,10 +15,11 @@ use super::event::{Arrival, Event, What};
 use super::ledger::Ledger;
 use super::names::Names;
 use crate::job::{JobId, Submission};
-use crate::predict::{BoardKeeper, Change, InvalidReason, Predictor, Stage, catalog};
+use crate::predict::{BoardKeeper, Change, Fault, InvalidPrediction, Predictor, RunFacts, Stage, catalog};
 use crate::spec::Spec;
 use crate::text::{printable, shortened};
 use crate::time::{Seconds, Time};
+use crate::trace::WideNumbers;
 
 pub(super) use snapshot::Snapshot;
 
@@ -120,6 +121,9 @@ impl LiveSystem {
     /// Handles an event. The answer is then [`LiveSystem::last_answer`].
     pub(super) fn apply(&mut self, event: &Event<'_>) -> Result<(), Rejection> {
         self.check(event).map_err(Rejection::Refused)?;
+        if self.last_time == Time::MIN {
+            self.begin(event.time);
+        }
         self.advance(event).map_err(Rejection::Broken)?;
         self.happen(event).map_err(Rejection::Broken)?;
         self.last_time = event.time;
@@ -127,6 +131,19 @@ impl LiveSystem {
         event.write(&mut self.last.0);
         self.report();
         Ok(())
+    }
+
+    /// Says to the predictor what is known before the first event. A batch system does not send the size of its machine, and
+    /// users and other names have numbers here, in the order in which they appear.
+    fn begin(&mut self, first_submit: Time) {
+        let unix_start = Some(self.board.board().unix_start());
+        self.predictor.on_begin(&RunFacts {
+            trace: "production",
+            procs: 1,
+            first_submit,
+            unix_start,
+            wide: WideNumbers::NONE,
+        });
     }
 
     /// Whether the event can happen. Nothing is changed.
@@ -284,19 +301,15 @@ impl LiveSystem {
             }
         }
         self.board.forget_changes();
-        let Some(invalid) = self.board.invalid_prediction() else { return Ok(()) };
-        let why = match invalid.why {
-            InvalidReason::TooShort => "a prediction is at least 1 s".to_string(),
-            InvalidReason::NotAboveElapsed { elapsed } => format!("it has already run for {elapsed} s"),
-            InvalidReason::NotInTheSystem => "it is neither waiting nor running".to_string(),
-        };
-        Err(format!(
-            "predictor '{}' predicted {} s for {} at time {}, but {why}",
-            self.spec,
-            invalid.prediction,
-            self.in_words(invalid.job),
-            self.board.board().now()
-        ))
+        let Some(fault) = self.board.fault() else { return Ok(()) };
+        let (predictor, time) = (&self.spec, self.board.board().now());
+        Err(match fault {
+            Fault::Failed(why) => format!("predictor '{predictor}': {why}"),
+            Fault::Invalid(InvalidPrediction { job, prediction, why }) => {
+                let job = self.in_words(*job);
+                format!("predictor '{predictor}' predicted {prediction} s for {job} at time {time}, but {why}")
+            }
+        })
     }
 
     fn no_prediction(&self, id: JobId, event: &str) -> String {
