@@ -15,7 +15,7 @@ static ADDED: Mutex<Option<String>> = Mutex::new(None);
 
 /// Installs the signal handlers, on systems that have signals.
 ///
-/// An interrupt (Ctrl-C), SIGTERM and a closed terminal end the program and leave no half-written files. A write
+/// An interrupt (Ctrl-C), SIGTERM, SIGQUIT and a closed terminal end the program and leave no half-written files. A write
 /// beyond the largest size of a file that the shell allows (`ulimit -f`) fails like any other write.
 pub fn watch() {
     #[cfg(unix)]
@@ -36,7 +36,7 @@ mod signals {
     use std::ffi::c_int;
     use std::sync::mpsc;
 
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
     use signal_hook::iterator::Signals;
 
     use super::super::progress::remove_bar;
@@ -74,7 +74,8 @@ mod signals {
         if !is_ignored(SIGXFSZ) {
             let _ = signal_hook::flag::register(SIGXFSZ, &TOO_LARGE);
         }
-        let wanted: Vec<c_int> = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal)).collect();
+        let wanted: Vec<c_int> =
+            [SIGINT, SIGTERM, SIGHUP, SIGQUIT].into_iter().filter(|&signal| !is_ignored(signal)).collect();
         // The thread is started first: once a signal has a handler, its default action cannot be restored.
         let (sender, receiver) = mpsc::channel::<Signals>();
         let handle = move || {

@@ -31,7 +31,7 @@ pub struct ListArgs {
     #[arg(value_enum)]
     what: Option<What>,
     /// Print the source of a predictor of your own instead, in this language; see `sim help predictors`
-    #[arg(long, value_enum, value_name = "LANGUAGE")]
+    #[arg(long, value_enum, value_name = "EXAMPLE")]
     example: Option<Language>,
     #[command(flatten)]
     print: PrintOptions,

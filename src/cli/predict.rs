@@ -69,7 +69,7 @@ pub struct PredictArgs {
     #[arg(long, value_name = "JOBS", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000), display_order = 4)]
     keep: u32,
     /// Print a program that connects this command to PBS, in Python, and do nothing else; see `sim help production`
-    #[arg(long, value_enum, value_name = "PROGRAM", display_order = 5)]
+    #[arg(long, value_enum, value_name = "EXAMPLE", display_order = 5)]
     example: Option<Program>,
 }
 
@@ -103,13 +103,12 @@ pub fn execute(args: &PredictArgs, matches: &ArgMatches, quiet: bool) -> anyhow:
     let options = options::read(matches)?;
     refuse_files(args)?;
     let mut service = Service::new(Service::parse_predictor(&args.predictor)?, args.keep as usize);
-    let mut has_events = false;
     if let Some(file) = &args.state {
-        has_events = open_state(&mut service, file, quiet)?;
+        open_state(&mut service, file, quiet)?;
         interrupt::add_to_message(format!("{file} has all events that were answered"));
     }
     if let Some(log) = &args.learn_from {
-        if !has_events {
+        if service.system().is_new() {
             learn_from(&mut service, log, &options, quiet)?;
         } else if !quiet {
             note(format_args!("{log} was not read: the state file has events already"));
@@ -140,14 +139,14 @@ fn refuse_files(args: &PredictArgs) -> Result<(), UsageError> {
     refuse_collisions(&outputs, &inputs, true).map(|_| ())
 }
 
-/// Replays the events of the state file. Returns whether it has any.
-fn open_state(service: &mut Service, file: &str, quiet: bool) -> Result<bool, ProductionError> {
+/// Replays the events of the state file.
+fn open_state(service: &mut Service, file: &str, quiet: bool) -> Result<(), ProductionError> {
     let replayed = {
         let progress = Progress::counting("replaying", "events", None, quiet);
         service.open_state(file, &mut |events| progress.set(events))?
     };
     if quiet {
-        return Ok(replayed.events > 0);
+        return Ok(());
     }
     if let Some(other) = replayed.other_predictor {
         let own = service.system().spec().in_full();
@@ -157,7 +156,7 @@ fn open_state(service: &mut Service, file: &str, quiet: bool) -> Result<bool, Pr
         let (events, jobs) = (counted(replayed.events, "event"), counted(service.system().jobs() as u64, "job"));
         note(format_args!("{file}: {events} replayed, {jobs} waiting or running"));
     }
-    Ok(replayed.events > 0)
+    Ok(())
 }
 
 fn learn_from(service: &mut Service, name: &str, options: &Options, quiet: bool) -> anyhow::Result<()> {

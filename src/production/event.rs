@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 
-use crate::text::{printable, shortened};
+use crate::text::shortened;
 use crate::time::{FOREVER, Seconds, Time};
 
 /// The latest time of an event. A time in milliseconds is above it, and so is refused instead of ending the use of all
@@ -219,7 +219,7 @@ impl<'a> RawLine<'a> {
             }
             "miss" => What::Miss { id: id()? },
             "cancellation" => What::Cancellation { id: id()? },
-            other => return Err(format!("the event '{}' is unknown: give {kinds}", shown(other))),
+            other => return Err(format!("the event '{}' is unknown: give {kinds}", shortened(other))),
         };
         Ok(Event { time, what })
     }
@@ -246,10 +246,6 @@ impl<'a> RawJob<'a> {
 /// The text of a name; None if it is one of those that mean an unknown one.
 fn known(name: Option<Name<'_>>) -> Option<Cow<'_, str>> {
     name.map(|Name(text)| text).filter(|text| !matches!(&**text, "" | "-1"))
-}
-
-fn shown(text: &str) -> String {
-    printable(&shortened(text)).into_owned()
 }
 
 /// A text, or a number, which stands for its digits.

@@ -135,6 +135,8 @@ impl Service {
     /// If the predictor breaks its contract, or the state file cannot be written. Nothing can follow.
     pub fn answer(&mut self, line: &[u8]) -> Result<&[u8], ProductionError> {
         self.lines += 1;
+        // Some programs begin their output with the mark of UTF-8.
+        let line = line.strip_prefix(b"\xef\xbb\xbf".as_slice()).filter(|_| self.lines == 1).unwrap_or(line);
         match parse(line) {
             Ok(Line::Event(event)) => self.answer_event(&event),
             Ok(Line::Hello { unix_start }) => self.answer_hello(unix_start),

@@ -108,6 +108,10 @@ fn right_form_of_value(key: &str, text: &str, is_valid: &dyn Fn(&str) -> bool) -
         _ => {
             let mut values = text.split(',').take_while(|value| is_valid(value));
             let values: Vec<&str> = values.by_ref().take(MOST_READ).collect();
+            // Where any text is valid, this is the next key and not another value.
+            if values.iter().skip(1).any(|value| value.contains('=')) {
+                return None;
+            }
             return match values.len() {
                 0 => {
                     let value = text.split(',').next().filter(|value| Range::find(value).is_none())?;

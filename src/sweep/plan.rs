@@ -10,7 +10,7 @@ use twox_hash::XxHash3_128;
 
 use crate::metrics::LINE_FORMAT;
 use crate::parallel;
-use crate::predict::catalog::{digest_of_program, program};
+use crate::predict::catalog::digest_of_program;
 use crate::report::{Output, OutputError};
 use crate::settings_file;
 use crate::spec::{Spec, SpecError};
@@ -219,13 +219,14 @@ pub struct Keys {
     pub keys: Vec<Option<CellKey>>,
     /// The state of each log; the key None is the embedded log.
     pub logs: BTreeMap<Option<String>, LogState>,
-    /// The hash of each program that predicts, by its command, or why there is none.
+    /// The hash of each program that predicts, by the spec in full, or why there is none.
     pub programs: BTreeMap<String, Result<u128, String>>,
 }
 
 impl Keys {
     /// Computes the key of each cell, which takes reading every log once, and starting every program that predicts once. For
-    /// a log that cannot be read now, the recorded content is used, so that its finished cells stay finished.
+    /// a log that cannot be read now, the recorded content is used, so that its finished cells stay finished; likewise for a
+    /// program that cannot be started.
     pub fn of(cells: &dyn Cells, store: &Store, threads: usize) -> Keys {
         let Inputs { logs, programs } = Inputs::of(cells);
         let logs: Vec<Option<String>> = logs.into_iter().collect();
@@ -234,8 +235,12 @@ impl Keys {
             state(log).or_else(|error| then().ok_or(error))
         };
         let states = parallel::map(&logs, threads, now_or_then, |_| ());
-        let programs = programs.into_iter().map(|(command, spec)| (command, digest_of_program(&spec)));
-        Keys::with(cells, logs.into_iter().zip(states).collect(), programs.collect())
+        let programs: Vec<(String, Spec)> = programs.into_iter().collect();
+        let now_or_then =
+            |(name, spec): &(String, Spec)| digest_of_program(spec).or_else(|error| store.program(name).ok_or(error));
+        let digests = parallel::map(&programs, threads, now_or_then, |_| ());
+        let programs = programs.into_iter().map(|(name, _)| name).zip(digests).collect();
+        Keys::with(cells, logs.into_iter().zip(states).collect(), programs)
     }
 
     /// The same from what the parts of the sweep have recorded, without reading the logs and without starting programs.
@@ -245,7 +250,7 @@ impl Keys {
             Some(name) => store.log(name).map(|state| (log.clone(), state.clone())),
         };
         let Inputs { logs, programs } = Inputs::of(cells);
-        let digest = |command: String| store.program(&command).map(|digest| (command, Ok(digest)));
+        let digest = |name: String| store.program(&name).map(|digest| (name, Ok(digest)));
         let programs = programs.into_keys().filter_map(digest).collect();
         Keys::with(cells, logs.into_iter().filter_map(known).collect(), programs)
     }
@@ -268,8 +273,7 @@ impl Keys {
             );
             // The options have its command; this is what the command does not say.
             for spec in cell.options.programs() {
-                let command = program(spec)?;
-                let _ = write!(text, "\nprogram {:032x}", programs.get(command)?.as_ref().ok()?);
+                let _ = write!(text, "\nprogram {:032x}", programs.get(&spec.in_full())?.as_ref().ok()?);
             }
             Some(XxHash3_128::oneshot(text.as_bytes()))
         };
@@ -279,8 +283,8 @@ impl Keys {
     /// Why the log of a cell cannot be read, or its program cannot be used; None if they can, or if that is not known.
     pub fn error(&self, cell: &GridCell) -> Option<&str> {
         let log = self.logs.get(&cell.trace).and_then(|state| state.as_ref().err());
-        let mut programs = cell.options.programs().filter_map(program);
-        let of_program = || programs.find_map(|command| self.programs.get(command)?.as_ref().err());
+        let mut programs = cell.options.programs();
+        let of_program = || programs.find_map(|spec| self.programs.get(&spec.in_full())?.as_ref().err());
         log.or_else(of_program).map(String::as_str)
     }
 
@@ -294,7 +298,7 @@ impl Keys {
 #[derive(Default)]
 struct Inputs {
     logs: BTreeSet<Option<String>>,
-    /// A spec for each command of a program that predicts.
+    /// The specs of programs that predict, by the spec in full: a version may depend on the keys.
     programs: BTreeMap<String, Spec>,
 }
 
@@ -304,9 +308,7 @@ impl Inputs {
         for at in 0..cells.count() {
             let cell = cells.cell(at);
             for spec in cell.options.programs() {
-                if let Some(command) = program(spec).filter(|&command| !inputs.programs.contains_key(command)) {
-                    inputs.programs.insert(command.to_string(), spec.clone());
-                }
+                inputs.programs.entry(spec.in_full()).or_insert_with(|| spec.clone());
             }
             inputs.logs.insert(cell.trace);
         }

@@ -113,16 +113,16 @@ pub fn run(
         .filter_map(|(log, state)| Some((log.as_ref()?, state)))
         .filter(|(log, state)| store.log(log) != Some(state))
         .collect();
-    let programs = keys.programs.iter().filter_map(|(command, digest)| Some((command, *digest.as_ref().ok()?)));
+    let programs = keys.programs.iter().filter_map(|(spec, digest)| Some((spec, *digest.as_ref().ok()?)));
     let changed_programs: Vec<(&String, u128)> =
-        programs.filter(|(command, digest)| store.program(command) != Some(*digest)).collect();
+        programs.filter(|(spec, digest)| store.program(spec) != Some(*digest)).collect();
     if pending.is_empty() && changed_logs.is_empty() && changed_programs.is_empty() {
         return Ok(report);
     }
     let mut part = store.new_part()?;
     // Before the cells, so that a reader of the part can compute their keys.
     changed_logs.into_iter().try_for_each(|(log, state)| part.log(log, state))?;
-    changed_programs.into_iter().try_for_each(|(command, digest)| part.program(command, digest))?;
+    changed_programs.into_iter().try_for_each(|(spec, digest)| part.program(spec, digest))?;
     let workers = Workers {
         cells,
         keys,

@@ -32,7 +32,7 @@ pub struct Store {
     failed: FxHashMap<CellKey, String>,
     /// The last recorded state of each log.
     logs: BTreeMap<String, LogState>,
-    /// The last recorded hash of each program, by its command.
+    /// The last recorded hash of each program, by the spec in full.
     programs: BTreeMap<String, u128>,
     /// The number of lines that were cut short or damaged.
     pub damaged: usize,
@@ -104,7 +104,7 @@ impl Store {
                 }
                 Some(PartLine::Failed { key, message }) => drop(self.failed.insert(key, message)),
                 Some(PartLine::Log { log, state }) => drop(self.logs.insert(log, state)),
-                Some(PartLine::Program { command, digest }) => drop(self.programs.insert(command, digest)),
+                Some(PartLine::Program { spec, digest }) => drop(self.programs.insert(spec, digest)),
                 None => self.damaged += 1,
             }
             from += length as u64;
@@ -127,8 +127,8 @@ impl Store {
     }
 
     /// The last recorded hash of a program; None if there is no record.
-    pub fn program(&self, command: &str) -> Option<u128> {
-        self.programs.get(command).copied()
+    pub fn program(&self, spec: &str) -> Option<u128> {
+        self.programs.get(spec).copied()
     }
 
     /// The row of a finished cell, without the label of its log; None if it is not finished.
@@ -224,8 +224,8 @@ impl PartWriter {
     /// # Errors
     ///
     /// If the part cannot be written.
-    pub fn program(&mut self, command: &str, digest: u128) -> Result<(), OutputError> {
-        self.append(&format!("program {digest:032x} {}", escape_line(command)))
+    pub fn program(&mut self, spec: &str, digest: u128) -> Result<(), OutputError> {
+        self.append(&format!("program {digest:032x} {}", escape_line(spec)))
     }
 
     /// Waits until all lines are on the disk.
@@ -262,7 +262,7 @@ enum PartLine {
         state: LogState,
     },
     Program {
-        command: String,
+        spec: String,
         digest: u128,
     },
 }
@@ -285,7 +285,7 @@ fn read_line(line: &[u8]) -> Option<PartLine> {
         "ok" => Some(PartLine::Done { key, row: line.len() - rest.len()..line.len() }),
         "failed" => Some(PartLine::Failed { key, message: unescape_line(rest) }),
         "log" => Some(PartLine::Log { log: unescape_line(rest), state: Ok(key) }),
-        "program" => Some(PartLine::Program { command: unescape_line(rest), digest: key }),
+        "program" => Some(PartLine::Program { spec: unescape_line(rest), digest: key }),
         _ => None,
     }
 }

@@ -35,10 +35,11 @@ impl WideNumbers {
         })
     }
 
-    /// The number that a code stands for, as it was in the log; -1 if it is unknown.
+    /// The number that a code stands for, as it was in the log; -1 if it is unknown. A code that this table does not have is
+    /// returned as it is, so that different names stay different.
     pub fn number(&self, code: i32) -> i64 {
         match usize::try_from(-2 - i64::from(code)) {
-            Ok(at) => self.numbers.get(at).copied().unwrap_or(-1),
+            Ok(at) => self.numbers.get(at).copied().unwrap_or(code.into()),
             Err(_) => i64::from(code),
         }
     }
@@ -56,6 +57,6 @@ mod tests {
         assert_eq!(codes, [0, 7, i32::MAX, -2, -3, -4, -2]);
         assert_eq!(codes.map(|code| wide.number(code)), numbers);
         assert_eq!([-1, -2, -9, i64::MIN].map(|number| wide.code(number)), [-1; 4]);
-        assert_eq!(wide.number(-1), -1);
+        assert_eq!((wide.number(-1), wide.number(-9)), (-1, -9));
     }
 }

@@ -187,7 +187,11 @@ fn a_program_that_breaks_the_contract_is_an_error_that_names_event_job_and_line(
             &["ended (exit status: 3) before it answered the arrival of job 1 (id 1) at time 0"][..],
         ),
         ("kill -9 $$".to_string(), &["ended (signal: 9 (SIGKILL)) before it answered"]),
-        ("exec >&-; sleep 30".to_string(), &["before it answered the arrival of job 1"]),
+        (
+            "exec >&-; sleep 30".to_string(),
+            &["ended (it has closed its output) before it answered the arrival of job 1"],
+        ),
+        (r#"echo '[{"1":5}]'"#.to_string(), &[first, "this is an array; it should be like"]),
         ("echo hello".to_string(), &[first, "'hello': expected value at column 1; it should be like"]),
         ("echo '{}'".to_string(), &[first, "which has no prediction for this job"]),
         (predict(r#"{"predict":{"$id":0}}"#), &[first, "a whole number of seconds from 1 to"]),
@@ -235,6 +239,9 @@ fn a_program_that_does_not_introduce_itself_is_an_error() {
     for (spec, message) in [
         ("exec", "predictor 'exec': name the program: exec:command=python3 my.py"),
         ("exec:timeout=5s", "name the program"),
+        ("exec:comand=sh a", "no key 'comand'; did you mean 'command'?"),
+        ("exec:command=sh a,Timeout=5s", "no key 'Timeout'; did you mean 'timeout'?"),
+        ("exec:command=sh -c 'a,b'", "a command with commas is written in double quotes"),
         ("exec:command=sh 'a", "has a quotation mark without the one that ends it"),
         ("exec:command=\"sh a", "a '\"' without the one that ends it"),
         ("exec:command=x,timeout=0", "is not a duration of at least 1s"),
@@ -251,7 +258,7 @@ fn a_silent_program_is_an_error_after_the_timeout() {
         let since = Instant::now();
         let error = failure(&format!("{spec},timeout=1s"));
         assert!(
-            error.contains("did not answer the arrival of job 1 (id 1) at time 0 within 1s; the key timeout"),
+            error.contains("did not answer the arrival of job 1 (id 1) at time 0 within 1s; it must flush"),
             "{error}"
         );
         assert!(since.elapsed() < Duration::from_secs(20));
@@ -263,6 +270,10 @@ const WITH_CHILD: &str = "sleep 1000 & echo $! > \"$0.child\"; echo $$ > \"$0.pi
 
 fn is_running(folder: &Folder, file: &str) -> bool {
     let pid = fs::read_to_string(folder.path(file)).unwrap();
+    // The script was ended before it wrote the number, so it has started nothing.
+    if pid.trim().is_empty() {
+        return false;
+    }
     // A process that has ended but was not waited for has no command line.
     fs::read(format!("/proc/{}/cmdline", pid.trim())).is_ok_and(|line| !line.is_empty())
 }
@@ -315,7 +326,7 @@ fn no_process_is_left_after_an_interrupt() {
         (text.replace("do\n", "do sleep 1000\n"), &["-q"]),
         (text.clone(), &["-q", "sweep", "--load", "0.5..1.5:0.001", "--threads", "4", "--out", "study"]),
     ] {
-        for signal in ["-INT", "-TERM", "-HUP"] {
+        for signal in ["-INT", "-TERM", "-HUP", "-QUIT"] {
             let (folder, spec) = script(&text);
             let child = started(&folder, &[arguments, &["--predictor", &format!("{spec},timeout=1000s")]].concat());
             let group = format!("{}", child.id());
@@ -411,7 +422,10 @@ fn a_sweep_computes_again_what_a_changed_program_has_computed() {
     assert_eq!(sim_ok(&["sweep", "status", &out]).lines().next(), Some("4 cells: 4 done, 0 failed, 0 missing"));
     sim_ok(&["sweep", "merge", &out]);
     assert!(!folder.path("inner.sh.started").exists());
-    let Ran { code, err, .. } = sweep(&["--resume"]);
+    // If the program cannot be started, finished cells stay finished.
+    computed("a broken program", 0, &[]);
+    let other = spec.replace("{1|2}", "3");
+    let Ran { code, err, .. } = sim(&["sweep", "--predictor", &other, "--out", &folder.text("new")]);
     assert!(code == 1 && err.contains("ended (exit status: 1) before it answered the greeting"), "{err}");
 }
 
@@ -523,7 +537,40 @@ fn the_service_for_production_predicts_as_the_predictor_in_it() {
     let arrival = r#"{"event":"arrival","time":1700000000,"job":{"id":"a","user":"u","procs":1,"estimate":77}}"#;
     let Ran { code, out, err } = sim_fed(&["predict", "-q", "--predictor", &spec], format!("{arrival}\n").as_bytes());
     assert_eq!((code, out.as_str(), err.as_str()), (0, "{\"predict\":{\"a\":77}}\n", ""));
+    // It can tell users apart by their numbers: this one predicts the number of the user.
+    let (_folder, spec) = answering(
+        r#"id=${line#*\"id\":\"}; user=${line#*\"user\":-}; echo "{\"predict\":{\"${id%%\"*}\":${user%%,*}}}""#,
+    );
+    let both = format!("{arrival}\n{}\n", arrival.replace(r#""a""#, r#""b""#).replace(r#""u""#, r#""v""#));
+    let Ran { out, err, .. } = sim_fed(&["predict", "-q", "--predictor", &spec], both.as_bytes());
+    assert_eq!(out, "{\"predict\":{\"a\":2}}\n{\"predict\":{\"b\":3}}\n", "{err}");
     let (_folder, spec) = answering("exit 1");
     let Ran { code, out, err } = sim_fed(&["predict", "-q", "--predictor", &spec], format!("{arrival}\n").as_bytes());
     assert!(code == 1 && out.is_empty() && err.contains("ended (exit status: 1) before it answered"), "{err}");
+}
+
+#[test]
+fn a_version_may_depend_on_the_keys_of_the_program() {
+    let folder = Folder::new();
+    let loop_of_estimate = ESTIMATE.split_once("]}'\n").unwrap().1;
+    let path = folder.write(
+        "mine.sh",
+        format!(
+            "read -r hello\nversion=1\ncase $hello in *'\"size\":\"2\"'*) version=$(cat \"$0.version\");; esac\n\
+             echo \"{{\\\"name\\\":\\\"x\\\",\\\"version\\\":\\\"$version\\\",\\\"events\\\":[\\\"arrival\\\"]}}\"\n{loop_of_estimate}"
+        ),
+    );
+    let spec = format!("exec:command=sh {path},size={{1|2}}");
+    let out = folder.text("study");
+    let sweep = |more: &[&str]| {
+        let Ran { code, err, .. } =
+            sim(&[&["sweep", "--first", "30", "--predictor", &spec, "--out", &out], more].concat());
+        assert_eq!(code, 0, "{err}");
+        err
+    };
+    folder.write("mine.sh.version", "1");
+    assert!(sweep(&[]).contains("2 cells: 0 reused, 2 computed"));
+    folder.write("mine.sh.version", "2");
+    let err = sweep(&["--resume"]);
+    assert!(err.contains("2 cells: 1 reused, 1 computed"), "{err}");
 }

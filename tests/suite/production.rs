@@ -184,7 +184,8 @@ fn a_kill_at_any_moment_changes_no_answer() {
         while answered < lines.len() {
             let mut running = Running::start(&args);
             let mut stdin = running.child.stdin.take().unwrap();
-            let rest = lines[answered..].join("\n");
+            // Not all at once, so that many kills are needed.
+            let rest = lines[answered..(answered + 600).min(lines.len())].join("\n") + "\n";
             let writing = std::thread::spawn(move || {
                 let _ = stdin.write_all(rest.as_bytes());
             });
@@ -551,9 +552,9 @@ fn another_predictor_gets_the_events_of_the_first() {
     ask(&mut kin, probe);
     let changed = sim_fed(&["predict", "--predictor", "kin", "--state", &state], probe.as_bytes());
     let answer: serde_json::Value = serde_json::from_str(&changed.out).unwrap();
-    let told = answer["predict"].as_object().unwrap();
-    assert!(told.len() == kin.system().jobs() && told.len() > 5, "{answer}");
-    for (id, prediction) in told {
+    let new = answer["predict"].as_object().unwrap();
+    assert!(new.len() == kin.system().jobs() && new.len() > 5, "{answer}");
+    for (id, prediction) in new {
         assert_eq!(prediction.as_i64(), kin.system().prediction(id), "{id}");
     }
     assert!(
@@ -566,7 +567,7 @@ fn another_predictor_gets_the_events_of_the_first() {
 }
 
 #[test]
-fn bad_usage_is_told_before_any_event_is_read() {
+fn bad_usage_is_an_error_before_any_event_is_read() {
     let folder = Folder::new();
     let packed = folder.text("x.gz");
     let log = folder.write("log.swf", "; MaxProcs: 4\n1 5 0 5 1 1 1 1 9 1 1 1 1 1 1 1 1 1\n");
@@ -600,4 +601,20 @@ fn a_log_without_jobs_is_a_warning() {
         assert_eq!((ran.code, ran.out.as_str()), (0, "{\"predict\":{\"a\":77}}\n"), "{}", ran.err);
         assert!(ran.err.contains("pbs.log has no ended jobs: nothing was learned from it"), "{}", ran.err);
     }
+}
+
+/// After everything was forgotten the state still has a time, before which nothing can be learned.
+#[test]
+fn a_state_without_jobs_does_not_learn_from_an_older_log() {
+    let folder = Folder::new();
+    let state = folder.text("state");
+    let arrival = r#"{"event":"arrival","time":1700000000,"job":{"id":"asked.1","user":"u","procs":1,"estimate":77}}"#;
+    let cancellation = r#"{"event":"cancellation","time":1700000000,"id":"asked.1"}"#;
+    let ran = sim_fed(&["predict", "-q", "--state", &state], format!("{arrival}\n{cancellation}\n").as_bytes());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    // Another predictor: the file is written again, without the job that is gone.
+    assert_eq!(sim(&["predict", "-q", "--state", &state, "--predictor", "kin"]).code, 0);
+    let log = folder.write("log.swf", "; UnixStartTime: 1600000000\n1 0 0 5 1 1 1 1 9 1 1 1 1 1 1 1 1 1\n");
+    let ran = sim(&["predict", "--state", &state, "--predictor", "kin", "--learn-from", &log]);
+    assert!(ran.code == 0 && ran.err.contains("was not read: the state file has events already"), "{}", ran.err);
 }

@@ -24,7 +24,7 @@ impl Predictor for Half {
 
 static PERCENT: Key =
     Key { name: "percent", kind: Kind::Whole { least: 1 }, default: "50", about: "how much of the estimate" };
-static HALF: Form = Form { name: "half", about: "half of the estimate", keys: &[PERCENT] };
+static HALF: Form = Form { name: "half", about: "a part of the estimate", keys: &[PERCENT] };
 static MINE: [Entry; 1] = [(&HALF, |spec| Box::new(Half(spec.whole("percent"))))];
 
 fn main() -> std::process::ExitCode {

@@ -16,6 +16,9 @@ use super::{MOST_OF_A_LINE, Unanswered};
 /// How long a program may take to end by itself after the end of its input.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// How long it may take to end after a request to end at once: it may have to end programs of its own.
+const LAST_MOMENT: Duration = Duration::from_millis(200);
+
 /// All programs that run, so that an interrupt can end them.
 static RUNNING: Mutex<Running> = Mutex::new(Running { groups: Vec::new(), is_over: false });
 
@@ -34,13 +37,35 @@ fn running() -> MutexGuard<'static, Running> {
 pub fn end_all() {
     let mut running = running();
     running.is_over = true;
-    running.groups.drain(..).for_each(end_group);
+    end_groups(&std::mem::take(&mut running.groups));
 }
 
-/// Ends all processes of a group. The group exists until its first process is waited for.
-fn end_group(group: Pid) {
-    // It may have ended by itself.
-    let _ = kill_process_group(group, Signal::KILL);
+/// Ends all processes of these groups. A group exists until its first process is waited for.
+fn end_groups(groups: &[Pid]) {
+    // Errors are ignored: processes may have ended by themselves.
+    for &group in groups {
+        let _ = kill_process_group(group, Signal::TERM);
+    }
+    wait_while(LAST_MOMENT, || groups.iter().any(|&group| runs(group)));
+    for &group in groups {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+}
+
+/// Whether a process runs that this one has started. If it has ended it stays a zombie, so that its group still exists.
+fn runs(process: Pid) -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    matches!(waitid(WaitId::Pid(process), options), Ok(None))
+}
+
+/// Waits until something is no longer so, but not longer than this.
+fn wait_while(most: Duration, is_so: impl Fn() -> bool) {
+    let began = Instant::now();
+    let mut pause = Duration::from_micros(100);
+    while is_so() && began.elapsed() < most {
+        thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
 }
 
 /// A program that runs.
@@ -91,13 +116,17 @@ impl Child {
         self.lines
     }
 
+    /// The last line that the program has written, without its end.
+    pub fn last_line(&self) -> &[u8] {
+        let line = self.read[..self.line].strip_suffix(b"\n").unwrap_or(&[]);
+        // Also the line end of other systems.
+        line.strip_suffix(b"\r").unwrap_or(line)
+    }
+
     /// Sends a line, which ends with a newline, and returns the line that answers it, without its newline.
     pub fn ask(&mut self, line: &[u8]) -> Result<&[u8], Unanswered> {
         match self.exchange(line) {
-            Ok(()) => Ok(self.read[..self.line].strip_suffix(b"\n").map_or(&[][..], |line| {
-                // Also the line end of other systems.
-                line.strip_suffix(b"\r").unwrap_or(line)
-            })),
+            Ok(()) => Ok(self.last_line()),
             Err(unanswered) => {
                 // An interrupt has ended the program: there is no error to report.
                 if running().is_over {
@@ -164,49 +193,41 @@ impl Child {
 
     /// How the program has ended, or is about to end: its output is closed.
     fn ended(&mut self) -> Unanswered {
-        self.close(Some(GRACE));
+        let has_ended = self.close(GRACE);
         Unanswered::Ended(match self.process.try_wait() {
-            Ok(Some(status)) => status.to_string(),
-            _ => "its output is closed".to_string(),
+            Ok(Some(status)) if has_ended => status.to_string(),
+            _ => "it has closed its output".to_string(),
         })
     }
 
     /// Ends the program without waiting for it.
     pub fn end_at_once(&mut self) {
-        self.close(None);
+        self.close(Duration::ZERO);
     }
 
-    /// Closes the input of the program, gives it some time to end by itself, and ends everything that is left of it.
-    fn close(&mut self, grace: Option<Duration>) {
+    /// Closes the input of the program, gives it some time to end by itself, and ends everything that is left of it. Returns
+    /// whether it had ended by itself.
+    fn close(&mut self, grace: Duration) -> bool {
         if self.pipes.take().is_none() {
-            return;
+            return false;
         }
-        let began = Instant::now();
-        let mut pause = Duration::from_micros(100);
-        while grace.is_some_and(|grace| began.elapsed() < grace) && self.runs() {
-            thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(20));
-        }
+        wait_while(grace, || runs(self.group));
+        let has_ended = !runs(self.group);
+        end_groups(&[self.group]);
         {
             // Once this process has waited for the program, its group may be that of another.
             let mut running = running();
             running.groups.retain(|&group| group != self.group);
-            end_group(self.group);
         }
         let _ = self.process.wait();
-    }
-
-    /// Whether the first process of the program runs. It stays a zombie, so that its group still exists.
-    fn runs(&self) -> bool {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        matches!(waitid(WaitId::Pid(self.group), options), Ok(None))
+        has_ended
     }
 }
 
 impl Drop for Child {
     fn drop(&mut self) {
         // A panic must not be delayed.
-        self.close((!thread::panicking()).then_some(GRACE));
+        self.close(if thread::panicking() { Duration::ZERO } else { GRACE });
     }
 }
 

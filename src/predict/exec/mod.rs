@@ -24,6 +24,7 @@ use super::board::{Board, Stage};
 use super::deadline;
 use super::predictor::{PredictAgain, Predictor, RunFacts};
 use crate::job::JobId;
+use crate::similar::did_you_mean;
 use crate::spec::{Form, Key, Kind, Spec, SpecError};
 use crate::text::shortened;
 use crate::time::{Seconds, print_duration};
@@ -42,7 +43,7 @@ pub const FORM: Form = Form {
             name: "timeout",
             kind: Kind::Duration { least: 1 },
             default: "10s",
-            about: "how long it may take to answer",
+            about: "how long it may take to answer, also to start",
         },
         Key { name: "KEY", kind: Kind::Others, default: "", about: "any other key is passed to the program" },
     ],
@@ -59,7 +60,10 @@ fn command(text: &str) -> Result<String, String> {
     match shlex::split(text) {
         Some(words) if !words.is_empty() || text.is_empty() => Ok(text.to_string()),
         Some(_) => Err(format!("'{text}' has no word")),
-        None => Err(format!("'{text}' has a quotation mark without the one that ends it")),
+        None => Err(format!(
+            "'{text}' has a quotation mark without the one that ends it (a command with commas is written in double \
+             quotes: command=\"...\")"
+        )),
     }
 }
 
@@ -68,8 +72,13 @@ fn words(command: &str) -> Vec<String> {
     shlex::split(command).unwrap_or_default()
 }
 
-/// A spec of `exec` needs a command.
+/// A spec of `exec` needs a command, and no key that is probably one of its own, mistyped.
 pub fn check(spec: &Spec) -> Result<(), SpecError> {
+    let own = || FORM.own_keys().iter().map(|key| key.name);
+    let mistyped = spec.others().map(|(key, _)| (key, did_you_mean(&key.to_lowercase(), own())));
+    if let Some((key, meant)) = mistyped.into_iter().find(|(_, meant)| !meant.is_empty()) {
+        return Err(SpecError(format!("predictor '{spec}': no key '{key}'{meant}")));
+    }
     match spec.text("command").is_empty() {
         true => Err(SpecError(format!("predictor '{spec}': name the program: exec:command=python3 my.py"))),
         false => Ok(()),
@@ -168,7 +177,8 @@ impl Exec {
         match why {
             Unanswered::Ended(how) => format!("the program '{command}' ended ({how}) before it answered {asked}"),
             Unanswered::Silent => format!(
-                "the program '{command}' did not answer {asked} within {}; the key timeout allows another time",
+                "the program '{command}' did not answer {asked} within {}; it must flush its output after each line \
+                 (Python: print(..., flush=True)), and the key timeout allows more time",
                 print_duration(timeout)
             ),
             Unanswered::TooLong => {
@@ -268,10 +278,10 @@ impl Predictor for Exec {
             && let Program::Started { child, .. } = &self.program
         {
             let (command, line, number) = (&self.command, child.lines(), board.number(id));
-            let (id, now) = (protocol::id(id), board.now());
+            let (id, now, read) = (protocol::id(id), board.now(), shown(child.last_line()));
             let why = format!(
                 "the program '{command}' answered the arrival of job {number} (id {id}) at time {now} with line {line} of \
-                 its output, which has no prediction for this job"
+                 its output, '{read}', which has no prediction for this job"
             );
             self.fail(board, why);
         }

@@ -174,8 +174,9 @@ pub struct Introduction {
 impl Introduction {
     pub fn parse(line: &[u8]) -> Result<Introduction, String> {
         const FORM: &str = r#"{"name":"mine","version":"1","events":["arrival","termination"]}"#;
-        let introduction: Introduction =
-            serde_json::from_slice(line).map_err(|error| format!("{}; it should be like {FORM}", in_words(&error)))?;
+        let introduction: Introduction = read(line).map_err(|why| {
+            format!("{why}; it should be like {FORM} (standard output is for answers only, messages belong to standard error)")
+        })?;
         match introduction.wants(EventName::Arrival) {
             true => Ok(introduction),
             false => Err("'arrival' must be one of its events".to_string()),
@@ -198,14 +199,18 @@ pub struct Answer<'a> {
 
 impl<'a> Answer<'a> {
     pub fn parse(line: &'a [u8]) -> Result<Answer<'a>, String> {
-        serde_json::from_slice(line)
-            .map_err(|error| format!(r#"{}; it should be like {{"predict":{{"17":3600}}}} or {{}}"#, in_words(&error)))
+        read(line).map_err(|why| format!(r#"{why}; it should be like {{"predict":{{"17":3600}}}} or {{}}"#))
     }
 }
 
-/// An error of a line, without the number of the line, which is always 1.
-fn in_words(error: &serde_json::Error) -> String {
-    error.to_string().replace(" at line 1 column", " at column")
+/// Reads a line that is a JSON object.
+fn read<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<T, String> {
+    // The fields of a struct could also be read from an array.
+    if line.trim_ascii_start().starts_with(b"[") {
+        return Err("this is an array".to_string());
+    }
+    // The number of the line is always 1.
+    serde_json::from_slice(line).map_err(|error| error.to_string().replace(" at line 1 column", " at column"))
 }
 
 fn predictions<'a, D: Deserializer<'a>>(deserializer: D) -> Result<Vec<(Cow<'a, str>, Seconds)>, D::Error> {
@@ -251,6 +256,14 @@ impl<'a> Deserialize<'a> for Prediction {
                 match (1..=LONGEST).contains(&number) {
                     true => Ok(Prediction(number)),
                     false => Err(E::invalid_value(de::Unexpected::Signed(number), &self)),
+                }
+            }
+
+            /// Languages with one kind of numbers write 3600.0.
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Prediction, E> {
+                match number.fract() == 0.0 && (1.0..=LONGEST as f64).contains(&number) {
+                    true => Ok(Prediction(number as Seconds)),
+                    false => Err(E::invalid_value(de::Unexpected::Float(number), &self)),
                 }
             }
 
@@ -315,9 +328,12 @@ mod tests {
             r#"[("2", 5), ("1", 9007199254740992)]"#
         );
         assert_eq!(parse("{}").unwrap(), "[]");
+        assert_eq!(parse(r#"{"predict":{"1":3600.0}}"#).unwrap(), r#"[("1", 3600)]"#);
         for (line, message) in [
             ("", "EOF"),
             ("5", "expected struct Answer"),
+            (r#" [{"1":5}]"#, "this is an array"),
+            (r#"{"predict":{"1":0.0}}"#, "floating point `0.0`"),
             ("{}{}", "trailing characters at column 3"),
             (r#"{"predict":{"1":0}}"#, "a whole number of seconds from 1 to 9007199254740992"),
             (r#"{"predict":{"1":9007199254740993}}"#, "a whole number of seconds"),
@@ -339,6 +355,7 @@ mod tests {
         assert_eq!(parse(r#"{"name":"a","version":"2","events":["arrival"]}"#).unwrap().version.as_deref(), Some("2"));
         for (line, message) in [
             ("{}", "missing field `name`"),
+            (r#"["a","1",["arrival"]]"#, "this is an array"),
             (r#"{"name":"a"}"#, "missing field `events`"),
             (r#"{"name":"a","events":["start"]}"#, "'arrival' must be"),
             (r#"{"name":"a","events":["arrivals"]}"#, "unknown variant `arrivals`"),

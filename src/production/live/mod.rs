@@ -17,7 +17,7 @@ use super::names::Names;
 use crate::job::{JobId, Submission};
 use crate::predict::{BoardKeeper, Change, Fault, InvalidPrediction, Predictor, RunFacts, Stage, catalog};
 use crate::spec::Spec;
-use crate::text::{printable, shortened};
+use crate::text::shortened;
 use crate::time::{Seconds, Time};
 use crate::trace::WideNumbers;
 
@@ -95,6 +95,11 @@ impl LiveSystem {
         self.ids.len()
     }
 
+    /// Whether nothing has happened yet, also before what was forgotten.
+    pub fn is_new(&self) -> bool {
+        self.last_time == Time::MIN
+    }
+
     /// The number of events since the system was built.
     pub fn events(&self) -> usize {
         self.ledger.len()
@@ -121,7 +126,7 @@ impl LiveSystem {
     /// Handles an event. The answer is then [`LiveSystem::last_answer`].
     pub(super) fn apply(&mut self, event: &Event<'_>) -> Result<(), Rejection> {
         self.check(event).map_err(Rejection::Refused)?;
-        if self.last_time == Time::MIN {
+        if self.is_new() {
             self.begin(event.time);
         }
         self.advance(event).map_err(Rejection::Broken)?;
@@ -134,7 +139,7 @@ impl LiveSystem {
     }
 
     /// Says to the predictor what is known before the first event. A batch system does not send the size of its machine, and
-    /// users and other names have numbers here, in the order in which they appear.
+    /// users and other names have numbers here, below -1, in the order in which they appear.
     fn begin(&mut self, first_submit: Time) {
         let unix_start = Some(self.board.board().unix_start());
         self.predictor.on_begin(&RunFacts {
@@ -155,7 +160,7 @@ impl LiveSystem {
                 self.last_time
             ));
         }
-        let name = shown(event.id());
+        let name = shortened(event.id());
         let stage = self.ids.get(event.id()).map(|&id| self.board.board().stage(id));
         match (what, stage) {
             (What::Arrival(_), None) => Ok(()),
@@ -319,7 +324,7 @@ impl LiveSystem {
 
     fn in_words(&self, id: JobId) -> String {
         match id.index() < self.ledger.jobs() {
-            true => format!("job '{}'", shown(&self.ledger.job(id).name)),
+            true => format!("job '{}'", shortened(&self.ledger.job(id).name)),
             false => "a job that has never arrived".to_string(),
         }
     }
@@ -345,8 +350,4 @@ impl LiveSystem {
             self.changed.push(id);
         }
     }
-}
-
-fn shown(name: &str) -> String {
-    printable(&shortened(name)).into_owned()
 }

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{LiveSystem, shown};
+use super::LiveSystem;
 use crate::job::JobId;
 use crate::production::error::Rejection;
 use crate::production::event::Event;
+use crate::text::shortened;
 use crate::time::{Seconds, Time};
 
 /// What a system that is built again from kept events does not get from them.
@@ -51,13 +52,13 @@ impl LiveSystem {
             self.last_time = snapshot.time;
         }
         for (name, prediction, misses) in &snapshot.jobs {
-            let unknown = || Rejection::Refused(format!("job '{}' is not in the system", shown(name)));
+            let unknown = || Rejection::Refused(format!("job '{}' is not in the system", shortened(name)));
             let &id = self.ids.get(&**name).ok_or_else(unknown)?;
             if with_predictions {
                 if *prediction < 1 || *prediction < self.board.board().elapsed(id) {
                     return Err(Rejection::Refused(format!(
                         "job '{}' has run longer than {prediction} s",
-                        shown(name)
+                        shortened(name)
                     )));
                 }
                 self.board.restore(id, *prediction, *misses);
