@@ -40,9 +40,9 @@
 //! | 3 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, programs in other languages, the catalog of all predictors |
 //! | 3 | [`schedule`] | the policy interface, the waiting queue, its orders and its indexes by number of processors, the running jobs, the profile of free processors, one file per policy, the keys and the catalog of all policies |
 //! | 4 | [`engine`] | events and their order, the machine, observers of events; the only module that changes the state of a simulation |
-//! | 5 | [`metrics`] | from the record of a run to numbers: summaries, the table of columns, improvement over a baseline, means over runs with their intervals, breakdowns of jobs into groups, fairness, series over time |
+//! | 5 | [`metrics`] | from the record of a run to numbers: summaries, the table of columns, improvement over a baseline, means over runs with their intervals, breakdowns of jobs into groups, fairness, series over time, what charts show of a run |
 //! | 6 | [`experiment`] | one workload under one or several schedulers and predictors, and the table of all options that change its result |
-//! | 7 | [`report`] | tables, CSV, JSON, SWF, and files that are never left half-written; does not use the engine |
+//! | 7 | [`report`] | tables, CSV, JSON, SWF, HTML with charts, and files that are never left half-written; does not use the engine |
 //! | 8 | [`compare`] | the comparison of two outputs: rows matched by what was run, changes, tolerances |
 //! | 8 | [`search`] | the search for good templates, and the comparison of a set of templates with other predictors |
 //! | 8 | [`malleable`] | Downey's study: jobs that choose their number of processors by predicted queue times; it has its own simulation loop |
@@ -78,6 +78,8 @@
 //! - A column of the summary: `metrics/summary.rs`, then `metrics/columns.rs`, and `metrics/row.rs`, which stores it.
 //! - Which names a shell offers for an option: `cli/completions/sources.rs`.
 //! - Another way to group jobs (`--by`): `metrics/breakdown/grouping.rs`. Who loses: `metrics/fairness.rs`.
+//! - What the charts of a report show: `metrics/pictures/`. How they are drawn: `report/html/`, one file per kind of chart; axes
+//!   and their ticks: `report/html/axis.rs`; colours and layout: `report/html/style.css`.
 //! - An option that changes results: its line in `experiment/option_table.rs`. Any other option: the file of its command in `cli/`.
 //! - After any change that changes results: increase [`sweep::RESULTS_REVISION`], so that no sweep mixes old results with
 //!   new ones.

@@ -32,6 +32,7 @@ mod plain_arguments;
 mod predict;
 mod progress;
 mod recommend;
+mod report;
 mod reproduce;
 mod search;
 mod simulate;
@@ -82,6 +83,7 @@ const EXAMPLES: &str = "Examples:
   sim KTH.swf --predictor easy++ --baseline easy/estimate --jobs-out jobs.csv
   zcat KTH.swf.gz | sim - --predictor 'ruh:window=2,metric=mean'
   sim KTH.swf --predictor sbh --baseline sjbf/ruh --replications 10   is the gain chance?
+  sim report KTH.swf --out report.html                charts of all this, as one page for a browser
   sim recommend KTH.swf                               what to use instead of easy/estimate, and what it brings
   sim sweep --trace KTH.swf,CTC.swf --predictor estimate,ruh,easy++ --out study
   sim search CTC.swf --out ctc.templates              which past jobs predict best
@@ -108,6 +110,8 @@ enum Command {
     List(list::ListArgs),
     /// Which scheduler and predictor should a site use, what would it bring, and who would pay?
     Recommend(recommend::RecommendArgs),
+    /// Write a report with charts as one HTML file: what came out, who gains, who pays, and whether it is chance
+    Report(report::ReportArgs),
     /// Compute the tables of a paper again, with published and measured figures side by side
     Reproduce(reproduce::ReproduceArgs),
     /// Find templates that predict the runtimes of a log well, and compare them with other predictors
@@ -150,12 +154,16 @@ fn command() -> clap::Command {
         .mut_subcommand("trace", trace)
         .mut_subcommand("sweep", |command| {
             let command = command.mut_subcommand("status", |status| listing(status, "the state"));
-            let command = command.mut_subcommand("merge", reporting);
+            let command = command.mut_subcommand("merge", reporting).mut_subcommand("report", reporting);
             printing(sweep::with_lists(command), "the results").display_order(0)
         })
         .mut_subcommand("recommend", |command| {
             let command = options::add(printing(command, "the answer"), &[Log, Reading, Estimates, Engine]);
             options::add_named(command, &["from", "to", "first", "load", "bsld-threshold"])
+        })
+        .mut_subcommand("report", |command| {
+            let sections = &[Run, Log, Reading, Estimates, Shape, Engine, Metrics];
+            options::with_lists(options::add(reporting(command), sections))
         })
         .mut_subcommand("reproduce", |command| command.mut_subcommands(|study| printing(study, "the figures")))
         .mut_subcommand("meta", |command| options::add(command, &[Log, Reading, Estimates, Shape, Engine, Metrics]))
@@ -272,6 +280,10 @@ fn execute(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
         Some(Command::Recommend(args)) => {
             let matches = matches.subcommand_matches("recommend").expect("this is `recommend`");
             recommend::execute(&args, matches, cli.quiet)
+        }
+        Some(Command::Report(args)) => {
+            let matches = matches.subcommand_matches("report").expect("this is `report`");
+            report::execute(&args, matches, cli.quiet)
         }
         Some(Command::Predict(args)) => {
             let matches = matches.subcommand_matches("predict").expect("this is `predict`");

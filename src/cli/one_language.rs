@@ -91,6 +91,9 @@ fn an_option_has_one_default_or_its_command_says_why() {
         ("replications", "sim recommend"),
         // A strategy of a search, and methods of predicting waits.
         ("method", "sim search"),
+        // A page is for a browser, not for a terminal.
+        ("out", "sim report"),
+        ("out", "sim sweep report"),
     ];
     let mut seen: BTreeMap<String, BTreeMap<Vec<String>, Vec<String>>> = BTreeMap::new();
     for (name, command) in commands() {

@@ -3,7 +3,9 @@
 use super::options::Options;
 use super::run::Setting;
 use crate::engine::{EngineError, RunRecord};
-use crate::metrics::{Baseline, RunRow, Series, SeriesStep, Summary, Users, summarize_with_users};
+use crate::metrics::{
+    Baseline, PictureObserver, Pictures, RunRow, Series, SeriesStep, Summary, Users, summarize_with_users,
+};
 use crate::parallel;
 use crate::time::Seconds;
 use crate::trace::{TraceError, Workload};
@@ -17,6 +19,8 @@ pub struct Settings {
     pub keep_history: bool,
     /// The steps of a series of each run on the log as it is.
     pub series_step: Option<Seconds>,
+    /// Collect what charts show of each run on the log as it is, also of the baseline's.
+    pub pictures: bool,
 }
 
 /// A run on the log as it is.
@@ -30,6 +34,8 @@ pub struct SettingRun {
     pub users: Users,
     /// The series, if one was asked for and it is not too long.
     pub series: Option<Result<Vec<SeriesStep>, String>>,
+    /// What charts show of it, if asked for.
+    pub pictures: Option<Pictures>,
 }
 
 /// A replication that cannot be run.
@@ -117,15 +123,18 @@ impl Settings {
     ) -> Result<SettingRun, EngineError> {
         let mut before = 0;
         let progress = &mut |arrived| progress(arrived - std::mem::replace(&mut before, arrived));
-        let (record, series) = match series_step {
-            None => (setting.run(workload, (), progress)?, None),
-            Some(step) => {
-                let mut series = Series::new(workload.procs, workload.first_submit(), step);
-                (setting.run(workload, &mut series, progress)?, Some(series.finish()))
-            }
+        let measure = &self.options[0].measure;
+        let mut series = series_step.map(|step| Series::new(workload.procs, workload.first_submit(), step));
+        let mut pictures = self.pictures.then(|| PictureObserver::new(workload, measure));
+        let record = match (&mut series, &mut pictures) {
+            (None, None) => setting.run(workload, (), progress)?,
+            (Some(series), None) => setting.run(workload, series, progress)?,
+            (None, Some(pictures)) => setting.run(workload, pictures.observer(), progress)?,
+            (Some(series), Some(pictures)) => setting.run(workload, (series, pictures.observer()), progress)?,
         };
-        let (summary, users) = summarize_with_users(workload, &record, &self.options[0].measure);
-        Ok(SettingRun { record, summary, users, series })
+        let (summary, users) = summarize_with_users(workload, &record, measure);
+        let pictures = pictures.map(|pictures| pictures.finish(workload, &record, measure));
+        Ok(SettingRun { record, summary, users, series: series.map(Series::finish), pictures })
     }
 
     /// The row of a setting's run.
@@ -150,7 +159,7 @@ impl Settings {
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<Vec<RunRow>, ReplicationError> {
         let options = self.options.iter().map(|options| options.clone().replicated(number)).collect();
-        let shaken = Settings { options, keep_history: false, series_step: None };
+        let shaken = Settings { options, keep_history: false, series_step: None, pictures: false };
         let workload = shaken.options[0].shape(cleaned.clone()).map_err(ReplicationError::Trace)?;
         let mut rows = Vec::new();
         let mut each = |run: SettingRun, base: Option<&SettingRun>| {
@@ -190,6 +199,7 @@ mod tests {
             options: ["easy", "sjbf"].map(|name| with(&[&[("scheduler", name)], more].concat())).to_vec(),
             keep_history: false,
             series_step: None,
+            pictures: false,
         };
         let plain = settings(&[]);
         assert_eq!(plain.runs(), 2);

@@ -39,6 +39,23 @@ pub struct Losers {
     pub area_pct: f64,
 }
 
+/// A user in comparison with a baseline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UserChange {
+    /// The user, as a job has it; -1 if unknown.
+    pub user: i32,
+    /// The number of jobs.
+    pub jobs: usize,
+    /// The processor-seconds of these jobs.
+    pub area: i128,
+    /// The mean wait, in seconds.
+    pub wait_mean: f64,
+    /// The mean wait in the baseline, in seconds.
+    pub base_wait_mean: f64,
+    /// Whether the user loses; see [`Losers`].
+    pub loses: bool,
+}
+
 impl Users {
     /// Adds a job with its wait and its bounded slowdown.
     pub(super) fn add(&mut self, job: &Job, wait: Seconds, bsld: f64) {
@@ -63,14 +80,31 @@ impl Users {
         sum * sum / (self.sums.len() as f64 * squares)
     }
 
+    /// Each user of this run in comparison with a baseline, in the order of their first jobs. Both runs must be of the same
+    /// workload.
+    pub fn against(&self, baseline: &Users) -> impl Iterator<Item = UserChange> {
+        self.sums.iter().map(|user| {
+            let base = baseline.places.get(&user.user).map(|&place| baseline.sums[place]);
+            let base = base.expect("the baseline has the same users").wait_mean();
+            let wait = user.wait_mean();
+            let loses = wait > 1.1 * base && wait > base + MINUTE as f64;
+            UserChange {
+                user: user.user,
+                jobs: user.jobs,
+                area: user.area,
+                wait_mean: wait,
+                base_wait_mean: base,
+                loses,
+            }
+        })
+    }
+
     /// The users of this run that lose against a baseline. Both runs must be of the same workload.
     pub fn losers(&self, baseline: &Users) -> Losers {
         let (mut users, mut area, mut all_area) = (0, 0, 0);
-        for user in &self.sums {
-            let base = baseline.places.get(&user.user).map(|&place| baseline.sums[place]);
-            let base = base.expect("the baseline has the same users").wait_mean();
+        for user in self.against(baseline) {
             all_area += user.area;
-            if user.wait_mean() > 1.1 * base && user.wait_mean() > base + MINUTE as f64 {
+            if user.loses {
                 users += 1;
                 area += user.area;
             }

@@ -11,21 +11,30 @@ mod fairness;
 mod groups;
 mod improvement;
 mod job;
+mod lines;
 mod measure;
+mod pictures;
 mod row;
 mod series;
 mod setting_runs;
 mod summary;
 
-pub use breakdown::{Breakdown, GroupBaseline, GroupBy, Grouping, Groupings};
+pub use breakdown::{
+    Breakdown, GroupBaseline, GroupBy, Grouping, Groupings, RUNTIME_CLASSES, runtime_class_name, width_class_name,
+};
 pub use cell::Cell;
 pub use column::{Column, Main, Shown, Source};
 pub use columns::COLUMNS;
-pub use fairness::{Losers, Users};
+pub use fairness::{Losers, UserChange, Users};
 pub use groups::{Group, GroupMean, Groups};
 pub use improvement::Better;
 pub use job::{JobMetrics, PredictionRow, bounded_slowdown};
+pub use lines::{MeanAt, NumberLine, NumberLines};
 pub use measure::{Measure, Portion};
+pub use pictures::{
+    Accuracy, Distribution, Gantt, GanttJob, GridCell, LIFE_PARTS, LengthClass, LifeAccuracy, MOST_JOBS,
+    PictureObserver, Pictures, WaitGrid, busiest_window, log_limits, shrink_window,
+};
 pub use row::{Baseline, LINE_FORMAT, RunLabel, RunRow};
 pub use series::{Series, SeriesStep};
 pub use setting_runs::{Interval, SettingRuns, Verdict};

@@ -37,60 +37,95 @@ static LINES: [(&str, &Column); 21] = [
     ("makespan", &MAKESPAN),
 ];
 
+/// The table of one or several settings, before it is written as text or as HTML.
+pub(super) struct ComparisonTable<'a> {
+    /// The settings that have columns of their own: of several, all but the one that is the baseline.
+    pub settings: Vec<&'a SettingRuns>,
+    pub headings: Vec<String>,
+    /// For each line its cells: the text, and the number if the cell is a figure.
+    pub lines: Vec<Vec<(String, Option<f64>)>>,
+    /// How the table is to be read.
+    pub notes: Vec<String>,
+}
+
+impl ComparisonTable<'_> {
+    /// The columns of `settings`, with the figures of the baseline if there is one.
+    pub fn of(settings: &[SettingRuns]) -> ComparisonTable<'_> {
+        let settings: Vec<&SettingRuns> =
+            settings.iter().filter(|setting| settings.len() == 1 || !setting.is_baseline()).collect();
+        let first = settings[0];
+        let name = |label: &RunLabel| format!("{}/{}", label.scheduler, label.predictor);
+        let baseline = first.baseline();
+        let is_one = settings.len() == 1;
+        let mut headings = vec![String::new()];
+        match (is_one, baseline) {
+            (true, Some(base)) => {
+                headings.extend([name(first.label()), base.to_string(), "improvement".to_string()]);
+            }
+            (_, base) => {
+                headings.extend(base.map(str::to_string));
+                headings.extend(settings.iter().map(|setting| name(setting.label())));
+            }
+        }
+        let has_figure = |column: &Column| {
+            let of_baseline = baseline.is_some() && first.baseline_figure(column).mean.is_finite();
+            of_baseline || settings.iter().any(|setting| setting.figure(column).mean.is_finite())
+        };
+        let mut lines = Vec::new();
+        for (caption, column) in LINES {
+            let is_optional = [INSIDE_PCT.name, ANSWERED.name, USERS_LOSE.name, AREA_LOSE.name].contains(&column.name);
+            if is_optional && !has_figure(column) {
+                continue;
+            }
+            let mut cells = vec![(caption.to_string(), None)];
+            let with_value =
+                |text: String, interval: Interval| (text, Some(interval.mean).filter(|mean| mean.is_finite()));
+            let base = baseline.map(|_| first.baseline_figure(column));
+            let base = base.map(|interval| match column.needs_baseline() {
+                true => (String::new(), None),
+                false => with_value(figure(column, first, interval), interval),
+            });
+            if is_one {
+                let interval = first.figure(column);
+                cells.push(with_value(figure(column, first, interval), interval));
+                cells.extend(base);
+                cells.extend(improvement(column, first).map(|text| with_value(text, first.improvement(column))));
+            } else {
+                cells.extend(base);
+                let cell =
+                    |setting: &&SettingRuns| with_value(with_improvement(column, setting), setting.figure(column));
+                cells.extend(settings.iter().map(cell));
+            }
+            lines.push(cells);
+        }
+        let notes = notes(first);
+        ComparisonTable { settings, headings, lines, notes }
+    }
+}
+
 /// Writes a line for each figure. If there is a baseline, it also has the baseline's figure and the improvement, and with
 /// replications the interval of each and a verdict. `options` are those that all settings and replications share.
 ///
 /// Of several settings, the one that is the baseline has no column of its own. If the table is cut into blocks, each has
 /// the baseline's figures.
 pub fn write_comparison(out: &mut dyn Write, width: usize, settings: &[SettingRuns], options: &str) -> io::Result<()> {
-    let settings: Vec<&SettingRuns> =
-        settings.iter().filter(|setting| settings.len() == 1 || !setting.is_baseline()).collect();
-    let first = settings[0];
-    write_wrapped(out, "", &caption(first, options), width)?;
+    let ComparisonTable { settings, headings, lines, notes } = ComparisonTable::of(settings);
+    write_wrapped(out, "", &caption(settings[0], options), width)?;
     writeln!(out)?;
-    let name = |label: &RunLabel| format!("{}/{}", label.scheduler, label.predictor);
-    let baseline = first.baseline();
-    let is_one = settings.len() == 1;
-    let mut table = if is_one { Table::default() } else { Table::default().repeating(1 + baseline.iter().len()) };
-    let mut headings = vec![String::new()];
-    match (is_one, baseline) {
-        (true, Some(base)) => {
-            headings.extend([name(first.label()), base.to_string(), "improvement".to_string()]);
-        }
-        (_, base) => {
-            headings.extend(base.map(str::to_string));
-            headings.extend(settings.iter().map(|setting| name(setting.label())));
-        }
-    }
+    let repeated = 1 + settings[0].baseline().iter().len();
+    let mut table = if settings.len() == 1 { Table::default() } else { Table::default().repeating(repeated) };
     table.headings(headings);
-    let has_figure = |column: &Column| {
-        let of_baseline = baseline.is_some() && first.baseline_figure(column).mean.is_finite();
-        of_baseline || settings.iter().any(|setting| setting.figure(column).mean.is_finite())
-    };
-    for (caption, column) in LINES {
-        let is_optional = [INSIDE_PCT.name, ANSWERED.name, USERS_LOSE.name, AREA_LOSE.name].contains(&column.name);
-        if is_optional && !has_figure(column) {
-            continue;
-        }
-        let mut cells = vec![caption.to_string()];
-        let base = baseline.map(|_| figure(column, first, first.baseline_figure(column)));
-        let base = base.map(|text| if column.needs_baseline() { String::new() } else { text });
-        if is_one {
-            cells.push(figure(column, first, first.figure(column)));
-            cells.extend(base);
-            cells.extend(improvement(column, first));
-        } else {
-            cells.extend(base);
-            cells.extend(settings.iter().map(|setting| with_improvement(column, setting)));
-        }
-        table.push(cells);
-    }
+    lines.into_iter().for_each(|cells| table.push(cells.into_iter().map(|(text, _)| text).collect()));
     table.write(out, width)?;
-    write_notes(out, width, first)
+    for note in notes {
+        writeln!(out)?;
+        write_wrapped(out, "", &note, width)?;
+    }
+    Ok(())
 }
 
 /// What was run, on which log.
-fn caption(first: &SettingRuns, options: &str) -> String {
+pub(super) fn caption(first: &SettingRuns, options: &str) -> String {
     let label = first.label();
     let (procs, jobs) = (counted(label.procs.into(), "processor"), counted(first.rows[0].summary.jobs as u64, "job"));
     let mut text = format!("{}: {procs}, {jobs}", printable(&label.trace));
@@ -104,15 +139,14 @@ fn caption(first: &SettingRuns, options: &str) -> String {
 }
 
 /// How the table is to be read.
-fn write_notes(out: &mut dyn Write, width: usize, first: &SettingRuns) -> io::Result<()> {
+fn notes(first: &SettingRuns) -> Vec<String> {
+    let mut notes = Vec::new();
     let replications = first.rows.len();
     if let Some(base) = first.baseline() {
-        let note = format!(
+        notes.push(format!(
             "Improvement over {base}: positive is better. Users lose if their mean wait is over 1.1 times that of the \
              baseline and over a minute more. The widest jobs are those that together make 1% of the area."
-        );
-        writeln!(out)?;
-        write_wrapped(out, "", &note, width)?;
+        ));
     }
     if replications > 1 {
         let verdict = match first.baseline() {
@@ -121,16 +155,14 @@ fn write_notes(out: &mut dyn Write, width: usize, first: &SettingRuns) -> io::Re
         };
         let copies = replications as u64 - 1;
         let seeds = seeds_in_words(copies);
-        let note = format!(
+        notes.push(format!(
             "Means of {} with 95% intervals: the log as it is, and {} in which submissions are moved by up \
              to 30 s ({seeds}). This is the noise of shaken submissions alone.{verdict}",
             counted(replications as u64, "run"),
             counted_as(copies, "copy", "copies"),
-        );
-        writeln!(out)?;
-        write_wrapped(out, "", &note, width)?;
+        ));
     }
-    Ok(())
+    notes
 }
 
 fn figure(column: &Column, setting: &SettingRuns, interval: Interval) -> String {

@@ -7,6 +7,8 @@ mod comparison;
 mod data;
 mod digits;
 mod groups;
+#[cfg(feature = "cli")]
+pub mod html;
 mod jobs;
 mod listing;
 mod output;

@@ -139,6 +139,14 @@ impl Figure {
         Figure { reason: reason.to_string(), ..self }
     }
 
+    /// The published figure, if it is one number.
+    pub fn published_number(&self) -> Option<f64> {
+        match Published::parse(&self.published)? {
+            Published::Number(value, _) => Some(value),
+            Published::Between(..) => None,
+        }
+    }
+
     /// How the two compare. A published number counts as exact to half of its last printed digit.
     pub fn agreement(&self) -> Agreement {
         let (published, measured) = match (Published::parse(&self.published), self.measured) {

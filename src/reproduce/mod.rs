@@ -33,6 +33,6 @@ pub use orders::{ORDERS_LOGS, Orders};
 pub use ours::{OURS_LOGS, Ours};
 pub use smith::{SMITH_LOGS, Smith};
 pub use study::{STUDIES, Setup, Study, StudyError, StudyForm};
-pub use tables::{write_figures, write_overview};
+pub use tables::{count_agreements, write_figures, write_overview};
 pub use talby::{TALBY_LOGS, Talby};
 pub use tsafrir::{TSAFRIR_LOGS, Tsafrir};

@@ -5,6 +5,25 @@ use std::io::{self, Write};
 use super::figure::{Agreement, Figure};
 use crate::report::{Table, counted, counted_as, wrapped, write_wrapped};
 
+/// What is counted on the first page.
+const COUNTED: [(Agreement, &str); 6] = [
+    (Agreement::Interval, "the published number lies within our 95% interval, or among our runs"),
+    (Agreement::TwoPoints, "it differs by at most two points, or two percent"),
+    (Agreement::Holds, "a published bound or range holds"),
+    (Agreement::Explained, "it differs, and the reason is known"),
+    (Agreement::Unexplained, "it differs, and the reason is not known"),
+    (Agreement::NotMeasured, "not measured: a log is missing or not public"),
+];
+
+/// How many published figures agree with ours in which way. A published number counts once, by the reading that the program
+/// has as its default.
+pub fn count_agreements(figures: &[Figure]) -> Vec<(Agreement, &'static str, u64)> {
+    let count = |wanted: Agreement| {
+        figures.iter().filter(|figure| !figure.other_reading && figure.agreement() == wanted).count() as u64
+    };
+    COUNTED.map(|(agreement, what)| (agreement, what, count(agreement))).to_vec()
+}
+
 /// Prints the first page: how many figures of a study agree with the paper, and which do not for no known reason.
 pub fn write_overview(out: &mut dyn Write, width: usize, study: &str, figures: &[Figure]) -> io::Result<()> {
     // A published number counts once, by the reading that the program has as its default.
@@ -14,14 +33,7 @@ pub fn write_overview(out: &mut dyn Write, width: usize, study: &str, figures: &
     let published = counted(published as u64, "published figure");
     write_wrapped(out, "", &format!("{study}: {published}, with the units and signs of the paper"), width)?;
     let mut table = Table::default();
-    for (agreement, what) in [
-        (Agreement::Interval, "the published number lies within our 95% interval, or among our runs"),
-        (Agreement::TwoPoints, "it differs by at most two points, or two percent"),
-        (Agreement::Holds, "a published bound or range holds"),
-        (Agreement::Explained, "it differs, and the reason is known"),
-        (Agreement::Unexplained, "it differs, and the reason is not known"),
-        (Agreement::NotMeasured, "not measured: a log is missing or not public"),
-    ] {
+    for (agreement, what) in COUNTED {
         table.line([&format!("  {what}"), &count(agreement).to_string()]);
     }
     table.write(out, width)?;

@@ -8,6 +8,7 @@
 
 mod axis;
 mod grid;
+mod lines;
 mod plan;
 mod results;
 mod rows;
@@ -17,6 +18,7 @@ mod store;
 
 pub use axis::{Axis, GridList, GridText, REPLICATIONS};
 pub use grid::{Cells, Grid, GridCell, Labels};
+pub use lines::number_lines;
 pub use plan::{Keys, RESULTS_REVISION, StartMode, Sweep, SweepError};
 pub use results::{FinishedRow, ResultColumn, SweepProgress, finished_rows, write_results};
 pub use rows::{CellRows, RowsError, compute_rows};

@@ -64,8 +64,11 @@ impl Moment {
         parse_date_time(whole.as_bytes()).map(Moment::Date).ok_or_else(wrong)
     }
 
-    /// In seconds after the first submission.
-    fn after_first(self, workload: &Workload) -> Result<Seconds, TraceError> {
+    /// In seconds after the first submission of a workload.
+    ///
+    /// # Errors
+    /// If it is a date and the log does not say when it begins.
+    pub fn after_first(self, workload: &Workload) -> Result<Seconds, TraceError> {
         match (self, workload.unix_start) {
             (Moment::AfterFirst(seconds), _) => Ok(seconds),
             (Moment::Date(time), Some(start)) => Ok(time - start - workload.first_submit()),

@@ -64,7 +64,8 @@ fn bash_completes_commands_options_names_keys_and_values() {
     for (line, expected) in [
         ("sim sw", "sweep"),
         ("sim trace ", "info validate convert help"),
-        ("sim help rep", "reproduce"),
+        ("sim help repr", "reproduce"),
+        ("sim report --gantt-colors u", "user"),
         ("sim help logs", "logs"),
         ("sim list str", "strategies"),
         ("sim reproduce kumar", "kumar-wait kumar-meta"),

@@ -3,6 +3,8 @@
 mod archive;
 mod bad_input;
 mod boundaries;
+#[cfg(unix)]
+mod browser;
 mod cli;
 mod compare;
 #[cfg(unix)]
@@ -17,6 +19,7 @@ mod fuzz;
 mod golden;
 #[cfg(unix)]
 mod help;
+mod html;
 mod invariants;
 mod layers;
 mod malleable;

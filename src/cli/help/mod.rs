@@ -45,6 +45,12 @@ const TOPICS: &[Topic] = &[
         text: include_str!("comparisons.md"),
     },
     Topic {
+        name: "reports",
+        about: "a comparison as one HTML file with charts",
+        command: Some("report"),
+        text: include_str!("reports.md"),
+    },
+    Topic {
         name: "schedulers",
         about: "the schedulers and how they decide",
         command: None,

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::perform;
-use crate::cli::output_options::OutputOptions;
+use super::{StudyOutput, perform};
 use crate::cli::stderr::note;
 use crate::reproduce::{Downey, PAPER_DAYS};
 
@@ -15,7 +14,7 @@ pub struct DowneyArgs {
     #[arg(long, value_name = "DIR")]
     logs: Option<PathBuf>,
     #[command(flatten)]
-    output: OutputOptions,
+    output: StudyOutput,
     /// The number of days of each workload
     #[arg(long, value_name = "N", default_value_t = PAPER_DAYS, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     days: u32,

@@ -3,6 +3,7 @@
 mod all;
 mod downey;
 mod gaussier;
+mod html;
 mod kumar_meta;
 mod kumar_wait;
 mod orders;
@@ -18,9 +19,10 @@ use clap::{Args, Subcommand};
 
 use super::failure::UsageError;
 use super::output_options::OutputOptions;
-use super::places::{OptionFile, refuse_collisions};
+use super::places::{OptionFile, given_files, refuse_collisions};
 use super::progress::Progress;
 use super::stderr::{self, note, warning};
+use crate::report::Output;
 use crate::reproduce::{ArchiveLog, Figure, FoundLog, Setup, Study, acknowledgements, find_logs};
 use crate::reproduce::{write_figures, write_overview};
 use crate::time::readable_duration;
@@ -132,7 +134,28 @@ struct Common {
     #[arg(long, value_name = "DIR")]
     logs: PathBuf,
     #[command(flatten)]
+    output: StudyOutput,
+}
+
+/// Where the figures of a study go.
+#[derive(Debug, Args)]
+struct StudyOutput {
+    #[command(flatten)]
     output: OutputOptions,
+    /// Write the figures as one HTML file too, with charts of published against measured numbers; - for standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    html: Option<String>,
+}
+
+impl StudyOutput {
+    fn threads(&self) -> usize {
+        self.output.threads()
+    }
+
+    /// Opens the HTML file, before any work is done.
+    fn open_html(&self) -> anyhow::Result<Option<Output>> {
+        Ok(self.html.as_deref().map(Output::create).transpose()?)
+    }
 }
 
 /// The arguments of a study with a few runs of each setting, which can be kept.
@@ -170,7 +193,8 @@ impl Common {
             return Err(UsageError(format!("none of the logs of the study is in {}", self.logs.display())).into());
         }
         let inputs: Vec<_> = logs.iter().filter_map(|log| Some(("--logs", log.file.to_str()?))).collect();
-        refuse_collisions(outputs, &inputs, true)?;
+        let html = given_files([("--html", &self.output.html)]);
+        refuse_collisions(&[outputs, &html].concat(), &inputs, true)?;
         Ok(Setup { logs, folder: None, threads: self.output.threads(), quick: false })
     }
 }
@@ -203,15 +227,28 @@ fn compute(study: &dyn Study, quiet: bool) -> anyhow::Result<Vec<Figure>> {
 }
 
 /// Computes and prints a study.
-fn perform(study: &dyn Study, output: &OutputOptions, quiet: bool) -> anyhow::Result<()> {
+fn perform(study: &dyn Study, output: &StudyOutput, quiet: bool) -> anyhow::Result<()> {
+    let html = output.open_html()?;
     let figures = compute(study, quiet)?;
-    print(study, &figures, output, false)
+    print(study, &figures, output, html, false)
 }
 
-/// Prints figures, and the acknowledgements that the providers of the logs request.
-fn print(study: &dyn Study, figures: &[Figure], output: &OutputOptions, stdout_taken: bool) -> anyhow::Result<()> {
+/// Prints figures, also as HTML if that is wanted, and the acknowledgements that the providers of the logs request.
+fn print(
+    study: &dyn Study,
+    figures: &[Figure],
+    output: &StudyOutput,
+    html: Option<Output>,
+    stdout_taken: bool,
+) -> anyhow::Result<()> {
+    if let Some(out) = html {
+        let page = html::page(study, figures);
+        out.fill(|out| out.write_all(page.as_bytes()))?;
+    }
+    // As with the main command: if a file is standard output, the result goes to standard error.
+    let stdout_taken = stdout_taken || output.html.as_deref().is_some_and(Output::is_stdout);
     let cells: Vec<_> = figures.iter().map(|figure| figure.cells(study.name())).collect();
-    output.print.print_rows(stdout_taken, &cells, |out, width| {
+    output.output.print.print_rows(stdout_taken, &cells, |out, width| {
         write_overview(out, width, study.name(), figures)?;
         write_figures(out, width, figures)
     })?;

@@ -33,6 +33,7 @@ pub struct TalbyArgs {
 pub fn execute(args: &TalbyArgs, quiet: bool) -> anyhow::Result<()> {
     let setup = args.common.setup(&TALBY_LOGS, &given_files([("--cells-out", &args.cells_out)]), quiet)?;
     let cells_out = args.cells_out.as_deref().map(Output::create).transpose()?;
+    let html = args.common.output.open_html()?;
     let study = Talby::new(Setup { folder: args.out.clone(), ..setup }, args.replications as usize);
     let figures = compute(&study, quiet)?;
     if let Some(runs) = study.runs() {
@@ -46,7 +47,7 @@ pub fn execute(args: &TalbyArgs, quiet: bool) -> anyhow::Result<()> {
     }
     // As with the main command: if a file is standard output, the result goes to standard error.
     let stdout_taken = args.cells_out.as_deref().is_some_and(Output::is_stdout);
-    print(&study, &figures, &args.common.output, stdout_taken)
+    print(&study, &figures, &args.common.output, html, stdout_taken)
 }
 
 /// Writes one line per run, with the command that repeats it.

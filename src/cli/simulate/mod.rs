@@ -1,7 +1,7 @@
 //! The main command: one log under one or several schedulers and predictors.
 
 mod files;
-mod runs;
+pub(super) mod runs;
 
 use std::io::Write;
 use std::time::Instant;
@@ -24,7 +24,7 @@ use files::Details;
 use runs::{Results, Wanted};
 
 /// The default baseline of the embedded log: plain EASY.
-const PLAIN_EASY: &str = "easy/estimate";
+pub(super) const PLAIN_EASY: &str = "easy/estimate";
 
 #[derive(Debug, Args)]
 pub struct SimulateArgs {
@@ -122,6 +122,7 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
         options: settings,
         keep_history: details.predictions.is_some(),
         series_step: details.series.is_some().then_some(args.series_step),
+        pictures: false,
     };
     let of_log = settings.of_log();
     let (keep_text, keep_names) = (details.swf.is_some(), details.names.is_some());
@@ -141,7 +142,7 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
         top: args.top,
         threads: args.output.threads(),
     };
-    let results = Results::compute(&settings, cleaned, &wanted, quiet)?;
+    let results = Results::compute(&settings, cleaned, &wanted, &mut |_, _, _| (), quiet)?;
     let workload = &results.workload;
     if !quiet {
         let (jobs, total) = (counted(workload.jobs.len() as u64, "job"), began.elapsed());

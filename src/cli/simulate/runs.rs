@@ -66,8 +66,15 @@ impl GroupPlan {
 }
 
 impl Results {
-    /// Shapes and runs cleaned jobs.
-    pub fn compute(settings: &Settings, cleaned: Workload, wanted: &Wanted, quiet: bool) -> anyhow::Result<Results> {
+    /// Shapes and runs cleaned jobs. `also` gets each run on the log as it is, in the order of the settings, with that of the
+    /// baseline.
+    pub fn compute(
+        settings: &Settings,
+        cleaned: Workload,
+        wanted: &Wanted,
+        also: &mut dyn FnMut(&Workload, &SettingRun, Option<&SettingRun>),
+        quiet: bool,
+    ) -> anyhow::Result<Results> {
         let copies: Vec<u32> = (1..wanted.replications).collect();
         let cleaned_copy = (!copies.is_empty()).then(|| cleaned.clone());
         let workload = settings.options[0].shape(cleaned)?;
@@ -83,6 +90,7 @@ impl Results {
         let (mut runs, mut records, mut breakdowns, mut series) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut of_baseline: Option<Vec<Breakdown>> = None;
         let mut each = |run: SettingRun, baseline: Option<&SettingRun>| {
+            also(&workload, &run, baseline);
             runs.push(SettingRuns { rows: vec![settings.row(runs.len(), &workload, &run, baseline)] });
             if !groups.groupings.each().is_empty() {
                 let mut parts = break_down(&run.record);

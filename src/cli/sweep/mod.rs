@@ -1,5 +1,6 @@
 //! `sim sweep`: a grid of runs on all cores or on a cluster. It can be stopped and resumed.
 
+mod report;
 mod results;
 mod stored;
 
@@ -81,6 +82,8 @@ pub struct SweepArgs {
 enum SweepCommand {
     /// Join the finished cells of all shards of a sweep into results.csv, and print which cells are missing
     Merge(StoredArgs),
+    /// Write the results of a sweep as one HTML file, with a chart for each swept number
+    Report(report::SweepReportArgs),
     /// Print how many cells of a sweep are done, failed and missing
     Status(StoredArgs),
 }
@@ -104,7 +107,8 @@ Examples:
   sim sweep --predictor ruh:window=1..10 --load 0.8..1.2:0.1 --out study --group-by predictor.window
   sim sweep --out study --resume                      continues where it stopped
   sim sweep study.toml --out study --slurm='--partition=short --time=30' --shards 32
-  sim sweep status study";
+  sim sweep status study
+  sim sweep report study --out study.html             charts of the results, for a browser";
 
 /// Adds the lists to the command: every option of the main command, which may be repeated. Help shows them first.
 pub fn with_lists(command: Command) -> Command {
@@ -129,6 +133,7 @@ pub fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
     match &args.command {
         Some(SweepCommand::Merge(args)) => return merge(&Sweep::open(&args.folder)?, &args.print, quiet),
         Some(SweepCommand::Status(args)) => return status(&Sweep::open(&args.folder)?, &args.print.or_table()),
+        Some(SweepCommand::Report(args)) => return report::execute(args, quiet),
         None => {}
     }
     let lists = lists(args, matches)?;

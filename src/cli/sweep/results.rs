@@ -85,12 +85,14 @@ fn write_rows(out: &mut dyn Write, width: usize, grid: &Grid, rows: &[FinishedRo
 /// `replication`.
 fn groups(args: &SweepArgs, grid: &Grid) -> Vec<String> {
     match grid.is_averaged() {
-        true if args.group_by.is_empty() => {
-            let always = SETTING.map(|column| column.name.to_string());
-            let swept =
-                grid.swept_columns().map(|column| column.name().to_string()).filter(|name| name != "replication");
-            always.into_iter().chain(swept).collect()
-        }
+        true if args.group_by.is_empty() => all_settings(grid),
         _ => args.group_by.clone(),
     }
+}
+
+/// The columns that say what was run, without the replication.
+pub fn all_settings(grid: &Grid) -> Vec<String> {
+    let always = SETTING.map(|column| column.name.to_string());
+    let swept = grid.swept_columns().map(|column| column.name().to_string()).filter(|name| name != "replication");
+    always.into_iter().chain(swept).collect()
 }

@@ -87,8 +87,6 @@ impl GroupBy {
     ///
     /// Every key has a loop of its own: a million jobs have nine million classes.
     fn classify(self, jobs: &[Job], times: &[Seconds], mut each: impl FnMut(&Job, i64)) {
-        // Counting has no branches, which nobody could foresee here.
-        let runtime_class = |runtime: Seconds| RUNTIMES.iter().filter(|&&limit| limit < runtime).count() as i64;
         let jobs = jobs.iter();
         match self {
             GroupBy::Width => jobs.for_each(|job| each(job, width_class(job.submission.procs))),
@@ -106,14 +104,8 @@ impl GroupBy {
     /// The name of a class.
     fn value(self, class: i64, has_calendar: bool, wide: &WideNumbers) -> String {
         match self {
-            GroupBy::Width => match class {
-                0 | 1 => (class + 1).to_string(),
-                _ => format!("{}-{}", (1i64 << (class - 1)) + 1, 1i64 << class),
-            },
-            GroupBy::Runtime | GroupBy::Estimate => match RUNTIMES.get(class as usize) {
-                Some(&limit) => format!("up to {}", print_duration(limit)),
-                None => "more".to_string(),
-            },
+            GroupBy::Width => width_class_name(class),
+            GroupBy::Runtime | GroupBy::Estimate => runtime_class_name(class),
             GroupBy::User | GroupBy::Group | GroupBy::Queue | GroupBy::Partition => match class {
                 -1 => "unknown".to_string(),
                 code => wide.number(code as i32).to_string(),
@@ -126,8 +118,33 @@ impl GroupBy {
 }
 
 /// 0 for one processor, 1 for two, 2 for three and four, 3 for five to eight.
-fn width_class(procs: u32) -> i64 {
+pub(in crate::metrics) fn width_class(procs: u32) -> i64 {
     i64::from(u32::BITS - procs.saturating_sub(1).leading_zeros())
+}
+
+/// The name of a class of widths, such as `3-4`.
+pub fn width_class_name(class: i64) -> String {
+    match class {
+        0 | 1 => (class + 1).to_string(),
+        _ => format!("{}-{}", (1i64 << (class - 1)) + 1, 1i64 << class),
+    }
+}
+
+/// The number of classes of runtimes.
+pub const RUNTIME_CLASSES: usize = RUNTIMES.len() + 1;
+
+/// 0 for a minute or less, 1 for up to ten minutes, and so on.
+pub(in crate::metrics) fn runtime_class(runtime: Seconds) -> i64 {
+    // Counting has no branches, which nobody could foresee here.
+    RUNTIMES.iter().filter(|&&limit| limit < runtime).count() as i64
+}
+
+/// The name of a class of runtimes, such as `up to 10m`.
+pub fn runtime_class_name(class: i64) -> String {
+    match RUNTIMES.get(class as usize) {
+        Some(&limit) => format!("up to {}", print_duration(limit)),
+        None => "more".to_string(),
+    }
 }
 
 /// The groups of the measured jobs of a workload. They do not depend on how the jobs are scheduled.

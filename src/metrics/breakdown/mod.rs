@@ -2,7 +2,8 @@
 
 mod grouping;
 
-pub use grouping::{GroupBy, Grouping, Groupings};
+pub use grouping::{GroupBy, Grouping, Groupings, RUNTIME_CLASSES, runtime_class_name, width_class_name};
+pub(super) use grouping::{runtime_class, width_class};
 
 use std::ops::Range;
 use std::sync::Arc;

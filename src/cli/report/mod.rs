@@ -1,0 +1,170 @@
+//! `sim report`: a comparison as one HTML file with charts.
+
+mod charts;
+mod provenance;
+
+use std::ops::Range;
+
+use clap::{ArgMatches, Args, ValueEnum};
+
+use super::failure::UsageError;
+use super::log::{LogArgs, read_log};
+use super::notes::report_cleaning;
+use super::options::{self, SettingList};
+use super::output_options::OutputOptions;
+use super::places::refuse_collisions;
+use super::simulate::PLAIN_EASY;
+use super::simulate::runs::{Results, Wanted};
+use super::stderr::{note, warning};
+use crate::experiment::{Options, Setting, Settings, what_draws};
+use crate::report::html::{ComparisonReport, GanttColors, GanttData};
+use crate::report::{Cell, Output, grouped};
+use crate::time::Time;
+use crate::trace::{Moment, ReadOptions, TraceError, Workload};
+
+use charts::Charts;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  sim report --out report.html                                    the embedded log
+  sim report CTC.swf --predictor ruh,sbh --baseline easy/estimate --replications 10 --out ctc.html
+  sim report KTH.swf --gantt 30d..31d --gantt-colors user --out kth.html
+
+Open the file with any browser. It needs no network and no scripts.")]
+pub struct ReportArgs {
+    #[command(flatten)]
+    log: LogArgs,
+    /// The file to write the report to; - for standard output
+    #[arg(long, value_name = "FILE", default_value = "report.html", display_order = 1)]
+    out: String,
+    /// Run each setting on the log as it is and on N - 1 slightly shaken copies, and report means with 95% intervals, and whether
+    /// each difference from the baseline is more than chance
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), display_order = 2)]
+    #[arg(conflicts_with_all = ["replication", "shake", "seed"])]
+    replications: Option<u32>,
+    /// The window of the Gantt chart: times after the first submission (10d..11d), or dates (2016-12-25..2016-12-26, UTC)
+    /// [default: the 12 hours in which the most area waits]
+    #[arg(long, value_name = "FROM..TO", value_parser = parse_window, display_order = 3)]
+    gantt: Option<Window>,
+    /// By what the jobs of the Gantt chart are coloured
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = ColorsBy::Wait, display_order = 4)]
+    gantt_colors: ColorsBy,
+    #[command(flatten)]
+    output: OutputOptions,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ColorsBy {
+    /// How long they waited
+    Wait,
+    /// The users with the most area
+    User,
+}
+
+/// The beginning and the end of a window. Its own type, because clap takes a type by value.
+#[derive(Clone, Copy, Debug)]
+struct Window(Moment, Moment);
+
+fn parse_window(text: &str) -> Result<Window, String> {
+    let Some((from, to)) = text.split_once("..") else {
+        return Err(format!("'{text}' is not FROM..TO, such as 10d..11d"));
+    };
+    Ok(Window(Moment::parse(from)?, Moment::parse(to)?))
+}
+
+impl Window {
+    /// In the times of a workload.
+    fn times(self, workload: &Workload) -> anyhow::Result<Range<Time>> {
+        let time = |moment: Moment| -> Result<Time, TraceError> {
+            Ok(workload.first_submit() + moment.after_first(workload)?)
+        };
+        let (from, to) = (time(self.0)?, time(self.1)?);
+        match from < to {
+            true => Ok(from..to),
+            false => Err(UsageError("--gantt: the window ends before it begins".to_string()).into()),
+        }
+    }
+}
+
+pub fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+    let SettingList { options: mut settings, .. } = options::read_settings(matches)?;
+    for (seed, value) in options::idle_seeds(matches, &settings[0]) {
+        warning(format_args!("--{seed} {value} has no effect without {}", what_draws(seed)));
+    }
+    if !options::is_given(matches, "baseline") {
+        set_default_baseline(&mut settings)?;
+    }
+    refuse_collisions(&[("--out", &args.out)], &args.log.files(), false)?;
+    let out = Output::create(&args.out)?;
+    let source = args.log.source(quiet);
+    let settings = Settings { options: settings, keep_history: false, series_step: None, pictures: true };
+    let of_log = settings.of_log();
+    let mut log = read_log(&source, ReadOptions { digest: true, ..of_log.read_options() }, quiet)?;
+    let cleaned = of_log.clean_out(&mut log)?;
+    report_cleaning(&log, &cleaned.cleaning, quiet);
+    let wanted = Wanted {
+        replications: args.replications.unwrap_or(1),
+        keep_records: false,
+        table_keys: Vec::new(),
+        file_keys: Vec::new(),
+        top: 0,
+        threads: args.output.threads(),
+    };
+    let mut charts = Charts::new(&settings, args.gantt);
+    let results = Results::compute(
+        &settings,
+        cleaned,
+        &wanted,
+        &mut |workload, run, base| charts.add(workload, run, base),
+        quiet,
+    )?;
+    let (workload, charts) = (&results.workload, charts.finish()?);
+    let base_name = settings.options[0].baseline.as_ref().map(Setting::pair).unwrap_or_default();
+    let is_shown = |at: &usize| results.runs.len() == 1 || !results.runs[*at].is_baseline();
+    let shown = (0..results.runs.len()).filter(is_shown);
+    let options = settings.options[0].in_row();
+    let report = ComparisonReport {
+        facts: provenance::facts(matches, &args.log, &log, workload, wanted.replications),
+        settings: &results.runs,
+        options: &options,
+        baseline: charts.baseline.as_ref().map(|run| run.pictured(&base_name)),
+        pictured: shown.map(|at| charts.settings[at].pictured(&results.names[at])).collect(),
+        first_submit: workload.first_submit(),
+        wide: &workload.wide,
+        gantt: GanttData {
+            window: charts.window.clone(),
+            first_submit: workload.first_submit(),
+            procs: workload.procs,
+            colors: match args.gantt_colors {
+                ColorsBy::Wait => GanttColors::Wait,
+                ColorsBy::User => GanttColors::User,
+            },
+            chosen: args.gantt.is_none(),
+            settings: charts.gantts,
+        },
+    };
+    let page = report.page();
+    out.fill(|out| out.write_all(page.as_bytes()))?;
+    let row = [
+        ("trace", Cell::Text(workload.label.clone())),
+        ("jobs", Cell::Count(workload.jobs.len() as u64)),
+        ("settings", Cell::Count(results.runs.len() as u64)),
+        ("out", Cell::Text(args.out.clone())),
+        ("bytes", Cell::Count(page.len() as u64)),
+    ];
+    Ok(args.output.print.report(&args.out, quiet, &row, || {
+        let size = grouped((page.len() as u64).div_ceil(1000));
+        if !Output::is_stdout(&args.out) {
+            note(format_args!("the report is in {} ({size} kB): open it with a browser", args.out));
+        }
+    })?)
+}
+
+/// A report shows who gains and who pays, so there is something to compare with: plain EASY, unless only that is run.
+fn set_default_baseline(settings: &mut [Options]) -> anyhow::Result<()> {
+    let baseline = Setting::parse_pair(PLAIN_EASY)?;
+    if settings.len() > 1 || !settings[0].setting().is_same(&baseline) {
+        settings.iter_mut().for_each(|options| options.baseline = Some(baseline.clone()));
+    }
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! What was run, for the top of a report.
+
+use clap::ArgMatches;
+
+use crate::cli::log::LogArgs;
+use crate::cli::options::is_given;
+use crate::report::html::Fact;
+use crate::report::{counted, dropped_in_words, reading_in_words};
+use crate::time::{date, readable_duration};
+use crate::trace::{Log, Workload};
+
+/// Options that do not change the report, so that it is the same without them.
+const NOT_REPEATED: [&str; 7] = ["log", "trace", "out", "threads", "quiet", "format", "no_header"];
+
+/// The facts of a report on a log.
+pub fn facts(matches: &ArgMatches, given: &LogArgs, log: &Log, workload: &Workload, replications: u32) -> Vec<Fact> {
+    let name = given.given().map_or("the log embedded in the program".to_string(), str::to_string);
+    let mut facts = vec![
+        Fact::code("command", command(matches, "report", given.given())),
+        Fact::new("program", format!("Shadowtime {}", env!("CARGO_PKG_VERSION"))),
+        Fact::new("log", format!("{name} ({})", log.source.format)),
+    ];
+    if let Some(digest) = log.digest {
+        facts.push(Fact::code("digest", format!("{digest:032x} (XXH3)")));
+    }
+    for (name, field) in [("computer", "Computer"), ("installation", "Installation")] {
+        facts.extend(log.header.get(field).map(|value| Fact::new(name, value)));
+    }
+    let span = readable_duration((workload.last_submit() - workload.first_submit()) as f64);
+    let from = workload.unix_start.map(|start| format!(", from {} (UTC)", date(start + workload.first_submit())));
+    let jobs = counted(workload.jobs.len() as u64, "job");
+    facts.push(Fact::new("machine", counted(workload.procs.into(), "processor")));
+    facts.push(Fact::new("jobs", format!("{jobs}, submitted within {span}{}", from.unwrap_or_default())));
+    facts.extend(reading_in_words(&log.source).into_iter().map(|words| Fact::new("reading", words)));
+    let dropped = dropped_in_words(&workload.cleaning).unwrap_or("no records".to_string());
+    facts.push(Fact::new("dropped", dropped));
+    if replications > 1 {
+        facts.push(Fact::new("runs", format!("{replications} of each setting; charts show those on the log as it is")));
+    }
+    facts
+}
+
+/// The command that gives the same report again.
+fn command(matches: &ArgMatches, name: &str, log: Option<&str>) -> String {
+    let program = crate::cli::command();
+    let command = program.find_subcommand(name).expect("it is a command");
+    let quoted = |text: &str| shlex::try_quote(text).map_or(text.to_string(), |quoted| quoted.into_owned());
+    let mut words = vec!["sim".to_string(), name.to_string()];
+    words.extend(log.map(quoted));
+    for argument in command.get_arguments() {
+        let id = argument.get_id().as_str();
+        if NOT_REPEATED.contains(&id) || matches.try_contains_id(id).is_err() || !is_given(matches, id) {
+            continue;
+        }
+        let Some(long) = argument.get_long() else { continue };
+        for value in matches.get_raw(id).into_iter().flatten() {
+            let value = quoted(&value.to_string_lossy());
+            match argument.is_require_equals_set() {
+                true => words.push(format!("--{long}={value}")),
+                false => words.extend([format!("--{long}"), value]),
+            }
+        }
+    }
+    words.join(" ")
+}

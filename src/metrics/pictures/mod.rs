@@ -1,0 +1,147 @@
+//! What the charts of a report show of a run. The memory depends on the charts, not on the number of jobs.
+
+mod accuracy;
+mod distribution;
+mod gantt;
+mod grid;
+mod life;
+
+pub use accuracy::{Accuracy, LengthClass};
+pub use distribution::{Distribution, log_limits};
+pub use gantt::{Gantt, GanttJob, MOST_JOBS, busiest_window, shrink_window};
+pub use grid::{GridCell, WaitGrid};
+pub use life::{LIFE_PARTS, LifeAccuracy};
+
+use super::job::JobMetrics;
+use super::measure::Measure;
+use super::series::{Series, SeriesStep};
+use crate::engine::RunRecord;
+use crate::time::{HOUR, MINUTE, Seconds};
+use crate::trace::Workload;
+
+/// The most steps of the series in a report: a chart is about this number of pixels wide.
+const MOST_STEPS: usize = 800;
+
+/// What the charts show of one run.
+#[derive(Clone, Debug)]
+pub struct Pictures {
+    /// The waits, in seconds.
+    pub waits: Distribution,
+    /// The bounded slowdowns.
+    pub slowdowns: Distribution,
+    /// The mean waits by width and runtime.
+    pub grid: WaitGrid,
+    /// The predictions at arrival.
+    pub accuracy: Accuracy,
+    /// The mean RA of each part of the jobs' lives, from submission to end; see [`LifeAccuracy::means`].
+    pub life: Vec<f64>,
+    /// The queue and the machine over time.
+    pub series: Vec<SeriesStep>,
+}
+
+/// Observes a run for its charts.
+pub struct PictureObserver {
+    observers: (Series, LifeAccuracy),
+}
+
+impl PictureObserver {
+    /// An observer of a run of this workload.
+    pub fn new(workload: &Workload, measure: &Measure) -> PictureObserver {
+        let series = Series::new(workload.procs, workload.first_submit(), series_step(workload));
+        PictureObserver { observers: (series, LifeAccuracy::new(measure.jobs(workload.jobs.len()))) }
+    }
+
+    /// What has to be given to the run.
+    pub fn observer(&mut self) -> &mut (Series, LifeAccuracy) {
+        &mut self.observers
+    }
+
+    /// The charts, after the run whose result is `record`.
+    pub fn finish(self, workload: &Workload, record: &RunRecord, measure: &Measure) -> Pictures {
+        let (series, life) = self.observers;
+        let mut pictures = Pictures {
+            waits: Distribution::of_seconds(),
+            slowdowns: Distribution::of_ratios(),
+            grid: WaitGrid::default(),
+            accuracy: Accuracy::default(),
+            life: life.means(),
+            // A series that is too long has no end: nobody could see its steps.
+            series: thinned(series.finish().unwrap_or_default()),
+        };
+        let measured = measure.jobs(workload.jobs.len());
+        for finished in record.finished(&workload.jobs).skip(measured.start).take(measured.len()) {
+            let job = JobMetrics::of(&finished, measure.bsld_threshold);
+            pictures.waits.add(job.wait as f64);
+            pictures.slowdowns.add(job.bsld);
+            pictures.grid.add(job.procs, job.runtime, job.wait);
+            pictures.accuracy.add(job.prediction, job.runtime);
+        }
+        pictures
+    }
+}
+
+/// The steps of a series that are possible: round numbers of minutes, hours and days.
+const STEPS: [Seconds; 12] = [
+    MINUTE,
+    5 * MINUTE,
+    10 * MINUTE,
+    30 * MINUTE,
+    HOUR,
+    2 * HOUR,
+    3 * HOUR,
+    6 * HOUR,
+    12 * HOUR,
+    24 * HOUR,
+    48 * HOUR,
+    7 * 24 * HOUR,
+];
+
+/// The shortest round step with which the series of a workload has at most half of [`MOST_STEPS`]. The simulation may take
+/// longer than the submissions, so there is room for more.
+fn series_step(workload: &Workload) -> Seconds {
+    let longest = workload.jobs.iter().map(|job| job.runtime).max().unwrap_or(0);
+    let least = (workload.last_submit() - workload.first_submit() + longest) / (MOST_STEPS as Seconds / 2);
+    STEPS.into_iter().find(|&step| step >= least).unwrap_or(least)
+}
+
+/// Joins neighbours until there are at most [`MOST_STEPS`]. The counts are the largest of the joined steps, and the
+/// utilization is their mean.
+fn thinned(mut series: Vec<SeriesStep>) -> Vec<SeriesStep> {
+    while series.len() > MOST_STEPS {
+        let join = |pair: &[SeriesStep]| {
+            let most = |count: fn(&SeriesStep) -> u64| pair.iter().map(count).max().unwrap_or(0);
+            SeriesStep {
+                time: pair[0].time,
+                waiting: most(|step| step.waiting),
+                running: most(|step| step.running),
+                procs_used: most(|step| step.procs_used),
+                procs_waiting: most(|step| step.procs_waiting),
+                utilization: pair.iter().map(|step| step.utilization).sum::<f64>() / pair.len() as f64,
+            }
+        };
+        series = series.chunks(2).map(join).collect();
+    }
+    series
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_series_are_joined() {
+        let step = |time: i64| SeriesStep {
+            time,
+            waiting: (time % 7) as u64,
+            utilization: f64::from((time % 2) as u32),
+            ..SeriesStep::default()
+        };
+        let joined = thinned((0..1601).map(step).collect());
+        assert_eq!(joined.len(), 401);
+        assert_eq!(joined[1].time, 4);
+        // Of the times 4 to 7.
+        assert_eq!((joined[1].waiting, joined[1].utilization), (6, 0.5));
+        assert_eq!(joined[400].time, 1600);
+        assert_eq!(thinned((0..800).map(step).collect()).len(), 800);
+    }
+}

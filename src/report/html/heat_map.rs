@@ -1,0 +1,124 @@
+//! The change of waits by width and runtime.
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, VPos};
+
+use super::axis::Axis;
+use super::data_table::{DataCell, DataTable};
+use super::figure::{Figure, Mark};
+use super::plot::{Frame, WIDTH, put, text_style};
+use super::svg::Ink;
+use crate::metrics::{RUNTIME_CLASSES, WaitGrid, runtime_class_name, width_class_name};
+use crate::text::counted;
+use crate::time::{DAY, HOUR, MINUTE, readable_duration};
+
+/// The height of a row, in units.
+const ROW: u32 = 24;
+
+/// The difference of two waits in few characters: -25m, +3h.
+fn short(difference: f64) -> String {
+    let (sign, seconds) = (if difference < 0.0 { "-" } else { "+" }, difference.abs());
+    let text = |unit: i64, name: &str| format!("{sign}{:.0}{name}", seconds / unit as f64);
+    match seconds.round() as i64 {
+        0 => "0".to_string(),
+        1..MINUTE => text(1, "s"),
+        MINUTE..HOUR => text(MINUTE, "m"),
+        // Two days in hours have two digits.
+        seconds if seconds < 2 * DAY => text(HOUR, "h"),
+        _ => text(DAY, "d"),
+    }
+}
+
+/// The opacity of a difference: it grows with the logarithm, from a minute to four days.
+fn strength(difference: f64) -> f64 {
+    let most = libm::log10((4 * DAY) as f64 / MINUTE as f64);
+    let at = libm::log10(difference.abs().max(1.0) / MINUTE as f64) / most;
+    0.06 + 0.54 * at.clamp(0.0, 1.0)
+}
+
+/// The chart of a setting in comparison with another.
+pub fn heat_map(name: &str, of_run: &WaitGrid, base_name: &str, of_base: &WaitGrid) -> Figure {
+    let rows: Vec<_> = of_run.rows().zip(of_base.rows()).map(|((class, run), (_, base))| (class, run, base)).collect();
+    let runtimes: Vec<String> = (0..RUNTIME_CLASSES as i64).map(short_runtime).collect();
+    let widths: Vec<String> = rows.iter().map(|(class, _, _)| width_class_name(*class)).collect();
+    let mut data =
+        DataTable::new(2, ["processors", "runtime", "jobs", "mean wait", "mean wait in the baseline", "change"]);
+    let label = format!("Change of the mean wait of {name} against {base_name}, by processors and runtime");
+    let frame = Frame {
+        size: (WIDTH, 70 + ROW * rows.len() as u32),
+        label: &label,
+        x: Axis::names(&runtimes),
+        y: Axis::names(&widths),
+        x_title: "runtime",
+        y_title: "processors",
+        grid: (false, false),
+    };
+    let picture = frame.draw(|chart, canvas| {
+        for (at, (class, run, base)) in rows.iter().enumerate() {
+            for (column, (run, base)) in run.iter().zip(*base).enumerate() {
+                let Some((wait, base)) = run.wait_mean().zip(base.wait_mean()) else { continue };
+                let (left, low) = (column as f64, at as f64);
+                let change = wait - base;
+                let ink = if change < 0.0 { Ink::Gain } else { Ink::Loss };
+                let is_same = change.abs() < 0.5;
+                let ink = if is_same { Ink::Axis.color().mix(0.1) } else { ink.color().mix(strength(change)) };
+                let (width, runtime) = (width_class_name(*class), runtime_class_name(column as i64));
+                let jobs = counted(run.jobs, "job");
+                let title = format!(
+                    "processors {width}, runtime {runtime}: {jobs}, mean wait {} instead of {}",
+                    readable_duration(wait),
+                    readable_duration(base)
+                );
+                canvas.with_title(&title, || {
+                    let corners = [(left + 0.02, low + 0.03), (left + 0.98, low + 0.97)];
+                    put(chart, Rectangle::new(corners, ink.filled()));
+                    let style = text_style(HPos::Center, VPos::Center);
+                    put(chart, Text::new(short(change), (left + 0.5, low + 0.5), style));
+                });
+                data.push([
+                    DataCell::text(width),
+                    DataCell::text(runtime),
+                    DataCell::count(run.jobs),
+                    DataCell::shown(readable_duration(wait), wait),
+                    DataCell::shown(readable_duration(base), base),
+                    DataCell::shown(short(change), change),
+                ]);
+            }
+        }
+    });
+    Figure {
+        title: format!("{name}: change by width and runtime"),
+        legend: vec![
+            (Mark::Box("fup", 60), "waits less".to_string()),
+            (Mark::Box("fdn", 60), "waits longer".to_string()),
+        ],
+        picture,
+        caption: format!(
+            "The mean wait of each class of jobs minus that under {base_name}: a negative number is a shorter wait. Strong \
+             colours are large changes. Classes without jobs are empty.",
+            base_name = super::outside(base_name)
+        ),
+        data: data.sortable(),
+        wide: false,
+    }
+}
+
+/// The name of a class of runtimes in few characters.
+fn short_runtime(class: i64) -> String {
+    let name = runtime_class_name(class);
+    name.strip_prefix("up to ").map_or("more".to_string(), |limit| format!("\u{2264}{limit}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_are_short_and_signed() {
+        let cases = [(0.2, "0"), (-1.0, "-1s"), (59.0, "+59s"), (-1500.0, "-25m"), (10_800.0, "+3h"), (2e5, "+2d")];
+        for (difference, text) in cases {
+            assert_eq!(short(difference), text);
+        }
+        assert!(strength(60.0) < strength(3600.0) && strength(-3600.0) < strength(1e5) && strength(1e9) < 0.61);
+    }
+}

@@ -1,0 +1,37 @@
+//! Reports as one HTML file.
+mod axis;
+mod comparison;
+mod curves;
+mod data_table;
+mod density;
+mod figure;
+mod gantt;
+mod heat_map;
+mod page;
+mod plot;
+mod scatter;
+mod study;
+mod svg;
+mod sweep;
+mod text_width;
+
+pub use comparison::{ComparisonReport, PicturedSetting};
+pub use gantt::{GanttColors, GanttData};
+pub use page::Fact;
+pub use study::{StudyFigure, StudyReport};
+pub use sweep::SweepReport;
+
+use crate::text::printable;
+
+/// The most characters of a text from outside.
+const MOST_CHARACTERS: usize = 200;
+
+/// A text that may come from outside: control characters and those that change the direction of text are written out, and a
+/// long text is cut. The page escapes it.
+fn outside(text: &str) -> String {
+    let text = printable(text);
+    match text.char_indices().nth(MOST_CHARACTERS) {
+        None => text.into_owned(),
+        Some((end, _)) => format!("{}...", &text[..end]),
+    }
+}
