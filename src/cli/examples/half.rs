@@ -22,7 +22,7 @@ impl Predictor for Half {
     }
 }
 
-static PERCENT: Key =
+const PERCENT: Key =
     Key { name: "percent", kind: Kind::Whole { least: 1 }, default: "50", about: "how much of the estimate" };
 static HALF: Form = Form { name: "half", about: "a part of the estimate", keys: &[PERCENT] };
 static MINE: [Entry; 1] = [(&HALF, |spec| Box::new(Half(spec.whole("percent"))))];
