@@ -15,6 +15,29 @@ pub const HOUR: Seconds = 60 * MINUTE;
 /// In seconds.
 pub const DAY: Seconds = 24 * HOUR;
 
+/// Round lengths of time, in ascending order: the steps of series, and the distances between ticks of charts.
+pub const ROUND_STEPS: [Seconds; 19] = [
+    1,
+    10,
+    MINUTE,
+    5 * MINUTE,
+    10 * MINUTE,
+    30 * MINUTE,
+    HOUR,
+    2 * HOUR,
+    3 * HOUR,
+    6 * HOUR,
+    12 * HOUR,
+    DAY,
+    2 * DAY,
+    5 * DAY,
+    10 * DAY,
+    30 * DAY,
+    60 * DAY,
+    180 * DAY,
+    360 * DAY,
+];
+
 /// The longest duration, about 2,000 years. Predictions that grow without bound stop here, and longer times in a log are
 /// errors. The sum of a hundred million of them fits into an `i64`.
 pub const FOREVER: Seconds = 1 << 36;

@@ -15,7 +15,7 @@ mod setup;
 mod simulation;
 
 pub use error::EngineError;
-pub use observer::{Arrival, Cancellation, End, Miss, Observer, Placed, PredictionChange, Start};
+pub use observer::{Arrival, Cancellation, End, Miss, Observer, Placed, PredictionChange, Reservation, Start};
 pub use recorder::{Event, Outcome, PredictionMade};
 pub use run::{Finished, RunRecord, run, run_observed};
 pub use setup::{EngineOptions, Named};

@@ -52,6 +52,15 @@ pub trait Observer {
     /// A job has started. Called after the pass, and after the predictor's `on_start` for all jobs that the pass started.
     fn on_start(&mut self, _start: &Start<'_>) {}
 
+    /// The most reservations that the observer wants to see after each pass: the first in the order of the queue. To make
+    /// them visible costs time, so there are none by default.
+    fn wanted_reservations(&self) -> usize {
+        0
+    }
+
+    /// A job still waits after a pass, and the policy has reserved a start for it. Called after the starts of the pass.
+    fn on_reservation(&mut self, _reservation: &Reservation) {}
+
     /// A running job has outlived its prediction. Called before the predictor makes a new one.
     fn on_miss(&mut self, _miss: &Miss) {}
 
@@ -118,6 +127,17 @@ pub struct Start<'a> {
     pub answered: bool,
 }
 
+/// A start is reserved for a waiting job.
+#[derive(Clone, Copy, Debug)]
+pub struct Reservation {
+    /// The instant of the pass.
+    pub time: Time,
+    /// The job that waits.
+    pub job: Placed,
+    /// The reserved start, by the predictions in force. The next pass may reserve another one.
+    pub start: Time,
+}
+
 /// A running job has outlived its prediction.
 #[derive(Clone, Copy, Debug)]
 pub struct Miss {
@@ -179,6 +199,15 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.1.on_start(start);
     }
 
+    fn wanted_reservations(&self) -> usize {
+        self.0.wanted_reservations().max(self.1.wanted_reservations())
+    }
+
+    fn on_reservation(&mut self, reservation: &Reservation) {
+        self.0.on_reservation(reservation);
+        self.1.on_reservation(reservation);
+    }
+
     fn on_miss(&mut self, miss: &Miss) {
         self.0.on_miss(miss);
         self.1.on_miss(miss);
@@ -207,6 +236,14 @@ impl<O: Observer + ?Sized> Observer for &mut O {
 
     fn on_start(&mut self, start: &Start<'_>) {
         (**self).on_start(start);
+    }
+
+    fn wanted_reservations(&self) -> usize {
+        (**self).wanted_reservations()
+    }
+
+    fn on_reservation(&mut self, reservation: &Reservation) {
+        (**self).on_reservation(reservation);
     }
 
     fn on_miss(&mut self, miss: &Miss) {

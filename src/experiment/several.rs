@@ -4,7 +4,8 @@ use super::options::Options;
 use super::run::Setting;
 use crate::engine::{EngineError, RunRecord};
 use crate::metrics::{
-    Baseline, PictureObserver, Pictures, RunRow, Series, SeriesStep, Summary, Users, summarize_with_users,
+    Baseline, PictureObserver, Pictures, ReservedStarts, RunRow, Series, SeriesStep, Summary, Users,
+    summarize_with_users,
 };
 use crate::parallel;
 use crate::time::Seconds;
@@ -36,6 +37,8 @@ pub struct SettingRun {
     pub series: Option<Result<Vec<SeriesStep>, String>>,
     /// What charts show of it, if asked for.
     pub pictures: Option<Pictures>,
+    /// The starts that were reserved for its jobs; none if no pictures were asked for.
+    pub reserved: ReservedStarts,
 }
 
 /// A replication that cannot be run.
@@ -134,7 +137,9 @@ impl Settings {
         };
         let (summary, users) = summarize_with_users(workload, &record, measure);
         let pictures = pictures.map(|pictures| pictures.finish(workload, &record, measure));
-        Ok(SettingRun { record, summary, users, series: series.map(Series::finish), pictures })
+        let (pictures, reserved) = pictures.unzip();
+        let (series, reserved) = (series.map(Series::finish), reserved.unwrap_or_default());
+        Ok(SettingRun { record, summary, users, series, pictures, reserved })
     }
 
     /// The row of a setting's run.

@@ -32,8 +32,8 @@ pub use job::{JobMetrics, PredictionRow, bounded_slowdown};
 pub use lines::{MeanAt, NumberLine, NumberLines};
 pub use measure::{Measure, Portion};
 pub use pictures::{
-    Accuracy, Distribution, Gantt, GanttJob, GridCell, LIFE_PARTS, LengthClass, LifeAccuracy, MOST_JOBS,
-    PictureObserver, Pictures, WaitGrid, busiest_window, log_limits, shrink_window,
+    Accuracy, Distribution, FirstReservations, Gantt, GanttJob, GridCell, LIFE_PARTS, LengthClass, LifeAccuracy,
+    MOST_JOBS, PictureObserver, Pictures, ReservedStarts, WaitGrid, busiest_window, log_limits, shrink_window,
 };
 pub use row::{Baseline, LINE_FORMAT, RunLabel, RunRow};
 pub use series::{Series, SeriesStep};

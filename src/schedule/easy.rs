@@ -186,6 +186,11 @@ impl Policy for Easy {
         self.arrivals.forget_before(view.waiting.first().map(|job| job.id));
     }
 
+    fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
+        let Some(head) = view.waiting.first().filter(|_| most > 0) else { return };
+        reserved.push((head.id, reserve(view, &[], view.free, head).shadow_time));
+    }
+
     fn set_first_submission(&mut self, submit: Time) {
         self.arrivals.set_first_submission(submit);
     }

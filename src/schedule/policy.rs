@@ -12,6 +12,11 @@ pub trait Policy: Send {
     /// The engine checks that they wait and fit; otherwise the simulation ends with an error.
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>);
 
+    /// Adds to `reserved` the waiting jobs that have a reservation after a pass, and the starts reserved for them: the first
+    /// `most` of them in the order of the queue. `view` is the machine after the pass. Called only for observers that want
+    /// to see reservations; it must not change later passes.
+    fn reservations(&mut self, _view: &View<'_>, _most: usize, _reserved: &mut Vec<(JobId, Time)>) {}
+
     /// The submission time of the first job of the log, if a simulation begins with a later job. Called before the first
     /// arrival. Orders of the queue may count from it.
     fn set_first_submission(&mut self, _submit: Time) {}

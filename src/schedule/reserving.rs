@@ -264,6 +264,19 @@ impl Policy for Reserving {
         self.arrivals.forget_before(view.waiting.first().map(|job| job.id));
     }
 
+    fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
+        if !self.backfills || view.waiting.first().is_none() {
+            return;
+        }
+        self.profile.reset(view);
+        let Reserving { line, arrivals, profile, .. } = self;
+        let mut is_protected = false;
+        for (at, job) in line.jobs(view, arrivals).take(self.most.min(most)).enumerate() {
+            reserved.push((job.id, profile.reserve(i64::from(job.procs), fitted_length(is_protected, arrivals, job))));
+            is_protected |= at == 0 && arrivals.has_waited(job.id, self.protect, view.now);
+        }
+    }
+
     fn set_first_submission(&mut self, submit: Time) {
         self.arrivals.set_first_submission(submit);
     }

@@ -148,6 +148,10 @@ impl Policy for WithSubmissions {
         self.policy.pass(view, starts);
     }
 
+    fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
+        self.policy.reservations(view, most, reserved);
+    }
+
     fn on_prediction(&mut self, job: &Waiting) {
         self.policy.on_prediction(job);
     }

@@ -110,6 +110,8 @@ fn all_studies_go_into_a_folder() {
         let counted: usize = page[1..7].iter().map(|line| number(line[line.len() - 1])).sum();
         assert!(page.len() <= 10 && counted == number(page[0][1]), "{page:?}");
         assert!(out.join(format!("{study}.csv")).exists());
+        let html = fs::read_to_string(out.join(format!("{study}.html"))).unwrap();
+        assert!(html.contains(&format!("Published and measured: {study}")) && html.contains("sim reproduce all"));
     }
     assert!(ran.err.contains("smith is left out") && ran.err.contains("kumar-wait is left out"), "{}", ran.err);
     assert_eq!(fs::read_to_string(out.join("summary.txt")).unwrap(), ran.out);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::Window;
 use crate::engine::RunRecord;
 use crate::experiment::{Setting, SettingRun, Settings};
-use crate::metrics::{Gantt, Pictures, Users, busiest_window, shrink_window};
+use crate::metrics::{Gantt, Pictures, ReservedStarts, Users, busiest_window, shrink_window};
 use crate::report::html::PicturedSetting;
 use crate::time::Time;
 use crate::trace::Workload;
@@ -35,8 +35,8 @@ pub struct Charts {
     wanted: Option<Window>,
     baseline: Option<RunCharts>,
     settings: Vec<RunCharts>,
-    /// Without a baseline, the record of the first of several settings, until the second is there.
-    first: Option<RunRecord>,
+    /// Without a baseline, the schedule of the first of several settings, until the second is there.
+    first: Option<(RunRecord, ReservedStarts)>,
     gantt: Option<anyhow::Result<GanttCharts>>,
 }
 
@@ -79,14 +79,15 @@ impl Charts {
             return;
         }
         let name = self.names[at].clone();
+        let own = (name.clone(), &run.record, &run.reserved);
         let runs = match (baseline, self.base_name.clone(), &self.first) {
             // A setting that is the baseline would be shown twice.
             (Some(base), Some(base_name), _) if base.summary == run.summary && base_name == name && !is_last => return,
-            (Some(base), Some(base_name), _) => vec![(base_name, &base.record), (name, &run.record)],
-            (_, _, Some(first)) => vec![(self.names[0].clone(), first), (name, &run.record)],
-            (_, _, None) if is_last => vec![(name, &run.record)],
+            (Some(base), Some(base_name), _) => vec![(base_name, &base.record, &base.reserved), own],
+            (_, _, Some((record, reserved))) => vec![(self.names[0].clone(), record, reserved), own],
+            (_, _, None) if is_last => vec![own],
             (_, _, None) => {
-                self.first = Some(run.record.clone());
+                self.first = Some((run.record.clone(), run.reserved.clone()));
                 return;
             }
         };
@@ -102,13 +103,18 @@ impl Charts {
 }
 
 /// The window is that of the first run.
-fn gantt(workload: &Workload, wanted: Option<Window>, runs: &[(String, &RunRecord)]) -> anyhow::Result<GanttCharts> {
-    let records: Vec<&RunRecord> = runs.iter().map(|(_, record)| *record).collect();
+fn gantt(
+    workload: &Workload,
+    wanted: Option<Window>,
+    runs: &[(String, &RunRecord, &ReservedStarts)],
+) -> anyhow::Result<GanttCharts> {
+    let records: Vec<&RunRecord> = runs.iter().map(|(_, record, _)| *record).collect();
     let window = match wanted {
         Some(window) => window.times(workload)?,
         None => busiest_window(workload, records[0]),
     };
     let window = shrink_window(window, workload, &records);
-    let settings = runs.iter().map(|(name, record)| (name.clone(), Gantt::of(workload, record, &window))).collect();
+    let chart = |record, reserved| Gantt::of(workload, record, reserved, &window);
+    let settings = runs.iter().map(|(name, record, reserved)| (name.clone(), chart(record, reserved))).collect();
     Ok(GanttCharts { window, settings })
 }

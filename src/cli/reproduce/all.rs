@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{compute, find};
+use super::{compute, find, html};
 use crate::cli::output_options::OutputOptions;
 use crate::cli::stderr::{self, note, warning};
 use crate::cli::width;
@@ -48,7 +48,7 @@ pub fn execute(args: &AllArgs, quiet: bool) -> anyhow::Result<()> {
             continue;
         }
         // A damaged or short log spoils its studies, but not the others.
-        let figures = match figures(args, study, logs, quiet) {
+        let figures = match figures(args, study, &logs, quiet) {
             Err(error) if !matches!(error.downcast_ref(), None | Some(StudyError::Kept(_))) => {
                 stderr::error(format_args!("{}: {error:#}", study.name));
                 failed.push(study.name);
@@ -56,7 +56,7 @@ pub fn execute(args: &AllArgs, quiet: bool) -> anyhow::Result<()> {
             }
             other => other?,
         };
-        write_study(&args.out, study, &figures)?;
+        write_study(&args.out, study, &logs, &figures)?;
         done.push((study, figures));
     }
     let summary = |out: &mut dyn Write, width: usize| {
@@ -76,8 +76,8 @@ pub fn execute(args: &AllArgs, quiet: bool) -> anyhow::Result<()> {
 }
 
 /// The figures of a study, from the folder if they are there and still valid.
-fn figures(args: &AllArgs, study: StudyForm, logs: Vec<FoundLog>, quiet: bool) -> anyhow::Result<Vec<Figure>> {
-    let key = KeptFigures::key(&study, &logs, args.quick)?;
+fn figures(args: &AllArgs, study: StudyForm, logs: &[FoundLog], quiet: bool) -> anyhow::Result<Vec<Figure>> {
+    let key = KeptFigures::key(&study, logs, args.quick)?;
     let file = args.out.join(format!("{}.json", study.name));
     if let Some(kept) = KeptFigures::read(&file, &key) {
         if !quiet {
@@ -86,21 +86,23 @@ fn figures(args: &AllArgs, study: StudyForm, logs: Vec<FoundLog>, quiet: bool) -
         return Ok(kept.figures);
     }
     let folder = Some(args.out.join(format!("{}-runs", study.name)));
-    let setup = Setup { logs, folder, threads: args.output.threads(), quick: args.quick };
+    let setup = Setup { logs: logs.to_vec(), folder, threads: args.output.threads(), quick: args.quick };
     let figures = compute(&*(study.build)(setup)?, quiet)?;
     let kept = KeptFigures { key, figures };
     Output::create(&file.to_string_lossy())?.fill(|out| kept.write(out))?;
     Ok(kept.figures)
 }
 
-/// The figures as a table and as CSV.
-fn write_study(folder: &Path, study: StudyForm, figures: &[Figure]) -> Result<(), OutputError> {
+/// The figures as a table, as CSV and as a page with charts.
+fn write_study(folder: &Path, study: StudyForm, logs: &[FoundLog], figures: &[Figure]) -> Result<(), OutputError> {
     create(folder, &format!("{}.txt", study.name))?.fill(|out| {
         write_overview(out, width::DEFAULT, study.name, figures)?;
         write_figures(out, width::DEFAULT, figures)
     })?;
     let cells: Vec<_> = figures.iter().map(|figure| figure.cells(study.name)).collect();
-    create(folder, &format!("{}.csv", study.name))?.fill(|out| write_csv(out, &cells, true))
+    create(folder, &format!("{}.csv", study.name))?.fill(|out| write_csv(out, &cells, true))?;
+    let page = html::page(study.name, logs, figures);
+    create(folder, &format!("{}.html", study.name))?.fill(|out| out.write_all(page.as_bytes()))
 }
 
 fn write_summary(out: &mut dyn Write, width: usize, study: &StudyForm, figures: &[Figure]) -> io::Result<()> {

@@ -2,10 +2,10 @@
 
 use crate::report::html::{Fact, StudyFigure, StudyReport};
 use crate::report::{counted, grouped};
-use crate::reproduce::{Agreement, Figure, Study, count_agreements};
+use crate::reproduce::{Agreement, Figure, FoundLog, count_agreements};
 
-/// The page of a study.
-pub fn page(study: &dyn Study, figures: &[Figure]) -> String {
+/// The page of the study with this name, computed from these logs.
+pub fn page(study: &str, logs: &[FoundLog], figures: &[Figure]) -> String {
     let counts = count_agreements(figures);
     let published: u64 = counts.iter().map(|(_, _, count)| count).sum();
     let agree: u64 = counts
@@ -13,14 +13,13 @@ pub fn page(study: &dyn Study, figures: &[Figure]) -> String {
         .filter(|(agreement, _, _)| matches!(agreement, Agreement::Interval | Agreement::TwoPoints | Agreement::Holds))
         .map(|(_, _, count)| count)
         .sum();
-    let names: Vec<String> = study.logs().iter().map(|found| found.file.display().to_string()).collect();
     let mut facts = vec![
         Fact::code("command", command()),
         Fact::new("program", format!("Shadowtime {}", env!("CARGO_PKG_VERSION"))),
     ];
-    facts.extend(names.into_iter().map(|name| Fact::new("log", name)));
+    facts.extend(logs.iter().map(|found| Fact::new("log", found.file.display().to_string())));
     StudyReport {
-        title: format!("Published and measured: {}", study.name()),
+        title: format!("Published and measured: {}", study),
         result: format!("{} of {} agree with ours.", grouped(agree), counted(published, "published figure")),
         facts,
         overview: counts.into_iter().map(|(_, what, count)| (what.to_string(), count)).collect(),

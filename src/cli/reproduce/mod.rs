@@ -121,9 +121,9 @@ gains.")]
   sim reproduce all --logs logs --out studies --quick           a quick test of every study, in minutes
   sim reproduce all --logs logs --out studies                   the same as the single commands: 35 minutes of processor time
 
-Writes the figures of each study to STUDY.csv, STUDY.txt and STUDY.json. The next call with the same folder uses STUDY.json
-again if neither the logs of the study nor the program have changed. summary.txt contains the overview of every study: how
-many published figures agree with ours. It is also printed.")]
+Writes the figures of each study to STUDY.csv, STUDY.txt, STUDY.html (with charts) and STUDY.json. The next call with the
+same folder uses STUDY.json again if neither the logs of the study nor the program have changed. summary.txt contains the
+overview of every study: how many published figures agree with ours. It is also printed.")]
     All(all::AllArgs),
 }
 
@@ -242,7 +242,7 @@ fn print(
     stdout_taken: bool,
 ) -> anyhow::Result<()> {
     if let Some(out) = html {
-        let page = html::page(study, figures);
+        let page = html::page(study.name(), study.logs(), figures);
         out.fill(|out| out.write_all(page.as_bytes()))?;
     }
     // As with the main command: if a file is standard output, the result goes to standard error.

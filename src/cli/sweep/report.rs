@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::results::all_settings;
 use crate::cli::output_options::PrintOptions;
+use crate::cli::places::refuse_collisions;
 use crate::cli::stderr::{note, warning};
 use crate::metrics::columns::{BSLD_MEAN, RA_MEAN, WAIT_MEAN};
 use crate::metrics::{Group, Groups};
@@ -32,6 +33,8 @@ pub struct SweepReportArgs {
 
 pub fn execute(args: &SweepReportArgs, quiet: bool) -> anyhow::Result<()> {
     let sweep = Sweep::open(&args.folder)?;
+    let own = [sweep.folder.join("grid.toml"), sweep.results_file()].map(|file| file.display().to_string());
+    refuse_collisions(&[("--out", &args.out)], &own.each_ref().map(|file| ("the sweep", file.as_str())), false)?;
     let out = Output::create(&args.out)?;
     let store = Store::open(&sweep.folder)?;
     let keys = Keys::recorded(&sweep.grid, &store);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::error::EngineError;
 use super::event_queue::{EventQueue, NEVER, QueuedEvent};
 use super::machine::Machine;
-use super::observer::{Arrival, Cancellation, End, Observer, Placed, Start};
+use super::observer::{Arrival, Cancellation, End, Observer, Placed, Reservation, Start};
 use super::recorder::{Event, Outcome, PredictionMade, Recorder};
 use super::setup::{EngineOptions, Named};
 use crate::job::{Job, JobId};
@@ -67,6 +67,8 @@ pub struct Simulation<O: Observer = ()> {
     observers: (Recorder, O),
     /// The jobs that the last pass started.
     started: Vec<JobId>,
+    /// Scratch: the reservations after the last pass.
+    reserved: Vec<(JobId, Time)>,
     /// Scratch: the jobs with a queued deadline that has come.
     late: Vec<JobId>,
     /// The jobs with a prediction that is not yet applied to the machine.
@@ -123,6 +125,7 @@ impl<O: Observer> Simulation<O> {
             wakes_at: NEVER,
             observers: (Recorder::new(options.keep_history), observer),
             started: Vec::new(),
+            reserved: Vec::new(),
             late: Vec::new(),
             changed: Vec::new(),
         }
@@ -280,9 +283,28 @@ impl<O: Observer> Simulation<O> {
             let start = Start { time, job, submission, runtime, prediction, backfilled, inside, answered };
             self.observers.on_start(&start);
         }
+        self.report_reservations();
         self.started = started;
         self.update_wakeup();
         Ok(&self.started)
+    }
+
+    /// Tells the observer the reservations after a pass, if it wants to see them. They are made with the predictions that the
+    /// pass had.
+    fn report_reservations(&mut self) {
+        let most = self.observers.1.wanted_reservations();
+        if most == 0 {
+            return;
+        }
+        let time = self.now();
+        let mut reserved = std::mem::take(&mut self.reserved);
+        reserved.clear();
+        self.policy.value.reservations(&self.machine.view(time), most, &mut reserved);
+        for &(id, start) in &reserved {
+            let job = Placed { id, place: self.place(id) };
+            self.observers.1.on_reservation(&Reservation { time, job, start });
+        }
+        self.reserved = reserved;
     }
 
     /// Must be called after every event that may change [`Policy::wakes_at`].

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
+use super::reservations::ReservedStarts;
 use crate::engine::{Finished, RunRecord};
+use crate::job::JobId;
 use crate::time::{HOUR, MINUTE, Seconds, Time};
 use crate::trace::Workload;
 
@@ -21,8 +23,10 @@ const MOST_STEPS: Seconds = 100_000;
 /// A job that runs in the window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GanttJob {
-    /// The job's number in the log.
+    /// The job's number in the log. It may repeat.
     pub number: i64,
+    /// The index of its record in the log.
+    pub record: u32,
     /// The user's number in the log; -1 if unknown.
     pub user: i64,
     /// When it was submitted.
@@ -35,6 +39,8 @@ pub struct GanttJob {
     pub procs: u32,
     /// Whether a job that arrived earlier still waited when it started.
     pub backfilled: bool,
+    /// The first start that the scheduler reserved for it while it waited.
+    pub reserved: Option<Time>,
     /// Its processors, as ranges of neighbours.
     pub rows: Vec<Range<u32>>,
 }
@@ -53,9 +59,10 @@ fn running<'a>(
     workload: &'a Workload,
     record: &'a RunRecord,
     window: &Range<Time>,
-) -> impl Iterator<Item = Finished<'a>> + use<'a> {
+) -> impl Iterator<Item = (JobId, Finished<'a>)> + use<'a> {
     let Range { start, end } = *window;
-    record.finished(&workload.jobs).filter(move |job| job.start() < end && job.end() > start)
+    let jobs = record.finished(&workload.jobs).enumerate().map(|(at, job)| (JobId(at as u32), job));
+    jobs.filter(move |(_, job)| job.start() < end && job.end() > start)
 }
 
 /// The 12 hours in which most area waits: each waiting job counts with its processors times its runtime, as long as it waits. Of
@@ -111,18 +118,17 @@ impl Gantt {
     ///
     /// The engine counts processors and does not number them. Here each job gets the lowest free ones when it starts, so a job
     /// may have several ranges.
-    pub fn of(workload: &Workload, record: &RunRecord, window: &Range<Time>) -> Gantt {
-        let job = |finished: Finished<'_>| GanttJob {
+    pub fn of(workload: &Workload, record: &RunRecord, reserved: &ReservedStarts, window: &Range<Time>) -> Gantt {
+        let job = |(id, finished): (JobId, Finished<'_>)| GanttJob {
             number: finished.job.number,
-            user: match finished.job.submission.user {
-                -1 => -1,
-                code => workload.wide.number(code),
-            },
+            record: finished.job.record,
+            user: workload.wide.number(finished.job.submission.user),
             submit: finished.job.submission.submit,
             start: finished.start(),
             end: finished.end(),
             procs: finished.job.submission.procs,
             backfilled: finished.outcome.backfilled,
+            reserved: reserved.of(id),
             rows: Vec::new(),
         };
         let mut jobs: Vec<_> = running(workload, record, window).map(job).collect();
@@ -184,7 +190,18 @@ mod tests {
     use crate::experiment::{Setting, simulate};
 
     fn job(start: Time, end: Time, procs: u32) -> GanttJob {
-        GanttJob { number: 1, user: 1, submit: 0, start, end, procs, backfilled: false, rows: Vec::new() }
+        GanttJob {
+            number: 1,
+            record: 0,
+            user: 1,
+            submit: 0,
+            start,
+            end,
+            procs,
+            backfilled: false,
+            reserved: None,
+            rows: Vec::new(),
+        }
     }
 
     #[test]
@@ -215,7 +232,7 @@ mod tests {
         let all = (0..500).map(|hour| first + hour * HOUR).map(|start| area(start..start + WINDOW));
         assert_eq!(all.max(), Some(area(window.clone())));
 
-        let jobs = Gantt::of(&workload, &record, &window).jobs;
+        let jobs = Gantt::of(&workload, &record, &ReservedStarts::default(), &window).jobs;
         assert!(jobs.len() > 50);
         for (at, job) in jobs.iter().enumerate() {
             assert_eq!(job.rows.iter().map(|rows| rows.len()).sum::<usize>(), job.procs as usize);

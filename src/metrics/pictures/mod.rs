@@ -5,18 +5,20 @@ mod distribution;
 mod gantt;
 mod grid;
 mod life;
+mod reservations;
 
 pub use accuracy::{Accuracy, LengthClass};
 pub use distribution::{Distribution, log_limits};
 pub use gantt::{Gantt, GanttJob, MOST_JOBS, busiest_window, shrink_window};
 pub use grid::{GridCell, WaitGrid};
 pub use life::{LIFE_PARTS, LifeAccuracy};
+pub use reservations::{FirstReservations, ReservedStarts};
 
 use super::job::JobMetrics;
 use super::measure::Measure;
 use super::series::{Series, SeriesStep};
-use crate::engine::RunRecord;
-use crate::time::{HOUR, MINUTE, Seconds};
+use crate::engine::{Observer, RunRecord};
+use crate::time::{MINUTE, ROUND_STEPS, Seconds};
 use crate::trace::Workload;
 
 /// The most steps of the series in a report: a chart is about this number of pixels wide.
@@ -35,37 +37,37 @@ pub struct Pictures {
     pub accuracy: Accuracy,
     /// The mean RA of each part of the jobs' lives, from submission to end; see [`LifeAccuracy::means`].
     pub life: Vec<f64>,
-    /// The queue and the machine over time.
+    /// The queue and the machine over time. Empty if the run takes so long that there would be too many steps.
     pub series: Vec<SeriesStep>,
 }
 
 /// Observes a run for its charts.
 pub struct PictureObserver {
-    observers: (Series, LifeAccuracy),
+    observers: ((Series, LifeAccuracy), FirstReservations),
 }
 
 impl PictureObserver {
     /// An observer of a run of this workload.
     pub fn new(workload: &Workload, measure: &Measure) -> PictureObserver {
         let series = Series::new(workload.procs, workload.first_submit(), series_step(workload));
-        PictureObserver { observers: (series, LifeAccuracy::new(measure.jobs(workload.jobs.len()))) }
+        let life = LifeAccuracy::new(measure.jobs(workload.jobs.len()));
+        PictureObserver { observers: ((series, life), FirstReservations::default()) }
     }
 
     /// What has to be given to the run.
-    pub fn observer(&mut self) -> &mut (Series, LifeAccuracy) {
+    pub fn observer(&mut self) -> &mut impl Observer {
         &mut self.observers
     }
 
-    /// The charts, after the run whose result is `record`.
-    pub fn finish(self, workload: &Workload, record: &RunRecord, measure: &Measure) -> Pictures {
-        let (series, life) = self.observers;
+    /// The charts, after the run whose result is `record`, and the reservations, of which a chart shows those in its window.
+    pub fn finish(self, workload: &Workload, record: &RunRecord, measure: &Measure) -> (Pictures, ReservedStarts) {
+        let ((series, life), reservations) = self.observers;
         let mut pictures = Pictures {
             waits: Distribution::of_seconds(),
             slowdowns: Distribution::of_ratios(),
             grid: WaitGrid::default(),
             accuracy: Accuracy::default(),
             life: life.means(),
-            // A series that is too long has no end: nobody could see its steps.
             series: thinned(series.finish().unwrap_or_default()),
         };
         let measured = measure.jobs(workload.jobs.len());
@@ -76,32 +78,16 @@ impl PictureObserver {
             pictures.grid.add(job.procs, job.runtime, job.wait);
             pictures.accuracy.add(job.prediction, job.runtime);
         }
-        pictures
+        (pictures, reservations.finish())
     }
 }
-
-/// The steps of a series that are possible: round numbers of minutes, hours and days.
-const STEPS: [Seconds; 12] = [
-    MINUTE,
-    5 * MINUTE,
-    10 * MINUTE,
-    30 * MINUTE,
-    HOUR,
-    2 * HOUR,
-    3 * HOUR,
-    6 * HOUR,
-    12 * HOUR,
-    24 * HOUR,
-    48 * HOUR,
-    7 * 24 * HOUR,
-];
 
 /// The shortest round step with which the series of a workload has at most half of [`MOST_STEPS`]. The simulation may take
 /// longer than the submissions, so there is room for more.
 fn series_step(workload: &Workload) -> Seconds {
     let longest = workload.jobs.iter().map(|job| job.runtime).max().unwrap_or(0);
     let least = (workload.last_submit() - workload.first_submit() + longest) / (MOST_STEPS as Seconds / 2);
-    STEPS.into_iter().find(|&step| step >= least).unwrap_or(least)
+    ROUND_STEPS.into_iter().find(|&step| step >= least.max(MINUTE)).unwrap_or(least)
 }
 
 /// Joins neighbours until there are at most [`MOST_STEPS`]. The counts are the largest of the joined steps, and the

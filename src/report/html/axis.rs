@@ -7,7 +7,7 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, Value
 use super::svg::TEXT;
 use super::text_width::text_width;
 use crate::text::grouped;
-use crate::time::{DAY, HOUR, MINUTE, Seconds};
+use crate::time::{DAY, HOUR, MINUTE, ROUND_STEPS, Seconds};
 
 /// How values become places.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,29 +50,6 @@ const DURATIONS: [(Seconds, &str, u8); 12] = [
     (365 * DAY, "1 y", 3),
     (3650 * DAY, "10 y", 2),
     (36_500 * DAY, "100 y", 2),
-];
-
-/// The lengths between ticks of a linear axis of time.
-const TIME_STEPS: [Seconds; 19] = [
-    1,
-    10,
-    MINUTE,
-    5 * MINUTE,
-    10 * MINUTE,
-    30 * MINUTE,
-    HOUR,
-    2 * HOUR,
-    3 * HOUR,
-    6 * HOUR,
-    12 * HOUR,
-    DAY,
-    2 * DAY,
-    5 * DAY,
-    10 * DAY,
-    30 * DAY,
-    60 * DAY,
-    180 * DAY,
-    360 * DAY,
 ];
 
 impl Axis {
@@ -163,7 +140,7 @@ impl Axis {
                 ((least / step as f64).ceil() as Seconds..=(most / step as f64) as Seconds).map(|at| at * step);
             values.map(|value| Tick { value: value as f64, label: time_label(value) }).collect()
         };
-        let steps = TIME_STEPS.into_iter().chain((1..12).map(|power| 360 * DAY * 2i64.pow(power)));
+        let steps = ROUND_STEPS.into_iter().chain((1..12).map(|power| 360 * DAY * 2i64.pow(power)));
         let steps = steps.filter(|&step| (most - least) / (step as f64) < 40.0);
         Axis::new(Scale::Linear, least, most, steps.map(ticks).collect())
     }

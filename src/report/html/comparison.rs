@@ -191,8 +191,8 @@ fn table_of(first: &str, shown: &[Numbered<'_>]) -> DataTable {
 }
 
 fn waits(shown: &[Numbered<'_>]) -> Vec<Figure> {
-    let waits = |setting: &PicturedSetting<'_>| setting.pictures.waits.clone();
-    let slowdowns = |setting: &PicturedSetting<'_>| setting.pictures.slowdowns.clone();
+    let waits: fn(&Pictures) -> &Distribution = |pictures| &pictures.waits;
+    let slowdowns: fn(&Pictures) -> &Distribution = |pictures| &pictures.slowdowns;
     let longest = most(shown, waits);
     let ratio = |value: f64| if value < 1e6 { crate::text::grouped(value as u64) } else { format!("{value:.0e}") };
     vec![
@@ -218,20 +218,21 @@ fn waits(shown: &[Numbered<'_>]) -> Vec<Figure> {
 }
 
 /// The largest limit of all settings.
-fn most(shown: &[Numbered<'_>], of: impl Fn(&PicturedSetting<'_>) -> Distribution) -> f64 {
-    let last = |(_, setting): &Numbered<'_>| of(setting).shares().last().map_or(0.0, |(limit, _)| limit);
+fn most(shown: &[Numbered<'_>], of: fn(&Pictures) -> &Distribution) -> f64 {
+    let last = |(_, setting): &Numbered<'_>| of(setting.pictures).shares().last().map_or(0.0, |(limit, _)| limit);
     shown.iter().map(last).fold(0.0, f64::max)
 }
 
 fn distribution(
     shown: &[Numbered<'_>],
-    of: impl Fn(&PicturedSetting<'_>) -> Distribution,
+    of: fn(&Pictures) -> &Distribution,
     (title, x_title, y_title): (&str, &str, &str),
     x: Axis,
     text: impl Fn(f64) -> String,
     caption: &str,
 ) -> Figure {
-    let shares: Vec<Vec<(f64, f64)>> = shown.iter().map(|(_, setting)| of(setting).shares().collect()).collect();
+    let shares: Vec<Vec<(f64, f64)>> =
+        shown.iter().map(|(_, setting)| of(setting.pictures).shares().collect()).collect();
     let curve = |((series, _), points): (&Numbered<'_>, &Vec<(f64, f64)>)| Curve {
         series: *series,
         points: points.iter().copied().filter(|(limit, _)| *limit >= 1.0).collect(),
@@ -253,7 +254,6 @@ fn distribution(
 }
 
 fn over_time(shown: &[Numbered<'_>], first_submit: Time) -> Vec<Figure> {
-    let steps = |setting: &PicturedSetting<'_>| -> Vec<SeriesStep> { setting.pictures.series.clone() };
     let end = shown.iter().filter_map(|(_, setting)| setting.pictures.series.last()).map(|step| step.time).max();
     let end = (end.unwrap_or(first_submit) - first_submit) as f64;
     let chart = |title: &str,
@@ -261,9 +261,9 @@ fn over_time(shown: &[Numbered<'_>], first_submit: Time) -> Vec<Figure> {
                  y: Axis,
                  value: fn(&SeriesStep) -> f64,
                  cell: fn(f64) -> DataCell,
-                 caption| {
+                 caption: &str| {
         let points = |setting: &PicturedSetting<'_>| -> Vec<(f64, f64)> {
-            steps(setting).iter().map(|step| ((step.time - first_submit) as f64, value(step))).collect()
+            setting.pictures.series.iter().map(|step| ((step.time - first_submit) as f64, value(step))).collect()
         };
         let drawn: Vec<Curve> = shown
             .iter()
@@ -286,6 +286,9 @@ fn over_time(shown: &[Numbered<'_>], first_submit: Time) -> Vec<Figure> {
                 drawn.iter().map(|curve| curve.points.get(at).map_or(DataCell::text("-"), |point| cell(point.1)));
             data.push([DataCell::shown(readable_duration(*time), *time)].into_iter().chain(cells));
         }
+        let is_missing = shown.iter().any(|(_, setting)| setting.pictures.series.is_empty());
+        let missing = if is_missing { " A run that takes too long for a chart is missing." } else { "" };
+        let caption = format!("{caption}{missing}");
         Figure { title: title.to_string(), legend: legend(shown), picture, caption, data, wide: false }
     };
     let longest = shown.iter().flat_map(|(_, setting)| &setting.pictures.series).map(|step| step.waiting).max();
@@ -296,7 +299,7 @@ fn over_time(shown: &[Numbered<'_>], first_submit: Time) -> Vec<Figure> {
             Axis::counts(longest.unwrap_or(0) as f64),
             |step| step.waiting as f64,
             |count| DataCell::count(count as u64),
-            "The number of jobs that wait. Where one curve is below the other, jobs pass faster.".to_string(),
+            "The number of jobs that wait. Where one curve is below the other, jobs pass faster.",
         ),
         chart(
             "Utilization",
@@ -304,7 +307,7 @@ fn over_time(shown: &[Numbered<'_>], first_submit: Time) -> Vec<Figure> {
             Axis::shares(),
             |step| step.utilization,
             DataCell::share,
-            "The share of the machine that is used, as the mean of each step of time.".to_string(),
+            "The share of the machine that is used, as the mean of each step of time.",
         ),
     ]
 }

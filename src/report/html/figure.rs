@@ -12,6 +12,8 @@ pub enum Mark {
     Line(usize),
     /// A box with this class and this opacity in percent.
     Box(&'static str, u32),
+    /// A thin line that leads to a mark.
+    Lead,
 }
 
 /// A chart with all that belongs to it.
@@ -51,6 +53,9 @@ fn key(mark: Mark) -> Markup {
             svg.key viewBox="0 0 28 10" aria-hidden="true" {
                 path class={ "l" (series) } d="M0 5L28 5" stroke-width="2.5" {}
             }
+        },
+        Mark::Lead => html! {
+            svg.key viewBox="0 0 28 10" aria-hidden="true" { path.lt d="M0 5L27 5M27 1L27 9" stroke-width="1.2" {} }
         },
         Mark::Box(class, opacity) => html! {
             svg.key viewBox="0 0 28 10" aria-hidden="true" {

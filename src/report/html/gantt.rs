@@ -104,6 +104,7 @@ impl Colors {
             }
         };
         legend.push((Mark::Box("edge", 100), "backfilled (strong left edge)".to_string()));
+        legend.push((Mark::Lead, "leads from a start to the one that was first reserved".to_string()));
         legend
     }
 }
@@ -132,6 +133,10 @@ pub fn gantt(data: &GanttData) -> Figure {
         };
         frame.draw_on(area, &canvas, |chart, canvas| {
             gantt.jobs.iter().for_each(|job| draw_job(chart, canvas, job, &data.window, &colors));
+            // Above all boxes.
+            for (job, reserved) in gantt.jobs.iter().filter_map(|job| Some((job, job.reserved?))) {
+                draw_reservation(chart, job, reserved, &data.window);
+            }
             let top = f64::from(data.procs);
             put(chart, PathElement::new(vec![(0.0, top), (length, top)], line(Ink::Axis, 1.0)));
         });
@@ -154,7 +159,9 @@ pub fn gantt(data: &GanttData) -> Figure {
         caption: format!(
             "From {from} to {to} after the first submission. {why}Each box is a job: its width is its runtime, its height its \
              processors. Gaps are idle processors. The simulation counts processors and does not number them: here each \
-             job has the lowest that are free when it starts, so one job may be several boxes.{left_out}"
+             job has the lowest that are free when it starts, so one job may be several boxes. A thin line \
+             leads from the start of a job to the start that the scheduler reserved for it when it first had a reservation: \
+             to the right if the job started earlier.{left_out}"
         ),
         data: table(data),
         wide: true,
@@ -170,7 +177,14 @@ fn draw_job(chart: &mut Chart<'_>, canvas: &Canvas, job: &GanttJob, window: &Ran
         counted(job.procs.into(), "processor"),
         readable_duration((job.start - job.submit) as f64),
         readable_duration((job.end - job.start) as f64),
-        if job.backfilled { ", backfilled" } else { "" }
+        job.reserved.map_or_else(
+            || if job.backfilled { ", backfilled".to_string() } else { String::new() },
+            |reserved| format!(
+                ", {}{}",
+                if job.backfilled { "backfilled, " } else { "" },
+                compared(job.start, reserved)
+            )
+        )
     );
     canvas.with_title(&title, || {
         for row in &job.rows {
@@ -185,16 +199,41 @@ fn draw_job(chart: &mut Chart<'_>, canvas: &Canvas, job: &GanttJob, window: &Ran
     });
 }
 
+/// How a start compares with the one that was first reserved.
+fn compared(start: Time, reserved: Time) -> String {
+    match start - reserved {
+        0 => "when first reserved".to_string(),
+        late @ 1.. => format!("{} after its first reservation", readable_duration(late as f64)),
+        early => format!("{} before its first reservation", readable_duration(-early as f64)),
+    }
+}
+
+/// Leads from the start of a job to the start that was first reserved for it.
+fn draw_reservation(chart: &mut Chart<'_>, job: &GanttJob, reserved: Time, window: &Range<Time>) {
+    let Some(row) = job.rows.iter().max_by_key(|row| row.len()).filter(|_| job.start >= window.start) else { return };
+    let height = f64::from(row.start + row.end) / 2.0;
+    let x = |time: Time| (time.clamp(window.start, window.end) - window.start) as f64;
+    put(chart, PathElement::new(vec![(x(job.start), height), (x(reserved), height)], line(Ink::Text, 0.6)));
+    if window.contains(&reserved) {
+        let mark = |(x, y)| {
+            EmptyElement::at((x, y)) + PathElement::new(vec![(0, units(-2.5)), (0, units(2.5))], line(Ink::Text, 1.0))
+        };
+        put(chart, mark((x(reserved), height)));
+    }
+}
+
 /// The jobs of all settings. A job that runs in the window under one setting only has no times of the other.
 fn table(data: &GanttData) -> DataTable {
     let mut headings = ["job", "user", "processors", "submitted"].map(str::to_string).to_vec();
     for (name, _) in &data.settings {
-        headings.extend(["start", "end", "wait", "was backfilled"].map(|what| format!("{what}, {name}")));
+        headings.extend(
+            ["start", "end", "wait", "was backfilled", "first reserved start"].map(|what| format!("{what}, {name}")),
+        );
     }
-    let mut jobs: BTreeMap<(Time, i64), Vec<Option<&GanttJob>>> = BTreeMap::new();
+    let mut jobs: BTreeMap<(Time, u32), Vec<Option<&GanttJob>>> = BTreeMap::new();
     for (at, (_, gantt)) in data.settings.iter().enumerate() {
         for job in &gantt.jobs {
-            jobs.entry((job.submit, job.number)).or_insert_with(|| vec![None; data.settings.len()])[at] = Some(job);
+            jobs.entry((job.submit, job.record)).or_insert_with(|| vec![None; data.settings.len()])[at] = Some(job);
         }
     }
     let mut table = DataTable::new(1, headings).sortable();
@@ -220,7 +259,7 @@ fn table(data: &GanttData) -> DataTable {
         ];
         for job in settings {
             row.extend(match job {
-                None => [const { "-" }; 4].map(DataCell::text),
+                None => [const { "-" }; 5].map(DataCell::text),
                 Some(job) => [
                     time(job.start),
                     time(job.end),
@@ -229,6 +268,7 @@ fn table(data: &GanttData) -> DataTable {
                         (job.start - job.submit) as f64,
                     ),
                     DataCell::shown(if job.backfilled { "yes" } else { "no" }, f64::from(u8::from(job.backfilled))),
+                    job.reserved.map_or(DataCell::text("-"), time),
                 ],
             });
         }

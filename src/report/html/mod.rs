@@ -1,4 +1,8 @@
 //! Reports as one HTML file.
+//!
+//! `comparison`, `sweep` and `study` are the three kinds of reports. Each makes a `page` of figures and tables. The charts are
+//! drawn by plotters: `plot` has their frame, `axis` their ticks, `svg` writes what plotters draws.
+
 mod axis;
 mod comparison;
 mod curves;

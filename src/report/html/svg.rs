@@ -37,7 +37,7 @@ pub enum Ink {
     Loss,
     /// A setting, by its number, or another category. They repeat after [`Ink::SERIES`].
     Series(usize),
-    /// Curves along this path are filled below. As [`Ink::Series`], without dashes.
+    /// The colour of a series without its dashes, for points and areas.
     Plain(usize),
 }
 

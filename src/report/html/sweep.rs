@@ -101,7 +101,6 @@ fn figure(chart: &NumberLines) -> Figure {
     let label = format!("{} by {option}", column.name);
     let is_wide = low > 0.0 && high / low >= 100.0;
     let title = match column.shown {
-        Shown::Duration => column.name.to_string(),
         Shown::Improvement | Shown::Percent => format!("{} (percent)", column.name),
         _ => column.name.to_string(),
     };
