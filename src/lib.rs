@@ -35,7 +35,7 @@
 //! | floor | module | what it contains |
 //! |---|---|---|
 //! | 0 | [`time`], [`job`], [`spec`], [`settings_file`], [`text`], [`similar`], [`stats`], [`rng`], [`parallel`] | basic types: durations, jobs (what is submitted and what is known only later), `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, names that were probably meant, medians, random streams from one seed, threads with results in a fixed order |
-//! | 1 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, named cleaning rules with counts, shaping, the embedded log |
+//! | 1 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, named cleaning rules with counts, shaping, the embedded log; the present queue of a site |
 //! | 2 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
 //! | 3 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, programs in other languages, the catalog of all predictors |
 //! | 3 | [`schedule`] | the policy interface, the waiting queue, its orders and its indexes by number of processors, the running jobs, the profile of free processors, one file per policy, the keys and the catalog of all policies |
@@ -70,6 +70,7 @@
 //! - A new format of logs: a file in `trace/accounting/`, and its lines in `trace/format.rs`.
 //! - How rows of accounting files become records: `trace/accounting/collect.rs`.
 //! - Which records are dropped or changed: `trace/clean.rs`.
+//! - A new format of present queues: a file in `trace/queue/`. Which jobs of Slurm wait, and which are held: `trace/queue/stage.rs`.
 //! - What a line of `sim predict` can contain: `production/event.rs`; what an event does: `production/live.rs`; what is kept and
 //!   forgotten: `production/ledger.rs`, `production/service.rs` and `production/state_file.rs`.
 //! - Lists, ranges and alternatives of values in options: `spec/expand.rs`; the columns of swept keys: `sweep/axis.rs`.

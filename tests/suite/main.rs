@@ -37,6 +37,7 @@ mod pbs;
 mod plain;
 mod production;
 mod production_events;
+mod queue;
 mod random;
 mod recommend;
 mod reference;

@@ -26,8 +26,9 @@ use crate::time::{Seconds, Time};
 pub(super) use csv::is_csv_like;
 pub(super) use lsf::is_lsf;
 pub(super) use pbs::is_pbs;
-pub(super) use sacct::{has_sacct_header, is_sacct_row};
+pub(super) use sacct::{gpus_of_tres, has_sacct_header, is_sacct_row};
 pub(super) use sge::is_sge;
+pub(super) use values::{Bad, clock, count, iso_time, leading_number};
 
 /// A job as an accounting file describes it. Names are as written; an empty one is unknown.
 #[derive(Clone, Copy, Debug)]

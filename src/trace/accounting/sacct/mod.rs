@@ -13,9 +13,10 @@ use crate::trace::error::{FaultKind, TraceError};
 use crate::trace::lines::{LONGEST_LINE, RawLines};
 use crate::trace::record::is_blank_line;
 use layout::{Layout, NONE};
-use values::{State, elapsed, gpus_of_gres, gpus_of_tres, limit};
+use values::{State, elapsed, gpus_of_gres, limit};
 
 pub use layout::{has_sacct_header, is_sacct_row};
+pub use values::gpus_of_tres;
 
 /// Reads all rows.
 pub fn read<R: Read>(
