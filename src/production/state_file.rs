@@ -43,6 +43,10 @@ pub fn header_line(predictor: &str) -> String {
     format!("{BEGIN}\"version\":{VERSION},\"predictor\":{predictor}}}")
 }
 
+/// How often, and with what pause, the lock of a state is tried before it counts as used by another process.
+const LOCK_TRIES: u32 = 20;
+const LOCK_PAUSE: std::time::Duration = std::time::Duration::from_millis(20);
+
 impl StateFile {
     /// Locks the file of this name, which need not exist.
     ///
@@ -61,11 +65,15 @@ impl StateFile {
         let lock_path = PathBuf::from(name);
         let lock = OpenOptions::new().create(true).truncate(false).write(true).open(&lock_path);
         let lock = lock.map_err(|error| ProductionError::file(&lock_path, error))?;
-        match lock.try_lock() {
-            Ok(()) => Ok(StateFile { path, file: None, _lock: lock }),
-            Err(TryLockError::WouldBlock) => Err(ProductionError::InUse(path)),
-            Err(TryLockError::Error(error)) => Err(ProductionError::file(&lock_path, error)),
+        // A process that is just being started holds copies of the files of the one that starts it, for some milliseconds.
+        for _ in 0..LOCK_TRIES {
+            match lock.try_lock() {
+                Ok(()) => return Ok(StateFile { path, file: None, _lock: lock }),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
+                Err(TryLockError::Error(error)) => return Err(ProductionError::file(&lock_path, error)),
+            }
         }
+        Err(ProductionError::InUse(path))
     }
 
     /// Reads the file. `handle` gets every whole line after the first, with its number. A torn last line is removed.
