@@ -250,7 +250,7 @@ fn run(case: &str, source: &Source) -> u64 {
             let learning = Learning { first: workload.jobs.len() / 2, ..Learning::default() };
             let plan = EvaluationPlan { learning, most: 10_000, probabilities: false, ..EvaluationPlan::default() };
             let waits = evaluate(&schedule, &[WaitMethod::parse("knn").unwrap()], &plan, &|_, _, _| ()).unwrap();
-            digest(waits.points[0].1.iter().flatten().map(|wait| wait.to_bits()))
+            digest(waits.answers[0].1.iter().flatten().map(|answer| answer.point.to_bits()))
         }
         _ => {
             let (workload, record) = simulated(case, source);

@@ -49,7 +49,7 @@
 //! | 8 | [`production`] | predictions for a batch system that is running: its events, their order and the misses between them, the file in which they are kept, learning from a log |
 //! | 8 | [`sweep`] | many experiments: a grid, its folder of finished cells, threads, Slurm |
 //! | 9 | [`recommend`] | which scheduler and predictor a site should use: candidates compete on one part of a log, the winner is judged on the rest |
-//! | 9 | [`wait`] | predictions of when a job will start: history, nearest neighbours, probabilities of ranges, and the accuracy of these predictions |
+//! | 9 | [`wait`] | predictions of when a job will start: history, nearest neighbours, probabilities of ranges, simulations of the present queue (`forward/`), their recalibration by past waits, answers for a queue of now (`live`), and the accuracy of all these |
 //! | 10 | [`meta`] | one stream of jobs, many sites: simulations on a common clock, and policies that choose the site of each job |
 //! | 11 | [`reproduce`] | tables of papers, computed again, one file or folder per paper |
 //! | 12 | [`cli`] | one file per subcommand, which parses arguments, calls the library and prints the report |
@@ -63,6 +63,8 @@
 //! - A new order of the queue: `schedule/order.rs`; a new key of the schedulers that backfill: `schedule/rules.rs`.
 //! - How a malleable job chooses its processors: `malleable/strategy.rs` and `malleable/decide.rs`.
 //! - A new way to predict waits: a file in `wait/` and its form in `wait/method.rs`.
+//! - How the present queue is simulated: `wait/forward/snapshot.rs`; from what runtimes are drawn: `wait/forward/draws.rs`; how
+//!   past waits correct the result: `wait/recalibrate.rs`.
 //! - What an event does, and the order of events: [`engine::Simulation`]. Code that only receives events is an
 //!   [`engine::Observer`].
 //! - A new policy that distributes jobs over sites: `meta/policies.rs`; the order of events at all sites: `meta/clock.rs`.

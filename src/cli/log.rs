@@ -68,8 +68,14 @@ pub fn write_names_of(log: &Log, out: Output) -> anyhow::Result<()> {
 
 /// Reads a log, then cleans and shapes its jobs by the options.
 pub fn read_workload(source: &Source, options: &Options, quiet: bool) -> Result<Workload, TraceError> {
-    let mut log = read_log(source, options.read_options(), quiet)?;
-    let workload = options.clean_out(&mut log)?;
+    let (workload, log) = read_and_clean(source, options, quiet)?;
     report_cleaning(&log, &workload.cleaning, quiet);
     options.shape(workload)
+}
+
+/// Reads a log and cleans its jobs by the options. Its records are taken out of it; nothing is reported.
+pub fn read_and_clean(source: &Source, options: &Options, quiet: bool) -> Result<(Workload, Log), TraceError> {
+    let mut log = read_log(source, options.read_options(), quiet)?;
+    let workload = options.clean_out(&mut log)?;
+    Ok((workload, log))
 }

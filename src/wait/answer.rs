@@ -82,7 +82,7 @@ pub fn answer(
     let plan = EvaluationPlan { learning, probabilities, most: 1, regression_every: 1, threads };
     let others = match others.is_empty() {
         true => Vec::new(),
-        false => evaluate(schedule, &others, &plan, &|_: EvaluationPhase, _, _| ())?.points,
+        false => evaluate(schedule, &others, &plan, &|_: EvaluationPhase, _, _| ())?.answers,
     };
     Ok(Some(WaitAnswer {
         job,
@@ -94,7 +94,10 @@ pub fn answer(
         prediction,
         waits: [shortest, median(&mut waits), longest],
         nearest: nearest.collect(),
-        others: others.into_iter().map(|(method, points)| (method.name(), points[0])).collect(),
+        others: others
+            .into_iter()
+            .map(|(method, answers)| (method.name(), answers[0].map(|answer| answer.point)))
+            .collect(),
     }))
 }
 

@@ -44,18 +44,34 @@ impl WaitClass {
         NAMES[self.index()]
     }
 
+    /// The class is of waits longer than the first bound and not longer than the second, in seconds. The last class has no
+    /// second bound, and the first one includes 0.
+    pub fn bounds(self) -> (Seconds, Option<Seconds>) {
+        let lower = if self.0 == 0 { 0 } else { UPPER[self.index() - 1] };
+        (lower, UPPER.get(self.index()).copied())
+    }
+
     /// The wait, in seconds, that represents a class without similar jobs: the middle of its range, and 36 hours for
     /// the last class.
     pub fn midpoint(self) -> f64 {
-        let lower = if self.0 == 0 { 0 } else { UPPER[self.index() - 1] };
-        let upper = UPPER.get(self.index()).copied().unwrap_or(48 * HOUR);
-        (lower + upper) as f64 / 2.0
+        let (lower, upper) = self.bounds();
+        (lower + upper.unwrap_or(48 * HOUR)) as f64 / 2.0
     }
 
     /// This class and the classes next to it, in order: two at the ends, three elsewhere.
     pub fn neighbourhood(self) -> impl Iterator<Item = WaitClass> {
         let last = CLASSES as u8 - 1;
         (self.0.saturating_sub(1)..=(self.0 + 1).min(last)).map(WaitClass)
+    }
+
+    /// The most probable class; of equally probable ones this one, then that of shorter waits.
+    pub fn or_more_probable(self, probabilities: &PerClass) -> WaitClass {
+        let more = |best: WaitClass, class: WaitClass| match probabilities[class.index()] > probabilities[best.index()]
+        {
+            true => class,
+            false => best,
+        };
+        WaitClass::all().fold(self, more)
     }
 
     /// The two most probable classes of [`WaitClass::neighbourhood`], the more probable one first (Kumar and Vadhiyar,

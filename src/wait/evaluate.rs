@@ -8,18 +8,20 @@ use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::classes::PerClass;
+use super::classes::{PerClass, WaitClass};
 use super::downey::QueueTimes;
 use super::features::{Features, features};
-use super::forward::forward_waits;
+use super::forward::ForwardSetting;
 use super::history::{ArrivedJob, HistoryWindow, WaitHistory};
 use super::ibl;
-use super::knn::{Distance, neighbours};
+use super::knn::{Distance, Neighbour, neighbours, weighted_average};
 use super::method::{MethodKind, WaitMethod};
 use super::predictor::{Learning, PredictionInput};
 use super::qbets::Qbets;
 use super::regression::RegressionPoint;
+use super::sample::{LEVELS, WaitSample};
 use super::schedule::{SiteHandler, SiteSchedule};
+use super::simulated_log::{SimulatedJobs, SimulatedLog};
 use super::state::SiteState;
 use super::svm::{Classifier, TrainingSet};
 use crate::engine::EngineError;
@@ -95,16 +97,63 @@ pub struct PredictedJob {
     pub similar: usize,
 }
 
+/// What a method says about one job.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MethodAnswer {
+    /// The predicted wait, in seconds.
+    pub point: f64,
+    /// For each of [`LEVELS`] a wait that is not exceeded with this probability; None if the method does not say.
+    pub bounds: [Option<f64>; LEVELS.len()],
+    /// The method's own probabilities of classes. None if it has none; those of [`PredictedJob`] are used then.
+    pub probabilities: Option<PerClass>,
+    /// Whether the solver of a regression was stopped before it had found the solution.
+    pub stopped: bool,
+}
+
+impl MethodAnswer {
+    fn point(point: f64) -> MethodAnswer {
+        MethodAnswer { point, ..MethodAnswer::default() }
+    }
+
+    /// A point prediction with the quantiles of a sample.
+    fn with_bounds(point: f64, sample: &WaitSample) -> MethodAnswer {
+        MethodAnswer { bounds: sample.quantiles().map(|wait| Some(wait as f64)), ..MethodAnswer::point(point) }
+    }
+
+    /// The answer that a sample of waits gives: its median, its quantiles, and the shares of classes in it.
+    pub fn of_sample(sample: &WaitSample) -> MethodAnswer {
+        let probabilities = Some(sample.probabilities());
+        MethodAnswer { probabilities, ..MethodAnswer::with_bounds(sample.median() as f64, sample) }
+    }
+
+    /// The predicted class: the method's most probable one, or that of the point prediction if the method has no probabilities
+    /// or if it is as probable.
+    pub fn class(&self) -> WaitClass {
+        let of_point = WaitClass::of(self.point);
+        self.probabilities.map_or(of_point, |probabilities| of_point.or_more_probable(&probabilities))
+    }
+
+    /// A bound that holds with this probability. It is also the point prediction.
+    fn bound(bound: f64, probability: f64) -> MethodAnswer {
+        let bounds = LEVELS.map(|level| (level == probability).then_some(bound));
+        MethodAnswer { bounds, ..MethodAnswer::point(bound) }
+    }
+}
+
+impl From<RegressionPoint> for MethodAnswer {
+    fn from(found: RegressionPoint) -> MethodAnswer {
+        MethodAnswer { stopped: found.stopped, ..MethodAnswer::point(found.wait) }
+    }
+}
+
 /// The predictions of several methods for consecutive jobs.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
     /// The predicted jobs, in workload order.
     pub jobs: Vec<PredictedJob>,
-    /// Each method with its point predictions in seconds, one per job. None where the method has no answer, or was not
-    /// evaluated because it is a regression.
-    pub points: Vec<(WaitMethod, Vec<Option<f64>>)>,
-    /// For how many jobs the solver of each method's regression was stopped, one per method.
-    pub stopped: Vec<u64>,
+    /// Each method with its answers, one per job. None where the method has no answer, or was not evaluated because it is a
+    /// regression.
+    pub answers: Vec<(WaitMethod, Vec<Option<MethodAnswer>>)>,
     /// Regressions were evaluated on every `regression_every`-th of these jobs.
     pub regression_every: usize,
     /// How often the probabilities were trained.
@@ -140,15 +189,11 @@ pub fn evaluate(
     watch: &(dyn Fn(EvaluationPhase, usize, usize) + Sync),
 ) -> Result<Evaluation, EngineError> {
     let mut notes = replay_notes(schedule, methods, plan)?;
-    let wanted = plan.predicted(schedule.jobs.len());
     let simulated = methods.iter().map(|method| match &method.way {
-        MethodKind::Simulate(forward) => {
-            let watch = |done| watch(EvaluationPhase::Simulating, done, wanted.len());
-            forward_waits(schedule, forward, wanted.clone(), &watch).map(Some)
-        }
+        MethodKind::Simulate(forward) => simulated_answers(schedule, forward, &notes, plan, watch).map(Some),
         _ => Ok(None),
     });
-    let simulated: Vec<Option<Vec<Seconds>>> = simulated.collect::<Result<_, _>>()?;
+    let simulated: Vec<Option<Vec<Option<MethodAnswer>>>> = simulated.collect::<Result<_, _>>()?;
     let classifiers = train_all(&notes, plan, watch);
     let shares: Vec<Range<usize>> =
         (0..notes.targets.len()).step_by(SHARE).map(|from| from..(from + SHARE).min(notes.targets.len())).collect();
@@ -161,32 +206,63 @@ pub fn evaluate(
         predicted
     };
     let predicted = parallel::map(&shares, plan.threads, predict, |_| ()).concat();
-    let mut points: Vec<(WaitMethod, Vec<Option<f64>>)> =
+    let mut answers: Vec<(WaitMethod, Vec<Option<MethodAnswer>>)> =
         methods.iter().map(|method| (method.clone(), Vec::with_capacity(predicted.len()))).collect();
     let mut jobs = Vec::with_capacity(predicted.len());
-    let mut stopped = vec![0; methods.len()];
-    for (judged, answers) in predicted {
+    for (judged, by_method) in predicted {
         jobs.push(judged);
-        for (((_, points), stopped), answer) in points.iter_mut().zip(&mut stopped).zip(answers) {
-            points.push(answer.map(|answer| answer.wait));
-            *stopped += u64::from(answer.is_some_and(|answer| answer.stopped));
-        }
+        answers.iter_mut().zip(by_method).for_each(|((_, answers), answer)| answers.push(answer));
     }
     let (mut bounds, mut queue_times) = (notes.bounds.drain(..), notes.queue_times.drain(..));
-    let real = |waits: Vec<Option<Seconds>>| waits.into_iter().map(|wait| wait.map(|wait| wait as f64)).collect();
-    for ((method, points), simulated) in points.iter_mut().zip(simulated) {
-        let replayed: Option<Vec<Option<f64>>> = match method.way {
-            MethodKind::Qbets { .. } => bounds.next().map(real),
-            MethodKind::Downey(_) => queue_times.next(),
-            _ => simulated.map(|waits| real(waits.into_iter().map(Some).collect())),
+    for ((method, answers), simulated) in answers.iter_mut().zip(simulated) {
+        let replayed: Option<Vec<Option<MethodAnswer>>> = match method.way {
+            MethodKind::Qbets { quantile, .. } => bounds.next().map(|bounds| {
+                let answer = |bound: Option<Seconds>| Some(MethodAnswer::bound(bound? as f64, quantile));
+                bounds.into_iter().map(answer).collect()
+            }),
+            MethodKind::Downey(_) => {
+                queue_times.next().map(|times| times.into_iter().map(|time| time.map(MethodAnswer::point)).collect())
+            }
+            _ => simulated,
         };
         if let Some(replayed) = replayed {
-            *points = replayed;
+            *answers = replayed;
         }
     }
     drop((bounds, queue_times));
     let regression_every = plan.regression_every;
-    Ok(Evaluation { jobs, points, stopped, regression_every, learned: classifiers.len() })
+    Ok(Evaluation { jobs, answers, regression_every, learned: classifiers.len() })
+}
+
+/// The answers of a simulation of the queue that each target finds.
+fn simulated_answers(
+    schedule: &SiteSchedule<'_>,
+    forward: &ForwardSetting,
+    notes: &ReplayNotes,
+    plan: &EvaluationPlan,
+    watch: &(dyn Fn(EvaluationPhase, usize, usize) + Sync),
+) -> Result<Vec<Option<MethodAnswer>>, EngineError> {
+    let wanted = plan.predicted(schedule.jobs.len());
+    // The history of the first target has simulated waits, too.
+    let before = if forward.recalibrate { plan.learning.history.min(wanted.start) } else { 0 };
+    let first = wanted.start - before;
+    let watch = |done| watch(EvaluationPhase::Simulating, done, wanted.end - first);
+    let (seed, threads) = (plan.learning.seed, plan.threads);
+    let starts = notes.history.window(notes.history.len(), usize::MAX);
+    let jobs = SimulatedJobs { range: first..wanted.end, every: 1 };
+    let log = SimulatedLog::new(schedule, forward, jobs, starts.ids(), (seed, threads), &watch)?;
+    let answer = |target: &PredictionTarget| {
+        let sample = match forward.recalibrate {
+            true => log.recalibrated(target.id, target.known, plan.learning.history),
+            false => log.sample(target.id).cloned(),
+        };
+        // One simulation says nothing of ranges.
+        sample.map(|sample| match forward.draws == 0 && !forward.recalibrate {
+            true => MethodAnswer::point(sample.median() as f64),
+            false => MethodAnswer::of_sample(&sample),
+        })
+    };
+    Ok(parallel::map(&notes.targets, threads, answer, |_| ()))
 }
 
 /// Replays the schedule and records what was known at which time.
@@ -319,7 +395,7 @@ impl ReplayNotes {
         methods: &[WaitMethod],
         plan: &EvaluationPlan,
         classifiers: &[Option<Classifier>],
-    ) -> (PredictedJob, Vec<Option<RegressionPoint>>) {
+    ) -> (PredictedJob, Vec<Option<MethodAnswer>>) {
         let PredictionTarget { id, features, known, trainings } = &self.targets[at];
         let window: HistoryWindow<'_> = self.history.window(*known, plan.learning.history);
         let job = &schedule.jobs[id.index()].submission;
@@ -330,22 +406,26 @@ impl ReplayNotes {
         // The similar jobs by the other distance, if a method needs them.
         let by_sum = OnceCell::new();
         let by_sum = || by_sum.get_or_init(|| neighbours(features, &window, Distance::Sum)).as_ref();
-        let plain = |wait: f64| RegressionPoint { wait, stopped: false };
+        let waits = |similar: &[Neighbour]| {
+            WaitSample::new(similar.iter().map(|neighbour| window.waits()[neighbour.at]).collect())
+        };
         let answer = |method: &WaitMethod| match method.way {
-            MethodKind::Knn { point: None, distance: Distance::Mean } => {
-                by_similar.as_ref().map(|(prediction, _)| plain(prediction.point))
-            }
-            MethodKind::Knn { point: None, distance: Distance::Sum } => {
-                by_sum().map(|similar| plain(similar.weighted_average(&window)))
-            }
+            MethodKind::Knn { point: None, distance: Distance::Mean } => by_similar
+                .as_ref()
+                .map(|(prediction, similar)| MethodAnswer::with_bounds(prediction.point, &waits(&similar.all))),
+            MethodKind::Knn { point: None, distance: Distance::Sum } => by_sum()
+                .map(|similar| MethodAnswer::with_bounds(similar.weighted_average(&window), &waits(&similar.all))),
             MethodKind::Knn { point: Some(regression), distance } if evaluated => {
                 let similar = match distance {
                     Distance::Mean => by_similar.as_ref().map(|(_, similar)| similar),
                     Distance::Sum => by_sum(),
                 };
-                regression.predict(features, similar?, &window)
+                regression.predict(features, similar?, &window).map(MethodAnswer::from)
             }
-            MethodKind::Ibl { k } => ibl::predict(job, features, &window, k).map(plain),
+            MethodKind::Ibl { k } => {
+                let nearest = ibl::nearest(job, features, &window, k)?;
+                Some(MethodAnswer::with_bounds(weighted_average(&nearest, &window), &waits(&nearest)))
+            }
             MethodKind::Knn { .. } | MethodKind::Qbets { .. } | MethodKind::Downey(_) | MethodKind::Simulate(_) => None,
         };
         let judged = PredictedJob {

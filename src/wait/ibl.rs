@@ -13,6 +13,16 @@ const NUMBERS: [usize; 7] = [0, 1, QUEUE_LENGTH, QUEUE_DEMAND, REMAINING, RUNNIN
 
 /// The wait, in seconds, predicted by the `k` nearest jobs, weighted by inverse distance. None without a history.
 pub fn predict(job: &Submission, target: &Features, window: &HistoryWindow<'_>, k: usize) -> Option<f64> {
+    nearest(job, target, window, k).map(|nearest| weighted_average(&nearest, window))
+}
+
+/// The `k` nearest jobs, the nearest first. None without a history.
+pub(super) fn nearest(
+    job: &Submission,
+    target: &Features,
+    window: &HistoryWindow<'_>,
+    k: usize,
+) -> Option<Vec<Neighbour>> {
     let mut nearest = distances(job, target, window);
     if nearest.is_empty() || k == 0 {
         return None;
@@ -24,7 +34,7 @@ pub fn predict(job: &Submission, target: &Features, window: &HistoryWindow<'_>, 
         nearest.truncate(k);
     }
     nearest.sort_by(order);
-    Some(weighted_average(&nearest, window))
+    Some(nearest)
 }
 
 /// The Heterogeneous Euclidean-Overlap Metric (Wilson and Martinez 1997, Equations 9 to 11): numbers differ by their

@@ -108,6 +108,18 @@ const SIMULATE: Form = Form {
             default: "estimate",
             about: "what that scheduler plans with: the users' estimates or the predicted runtimes",
         },
+        Key {
+            name: "draws",
+            kind: Kind::Whole { least: 0 },
+            default: "0",
+            about: "simulations with drawn runtimes (estimates times ratios of the user's last 20 jobs), for ranges; 0: one, with predicted runtimes",
+        },
+        Key {
+            name: "recalibrate",
+            kind: Kind::Switch,
+            default: "off",
+            about: "on: the answer is the waits of the 40 past jobs nearest in simulated wait, estimate and processors",
+        },
     ],
 };
 
@@ -194,6 +206,8 @@ impl WaitMethod {
                     "prediction" => ForwardPlans::Prediction,
                     _ => ForwardPlans::Estimate,
                 },
+                draws: spec.whole("draws") as usize,
+                recalibrate: spec.switch("recalibrate"),
             })),
         };
         Ok(WaitMethod { spec, way })

@@ -13,13 +13,18 @@ mod forward;
 mod history;
 mod ibl;
 mod knn;
+mod live;
+mod live_tables;
 mod method;
 mod predictor;
 mod qbets;
 mod quick;
+mod recalibrate;
 mod regression;
+mod sample;
 mod scale;
 mod schedule;
+mod simulated_log;
 mod state;
 mod svm;
 mod svr;
@@ -27,19 +32,26 @@ mod tables;
 
 pub use answer::{SimilarJob, WaitAnswer, answer};
 pub use classes::{CLASSES, PerClass, WaitClass, normalized};
-pub use evaluate::{Evaluation, EvaluationPhase, EvaluationPlan, PredictedJob, evaluate};
+pub use evaluate::{Evaluation, EvaluationPhase, EvaluationPlan, MethodAnswer, PredictedJob, evaluate};
 pub use features::{FEATURE_NAMES, FEATURES, Features, features};
 pub use figures::{CalibrationBin, HitRate, WaitFigures};
-pub use forward::{ForwardPlans, ForwardSetting, forward_waits};
+pub use forward::{
+    ForwardPlans, ForwardSetting, PastRatios, RatioHistory, Snapshot, SnapshotJob, forward_waits, snapshot_at,
+};
 pub use history::{ArrivedJob, HistoryWindow, WaitHistory};
 pub use ibl::predict as ibl_prediction;
 pub use knn::{Distance, Neighbour, Neighbours, neighbours};
+pub use live::{FEW_ANSWERS, JUDGED_EVERY, JUDGED_JOBS, LiveAnswer, LivePlan};
+pub use live_tables::{LiveJob, LiveReport};
 pub use method::WaitMethod;
 pub use predictor::{Learning, WaitPrediction, WaitPredictor};
 pub use qbets::{Qbets, rank};
 pub use quick::{is_quick, quick_starter};
+pub use recalibrate::{PastAnswers, Simulated};
 pub use regression::{Regression, RegressionPoint};
+pub use sample::{LEVELS, SampledWait, WaitSample};
 pub use schedule::{SiteHandler, SiteOrder, SiteSchedule};
+pub use simulated_log::{SimulatedJobs, SimulatedLog};
 pub use state::{SiteJob, SiteState};
 pub use svm::Classifier;
 pub use tables::{

@@ -18,11 +18,17 @@ pub type WaitRow = Vec<(&'static str, Cell)>;
 
 /// One row per method:
 /// `method,predictions,ppe_pct,class1_pct,class2_pct,class3_pct,class1_slow_pct,class2_slow_pct,class3_slow_pct`, then
-/// `slow,unanswered,covered_pct,quick_precision_pct,quick_recall_pct,trace,scheduler,stopped`.
+/// `slow,unanswered,covered_pct,quick_precision_pct,quick_recall_pct,trace,scheduler,stopped`, then
+/// `mean_error,within_1m_pct,within_10m_pct,within_x2_pct,within_x3_pct`, then
+/// `covered50_pct,covered80_pct,covered90_pct,covered95_pct,pinball`.
 pub fn figures_cells(figures: &WaitFigures, trace: &str, scheduler: &str) -> WaitRow {
     let share = |share: &HitRate| Cell::Real(share.percent());
     let quick = |pick: fn(&(HitRate, HitRate)) -> &HitRate| {
         figures.quick.as_ref().map_or(Cell::None, |quick| Cell::Real(pick(quick).percent()))
+    };
+    let bound = |level: usize| match figures.bounds[level] {
+        HitRate { all: 0, .. } => Cell::None,
+        met => share(&met),
     };
     vec![
         ("method", Cell::Text(figures.method.clone())),
@@ -42,6 +48,16 @@ pub fn figures_cells(figures: &WaitFigures, trace: &str, scheduler: &str) -> Wai
         ("trace", Cell::Text(trace.to_string())),
         ("scheduler", Cell::Text(scheduler.to_string())),
         ("stopped", Cell::Count(figures.stopped)),
+        ("mean_error", Cell::Seconds(figures.mean_error())),
+        ("within_1m_pct", share(&figures.within_minutes[0])),
+        ("within_10m_pct", share(&figures.within_minutes[1])),
+        ("within_x2_pct", share(&figures.within_factors[0])),
+        ("within_x3_pct", share(&figures.within_factors[1])),
+        ("covered50_pct", bound(0)),
+        ("covered80_pct", bound(1)),
+        ("covered90_pct", bound(2)),
+        ("covered95_pct", bound(3)),
+        ("pinball", figures.pinball().map_or(Cell::None, Cell::Seconds)),
     ]
 }
 
@@ -59,26 +75,29 @@ pub fn confusion_cells(figures: &WaitFigures) -> Vec<WaitRow> {
     pairs.map(row).collect()
 }
 
-/// `low,high,count,predicted,observed`: the probabilities of classes, in tenths.
-pub fn calibration_cells(bin: &CalibrationBin) -> WaitRow {
+/// `low,high,count,predicted,observed,by`: the probabilities of classes, in tenths, and who gives them.
+pub fn calibration_cells(by: &str, bin: &CalibrationBin) -> WaitRow {
     vec![
         ("low", Cell::Number(bin.low)),
         ("high", Cell::Number((bin.low * 10.0 + 1.0) / 10.0)),
         ("count", Cell::Count(bin.count)),
         ("predicted", Cell::Real(bin.predicted())),
         ("observed", Cell::Real(bin.observed())),
+        ("by", Cell::Text(by.to_string())),
     ]
 }
 
 /// One method's prediction for one job: `method,job,submit,procs,estimate,wait,class,predicted,predicted_class`, the
-/// two classes of the answer, the probabilities of all six, `quick,similar`. `at` is an index into the evaluation's
+/// two classes of the answer, the probabilities of all six, `quick,similar`, and the waits that are not exceeded with a
+/// probability of 50, 80, 90 and 95%, `by50,by80,by90,by95`. `at` is an index into the evaluation's
 /// jobs, `method` into its methods. None if the method has no answer.
 pub fn job_cells(evaluation: &Evaluation, schedule: &SiteSchedule<'_>, at: usize, method: usize) -> Option<WaitRow> {
-    let (method, points) = &evaluation.points[method];
-    let (judged, point) = (&evaluation.jobs[at], points[at]?);
+    let (method, answers) = &evaluation.answers[method];
+    let (judged, answer) = (&evaluation.jobs[at], answers[at]?);
+    let (point, probabilities) = (answer.point, answer.probabilities.unwrap_or(judged.probabilities));
     let job = &schedule.jobs[judged.id.index()];
-    let class = WaitClass::of(point);
-    let two = class.two_most_probable(&judged.probabilities);
+    let class = answer.class();
+    let two = class.two_most_probable(&probabilities);
     let mut row = vec![
         ("method", Cell::Text(method.name())),
         ("job", Cell::Number(job.number as f64)),
@@ -93,9 +112,11 @@ pub fn job_cells(evaluation: &Evaluation, schedule: &SiteSchedule<'_>, at: usize
         ("second_class", Cell::Count(two[1].number())),
     ];
     let names = ["p1", "p2", "p3", "p4", "p5", "p6"];
-    row.extend(names.into_iter().zip(judged.probabilities.map(Cell::Real)));
+    row.extend(names.into_iter().zip(probabilities.map(Cell::Real)));
     row.push(("quick", Cell::Count(u64::from(judged.quick))));
     row.push(("similar", Cell::Count(judged.similar as u64)));
+    let bounds = ["by50", "by80", "by90", "by95"].into_iter().zip(answer.bounds);
+    row.extend(bounds.map(|(name, bound)| (name, bound.map_or(Cell::None, Cell::Seconds))));
     Some(row)
 }
 
@@ -122,6 +143,8 @@ pub fn write_tables(out: &mut dyn Write, width: usize, evaluation: &Evaluation, 
         table.push(cells);
     }
     table.write(out, width)?;
+    writeln!(out)?;
+    write_closeness(out, width, all)?;
     for figures in all.iter().filter(|figures| figures.unanswered > 0) {
         let unanswered = counted(figures.unanswered, "job");
         let why = match figures.method.starts_with("downey") {
@@ -157,13 +180,33 @@ pub fn write_tables(out: &mut dyn Write, width: usize, evaluation: &Evaluation, 
         }
         table.write(out, width)?;
     }
-    writeln!(out)?;
-    write_wrapped(out, "", "probabilities of ranges, and how often the job was in the range", width)?;
+    for (by, bins) in evaluation.calibrations() {
+        writeln!(out)?;
+        let heading = format!("probabilities of ranges by {by}, and how often the job was in the range");
+        write_wrapped(out, "", &heading, width)?;
+        let mut table = Table::default();
+        table.headings(["", "given", "predicted", "observed"]);
+        for bin in bins {
+            let name = format!("{:.0} to {:.0}%", bin.low * 100.0, bin.low * 100.0 + 10.0);
+            table.push(vec![name, grouped(bin.count), percent(bin.predicted()), percent(bin.observed())]);
+        }
+        table.write(out, width)?;
+    }
+    Ok(())
+}
+
+/// How near point predictions are, and how often bounds hold.
+fn write_closeness(out: &mut dyn Write, width: usize, all: &[WaitFigures]) -> io::Result<()> {
     let mut table = Table::default();
-    table.headings(["", "given", "predicted", "observed"]);
-    for bin in evaluation.calibration() {
-        let name = format!("{:.0} to {:.0}%", bin.low * 100.0, bin.low * 100.0 + 10.0);
-        table.push(vec![name, grouped(bin.count), percent(bin.predicted()), percent(bin.observed())]);
+    let headings =
+        ["", "mean error", "within 1 min", "10 min", "factor 2", "factor 3", "by 50%", "by 80%", "by 90%", "by 95%"];
+    table.headings(headings.into_iter().chain(["loss"]));
+    let duration = |seconds: f64| if seconds.is_finite() { readable_duration(seconds) } else { "-".to_string() };
+    for figures in all {
+        let near = figures.within_minutes.iter().chain(&figures.within_factors).chain(&figures.bounds);
+        let shares = near.map(|share| if share.all == 0 { "-".to_string() } else { percent(share.percent() / 100.0) });
+        let cells = [figures.method.clone(), duration(figures.mean_error())].into_iter().chain(shares);
+        table.push(cells.chain([figures.pinball().map_or("-".to_string(), duration)]).collect());
     }
     table.write(out, width)
 }

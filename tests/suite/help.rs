@@ -394,6 +394,7 @@ fn the_page_of_formats_has_every_column() {
     assert_on_page(&header(&run("search --trace a.swf --evaluations 60 --out t --history-out history --format csv")));
     let wait = "wait --trace a.swf --method qbets --jobs-out w --confusion-out confusion --calibration-out calibration";
     assert_on_page(&header(&run(&format!("{wait} --format csv"))));
+    assert_on_page(&header(&run("wait --trace a.swf --ask procs=1,estimate=1h --format csv")));
     let meta =
         "meta --site A=a.swf --site B=a.swf --policy static,redundant --sites-out sites --jobs-out m --format csv";
     let policies = header(&run(meta)).replace(" share_A_pct share_B_pct", "");

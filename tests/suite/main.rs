@@ -22,6 +22,7 @@ mod help;
 mod html;
 mod invariants;
 mod layers;
+mod live_waits;
 mod malleable;
 #[cfg(unix)]
 mod man;

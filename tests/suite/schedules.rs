@@ -1438,7 +1438,7 @@ mod simulation {
                             assert_eq!(simulation.board().stage(id), Stage::Waiting);
                             assert_eq!(simulation.outcome(id).start.get(), None);
                         }
-                        let (view, board) = simulation.view_and_board();
+                        let (view, board, _) = simulation.state();
                         for job in view.running.iter() {
                             assert!(board.prediction(job.id) > board.elapsed(job.id));
                         }

@@ -127,7 +127,7 @@ fn the_bars_of_waits_follow_each_other() {
 fn tables_are_as_wide_as_the_terminal() {
     // The same table at both widths, with its captions whole: at 160 columns in one piece, at 60 in blocks.
     let line = |columns: u16| {
-        let shown = on_terminal(columns, &["-q", "wait"]);
+        let shown = on_terminal(columns, &["-q", "wait", "--method", "knn,ibl"]);
         let end = shown.end().to_vec();
         end.into_iter().find(|line| line.contains("covered")).unwrap()
     };

@@ -4,12 +4,19 @@
 use shadowtime::experiment::{Setting, simulate};
 use shadowtime::job::{Job, JobId, Submission};
 use shadowtime::wait::{
-    Evaluation, EvaluationPlan, ForwardPlans, ForwardSetting, Learning, SiteSchedule, WaitMethod, WaitPredictor,
-    evaluate, forward_waits,
+    Evaluation, EvaluationPlan, ForwardPlans, ForwardSetting, Learning, SimulatedJobs, SiteSchedule, WaitMethod,
+    WaitPredictor, evaluate, forward_waits,
 };
 
 use crate::site_events::{Happening, happenings};
 use crate::support::{assert_golden, job_of, sim, sim_ok, workload};
+
+/// The waits by one simulation each.
+fn simulated_waits(schedule: &SiteSchedule<'_>, forward: &ForwardSetting, range: std::ops::Range<usize>) -> Vec<i64> {
+    let jobs = SimulatedJobs { range, every: 1 };
+    let samples = forward_waits(schedule, forward, &jobs, (1, 2), &|_| ()).unwrap();
+    samples.iter().map(|sample| sample.median()).collect()
+}
 
 /// Plain pseudo-random numbers.
 struct Draw(u64);
@@ -66,7 +73,7 @@ fn evaluation(jobs: &[Job], starts: &[i64], threads: usize) -> Evaluation {
 /// The predictions for a job: of each method, and the other results.
 fn said(evaluation: &Evaluation, at: usize) -> (Vec<Option<f64>>, Vec<f64>, bool, usize) {
     let judged = &evaluation.jobs[at];
-    let points = evaluation.points.iter().map(|(_, points)| points[at]).collect();
+    let points = evaluation.answers.iter().map(|(_, answers)| answers[at].map(|answer| answer.point)).collect();
     (points, judged.probabilities.to_vec(), judged.quick, judged.similar)
 }
 
@@ -158,9 +165,9 @@ fn similar_jobs_are_those_of_the_definitions() {
         };
         let (similar, expected) = by_similar(past, &distance, &wait);
         assert_eq!(judged.similar, similar, "job {id}");
-        assert!((found.points[0].1[at].unwrap() - expected).abs() < 1e-6, "job {id}");
+        assert!((found.answers[0].1[at].unwrap().point - expected).abs() < 1e-6, "job {id}");
         let (_, expected) = by_similar(past, &printed_distance, &wait);
-        assert!((found.points[7].1[at].unwrap() - expected).abs() < 1e-6, "job {id}");
+        assert!((found.answers[7].1[at].unwrap().point - expected).abs() < 1e-6, "job {id}");
     }
 }
 
@@ -189,7 +196,7 @@ fn the_past_does_matter() {
         jobs.iter().zip(&starts).map(|(job, start)| start + 2 * (start - job.submission.submit)).collect();
     let other = evaluation(&jobs, &longer, 2);
     let changed = |method: usize| {
-        let points = truth.points[method].1.iter().zip(&other.points[method].1);
+        let points = truth.answers[method].1.iter().zip(&other.answers[method].1);
         points.filter(|(a, b)| a.is_some() && a != b).count()
     };
     for (method, least) in [(0, 100), (1, 30), (2, 30), (3, 100), (4, 80), (5, 40)] {
@@ -223,7 +230,7 @@ fn told_step_by_step_it_is_the_same() {
                 if let Some(judged) = whole.jobs.get(asked).filter(|judged| judged.id == id) {
                     let prediction = site.predict(job, now).unwrap();
                     assert_eq!(site.predict(job, now), Some(prediction.clone()));
-                    assert_eq!(Some(prediction.point), whole.points[0].1[asked]);
+                    assert_eq!(Some(prediction.point), whole.answers[0].1[asked].map(|answer| answer.point));
                     assert_eq!(prediction.probabilities, judged.probabilities);
                     assert_eq!((prediction.quick, prediction.similar), (judged.quick, judged.similar));
                     // Two ranges that are sure together, and a wait between the shortest and the longest there are.
@@ -270,8 +277,8 @@ fn under_fcfs_a_forward_simulation_with_true_runtimes_is_right() {
     let schedule = SiteSchedule::of_jobs(&jobs, &starts, 64);
     let expected: Vec<i64> = (0..300).map(|id| schedule.wait(JobId(id))).collect();
     for plans in [ForwardPlans::Estimate, ForwardPlans::Prediction] {
-        let forward = ForwardSetting { setting: setting.clone(), plans };
-        assert_eq!(forward_waits(&schedule, &forward, 0..300, &|_| ()).unwrap(), expected);
+        let forward = ForwardSetting { setting: setting.clone(), plans, draws: 0, recalibrate: false };
+        assert_eq!(simulated_waits(&schedule, &forward, 0..300), expected);
     }
     assert!(expected.iter().filter(|&&wait| wait > 3600).count() > 100);
 }
@@ -296,8 +303,13 @@ fn a_forward_simulation_plans_like_the_machine() {
             let starts: Vec<i64> = record.outcomes.iter().map(|outcome| outcome.start.get().unwrap()).collect();
             let schedule = SiteSchedule::of_jobs(&workload.jobs, &starts, 64);
             let last = |plans| {
-                let forward = ForwardSetting { setting: Setting::parse(scheduler, "perfect").unwrap(), plans };
-                forward_waits(&schedule, &forward, count - 1..count, &|_| ()).unwrap()[0]
+                let forward = ForwardSetting {
+                    setting: Setting::parse(scheduler, "perfect").unwrap(),
+                    plans,
+                    draws: 0,
+                    recalibrate: false,
+                };
+                simulated_waits(&schedule, &forward, count - 1..count)[0]
             };
             let wait = schedule.wait(JobId(count as u32 - 1));
             assert_eq!(last(ForwardPlans::Estimate), wait, "{scheduler}, {count} jobs");
@@ -371,7 +383,8 @@ fn the_command_judges_methods() {
 
 #[test]
 fn the_command_answers_for_one_job() {
-    let ask = |format: &str| sim_ok(&["wait", "--ask", "procs=16,estimate=2h,user=3", "--format", format]);
+    let methods = ["wait", "--method", "knn,ibl,qbets", "--format"];
+    let ask = |format: &str| sim_ok(&[&methods[..], &[format, "--ask", "procs=16,estimate=2h,user=3"]].concat());
     let people = ask("table");
     for text in ["16 processors for 2h 00m", "%: ", "similar job", "ibl: ", "qbets: at most ", "within the hour"] {
         assert!(people.contains(text), "{people}");
@@ -382,7 +395,7 @@ fn the_command_answers_for_one_job() {
     assert!((number("first_probability") + number("second_probability") - 1.0).abs() < 2e-6);
     assert_eq!((&*row["job"], &*row["wait"], number("procs")), ("", "", 16.0));
     // For a job of the log, its recorded wait is printed too, but not for a simulated schedule.
-    let at = |more: &[&str]| rows(&sim_ok(&[&["wait", "--at", "4000", "--format", "csv"], more].concat()))[0].clone();
+    let at = |more: &[&str]| rows(&sim_ok(&[&methods[..], &["csv", "--at", "4000"], more].concat()))[0].clone();
     let (log, fcfs) = (at(&[]), at(&["--scheduler", "fcfs"]));
     assert!(log["job"] == "4000" && fcfs["job"] == "4000" && !log["wait"].is_empty());
     assert_ne!((&log["waiting"], &log["predicted"]), (&fcfs["waiting"], &fcfs["predicted"]));
@@ -393,7 +406,8 @@ fn the_command_answers_for_one_job() {
 fn golden_figures_of_every_method() {
     let methods = "knn,knn:point=linear,knn:point=rbf,knn:point=polynomial,ibl,ibl:k=20,qbets,qbets:quantile=0.5,\
                    simulate,simulate:predictor=ruh,scheduler=fcfs,knn:distance=sum,simulate:predictor=ruh,\
-                   simulate:predictor=ruh,plans=prediction";
+                   simulate:predictor=ruh,plans=prediction,\
+                   simulate:draws=20,simulate:draws=20,recalibrate=on";
     let downey = "downey,downey:predictor=a,downey:predictor=b,downey:predictor=exact";
     let part = ["--first", "1600", "--begin", "1201", "--most", "240", "--retrain", "100", "--history", "600"];
     let judge = [&["wait", "--format", "csv", "--regression-every", "8"], &part[..]].concat();
@@ -424,7 +438,13 @@ fn bad_questions_are_refused() {
         (&["--ask", "procs=4000,estimate=1h"], "procs=4000 is more than the machine has (128)"),
         (&["--method", "ibl:k=1-3"], "; write k=1..3"),
         (&["--at", "999999"], "no job 999999"),
-        (&["--at", "1"], "no job has started before this one"),
+        (&["--at", "1", "--method", "knn"], "no job has started before this one"),
+        (&["--ask", "procs=4,estimate=1h,user=bob"], "user: 'bob' is not a whole number"),
+        (&["--queue", "no/such/queue"], "cannot open no/such/queue"),
+        (&["--queue", "q", "--at", "3"], "cannot be used with"),
+        (&["--queue", "q", "--method", "knn"], "cannot be used with"),
+        (&["--now", "2026-01-31T12:00:00"], "--queue <FILE>"),
+        (&["--queue", "q", "--now", "soon"], "'soon' is not a time such as 2026-01-31T12:00:00"),
         (&["--at", "1", "--ask", "procs=1,estimate=1"], "cannot be used with"),
         (&["--at", "1", "--most", "5"], "cannot be used with"),
         (&["--begin", "6000"], "--begin leaves no job to predict: the log has 5,000 jobs"),

@@ -107,19 +107,19 @@ Workloads Archive, any version. Jobs end at their estimates.")]
 Uses the logs SDSC-SP2-1998 and HPC2N-2002 of the Parallel Workloads Archive, any version. The windows of 1,024 jobs of the paper
 are not recorded, so ours are consecutive ones, and slowdowns of windows differ by orders of magnitude.")]
     Orders(orders::OrdersArgs),
-    /// Our own claims on every log of a folder: reservations by estimates, and the predictor kin
+    /// Our own claims on every log of a folder: reservations by estimates, the predictor kin, and answers about waits
     #[command(after_help = "Examples:
-  sim reproduce ours --logs logs --replications 1               a quick test: a minute of processor time
+  sim reproduce ours --logs logs --replications 1               a quick test: five minutes of processor time
   sim reproduce ours --logs logs --out study --format csv       six runs of each setting; can be stopped and resumed
 
 Uses every log of the folder. The claim is about seven of them, to which nobody tuned anything: SDSC-BLUE-2000, HPC2N-2002,
 CEA-Curie-2011, LLNL-Thunder-2007, RICC-2010, SDSC-DS-2004 and LANL-CM5-1994. Longest waits and losers are printed beside the
-gains.")]
+gains. Waits are predicted for 50,000 jobs of KTH-SP2-1996, CTC-SP2-1996, SDSC-BLUE-2000, SDSC-SP2-1998 and HPC2N-2002.")]
     Ours(ours::OursArgs),
     /// Run all of these studies and write their figures to a folder
     #[command(after_help = "Examples:
   sim reproduce all --logs logs --out studies --quick           a quick test of every study, in minutes
-  sim reproduce all --logs logs --out studies                   the same as the single commands: 35 minutes of processor time
+  sim reproduce all --logs logs --out studies                   the same as the single commands: 40 minutes of processor time
 
 Writes the figures of each study to STUDY.csv, STUDY.txt, STUDY.html (with charts) and STUDY.json. The next call with the
 same folder uses STUDY.json again if neither the logs of the study nor the program have changed. summary.txt contains the

@@ -402,10 +402,10 @@ impl<O: Observer> Simulation<O> {
         self.machine.view(self.now())
     }
 
-    /// [`Simulation::view`] and [`Simulation::board`] together.
-    pub fn view_and_board(&mut self) -> (View<'_>, &Board) {
+    /// [`Simulation::view`], [`Simulation::board`] and [`Simulation::observer`] together.
+    pub fn state(&mut self) -> (View<'_>, &Board, &O) {
         self.apply_predictions();
-        (self.machine.view(self.now()), self.board.board())
+        (self.machine.view(self.now()), self.board.board(), &self.observers.1)
     }
 
     /// Submissions, stages and predictions.

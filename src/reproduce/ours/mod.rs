@@ -1,7 +1,9 @@
-//! Our own claims: reservations by estimates, and `kin`, on every log of a folder.
+//! Our own claims: reservations by estimates, and `kin`, on every log of a folder; answers about waits on five of them.
 //!
 //! Nothing was tuned to the logs of the claim. The predictor and its coefficients come from the specification, where they
 //! were found on KTH, CTC and SDSC-SP2.
+
+mod waits;
 
 use std::path::{Path, PathBuf};
 
@@ -12,12 +14,12 @@ use crate::sweep::{GridCell, compute_rows};
 use crate::time::DAY;
 use crate::trace::Source;
 
-use super::figure::{At, Figure};
-use super::logs::{
+use crate::reproduce::figure::{At, Figure};
+use crate::reproduce::logs::{
     ATLAS, ArchiveLog, CTC, CURIE, FoundLog, HPC2N, KTH, LANL, NASA, RICC, SDSC_BLUE, SDSC_DS, SDSC_PAR_96, SDSC_SP2,
     THUNDER,
 };
-use super::study::{Setup, Study, StudyError, StudyForm};
+use crate::reproduce::study::{Setup, Study, StudyError, StudyForm};
 
 /// The logs of the archive that the study knows by name.
 pub const OURS_LOGS: [ArchiveLog; 13] =
@@ -26,9 +28,9 @@ pub const OURS_LOGS: [ArchiveLog; 13] =
 /// The logs of the claim: nobody tuned to them.
 const OF_THE_CLAIM: [ArchiveLog; 7] = [SDSC_BLUE, HPC2N, CURIE, THUNDER, RICC, SDSC_DS, LANL];
 
-pub(super) const FORM: StudyForm = StudyForm {
+pub(in crate::reproduce) const FORM: StudyForm = StudyForm {
     name: "ours",
-    paper: "Our own claims: reservations by estimates, and the predictor kin",
+    paper: "Our own claims: reservations by estimates, the predictor kin, and answers about waits",
     logs: &OURS_LOGS,
     build: |setup| {
         let replications = if setup.quick { 1 } else { 6 };
@@ -79,7 +81,7 @@ impl Study for Ours {
     }
 
     fn steps(&self) -> (usize, &'static str) {
-        ((self.setup.logs.len() + self.others.len()) * (1 + CASES.len()) * self.replications, "runs")
+        (self.runs() + waits::steps(&self.setup), "runs")
     }
 
     fn figures(&self, progress: &(dyn Fn(usize) + Sync)) -> Result<Vec<Figure>, StudyError> {
@@ -104,11 +106,17 @@ impl Study for Ours {
         figures.extend(all.iter().flat_map(longest_waits));
         figures.extend(all.iter().flat_map(losers));
         figures.extend(all.iter().flat_map(learning));
+        figures.extend(waits::figures(&self.setup, &|done| progress(self.runs() + done))?);
         Ok(figures)
     }
 }
 
 impl Ours {
+    /// The number of simulations of whole logs.
+    fn runs(&self) -> usize {
+        (self.setup.logs.len() + self.others.len()) * (1 + CASES.len()) * self.replications
+    }
+
     /// The geometric means over the logs of the claim, of each replication.
     fn claims(&self, all: &[OfLog<'_>]) -> Vec<Figure> {
         let of_claim: Vec<_> = all.iter().filter(|of| of.log.is_some_and(|log| OF_THE_CLAIM.contains(&log))).collect();

@@ -1,13 +1,19 @@
 //! `sim wait`: when will a job start, and how well can that be predicted?
 
+mod codes;
+mod live;
+mod question;
+
 use std::io::{self, Write};
 use std::sync::Mutex;
 use std::time::Instant;
 
-use clap::{ArgMatches, Args};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, ValueEnum};
 
 use super::failure::UsageError;
-use super::log::{LogArgs, read_workload};
+use super::log::{LogArgs, read_and_clean};
+use super::notes::report_cleaning;
 use super::options;
 use super::output_options::{OutputFiles, OutputOptions};
 use super::progress::Progress;
@@ -18,32 +24,37 @@ use crate::job::{Job, JobId, Submission};
 use crate::report::{Cell, Output, counted, grouped, percent, swept_cells, write_csv, write_forms, write_wrapped};
 use crate::spec::{Spec, SpecList, parse_list};
 use crate::text::printable;
-use crate::time::{Seconds, Time, parse_duration, readable_duration};
-use crate::trace::{WideNumbers, Workload};
+use crate::time::{DAY, Seconds, Time, parse_date_time, readable_duration};
+use crate::trace::{PresentQueue, PresentStage, Workload};
 use crate::wait::{
     Evaluation, EvaluationPhase, EvaluationPlan, Learning, SiteSchedule, WaitAnswer, WaitMethod, answer, answer_cells,
     calibration_cells, confusion_cells, evaluate, figures_cells, job_cells, write_answer, write_tables,
 };
 use crate::{predict, schedule};
+use codes::Codes;
+use live::History;
+use question::{Question, parse_question};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  sim wait CTC.swf.gz                                     three methods on the log's own waits
+  sim wait CTC.swf.gz                                     four methods on the log's own waits
   sim wait CTC.swf.gz --method knn,ibl:k=5 --format csv
   sim wait KTH.swf.gz --scheduler easy --method knn,simulate
   sim wait CTC.swf.gz --method knn,knn:point=linear,knn:point=rbf --regression-every 10
-  sim wait CTC.swf.gz --at 41234                          the prediction for this job at its arrival
+  sim wait CTC.swf.gz --at 41234                          the answer for this job at its arrival
   sim wait CTC.swf.gz --ask procs=64,estimate=2h          a job that arrives at the end of the log
+  sim wait sacct.txt --queue squeue.txt                   all jobs that wait now
+  sim wait sacct.txt --queue squeue.txt --ask procs=64,estimate=2h,user=alice
 
 Methods: knn (similar jobs), ibl, qbets (an upper bound), downey (for jobs that arrive at an empty queue), simulate (a
 simulation of the present queue). `sim list methods` prints them with their keys. The wait of a job is predicted when the job
-arrives, from jobs that have started by then. 50,000 predictions by three methods, with ten trainings of the support vector
-machine, take about a minute of processor time.")]
+arrives, from jobs that have started by then. 50,000 predictions by the default methods take two to three minutes of
+processor time. The answer for one job or a queue is by `simulate`, recalibrated, unless --method is given.")]
 pub struct WaitArgs {
     #[command(flatten)]
     log: LogArgs,
     /// How waits are predicted: a list of knn, ibl, qbets, downey, simulate, with their keys; see `sim list methods`
-    #[arg(long, value_name = "SPECS", default_value = "knn,ibl,qbets", value_parser = parse_methods, display_order = 0)]
+    #[arg(long, value_name = "SPECS", default_value = "knn,ibl,qbets,simulate:draws=30,recalibrate=on", value_parser = parse_methods, display_order = 0)]
     method: String,
     /// Which waits are predicted: those recorded in the log (replay), or those of the log simulated under this scheduler
     #[arg(long, value_name = "SPEC", default_value = "replay", value_parser = parse_scheduler, display_order = 0)]
@@ -59,6 +70,19 @@ pub struct WaitArgs {
     #[arg(long, value_name = "KEY=VALUE,...", value_parser = parse_question, help_heading = "One job")]
     #[arg(conflicts_with_all = EVALUATION, conflicts_with = "at")]
     ask: Option<Question>,
+    /// The present queue of a site, beside the log with its history: the output of squeue (see `sim help waits` for the
+    /// command), of squeue --json, or SWF records with a runtime of -1; - for standard input
+    #[arg(long, value_name = "FILE", help_heading = "Now", conflicts_with_all = EVALUATION, conflicts_with_all = ["at", "method"])]
+    queue: Option<String>,
+    /// The present time: 2026-01-31T12:00:00 (UTC), or seconds as in the queue [default: the latest time that the queue shows]
+    #[arg(long, value_name = "TIME", value_parser = parse_now, help_heading = "Now", requires = "queue")]
+    now: Option<Time>,
+    /// How often the queue is simulated with drawn runtimes, for one job or a queue
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Now")]
+    draws: u32,
+    /// Correct the simulated waits by those of past jobs with similar ones. Off where --scheduler is exactly that of the site
+    #[arg(long, value_enum, value_name = "SWITCH", default_value_t = Switch::On, help_heading = "Now")]
+    recalibrate: Switch,
     /// The number of latest starts that predictions are made from
     #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Evaluation")]
     history: u32,
@@ -90,6 +114,13 @@ pub struct WaitArgs {
 /// Options that have no meaning for a single job.
 const EVALUATION: [&str; 6] = ["begin", "most", "regression_every", "jobs_out", "confusion_out", "calibration_out"];
 
+/// Whether something is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
 /// The word in place of methods that prints all of them.
 const HELP: &str = "help";
 
@@ -100,56 +131,17 @@ fn parse_methods(text: &str) -> Result<String, String> {
     }
 }
 
+fn parse_now(text: &str) -> Result<Time, String> {
+    let time = parse_date_time(text.as_bytes()).or_else(|| text.parse().ok());
+    time.ok_or_else(|| format!("'{text}' is not a time such as 2026-01-31T12:00:00, or a number of seconds"))
+}
+
 fn parse_scheduler(text: &str) -> Result<Spec, String> {
     schedule::catalog::parse(text).map_err(|error| error.to_string())
 }
 
 fn parse_predictor(text: &str) -> Result<Spec, String> {
     predict::catalog::parse(text).map_err(|error| error.to_string())
-}
-
-/// A job that is asked about. Its user, group and queue are numbers as in the log.
-#[derive(Clone, Copy, Debug)]
-struct Question {
-    job: Submission,
-    user: i64,
-    group: i64,
-    queue: i64,
-}
-
-impl Question {
-    /// The job with the numbers as jobs of the log have them.
-    fn submission(self, wide: &mut WideNumbers) -> Submission {
-        let Question { job, user, group, queue } = self;
-        Submission { user: wide.code(user), group: wide.code(group), queue: wide.code(queue), ..job }
-    }
-}
-
-/// Parses a job such as `procs=64,estimate=2h,user=5`.
-fn parse_question(text: &str) -> Result<Question, String> {
-    let mut question = Question { job: Submission::new(0, 0, 0), user: -1, group: -1, queue: -1 };
-    let job = &mut question.job;
-    let mut given = Vec::new();
-    for piece in text.split(',') {
-        let (key, value) = piece.split_once('=').ok_or_else(|| format!("'{piece}' is not key=value"))?;
-        if given.contains(&key) {
-            return Err(format!("the key '{key}' is given twice"));
-        }
-        given.push(key);
-        let id = || value.parse::<i64>().map_err(|_| format!("{key}: '{value}' is not a whole number"));
-        match key {
-            "procs" => job.procs = value.parse().map_err(|_| format!("procs: '{value}' is not a whole number"))?,
-            "estimate" => job.estimate = parse_duration(value)?,
-            "user" => question.user = id()?,
-            "group" => question.group = id()?,
-            "queue" => question.queue = id()?,
-            _ => return Err(format!("no key '{key}'; the keys are procs, estimate, user, group, queue")),
-        }
-    }
-    match job.procs > 0 && job.estimate > 0 {
-        true => Ok(question),
-        false => Err("a job needs at least procs=1 and estimate=1s".to_string()),
-    }
 }
 
 impl WaitArgs {
@@ -169,35 +161,84 @@ pub fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
     let outputs = args.outputs()?;
     let options =
         Options { scheduler: args.scheduler.clone(), predictor: args.predictor.clone(), ..options::read(matches)? };
-    let (mut workload, starts) = read_schedule(args, &options, quiet)?;
+    let queue = args.queue.as_deref().map(|file| live::read_present(file, &options)).transpose()?;
+    let mut history = read_history(args, &options, queue.is_some(), quiet)?;
     let learning =
         Learning { history: args.history as usize, first: 0, every: args.retrain as usize, seed: options.shaping.seed };
-    match (args.at, args.ask) {
-        (None, None) => {
-            let schedule = SiteSchedule::new(&workload, &starts);
-            evaluate_all(args, &workload, &schedule, &methods, learning, outputs, quiet)
-        }
-        (at, asked) => {
-            let asked = asked.map(|question| question.submission(&mut workload.wide));
-            answer_one(args, workload, starts, &methods, learning, at, asked)
-        }
+    if let Some(queue) = &queue {
+        return live::answer_queue(args, history, queue, args.ask.as_ref(), learning.seed, quiet);
     }
+    if args.at.is_none() && args.ask.is_none() {
+        let schedule = SiteSchedule::new(&history.workload, &history.starts);
+        return evaluate_all(args, &history.workload, &schedule, &methods, learning, outputs, quiet);
+    }
+    // The methods of the paper answer if they are named. Otherwise there is one answer.
+    if matches.value_source("method") == Some(ValueSource::CommandLine) {
+        let mut codes = Codes::new(&history.names, &mut history.workload.wide);
+        let asked = args.ask.as_ref().map(|question| question.submission(&mut codes)).transpose()?;
+        return answer_one(args, history.workload, history.starts, &methods, learning, args.at, asked);
+    }
+    if let Some(open) = args.ask.as_ref().and_then(|_| open_jobs(args, &options, &history, quiet)) {
+        return live::answer_queue(args, history, &open, args.ask.as_ref(), learning.seed, quiet);
+    }
+    live::answer_in_log(args, history, args.ask.as_ref(), learning.seed, quiet)
 }
 
-/// The jobs of the log with the start of each: as recorded, or in a simulation of the log.
-fn read_schedule(args: &WaitArgs, options: &Options, quiet: bool) -> anyhow::Result<(Workload, Vec<Time>)> {
+/// Jobs of a log that have been open for longer than this are taken for faults of the log.
+const OLDEST_OPEN: Seconds = 30 * DAY;
+
+/// The jobs of an SWF log that have not ended: it was cut while they waited or ran. None if there are none.
+fn open_jobs(args: &WaitArgs, options: &Options, history: &History, quiet: bool) -> Option<PresentQueue> {
+    let file = args.log.given().filter(|file| *file != "-" && history.workload.cleaning.negative_runtime > 0)?;
+    let queue = live::read_present(file, options).ok()?;
+    let running = queue.jobs.iter().filter(|job| matches!(job.stage, PresentStage::Running { .. })).count();
+    let waiting = queue.jobs.iter().filter(|job| job.stage == PresentStage::Waiting).count();
+    let oldest = queue.jobs.iter().map(|job| job.submit).min().zip(queue.now);
+    if running + waiting == 0 {
+        return None;
+    }
+    // Archives have records of jobs whose end is not known. They are no queue.
+    if oldest.is_some_and(|(oldest, now)| now - oldest > OLDEST_OPEN) {
+        if !quiet {
+            let jobs = counted((running + waiting) as u64, "job");
+            note(format_args!(
+                "{jobs} of the log did not end, some of them since long ago: they are left out (see --queue)"
+            ));
+        }
+        return None;
+    }
+    if !quiet {
+        let (waiting, running) = (counted(waiting as u64, "job"), counted(running as u64, "job"));
+        note(format_args!("records with a runtime of -1 are the present queue: {waiting} waiting, {running} running"));
+    }
+    Some(queue)
+}
+
+/// The jobs of the log with the start of each: as recorded, or in a simulation of the log. Beside a queue they are as recorded.
+fn read_history(args: &WaitArgs, options: &Options, has_queue: bool, quiet: bool) -> anyhow::Result<History> {
     let source = args.log.source(quiet);
-    let workload = read_workload(&source, options, quiet)?;
+    let replay = schedule::catalog::parse("replay").expect("replay is in the catalog");
+    let options = match has_queue {
+        true => &Options { scheduler: replay, ..options.clone() },
+        false => options,
+    };
+    let is_queue = args.queue.is_some() && args.queue.as_deref() == args.log.given();
+    let (workload, log) = read_and_clean(&source, options, quiet)?;
+    // The records of a queue in the log are not jobs of the history: nothing is lost.
+    if !is_queue {
+        report_cleaning(&log, &workload.cleaning, quiet);
+    }
+    let (workload, names) = (options.shape(workload)?, log.names);
     let setting = options.setting();
     if setting.is_replay() {
         let start = |job: &Job| job.submission.submit + job.recorded_wait.get().unwrap_or(0);
         let starts = workload.jobs.iter().map(start).collect();
-        return Ok((workload, starts));
+        return Ok(History { workload, starts, names });
     }
     let progress = Progress::counting("simulating", "jobs", Some(workload.jobs.len()), quiet);
     let record = simulate(&workload, &setting, &mut |arrived| progress.set(arrived))?;
     let starts = record.finished(&workload.jobs).map(|job| job.start()).collect();
-    Ok((workload, starts))
+    Ok(History { workload, starts, names })
 }
 
 fn evaluate_all(
@@ -239,7 +280,11 @@ fn evaluate_all(
         out.fill(|out| write_csv(out, &rows, true))?;
     }
     if let Some(out) = calibration_out {
-        let rows: Vec<_> = evaluation.calibration().iter().map(calibration_cells).collect();
+        let rows: Vec<_> = evaluation
+            .calibrations()
+            .iter()
+            .flat_map(|(by, bins)| bins.iter().map(|bin| calibration_cells(by, bin)).collect::<Vec<_>>())
+            .collect();
         out.fill(|out| write_csv(out, &rows, true))?;
     }
     let scheduler = args.scheduler.to_string();
@@ -321,6 +366,16 @@ fn write_heading(
     writeln!(out)
 }
 
+/// The place of the job with this number.
+fn index_of_job(workload: &Workload, number: i64) -> Result<usize, UsageError> {
+    workload.jobs.iter().position(|job| job.number == number).ok_or_else(|| {
+        let (first, last) = (workload.jobs[0].number, workload.jobs[workload.jobs.len() - 1].number);
+        UsageError(format!(
+            "no job {number}: the jobs of the log have numbers from {first} to {last}, without those that were dropped"
+        ))
+    })
+}
+
 fn answer_one(
     args: &WaitArgs,
     mut workload: Workload,
@@ -332,13 +387,7 @@ fn answer_one(
 ) -> anyhow::Result<()> {
     let (id, number, name) = match (at, asked) {
         (Some(number), _) => {
-            let place = workload.jobs.iter().position(|job| job.number == number).ok_or_else(|| {
-                let (first, last) = (workload.jobs[0].number, workload.jobs[workload.jobs.len() - 1].number);
-                UsageError(format!(
-                    "no job {number}: the jobs of the log have numbers from {first} to {last}, without those that were dropped"
-                ))
-            })?;
-            (place, Some(number), format!("{}, job {number}", workload.label))
+            (index_of_job(&workload, number)?, Some(number), format!("{}, job {number}", workload.label))
         }
         (None, asked) => {
             let job = asked.expect("--at or --ask is given");

@@ -1,23 +1,35 @@
 //! Waits predicted by a simulation of the present queue (Smith, Taylor and Foster, "Using Run-Time Predictions to
 //! Estimate Queue Wait Times"). Unlike the other methods it depends on the site's scheduler.
 
-use std::ops::Range;
+mod draws;
+mod snapshot;
 
+pub use draws::{PastRatios, RatioHistory};
+pub use snapshot::{Snapshot, SnapshotJob};
+
+use super::sample::WaitSample;
 use super::schedule::SiteSchedule;
+use super::simulated_log::SimulatedJobs;
 use crate::engine::{EngineError, EngineOptions, Named, Simulation};
 use crate::experiment::Setting;
-use crate::job::{Job, JobId, Submission};
+use crate::job::JobId;
+use crate::parallel;
 use crate::predict;
-use crate::schedule::{self, Policy, View, Waiting};
-use crate::time::{Seconds, Time};
+use crate::rng::stream;
+use crate::schedule;
+use crate::time::Seconds;
 
 /// How the present queue is simulated.
 #[derive(Clone, Debug)]
 pub struct ForwardSetting {
-    /// The scheduler of the site, and the predictor of the runtimes of its jobs.
+    /// The scheduler of the site, and the predictor of the runtimes of its jobs if they are not drawn.
     pub setting: Setting,
     /// What the simulated scheduler plans with.
     pub plans: ForwardPlans,
+    /// How often the queue is simulated with drawn runtimes. 0: once, with predicted runtimes.
+    pub draws: usize,
+    /// The simulated wait is only used to find past jobs with a similar one, whose waits are the answer.
+    pub recalibrate: bool,
 }
 
 /// What a simulated scheduler knows of the runtimes of its jobs.
@@ -27,155 +39,171 @@ pub enum ForwardPlans {
     /// planned end moves by the engine's rule for missed deadlines.
     #[default]
     Estimate,
-    /// The predicted runtimes, which are the runtimes of that simulation: its scheduler knows all ends.
+    /// The predicted or drawn runtimes, which are the runtimes of that simulation: its scheduler knows all ends.
     Prediction,
 }
 
-/// The waits of the jobs in `wanted`, in seconds, each predicted when the job arrives: running and waiting jobs run as
-/// long as predicted, and no other jobs arrive. `watch` is called with the number of finished predictions.
+/// How much a set of snapshots may hold before their simulations begin: enough for all threads, and little memory.
+const MOST_SNAPSHOTS: usize = 512;
+const MOST_JOBS: usize = 50_000;
+
+/// The waits of the wanted jobs, in seconds, each predicted when the job arrives: running and waiting jobs run as
+/// long as predicted or drawn, and no other jobs arrive. `watch` is called with the number of finished predictions. The result
+/// does not depend on the number of threads.
+///
+/// # Errors
+/// If the scheduler or the predictor breaks its contract.
 pub fn forward_waits(
     schedule: &SiteSchedule<'_>,
     forward: &ForwardSetting,
-    wanted: Range<usize>,
+    wanted: &SimulatedJobs,
+    (seed, threads): (u64, usize),
     watch: &dyn Fn(usize),
-) -> Result<Vec<Seconds>, EngineError> {
-    let setting = &forward.setting;
-    // The replay updates the predictor, so that its predictions are those of each job's arrival.
-    let jobs = schedule.with_waits();
+) -> Result<Vec<WaitSample>, EngineError> {
+    let mut samples = Vec::with_capacity(wanted.count());
+    let (mut snapshots, mut held): (Vec<(JobId, Snapshot)>, usize) = (Vec::new(), 0);
+    let mut answer = |snapshots: &mut Vec<(JobId, Snapshot)>| {
+        let sample = |(id, snapshot): &(JobId, Snapshot)| snapshot.sample_of_last(forward, seed, *id);
+        for sample in parallel::map(snapshots, threads, sample, |_| ()) {
+            samples.push(sample?);
+        }
+        watch(samples.len());
+        snapshots.clear();
+        Ok(())
+    };
+    each_arrival(schedule, &forward.setting, wanted.range.end, &mut |id, past| {
+        if wanted.contains(id.index()) {
+            let snapshot = Snapshot::of(past, id, schedule);
+            held += snapshot.len();
+            snapshots.push((id, snapshot));
+            if snapshots.len() >= MOST_SNAPSHOTS || held >= MOST_JOBS {
+                held = 0;
+                return answer(&mut snapshots);
+            }
+        }
+        Ok(())
+    })?;
+    answer(&mut snapshots)?;
+    Ok(samples)
+}
+
+/// The queue that a job of the schedule finds when it arrives, with itself as the last.
+///
+/// # Errors
+/// If the predictor breaks its contract.
+pub fn snapshot_at(
+    schedule: &SiteSchedule<'_>,
+    forward: &ForwardSetting,
+    id: JobId,
+) -> Result<Option<Snapshot>, EngineError> {
+    let mut found = None;
+    each_arrival(schedule, &forward.setting, id.index() + 1, &mut |arrived, past| {
+        if arrived == id {
+            found = Some(Snapshot::of(past, id, schedule));
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// A replay of a schedule, with the ratios of the jobs that have ended.
+type Replay = Simulation<RatioHistory>;
+
+/// Replays the schedule and calls `visit` for each of the first `jobs` jobs when it has arrived, before any job starts at
+/// that instant: which ones do is part of a prediction.
+fn each_arrival(
+    schedule: &SiteSchedule<'_>,
+    setting: &Setting,
+    jobs: usize,
+    visit: &mut dyn FnMut(JobId, &mut Replay) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    let all = schedule.with_waits();
     let replay = schedule::catalog::parse("replay").expect("replay is in the catalog");
-    let policy = Named { name: "replay".to_string(), value: schedule::catalog::build(&replay, &jobs) };
+    let policy = Named { name: "replay".to_string(), value: schedule::catalog::build(&replay, &all) };
+    // The replay updates the predictor and the ratios, so that they are those of each job's arrival.
     let mut predictor = predict::catalog::build(&setting.predictor);
     predictor.on_begin(&schedule.facts());
     let predictor = Named { name: setting.predictor.to_string(), value: predictor };
     let options = EngineOptions { unix_start: schedule.unix_start, ..EngineOptions::default() };
-    let mut past = Simulation::new(schedule.procs, policy, predictor, options);
-    let first_submission = jobs.first().map_or(0, |job| job.submission.submit);
-    let mut waits = Vec::with_capacity(wanted.len());
+    let mut past = Simulation::observed(schedule.procs, policy, predictor, options, RatioHistory::default());
     let mut at = 0;
-    for together in jobs[..wanted.end].chunk_by(|a, b| a.submission.submit == b.submission.submit) {
+    for together in all[..jobs].chunk_by(|a, b| a.submission.submit == b.submission.submit) {
         let now = together[0].submission.submit;
         past.advance_to(now - 1)?;
         for job in together {
             past.submit(job)?;
         }
         past.settle(now)?;
-        // No job has started at this instant yet: which ones do is part of the prediction.
         for _ in together {
-            if wanted.contains(&at) {
-                let target = JobId(at as u32);
-                waits.push(forward_wait(&mut past, target, schedule.procs, forward, first_submission)?);
-                watch(waits.len());
-            }
+            visit(JobId(at), &mut past)?;
             at += 1;
         }
         past.pass()?;
     }
-    Ok(waits)
+    Ok(())
 }
 
-/// How long a waiting job waits from now on if all run times are as predicted. `first_submission` is that of the past.
-fn forward_wait(
-    past: &mut Simulation,
-    target: JobId,
-    procs: u32,
-    forward: &ForwardSetting,
-    first_submission: Time,
-) -> Result<Seconds, EngineError> {
-    let now = past.now();
-    let (view, board) = past.view_and_board();
-    let job = |id: JobId, submit| {
-        let (submission, runtime) = (Submission { submit, ..*board.job(id) }, board.prediction(id));
-        Job { submission, runtime, recorded_wait: None.into(), record: 0, number: i64::from(id.0) }
-    };
-    // A running job is submitted when it started, and starts at once: all running jobs fit together, and none waits. So
-    // the simulated scheduler has its start, its planned end and the deadlines that it has missed. Predictions are longer
-    // than jobs have run, so all of them still run now.
-    let mut running: Vec<Job> =
-        view.running.iter().map(|running| job(running.id, now - board.elapsed(running.id))).collect();
-    running.sort_by_key(|job| (job.submission.submit, job.number));
-    let ahead = view.waiting.iter().filter(|waiting| waiting.id <= target);
-    let waiting: Vec<Job> = ahead.map(|waiting| job(waiting.id, now)).collect();
-    // The jobs of a log may use more processors than the machine has by its header.
-    let in_use: u64 = running.iter().map(|job| u64::from(job.submission.procs)).sum();
-    let widest = waiting.iter().map(|job| u64::from(job.submission.procs)).max().unwrap_or(0);
-    let procs = u64::from(procs).max(in_use).max(widest).min(u64::from(u32::MAX)) as u32;
-    let jobs = [running, waiting].concat();
-    // The numbers of these jobs are their ids in the past.
-    let submits = jobs.iter().map(|job| board.job(JobId(job.number as u32)).submit).collect();
-    let knowledge = match forward.plans {
-        ForwardPlans::Estimate => "estimate",
-        ForwardPlans::Prediction => "perfect",
-    };
-    let predictor = predict::catalog::parse(knowledge).expect("a predictor of the catalog");
-    let setting = &forward.setting;
-    let mut policy = schedule::catalog::build(&setting.scheduler, &jobs);
-    policy.set_first_submission(first_submission);
-    let policy = Box::new(WithSubmissions { policy, submits });
-    let policy = Named { name: setting.scheduler.to_string(), value: policy as Box<dyn Policy> };
-    let predictor = Named { name: knowledge.to_string(), value: predict::catalog::build(&predictor) };
-    let mut future = Simulation::new(procs, policy, predictor, setting.engine);
-    for job in &jobs {
-        future.submit(job)?;
-    }
-    let target = JobId(jobs.len() as u32 - 1);
-    while let Some(next) = future.next_event() {
-        future.settle(next)?;
-        if future.pass()?.contains(&target) {
-            return Ok(next - now);
+impl Snapshot {
+    /// The waits of the last waiting job, whose number in the log seeds the draws.
+    fn sample_of_last(&self, forward: &ForwardSetting, seed: u64, id: JobId) -> Result<WaitSample, EngineError> {
+        if forward.draws == 0 {
+            return Ok(WaitSample::new(vec![self.wait_of_last(forward, &mut |job| job.predicted)?]));
         }
-    }
-    unreachable!("every job starts once all before it have ended")
-}
-
-/// A policy that is given the true submission times of jobs, which arrive later in the simulation of the present queue.
-/// Orders of the queue may depend on how long jobs have waited.
-struct WithSubmissions {
-    policy: Box<dyn Policy>,
-    /// By id.
-    submits: Vec<Time>,
-}
-
-impl Policy for WithSubmissions {
-    fn set_first_submission(&mut self, submit: Time) {
-        self.policy.set_first_submission(submit);
+        let mut rng = stream(seed, &format!("runtimes at the arrival of job {}", id.0));
+        let mut waits = Vec::with_capacity(forward.draws);
+        while waits.len() < forward.draws {
+            let draw =
+                &mut |job: &SnapshotJob| draws::draw(&job.ratios, job.submission.estimate, job.elapsed, &mut rng);
+            waits.push(self.wait_of_last(forward, draw)?);
+            // What starts now does not depend on runtimes, if the scheduler does not know them.
+            if waits == [0] && forward.plans == ForwardPlans::Estimate {
+                waits = vec![0; forward.draws];
+            }
+        }
+        Ok(WaitSample::new(waits))
     }
 
-    fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        self.policy.on_arrival(id, &Submission { submit: self.submits[id.index()], ..*job });
-    }
-
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        self.policy.pass(view, starts);
-    }
-
-    fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
-        self.policy.reservations(view, most, reserved);
-    }
-
-    fn on_prediction(&mut self, job: &Waiting) {
-        self.policy.on_prediction(job);
-    }
-
-    fn on_cancellation(&mut self, job: &Waiting) {
-        self.policy.on_cancellation(job);
-    }
-
-    fn wakes_at(&self) -> Option<Time> {
-        self.policy.wakes_at()
-    }
-
-    fn counts_running_by_estimates(&self) -> bool {
-        self.policy.counts_running_by_estimates()
-    }
-
-    fn oversubscribes(&self) -> bool {
-        self.policy.oversubscribes()
+    /// The waits from now on of all waiting jobs, in their order, with drawn runtimes.
+    ///
+    /// # Errors
+    /// As [`Snapshot::simulate`].
+    pub fn samples(&self, forward: &ForwardSetting, seed: u64, threads: usize) -> Result<Vec<WaitSample>, EngineError> {
+        let draws: Vec<usize> = (0..forward.draws.max(1)).collect();
+        let one = |draw: &usize| -> Result<Vec<Seconds>, EngineError> {
+            let mut rng = stream(seed, &format!("runtimes of the present queue, draw {draw}"));
+            let runtime = &mut |job: &SnapshotJob| match forward.draws {
+                0 => job.predicted,
+                _ => draws::draw(&job.ratios, job.submission.estimate, job.elapsed, &mut rng),
+            };
+            let mut waits = vec![0; self.waiting.len()];
+            self.simulate(forward, runtime, &mut |place, wait| {
+                waits[place] = wait;
+                true
+            })?;
+            Ok(waits)
+        };
+        let all = parallel::map(&draws, threads, one, |_| ()).into_iter().collect::<Result<Vec<_>, _>>()?;
+        let of_job = |place: usize| WaitSample::new(all.iter().map(|waits| waits[place]).collect());
+        Ok((0..self.waiting.len()).map(of_job).collect())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::{Job, Submission};
+    use std::ops::Range;
+
+    /// Runtimes as predicted, one simulation.
+    fn predicted(setting: Setting, plans: ForwardPlans) -> ForwardSetting {
+        ForwardSetting { setting, plans, draws: 0, recalibrate: false }
+    }
+
+    fn points(schedule: &SiteSchedule<'_>, forward: &ForwardSetting, wanted: Range<usize>) -> Vec<Seconds> {
+        let wanted = SimulatedJobs { range: wanted, every: 1 };
+        let samples = forward_waits(schedule, forward, &wanted, (1, 1), &|_| ()).unwrap();
+        samples.iter().map(|sample| sample.quantile(0.5)).collect()
+    }
 
     #[test]
     fn waits_by_hand() {
@@ -193,8 +221,8 @@ mod tests {
         let schedule = SiteSchedule::of_jobs(&jobs, &[0, 100, 20, 150, 160], 4);
         let waits = |scheduler, predictor| {
             let setting = Setting::parse(scheduler, predictor).unwrap();
-            let forward = ForwardSetting { setting, plans: ForwardPlans::Estimate };
-            forward_waits(&schedule, &forward, 0..5, &|_| ()).unwrap()
+            let forward = predicted(setting, ForwardPlans::Estimate);
+            points(&schedule, &forward, 0..5)
         };
         // The first starts at once; the second when it ends, at 200. The third may be backfilled (it ends at 200), the
         // fourth ends a second too late and waits for the second, and the last waits for the fourth.
@@ -218,11 +246,8 @@ mod tests {
         let jobs = [job(0, 100), job(10, 50), job(80, 20), job(90, 10)];
         let schedule = SiteSchedule::of_jobs(&jobs, &[0, 100, 150, 170], 4);
         let wait_of_last = |scheduler| {
-            let forward = ForwardSetting {
-                setting: Setting::parse(scheduler, "estimate").unwrap(),
-                plans: ForwardPlans::Estimate,
-            };
-            forward_waits(&schedule, &forward, 3..4, &|_| ()).unwrap()[0]
+            let forward = predicted(Setting::parse(scheduler, "estimate").unwrap(), ForwardPlans::Estimate);
+            points(&schedule, &forward, 3..4)[0]
         };
         assert_eq!(wait_of_last("fcfs"), 10 + 50 + 20);
         assert_eq!(wait_of_last("fcfs:queue=spf"), 10);
@@ -249,8 +274,8 @@ mod tests {
         let starts = [0, 999_999, 1_200_009, 1_199_999];
         let schedule = SiteSchedule::of_jobs(&jobs, &starts, 100);
         let setting = Setting::parse("fcfs:queue=f1", "estimate").unwrap();
-        let forward = ForwardSetting { setting, plans: ForwardPlans::Estimate };
-        assert_eq!(forward_waits(&schedule, &forward, 3..4, &|_| ()).unwrap(), [99_999]);
+        let forward = predicted(setting, ForwardPlans::Estimate);
+        assert_eq!(points(&schedule, &forward, 3..4), [99_999]);
     }
 
     /// 4 processors. The first job, estimated at 100 s, runs on 3 of them; its predictor says 200 s. The second needs all
@@ -269,8 +294,8 @@ mod tests {
             let schedule = SiteSchedule::of_jobs(jobs, &starts, 4);
             let setting = Setting::parse(scheduler, &format!("constant:seconds={seconds}")).unwrap();
             let last = jobs.len() - 1;
-            let forward = ForwardSetting { setting, plans };
-            forward_waits(&schedule, &forward, last..jobs.len(), &|_| ()).unwrap()[0]
+            let forward = predicted(setting, plans);
+            points(&schedule, &forward, last..jobs.len())[0]
         };
         let (estimate, prediction) = (ForwardPlans::Estimate, ForwardPlans::Prediction);
         // At 20 the third arrives, with an estimate of 150 s. All jobs last 200 s. Planned by estimates, the first ends at

@@ -1,0 +1,342 @@
+//! When will jobs that wait now start? The present queue comes from a file, or from the log itself.
+
+use std::io::Write;
+
+use super::codes::Codes;
+use super::question::Question;
+use super::{WaitArgs, index_of_job};
+use crate::cli::failure::UsageError;
+use crate::cli::progress::Progress;
+use crate::cli::stderr::{note, warning};
+use crate::experiment::{Options, Setting};
+use crate::job::{Job, JobId, Submission};
+use crate::report::{Cell, counted, write_wrapped};
+use crate::text::printable;
+use crate::time::{DAY, Seconds, Time, readable_duration};
+use crate::trace::{
+    LogNames, PresentJob, PresentQueue, PresentStage, QueueFormat, QueueReading, Source, Workload, read_queue,
+};
+use crate::wait::{
+    ForwardPlans, ForwardSetting, LiveJob, LivePlan, LiveReport, RatioHistory, SiteSchedule, Snapshot, SnapshotJob,
+    snapshot_at,
+};
+
+/// The log with the starts of its jobs.
+pub struct History {
+    pub workload: Workload,
+    pub starts: Vec<Time>,
+    pub names: LogNames,
+}
+
+/// A question, ready to be answered.
+struct Asked {
+    snapshot: Snapshot,
+    jobs: Vec<LiveJob>,
+    /// How many jobs of the log have arrived before.
+    arrived: usize,
+    title: String,
+    /// Whether one job was asked about.
+    one: bool,
+    actual: Option<Seconds>,
+    /// The Unix time of the log's time 0, as far as it is known.
+    unix_start: Option<Time>,
+}
+
+/// Reads the queue of `--queue`.
+pub fn read_present(file: &str, options: &Options) -> anyhow::Result<PresentQueue> {
+    let source = Source::from_argument(file);
+    let reading = QueueReading {
+        unit: options.reading.unit,
+        procs_field: options.cleaning.procs_field,
+        skip_bad_lines: options.skip_bad_lines,
+    };
+    let queue = read_queue(&source, &reading)?;
+    report_queue(&queue);
+    Ok(queue)
+}
+
+/// Says what was wrong with a queue.
+fn report_queue(queue: &PresentQueue) {
+    let (report, name) = (&queue.report, printable(&queue.name));
+    if report.unusable() > 0 {
+        let jobs = counted(report.unusable(), "job");
+        warning(format_args!("{name}: {jobs} without processors, a submit time, a start or a known state left out"));
+    }
+    if let Some(state) = &report.first_unknown_state {
+        warning(format_args!("{name}: the state '{}' is not known", printable(state)));
+    }
+    if let Some(array) = &report.first_cut_array {
+        let arrays = counted(report.cut_arrays, "array");
+        warning(format_args!(
+            "{name}: tasks of {arrays} are missing, because Slurm shortened their lists, first of {}: use squeue -r",
+            printable(array)
+        ));
+    }
+    if queue.skipped.count > 0 {
+        warning(format_args!("{name}: {} skipped", counted(queue.skipped.count, "faulty line")));
+    }
+}
+
+/// Answers for the jobs of a queue, or for one that joins it.
+pub fn answer_queue(
+    args: &WaitArgs,
+    mut history: History,
+    queue: &PresentQueue,
+    asked: Option<&Question>,
+    seed: u64,
+    quiet: bool,
+) -> anyhow::Result<()> {
+    let label = history.workload.label.clone();
+    let mut codes = Codes::new(&history.names, &mut history.workload.wide);
+    let asked = asked.map(|question| question.submission(&mut codes)).transpose()?;
+    let (mut jobs, mut unknown) = (Vec::new(), 0u64);
+    for job in &queue.jobs {
+        let mut code = |kind, name: &Option<std::sync::Arc<str>>| codes.code(kind, name.as_deref());
+        let user = code("user", &job.user);
+        unknown += u64::from(user.is_none());
+        let submission = Submission {
+            user: user.unwrap_or(-1),
+            group: code("group", &job.group).unwrap_or(-1),
+            executable: code("executable", &job.executable).unwrap_or(-1),
+            queue: code("queue", &job.queue).unwrap_or(-1),
+            partition: code("partition", &job.partition).unwrap_or(-1),
+            ..Submission::new(job.eligible.unwrap_or(job.submit), job.procs, job.estimate.unwrap_or(0))
+        };
+        jobs.push((job, submission));
+    }
+    if unknown > 0 && !quiet {
+        let jobs = counted(unknown, "job");
+        note(format_args!(
+            "the users of {jobs} of the queue are not in the log: runtimes are drawn from the jobs of all users"
+        ));
+    }
+    let workload = &history.workload;
+    let schedule = SiteSchedule::new(workload, &history.starts);
+    let clock = Clock::of(args, workload, &history.starts, queue, quiet)?;
+    let ratios = RatioHistory::of(&schedule, clock.now);
+    let longest = workload.jobs.iter().map(|job| job.submission.estimate).max().unwrap_or(1);
+    let mut snapshot = Snapshot {
+        now: clock.now,
+        first_submission: workload.first_submit(),
+        procs: workload.procs,
+        running: Vec::new(),
+        waiting: Vec::new(),
+    };
+    let in_snapshot = |submission: Submission, elapsed: Seconds| {
+        let predicted = submission.estimate.max(elapsed + 1);
+        SnapshotJob { submission, elapsed, predicted, ratios: ratios.ratios(submission.user) }
+    };
+    let (mut waiting, mut held) = (Vec::new(), Vec::new());
+    for (job, submission) in jobs {
+        let estimate = if submission.estimate > 0 { submission.estimate } else { longest };
+        let submission = Submission { submit: clock.log_time(submission.submit), estimate, ..submission };
+        match &job.stage {
+            PresentStage::Running { start } => {
+                let elapsed = (clock.now - clock.log_time(*start)).max(0);
+                snapshot.running.push(in_snapshot(submission, elapsed));
+            }
+            PresentStage::Held { reason } => held.push((job, submission, reason.to_string())),
+            PresentStage::Waiting if submission.procs > workload.procs => {
+                held.push((job, submission, "wider than the machine".to_string()));
+            }
+            PresentStage::Waiting => waiting.push((job, submission)),
+        }
+    }
+    snapshot.running.sort_by_key(|job| std::cmp::Reverse(job.elapsed));
+    waiting.sort_by_key(|(_, submission)| submission.submit);
+    let live = |job: &PresentJob, submission, place, reason| LiveJob {
+        name: job.name.clone(),
+        submission,
+        expected: job.expected_start.map(|time| clock.log_time(time)),
+        place,
+        reason,
+    };
+    let mut listed = Vec::new();
+    for (job, submission) in waiting {
+        listed.push(live(job, submission, Some(snapshot.waiting.len()), None));
+        snapshot.waiting.push(in_snapshot(submission, 0));
+    }
+    listed.extend(held.into_iter().map(|(job, submission, reason)| live(job, submission, None, Some(reason))));
+    let one = asked.is_some();
+    if let Some(job) = asked {
+        let submission = asked_now(job, clock.now, workload)?;
+        let place = Some(snapshot.waiting.len());
+        snapshot.waiting.push(in_snapshot(submission, 0));
+        listed = vec![LiveJob { name: String::new(), submission, expected: None, place, reason: None }];
+    }
+    let what = match asked {
+        Some(job) => question_in_words(&job),
+        None => "the jobs that wait".to_string(),
+    };
+    let title = format!("{what}; history: {label}");
+    let arrived = workload.jobs.len();
+    let asked = Asked { snapshot, jobs: listed, arrived, title, one, actual: None, unix_start: clock.unix_start };
+    answer(args, &history, &schedule, asked, seed, quiet)
+}
+
+/// Answers for a job of the log at its arrival, or for one that arrives when the log ends.
+pub fn answer_in_log(
+    args: &WaitArgs,
+    mut history: History,
+    asked: Option<&Question>,
+    seed: u64,
+    quiet: bool,
+) -> anyhow::Result<()> {
+    let mut codes = Codes::new(&history.names, &mut history.workload.wide);
+    let asked = asked.map(|question| question.submission(&mut codes)).transpose()?;
+    let workload = &mut history.workload;
+    let (id, name, what) = match (args.at, asked) {
+        (Some(number), _) => {
+            let id = index_of_job(workload, number)?;
+            (id, number.to_string(), format!("job {number}, {}", question_in_words(&workload.jobs[id].submission)))
+        }
+        (None, asked) => {
+            let job = asked_now(asked.expect("--at or --ask is given"), workload.last_submit(), workload)?;
+            let (id, record) = (workload.jobs.len(), u32::MAX);
+            workload.jobs.push(Job { submission: job, runtime: 1, recorded_wait: None.into(), record, number: -1 });
+            history.starts.push(job.submit);
+            (id, String::new(), format!("{}, when the log ends", question_in_words(&job)))
+        }
+    };
+    let schedule = SiteSchedule::new(&history.workload, &history.starts);
+    let snapshot = snapshot_at(&schedule, &forward(args), JobId(id as u32))?.expect("the job is in the log");
+    let submission = history.workload.jobs[id].submission;
+    let place = Some(snapshot.waiting.len() - 1);
+    let jobs = vec![LiveJob { name, submission, expected: None, place, reason: None }];
+    let actual = args.at.map(|_| schedule.wait(JobId(id as u32)));
+    let title = format!("{what}; history: {}", history.workload.label);
+    let unix_start = history.workload.unix_start;
+    let asked = Asked { snapshot, jobs, arrived: id, title, one: true, actual, unix_start };
+    answer(args, &history, &schedule, asked, seed, quiet)
+}
+
+/// How the queue is simulated.
+fn forward(args: &WaitArgs) -> ForwardSetting {
+    let scheduler = match crate::schedule::catalog::is_replay(&args.scheduler) {
+        true => crate::schedule::catalog::parse("easy").expect("easy is in the catalog"),
+        false => args.scheduler.clone(),
+    };
+    let setting = Setting::parse("easy", "estimate").expect("both are in the catalogs");
+    ForwardSetting {
+        setting: Setting { scheduler, ..setting },
+        plans: ForwardPlans::Estimate,
+        draws: args.draws as usize,
+        recalibrate: args.recalibrate == super::Switch::On,
+    }
+}
+
+fn answer(
+    args: &WaitArgs,
+    history: &History,
+    schedule: &SiteSchedule<'_>,
+    asked: Asked,
+    seed: u64,
+    quiet: bool,
+) -> anyhow::Result<()> {
+    let forward = forward(args);
+    let plan = LivePlan { forward, history: args.history as usize, seed, threads: args.output.threads() };
+    let Asked { snapshot, jobs, arrived, title, one, actual, unix_start } = asked;
+    let progress = Progress::counting("simulating", "past jobs", None, quiet);
+    let answer = plan.answer(schedule, arrived, &snapshot, &|done, _| progress.set(done))?;
+    drop(progress);
+    let report = LiveReport {
+        title,
+        now: snapshot.now,
+        unix_start,
+        zone: &history.workload.zone,
+        running: snapshot.running.len(),
+        waiting: snapshot.waiting.len() - usize::from(one),
+        occupied: snapshot.running.iter().map(|job| u64::from(job.submission.procs)).sum(),
+        procs: snapshot.procs,
+        jobs: &jobs,
+        asked: one,
+        actual,
+        answer: &answer,
+    };
+    for weakness in report.weaknesses(plan.forward.recalibrate) {
+        warning(weakness);
+    }
+    let mut rows = report.rows();
+    rows.iter_mut().for_each(|row| row.push(("seed", Cell::Count(seed))));
+    let how = format!(
+        "{} of the queue under {}, {}; seed {seed}",
+        counted(args.draws.into(), "simulation"),
+        plan.forward.setting.scheduler,
+        if plan.forward.recalibrate { "recalibrated on the waits of past jobs" } else { "not recalibrated" }
+    );
+    let table = |out: &mut dyn Write, width: usize| {
+        report.write(out, width)?;
+        writeln!(out)?;
+        write_wrapped(out, "", &how, width)
+    };
+    match one {
+        true => args.output.print.print_row(false, &rows[0], table)?,
+        false => args.output.print.print_rows(false, &rows, table)?,
+    }
+    Ok(())
+}
+
+/// The asked job with its submission, if the machine is large enough.
+fn asked_now(job: Submission, submit: Time, workload: &Workload) -> Result<Submission, UsageError> {
+    if job.procs > workload.procs {
+        let (needed, procs) = (job.procs, workload.procs);
+        return Err(UsageError(format!("procs={needed} is more than the machine has ({procs})")));
+    }
+    Ok(Submission { submit, ..job })
+}
+
+fn question_in_words(job: &Submission) -> String {
+    format!("{} for {}", counted(job.procs.into(), "processor"), readable_duration(job.estimate as f64))
+}
+
+/// Relates the times of a queue to those of the log.
+struct Clock {
+    /// The present instant, in the time of the log.
+    now: Time,
+    /// What must be added to a time of the queue.
+    shift: Seconds,
+    unix_start: Option<Time>,
+}
+
+impl Clock {
+    fn of(
+        args: &WaitArgs,
+        workload: &Workload,
+        starts: &[Time],
+        queue: &PresentQueue,
+        quiet: bool,
+    ) -> Result<Clock, UsageError> {
+        let log_ends = starts.iter().copied().max().unwrap_or(0).max(workload.last_submit());
+        let Some(now) = args.now.or(queue.now) else {
+            // An empty queue.
+            return Ok(Clock { now: log_ends, shift: 0, unix_start: workload.unix_start });
+        };
+        let queue_start = match queue.format {
+            QueueFormat::Swf => queue.header.number("UnixStartTime"),
+            QueueFormat::Squeue | QueueFormat::SqueueJson => Some(0),
+        };
+        let shift = match (queue_start, workload.unix_start) {
+            (Some(queue), Some(log)) => queue - log,
+            // Both are in SWF: then their times are the same.
+            (None, _) => 0,
+            // The queue is taken as that of the log's last moment.
+            (Some(_), None) => log_ends - now,
+        };
+        let unix_start = workload.unix_start.or(queue_start.map(|start| start - shift));
+        let clock = Clock { now: now + shift, shift, unix_start };
+        if queue.now.is_some_and(|latest| args.now.is_some_and(|now| now < latest)) {
+            let late = readable_duration((queue.now.unwrap_or(now) - now) as f64);
+            return Err(UsageError(format!("--now is {late} before the last event of {}", queue.name)));
+        }
+        let apart = clock.now - log_ends;
+        if apart.abs() > DAY && !quiet {
+            let (apart, side) = (readable_duration(apart.abs() as f64), if apart > 0 { "before" } else { "after" });
+            warning(format_args!("the log ends {apart} {side} the queue: its history is that of another time"));
+        }
+        Ok(clock)
+    }
+
+    fn log_time(&self, time: Time) -> Time {
+        time + self.shift
+    }
+}

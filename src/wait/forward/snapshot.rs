@@ -1,0 +1,190 @@
+//! The present queue, from which a simulation goes on.
+
+use super::draws::{PastRatios, RatioHistory};
+use super::{ForwardPlans, ForwardSetting};
+use crate::engine::{EngineError, Named, Simulation};
+use crate::job::{Job, JobId, Submission};
+use crate::predict;
+use crate::schedule::{self, Policy, View, Waiting};
+use crate::time::{Seconds, Time};
+use crate::wait::schedule::SiteSchedule;
+
+/// The running and the waiting jobs of a site at one instant.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// The instant.
+    pub now: Time,
+    /// The submission of the first job of the log, from which orders of the queue may count.
+    pub first_submission: Time,
+    /// The processors of the machine.
+    pub procs: u32,
+    /// In order of their starts.
+    pub running: Vec<SnapshotJob>,
+    /// In order of arrival.
+    pub waiting: Vec<SnapshotJob>,
+}
+
+/// A job in a [`Snapshot`].
+#[derive(Clone, Debug)]
+pub struct SnapshotJob {
+    /// As it was submitted.
+    pub submission: Submission,
+    /// For how long it has run; 0 if it waits.
+    pub elapsed: Seconds,
+    /// The runtime that is predicted for it. It is longer than `elapsed`.
+    pub predicted: Seconds,
+    /// The ratios from which its runtime can be drawn.
+    pub ratios: PastRatios,
+}
+
+impl Snapshot {
+    /// The state of a simulation. Of the waiting jobs those up to `last`.
+    pub(super) fn of(past: &mut Simulation<RatioHistory>, last: JobId, schedule: &SiteSchedule<'_>) -> Snapshot {
+        let now = past.now();
+        let (view, board, history) = past.state();
+        let job = |id: JobId, elapsed| {
+            let submission = *board.job(id);
+            let ratios = history.ratios(submission.user);
+            SnapshotJob { submission, elapsed, predicted: board.prediction(id), ratios }
+        };
+        let mut running: Vec<(JobId, Seconds)> =
+            view.running.iter().map(|running| (running.id, board.elapsed(running.id))).collect();
+        running.sort_by_key(|&(id, elapsed)| (std::cmp::Reverse(elapsed), id));
+        let waiting = view.waiting.iter().take_while(|waiting| waiting.id <= last);
+        Snapshot {
+            now,
+            first_submission: schedule.jobs[0].submission.submit,
+            procs: schedule.procs,
+            running: running.into_iter().map(|(id, elapsed)| job(id, elapsed)).collect(),
+            waiting: waiting.map(|waiting| job(waiting.id, 0)).collect(),
+        }
+    }
+
+    /// The number of jobs.
+    pub fn len(&self) -> usize {
+        self.running.len() + self.waiting.len()
+    }
+
+    /// Whether no job runs or waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Simulates the queue. Jobs have these runtimes, which are longer than they have run, and no other jobs arrive. `each` is
+    /// called with the place of each waiting job and how long it waits from now on, in order of the starts, until it returns
+    /// false.
+    ///
+    /// # Errors
+    /// If the scheduler breaks its contract.
+    pub fn simulate(
+        &self,
+        forward: &ForwardSetting,
+        runtime: &mut dyn FnMut(&SnapshotJob) -> Seconds,
+        each: &mut dyn FnMut(usize, Seconds) -> bool,
+    ) -> Result<(), EngineError> {
+        // A running job is submitted when it started, and starts at once: all running jobs fit together, and none waits. So
+        // the simulated scheduler has its start, its planned end and the deadlines that it has missed.
+        let jobs: Vec<Job> = self.running.iter().chain(&self.waiting).map(|job| self.job(job, runtime(job))).collect();
+        // The jobs of a log may use more processors than the machine has by its header.
+        let in_use: u64 = self.running.iter().map(|job| u64::from(job.submission.procs)).sum();
+        let widest = self.waiting.iter().map(|job| u64::from(job.submission.procs)).max().unwrap_or(0);
+        let procs = u64::from(self.procs).max(in_use).max(widest).min(u64::from(u32::MAX)) as u32;
+        let submits = self.running.iter().chain(&self.waiting).map(|job| job.submission.submit).collect();
+        let knowledge = match forward.plans {
+            ForwardPlans::Estimate => "estimate",
+            ForwardPlans::Prediction => "perfect",
+        };
+        let predictor = predict::catalog::parse(knowledge).expect("a predictor of the catalog");
+        let setting = &forward.setting;
+        let mut policy = schedule::catalog::build(&setting.scheduler, &jobs);
+        policy.set_first_submission(self.first_submission);
+        let policy = Box::new(WithSubmissions { policy, submits });
+        let policy = Named { name: setting.scheduler.to_string(), value: policy as Box<dyn Policy> };
+        let predictor = Named { name: knowledge.to_string(), value: predict::catalog::build(&predictor) };
+        let mut future = Simulation::new(procs, policy, predictor, setting.engine);
+        for job in &jobs {
+            future.submit(job)?;
+        }
+        let mut left = self.waiting.len();
+        while let Some(next) = future.next_event().filter(|_| left > 0) {
+            future.settle(next)?;
+            for id in future.pass()? {
+                if let Some(place) = id.index().checked_sub(self.running.len()) {
+                    left -= 1;
+                    if !each(place, next - self.now) {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn job(&self, job: &SnapshotJob, runtime: Seconds) -> Job {
+        let submission = Submission { submit: self.now - job.elapsed, ..job.submission };
+        Job { submission, runtime, recorded_wait: None.into(), record: 0, number: 0 }
+    }
+
+    /// How long the last of the waiting jobs waits from now on, with these runtimes.
+    ///
+    /// # Errors
+    /// As [`Snapshot::simulate`].
+    pub fn wait_of_last(
+        &self,
+        forward: &ForwardSetting,
+        runtime: &mut dyn FnMut(&SnapshotJob) -> Seconds,
+    ) -> Result<Seconds, EngineError> {
+        let (last, mut found) = (self.waiting.len() - 1, None);
+        self.simulate(forward, runtime, &mut |place, wait| {
+            found = (place == last).then_some(wait);
+            found.is_none()
+        })?;
+        Ok(found.expect("every job starts once all before it have ended"))
+    }
+}
+
+/// A policy that is given the true submission times of jobs, which arrive later in the simulation of the present queue.
+/// Orders of the queue may depend on how long jobs have waited.
+struct WithSubmissions {
+    policy: Box<dyn Policy>,
+    /// By id.
+    submits: Vec<Time>,
+}
+
+impl Policy for WithSubmissions {
+    fn set_first_submission(&mut self, submit: Time) {
+        self.policy.set_first_submission(submit);
+    }
+
+    fn on_arrival(&mut self, id: JobId, job: &Submission) {
+        self.policy.on_arrival(id, &Submission { submit: self.submits[id.index()], ..*job });
+    }
+
+    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+        self.policy.pass(view, starts);
+    }
+
+    fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
+        self.policy.reservations(view, most, reserved);
+    }
+
+    fn on_prediction(&mut self, job: &Waiting) {
+        self.policy.on_prediction(job);
+    }
+
+    fn on_cancellation(&mut self, job: &Waiting) {
+        self.policy.on_cancellation(job);
+    }
+
+    fn wakes_at(&self) -> Option<Time> {
+        self.policy.wakes_at()
+    }
+
+    fn counts_running_by_estimates(&self) -> bool {
+        self.policy.counts_running_by_estimates()
+    }
+
+    fn oversubscribes(&self) -> bool {
+        self.policy.oversubscribes()
+    }
+}

@@ -1,0 +1,139 @@
+//! When will jobs that wait now start? By simulations of the present queue, corrected by what happened to past jobs.
+
+use super::evaluate::MethodAnswer;
+use super::figures::WaitFigures;
+use super::forward::{ForwardSetting, Snapshot};
+use super::recalibrate::Simulated;
+use super::sample::WaitSample;
+use super::schedule::SiteSchedule;
+use super::simulated_log::{SimulatedJobs, SimulatedLog};
+use crate::engine::EngineError;
+use crate::job::JobId;
+use crate::time::{Seconds, Time};
+
+/// The number of latest jobs of the log from which some are judged.
+pub const JUDGED_JOBS: usize = 5000;
+
+/// Every n-th of them is.
+pub const JUDGED_EVERY: usize = 50;
+
+/// Every n-th past job is simulated: enough to find similar ones, and an answer within seconds.
+const PAST_EVERY: usize = 5;
+
+/// The number of simulations of the queue that a past job found.
+const PAST_DRAWS: usize = 30;
+
+/// With fewer past answers than this, ranges mean little.
+pub const FEW_ANSWERS: usize = 200;
+
+/// How live answers are made.
+#[derive(Clone, Debug)]
+pub struct LivePlan {
+    /// How the queue is simulated.
+    pub forward: ForwardSetting,
+    /// The number of latest starts among which similar jobs are sought.
+    pub history: usize,
+    /// For the draws.
+    pub seed: u64,
+    /// The results do not depend on it.
+    pub threads: usize,
+}
+
+/// When some jobs of the queue will start, and how far that can be trusted.
+#[derive(Clone, Debug)]
+pub struct LiveAnswer {
+    /// The waits from now on of all waiting jobs, in the order of the snapshot.
+    pub waits: Vec<WaitSample>,
+    /// How good such answers were lately: for every 50th of the last 5,000 jobs of the log that have started. Its number of
+    /// predictions is 0 if the log has too few jobs.
+    pub record: WaitFigures,
+    /// The number of past jobs among which similar ones were sought.
+    pub past: usize,
+    /// The widest of them, in processors, and the longest, by its estimate.
+    pub largest: (u32, Seconds),
+}
+
+impl LivePlan {
+    /// Answers for all waiting jobs of a snapshot. The history are the first `arrived` jobs of the schedule, as far as they
+    /// are known at the instant of the snapshot. `watch` is called with the number of past jobs that are simulated, and of all
+    /// of them.
+    ///
+    /// # Errors
+    /// If the scheduler breaks its contract.
+    pub fn answer(
+        &self,
+        schedule: &SiteSchedule<'_>,
+        arrived: usize,
+        snapshot: &Snapshot,
+        watch: &dyn Fn(usize, usize),
+    ) -> Result<LiveAnswer, EngineError> {
+        let starts = known_starts(schedule, arrived, snapshot.now);
+        let judged_from = arrived.saturating_sub(JUDGED_JOBS);
+        let before = self.history.min(judged_from) / PAST_EVERY * PAST_EVERY;
+        let jobs = SimulatedJobs { range: judged_from - before..arrived, every: PAST_EVERY };
+        let forward = ForwardSetting { draws: self.forward.draws.min(PAST_DRAWS), ..self.forward.clone() };
+        let watch = |done| watch(done, jobs.count());
+        let log = SimulatedLog::new(schedule, &forward, jobs.clone(), &starts, (self.seed, self.threads), &watch)?;
+        let (past, window) = log.past(starts.len(), self.history);
+        let simulated = snapshot.samples(&self.forward, self.seed, self.threads)?;
+        let waits = match self.forward.recalibrate {
+            false => simulated,
+            true => (0..simulated.len())
+                .map(|own| {
+                    // Of a job that has waited the simulation says the rest: together they are about what it would have said at
+                    // the arrival.
+                    let others = (0..simulated.len()).filter(|other| *other != own).map(|other| {
+                        let age = (snapshot.now - snapshot.waiting[other].submission.submit).max(0);
+                        (self.simulated(snapshot, other, age + simulated[other].median()), age)
+                    });
+                    let job = self.simulated(snapshot, own, simulated[own].median());
+                    past.recalibrated(window.clone(), others, &job).unwrap_or_else(|| simulated[own].clone())
+                })
+                .collect(),
+        };
+        let record = self.record(schedule, &starts, judged_from..arrived, &log);
+        Ok(LiveAnswer { waits, record, past: window.len(), largest: log.largest() })
+    }
+
+    fn simulated(&self, snapshot: &Snapshot, at: usize, wait: Seconds) -> Simulated {
+        let job = &snapshot.waiting[at].submission;
+        Simulated::new(wait, job.estimate, job.procs)
+    }
+
+    /// Judges the answers that some past jobs would have had.
+    fn record(
+        &self,
+        schedule: &SiteSchedule<'_>,
+        starts: &[JobId],
+        jobs: std::ops::Range<usize>,
+        log: &SimulatedLog<'_>,
+    ) -> WaitFigures {
+        let mut record = WaitFigures::default();
+        for id in jobs.step_by(JUDGED_EVERY).map(|at| JobId(at as u32)) {
+            let known = known_at(schedule, starts, schedule.jobs[id.index()].submission.submit, id.index());
+            if starts[known..].contains(&id)
+                && let Some(sample) = match self.forward.recalibrate {
+                    true => log.recalibrated(id, known, self.history),
+                    false => log.sample(id).cloned(),
+                }
+            {
+                record.judge(schedule, id, &MethodAnswer::of_sample(&sample));
+            }
+        }
+        record
+    }
+}
+
+/// The first `arrived` jobs that have started by `now`, in the order in which they did. At `now` itself jobs start before others
+/// arrive, as in a replay.
+fn known_starts(schedule: &SiteSchedule<'_>, arrived: usize, now: Time) -> Vec<JobId> {
+    let mut starts: Vec<JobId> = (0..arrived as u32).map(JobId).collect();
+    starts.retain(|id| schedule.starts[id.index()] <= now);
+    starts.sort_unstable_by_key(|id| (schedule.starts[id.index()], *id));
+    starts
+}
+
+/// How many of these starts were known when the job at this place of the schedule arrived.
+fn known_at(schedule: &SiteSchedule<'_>, starts: &[JobId], now: Time, place: usize) -> usize {
+    starts.partition_point(|id| (schedule.starts[id.index()], id.index()) < (now, place))
+}

@@ -1,0 +1,121 @@
+//! The waits that a simulation gave to jobs of a log when they arrived, and what past jobs with similar ones tell.
+
+use std::ops::Range;
+
+use super::forward::{ForwardSetting, forward_waits};
+use super::recalibrate::{PastAnswers, Simulated};
+use super::sample::WaitSample;
+use super::schedule::SiteSchedule;
+use crate::engine::EngineError;
+use crate::job::{JobId, Submission};
+use crate::time::{Seconds, Time};
+
+/// Which jobs of a log are simulated.
+#[derive(Clone, Debug)]
+pub struct SimulatedJobs {
+    /// Their places in the schedule.
+    pub range: Range<usize>,
+    /// Only every n-th of them, from the first on.
+    pub every: usize,
+}
+
+impl SimulatedJobs {
+    /// Whether the job at this place is one of them.
+    pub fn contains(&self, place: usize) -> bool {
+        self.range.contains(&place) && (place - self.range.start).is_multiple_of(self.every)
+    }
+
+    /// The number of jobs.
+    pub fn count(&self) -> usize {
+        self.range.len().div_ceil(self.every)
+    }
+
+    /// The number of a job among them.
+    fn number(&self, id: JobId) -> Option<usize> {
+        self.contains(id.index()).then(|| (id.index() - self.range.start) / self.every)
+    }
+}
+
+/// The simulated jobs of a log.
+pub struct SimulatedLog<'a> {
+    schedule: &'a SiteSchedule<'a>,
+    jobs: SimulatedJobs,
+    /// Of each simulated job.
+    samples: Vec<WaitSample>,
+    simulated: Vec<Simulated>,
+    /// The number of the start of each simulated job among all starts.
+    started: Vec<usize>,
+    /// Those that have started, in order of their starts.
+    past: PastAnswers,
+    /// By the number of known starts: how many of `past` are known, and the first simulated job that has not started.
+    counts: Vec<usize>,
+    oldest: Vec<usize>,
+}
+
+impl<'a> SimulatedLog<'a> {
+    /// Simulates jobs of a schedule. `starts` are all jobs in the order in which they started. `watch` is called with the
+    /// number of finished jobs.
+    ///
+    /// # Errors
+    /// If the scheduler or the predictor breaks its contract.
+    pub fn new(
+        schedule: &'a SiteSchedule<'a>,
+        forward: &ForwardSetting,
+        jobs: SimulatedJobs,
+        starts: &[JobId],
+        (seed, threads): (u64, usize),
+        watch: &dyn Fn(usize),
+    ) -> Result<SimulatedLog<'a>, EngineError> {
+        let samples = forward_waits(schedule, forward, &jobs, (seed, threads), watch)?;
+        let simulated = |(at, sample): (usize, &WaitSample)| {
+            let Submission { estimate, procs, .. } = schedule.jobs[jobs.range.start + at * jobs.every].submission;
+            Simulated::new(sample.median(), estimate, procs)
+        };
+        let simulated: Vec<Simulated> = samples.iter().enumerate().map(simulated).collect();
+        let (mut past, mut counts, mut oldest) = (PastAnswers::default(), vec![0], vec![0]);
+        let mut started = vec![usize::MAX; simulated.len()];
+        for (number, &id) in starts.iter().enumerate() {
+            if let Some(at) = jobs.number(id) {
+                past.push(simulated[at], schedule.wait(id));
+                started[at] = number;
+            }
+            counts.push(past.len());
+            let before: usize = oldest[number];
+            oldest.push(before + started[before..].iter().take_while(|start| **start != usize::MAX).count());
+        }
+        Ok(SimulatedLog { schedule, jobs, samples, simulated, started, past, counts, oldest })
+    }
+
+    /// The simulated waits of a job. None if it was not simulated.
+    pub fn sample(&self, id: JobId) -> Option<&WaitSample> {
+        self.jobs.number(id).map(|at| &self.samples[at])
+    }
+
+    /// The past jobs that have started when `known` jobs have: of the latest `history` starts of the log about as many.
+    pub fn past(&self, known: usize, history: usize) -> (&PastAnswers, Range<usize>) {
+        let last = self.counts[known];
+        (&self.past, last.saturating_sub(history.div_ceil(self.jobs.every))..last)
+    }
+
+    /// The answer for a job that was simulated, when `known` jobs had started: the waits of the past jobs nearest to it, or its
+    /// own simulated waits if there are none. `history` is the number of latest starts that are used.
+    pub fn recalibrated(&self, id: JobId, known: usize, history: usize) -> Option<WaitSample> {
+        let own = self.jobs.number(id)?;
+        let now = self.submit(own);
+        let (past, window) = self.past(known, history);
+        let waiting = (self.oldest[known]..own).filter(|&at| self.started[at] >= known);
+        let open = waiting.map(|at| (self.simulated[at], now - self.submit(at)));
+        Some(past.recalibrated(window, open, &self.simulated[own]).unwrap_or_else(|| self.samples[own].clone()))
+    }
+
+    fn submit(&self, at: usize) -> Time {
+        self.schedule.jobs[self.jobs.range.start + at * self.jobs.every].submission.submit
+    }
+
+    /// The widest request and the longest estimate among the jobs that were simulated and have started.
+    pub fn largest(&self) -> (u32, Seconds) {
+        let started = self.started.iter().enumerate().filter(|(_, start)| **start != usize::MAX);
+        let jobs = started.map(|(at, _)| self.schedule.jobs[self.jobs.range.start + at * self.jobs.every].submission);
+        jobs.fold((0, 0), |(procs, estimate), job| (procs.max(job.procs), estimate.max(job.estimate)))
+    }
+}
