@@ -44,9 +44,13 @@ pub struct LivePlan {
 pub struct LiveAnswer {
     /// The waits from now on of all waiting jobs, in the order of the snapshot.
     pub waits: Vec<WaitSample>,
-    /// How good such answers were lately: for every 50th of the last 5,000 jobs of the log that have started. Its number of
+    /// For how many of them too few past jobs waited as long: those are as simulated.
+    pub uncorrected: usize,
+    /// How good such answers were lately, at the arrivals of jobs: for every 50th of the last 5,000 jobs of the log that have started. Its number of
     /// predictions is 0 if the log has too few jobs.
     pub record: WaitFigures,
+    /// The number of latest jobs from which these were taken.
+    pub judged_of: usize,
     /// The number of past jobs among which similar ones were sought.
     pub past: usize,
     /// The widest of them, in processors, and the longest, by its estimate.
@@ -76,28 +80,31 @@ impl LivePlan {
         let log = SimulatedLog::new(schedule, &forward, jobs.clone(), &starts, (self.seed, self.threads), &watch)?;
         let (past, window) = log.past(starts.len(), self.history);
         let simulated = snapshot.samples(&self.forward, self.seed, self.threads)?;
-        let waits = match self.forward.recalibrate {
-            false => simulated,
-            true => (0..simulated.len())
-                .map(|own| {
-                    // Of a job that has waited the simulation says the rest: together they are about what it would have said at
-                    // the arrival.
-                    let others = (0..simulated.len()).filter(|other| *other != own).map(|other| {
-                        let age = (snapshot.now - snapshot.waiting[other].submission.submit).max(0);
-                        (self.simulated(snapshot, other, age + simulated[other].median()), age)
-                    });
-                    let job = self.simulated(snapshot, own, simulated[own].median());
-                    past.recalibrated(window.clone(), others, &job).unwrap_or_else(|| simulated[own].clone())
-                })
-                .collect(),
+        let age = |at: usize| (snapshot.now - snapshot.waiting[at].submission.submit).max(0);
+        // Of a job that has waited the simulation says the rest. Together they are about what it would have said at the arrival.
+        let at_arrival = |at: usize| {
+            let job = &snapshot.waiting[at].submission;
+            Simulated::new(age(at) + simulated[at].median(), job.estimate, job.procs)
         };
+        let recalibrated = |own: usize| {
+            // As many of the jobs that wait as of those that have started.
+            let others = (0..simulated.len()).step_by(PAST_EVERY).filter(|other| *other != own);
+            past.recalibrated(
+                window.clone(),
+                others.map(|other| (at_arrival(other), age(other))),
+                &at_arrival(own),
+                age(own),
+            )
+        };
+        let corrected: Vec<Option<WaitSample>> = match self.forward.recalibrate {
+            true => (0..simulated.len()).map(recalibrated).collect(),
+            false => vec![None; simulated.len()],
+        };
+        let uncorrected = corrected.iter().filter(|sample| sample.is_none()).count();
+        let waits = corrected.into_iter().zip(simulated).map(|(sample, own)| sample.unwrap_or(own)).collect();
         let record = self.record(schedule, &starts, judged_from..arrived, &log);
-        Ok(LiveAnswer { waits, record, past: window.len(), largest: log.largest() })
-    }
-
-    fn simulated(&self, snapshot: &Snapshot, at: usize, wait: Seconds) -> Simulated {
-        let job = &snapshot.waiting[at].submission;
-        Simulated::new(wait, job.estimate, job.procs)
+        let (past, largest) = (window.len(), log.largest(window));
+        Ok(LiveAnswer { waits, uncorrected, record, judged_of: arrived - judged_from, past, largest })
     }
 
     /// Judges the answers that some past jobs would have had.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::live::{FEW_ANSWERS, JUDGED_EVERY, JUDGED_JOBS, LiveAnswer};
+use super::live::{FEW_ANSWERS, JUDGED_EVERY, LiveAnswer};
 use super::sample::WaitSample;
 use super::tables::WaitRow;
 use crate::job::Submission;
@@ -78,7 +78,7 @@ impl LiveReport<'_> {
         }
     }
 
-    /// "most likely within 40 minutes; 95% sure by 18:30".
+    /// "most likely (80%) within 40 minutes; 95% sure by 18:30".
     fn bottom_line(&self, sample: &WaitSample) -> String {
         match (sample.quantile(0.8), sample.quantile(0.95)) {
             (0, 0) => "it starts at once; 95% sure".to_string(),
@@ -88,7 +88,7 @@ impl LiveReport<'_> {
                     Some(clock) => format!("by {clock}"),
                     None => format!("within {}", duration(sure)),
                 };
-                format!("most likely {likely}; 95% sure {sure}")
+                format!("most likely (80%) {likely}; 95% sure {sure}")
             }
         }
     }
@@ -194,7 +194,7 @@ impl LiveReport<'_> {
                 grouped(answered.iter().filter(|(_, sample)| sample.quantile(0.8) <= longest).count() as u64)
             };
             let bottom = format!(
-                "of {} most likely {} start within an hour, {} within 6 hours, {} within a day",
+                "{}: most likely (80%) started within an hour {}, within 6 hours {}, within a day {}",
                 counted(answered.len() as u64, "waiting job"),
                 within(HOUR),
                 within(6 * HOUR),
@@ -245,11 +245,11 @@ impl LiveReport<'_> {
         }
         let share = |share: &super::figures::HitRate| percent(share.percent() / 100.0);
         let text = format!(
-            "How good such answers were: of {} (every {JUDGED_EVERY}th of the last {}), {} started by the time given for 50%, {} \
+            "How good such answers were when jobs arrived: of {} (every {JUDGED_EVERY}th of the last {}), {} started by the time given for 50%, {} \
              by that for 80% and {} by that for 95%. The time for 50% was {} off on average; within 10 minutes for {}, \
              within a factor of 2 for {}.",
             counted_as(record.predictions, "past job", "past jobs"),
-            grouped(JUDGED_JOBS as u64),
+            grouped(self.answer.judged_of as u64),
             share(&record.bounds[0]),
             share(&record.bounds[1]),
             share(&record.bounds[3]),
@@ -263,6 +263,12 @@ impl LiveReport<'_> {
     /// Why the answer may be worth little, in sentences.
     pub fn weaknesses(&self, recalibrated: bool) -> Vec<String> {
         let mut weak = Vec::new();
+        if recalibrated && self.answer.uncorrected > 0 {
+            let jobs = counted_as(self.answer.uncorrected as u64, "job", "jobs");
+            weak.push(format!(
+                "too few past jobs waited as long as {jobs}: the times of these are as simulated, not recalibrated"
+            ));
+        }
         if recalibrated && self.answer.past < FEW_ANSWERS {
             let past = counted_as(self.answer.past as u64, "past answer", "past answers");
             weak.push(format!("the ranges come from only {past}: at least {FEW_ANSWERS} are needed to trust them"));

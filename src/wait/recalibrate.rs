@@ -24,6 +24,11 @@ impl Simulated {
         let coordinates = [simulated as f64, estimate as f64, f64::from(procs)].map(libm::log1p);
         Simulated { coordinates }
     }
+
+    /// The simulated wait.
+    fn simulated(&self) -> Seconds {
+        libm::expm1(self.coordinates[0]).round() as Seconds
+    }
 }
 
 /// Jobs that have started, with what a simulation said at their arrival, and what they waited.
@@ -50,14 +55,18 @@ impl PastAnswers {
         self.waits.is_empty()
     }
 
-    /// The waits of those 40 of the jobs `past`, which have started, that are nearest to a job; of equally near ones the latest.
-    /// The jobs of `open` still wait, each with how long it has waited: those that are as near count, too. None if none has
-    /// started.
+    /// How long a job still waits that has waited for `age`: the rest of the waits of those 40 of the jobs `past`, which have
+    /// started, that are nearest to it and waited longer; of equally near ones the latest. The jobs of `open` still wait, each
+    /// with how long it has waited: those that are as near count, too. None if fewer than 40 have started.
+    ///
+    /// If fewer than 40 waited longer than `age`, the 40 longest waits count. What is left of them beyond the next shorter one
+    /// grows with the age: who has waited twice as long as all others may wait twice as long again.
     pub fn recalibrated(
         &self,
         past: Range<usize>,
         open: impl Iterator<Item = (Simulated, Seconds)>,
         job: &Simulated,
+        age: Seconds,
     ) -> Option<WaitSample> {
         let (jobs, waits) = (&self.jobs[past.clone()], &self.waits[past]);
         let scales = scales(jobs);
@@ -66,25 +75,49 @@ impl PastAnswers {
             (0..scales.len()).map(|at| apart(at) * apart(at)).sum()
         };
         // The latest come first.
-        let near = jobs.iter().zip(waits).rev().enumerate().map(|(age, (other, wait))| (distance(other), age, *wait));
+        let from = threshold(waits, age)?;
+        let longer = |wait: Seconds| wait > from;
+        let rest = |wait: Seconds| match age {
+            0 => wait,
+            _ => ((wait - from) as f64 * age as f64 / from as f64).round() as Seconds,
+        };
+        let near = jobs.iter().zip(waits).rev().enumerate().filter(|(_, (_, wait))| longer(**wait));
+        let near = near.map(|(latest, (other, wait))| (distance(other), latest, *wait));
         let mut near: Vec<(f64, usize, Seconds)> = near.collect();
         if near.len() > NEAREST {
             near.select_nth_unstable_by(NEAREST, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             near.truncate(NEAREST);
         }
         let farthest = near.iter().map(|(distance, _, _)| *distance).max_by(f64::total_cmp)?;
-        let open = open.filter(|(other, _)| distance(other) <= farthest).map(|(_, age)| SampledWait::Open(age));
-        Some(WaitSample::with_open(near.iter().map(|(_, _, wait)| SampledWait::Ended(*wait)).chain(open).collect()))
+        let open = open.filter(|(other, waited)| longer(*waited) && distance(other) <= farthest);
+        let open = open.map(|(other, waited)| SampledWait::Open(rest(waited), rest(other.simulated().max(waited))));
+        let ended = near.iter().map(|(_, _, wait)| SampledWait::Ended(rest(*wait)));
+        Some(WaitSample::with_open(ended.chain(open).collect()))
     }
 }
 
-/// One over the standard deviation of each coordinate; 0 where all jobs are equal.
+/// The wait beyond which past waits say how long a job still waits that has waited for `age`. None if they are too few.
+fn threshold(waits: &[Seconds], age: Seconds) -> Option<Seconds> {
+    if age == 0 {
+        // All count, those of nothing too.
+        return (waits.len() >= NEAREST).then_some(-1);
+    }
+    if waits.iter().filter(|wait| **wait > age).count() >= NEAREST {
+        return Some(age);
+    }
+    let mut longest = waits.to_vec();
+    let at = longest.len().checked_sub(NEAREST + 1)?;
+    let (_, next, _) = longest.select_nth_unstable(at);
+    Some(*next).filter(|next| *next > 0)
+}
+
+/// One over the standard deviation of each coordinate; 0 where all jobs are equal, but for errors of rounding.
 fn scales(jobs: &[Simulated]) -> Coordinates {
     let count = jobs.len() as f64;
     std::array::from_fn(|at| {
         let mean = jobs.iter().map(|job| job.coordinates[at]).sum::<f64>() / count;
         let variance = jobs.iter().map(|job| (job.coordinates[at] - mean).powi(2)).sum::<f64>() / count;
-        if variance > 0.0 { 1.0 / variance.sqrt() } else { 0.0 }
+        if variance > 1e-12 { 1.0 / variance.sqrt() } else { 0.0 }
     })
 }
 
@@ -93,7 +126,7 @@ mod tests {
     use super::*;
 
     fn answer(past: &PastAnswers, job: Simulated) -> Option<WaitSample> {
-        past.recalibrated(0..past.len(), std::iter::empty(), &job)
+        past.recalibrated(0..past.len(), std::iter::empty(), &job, 0)
     }
 
     #[test]
@@ -115,9 +148,22 @@ mod tests {
         assert_eq!(answer(&same, Simulated::new(99, 60, 1)), latest);
         // Of the jobs that still wait those count that are as near: between 0 and 39, not the one at 4,000.
         let open = [(Simulated::new(10, 3600, 4), 70), (Simulated::new(4000, 3600, 4), 80)];
-        let found = past.recalibrated(0..80, open.into_iter(), &Simulated::new(20, 3600, 4));
-        let waits = (0..40).map(|at| SampledWait::Ended(2 * at)).chain([SampledWait::Open(70)]);
+        let found = past.recalibrated(0..80, open.into_iter(), &Simulated::new(20, 3600, 4), 0);
+        let waits = (0..40).map(|at| SampledWait::Ended(2 * at)).chain([SampledWait::Open(70, 70)]);
         assert_eq!(found, Some(WaitSample::with_open(waits.collect())));
+        // Fewer than 40 say nothing.
+        assert!(past.recalibrated(0..39, std::iter::empty(), &Simulated::new(20, 3600, 4), 0).is_none());
+        // For a job that has waited 30 s only longer waits count, and what is left of them.
+        let mut late = PastAnswers::default();
+        (1..=80).for_each(|wait| late.push(Simulated::new(10, 60, 1), wait));
+        let open = [(Simulated::new(100, 60, 1), 20), (Simulated::new(90, 60, 1), 75)];
+        let found = late.recalibrated(0..80, open.into_iter(), &Simulated::new(10, 60, 1), 30);
+        let waits = (11..=50).map(SampledWait::Ended).chain([SampledWait::Open(45, 60)]);
+        assert_eq!(found, Some(WaitSample::with_open(waits.collect())));
+        // Only 30 waited for longer than 50 s, 40 for longer than 40 s: 1 to 40 s more. At 50 s it is a quarter more.
+        let found = late.recalibrated(0..80, std::iter::empty(), &Simulated::new(10, 60, 1), 50);
+        let waits = (1..=40).map(|wait| (f64::from(wait) * 1.25).round() as Seconds);
+        assert_eq!(found, Some(WaitSample::new(waits.collect())));
     }
 
     /// A coordinate counts by its spread: the estimates differ by factors of up to e, the processors by less than a hundredth

@@ -18,14 +18,14 @@ pub struct WaitSample {
 pub enum SampledWait {
     /// The job waited this long.
     Ended(Seconds),
-    /// The job has waited this long and still waits.
-    Open(Seconds),
+    /// The job has waited for the first time and still waits. It is expected to wait for the second time in all.
+    Open(Seconds, Seconds),
 }
 
 impl SampledWait {
     fn seconds(self) -> Seconds {
         match self {
-            SampledWait::Ended(wait) | SampledWait::Open(wait) => wait,
+            SampledWait::Ended(wait) | SampledWait::Open(wait, _) => wait,
         }
     }
 }
@@ -41,7 +41,7 @@ impl WaitSample {
 
     /// A sample with jobs that still wait (Kaplan and Meier, "Nonparametric estimation from incomplete observations"): the
     /// probability of such a job is divided among the longer waits. Without them, samples of jobs that have started have too
-    /// few long waits.
+    /// few long waits. If there is no longer one, it is what these jobs are expected to wait.
     ///
     /// The asked job is one more of the same kind as these. So of n waits the k-th shortest is not exceeded with
     /// probability k / (n + 1).
@@ -59,9 +59,12 @@ impl WaitSample {
                 waits.push((wait, 1.0 - longer));
             }
         }
-        if let Some(SampledWait::Open(longest)) = sampled.last() {
-            waits.push((*longest, 1.0));
-        }
+        let longest = waits.last().map_or(Seconds::MIN, |(wait, _)| *wait);
+        let beyond = sampled.iter().filter_map(|wait| match *wait {
+            SampledWait::Open(age, expected) if age >= longest => Some(expected.max(age)),
+            _ => None,
+        });
+        waits.extend(beyond.max().map(|expected| (expected, 1.0)));
         WaitSample { waits }
     }
 
@@ -121,14 +124,14 @@ mod tests {
     #[test]
     fn jobs_that_still_wait_count_for_the_longer_waits() {
         use SampledWait::{Ended, Open};
-        let sample = WaitSample::with_open(vec![Ended(30), Open(20), Ended(10), Ended(40)]);
+        let sample = WaitSample::with_open(vec![Ended(30), Open(20, 90), Ended(10), Ended(40)]);
         let reached: Vec<_> = sample.waits.iter().map(|(wait, reached)| (*wait, (reached * 15.0).round())).collect();
         assert_eq!(reached, [(10, 3.0), (30, 7.0), (40, 11.0)]);
-        // One that has waited longer than all others has what is left.
-        let sample = WaitSample::with_open(vec![Ended(10), Open(50), Ended(30)]);
-        assert_eq!((sample.median(), sample.quantile(0.51)), (30, 50));
-        assert_eq!(WaitSample::with_open(vec![Open(5)]).quantiles(), [5; 4]);
+        // Of one that has waited longer than all others only the expected wait is known.
+        let sample = WaitSample::with_open(vec![Ended(10), Open(50, 70), Ended(30), Open(40, 60)]);
+        assert_eq!((sample.quantile(0.4), sample.quantile(0.41), sample.quantile(0.95)), (30, 70, 70));
+        assert_eq!(WaitSample::with_open(vec![Open(5, 3)]).quantiles(), [5; 4]);
         // Equal waits: the one that has ended is the shorter.
-        assert_eq!(WaitSample::with_open(vec![Open(10), Ended(10)]).waits.len(), 2);
+        assert_eq!(WaitSample::with_open(vec![Open(10, 10), Ended(10)]).waits.len(), 2);
     }
 }

@@ -45,8 +45,9 @@ pub struct SimulatedLog<'a> {
     simulated: Vec<Simulated>,
     /// The number of the start of each simulated job among all starts.
     started: Vec<usize>,
-    /// Those that have started, in order of their starts.
+    /// Those that have started, in order of their starts, and which ones they are.
     past: PastAnswers,
+    past_jobs: Vec<usize>,
     /// By the number of known starts: how many of `past` are known, and the first simulated job that has not started.
     counts: Vec<usize>,
     oldest: Vec<usize>,
@@ -72,18 +73,19 @@ impl<'a> SimulatedLog<'a> {
             Simulated::new(sample.median(), estimate, procs)
         };
         let simulated: Vec<Simulated> = samples.iter().enumerate().map(simulated).collect();
-        let (mut past, mut counts, mut oldest) = (PastAnswers::default(), vec![0], vec![0]);
+        let (mut past, mut past_jobs, mut counts, mut oldest) = (PastAnswers::default(), Vec::new(), vec![0], vec![0]);
         let mut started = vec![usize::MAX; simulated.len()];
         for (number, &id) in starts.iter().enumerate() {
             if let Some(at) = jobs.number(id) {
                 past.push(simulated[at], schedule.wait(id));
+                past_jobs.push(at);
                 started[at] = number;
             }
             counts.push(past.len());
             let before: usize = oldest[number];
             oldest.push(before + started[before..].iter().take_while(|start| **start != usize::MAX).count());
         }
-        Ok(SimulatedLog { schedule, jobs, samples, simulated, started, past, counts, oldest })
+        Ok(SimulatedLog { schedule, jobs, samples, simulated, started, past, past_jobs, counts, oldest })
     }
 
     /// The simulated waits of a job. None if it was not simulated.
@@ -105,17 +107,17 @@ impl<'a> SimulatedLog<'a> {
         let (past, window) = self.past(known, history);
         let waiting = (self.oldest[known]..own).filter(|&at| self.started[at] >= known);
         let open = waiting.map(|at| (self.simulated[at], now - self.submit(at)));
-        Some(past.recalibrated(window, open, &self.simulated[own]).unwrap_or_else(|| self.samples[own].clone()))
+        Some(past.recalibrated(window, open, &self.simulated[own], 0).unwrap_or_else(|| self.samples[own].clone()))
     }
 
     fn submit(&self, at: usize) -> Time {
         self.schedule.jobs[self.jobs.range.start + at * self.jobs.every].submission.submit
     }
 
-    /// The widest request and the longest estimate among the jobs that were simulated and have started.
-    pub fn largest(&self) -> (u32, Seconds) {
-        let started = self.started.iter().enumerate().filter(|(_, start)| **start != usize::MAX);
-        let jobs = started.map(|(at, _)| self.schedule.jobs[self.jobs.range.start + at * self.jobs.every].submission);
+    /// The widest request and the longest estimate among these past jobs.
+    pub fn largest(&self, past: Range<usize>) -> (u32, Seconds) {
+        let job = |at: &usize| self.schedule.jobs[self.jobs.range.start + at * self.jobs.every].submission;
+        let jobs = self.past_jobs[past].iter().map(job);
         jobs.fold((0, 0), |(procs, estimate), job| (procs.max(job.procs), estimate.max(job.estimate)))
     }
 }

@@ -58,7 +58,7 @@ fn a_queue_by_hand() {
     let asked = &rows(&ask(&["--format", "csv"]))[0];
     assert_eq!(cells(asked, &["job", "wait50", "start50"]), ["", "300", "10300"]);
     let text = ask(&["--format", "table"]);
-    assert!(text.contains("\nmost likely within 5m 00s; 95% sure within 5m 00s\n"), "{text}");
+    assert!(text.contains("\nmost likely (80%) within 5m 00s; 95% sure within 5m 00s\n"), "{text}");
     assert!(text.contains("3 jobs waiting, 1 job running on 3 of 4 processors"), "{text}");
     // Under FCFS nothing is backfilled: 102 waits for 101, and 103 with it.
     let fcfs = rows(&sim_ok(&[&shared[..], &["--scheduler", "fcfs", "--format", "csv"]].concat()));
@@ -66,6 +66,13 @@ fn a_queue_by_hand() {
     // 100 seconds later job 100 still runs, and 103 can start when it ends.
     let later = rows(&sim_ok(&[&shared[..], &["--now", "10100", "--format", "csv"]].concat()));
     assert_eq!(later.iter().map(|row| &row["wait50"]).collect::<Vec<_>>(), ["100", "200", "200"]);
+    // One job of the queue.
+    let at = rows(&sim_ok(&[&shared[..], &["--at", "103", "--format", "csv"]].concat()));
+    assert_eq!((at.len(), cells(&at[0], &["job", "wait50"])), (1, vec!["103", "300"]));
+    for (job, message) in [("100", "no job 100 waits in"), ("7", "no job 7 waits in")] {
+        let ran = sim(&[&shared[..], &["--at", job]].concat());
+        assert!(ran.code == 2 && ran.err.contains(message), "{}", ran.err);
+    }
     // One file can be the history and the queue.
     let both = folder.write("both.swf", small_log() + &small_queue());
     let ran = sim(&["wait", &both, "--recalibrate", "off", "--ask", "procs=2,estimate=1h", "--format", "csv"]);
@@ -93,7 +100,7 @@ fn answers_are_recalibrated() {
     assert_eq!(cells(&ask(&log, &["--recalibrate", "off"]).0, &["wait50", "wait95"]), ["0", "0"]);
     let text = sim_ok(&["wait", &log, "--ask", "procs=1,estimate=50s", "--format", "table"]);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("of 50 past jobs (every 50th of the last 5,000), 98.0% started by the time"), "{text}");
+    assert!(text.contains("of 50 past jobs (every 50th of the last 2,500), "), "{text}");
     // Too few past jobs, and a request unlike any of them.
     let small = folder.write("small.swf", small_log());
     let (_, ran) = ask(&small, &[]);
@@ -134,14 +141,20 @@ fn a_cut_log_answers_as_the_whole_one() {
         let fields: Vec<&str> =
             fields.map(|fields| fields.collect::<Vec<_>>()).find(|fields| fields[0] == job.to_string()).unwrap();
         let part = folder.write("part.swf", cut(&text, fields[1].parse().unwrap(), job));
-        let shared = ["--recalibrate", "off", "--draws", "40", "--format", "csv"];
         let number = job.to_string();
-        let at = sim_ok(&[&["wait", &log, "--at", &number], &shared[..]].concat());
         let question = format!("procs={},estimate={},user={}", fields[7], fields[8], fields[11]);
         let now = ["--queue", &part, "--now", fields[1], "--ask", &question];
-        let asked = sim_ok(&[&["wait", &part], &now[..], &shared[..]].concat());
         let waits = ["wait50", "wait80", "wait95", "start80"];
-        assert_eq!(cells(&rows(&at)[0], &waits), cells(&rows(&asked)[0], &waits), "{job}");
+        let mut at = String::new();
+        for recalibrate in ["off", "on"] {
+            let shared = ["--recalibrate", recalibrate, "--draws", "40", "--format", "csv"];
+            at = sim_ok(&[&["wait", &log, "--at", &number], &shared[..]].concat());
+            for history in [&part, &log] {
+                let asked = sim_ok(&[&["wait", history], &now[..], &shared[..]].concat());
+                let what = format!("{job}, recalibrate {recalibrate}, {history}");
+                assert_eq!(cells(&rows(&at)[0], &waits), cells(&rows(&asked)[0], &waits), "{what}");
+            }
+        }
         answers.insert(rows(&at)[0]["wait80"].clone());
     }
     assert!(answers.len() > 1, "{answers:?}");
@@ -189,7 +202,10 @@ fn users_of_squeue_are_those_of_the_accounting_log() {
     assert_eq!(cells(&alice[0], &["job", "wait50", "wait95", "start50"]), ["901", "300", "300", "1769861160"]);
     assert_eq!(cells(&alice[0], &["expected_start", "now"]), ["1769864400", "1769860860"]);
     assert_eq!(cells(&alice[1], &["job", "stage", "reason", "wait50"]), ["902", "held", "Dependency", ""]);
-    assert_eq!(cells(&alice[2], &["job", "stage", "reason"]), ["903", "held", "wider than the machine"]);
+    assert_eq!(
+        cells(&alice[2], &["job", "stage", "reason"]),
+        ["903", "held", "wider than the machine of 8 processors, see --procs"]
+    );
     let bob = rows(&answer("bob", "csv").out);
     assert_eq!(cells(&bob[0], &["wait50", "wait95"]), ["3539", "3539"]);
     let ran = answer("alice", "table");
@@ -221,6 +237,20 @@ fn odd_queues_are_answered_or_refused() {
     let dated = folder.write("dated.swf", small_log().replace("; MaxProcs", "; UnixStartTime: 1000000\n; MaxProcs"));
     let ran = sim(&["wait", &dated, "--queue", &one, "--format", "csv"]);
     assert!(ran.err.contains("before the queue: its history is that of another time"), "{}", ran.err);
+    let ran = sim(&["wait", &log, "--queue", &one, "--now", "9999-12-31T00:00:00"]);
+    assert!(ran.code == 2 && ran.err.contains("--now is more than a year after the last event"), "{}", ran.err);
+    // Dates of an SWF queue count from its beginning.
+    let open = folder.write("open.swf", format!("; UnixStartTime: 1000000\n{}", small_queue()));
+    let ask = |now: &str| {
+        sim_ok(&["wait", &dated, "--queue", &open, "--now", now, "--recalibrate", "off", "--format", "csv"])
+    };
+    assert_eq!(ask("1970-01-12T16:34:00"), ask("10040"));
+    assert_eq!(cells(&rows(&ask("10040"))[0], &["now", "wait50"]), ["1010040", "160"]);
+    let bare = folder.write("bare.swf", small_queue());
+    let ran = sim(&["wait", &log, "--queue", &bare, "--now", "1970-01-12T16:34:00"]);
+    assert!(ran.code == 2 && ran.err.contains("does not say when it begins"), "{}", ran.err);
+    let ran = sim(&["wait", "-", "--queue", "-"]);
+    assert!(ran.code == 2 && ran.err.contains("only one of the log and --queue can be standard input"), "{}", ran.err);
     let ran = sim(&["wait", &log, "--queue", &one, "--now", "2026-01-31T11:00:00"]);
     assert!(ran.code == 2 && ran.err.contains("--now is 1h 01m before the last event"), "{}", ran.err);
     for (content, message) in
@@ -246,7 +276,11 @@ fn kth_at_job_12224() {
     let ran = sim(&["wait", &part, "--ask", "procs=8,estimate=15m", "--format", "table"]);
     assert!(ran.err.contains("43 jobs waiting, 5 jobs running"), "{}", ran.err);
     assert!(ran.out.contains("43 jobs waiting, 5 jobs running on 27 of 100 processors"), "{}", ran.out);
-    assert!(ran.out.contains("most likely within") && ran.out.contains("of 100 past jobs"), "{}", ran.out);
+    assert!(
+        ran.out.contains("most likely (80%) within") && ran.out.contains(" past jobs (every 50th of the last 5,000)"),
+        "{}",
+        ran.out
+    );
     let all = rows(&sim_ok(&["wait", &part, "--queue", &part, "--format", "csv"]));
     assert_eq!(all.len(), 43);
 }

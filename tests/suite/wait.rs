@@ -441,7 +441,6 @@ fn bad_questions_are_refused() {
         (&["--at", "1", "--method", "knn"], "no job has started before this one"),
         (&["--ask", "procs=4,estimate=1h,user=bob"], "user: 'bob' is not a whole number"),
         (&["--queue", "no/such/queue"], "cannot open no/such/queue"),
-        (&["--queue", "q", "--at", "3"], "cannot be used with"),
         (&["--queue", "q", "--method", "knn"], "cannot be used with"),
         (&["--now", "2026-01-31T12:00:00"], "--queue <FILE>"),
         (&["--queue", "q", "--now", "soon"], "'soon' is not a time such as 2026-01-31T12:00:00"),

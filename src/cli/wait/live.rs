@@ -2,9 +2,10 @@
 
 use std::io::Write;
 
+use rustc_hash::FxHashSet;
+
 use super::codes::Codes;
-use super::question::Question;
-use super::{WaitArgs, index_of_job};
+use super::{Now, WaitArgs, index_of_job};
 use crate::cli::failure::UsageError;
 use crate::cli::progress::Progress;
 use crate::cli::stderr::{note, warning};
@@ -26,6 +27,8 @@ pub struct History {
     pub workload: Workload,
     pub starts: Vec<Time>,
     pub names: LogNames,
+    /// Whether the log is in SWF, so that open jobs may be in it.
+    pub is_swf: bool,
 }
 
 /// A question, ready to be answered.
@@ -72,6 +75,13 @@ fn report_queue(queue: &PresentQueue) {
             printable(array)
         ));
     }
+    let left_out = report.tasks_left_out + report.overdue + report.without_gpus;
+    if left_out > 0 {
+        let jobs = counted(left_out, "job");
+        warning(format_args!(
+            "{name}: {jobs} left out: tasks beyond a million, jobs without GPUs, or long past their limits"
+        ));
+    }
     if queue.skipped.count > 0 {
         warning(format_args!("{name}: {} skipped", counted(queue.skipped.count, "faulty line")));
     }
@@ -82,13 +92,12 @@ pub fn answer_queue(
     args: &WaitArgs,
     mut history: History,
     queue: &PresentQueue,
-    asked: Option<&Question>,
     seed: u64,
     quiet: bool,
 ) -> anyhow::Result<()> {
     let label = history.workload.label.clone();
     let mut codes = Codes::new(&history.names, &mut history.workload.wide);
-    let asked = asked.map(|question| question.submission(&mut codes)).transpose()?;
+    let asked = args.ask.as_ref().map(|question| question.submission(&mut codes)).transpose()?;
     let (mut jobs, mut unknown) = (Vec::new(), 0u64);
     for job in &queue.jobs {
         let mut code = |kind, name: &Option<std::sync::Arc<str>>| codes.code(kind, name.as_deref());
@@ -110,11 +119,16 @@ pub fn answer_queue(
             "the users of {jobs} of the queue are not in the log: runtimes are drawn from the jobs of all users"
         ));
     }
+    let clock = Clock::of(args, &history, queue)?;
+    let longest = history.workload.jobs.iter().map(|job| job.submission.estimate).max().unwrap_or(1);
+    for (_, submission) in &mut jobs {
+        let estimate = if submission.estimate > 0 { submission.estimate } else { longest };
+        *submission = Submission { submit: clock.log_time(submission.submit), estimate, ..*submission };
+    }
+    add_to_history(&mut history, &jobs, &clock);
     let workload = &history.workload;
     let schedule = SiteSchedule::new(workload, &history.starts);
-    let clock = Clock::of(args, workload, &history.starts, queue, quiet)?;
     let ratios = RatioHistory::of(&schedule, clock.now);
-    let longest = workload.jobs.iter().map(|job| job.submission.estimate).max().unwrap_or(1);
     let mut snapshot = Snapshot {
         now: clock.now,
         first_submission: workload.first_submit(),
@@ -128,16 +142,17 @@ pub fn answer_queue(
     };
     let (mut waiting, mut held) = (Vec::new(), Vec::new());
     for (job, submission) in jobs {
-        let estimate = if submission.estimate > 0 { submission.estimate } else { longest };
-        let submission = Submission { submit: clock.log_time(submission.submit), estimate, ..submission };
         match &job.stage {
             PresentStage::Running { start } => {
-                let elapsed = (clock.now - clock.log_time(*start)).max(0);
+                // At least a second, so that it has its processors before any waiting job.
+                let elapsed = (clock.now - clock.log_time(*start)).max(1);
                 snapshot.running.push(in_snapshot(submission, elapsed));
             }
             PresentStage::Held { reason } => held.push((job, submission, reason.to_string())),
             PresentStage::Waiting if submission.procs > workload.procs => {
-                held.push((job, submission, "wider than the machine".to_string()));
+                let reason =
+                    format!("wider than the machine of {}, see --procs", counted(workload.procs.into(), "processor"));
+                held.push((job, submission, reason));
             }
             PresentStage::Waiting => waiting.push((job, submission)),
         }
@@ -157,38 +172,74 @@ pub fn answer_queue(
         snapshot.waiting.push(in_snapshot(submission, 0));
     }
     listed.extend(held.into_iter().map(|(job, submission, reason)| live(job, submission, None, Some(reason))));
-    let one = asked.is_some();
+    let in_use: u64 = snapshot.running.iter().map(|job| u64::from(job.submission.procs)).sum();
+    if in_use > u64::from(workload.procs) {
+        let (in_use, procs) = (counted(in_use, "processor"), counted(workload.procs.into(), "processor"));
+        warning(format_args!("the running jobs use {in_use}, the machine has {procs}: see --procs"));
+    }
+    let mut one = asked.is_some();
+    let mut what = asked.map_or("the jobs that wait".to_string(), |job| question_in_words(&job));
+    if let Some(name) = &args.at {
+        let found = listed.iter().find(|job| job.name == *name && job.place.is_some()).cloned();
+        let Some(found) = found else {
+            let held = listed.iter().find(|job| job.name == *name).and_then(|job| job.reason.clone());
+            return Err(UsageError(match held {
+                Some(reason) => format!("job {name} does not wait for processors: {reason}"),
+                None => format!("no job {name} waits in {}", printable(&queue.name)),
+            })
+            .into());
+        };
+        (one, what) = (true, format!("job {name}, {}", question_in_words(&found.submission)));
+        listed = vec![found];
+    }
     if let Some(job) = asked {
         let submission = asked_now(job, clock.now, workload)?;
         let place = Some(snapshot.waiting.len());
         snapshot.waiting.push(in_snapshot(submission, 0));
         listed = vec![LiveJob { name: String::new(), submission, expected: None, place, reason: None }];
     }
-    let what = match asked {
-        Some(job) => question_in_words(&job),
-        None => "the jobs that wait".to_string(),
-    };
     let title = format!("{what}; history: {label}");
-    let arrived = workload.jobs.len();
+    let arrived = workload.jobs.partition_point(|job| job.submission.submit <= clock.now);
     let asked = Asked { snapshot, jobs: listed, arrived, title, one, actual: None, unix_start: clock.unix_start };
     answer(args, &history, &schedule, asked, seed, quiet)
 }
 
+/// Adds the jobs of the queue to those of the log: past jobs found them running or waiting, too.
+fn add_to_history(history: &mut History, queue: &[(&PresentJob, Submission)], clock: &Clock) {
+    let History { workload, starts, is_swf, .. } = history;
+    // A log that goes on after the queue has its jobs.
+    let known: FxHashSet<(i64, Time)> = match is_swf {
+        true => workload.jobs.iter().map(|job| (job.number, job.submission.submit)).collect(),
+        false => FxHashSet::default(),
+    };
+    let is_new = |(job, submission): &&(&PresentJob, Submission)| {
+        !job.name.parse().is_ok_and(|number| known.contains(&(number, submission.submit)))
+    };
+    let open = queue.iter().filter(is_new).filter_map(|(job, submission)| {
+        let start = match job.stage {
+            PresentStage::Running { start } => clock.log_time(start).max(submission.submit),
+            PresentStage::Waiting => clock.now + 1,
+            PresentStage::Held { .. } => return None,
+        };
+        // It ends after all that is simulated.
+        let (runtime, recorded_wait) = (OPEN_RUNTIME, Some(start - submission.submit).into());
+        let number = job.name.parse().unwrap_or(-1);
+        Some((Job { submission: *submission, runtime, recorded_wait, record: u32::MAX, number }, start))
+    });
+    let mut all: Vec<(Job, Time)> = workload.jobs.drain(..).zip(starts.drain(..)).chain(open).collect();
+    all.sort_by_key(|(job, _)| job.submission.submit);
+    (workload.jobs, *starts) = all.into_iter().unzip();
+}
+
 /// Answers for a job of the log at its arrival, or for one that arrives when the log ends.
-pub fn answer_in_log(
-    args: &WaitArgs,
-    mut history: History,
-    asked: Option<&Question>,
-    seed: u64,
-    quiet: bool,
-) -> anyhow::Result<()> {
+pub fn answer_in_log(args: &WaitArgs, mut history: History, seed: u64, quiet: bool) -> anyhow::Result<()> {
     let mut codes = Codes::new(&history.names, &mut history.workload.wide);
-    let asked = asked.map(|question| question.submission(&mut codes)).transpose()?;
+    let asked = args.ask.as_ref().map(|question| question.submission(&mut codes)).transpose()?;
     let workload = &mut history.workload;
-    let (id, name, what) = match (args.at, asked) {
+    let (id, name, what) = match (&args.at, asked) {
         (Some(number), _) => {
             let id = index_of_job(workload, number)?;
-            (id, number.to_string(), format!("job {number}, {}", question_in_words(&workload.jobs[id].submission)))
+            (id, number.clone(), format!("job {number}, {}", question_in_words(&workload.jobs[id].submission)))
         }
         (None, asked) => {
             let job = asked_now(asked.expect("--at or --ask is given"), workload.last_submit(), workload)?;
@@ -203,7 +254,7 @@ pub fn answer_in_log(
     let submission = history.workload.jobs[id].submission;
     let place = Some(snapshot.waiting.len() - 1);
     let jobs = vec![LiveJob { name, submission, expected: None, place, reason: None }];
-    let actual = args.at.map(|_| schedule.wait(JobId(id as u32)));
+    let actual = args.at.as_ref().map(|_| schedule.wait(JobId(id as u32)));
     let title = format!("{what}; history: {}", history.workload.label);
     let unix_start = history.workload.unix_start;
     let asked = Asked { snapshot, jobs, arrived: id, title, one: true, actual, unix_start };
@@ -245,7 +296,8 @@ fn answer(
         unix_start,
         zone: &history.workload.zone,
         running: snapshot.running.len(),
-        waiting: snapshot.waiting.len() - usize::from(one),
+        // A job of the queue is one of those that wait, another one is not.
+        waiting: snapshot.waiting.len() - usize::from(one && (args.at.is_none() || args.queue.is_none())),
         occupied: snapshot.running.iter().map(|job| u64::from(job.submission.procs)).sum(),
         procs: snapshot.procs,
         jobs: &jobs,
@@ -289,6 +341,12 @@ fn question_in_words(job: &Submission) -> String {
     format!("{} for {}", counted(job.procs.into(), "processor"), readable_duration(job.estimate as f64))
 }
 
+/// The runtime of jobs that have not ended: a century.
+const OPEN_RUNTIME: Seconds = 36_525 * DAY;
+
+/// The longest time from the last event of a queue until now.
+const LATEST_NOW: Seconds = 366 * DAY;
+
 /// Relates the times of a queue to those of the log.
 struct Clock {
     /// The present instant, in the time of the log.
@@ -299,37 +357,45 @@ struct Clock {
 }
 
 impl Clock {
-    fn of(
-        args: &WaitArgs,
-        workload: &Workload,
-        starts: &[Time],
-        queue: &PresentQueue,
-        quiet: bool,
-    ) -> Result<Clock, UsageError> {
-        let log_ends = starts.iter().copied().max().unwrap_or(0).max(workload.last_submit());
-        let Some(now) = args.now.or(queue.now) else {
-            // An empty queue.
-            return Ok(Clock { now: log_ends, shift: 0, unix_start: workload.unix_start });
-        };
+    fn of(args: &WaitArgs, history: &History, queue: &PresentQueue) -> Result<Clock, UsageError> {
+        let workload = &history.workload;
+        let log_ends = history.starts.iter().copied().max().unwrap_or(0).max(workload.last_submit());
         let queue_start = match queue.format {
             QueueFormat::Swf => queue.header.number("UnixStartTime"),
             QueueFormat::Squeue | QueueFormat::SqueueJson => Some(0),
         };
+        let given = match (args.now, queue_start) {
+            (None, _) => None,
+            (Some(Now::Seconds(seconds)), _) => Some(seconds),
+            (Some(Now::Date(unix)), Some(start)) => Some(unix - start),
+            (Some(Now::Date(_)), None) => {
+                let message = format!("--now: {} does not say when it begins: give seconds of its time", queue.name);
+                return Err(UsageError(message));
+            }
+        };
+        let Some(now) = given.or(queue.now) else {
+            // An empty queue.
+            return Ok(Clock { now: log_ends, shift: 0, unix_start: workload.unix_start });
+        };
+        let latest = queue.now.unwrap_or(now);
+        if now < latest {
+            let late = readable_duration(latest.abs_diff(now) as f64);
+            return Err(UsageError(format!("--now is {late} before the last event of {}", queue.name)));
+        }
+        if latest.abs_diff(now) > LATEST_NOW.unsigned_abs() {
+            return Err(UsageError(format!("--now is more than a year after the last event of {}", queue.name)));
+        }
         let shift = match (queue_start, workload.unix_start) {
             (Some(queue), Some(log)) => queue - log,
-            // Both are in SWF: then their times are the same.
-            (None, _) => 0,
+            // Two logs in SWF have the same times.
+            (None, _) if history.is_swf => 0,
             // The queue is taken as that of the log's last moment.
-            (Some(_), None) => log_ends - now,
+            _ => log_ends - now,
         };
         let unix_start = workload.unix_start.or(queue_start.map(|start| start - shift));
         let clock = Clock { now: now + shift, shift, unix_start };
-        if queue.now.is_some_and(|latest| args.now.is_some_and(|now| now < latest)) {
-            let late = readable_duration((queue.now.unwrap_or(now) - now) as f64);
-            return Err(UsageError(format!("--now is {late} before the last event of {}", queue.name)));
-        }
         let apart = clock.now - log_ends;
-        if apart.abs() > DAY && !quiet {
+        if apart.abs() > DAY {
             let (apart, side) = (readable_duration(apart.abs() as f64), if apart > 0 { "before" } else { "after" });
             warning(format_args!("the log ends {apart} {side} the queue: its history is that of another time"));
         }

@@ -25,7 +25,7 @@ use crate::report::{Cell, Output, counted, grouped, percent, swept_cells, write_
 use crate::spec::{Spec, SpecList, parse_list};
 use crate::text::printable;
 use crate::time::{DAY, Seconds, Time, parse_date_time, readable_duration};
-use crate::trace::{PresentQueue, PresentStage, Workload};
+use crate::trace::{Log, PresentQueue, PresentStage, Workload};
 use crate::wait::{
     Evaluation, EvaluationPhase, EvaluationPlan, Learning, SiteSchedule, WaitAnswer, WaitMethod, answer, answer_cells,
     calibration_cells, confusion_cells, evaluate, figures_cells, job_cells, write_answer, write_tables,
@@ -62,21 +62,21 @@ pub struct WaitArgs {
     /// The runtime predictor of that simulation
     #[arg(long, value_name = "SPEC", default_value = "estimate", value_parser = parse_predictor, display_order = 0)]
     predictor: Spec,
-    /// Predict the wait of this job of the log, given by its number, at its arrival
+    /// Predict the wait of this job of the log, given by its number, at its arrival; with --queue, of this job of the queue
     #[arg(long, value_name = "JOB", help_heading = "One job", conflicts_with_all = EVALUATION)]
-    at: Option<i64>,
-    /// Predict the wait of a job that arrives with the last submission of the log: procs=N,estimate=DURATION and, if known,
-    /// user=, group=, queue=
+    at: Option<String>,
+    /// Predict the wait of a job that arrives now, or with the last submission of the log: procs=N,estimate=DURATION and, if
+    /// known, user=, group=, queue=
     #[arg(long, value_name = "KEY=VALUE,...", value_parser = parse_question, help_heading = "One job")]
     #[arg(conflicts_with_all = EVALUATION, conflicts_with = "at")]
     ask: Option<Question>,
     /// The present queue of a site, beside the log with its history: the output of squeue (see `sim help waits` for the
     /// command), of squeue --json, or SWF records with a runtime of -1; - for standard input
-    #[arg(long, value_name = "FILE", help_heading = "Now", conflicts_with_all = EVALUATION, conflicts_with_all = ["at", "method"])]
+    #[arg(long, value_name = "FILE", help_heading = "Now", conflicts_with_all = EVALUATION, conflicts_with = "method")]
     queue: Option<String>,
     /// The present time: 2026-01-31T12:00:00 (UTC), or seconds as in the queue [default: the latest time that the queue shows]
     #[arg(long, value_name = "TIME", value_parser = parse_now, help_heading = "Now", requires = "queue")]
-    now: Option<Time>,
+    now: Option<Now>,
     /// How often the queue is simulated with drawn runtimes, for one job or a queue
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Now")]
     draws: u32,
@@ -131,9 +131,19 @@ fn parse_methods(text: &str) -> Result<String, String> {
     }
 }
 
-fn parse_now(text: &str) -> Result<Time, String> {
-    let time = parse_date_time(text.as_bytes()).or_else(|| text.parse().ok());
-    time.ok_or_else(|| format!("'{text}' is not a time such as 2026-01-31T12:00:00, or a number of seconds"))
+/// The present time as given.
+#[derive(Clone, Copy, Debug)]
+enum Now {
+    /// A Unix time.
+    Date(Time),
+    /// As the times of the queue.
+    Seconds(Time),
+}
+
+fn parse_now(text: &str) -> Result<Now, String> {
+    let date = parse_date_time(text.as_bytes()).map(Now::Date);
+    let now = date.or_else(|| text.parse().ok().map(Now::Seconds));
+    now.ok_or_else(|| format!("'{text}' is not a time such as 2026-01-31T12:00:00, or a number of seconds"))
 }
 
 fn parse_scheduler(text: &str) -> Result<Spec, String> {
@@ -161,41 +171,60 @@ pub fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
     let outputs = args.outputs()?;
     let options =
         Options { scheduler: args.scheduler.clone(), predictor: args.predictor.clone(), ..options::read(matches)? };
-    let queue = args.queue.as_deref().map(|file| live::read_present(file, &options)).transpose()?;
-    let mut history = read_history(args, &options, queue.is_some(), quiet)?;
+    if args.queue.as_deref() == Some("-") && args.log.given() == Some("-") {
+        return Err(UsageError("only one of the log and --queue can be standard input".to_string()).into());
+    }
+    let mut queue = args.queue.as_deref().map(|file| live::read_present(file, &options)).transpose()?;
+    let (mut history, mut log) = read_history(args, &options, queue.is_some(), quiet)?;
     let learning =
         Learning { history: args.history as usize, first: 0, every: args.retrain as usize, seed: options.shaping.seed };
+    let by_methods = matches.value_source("method") == Some(ValueSource::CommandLine);
+    let mut is_queue = args.queue.is_some() && args.queue.as_deref() == args.log.given();
+    if queue.is_none() && args.ask.is_some() && !by_methods {
+        queue = open_jobs(args, &options, &history, quiet)?;
+        is_queue = queue.is_some();
+        if is_queue && !options.setting().is_replay() {
+            (history, log) = read_history(args, &options, true, quiet)?;
+        }
+    }
+    // The records of a queue in the log are not jobs of the history: nothing is lost.
+    if !is_queue {
+        report_cleaning(&log, &history.workload.cleaning, quiet);
+    }
     if let Some(queue) = &queue {
-        return live::answer_queue(args, history, queue, args.ask.as_ref(), learning.seed, quiet);
+        return live::answer_queue(args, history, queue, learning.seed, quiet);
     }
     if args.at.is_none() && args.ask.is_none() {
         let schedule = SiteSchedule::new(&history.workload, &history.starts);
         return evaluate_all(args, &history.workload, &schedule, &methods, learning, outputs, quiet);
     }
     // The methods of the paper answer if they are named. Otherwise there is one answer.
-    if matches.value_source("method") == Some(ValueSource::CommandLine) {
+    if by_methods {
         let mut codes = Codes::new(&history.names, &mut history.workload.wide);
         let asked = args.ask.as_ref().map(|question| question.submission(&mut codes)).transpose()?;
-        return answer_one(args, history.workload, history.starts, &methods, learning, args.at, asked);
+        return answer_one(args, history.workload, history.starts, &methods, learning, asked);
     }
-    if let Some(open) = args.ask.as_ref().and_then(|_| open_jobs(args, &options, &history, quiet)) {
-        return live::answer_queue(args, history, &open, args.ask.as_ref(), learning.seed, quiet);
-    }
-    live::answer_in_log(args, history, args.ask.as_ref(), learning.seed, quiet)
+    live::answer_in_log(args, history, learning.seed, quiet)
 }
 
 /// Jobs of a log that have been open for longer than this are taken for faults of the log.
 const OLDEST_OPEN: Seconds = 30 * DAY;
 
 /// The jobs of an SWF log that have not ended: it was cut while they waited or ran. None if there are none.
-fn open_jobs(args: &WaitArgs, options: &Options, history: &History, quiet: bool) -> Option<PresentQueue> {
-    let file = args.log.given().filter(|file| *file != "-" && history.workload.cleaning.negative_runtime > 0)?;
-    let queue = live::read_present(file, options).ok()?;
+fn open_jobs(
+    args: &WaitArgs,
+    options: &Options,
+    history: &History,
+    quiet: bool,
+) -> anyhow::Result<Option<PresentQueue>> {
+    let has_open = history.is_swf && history.workload.cleaning.negative_runtime > 0;
+    let Some(file) = args.log.given().filter(|file| *file != "-" && has_open) else { return Ok(None) };
+    let queue = live::read_present(file, options)?;
     let running = queue.jobs.iter().filter(|job| matches!(job.stage, PresentStage::Running { .. })).count();
     let waiting = queue.jobs.iter().filter(|job| job.stage == PresentStage::Waiting).count();
     let oldest = queue.jobs.iter().map(|job| job.submit).min().zip(queue.now);
     if running + waiting == 0 {
-        return None;
+        return Ok(None);
     }
     // Archives have records of jobs whose end is not known. They are no queue.
     if oldest.is_some_and(|(oldest, now)| now - oldest > OLDEST_OPEN) {
@@ -205,40 +234,37 @@ fn open_jobs(args: &WaitArgs, options: &Options, history: &History, quiet: bool)
                 "{jobs} of the log did not end, some of them since long ago: they are left out (see --queue)"
             ));
         }
-        return None;
+        return Ok(None);
     }
     if !quiet {
         let (waiting, running) = (counted(waiting as u64, "job"), counted(running as u64, "job"));
         note(format_args!("records with a runtime of -1 are the present queue: {waiting} waiting, {running} running"));
     }
-    Some(queue)
+    Ok(Some(queue))
 }
 
 /// The jobs of the log with the start of each: as recorded, or in a simulation of the log. Beside a queue they are as recorded.
-fn read_history(args: &WaitArgs, options: &Options, has_queue: bool, quiet: bool) -> anyhow::Result<History> {
+/// Also the log, for the report of what was dropped.
+fn read_history(args: &WaitArgs, options: &Options, has_queue: bool, quiet: bool) -> anyhow::Result<(History, Log)> {
     let source = args.log.source(quiet);
     let replay = schedule::catalog::parse("replay").expect("replay is in the catalog");
     let options = match has_queue {
         true => &Options { scheduler: replay, ..options.clone() },
         false => options,
     };
-    let is_queue = args.queue.is_some() && args.queue.as_deref() == args.log.given();
-    let (workload, log) = read_and_clean(&source, options, quiet)?;
-    // The records of a queue in the log are not jobs of the history: nothing is lost.
-    if !is_queue {
-        report_cleaning(&log, &workload.cleaning, quiet);
-    }
-    let (workload, names) = (options.shape(workload)?, log.names);
+    let (workload, mut log) = read_and_clean(&source, options, quiet)?;
+    let (workload, names) = (options.shape(workload)?, std::mem::take(&mut log.names));
+    let is_swf = log.source.format == "swf";
     let setting = options.setting();
     if setting.is_replay() {
         let start = |job: &Job| job.submission.submit + job.recorded_wait.get().unwrap_or(0);
         let starts = workload.jobs.iter().map(start).collect();
-        return Ok(History { workload, starts, names });
+        return Ok((History { workload, starts, names, is_swf }, log));
     }
     let progress = Progress::counting("simulating", "jobs", Some(workload.jobs.len()), quiet);
     let record = simulate(&workload, &setting, &mut |arrived| progress.set(arrived))?;
     let starts = record.finished(&workload.jobs).map(|job| job.start()).collect();
-    Ok(History { workload, starts, names })
+    Ok((History { workload, starts, names, is_swf }, log))
 }
 
 fn evaluate_all(
@@ -367,8 +393,9 @@ fn write_heading(
 }
 
 /// The place of the job with this number.
-fn index_of_job(workload: &Workload, number: i64) -> Result<usize, UsageError> {
-    workload.jobs.iter().position(|job| job.number == number).ok_or_else(|| {
+fn index_of_job(workload: &Workload, number: &str) -> Result<usize, UsageError> {
+    let wanted = number.parse().ok();
+    workload.jobs.iter().position(|job| Some(job.number) == wanted).ok_or_else(|| {
         let (first, last) = (workload.jobs[0].number, workload.jobs[workload.jobs.len() - 1].number);
         UsageError(format!(
             "no job {number}: the jobs of the log have numbers from {first} to {last}, without those that were dropped"
@@ -382,12 +409,12 @@ fn answer_one(
     mut starts: Vec<Time>,
     methods: &SpecList<WaitMethod>,
     learning: Learning,
-    at: Option<i64>,
     asked: Option<Submission>,
 ) -> anyhow::Result<()> {
-    let (id, number, name) = match (at, asked) {
+    let (id, number, name) = match (&args.at, asked) {
         (Some(number), _) => {
-            (index_of_job(&workload, number)?, Some(number), format!("{}, job {number}", workload.label))
+            let id = index_of_job(&workload, number)?;
+            (id, Some(workload.jobs[id].number), format!("{}, job {number}", workload.label))
         }
         (None, asked) => {
             let job = asked.expect("--at or --ask is given");
