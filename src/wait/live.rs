@@ -44,10 +44,10 @@ pub struct LivePlan {
 pub struct LiveAnswer {
     /// The waits from now on of all waiting jobs, in the order of the snapshot.
     pub waits: Vec<WaitSample>,
-    /// For how many of them too few past jobs waited as long: those are as simulated.
-    pub uncorrected: usize,
-    /// How good such answers were lately, at the arrivals of jobs: for every 50th of the last 5,000 jobs of the log that have started. Its number of
-    /// predictions is 0 if the log has too few jobs.
+    /// Whether each of them is recalibrated. Otherwise it is as simulated: that was asked for, or too few past jobs are known.
+    pub recalibrated: Vec<bool>,
+    /// How good such answers were lately, at the arrivals of jobs: for every 50th of the last 5,000 jobs of the log that have
+    /// started. Its number of predictions is 0 if the log has too few jobs.
     pub record: WaitFigures,
     /// The number of latest jobs from which these were taken.
     pub judged_of: usize,
@@ -82,29 +82,24 @@ impl LivePlan {
         let simulated = snapshot.samples(&self.forward, self.seed, self.threads)?;
         let age = |at: usize| (snapshot.now - snapshot.waiting[at].submission.submit).max(0);
         // Of a job that has waited the simulation says the rest. Together they are about what it would have said at the arrival.
-        let at_arrival = |at: usize| {
+        let at_arrival = |(at, sample): (usize, &WaitSample)| {
             let job = &snapshot.waiting[at].submission;
-            Simulated::new(age(at) + simulated[at].median(), job.estimate, job.procs)
+            Simulated::new(age(at) + sample.median(), job.estimate, job.procs)
         };
-        let recalibrated = |own: usize| {
+        let at_arrival: Vec<Simulated> = simulated.iter().enumerate().map(at_arrival).collect();
+        let correct = |own: usize| {
             // As many of the jobs that wait as of those that have started.
-            let others = (0..simulated.len()).step_by(PAST_EVERY).filter(|other| *other != own);
-            past.recalibrated(
-                window.clone(),
-                others.map(|other| (at_arrival(other), age(other))),
-                &at_arrival(own),
-                age(own),
-            )
+            let others = (0..at_arrival.len()).step_by(PAST_EVERY).filter(|other| *other != own);
+            let open = others.map(|other| (at_arrival[other], age(other)));
+            past.recalibrated(window.clone(), open, &at_arrival[own], age(own))
         };
-        let corrected: Vec<Option<WaitSample>> = match self.forward.recalibrate {
-            true => (0..simulated.len()).map(recalibrated).collect(),
-            false => vec![None; simulated.len()],
-        };
-        let uncorrected = corrected.iter().filter(|sample| sample.is_none()).count();
+        let corrected: Vec<Option<WaitSample>> =
+            (0..simulated.len()).map(|own| self.forward.recalibrate.then(|| correct(own)).flatten()).collect();
+        let recalibrated = corrected.iter().map(Option::is_some).collect();
         let waits = corrected.into_iter().zip(simulated).map(|(sample, own)| sample.unwrap_or(own)).collect();
         let record = self.record(schedule, &starts, judged_from..arrived, &log);
         let (past, largest) = (window.len(), log.largest(window));
-        Ok(LiveAnswer { waits, uncorrected, record, judged_of: arrived - judged_from, past, largest })
+        Ok(LiveAnswer { waits, recalibrated, record, judged_of: arrived - judged_from, past, largest })
     }
 
     /// Judges the answers that some past jobs would have had.

@@ -57,6 +57,9 @@ pub struct LiveReport<'a> {
 /// The levels of an answer: "start at 50%, 80% and 95%".
 const SHOWN: [(f64, &str); 3] = [(0.5, "50%"), (0.8, "80%"), (0.95, "95%")];
 
+/// Of fewer drawn waits even the longest is exceeded with a probability above 5%.
+const FEWEST_DRAWS: u32 = 19;
+
 impl LiveReport<'_> {
     /// `2026-01-31 18:30`; of today only `18:30`. None if the log does not say when it begins.
     fn clock(&self, time: Time) -> Option<String> {
@@ -260,11 +263,22 @@ impl LiveReport<'_> {
         write_wrapped(out, "", &text, width)
     }
 
-    /// Why the answer may be worth little, in sentences.
-    pub fn weaknesses(&self, recalibrated: bool) -> Vec<String> {
+    /// For how many of these jobs the answer is recalibrated.
+    pub fn recalibrated(&self) -> usize {
+        self.jobs.iter().filter(|job| job.place.is_some_and(|place| self.answer.recalibrated[place])).count()
+    }
+
+    /// Why the answer may be worth little, in sentences. `recalibrated` and `draws` are what was asked for.
+    pub fn weaknesses(&self, recalibrated: bool, draws: u32) -> Vec<String> {
         let mut weak = Vec::new();
-        if recalibrated && self.answer.uncorrected > 0 {
-            let jobs = counted_as(self.answer.uncorrected as u64, "job", "jobs");
+        if !recalibrated && draws < FEWEST_DRAWS {
+            let draws = counted(draws.into(), "simulation");
+            weak.push(format!("{draws} cannot tell a time for 95%: at least {FEWEST_DRAWS} are needed (see --draws)"));
+        }
+        let simulated =
+            self.jobs.len() - self.recalibrated() - self.jobs.iter().filter(|job| job.place.is_none()).count();
+        if recalibrated && simulated > 0 {
+            let jobs = counted_as(simulated as u64, "job", "jobs");
             weak.push(format!(
                 "too few past jobs waited as long as {jobs}: the times of these are as simulated, not recalibrated"
             ));

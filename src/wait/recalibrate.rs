@@ -74,13 +74,13 @@ impl PastAnswers {
             let apart = |at: usize| (other.coordinates[at] - job.coordinates[at]) * scales[at];
             (0..scales.len()).map(|at| apart(at) * apart(at)).sum()
         };
-        // The latest come first.
         let from = threshold(waits, age)?;
         let longer = |wait: Seconds| wait > from;
         let rest = |wait: Seconds| match age {
             0 => wait,
             _ => ((wait - from) as f64 * age as f64 / from as f64).round() as Seconds,
         };
+        // The latest come first.
         let near = jobs.iter().zip(waits).rev().enumerate().filter(|(_, (_, wait))| longer(**wait));
         let near = near.map(|(latest, (other, wait))| (distance(other), latest, *wait));
         let mut near: Vec<(f64, usize, Seconds)> = near.collect();

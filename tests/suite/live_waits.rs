@@ -60,6 +60,8 @@ fn a_queue_by_hand() {
     let text = ask(&["--format", "table"]);
     assert!(text.contains("\nmost likely (80%) within 5m 00s; 95% sure within 5m 00s\n"), "{text}");
     assert!(text.contains("3 jobs waiting, 1 job running on 3 of 4 processors"), "{text}");
+    let ran = sim(&shared);
+    assert!(ran.err.contains("5 simulations cannot tell a time for 95%: at least 19 are needed"), "{}", ran.err);
     // Under FCFS nothing is backfilled: 102 waits for 101, and 103 with it.
     let fcfs = rows(&sim_ok(&[&shared[..], &["--scheduler", "fcfs", "--format", "csv"]].concat()));
     assert_eq!(fcfs.iter().map(|row| &row["wait50"]).collect::<Vec<_>>(), ["200", "300", "300"]);

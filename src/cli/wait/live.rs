@@ -31,6 +31,17 @@ pub struct History {
     pub is_swf: bool,
 }
 
+impl History {
+    /// Adds a job that arrives with the last one of the log, and returns its place. Its start and its runtime are not used.
+    pub fn append(&mut self, job: Submission) -> Result<usize, UsageError> {
+        let job = asked_now(job, self.workload.last_submit(), &self.workload)?;
+        let (place, record) = (self.workload.jobs.len(), u32::MAX);
+        self.workload.jobs.push(Job { submission: job, runtime: 1, recorded_wait: None.into(), record, number: -1 });
+        self.starts.push(job.submit);
+        Ok(place)
+    }
+}
+
 /// A question, ready to be answered.
 struct Asked {
     snapshot: Snapshot,
@@ -218,7 +229,8 @@ fn add_to_history(history: &mut History, queue: &[(&PresentJob, Submission)], cl
     let open = queue.iter().filter(is_new).filter_map(|(job, submission)| {
         let start = match job.stage {
             PresentStage::Running { start } => clock.log_time(start).max(submission.submit),
-            PresentStage::Waiting => clock.now + 1,
+            PresentStage::Waiting if submission.procs > workload.procs => return None,
+            PresentStage::Waiting => (clock.now + 1).max(submission.submit),
             PresentStage::Held { .. } => return None,
         };
         // It ends after all that is simulated.
@@ -226,6 +238,7 @@ fn add_to_history(history: &mut History, queue: &[(&PresentJob, Submission)], cl
         let number = job.name.parse().unwrap_or(-1);
         Some((Job { submission: *submission, runtime, recorded_wait, record: u32::MAX, number }, start))
     });
+    let open: Vec<(Job, Time)> = open.collect();
     let mut all: Vec<(Job, Time)> = workload.jobs.drain(..).zip(starts.drain(..)).chain(open).collect();
     all.sort_by_key(|(job, _)| job.submission.submit);
     (workload.jobs, *starts) = all.into_iter().unzip();
@@ -235,19 +248,14 @@ fn add_to_history(history: &mut History, queue: &[(&PresentJob, Submission)], cl
 pub fn answer_in_log(args: &WaitArgs, mut history: History, seed: u64, quiet: bool) -> anyhow::Result<()> {
     let mut codes = Codes::new(&history.names, &mut history.workload.wide);
     let asked = args.ask.as_ref().map(|question| question.submission(&mut codes)).transpose()?;
-    let workload = &mut history.workload;
-    let (id, name, what) = match (&args.at, asked) {
-        (Some(number), _) => {
-            let id = index_of_job(workload, number)?;
-            (id, number.clone(), format!("job {number}, {}", question_in_words(&workload.jobs[id].submission)))
-        }
-        (None, asked) => {
-            let job = asked_now(asked.expect("--at or --ask is given"), workload.last_submit(), workload)?;
-            let (id, record) = (workload.jobs.len(), u32::MAX);
-            workload.jobs.push(Job { submission: job, runtime: 1, recorded_wait: None.into(), record, number: -1 });
-            history.starts.push(job.submit);
-            (id, String::new(), format!("{}, when the log ends", question_in_words(&job)))
-        }
+    let (id, name) = match (&args.at, asked) {
+        (Some(number), _) => (index_of_job(&history.workload, number)?, number.clone()),
+        (None, asked) => (history.append(asked.expect("--at or --ask is given"))?, String::new()),
+    };
+    let words = question_in_words(&history.workload.jobs[id].submission);
+    let what = match &args.at {
+        Some(number) => format!("job {number}, {words}"),
+        None => format!("{words}, when the log ends"),
     };
     let schedule = SiteSchedule::new(&history.workload, &history.starts);
     let snapshot = snapshot_at(&schedule, &forward(args), JobId(id as u32))?.expect("the job is in the log");
@@ -305,7 +313,7 @@ fn answer(
         actual,
         answer: &answer,
     };
-    for weakness in report.weaknesses(plan.forward.recalibrate) {
+    for weakness in report.weaknesses(plan.forward.recalibrate, args.draws) {
         warning(weakness);
     }
     let mut rows = report.rows();
@@ -314,7 +322,7 @@ fn answer(
         "{} of the queue under {}, {}; seed {seed}",
         counted(args.draws.into(), "simulation"),
         plan.forward.setting.scheduler,
-        if plan.forward.recalibrate { "recalibrated on the waits of past jobs" } else { "not recalibrated" }
+        if report.recalibrated() > 0 { "recalibrated on the waits of past jobs" } else { "not recalibrated" }
     );
     let table = |out: &mut dyn Write, width: usize| {
         report.write(out, width)?;

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, ValueEnum};
+use clap::{ArgGroup, ArgMatches, Args, ValueEnum};
 
 use super::failure::UsageError;
 use super::log::{LogArgs, read_and_clean};
@@ -50,6 +50,7 @@ Methods: knn (similar jobs), ibl, qbets (an upper bound), downey (for jobs that 
 simulation of the present queue). `sim list methods` prints them with their keys. The wait of a job is predicted when the job
 arrives, from jobs that have started by then. 50,000 predictions by the default methods take two to three minutes of
 processor time. The answer for one job or a queue is by `simulate`, recalibrated, unless --method is given.")]
+#[command(group(ArgGroup::new("question").args(["at", "ask", "queue"]).multiple(true)))]
 pub struct WaitArgs {
     #[command(flatten)]
     log: LogArgs,
@@ -72,16 +73,18 @@ pub struct WaitArgs {
     ask: Option<Question>,
     /// The present queue of a site, beside the log with its history: the output of squeue (see `sim help waits` for the
     /// command), of squeue --json, or SWF records with a runtime of -1; - for standard input
-    #[arg(long, value_name = "FILE", help_heading = "Now", conflicts_with_all = EVALUATION, conflicts_with = "method")]
+    #[arg(long, value_name = "FILE", help_heading = "Now", conflicts_with_all = EVALUATION, conflicts_with_all = ["method", "predictor", "retrain"])]
     queue: Option<String>,
     /// The present time: 2026-01-31T12:00:00 (UTC), or seconds as in the queue [default: the latest time that the queue shows]
     #[arg(long, value_name = "TIME", value_parser = parse_now, help_heading = "Now", requires = "queue")]
     now: Option<Now>,
     /// How often the queue is simulated with drawn runtimes, for one job or a queue
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Now")]
+    #[arg(requires = "question", conflicts_with = "method")]
     draws: u32,
     /// Correct the simulated waits by those of past jobs with similar ones. Off where --scheduler is exactly that of the site
     #[arg(long, value_enum, value_name = "SWITCH", default_value_t = Switch::On, help_heading = "Now")]
+    #[arg(requires = "question", conflicts_with = "method")]
     recalibrate: Switch,
     /// The number of latest starts that predictions are made from
     #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Evaluation")]
@@ -202,7 +205,7 @@ pub fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
     if by_methods {
         let mut codes = Codes::new(&history.names, &mut history.workload.wide);
         let asked = args.ask.as_ref().map(|question| question.submission(&mut codes)).transpose()?;
-        return answer_one(args, history.workload, history.starts, &methods, learning, asked);
+        return answer_one(args, history, &methods, learning, asked);
     }
     live::answer_in_log(args, history, learning.seed, quiet)
 }
@@ -405,32 +408,22 @@ fn index_of_job(workload: &Workload, number: &str) -> Result<usize, UsageError> 
 
 fn answer_one(
     args: &WaitArgs,
-    mut workload: Workload,
-    mut starts: Vec<Time>,
+    mut history: History,
     methods: &SpecList<WaitMethod>,
     learning: Learning,
     asked: Option<Submission>,
 ) -> anyhow::Result<()> {
     let (id, number, name) = match (&args.at, asked) {
         (Some(number), _) => {
-            let id = index_of_job(&workload, number)?;
-            (id, Some(workload.jobs[id].number), format!("{}, job {number}", workload.label))
+            let id = index_of_job(&history.workload, number)?;
+            (id, Some(history.workload.jobs[id].number), format!("{}, job {number}", history.workload.label))
         }
         (None, asked) => {
-            let job = asked.expect("--at or --ask is given");
-            if job.procs > workload.procs {
-                let (needed, procs) = (job.procs, workload.procs);
-                return Err(UsageError(format!("procs={needed} is more than the machine has ({procs})")).into());
-            }
-            // Adds the job at the end of the log. Its start and its runtime are not used.
-            let submission = Submission { submit: workload.last_submit(), ..job };
-            let (place, record) = (workload.jobs.len(), u32::MAX);
-            workload.jobs.push(Job { submission, runtime: 1, recorded_wait: None.into(), record, number: -1 });
-            starts.push(submission.submit);
-            (place, None, format!("{}, a job when the log ends", workload.label))
+            let id = history.append(asked.expect("--at or --ask is given"))?;
+            (id, None, format!("{}, a job when the log ends", history.workload.label))
         }
     };
-    let schedule = SiteSchedule::new(&workload, &starts);
+    let schedule = SiteSchedule::new(&history.workload, &history.starts);
     let id = JobId(id as u32);
     let Some(answer) = answer(&schedule, id, &methods.items, learning, args.output.threads())? else {
         return Err(UsageError("no job has started before this one: nothing to predict from".to_string()).into());
