@@ -129,7 +129,10 @@ fn read_without(matches: &ArgMatches, names: &[&str]) -> Result<Options, SpecErr
 
 /// The seeds that were given although no random number depends on them, with their values.
 pub fn idle_seeds(matches: &ArgMatches, options: &Options) -> Vec<(&'static str, String)> {
-    let idle = |option: &&OptionForm| options.is_idle_seed(option.name) && is_given(matches, option.name);
+    // A command may have only some of the options.
+    let is_known = |option: &OptionForm| matches.try_contains_id(option.name).is_ok();
+    let idle =
+        |option: &&OptionForm| options.is_idle_seed(option.name) && is_known(option) && is_given(matches, option.name);
     OPTIONS.iter().filter(idle).map(|option| (option.name, option.get(options))).collect()
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::shown::{shown, signed_percent};
 use super::table::Table;
-use super::wrap::write_wrapped;
+use super::wrap::{shortened_to, write_wrapped};
 use crate::metrics::columns::{
     BSLD_MEAN, JAIN, JOBS, MAKESPAN, UTILIZATION, WAIT_MAX, WAIT_MEAN, WIDE_WAIT_MEAN, columns,
 };
@@ -53,6 +53,20 @@ pub fn breakdown_cells(setting: Option<&str>, breakdown: &Breakdown) -> Vec<Vec<
     (0..grouping.values.len()).map(row).collect()
 }
 
+/// Writes the line above a table of groups: the name of the run, by what its jobs are grouped, and the time zone of hours and
+/// weeks. A name that is wider than the table may be is shortened.
+pub fn write_group_caption(
+    out: &mut dyn Write,
+    width: usize,
+    setting: &str,
+    by: &str,
+    zone: Option<&str>,
+) -> io::Result<()> {
+    let zone = zone.map_or(String::new(), |zone| format!(" ({zone})"));
+    let setting = shortened_to(setting, width.saturating_sub(1), 0.5);
+    write_wrapped(out, "", &format!("{setting}, by {by}{zone}"), width)
+}
+
 /// Writes a breakdown as a table. `setting` is the name of the run, `zone` that of the time zone of hours and weeks.
 pub fn write_breakdown(
     out: &mut dyn Write,
@@ -63,8 +77,7 @@ pub fn write_breakdown(
 ) -> io::Result<()> {
     let (grouping, is_compared) = (&breakdown.grouping, !breakdown.compared.is_empty());
     let by = grouping.by.name();
-    let zone = zone.map_or(String::new(), |zone| format!(" ({zone})"));
-    write_wrapped(out, "", &format!("{setting}, by {by}{zone}"), width)?;
+    write_group_caption(out, width, setting, by, zone)?;
     let mut table = Table::default();
     let mut headings = vec![by, "jobs", "area", "mean wait", "longest wait", "mean slowdown"];
     if is_compared {

@@ -22,7 +22,7 @@ mod swept;
 mod table;
 mod wrap;
 
-pub use breakdown::{breakdown_cells, write_breakdown};
+pub use breakdown::{breakdown_cells, write_breakdown, write_group_caption};
 pub use comparison::write_comparison;
 pub use data::{JsonRows, csv_cell, csv_line, write_csv, write_json, write_json_list};
 pub use groups::{group_cells, write_groups};
