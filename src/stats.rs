@@ -1,4 +1,4 @@
-//! Medians, percentiles and other small statistics.
+//! Medians, percentiles, rank correlations and other small statistics.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -69,6 +69,44 @@ pub fn mean_and_half_width(values: &[f64]) -> (f64, Option<f64>) {
     (mean, Some(quantile * (variance / count).sqrt()))
 }
 
+/// Spearman's rank correlation of two columns of values: Pearson's correlation of their ranks, where equal values share the
+/// mean of their ranks (midranks). This is exact with ties, unlike the formula with squared differences of ranks.
+///
+/// None if it is not defined: with fewer than two values, or if all values of a column are equal. The sums are whole numbers,
+/// so the result does not depend on the order of the pairs.
+///
+/// # Panics
+/// If the columns have different lengths.
+pub fn spearman(first: &[Seconds], second: &[Seconds]) -> Option<f64> {
+    assert_eq!(first.len(), second.len(), "the columns have the same length");
+    let count = first.len() as i128;
+    let (a, b) = (doubled_midranks(first), doubled_midranks(second));
+    let sum_of = |pair: &mut dyn Iterator<Item = (&u64, &u64)>| -> i128 {
+        pair.map(|(&a, &b)| i128::from(a) * i128::from(b)).sum()
+    };
+    // The ranks from 1 to n have the sum n (n + 1) / 2, with ties or without.
+    let sum = count * (count + 1);
+    let covariance = count * sum_of(&mut a.iter().zip(&b)) - sum * sum;
+    let variances = [&a, &b].map(|ranks| count * sum_of(&mut ranks.iter().zip(ranks)) - sum * sum);
+    let [first, second] = variances.map(|variance| variance as f64);
+    (first > 0.0 && second > 0.0).then(|| covariance as f64 / (first * second).sqrt())
+}
+
+/// Twice the rank of each value, from 1 on in ascending order. Equal values share the mean of their ranks, which may be a half.
+fn doubled_midranks(values: &[Seconds]) -> Vec<u64> {
+    let mut order: Vec<u32> = (0..values.len() as u32).collect();
+    order.sort_unstable_by_key(|&at| values[at as usize]);
+    let mut ranks = vec![0; values.len()];
+    let mut before = 0;
+    for equal in order.chunk_by(|&a, &b| values[a as usize] == values[b as usize]) {
+        // The mean of the ranks before + 1 to before + n, doubled.
+        let rank = 2 * before + equal.len() as u64 + 1;
+        equal.iter().for_each(|&at| ranks[at as usize] = rank);
+        before += equal.len() as u64;
+    }
+    ranks
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,5 +141,56 @@ mod tests {
         let mut values = [50.0, 15.0, 40.0, 20.0, 35.0];
         assert_eq!(percentiles(&mut values, [5.0, 30.0, 40.0, 50.0, 100.0]), [15.0, 20.0, 20.0, 35.0, 50.0]);
         assert!(percentiles(&mut [], [50.0])[0].is_nan());
+    }
+
+    #[test]
+    fn rank_correlations_of_text_books() {
+        // Ten persons, their intelligence quotient and hours of television: 1 - 6 * 194 / (10 * 99), without ties.
+        let quotients = [106, 100, 86, 101, 99, 103, 97, 113, 112, 110];
+        let hours = [7, 27, 2, 50, 28, 29, 20, 12, 6, 17];
+        assert!((spearman(&quotients, &hours).unwrap() + 29.0 / 165.0).abs() < 1e-12);
+        // With ties, by hand. Ranks 1, 2.5, 2.5, 4 and 1, 2, 3, 4: the sums of products of deviations from the mean 2.5 are
+        // 4.5, 4.5 and 5.
+        assert!((spearman(&[0, 7, 7, 9], &[1, 2, 3, 4]).unwrap() - 4.5 / (4.5f64 * 5.0).sqrt()).abs() < 1e-12);
+        assert_eq!(doubled_midranks(&[0, 7, 7, 9]), [2, 5, 5, 8]);
+        assert_eq!(doubled_midranks(&[5, 5, 1, 5]), [6, 6, 2, 6]);
+    }
+
+    #[test]
+    fn rank_correlations_at_their_limits() {
+        assert_eq!(spearman(&[3, 1, 2, 2], &[30, 10, 20, 20]), Some(1.0));
+        assert_eq!(spearman(&[1, 2, 3], &[9, 4, 1]), Some(-1.0));
+        for (first, second) in [(&[][..], &[][..]), (&[1], &[2]), (&[1, 1, 1], &[1, 2, 3]), (&[1, 2, 3], &[0, 0, 0])] {
+            assert_eq!(spearman(first, second), None);
+        }
+    }
+
+    /// The rank of a value is half of those that are equal to it, itself included, plus those below it, plus a half.
+    #[test]
+    fn rank_correlations_are_those_of_a_slow_reference() {
+        use rand::RngExt;
+        let mut rng = crate::rng::stream(1, "ranks");
+        for _ in 0..300 {
+            let count = rng.random_range(2..40);
+            let most = rng.random_range(1..20);
+            let mut column = || -> Vec<Seconds> { (0..count).map(|_| rng.random_range(-3..most)).collect() };
+            let (first, second) = (column(), column());
+            let ranks = |values: &[Seconds]| -> Vec<f64> {
+                let below = |value| values.iter().filter(|&&other| other < value).count() as f64;
+                let equal = |value| values.iter().filter(|&&other| other == value).count() as f64;
+                values.iter().map(|&value| below(value) + (equal(value) + 1.0) / 2.0).collect()
+            };
+            let (a, b) = (ranks(&first), ranks(&second));
+            let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+            let (mean_a, mean_b) = (mean(&a), mean(&b));
+            let product = |x: &[f64], mx: f64, y: &[f64], my: f64| -> f64 {
+                x.iter().zip(y).map(|(x, y)| (x - mx) * (y - my)).sum()
+            };
+            let scale = (product(&a, mean_a, &a, mean_a) * product(&b, mean_b, &b, mean_b)).sqrt();
+            match spearman(&first, &second) {
+                Some(found) => assert!((found - product(&a, mean_a, &b, mean_b) / scale).abs() < 1e-9),
+                None => assert!(scale < 1e-9),
+            }
+        }
     }
 }
