@@ -34,7 +34,7 @@
 //!
 //! | floor | module | what it contains |
 //! |---|---|---|
-//! | 0 | [`time`], [`job`], [`spec`], [`settings_file`], [`text`], [`similar`], [`stats`], [`rng`], [`parallel`] | basic types: durations, jobs (what is submitted and what is known only later), `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, names that were probably meant, medians, random streams from one seed, threads with results in a fixed order |
+//! | 0 | [`time`], [`job`], [`spec`], [`settings_file`], [`text`], [`similar`], [`stats`], [`rng`], [`parallel`] | basic types: durations, jobs (what is submitted and what is known only later), `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, names that were probably meant, medians and rank correlations, random streams from one seed, threads with results in a fixed order |
 //! | 1 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, named cleaning rules with counts, shaping, the embedded log; the present queue of a site |
 //! | 2 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
 //! | 3 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, programs in other languages, the catalog of all predictors |
@@ -44,6 +44,7 @@
 //! | 6 | [`experiment`] | one workload under one or several schedulers and predictors, and the table of all options that change its result |
 //! | 7 | [`report`] | tables, CSV, JSON, SWF, HTML with charts, and files that are never left half-written; does not use the engine |
 //! | 8 | [`compare`] | the comparison of two outputs: rows matched by what was run, changes, tolerances |
+//! | 8 | [`fidelity`] | how near a simulated schedule is to the recorded one: means, moving means, rank correlation, starts that are near |
 //! | 8 | [`search`] | the search for good templates, and the comparison of a set of templates with other predictors |
 //! | 8 | [`malleable`] | Downey's study: jobs that choose their number of processors by predicted queue times; it has its own simulation loop |
 //! | 8 | [`production`] | predictions for a batch system that is running: its events, their order and the misses between them, the file in which they are kept, learning from a log |
@@ -77,6 +78,8 @@
 //!   forgotten: `production/ledger.rs`, `production/service.rs` and `production/state_file.rs`.
 //! - Lists, ranges and alternatives of values in options: `spec/expand.rs`; the columns of swept keys: `sweep/axis.rs`.
 //! - Who competes in `sim recommend`, and how the winner is judged: `recommend/mod.rs`.
+//! - How near a simulated schedule is to the recorded one: `fidelity/figures.rs` and `fidelity/moving.rs`; a column of it:
+//!   `fidelity/columns.rs`. Which schedulers compete there: `fidelity/mod.rs`.
 //! - Which rows of two outputs `sim compare` matches: `compare/kind.rs`.
 //! - A column of the summary: `metrics/summary.rs`, then `metrics/columns.rs`, and `metrics/row.rs`, which stores it.
 //! - Which names a shell offers for an option: `cli/completions/sources.rs`.
@@ -95,6 +98,7 @@ pub mod cli;
 pub mod compare;
 pub mod engine;
 pub mod experiment;
+pub mod fidelity;
 pub mod job;
 pub mod malleable;
 pub mod meta;

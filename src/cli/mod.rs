@@ -14,6 +14,7 @@ mod compare;
 mod completions;
 mod estimates;
 mod failure;
+mod fidelity;
 mod generate;
 mod help;
 mod interrupt;
@@ -85,6 +86,7 @@ const EXAMPLES: &str = "Examples:
   sim KTH.swf --predictor sbh --baseline sjbf/ruh --replications 10   is the gain chance?
   sim report KTH.swf --out report.html                charts of all this, as one page for a browser
   sim recommend KTH.swf                               what to use instead of easy/estimate, and what it brings
+  sim fidelity KTH.swf                                which scheduler comes nearest to the site's own?
   sim sweep --trace KTH.swf,CTC.swf --predictor estimate,ruh,easy++ --out study
   sim search CTC.swf --out ctc.templates              which past jobs predict best
   sim NASA.swf --estimates tsafrir                    a log without estimates, with estimates of a model
@@ -110,6 +112,8 @@ enum Command {
     List(list::ListArgs),
     /// Which scheduler and predictor should a site use, what would it bring, and who would pay?
     Recommend(recommend::RecommendArgs),
+    /// How near does a simulated schedule come to the one that a log recorded, and which scheduler comes nearest?
+    Fidelity(fidelity::FidelityArgs),
     /// Write a report with charts as one HTML file: what came out, who gains, who pays, and whether it is chance
     Report(report::ReportArgs),
     /// Compute the tables of a paper again, with published and measured figures side by side
@@ -161,6 +165,7 @@ fn command() -> clap::Command {
             let command = options::add(printing(command, "the answer"), &[Log, Reading, Estimates, Engine]);
             options::add_named(command, &["from", "to", "first", "load", "bsld-threshold"])
         })
+        .mut_subcommand("fidelity", |command| fidelity::with_options(printing(command, "the figures")))
         .mut_subcommand("report", |command| {
             let sections = &[Run, Log, Reading, Estimates, Shape, Engine, Metrics];
             options::with_lists(options::add(reporting(command), sections))
@@ -280,6 +285,10 @@ fn execute(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
         Some(Command::Recommend(args)) => {
             let matches = matches.subcommand_matches("recommend").expect("this is `recommend`");
             recommend::execute(&args, matches, cli.quiet)
+        }
+        Some(Command::Fidelity(args)) => {
+            let matches = matches.subcommand_matches("fidelity").expect("this is `fidelity`");
+            fidelity::execute(&args, matches, cli.quiet)
         }
         Some(Command::Report(args)) => {
             let matches = matches.subcommand_matches("report").expect("this is `report`");

@@ -79,6 +79,9 @@ fn an_option_has_one_default_or_its_command_says_why() {
         ("predictor", "sim meta"),
         ("scheduler", "sim wait"),
         ("predictor", "sim wait"),
+        // All kinds of schedulers, with what a site knows.
+        ("scheduler", "sim fidelity"),
+        ("predictor", "sim fidelity"),
         // Batch systems refuse a prediction above the estimate.
         ("predictor", "sim predict"),
         ("offered-load", "sim malleable"),

@@ -17,7 +17,7 @@ pub enum OutputKind {
     Predictions,
     /// Groups of jobs: `--by-out`.
     Breakdown,
-    /// Points in time: `--series-out`.
+    /// Points in time: `--series-out`, `--windows-out`.
     Series,
     /// Figures of methods, policies or strategies: `sim wait`, `sim meta`, `sim malleable`.
     Figures,
@@ -38,7 +38,7 @@ impl OutputKind {
             () if has("job") && has("time") && has("event") && has("cause") => OutputKind::Predictions,
             () if has("job") => OutputKind::Jobs,
             () if has("key") && has("value") && has("jobs") => OutputKind::Breakdown,
-            () if has("time") && has("waiting") => OutputKind::Series,
+            () if has("time") && (has("waiting") || has("wait_recorded")) => OutputKind::Series,
             () if has("rows") && header.iter().any(|column| column.ends_with("_ci95")) => OutputKind::Means,
             () if has("scheduler") && has("predictor") => OutputKind::Runs,
             () if matches!(first, "method" | "policy" | "strategy") => OutputKind::Figures,

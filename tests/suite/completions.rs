@@ -77,6 +77,9 @@ fn bash_completes_commands_options_names_keys_and_values() {
         ("sim --predictor=ruh:win", "window="),
         ("sim --predictor ruh:window=2,c", "2,cap= 2,constant"),
         ("sim wait --predictor ruh:window=2,c", "2,cap="),
+        ("sim fid", "fidelity"),
+        ("sim fidelity --scheduler easy,con", "easy,conservative"),
+        ("sim fidelity --by wee", "week"),
         ("sim --predictor ruh:cap=o", "on off"),
         // In quotes it replaces everything.
         ("sim --predictor 'ruh:cap=o", "ruh:cap=on ruh:cap=off"),

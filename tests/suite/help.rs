@@ -390,6 +390,11 @@ fn the_page_of_formats_has_every_column() {
         assert!(summary.split(' ').any(|column| column == figure), "{mean}");
     }
 
+    let fidelity = "fidelity a.swf --scheduler easy --by-out fg --jobs-out fj --windows-out fw --format csv";
+    assert_on_page(&header(&run(fidelity)));
+    for name in ["fg", "fj", "fw"] {
+        assert_on_page(&file(name));
+    }
     assert_on_page(&header(&run("trace info a.swf --format csv")));
     assert_on_page(&header(&run("search --trace a.swf --evaluations 60 --out t --history-out history --format csv")));
     let wait = "wait --trace a.swf --method qbets --jobs-out w --confusion-out confusion --calibration-out calibration";

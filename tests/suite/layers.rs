@@ -15,7 +15,7 @@ const FLOORS: [&[&str]; 14] = [
     &["metrics"],
     &["experiment"],
     &["report"],
-    &["compare", "malleable", "production", "search", "sweep"],
+    &["compare", "fidelity", "malleable", "production", "search", "sweep"],
     &["recommend", "wait"],
     &["meta"],
     &["reproduce"],

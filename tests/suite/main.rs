@@ -13,6 +13,7 @@ mod estimates;
 #[cfg(unix)]
 mod exec;
 mod faults;
+mod fidelity;
 mod formats;
 mod formulas;
 mod fuzz;

@@ -22,6 +22,7 @@ fn a_log_is_an_option_or_a_plain_argument() {
         &["--first", "100"],
         &["wait", "--method", "ibl", "--first", "400"],
         &["search", "--method", "greedy", "--evaluations", "40", "--first", "200"],
+        &["fidelity", "--first", "100"],
         &["trace", "info"],
         &["trace", "validate"],
         &["trace", "convert", "--out", "-"],

@@ -76,11 +76,16 @@ fn tables_of_simulations_fit() {
     let compared = ["--trace", log, "--baseline", "easy/estimate"];
     assert_fits(&[&compared[..], &["--replications", "3"], &table].concat());
     assert_fits(&[&compared[..], &["--by", "width,user,week"], &table].concat());
+    assert_fits(&[&compared[..], &["--by", "width", "--predictor", LONG], &table].concat());
     let predictors = format!("ruh,sbh,{LONG}");
     let lists = ["--scheduler", "easy,sjbf:running=estimate", "--predictor", &predictors];
     assert_fits(&[&compared[..], &lists, &table].concat());
     assert_fits(&[&compared[..], &lists, &["--replications", "2"], &table].concat());
     assert_fits(&[&["--trace", log], &lists[..], &table].concat());
+    assert_fits(&[&["fidelity", log], &table[..]].concat());
+    assert_fits(
+        &[&["fidelity", log, "--scheduler", "sjbf", "--predictor", LONG, "--window", "1d"], &table[..]].concat(),
+    );
 }
 
 /// A table of several settings that is cut into blocks has the baseline in each of them.

@@ -32,7 +32,7 @@ fn with_values(argument: Arg, command: &str) -> Arg {
     }
     let specs = |what: What, is_list: bool| completer(move |typed| candidates::specs(typed, &forms(what), is_list));
     // The commands whose options may be lists.
-    let is_list = matches!(command, "sim" | "sweep" | "report");
+    let is_list = matches!(command, "sim" | "sweep" | "report" | "fidelity");
     let completer = match argument.get_long().unwrap_or(argument.get_id().as_str()) {
         "predictor" => {
             completer(move |typed| match typed.rfind("=@").filter(|at| !typed[*at..].contains([',', '}'])) {

@@ -93,6 +93,12 @@ const TOPICS: &[Topic] = &[
         text: include_str!("recommendations.md"),
     },
     Topic {
+        name: "fidelity",
+        about: "how near a simulated schedule is to the recorded one, for each log of the archive",
+        command: Some("fidelity"),
+        text: include_str!("fidelity.md"),
+    },
+    Topic {
         name: "production",
         about: "predictions for a batch system: a hook for PBS, and what is possible with Slurm",
         command: Some("predict"),

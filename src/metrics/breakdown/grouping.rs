@@ -228,18 +228,18 @@ impl Groupings {
     }
 
     /// The number of slots, which is that of the groups of all groupings.
-    pub(super) fn slots(&self) -> usize {
+    pub(crate) fn slots(&self) -> usize {
         self.slots.iter().map(Vec::len).sum()
     }
 
     /// The slots of a measured job, one for each grouping.
-    pub(super) fn slots_of(&self, at: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn slots_of(&self, at: usize) -> impl Iterator<Item = usize> {
         let places = &self.places[at * self.bases.len()..][..self.bases.len()];
         places.iter().zip(&self.bases).map(|(place, base)| (place + base) as usize)
     }
 
     /// What belongs to the slots, for each grouping in the order of its groups.
-    pub(super) fn by_group<T: Clone>(&self, of_slots: &[T]) -> impl Iterator<Item = Vec<T>> {
+    pub(crate) fn by_group<T: Clone>(&self, of_slots: &[T]) -> impl Iterator<Item = Vec<T>> {
         let of_grouping = |(slots, &base): (&Vec<u32>, &u32)| {
             slots.iter().map(|slot| of_slots[(slot + base) as usize].clone()).collect()
         };

@@ -1,0 +1,272 @@
+//! `sim fidelity`: how near a simulated schedule is to the recorded one.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use clap::{ArgMatches, Args};
+
+use super::failure::UsageError;
+use super::log::{LogArgs, read_log};
+use super::notes::report_cleaning;
+use super::options::{self, SettingList};
+use super::output_options::{Format, OutputFiles, OutputOptions};
+use super::progress::Progress;
+use super::stderr::{note, warning};
+use crate::experiment::{SettingRun, Settings, what_draws};
+use crate::fidelity::{
+    Comparison, DEFAULT_PREDICTOR, DEFAULT_SCHEDULERS, FidelityBreakdown, FidelityFigures, FidelityHeading,
+    RecordedWaits, fidelity_cells, fidelity_group_cells, write_fidelity, write_fidelity_groups, write_fidelity_jobs,
+    write_fidelity_windows,
+};
+use crate::metrics::GroupBy;
+use crate::report::{Cell, Output, OutputError, write_csv};
+use crate::time::{HOUR, Seconds, parse_duration, print_duration};
+use crate::trace::Workload;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  sim fidelity KTH.swf.gz                             which of our schedulers comes nearest to the site's own?
+  sim fidelity KTH.swf.gz --scheduler easy            one of them, by width, queue, user and week
+  sim fidelity CTC.swf --scheduler easy,sjbf --by width,queue --format table
+  sim fidelity CTC.swf --scheduler 'easy:queue={fcfs|saf|wfp3}' --warmup 5% --format csv
+  sim fidelity sacct.txt --scheduler easy --jobs-out jobs.csv --windows-out weeks.csv
+  sim fidelity KTH.swf.gz --scheduler replay          the log's own schedule: no difference
+
+The jobs of a log are simulated on the log's machine, and their waits are compared with those in the log. Jobs without a
+recorded wait are simulated too, but not compared. The row that is nearest comes first. No simulation can meet a log exactly:
+it does not know its downtimes, its priorities and its partitions.")]
+pub struct FidelityArgs {
+    #[command(flatten)]
+    log: LogArgs,
+    /// The length of the windows of the moving mean, in whole hours
+    #[arg(long, value_name = "DURATION", default_value = "14d", value_parser = parse_window, display_order = 3)]
+    window: Seconds,
+    /// Also print the figures of groups of jobs: by width, runtime, estimate, user, group, queue, partition, week, hour (several
+    /// with commas) [default: with one scheduler and as a table width,queue,user,week]
+    #[arg(long, value_name = "KEYS", value_delimiter = ',', value_parser = GroupBy::parse, help_heading = "Output")]
+    by: Vec<GroupBy>,
+    /// Of users, groups, queues and partitions, tables have this number, the largest by area, and the others in one line
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
+    top: usize,
+    /// Write the figures of all groups of --by (of all keys without it) as CSV; - for standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    by_out: Option<String>,
+    /// Write a CSV with one line per compared job: its recorded and its simulated wait; - for standard output (the table then
+    /// goes to standard error)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    jobs_out: Option<String>,
+    /// Write a CSV with the moving means, one line per window; - for standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    windows_out: Option<String>,
+    #[command(flatten)]
+    output: OutputOptions,
+}
+
+/// Adds the options of an experiment. Options that change when jobs arrive are not among them: the log's waits are those of its
+/// own submissions.
+pub fn with_options(command: clap::Command) -> clap::Command {
+    use crate::experiment::Section::{Engine, Estimates, Log, Reading};
+    let command = options::add_named(command, &["scheduler", "predictor"]);
+    let command = options::add(command, &[Log, Reading, Estimates, Engine]);
+    let command = options::add_named(command, &["from", "to", "first", "warmup", "cooldown"]);
+    options::with_lists(command)
+        .mut_arg("scheduler", |argument| argument.default_value(DEFAULT_SCHEDULERS))
+        .mut_arg("predictor", |argument| argument.default_value(DEFAULT_PREDICTOR))
+}
+
+/// The keys of the groups that are printed of one schedule, if none is given.
+const DEFAULT_KEYS: [GroupBy; 4] = [GroupBy::Width, GroupBy::Queue, GroupBy::User, GroupBy::Week];
+
+fn parse_window(text: &str) -> Result<Seconds, String> {
+    let length = parse_duration(text)?;
+    match length >= HOUR && length % HOUR == 0 {
+        true => Ok(length),
+        false => Err(format!("'{text}' is not a number of whole hours, such as 14d or 36h")),
+    }
+}
+
+/// A simulated schedule, and what is printed of it.
+struct Schedule {
+    /// SCHEDULER/PREDICTOR.
+    name: String,
+    /// The cells of its row.
+    row: Vec<(String, Cell)>,
+    comparison: Comparison,
+}
+
+pub fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+    let SettingList { options: settings, swept } = options::read_settings(matches)?;
+    for (seed, value) in options::idle_seeds(matches, &settings[0]) {
+        warning(format_args!("--{seed} {value} has no effect without {}", what_draws(seed)));
+    }
+    // Without --by-out, the groups are in the table alone.
+    let prints_groups = !args.by.is_empty() && args.by_out.is_none();
+    if prints_groups && args.output.print.given().is_some_and(|format| format != Format::Table) {
+        let message = "--by prints tables: add --by-out FILE for its CSV, or choose --format table";
+        return Err(UsageError(message.to_string()).into());
+    }
+    let print = if prints_groups { args.output.print.or_table() } else { args.output.print };
+    let outputs = [("--by-out", &args.by_out), ("--jobs-out", &args.jobs_out), ("--windows-out", &args.windows_out)];
+    let OutputFiles { files, stdout_taken } = OutputFiles::open(outputs, &args.log.files())?;
+    let [by_out, jobs_out, windows_out] = files;
+
+    let settings = Settings { options: settings, keep_history: false, series_step: None, pictures: false };
+    let (tables, file) = args.keys(settings.options.len(), print.format());
+    if tables.is_empty() && options::is_given(matches, "top") {
+        let message = "--top has no effect: no table of groups is printed (see --by)";
+        return Err(UsageError(message.to_string()).into());
+    }
+    let keys: Vec<_> = tables.iter().map(|&by| (by, Some(args.top))).chain(file.iter().map(|&by| (by, None))).collect();
+    let workload = read_recorded(args, &settings, quiet)?;
+    let measure = &settings.options[0].measure;
+    let recorded = RecordedWaits::of(&workload, measure, args.window, &keys).map_err(UsageError)?;
+    if !recorded.has_windows() && !quiet {
+        let length = print_duration(args.window);
+        note(format_args!("the compared jobs were submitted in less than {length}: no moving mean (see --window)"));
+    }
+
+    let options = settings.options[0].in_row();
+    let heading = FidelityHeading {
+        workload: &workload,
+        options: &options,
+        // A replay of the log drops them before.
+        without_wait: recorded.without_wait as u64 + workload.cleaning.without_wait,
+        window: args.window,
+    };
+    let mut schedules = Vec::new();
+    let keep_waits = jobs_out.is_some() || windows_out.is_some();
+    simulate(&settings, &workload, args.output.threads(), quiet, &mut |run| {
+        let at = schedules.len();
+        let mut comparison = recorded.compare(&workload, &run.record);
+        if !keep_waits {
+            comparison.waits = Vec::new();
+        }
+        let options = &settings.options[at];
+        let (scheduler, predictor) = (options.scheduler.to_string(), options.predictor.to_string());
+        let row = fidelity_cells(&heading, (&scheduler, &predictor), &swept[at], &comparison.figures);
+        schedules.push(Schedule { name: options.setting().pair(), row, comparison });
+    })?;
+    // The sort is stable: equal ones stay in the order in which they were given.
+    schedules.sort_by(|a, b| a.comparison.figures.distance().total_cmp(&b.comparison.figures.distance()));
+
+    let files = Files { by_out, jobs_out, windows_out };
+    files.write(&workload, &recorded, &schedules, tables.len())?;
+    let rows: Vec<_> = schedules.iter().map(|schedule| schedule.row.clone()).collect();
+    let table = |out: &mut dyn Write, width: usize| {
+        let names: Vec<String> = schedules.iter().map(|schedule| schedule.name.clone()).collect();
+        let figures: Vec<&FidelityFigures> = schedules.iter().map(|schedule| &schedule.comparison.figures).collect();
+        write_fidelity(out, width, &heading, &names, &figures)?;
+        // If all jobs are in one group, the table says nothing new. It is printed if it was asked for.
+        let is_shown = |breakdown: &FidelityBreakdown| !args.by.is_empty() || breakdown.grouping.values.len() > 1;
+        schedules.iter().try_for_each(|schedule| {
+            let breakdowns = schedule.comparison.breakdowns[..tables.len()].iter();
+            write_groups(out, width, &workload, &schedule.name, breakdowns.filter(|one| is_shown(one)))
+        })
+    };
+    match &rows[..] {
+        [row] => Ok(print.print_row(stdout_taken, row, table)?),
+        rows => Ok(print.print_rows(stdout_taken, rows, table)?),
+    }
+}
+
+/// Writes the tables of groups of a schedule, each after an empty line.
+fn write_groups<'a>(
+    out: &mut dyn Write,
+    width: usize,
+    workload: &Workload,
+    name: &str,
+    mut breakdowns: impl Iterator<Item = &'a FidelityBreakdown>,
+) -> io::Result<()> {
+    let zone = workload.unix_start.map(|_| workload.zone.name());
+    breakdowns.try_for_each(|breakdown| {
+        writeln!(out)?;
+        let zone = zone.filter(|_| breakdown.grouping.by.is_of_the_calendar());
+        write_fidelity_groups(out, width, name, zone, breakdown)
+    })
+}
+
+/// The files that are written beside the table. None if not requested.
+struct Files {
+    by_out: Option<Output>,
+    jobs_out: Option<Output>,
+    windows_out: Option<Output>,
+}
+
+impl Files {
+    /// Writes them. The breakdowns of the file are those from `tables` on.
+    fn write(
+        self,
+        workload: &Workload,
+        recorded: &RecordedWaits,
+        schedules: &[Schedule],
+        tables: usize,
+    ) -> Result<(), OutputError> {
+        let named = || {
+            let name = |schedule| (schedules.len() > 1).then_some(schedule);
+            schedules.iter().map(move |schedule| (name(schedule.name.as_str()), &schedule.comparison))
+        };
+        if let Some(out) = self.by_out {
+            let groups = named().flat_map(|(name, one)| one.breakdowns[tables..].iter().map(move |by| (name, by)));
+            let rows: Vec<_> = groups.flat_map(|(name, by)| fidelity_group_cells(name, by)).collect();
+            out.fill(|out| write_csv(out, &rows, true))?;
+        }
+        if let Some(out) = self.jobs_out {
+            out.fill(|out| write_fidelity_jobs(out, workload, &recorded.jobs, named()))?;
+        }
+        if let Some(out) = self.windows_out {
+            let windows = named().map(|(name, comparison)| (name, recorded.windows_of(comparison)));
+            out.fill(|out| write_fidelity_windows(out, windows))?;
+        }
+        Ok(())
+    }
+}
+
+impl FidelityArgs {
+    /// By what jobs are grouped: in tables, and in the file.
+    fn keys(&self, schedules: usize, format: Format) -> (Vec<GroupBy>, Vec<GroupBy>) {
+        let mut given = Vec::new();
+        for &by in &self.by {
+            if !given.contains(&by) {
+                given.push(by);
+            }
+        }
+        let file = match &self.by_out {
+            None => Vec::new(),
+            Some(_) if given.is_empty() => GroupBy::all().collect(),
+            Some(_) => given.clone(),
+        };
+        let tables = match format {
+            Format::Table if given.is_empty() && schedules == 1 => DEFAULT_KEYS.to_vec(),
+            Format::Table => given,
+            Format::Csv | Format::Json => Vec::new(),
+        };
+        (tables, file)
+    }
+}
+
+/// Reads, cleans and shapes the log. A log without any recorded wait is an error.
+fn read_recorded(args: &FidelityArgs, settings: &Settings, quiet: bool) -> anyhow::Result<Workload> {
+    let of_log = settings.of_log();
+    let mut log = read_log(&args.log.source(quiet), of_log.read_options(), quiet)?;
+    if !log.records.is_empty() && log.records.iter().all(|record| record.wait < 0) {
+        let message = format!("{}: the log has no recorded waits: there is no schedule to compare with", log.name);
+        return Err(UsageError(message).into());
+    }
+    let cleaned = of_log.clean_out(&mut log)?;
+    report_cleaning(&log, &cleaned.cleaning, quiet);
+    Ok(of_log.shape(cleaned)?)
+}
+
+/// Runs all settings, with a progress bar. `each` gets the runs in the order of the settings.
+fn simulate(
+    settings: &Settings,
+    workload: &Workload,
+    threads: usize,
+    quiet: bool,
+    each: &mut dyn FnMut(SettingRun),
+) -> anyhow::Result<()> {
+    let progress = Progress::counting("simulating", "jobs", Some(workload.jobs.len() * settings.runs()), quiet);
+    let done = AtomicUsize::new(0);
+    let step = |arrived| progress.set(done.fetch_add(arrived, Ordering::Relaxed) + arrived);
+    Ok(settings.run(workload, threads, &step, &mut |run, _| each(run))?)
+}

@@ -1,0 +1,115 @@
+//! The jobs of a log with their recorded waits, and the comparison of a simulated schedule with them.
+
+use std::sync::Arc;
+
+use super::figures::FidelityFigures;
+use super::moving::{MovingJob, SameWindows, Windows};
+use crate::engine::RunRecord;
+use crate::metrics::{GroupBy, Grouping, Groupings, Measure};
+use crate::time::Seconds;
+use crate::trace::Workload;
+
+/// The measured jobs of a workload that have a recorded wait. They are the same for all schedules.
+#[derive(Clone, Debug)]
+pub struct RecordedWaits {
+    /// The indexes of these jobs in the workload, in ascending order.
+    pub jobs: Vec<u32>,
+    /// The number of measured jobs without a recorded wait. They are simulated, but not compared.
+    pub without_wait: usize,
+    windows: Option<Windows>,
+    /// The groupings, and for each of them the jobs of each group: indexes into `jobs`.
+    groups: Vec<(Arc<Grouping>, Vec<Vec<u32>>)>,
+}
+
+/// A simulated schedule in comparison with the recorded one.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// The figures of all compared jobs.
+    pub figures: FidelityFigures,
+    /// The figures of the groups, for each key in the order of the keys.
+    pub breakdowns: Vec<FidelityBreakdown>,
+    /// The jobs with both waits, in the order of [`RecordedWaits::jobs`].
+    pub waits: Vec<MovingJob>,
+}
+
+/// The figures of groups of jobs.
+#[derive(Clone, Debug)]
+pub struct FidelityBreakdown {
+    /// The groups.
+    pub grouping: Arc<Grouping>,
+    /// The figures of each group.
+    pub figures: Vec<FidelityFigures>,
+}
+
+impl RecordedWaits {
+    /// The jobs of a shaped workload. `window` is the length of the windows of the moving mean, in seconds. For each of `keys`,
+    /// of groups that are names only so many are kept, and the jobs of all others are one more group.
+    ///
+    /// # Errors
+    /// If no measured job has a recorded wait.
+    pub fn of(
+        workload: &Workload,
+        measure: &Measure,
+        window: Seconds,
+        keys: &[(GroupBy, Option<usize>)],
+    ) -> Result<RecordedWaits, String> {
+        let measured = measure.jobs(workload.jobs.len());
+        let has_wait = |at: &usize| workload.jobs[*at].recorded_wait.get().is_some();
+        let jobs: Vec<u32> = measured.clone().filter(has_wait).map(|at| at as u32).collect();
+        let (Some(&first), Some(&last)) = (jobs.first(), jobs.last()) else {
+            return Err(format!("{}: none of the measured jobs has a recorded wait", workload.label));
+        };
+        let submit = |at: u32| workload.jobs[at as usize].submission.submit;
+        let groupings = Groupings::of(workload, measure, keys);
+        let mut members = vec![Vec::new(); groupings.slots()];
+        for (at, &job) in jobs.iter().enumerate() {
+            groupings.slots_of(job as usize - measured.start).for_each(|slot| members[slot].push(at as u32));
+        }
+        let groups = groupings.each().iter().cloned().zip(groupings.by_group(&members)).collect();
+        let windows = Windows::within(submit(first)..submit(last), window);
+        Ok(RecordedWaits { without_wait: measured.len() - jobs.len(), jobs, windows, groups })
+    }
+
+    /// Compares the result of simulating this workload.
+    pub fn compare(&self, workload: &Workload, record: &RunRecord) -> Comparison {
+        let moving = |&at: &u32| {
+            let (job, outcome) = (&workload.jobs[at as usize], &record.outcomes[at as usize]);
+            let submit = job.submission.submit;
+            MovingJob {
+                submit,
+                recorded: job.recorded_wait.get().expect("these jobs have a recorded wait"),
+                simulated: outcome.start.get().expect("a whole workload has run") - submit,
+            }
+        };
+        let waits: Vec<MovingJob> = self.jobs.iter().map(moving).collect();
+        let breakdown = |(grouping, groups): &(Arc<Grouping>, Vec<Vec<u32>>)| {
+            // A week has no moving mean of two weeks.
+            let windows = self.windows.as_ref().filter(|_| grouping.by != GroupBy::Week);
+            let figures = |members: &Vec<u32>| {
+                let jobs: Vec<MovingJob> = members.iter().map(|&at| waits[at as usize]).collect();
+                FidelityFigures::of(&jobs, windows)
+            };
+            FidelityBreakdown { grouping: grouping.clone(), figures: groups.iter().map(figures).collect() }
+        };
+        let breakdowns = self.groups.iter().map(breakdown).collect();
+        Comparison { figures: FidelityFigures::of(&waits, self.windows.as_ref()), breakdowns, waits }
+    }
+
+    /// Whether the log is long enough for a moving mean.
+    pub fn has_windows(&self) -> bool {
+        self.windows.is_some()
+    }
+
+    /// The windows of a comparison that have jobs, in their order. Each is on its own: the count is 1.
+    pub fn windows_of(&self, comparison: &Comparison) -> Vec<SameWindows> {
+        let mut all = Vec::new();
+        if let Some(windows) = &self.windows {
+            windows.for_each(&comparison.waits, |same| {
+                if same.jobs > 0 {
+                    all.extend((0..same.count).map(|later| same.later(later)));
+                }
+            });
+        }
+        all
+    }
+}
