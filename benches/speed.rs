@@ -67,6 +67,12 @@ const DEEP_RUNS: [&str; 7] = [
     "easy:scan=saf/estimate",
 ];
 
+/// More cases on a saturated machine, if the log has at most `PLANNED_JOBS` jobs: every waiting job has a reservation, and more
+/// jobs take much longer.
+const PLANNED_RUNS: [&str; 4] =
+    ["conservative/estimate", "conservative/ruh", "conservative/perfect", "easy:reservations=all,queue=saf/estimate"];
+const PLANNED_JOBS: usize = 20_000;
+
 const TEN_TEMPLATES: &str = "(u,n=8,rel);(e,q,rel);(u,e,q,rel);(u,e,q,n=1,rel);(rel);(u,n=1);(q,h=64);\
     (u,n=2,lr,rel);(e,q,n=128,lr);(g,p)";
 
@@ -90,7 +96,7 @@ fn main() -> ExitCode {
         return run_one(case, bench);
     }
     let names: Vec<String> = match (logs.is_empty(), full) {
-        (true, true) => ["100000", "deep 100000", "deep 400000"].map(String::from).to_vec(),
+        (true, true) => ["100000", "deep 20000", "deep 100000", "deep 400000"].map(String::from).to_vec(),
         (true, false) => ["1000", "deep 1000"].map(String::from).to_vec(),
         (false, _) => logs.into_iter().cloned().collect(),
     };
@@ -112,7 +118,10 @@ fn bench_of(name: &str) -> Bench {
     let whole =
         || ["read"].into_iter().chain(RUNS).chain(["all groups", "jobs-out", "ten templates", "waits"]).collect();
     match (name.strip_prefix("deep ").map(str::parse), name.parse()) {
-        (Some(Ok(jobs)), _) => Bench { source: generated(jobs, 1.3), cases: DEEP_RUNS.to_vec() },
+        (Some(Ok(jobs)), _) => {
+            let planned = PLANNED_RUNS.iter().filter(|_| jobs <= PLANNED_JOBS);
+            Bench { source: generated(jobs, 1.3), cases: DEEP_RUNS.iter().chain(planned).copied().collect() }
+        }
         (_, Ok(jobs)) => Bench { source: generated(jobs, 0.85), cases: whole() },
         _ => Bench { source: Source::from_argument(name), cases: whole() },
     }

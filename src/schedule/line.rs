@@ -1,7 +1,8 @@
 //! The waiting jobs in the order of the queue, from which heads are started and reservations are made.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::Bound;
 
 use rustc_hash::FxHashMap;
 
@@ -18,7 +19,7 @@ pub(super) struct Line {
     /// Jobs that have waited this long come first, in order of arrival.
     starve: Option<Seconds>,
     /// The waiting jobs, unless the order is that of arrival or depends on waits.
-    sorted: BTreeSet<Rank>,
+    sorted: BTreeMap<Rank, Waiting>,
     ranks: FxHashMap<JobId, Rank>,
     /// Scratch: the ranks in an order that depends on waits.
     heap: BinaryHeap<Reverse<Rank>>,
@@ -26,7 +27,7 @@ pub(super) struct Line {
 
 impl Line {
     pub fn new(order: Order, starve: Option<Seconds>) -> Line {
-        Line { order, starve, sorted: BTreeSet::new(), ranks: FxHashMap::default(), heap: BinaryHeap::new() }
+        Line { order, starve, sorted: BTreeMap::new(), ranks: FxHashMap::default(), heap: BinaryHeap::new() }
     }
 
     /// Whether submission times are needed.
@@ -45,7 +46,7 @@ impl Line {
             if let Some(old) = self.ranks.insert(job.id, rank) {
                 self.sorted.remove(&old);
             }
-            self.sorted.insert(rank);
+            self.sorted.insert(rank, *job);
         }
     }
 
@@ -54,6 +55,30 @@ impl Line {
         if let Some(rank) = self.ranks.remove(&id) {
             self.sorted.remove(&rank);
         }
+    }
+
+    /// Whether the order of two jobs changes only with their predictions.
+    pub fn is_fixed(&self) -> bool {
+        self.order == Order::Arrival || self.is_kept_sorted() && self.starve.is_none()
+    }
+
+    /// The rank of a job in an order that is fixed.
+    pub fn rank(&self, job: &Waiting, arrivals: &Arrivals) -> Rank {
+        self.order.rank(job, arrivals, 0)
+    }
+
+    /// The waiting jobs after a rank, in an order that is fixed.
+    pub fn after<'a>(
+        &'a self,
+        rank: Option<Rank>,
+        view: &View<'a>,
+    ) -> Box<dyn Iterator<Item = (Rank, &'a Waiting)> + 'a> {
+        if self.order == Order::Arrival {
+            let places = view.waiting.places_after(rank.map(Rank::job));
+            return Box::new(places.iter().filter(|job| job.procs > 0).map(|job| (Rank::of_arrival(job.id), job)));
+        }
+        let after = rank.map_or(Bound::Unbounded, Bound::Excluded);
+        Box::new(self.sorted.range((after, Bound::Unbounded)).map(|(rank, job)| (*rank, job)))
     }
 
     /// The waiting jobs in order. In an order that depends on waits the first k of n jobs cost n + k log n.
@@ -71,7 +96,7 @@ impl Line {
         // Jobs arrive in order of submission, so those that have waited longest are the first.
         let starved = waiting.iter().take_while(move |job| is_starved(job));
         if self.is_kept_sorted() {
-            let sorted = self.sorted.iter().filter_map(move |rank| waiting.get(rank.job()));
+            let sorted = self.sorted.values();
             return Box::new(starved.chain(sorted.filter(move |job| !is_starved(job))));
         }
         // The memory of the last pass is used again.

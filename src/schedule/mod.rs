@@ -6,11 +6,19 @@
 #![doc = include_str!("../cli/help/schedulers.md")]
 
 mod arrivals;
+mod blocks;
 pub mod catalog;
+mod check;
+mod conservative;
 mod easy;
 mod fcfs;
+mod hints;
+mod limits;
 mod line;
 mod order;
+#[cfg(test)]
+mod plain_profile;
+mod plan;
 mod policy;
 mod profile;
 mod queue;
@@ -22,6 +30,7 @@ mod running;
 mod scan_index;
 mod widths;
 
+pub use conservative::Conservative;
 pub use easy::Easy;
 pub use fcfs::Fcfs;
 pub use order::Order;

@@ -53,6 +53,11 @@ impl Rank {
         Rank(value << 32 | i128::from(id))
     }
 
+    /// The rank in order of arrival.
+    pub(super) fn of_arrival(id: JobId) -> Rank {
+        Rank::new(0, id)
+    }
+
     /// The job of this rank.
     pub fn job(self) -> JobId {
         JobId(self.0 as u32)

@@ -62,8 +62,11 @@ impl Queue {
             (None, _) => places,
             (Some(id), [first, others @ ..]) if first.id == id => others,
             (Some(id), _) => {
-                let count = places.iter().rev().take_while(|job| job.id > id).count();
-                &places[places.len() - count..]
+                let count = places.iter().rev().take(Self::FEW).take_while(|job| job.id > id).count();
+                match places.len() - count {
+                    few if count < Self::FEW => &places[few..],
+                    before => &places[places[..before].partition_point(|job| job.id <= id)..],
+                }
             }
         }
     }

@@ -99,6 +99,24 @@ impl Ranked {
         Some(Candidate { id: rank.job(), procs, length })
     }
 
+    /// The first job after a rank that is not too long, with its rank. `longest` is as for [`Ranked::take_first`].
+    pub fn first_after(
+        &self,
+        rank: Option<Rank>,
+        longest: impl Fn(i64) -> Option<Seconds>,
+    ) -> Option<(Rank, Candidate)> {
+        let fitting = self.widths.iter().map_while(|width| Some((width, longest(width.procs)?)));
+        let found =
+            fitting.filter_map(|(width, longest)| width.first_after(rank, longest).map(|job| (job, width.procs)));
+        let (RankedJob { rank, length }, procs) = found.min_by_key(|(job, _)| job.rank)?;
+        Some((rank, Candidate { id: rank.job(), procs, length }))
+    }
+
+    /// The rank of a job, if it is in the index.
+    pub fn rank(&self, id: JobId) -> Option<Rank> {
+        self.places.get(&id).map(|(_, rank)| *rank)
+    }
+
     fn place(&self, procs: i64) -> Result<usize, usize> {
         self.widths.binary_search_by_key(&procs, |width| width.procs)
     }
@@ -143,6 +161,18 @@ impl Width {
     fn first(&self, longest: Seconds) -> Option<RankedJob> {
         let block = self.blocks.iter().find(|block| block.shortest <= longest)?;
         block.jobs.iter().find(|job| job.length <= longest).copied()
+    }
+
+    /// The first job after a rank that is at most this long.
+    fn first_after(&self, rank: Option<Rank>, longest: Seconds) -> Option<RankedJob> {
+        let Some(rank) = rank else { return self.first(longest) };
+        let at = self.blocks.partition_point(|block| block.jobs.last().is_none_or(|job| job.rank <= rank));
+        let fits = |job: &&RankedJob| job.length <= longest;
+        let (first, others) = self.blocks[at..].split_first()?;
+        let after = first.jobs.partition_point(|job| job.rank <= rank);
+        let in_first = if first.shortest <= longest { first.jobs[after..].iter().find(fits) } else { None };
+        let in_others = || others.iter().find(|block| block.shortest <= longest)?.jobs.iter().find(fits);
+        in_first.or_else(in_others).copied()
     }
 }
 
@@ -189,6 +219,13 @@ mod tests {
             let longest = |procs: i64| (procs <= free).then_some(time / procs);
             let fits = |job: &&Waiting| longest(i64::from(job.procs)).is_some_and(|longest| job.length <= longest);
             let first = plain.iter().filter(fits).min_by_key(|job| rank(job)).map(Candidate::from);
+            // After the rank of any job, whether it still waits or not.
+            let after = Waiting { id: JobId(rng.random_range(0..=step)), procs: 1, prediction: 0, length };
+            for after in [None, Some(rank(&after)), plain.last().map(&rank)] {
+                let later = plain.iter().filter(|job| after.is_none_or(|after| rank(job) > after)).filter(fits);
+                let later = later.min_by_key(|job| rank(job)).map(|job| (rank(job), Candidate::from(job)));
+                assert_eq!(ranked.first_after(after, longest), later, "{step}");
+            }
             if step % 3 == 0 {
                 assert_eq!(ranked.take_first(longest), first, "{step}");
                 plain.retain(|job| Some(job.id) != first.map(|first| first.id));

@@ -1,12 +1,13 @@
 //! Backfilling with any order of the queue and any number of reservations. [`super::Easy`] is the same for one reservation
-//! and a queue in order of arrival, and faster.
+//! and a queue in order of arrival, [`super::Conservative`] for reservations of all jobs; both are faster.
 
 use super::arrivals::Arrivals;
 use super::fcfs::heads_that_fit;
+use super::limits::Limits;
 use super::line::Line;
 use super::order::{Order, Rank};
 use super::policy::{Policy, View};
-use super::profile::{Limits, Profile};
+use super::profile::Profile;
 use super::queue::Waiting;
 use super::ranked::Ranked;
 use super::rules::{Counting, Rules};
@@ -40,9 +41,6 @@ pub struct Reserving {
     reserved: Vec<Waiting>,
     /// Scratch: candidates of a scan that depends on waits.
     candidates: Vec<(Rank, Waiting)>,
-    /// Scratch: the whole queue in its order, and the narrowest of each job and all later ones, in reverse order.
-    queue: Vec<Waiting>,
-    narrowest: Vec<u32>,
 }
 
 impl Reserving {
@@ -77,8 +75,6 @@ impl Reserving {
             limits: Limits::default(),
             reserved: Vec::new(),
             candidates: Vec::new(),
-            queue: Vec::new(),
-            narrowest: Vec::new(),
         }
     }
 
@@ -121,37 +117,6 @@ impl Reserving {
         narrowest.is_none_or(|procs| procs > view.free)
     }
 
-    /// Every job gets a reservation.
-    fn reserve_all(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        self.queue.clear();
-        self.queue.extend(self.line.jobs(view, &self.arrivals));
-        self.narrowest.clear();
-        self.narrowest.extend(self.queue.iter().rev().scan(u32::MAX, |least, job| {
-            *least = job.procs.min(*least);
-            Some(*least)
-        }));
-        let mut held = 0;
-        for (job, &narrowest) in self.queue.iter().zip(self.narrowest.iter().rev()) {
-            // If the free processors are too few for any later job, no later job can start now. Their reservations then
-            // have no effect.
-            if i64::from(narrowest) > self.profile.free_now() {
-                return;
-            }
-            let length = match held {
-                0 => first_length(self.counting, &self.arrivals, job, &self.profile),
-                _ => fitted_length(self.is_protected, &self.arrivals, job),
-            };
-            if self.profile.reserve(i64::from(job.procs), length) == view.now {
-                starts.push(job.id);
-                continue;
-            }
-            if held == 0 {
-                self.is_protected = self.arrivals.has_waited(job.id, self.protect, view.now);
-            }
-            held += 1;
-        }
-    }
-
     /// The first jobs of the queue start or get a reservation. Returns false as soon as no other job can start: more
     /// reservations then have no effect.
     fn reserve_some(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) -> bool {
@@ -160,7 +125,7 @@ impl Reserving {
         for job in line.jobs(view, arrivals) {
             let length = match reserved.len() {
                 0 => first_length(self.counting, arrivals, job, profile),
-                _ => fitted_length(*is_protected, arrivals, job),
+                _ => fitted_length(*is_protected, arrivals, job.id, job.length),
             };
             // The scan must not find the jobs that were walked over. So the index has those that are left.
             index.remove(job.id);
@@ -199,13 +164,13 @@ impl Reserving {
         self.profile.limits(&mut self.limits);
         // Few jobs start or get a reservation in one pass, so the two lists are short.
         let is_walked = |id: JobId| self.reserved.iter().any(|job| job.id == id) || starts.contains(&id);
-        let length = |job: &Waiting| fitted_length(self.is_protected, &self.arrivals, job);
+        let length = |job: &Waiting| fitted_length(self.is_protected, &self.arrivals, job.id, job.length);
         let fitting = view.waiting.iter().filter(|job| self.limits.allow(job.procs, length(job)) && !is_walked(job.id));
         self.candidates.clear();
         self.candidates.extend(fitting.map(|job| (order.rank(job, &self.arrivals, view.now), *job)));
         self.candidates.sort_unstable_by_key(|(rank, _)| *rank);
         for (_, job) in &self.candidates {
-            let length = fitted_length(self.is_protected, &self.arrivals, job);
+            let length = fitted_length(self.is_protected, &self.arrivals, job.id, job.length);
             if self.limits.allow(job.procs, length) {
                 self.profile.reserve(i64::from(job.procs), length);
                 self.profile.limits(&mut self.limits);
@@ -227,9 +192,7 @@ impl Reserving {
             return;
         }
         self.profile.reset(view);
-        if self.most == usize::MAX {
-            self.reserve_all(view, starts);
-        } else if self.reserve_some(view, starts) {
+        if self.reserve_some(view, starts) {
             match self.scan {
                 Some(order) if order.depends_on_waits() || self.is_protected => self.scan_anew(order, view, starts),
                 Some(_) => self.scan_index(starts),
@@ -240,15 +203,15 @@ impl Reserving {
 }
 
 /// The length in the profile of a job before which there is no reservation. If it starts, it counts as running jobs do.
-fn first_length(counting: Counting, arrivals: &Arrivals, job: &Waiting, profile: &Profile) -> Seconds {
+pub(super) fn first_length(counting: Counting, arrivals: &Arrivals, job: &Waiting, profile: &Profile) -> Seconds {
     let starts = i64::from(job.procs) <= profile.free_now();
     if starts { counting.running_length(job.id, job.length, arrivals) } else { job.length }
 }
 
 /// The length in the profile of a job that may delay a reservation: by its prediction until the pass is over, or by its estimate
 /// if that is longer and the first job with a reservation is protected.
-fn fitted_length(is_protected: bool, arrivals: &Arrivals, job: &Waiting) -> Seconds {
-    if is_protected { job.length.max(arrivals.estimate(job.id)) } else { job.length }
+pub(super) fn fitted_length(is_protected: bool, arrivals: &Arrivals, id: JobId, length: Seconds) -> Seconds {
+    if is_protected { length.max(arrivals.estimate(id)) } else { length }
 }
 
 impl Policy for Reserving {
@@ -272,7 +235,10 @@ impl Policy for Reserving {
         let Reserving { line, arrivals, profile, .. } = self;
         let mut is_protected = false;
         for (at, job) in line.jobs(view, arrivals).take(self.most.min(most)).enumerate() {
-            reserved.push((job.id, profile.reserve(i64::from(job.procs), fitted_length(is_protected, arrivals, job))));
+            reserved.push((
+                job.id,
+                profile.reserve(i64::from(job.procs), fitted_length(is_protected, arrivals, job.id, job.length)),
+            ));
             is_protected |= at == 0 && arrivals.has_waited(job.id, self.protect, view.now);
         }
     }

@@ -1,6 +1,7 @@
 //! The schedulers with all their keys, on shallow and on deep queues, against plain scans of the whole queue at every pass,
 //! which are the reference.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,12 +9,13 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseResult;
-use shadowtime::engine::{self, EngineOptions, Named, Outcome};
+use shadowtime::engine::{self, EngineOptions, Named, Observer, Outcome, Reservation, Simulation};
 use shadowtime::job::{JobId, Submission};
+use shadowtime::model::{Sessions, generate_sessions};
 use shadowtime::predict;
 use shadowtime::schedule::{self, Order, Policy, Reserving, Rules, Running, View, Waiting};
 use shadowtime::time::{Time, print_duration};
-use shadowtime::trace::Workload;
+use shadowtime::trace::{Cleaning, ReadOptions, Source, Workload, clean, read, write_header, write_record};
 
 use crate::random::{check, workloads};
 use crate::support::{job_of, workload};
@@ -71,6 +73,34 @@ impl PlainRules {
     }
 }
 
+impl PlainRules {
+    /// The waiting jobs in the order of the queue.
+    fn queue(&self, view: &View<'_>) -> Vec<Waiting> {
+        let mut queue: Vec<Waiting> = view.waiting.iter().copied().collect();
+        self.sort(self.keys.queue, view.now, &mut queue);
+        // The sort is stable: starved jobs come first, in order of arrival, the others stay as they are.
+        let is_starved =
+            |job: &Waiting| self.keys.starve.is_some_and(|starve| view.now - self.jobs[job.id.index()].0 >= starve);
+        queue.sort_by_key(|job| if is_starved(job) { (0, job.id) } else { (1, JobId(0)) });
+        queue
+    }
+
+    /// The end of a running job as it is counted. The view counts running jobs by predictions here, because this policy does
+    /// not ask for anything else.
+    fn counted_end(&self, job: &Running, now: Time) -> Time {
+        let (_, estimate, start) = self.jobs[job.id.index()];
+        if self.keys.by_estimate && now < start + estimate { start + estimate } else { job.end }
+    }
+
+    fn estimate(&self, job: &Waiting) -> i64 {
+        self.jobs[job.id.index()].1
+    }
+
+    fn is_protected(&self, first: &Waiting, now: Time) -> bool {
+        self.keys.protect.is_some_and(|protect| now - self.jobs[first.id.index()].0 >= protect)
+    }
+}
+
 impl Policy for PlainRules {
     fn on_arrival(&mut self, id: JobId, job: &Submission) {
         assert_eq!(id.index(), self.jobs.len());
@@ -80,22 +110,12 @@ impl Policy for PlainRules {
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
         self.deepest.fetch_max(view.waiting.len(), Ordering::Relaxed);
         let now = view.now;
-        // The view counts running jobs by predictions here, because this policy does not ask for anything else.
-        let counted = |job: &Running| {
-            let (_, estimate, start) = self.jobs[job.id.index()];
-            if self.keys.by_estimate && now < start + estimate { start + estimate } else { job.end }
-        };
-        let mut uses: Vec<Use> =
-            view.running.iter().map(|job| (Time::MIN, counted(job), i64::from(job.procs))).collect();
-        let mut queue: Vec<Waiting> = view.waiting.iter().copied().collect();
-        self.sort(self.keys.queue, now, &mut queue);
-        // The sort is stable: starved jobs come first, in order of arrival, the others stay as they are.
-        let is_starved =
-            |job: &Waiting| self.keys.starve.is_some_and(|starve| now - self.jobs[job.id.index()].0 >= starve);
-        queue.sort_by_key(|job| if is_starved(job) { (0, job.id) } else { (1, JobId(0)) });
+        let counted = |job: &Running| (Time::MIN, self.counted_end(job, now), i64::from(job.procs));
+        let mut uses: Vec<Use> = view.running.iter().map(counted).collect();
+        let queue = self.queue(view);
 
         let (mut held, mut is_protected) = (0, false);
-        let estimate = |job: &Waiting| self.jobs[job.id.index()].1;
+        let estimate = |job: &Waiting| self.estimate(job);
         let mut rest = queue.into_iter();
         while self.keys.reservations.is_none_or(|most| held < most)
             && let Some(job) = rest.next()
@@ -113,8 +133,7 @@ impl Policy for PlainRules {
                 let from = ends.into_iter().find(|&at| Self::has_room(view, &uses, procs, at, fitted)).unwrap();
                 uses.push((from, from + fitted, procs));
                 if held == 0 {
-                    let waited = now - self.jobs[job.id.index()].0;
-                    is_protected = self.keys.protect.is_some_and(|protect| waited >= protect);
+                    is_protected = self.is_protected(&job, now);
                 }
                 held += 1;
             }
@@ -134,6 +153,128 @@ impl Policy for PlainRules {
     }
 }
 
+/// The same for reservations of all jobs, with a list of steps of the free processors. Every pass makes all reservations again
+/// and looks at every step for each. It is fast enough for queues of hundreds of jobs.
+struct PlainWalk(PlainRules);
+
+impl PlainWalk {
+    /// The steps (from, free processors) that the running jobs leave.
+    fn steps(&self, view: &View<'_>) -> Vec<(Time, i64)> {
+        let mut ends: Vec<(Time, i64)> =
+            view.running.iter().map(|job| (self.0.counted_end(job, view.now), i64::from(job.procs))).collect();
+        ends.sort_unstable();
+        let mut steps = vec![(view.now, view.free)];
+        for (end, procs) in ends {
+            let free = steps[steps.len() - 1].1 + procs;
+            steps.push((end, free));
+        }
+        steps
+    }
+
+    /// The earliest start of a job beside all others. It takes its processors.
+    fn reserve(steps: &mut Vec<(Time, i64)>, procs: i64, length: i64) -> Time {
+        let has_room = |from: usize| {
+            let until = steps[from].0 + length;
+            steps[from..].iter().take_while(|step| step.0 < until).all(|step| step.1 >= procs)
+        };
+        // Of several steps at one instant the last one counts.
+        let is_last = |at: usize| steps.get(at + 1).is_none_or(|next| next.0 > steps[at].0);
+        let first = (0..steps.len()).find(|&at| is_last(at) && has_room(at)).unwrap();
+        let (start, end) = (steps[first].0, steps[first].0 + length);
+        let after = steps.iter().take_while(|step| step.0 <= end).count();
+        if steps[after - 1].0 < end {
+            steps.insert(after, (end, steps[after - 1].1));
+        }
+        steps[first..].iter_mut().take_while(|step| step.0 < end).for_each(|step| step.1 -= procs);
+        start
+    }
+}
+
+impl Policy for PlainWalk {
+    fn on_arrival(&mut self, id: JobId, job: &Submission) {
+        self.0.on_arrival(id, job);
+    }
+
+    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+        self.0.deepest.fetch_max(view.waiting.len(), Ordering::Relaxed);
+        let mut steps = self.steps(view);
+        let (mut held, mut is_protected) = (0, false);
+        for job in self.0.queue(view) {
+            let fitted = if is_protected { job.length.max(self.0.estimate(&job)) } else { job.length };
+            let fits_before_all =
+                held == 0 && i64::from(job.procs) <= steps.iter().rfind(|step| step.0 == view.now).unwrap().1;
+            let length = if fits_before_all && self.0.keys.by_estimate { self.0.estimate(&job) } else { fitted };
+            if Self::reserve(&mut steps, i64::from(job.procs), length) == view.now {
+                starts.push(job.id);
+                continue;
+            }
+            if held == 0 {
+                is_protected = self.0.is_protected(&job, view.now);
+            }
+            held += 1;
+        }
+        starts.iter().for_each(|id| self.0.jobs[id.index()].2 = view.now);
+    }
+
+    fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
+        let mut steps = self.steps(view);
+        let mut is_protected = false;
+        for (at, job) in self.0.queue(view).into_iter().take(most).enumerate() {
+            let length = if is_protected { job.length.max(self.0.estimate(&job)) } else { job.length };
+            reserved.push((job.id, Self::reserve(&mut steps, i64::from(job.procs), length)));
+            is_protected |= at == 0 && self.0.is_protected(&job, view.now);
+        }
+    }
+}
+
+/// What an observer saw: the reservations after some of the passes.
+#[derive(Default)]
+struct Reserved {
+    /// Reservations are wanted after one pass of this many. 0 for never.
+    every: usize,
+    asked: Cell<usize>,
+    seen: Vec<(Time, JobId, Time)>,
+}
+
+impl Observer for Reserved {
+    fn wanted_reservations(&self) -> usize {
+        self.asked.set(self.asked.get() + 1);
+        if self.every > 0 && self.asked.get().is_multiple_of(self.every) { 50 + self.asked.get() } else { 0 }
+    }
+
+    fn on_reservation(&mut self, reservation: &Reservation) {
+        self.seen.push((reservation.time, reservation.job.id, reservation.start));
+    }
+}
+
+/// Runs a workload and withdraws waiting jobs now and then, always the same ones: one of `withdrawn` jobs.
+fn run_with_withdrawals(
+    workload: &Workload,
+    policy: Box<dyn Policy>,
+    predictor: &str,
+    options: EngineOptions,
+    (withdrawn, every): (u32, usize),
+) -> (Vec<Outcome>, Vec<(Time, JobId, Time)>) {
+    let spec = predict::catalog::parse(predictor).unwrap();
+    let policy = Named { name: "easy".to_string(), value: policy };
+    let predictor = Named { name: predictor.to_string(), value: predict::catalog::build(&spec) };
+    let observer = Reserved { every, ..Reserved::default() };
+    let mut simulation = Simulation::observed(workload.procs, policy, predictor, options, observer);
+    workload.jobs.iter().for_each(|job| assert!(simulation.submit(job).is_ok()));
+    let mut instants = 0u32;
+    while let Some(next) = simulation.next_event() {
+        simulation.advance_to(next).unwrap();
+        instants += 1;
+        if withdrawn > 0 && instants.is_multiple_of(withdrawn) {
+            let waiting: Vec<JobId> = simulation.view().waiting.iter().map(|job| job.id).collect();
+            let at = (instants.wrapping_mul(2_654_435_761) >> 8) as usize % waiting.len().max(1);
+            waiting.get(at).into_iter().for_each(|&id| simulation.cancel(id).unwrap());
+        }
+    }
+    let seen = std::mem::take(&mut simulation.observer_mut().seen);
+    (simulation.into_outcomes().0, seen)
+}
+
 fn run(workload: &Workload, policy: Box<dyn Policy>, predictor: &str, options: EngineOptions) -> Vec<Outcome> {
     let spec = predict::catalog::parse(predictor).unwrap();
     let policy = Named { name: "easy".to_string(), value: policy };
@@ -149,6 +290,24 @@ fn saturated() -> impl Strategy<Value = Workload> {
         for (at, (gap, needs, runtime, factor, user, executable)) in drafts.into_iter().enumerate() {
             submit += if at == 250 { 200_000 } else { gap * tempo };
             let mut job = job_of(user, submit, needs.min(procs), runtime + gap, runtime * factor);
+            job.submission.executable = executable;
+            jobs.push(job);
+        }
+        workload(procs, &jobs)
+    })
+}
+
+/// A larger machine, and hundreds of jobs that all come in a short time: queues of hundreds of jobs, plans of as many steps.
+fn piled() -> impl Strategy<Value = Workload> {
+    let widths = prop_oneof![4 => 1..=4u32, 2 => 1..=32u32, 1 => 1..=200u32];
+    let job = (0..3i64, widths, prop_oneof![1..=50i64, 1..=4000i64], 1..=10i64, 0..6i32, 0..3i32);
+    (vec(job, 300..500), 50..=200u32, select(vec![0, 1, 20])).prop_map(|(drafts, procs, tempo)| {
+        let (mut submit, mut jobs) = (0, Vec::new());
+        for (gap, needs, runtime, factor, user, executable) in drafts {
+            submit += gap * tempo;
+            // Some users are exact.
+            let estimate = if user < 2 { runtime } else { (runtime * factor + 599) / 600 * 600 };
+            let mut job = job_of(user, submit, needs.min(procs), runtime, estimate);
             job.submission.executable = executable;
             jobs.push(job);
         }
@@ -299,6 +458,93 @@ fn all_keys_together_equal_the_plain_scan_on_deep_queues() {
     let cases = (saturated(), all_keys(vec![Some(1), Some(1), Some(2), Some(5)]), predictors(), options());
     check(431, 600, cases, |case| equals_the_plain_scan(case, &deepest));
     assert_deep(&deepest);
+}
+
+/// The plan that is kept from pass to pass, and its end as soon as no other job can start, against the plain walk: with all
+/// keys, withdrawn jobs, and the reservations that are shown.
+fn equals_the_plain_walk(
+    (workload, keys, predictor, options, extras): (Workload, Keys, &'static str, EngineOptions, (u32, usize)),
+    deepest: &Arc<AtomicUsize>,
+) -> TestCaseResult {
+    let fast = schedule::catalog::build(&schedule::catalog::parse(&keys.spec()).unwrap(), &workload.jobs);
+    let plain = PlainWalk(PlainRules { keys: keys.clone(), jobs: Vec::new(), deepest: deepest.clone() });
+    let expected = run_with_withdrawals(&workload, Box::new(plain), predictor, options, extras);
+    let result = run_with_withdrawals(&workload, fast, predictor, options, extras);
+    prop_assert!(result == expected, "{} with {}, {:?}", keys.spec(), predictor, extras);
+    Ok(())
+}
+
+/// Conservative backfilling, and any order and keys with reservations for all jobs.
+fn all_reserved() -> impl Strategy<Value = Keys> {
+    let conservative = any::<bool>().prop_map(|by_estimate| Keys {
+        name: "conservative",
+        by_estimate,
+        reservations: None,
+        ..Keys::easy("fcfs")
+    });
+    let queue = select(vec!["fcfs", "saf", "spf"]);
+    let simple = queue.prop_map(|queue| Keys { queue, reservations: None, ..Keys::easy("fcfs") });
+    prop_oneof![1 => conservative, 1 => simple, 1 => all_keys(vec![None])]
+}
+
+/// How often a job is withdrawn, and how often reservations are shown.
+fn extras() -> impl Strategy<Value = (u32, usize)> {
+    (select(vec![0, 0, 3, 40]), select(vec![0, 0, 1, 7]))
+}
+
+#[test]
+fn reservations_for_all_equal_the_plain_walk_on_deep_queues() {
+    let deepest = Arc::default();
+    let cases = (saturated(), all_reserved(), predictors(), options(), extras());
+    check(436, 1200, cases, |case| equals_the_plain_walk(case, &deepest));
+    assert_deep(&deepest);
+}
+
+#[test]
+fn reservations_for_all_equal_the_plain_walk_on_large_machines() {
+    let deepest = Arc::default();
+    let cases = (piled(), all_reserved(), predictors(), options(), extras());
+    check(437, 250, cases, |case| equals_the_plain_walk(case, &deepest));
+    assert_deep(&deepest);
+}
+
+/// The plain walk itself is right: it does what the definition does, which looks at all uses of processors instead of steps.
+#[test]
+fn the_plain_walk_equals_the_plain_scan() {
+    let cases = (workloads(), all_reserved(), predictors(), options());
+    check(438, 1000, cases, |(workload, keys, predictor, options)| {
+        let walk = PlainWalk(PlainRules { keys: keys.clone(), jobs: Vec::new(), deepest: Arc::default() });
+        let expected = run(&workload, keys.plain(&Arc::default()), predictor, options);
+        prop_assert_eq!(run(&workload, Box::new(walk), predictor, options), expected);
+        Ok(())
+    });
+}
+
+/// Thousands of waiting jobs, against the policy that makes all reservations again in every pass.
+#[test]
+fn a_kept_plan_equals_new_ones_with_thousands_of_waiting_jobs() {
+    for (queue, by_estimate, predictor) in [
+        ("fcfs", false, "estimate"),
+        ("fcfs", false, "ruh:propagate=on"),
+        ("fcfs", true, "easy++"),
+        ("saf", false, "ruh"),
+        ("fcfs", false, "perfect"),
+    ] {
+        let sessions = Sessions { jobs: 6000, procs: 256, users: 60, offered_load: 1.6, seed: 5 };
+        let (header, records) = generate_sessions(&sessions);
+        let mut bytes = Vec::new();
+        write_header(&mut bytes, &header).unwrap();
+        records.iter().for_each(|record| write_record(&mut bytes, record).unwrap());
+        let source = Source::Bytes { name: "generated", bytes: bytes.into() };
+        let log = read(&source, ReadOptions::default(), &mut |_| ()).unwrap();
+        let workload = clean(&log, &Cleaning::default()).unwrap();
+        let running = if by_estimate { schedule::Counting::Estimate } else { schedule::Counting::Prediction };
+        let queue = Order::from_name(queue).unwrap();
+        let rules = Rules { queue, running, reservations: None, ..Rules::default() };
+        let options = EngineOptions::default();
+        let anew = run(&workload, Box::new(Reserving::new(&rules)), predictor, options);
+        assert!(run(&workload, rules.policy(), predictor, options) == anew, "{rules:?} with {predictor}");
+    }
 }
 
 #[test]

@@ -1,0 +1,87 @@
+//! How far a plan of reservations still holds after running jobs have ended or count by other ends.
+
+use std::cmp::Ordering;
+
+use super::hints::Roomless;
+use super::plan::Reservation;
+use super::policy::View;
+use super::profile::Profile;
+use super::running::Running;
+use crate::time::{Seconds, Time};
+
+/// Compares a plan with what a new one would be, without making the new one.
+///
+/// Before some instant, the *horizon*, running jobs leave more or fewer processors than the plan counts with. From the horizon
+/// on they leave the same. As long as the jobs before it in the queue have the same places, a job has the same place as well,
+/// unless there is now a place for it before the horizon, or its place before the horizon is not the first one any more. A place
+/// before the horizon ends soon after it. So of the other reservations only those matter that begin soon after the horizon.
+#[derive(Default)]
+pub(super) struct Check {
+    /// Ends of running jobs and the processors that are added until then: positive for jobs that do not run any more or do
+    /// not run so long, negative for jobs that the plan does not count with or that run longer.
+    pub changes: Vec<(Time, i64)>,
+    /// The free processors until soon after the horizon.
+    profile: Profile,
+    /// The jobs that have no place before the horizon.
+    roomless: Roomless,
+}
+
+impl Check {
+    /// Finds the changes of the running jobs since the plan was made. `planned` are those that the plan counts with, in order
+    /// of their ends and ids.
+    pub fn compare(&mut self, planned: &[Running], view: &View<'_>) {
+        self.changes.clear();
+        let key = |job: &Running| (job.end, job.id);
+        let past = planned.partition_point(|job| job.end <= view.now);
+        let (mut planned, mut running) = (planned[past..].iter().peekable(), view.running.iter().peekable());
+        loop {
+            let order = match (planned.peek(), running.peek()) {
+                (Some(a), Some(b)) => key(a).cmp(&key(b)),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (None, None) => return,
+            };
+            if order != Ordering::Greater
+                && let Some(job) = planned.next()
+                && order == Ordering::Less
+            {
+                self.changes.push((job.end, i64::from(job.procs)));
+            }
+            if order != Ordering::Less
+                && let Some(job) = running.next()
+                && order == Ordering::Greater
+            {
+                self.changes.push((job.end, -i64::from(job.procs)));
+            }
+        }
+    }
+
+    /// The number of reservations before the first one that would be another. `longest` is a length that none of them exceeds.
+    pub fn unchanged(&mut self, reserved: &[Reservation], longest: Seconds, view: &View<'_>) -> usize {
+        let Some(horizon) = self.changes.iter().map(|(end, _)| *end).max() else {
+            // Only a job whose start is past would have another.
+            return reserved.iter().position(|job| job.start < view.now).unwrap_or(reserved.len());
+        };
+        let soon = horizon.saturating_add(longest);
+        self.roomless.clear();
+        self.profile.reset(view);
+        let mut is_same = |job: &Reservation| {
+            let &Reservation { procs, start, length, .. } = job;
+            let procs = i64::from(procs);
+            if start < horizon {
+                return self.profile.reserve(procs, length) == start;
+            }
+            if !self.roomless.contains(procs, length) {
+                if self.profile.has_room_before(horizon, procs, length) {
+                    return false;
+                }
+                self.roomless.add(procs, length);
+            }
+            if start < soon {
+                self.profile.add(start, start + length, -procs);
+            }
+            true
+        };
+        reserved.iter().position(|job| !is_same(job)).unwrap_or(reserved.len())
+    }
+}

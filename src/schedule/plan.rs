@@ -1,0 +1,276 @@
+//! The plan of a scheduler that gives every waiting job a reservation: how far into the queue it was made, and which jobs
+//! start when.
+
+use super::arrivals::Arrivals;
+use super::check::Check;
+use super::limits::Limits;
+use super::order::Rank;
+use super::policy::View;
+use super::profile::Profile;
+use super::queue::Waiting;
+use super::ranked::Ranked;
+use super::reserving::{first_length, fitted_length};
+use super::rules::{Counting, Rules};
+use super::running::Running;
+use super::widths::Candidate;
+use crate::job::JobId;
+use crate::time::{Seconds, Time};
+
+/// The jobs of the queue that a plan has not reached, in their order.
+pub(super) trait Rest {
+    /// Takes the next job. Its rank is known if there is an index.
+    fn next(&mut self) -> Option<(Rank, Waiting)>;
+
+    /// The first job that the limits allow. `length` is the length that a job is fitted with, at least that of its prediction.
+    fn first_fitting(&self, limits: &Limits, length: impl Fn(JobId, Seconds) -> Seconds) -> Option<Candidate>;
+}
+
+/// A list of jobs.
+pub(super) struct Listed<'a>(pub std::slice::Iter<'a, Waiting>);
+
+impl Rest for Listed<'_> {
+    fn next(&mut self) -> Option<(Rank, Waiting)> {
+        self.0.next().map(|job| (Rank::of_arrival(job.id), *job))
+    }
+
+    fn first_fitting(&self, limits: &Limits, length: impl Fn(JobId, Seconds) -> Seconds) -> Option<Candidate> {
+        let fitted = |job: &Waiting| Candidate { length: length(job.id, job.length), ..job.into() };
+        self.0.clone().map(fitted).find(|job| limits.longest(job.procs).is_some_and(|longest| job.length <= longest))
+    }
+}
+
+/// A queue with an index.
+pub(super) struct Indexed<'a> {
+    pub jobs: Box<dyn Iterator<Item = (Rank, &'a Waiting)> + 'a>,
+    /// All jobs of the queue.
+    pub index: &'a Ranked,
+    /// The rank of the last job that was taken.
+    pub reached: Option<Rank>,
+}
+
+impl Rest for Indexed<'_> {
+    fn next(&mut self) -> Option<(Rank, Waiting)> {
+        let (rank, job) = self.jobs.next()?;
+        self.reached = Some(rank);
+        Some((rank, *job))
+    }
+
+    fn first_fitting(&self, limits: &Limits, length: impl Fn(JobId, Seconds) -> Seconds) -> Option<Candidate> {
+        let longest = |procs| limits.longest(procs);
+        let mut after = self.reached;
+        loop {
+            // By its prediction first, which is what the index knows.
+            let (rank, job) = self.index.first_after(after, longest)?;
+            let fitted = length(job.id, job.length);
+            if longest(job.procs).is_some_and(|longest| fitted <= longest) {
+                return Some(Candidate { length: fitted, ..job });
+            }
+            after = Some(rank);
+        }
+    }
+}
+
+/// The profile of free processors with the reservations made so far.
+pub(super) struct Plan {
+    counting: Counting,
+    protect: Option<Seconds>,
+    profile: Profile,
+    limits: Limits,
+    /// The reservations in the order of the queue.
+    reserved: Vec<Reservation>,
+    /// The ranks of their jobs.
+    ranks: Vec<Rank>,
+    /// An instant before which no reservation begins.
+    earliest: Time,
+    /// A length that no reservation exceeds.
+    longest: Seconds,
+    /// Whether the first job with a reservation has waited so long that it is protected.
+    is_protected: bool,
+    /// Whether the plan may be kept for the next pass.
+    is_kept: bool,
+    /// If so, what it takes for the running jobs of the next pass, in order of their ends and ids.
+    running: Vec<Running>,
+    check: Check,
+}
+
+/// The place of a waiting job in the plan.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reservation {
+    pub id: JobId,
+    pub procs: u32,
+    pub start: Time,
+    pub length: Seconds,
+}
+
+impl Reservation {
+    fn end(&self) -> Time {
+        self.start.saturating_add(self.length)
+    }
+}
+
+impl Plan {
+    pub fn new(rules: &Rules) -> Plan {
+        Plan {
+            counting: rules.running,
+            protect: rules.protect,
+            profile: Profile::default(),
+            limits: Limits::default(),
+            reserved: Vec::new(),
+            ranks: Vec::new(),
+            earliest: Time::MAX,
+            longest: 0,
+            is_protected: false,
+            is_kept: false,
+            running: Vec::new(),
+            check: Check::default(),
+        }
+    }
+
+    /// Begins a new plan, which may be kept for the next pass or not.
+    pub fn begin(&mut self, view: &View<'_>, is_kept: bool) {
+        self.profile.reset(view);
+        self.reserved.clear();
+        self.ranks.clear();
+        self.earliest = Time::MAX;
+        self.longest = 0;
+        self.is_protected = false;
+        self.is_kept = is_kept;
+        self.running.clear();
+        if is_kept {
+            self.running.extend(view.running.iter());
+        }
+    }
+
+    /// Goes on with the plan of an earlier pass, as far as a new one would be the same: the jobs whose reserved start has come
+    /// start. `until` is the rank of the first job that has come, gone or changed since then, if there is one. Returns the rank
+    /// of the last job that the plan still reaches. None if the plan is empty and must begin.
+    pub fn go_on(
+        &mut self,
+        until: Option<Rank>,
+        view: &View<'_>,
+        arrivals: &Arrivals,
+        starts: &mut Vec<JobId>,
+    ) -> Option<Rank> {
+        let most = until.map_or(self.ranks.len(), |until| self.ranks.partition_point(|rank| *rank < until));
+        let first = self.reserved[..most].first()?;
+        if self.is_protected != arrivals.has_waited(first.id, self.protect, view.now) {
+            return None;
+        }
+        self.check.compare(&self.running, view);
+        let kept = match self.check.changes.is_empty() && view.now < self.earliest {
+            true => most,
+            false => self.check.unchanged(&self.reserved[..most], self.longest, view),
+        };
+        // A plan that no longer holds for the most part is not worth being taken back.
+        if kept < self.reserved.len() / 2 {
+            return None;
+        }
+        let is_due = |job: &Reservation| job.start == view.now;
+        let any_is_due = view.now >= self.earliest && self.reserved[..kept].iter().any(is_due);
+        // The jobs before the first reservation count in another way, and the first reservation decides on the protection.
+        if any_is_due && (self.counting == Counting::Estimate || self.protect.is_some()) {
+            return None;
+        }
+        self.profile.advance(view.now);
+        for job in &self.reserved[kept..] {
+            self.profile.add(job.start, job.end(), i64::from(job.procs));
+        }
+        self.check.changes.iter().for_each(|&(end, procs)| self.profile.add(view.now, end, procs));
+        self.reserved.truncate(kept);
+        self.ranks.truncate(kept);
+        self.running.clear();
+        self.running.extend(view.running.iter());
+        let reached = self.ranks.last().copied();
+        debug_assert!(any_is_due || self.profile.free_now() == view.free, "the plan counts with the machine as it is");
+        if any_is_due {
+            self.start_due(view.now, starts);
+        }
+        reached
+    }
+
+    /// Starts the jobs whose reserved start is now.
+    fn start_due(&mut self, now: Time, starts: &mut Vec<JobId>) {
+        let mut stays = self.reserved.iter().map(|job| job.start != now);
+        self.ranks.retain(|_| stays.next() == Some(true));
+        for &Reservation { id, procs, start, length } in self.reserved.iter().filter(|job| job.start == now) {
+            starts.push(id);
+            insert(&mut self.running, Running { id, procs, end: start + length });
+        }
+        self.reserved.retain(|job| job.start != now);
+        self.earliest = self.reserved.iter().map(|job| job.start).min().unwrap_or(Time::MAX);
+    }
+
+    /// Makes reservations for the rest of the queue, in its order, until no other job can start now. The reservations of the
+    /// jobs after that have no effect on this pass.
+    pub fn reserve(&mut self, view: &View<'_>, arrivals: &Arrivals, rest: &mut impl Rest, starts: &mut Vec<JobId>) {
+        loop {
+            self.profile.limits(&mut self.limits);
+            let fitted = |id, length| fitted_length(self.is_protected, arrivals, id, length);
+            // Limits only get tighter. So no job before this one can start now.
+            let Some(fitting) = rest.first_fitting(&self.limits, fitted) else { return };
+            while let Some((rank, job)) = rest.next() {
+                let start = self.place(rank, &job, view, arrivals, starts);
+                let is_near = start < view.now + fitting.length;
+                if job.id == fitting.id || is_near && !self.profile.has_room_now(fitting.procs, fitting.length) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Starts a job or makes a reservation for it. Returns its start.
+    fn place(
+        &mut self,
+        rank: Rank,
+        job: &Waiting,
+        view: &View<'_>,
+        arrivals: &Arrivals,
+        starts: &mut Vec<JobId>,
+    ) -> Time {
+        let length = match self.reserved.is_empty() {
+            true => first_length(self.counting, arrivals, job, &self.profile),
+            false => fitted_length(self.is_protected, arrivals, job.id, job.length),
+        };
+        let &Waiting { id, procs, .. } = job;
+        let start = self.profile.reserve(i64::from(procs), length);
+        if start == view.now {
+            starts.push(id);
+            if self.is_kept {
+                insert(&mut self.running, Running { id, procs, end: start + length });
+            }
+            return start;
+        }
+        if self.reserved.is_empty() {
+            self.is_protected = arrivals.has_waited(id, self.protect, view.now);
+        }
+        self.reserved.push(Reservation { id, procs, start, length });
+        self.ranks.push(rank);
+        self.earliest = self.earliest.min(start);
+        self.longest = self.longest.max(length);
+        start
+    }
+
+    /// The starts reserved for these jobs, which are the first of the queue. See [`super::Policy::reservations`]. The plan must
+    /// begin anew afterwards.
+    pub fn list<'a>(
+        &mut self,
+        view: &View<'_>,
+        arrivals: &Arrivals,
+        jobs: impl Iterator<Item = &'a Waiting>,
+        reserved: &mut Vec<(JobId, Time)>,
+    ) {
+        self.profile.reset(view);
+        let mut is_protected = false;
+        for (at, job) in jobs.enumerate() {
+            let length = fitted_length(is_protected, arrivals, job.id, job.length);
+            reserved.push((job.id, self.profile.reserve(i64::from(job.procs), length)));
+            is_protected |= at == 0 && arrivals.has_waited(job.id, self.protect, view.now);
+        }
+    }
+}
+
+/// Inserts a job into a list in order of ends and ids.
+fn insert(running: &mut Vec<Running>, job: Running) {
+    let at = running.partition_point(|other| (other.end, other.id) < (job.end, job.id));
+    running.insert(at, job);
+}
