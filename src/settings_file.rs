@@ -18,6 +18,10 @@ const MIB: usize = 1 << 20;
 pub const MOST_OF_TEMPLATES: usize = MIB;
 /// The maximum size of a file of sites, in bytes.
 pub const MOST_OF_SITES: usize = MIB;
+/// The maximum size of a slurm.conf, in bytes.
+pub const MOST_OF_SLURM_CONF: usize = MIB;
+/// The maximum size of a file of shares, in bytes.
+pub const MOST_OF_SHARES: usize = MIB;
 /// The maximum size of the grid of a sweep, in bytes. It may list many logs.
 pub const MOST_OF_GRID: usize = 64 * MIB;
 

@@ -5,12 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::{ArgMatches, Args};
 
+use super::SLURM_CONF;
 use super::failure::UsageError;
 use super::log::{LogArgs, read_log};
 use super::notes::report_cleaning;
 use super::options::{self, SettingList};
 use super::output_options::{Format, OutputFiles, OutputOptions};
 use super::progress::Progress;
+use super::slurm_conf;
 use super::stderr::{note, warning};
 use crate::experiment::{SettingRun, Settings, what_draws};
 use crate::fidelity::{
@@ -69,7 +71,7 @@ pub fn with_options(command: clap::Command) -> clap::Command {
     let command = options::add_named(command, &["scheduler", "predictor"]);
     let command = options::add(command, &[Log, Reading, Estimates, Engine]);
     let command = options::add_named(command, &["from", "to", "first", "warmup", "cooldown"]);
-    options::with_lists(command)
+    slurm_conf::add(options::with_lists(command), SLURM_CONF)
         .mut_arg("scheduler", |argument| argument.default_value(DEFAULT_SCHEDULERS))
         .mut_arg("predictor", |argument| argument.default_value(DEFAULT_PREDICTOR))
 }
@@ -95,7 +97,8 @@ struct Schedule {
 }
 
 pub fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
-    let SettingList { options: settings, swept } = options::read_settings(matches)?;
+    let SettingList { options: settings, swept } =
+        options::read_settings(matches, slurm_conf::read(matches, quiet)?.as_ref())?;
     for (seed, value) in options::idle_seeds(matches, &settings[0]) {
         warning(format_args!("--{seed} {value} has no effect without {}", what_draws(seed)));
     }

@@ -12,7 +12,7 @@ use crate::report::{Output, write_names};
 use crate::trace::{Log, ReadOptions, Source, TraceError, Workload, demo, read};
 
 /// The log that a command reads: `sim wait ctc.swf` and `sim wait --trace ctc.swf` are the same.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct LogArgs {
     /// The log, plain, .gz or .zst; - for standard input [default: the embedded log]
     #[arg(value_name = "LOG", conflicts_with = "trace", display_order = 0)]

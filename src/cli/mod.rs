@@ -37,6 +37,7 @@ mod report;
 mod reproduce;
 mod search;
 mod simulate;
+mod slurm_conf;
 mod stderr;
 mod sweep;
 mod trace;
@@ -87,6 +88,7 @@ const EXAMPLES: &str = "Examples:
   sim report KTH.swf --out report.html                charts of all this, as one page for a browser
   sim recommend KTH.swf                               what to use instead of easy/estimate, and what it brings
   sim fidelity KTH.swf                                which scheduler comes nearest to the site's own?
+  sim sacct.txt --slurm-conf slurm.conf               under the scheduler of a site with Slurm
   sim sweep --trace KTH.swf,CTC.swf --predictor estimate,ruh,easy++ --out study
   sim search CTC.swf --out ctc.templates              which past jobs predict best
   sim NASA.swf --estimates tsafrir                    a log without estimates, with estimates of a model
@@ -140,6 +142,8 @@ enum Command {
     Man(man::ManArgs),
 }
 
+const SLURM_CONF: &str = "Take the keys of the scheduler slurm from this slurm.conf; without --scheduler, slurm is used; see `sim help slurm`";
+
 /// The command line, with the options of experiments added to the commands that use them.
 fn command() -> clap::Command {
     use Section::{Engine, Estimates, Log, Metrics, Reading, Run, Shape};
@@ -153,22 +157,23 @@ fn command() -> clap::Command {
     };
     // These are added first, so that help shows them first.
     let experiment = options::add(clap::Command::new("sim"), &[Run, Log, Reading, Estimates, Shape, Engine, Metrics]);
-    let experiment = options::with_lists(experiment);
+    let experiment = slurm_conf::add(options::with_lists(experiment), SLURM_CONF);
     let command = <Cli as clap::Args>::augment_args(experiment)
         .mut_subcommand("trace", trace)
         .mut_subcommand("sweep", |command| {
             let command = command.mut_subcommand("status", |status| listing(status, "the state"));
             let command = command.mut_subcommand("merge", reporting).mut_subcommand("report", reporting);
-            printing(sweep::with_lists(command), "the results").display_order(0)
+            slurm_conf::add(printing(sweep::with_lists(command), "the results"), SLURM_CONF).display_order(0)
         })
         .mut_subcommand("recommend", |command| {
             let command = options::add(printing(command, "the answer"), &[Log, Reading, Estimates, Engine]);
-            options::add_named(command, &["from", "to", "first", "load", "bsld-threshold"])
+            let command = options::add_named(command, &["from", "to", "first", "load", "bsld-threshold"]);
+            slurm_conf::add(command, "Take what the site uses now from its slurm.conf; see `sim help slurm`")
         })
         .mut_subcommand("fidelity", |command| fidelity::with_options(printing(command, "the figures")))
         .mut_subcommand("report", |command| {
             let sections = &[Run, Log, Reading, Estimates, Shape, Engine, Metrics];
-            options::with_lists(options::add(reporting(command), sections))
+            slurm_conf::add(options::with_lists(options::add(reporting(command), sections)), SLURM_CONF)
         })
         .mut_subcommand("reproduce", |command| command.mut_subcommands(|study| printing(study, "the figures")))
         .mut_subcommand("meta", |command| options::add(command, &[Log, Reading, Estimates, Shape, Engine, Metrics]))
@@ -176,7 +181,8 @@ fn command() -> clap::Command {
             options::add(printing(command, "the comparison"), &[Log, Reading, Estimates, Shape])
         })
         .mut_subcommand("wait", |command| {
-            options::add(printing(command, "the figures"), &[Log, Reading, Estimates, Shape])
+            let command = options::add(printing(command, "the figures"), &[Log, Reading, Estimates, Shape]);
+            slurm_conf::add(command, SLURM_CONF)
         })
         .mut_subcommand("predict", |command| options::add(command, &[Log, Reading]))
         .mut_subcommand("compare", |command| printing(command, "the differences"))

@@ -7,6 +7,7 @@ use crate::experiment::{OPTIONS, OptionForm, Options, Section, refuse_overruled}
 use crate::predict;
 use crate::report::{Cell, swept_cells};
 use crate::schedule;
+use crate::schedule::slurm::conf::SlurmConf;
 use crate::spec::{Spec, SpecError, expand, explain, parse_list};
 use crate::text::printable_lines;
 
@@ -85,12 +86,18 @@ pub struct SettingList {
     pub swept: Vec<Vec<(String, Cell)>>,
 }
 
-/// The settings that the arguments give.
-pub fn read_settings(matches: &ArgMatches) -> Result<SettingList, SpecError> {
+/// The settings that the arguments give. The scheduler `slurm` has the keys of `conf`, and is the default if there is one.
+pub fn read_settings(matches: &ArgMatches, conf: Option<&SlurmConf>) -> Result<SettingList, SpecError> {
     let mut settings = vec![(read_without(matches, &LISTS.map(|list| list.name))?, Vec::new())];
     for ListOption { name, parse, set } in LISTS {
-        let texts = matches.get_many::<String>(name).into_iter().flatten();
-        let list = parse_list(name, texts.map(String::as_str), parse)?;
+        let mut texts: Vec<String> = matches.get_many::<String>(name).into_iter().flatten().cloned().collect();
+        if let (Some(conf), "scheduler") = (conf, name) {
+            texts = match is_given(matches, name) {
+                true => texts.iter().map(|text| conf.complete_list(text)).collect::<Result<_, _>>()?,
+                false => vec![conf.scheduler().to_string()],
+            };
+        }
+        let list = parse_list(name, texts.iter().map(String::as_str), parse)?;
         let with = |(options, swept): &(Options, Vec<_>), at: usize| {
             let (mut options, mut swept) = (options.clone(), swept.clone());
             set(&mut options, list.items[at].clone());

@@ -22,7 +22,7 @@ pub enum Format {
 }
 
 /// The options of a command that computes in threads and prints a result.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct OutputOptions {
     /// The number of threads; results do not depend on it [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Output")]

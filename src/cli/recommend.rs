@@ -9,12 +9,15 @@ use super::log::{LogArgs, read_workload};
 use super::options;
 use super::output_options::OutputOptions;
 use super::progress::Progress;
+use super::slurm_conf;
 use super::stderr::{note, warning};
 use crate::experiment::Setting;
 use crate::metrics::Column;
 use crate::recommend::{
-    Guard, Question, Work, default_candidates, figure, recommendation_cells, runs_in_words, write_recommendation,
+    Guard, Question, Work, candidates_under, default_candidates, figure, recommendation_cells, runs_in_words,
+    write_recommendation,
 };
+use crate::schedule::slurm::conf::SlurmConf;
 use crate::spec::{SpecError, expand, explain};
 use crate::text::counted;
 
@@ -24,6 +27,7 @@ use crate::text::counted;
   sim recommend site.log --present sjbf/easy++ --objective wait --guard wait_max=2x
   sim recommend CTC.swf --candidates 'sjbf/ruh:window=1..5,easy/kin' --out study --format csv
   sim recommend CTC.swf --guard wait_max=1.5x --guard users_lose_pct=10
+  sim recommend sacct.txt --slurm-conf /etc/slurm/slurm.conf      predictions in the site's own Slurm
 
 Candidates compete on the first part of the log. The winner is judged once on the rest, on shaken copies of the log. The answer
 may be to keep what you have.")]
@@ -102,9 +106,30 @@ fn parse_candidates(text: &str) -> Result<Candidates, SpecError> {
     all.map(Candidates).map_err(|SpecError(why)| SpecError(explain(text, why, &|value| parse(value).is_ok())))
 }
 
+/// The present setting and the candidates, with the keys of a slurm.conf where they use `slurm`. With such a file, the present
+/// setting is by default the scheduler that it means, and the candidates are the default predictors under that scheduler.
+fn with_conf(
+    args: &RecommendArgs,
+    conf: Option<&SlurmConf>,
+    has_present: bool,
+) -> Result<(Setting, Vec<Setting>), SpecError> {
+    let given = args.candidates.as_ref().map(|Candidates(given)| given.clone());
+    let Some(conf) = conf else {
+        return Ok((args.present.clone(), given.unwrap_or_else(default_candidates)));
+    };
+    let complete = |setting: &Setting| -> Result<Setting, SpecError> {
+        Ok(Setting { scheduler: conf.complete(&setting.scheduler)?, ..setting.clone() })
+    };
+    let present = match has_present {
+        true => complete(&args.present)?,
+        false => Setting { scheduler: conf.scheduler(), ..args.present.clone() },
+    };
+    let candidates = given.unwrap_or_else(|| candidates_under("slurm:running=prediction"));
+    Ok((present, candidates.iter().map(complete).collect::<Result<_, _>>()?))
+}
+
 /// The candidates, without those that are given twice and without the present setting.
-fn candidates(given: Option<&Candidates>, present: &Setting) -> Vec<Setting> {
-    let all = given.map_or_else(default_candidates, |Candidates(given)| given.clone());
+fn distinct(all: Vec<Setting>, present: &Setting) -> Vec<Setting> {
     let mut seen = vec![present.in_full()];
     let mut is_new = |setting: &Setting| {
         let is_new = !seen.contains(&setting.in_full());
@@ -116,7 +141,9 @@ fn candidates(given: Option<&Candidates>, present: &Setting) -> Vec<Setting> {
 
 pub fn execute(args: &RecommendArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     let options = options::read(matches)?;
-    let candidates = candidates(args.candidates.as_ref(), &args.present);
+    let conf = slurm_conf::read(matches, quiet)?;
+    let (present, candidates) = with_conf(args, conf.as_ref(), options::is_given(matches, "present"))?;
+    let candidates = distinct(candidates, &present);
     if candidates.is_empty() {
         return Err(UsageError("there is no candidate besides the present setting".to_string()).into());
     }
@@ -130,7 +157,7 @@ pub fn execute(args: &RecommendArgs, matches: &ArgMatches, quiet: bool) -> anyho
         trace: args.log.given().map(str::to_string),
         jobs: workload.jobs.len(),
         options,
-        present: args.present.clone(),
+        present,
         candidates,
         choose: args.choose,
         objective: args.objective.0,

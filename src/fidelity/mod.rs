@@ -19,7 +19,7 @@ pub use tables::{
 
 /// The schedulers that are compared if none is given: each kind that there is, and EASY with the orders of the queue that sites
 /// use most: short jobs, wide jobs, and jobs that have waited long for their length first.
-pub const DEFAULT_SCHEDULERS: &str = "fcfs,easy,sjbf,conservative,easy:queue=spf,easy:queue=lqf,easy:queue=expf";
+pub const DEFAULT_SCHEDULERS: &str = "fcfs,easy,sjbf,conservative,slurm,easy:queue=spf,easy:queue=lqf,easy:queue=expf";
 
 /// The predictor that is used if none is given. A site plans with the estimates of its users.
 pub const DEFAULT_PREDICTOR: &str = "estimate";

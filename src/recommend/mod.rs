@@ -27,8 +27,15 @@ const PREDICTORS: [&str; 11] =
 
 /// What competes if no candidates are given.
 pub fn default_candidates() -> Vec<Setting> {
-    let pair = |scheduler, predictor| Setting::parse(scheduler, predictor).expect("a valid setting");
-    SCHEDULERS.into_iter().flat_map(|scheduler| PREDICTORS.map(|predictor| pair(scheduler, predictor))).collect()
+    SCHEDULERS.into_iter().flat_map(candidates_under).collect()
+}
+
+/// The default predictors under one scheduler.
+///
+/// # Panics
+/// If it is not the spec of a scheduler.
+pub fn candidates_under(scheduler: &str) -> Vec<Setting> {
+    PREDICTORS.map(|predictor| Setting::parse(scheduler, predictor).expect("a valid setting")).to_vec()
 }
 
 /// What is asked.

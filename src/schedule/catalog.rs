@@ -6,10 +6,12 @@ use super::policy::Policy;
 use super::replay::{self, Replay};
 use super::reserving::Reserving;
 use super::rules::{self, Rules};
+use super::slurm;
 use crate::job::Job;
 use crate::spec::{Form, Spec, SpecError};
 
-/// Builds the scheduler of a spec for these jobs. Only `replay` reads them, for the waits in the log.
+/// Builds the scheduler of a spec for these jobs. Only `replay` reads them, for the waits in the log, and `slurm`, for the users
+/// with a share.
 type Build = fn(&Spec, &[Job]) -> Box<dyn Policy>;
 
 /// To add a scheduler, add a line here.
@@ -21,6 +23,7 @@ const CATALOG: &[(&Form, Build)] = &[
     (&rules::EASY, |spec, _| Rules::of(spec).policy()),
     (&rules::SJBF, |spec, _| Rules::of(spec).policy()),
     (&rules::CONSERVATIVE, |spec, _| Rules::of(spec).policy()),
+    (&slurm::FORM, slurm::build),
     (&replay::FORM, |_, jobs| Box::new(Replay::new(jobs))),
 ];
 
@@ -44,6 +47,11 @@ pub fn parse(text: &str) -> Result<Spec, SpecError> {
 pub fn build(spec: &Spec, jobs: &[Job]) -> Box<dyn Policy> {
     let entry = CATALOG.iter().find(|(form, _)| form.name == spec.name());
     (entry.expect("a spec of a scheduler").1)(spec, jobs)
+}
+
+/// Whether the scheduler is Slurm's and plans with estimates alone, so that predictions change no start.
+pub fn is_slurm_by_estimates(spec: &Spec) -> bool {
+    spec.name() == slurm::FORM.name && spec.text("running") == "estimate"
 }
 
 /// Whether this is the replay of the log's own schedule, which needs the waits in the log.

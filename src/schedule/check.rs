@@ -15,6 +15,8 @@ use crate::time::{Seconds, Time};
 /// on they leave the same. As long as the jobs before it in the queue have the same places, a job has the same place as well,
 /// unless there is now a place for it before the horizon, or its place before the horizon is not the first one any more. A place
 /// before the horizon ends soon after it. So of the other reservations only those matter that begin soon after the horizon.
+///
+/// To leave out more of those from the horizon on would let the check see changes where there are none. It would not hide any.
 #[derive(Default)]
 pub(super) struct Check {
     /// Ends of running jobs and the processors that are added until then: positive for jobs that do not run any more or do

@@ -28,6 +28,7 @@ mod reserving;
 mod rules;
 mod running;
 mod scan_index;
+pub mod slurm;
 mod widths;
 
 pub use conservative::Conservative;

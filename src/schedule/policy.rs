@@ -21,11 +21,18 @@ pub trait Policy: Send {
     /// arrival. Orders of the queue may count from it.
     fn set_first_submission(&mut self, _submit: Time) {}
 
+    /// The Unix time of the instant 0, or 0 if it is not known. Called before the first arrival. For policies that round times
+    /// as the clock shows them.
+    fn set_unix_start(&mut self, _unix_start: Time) {}
+
     /// A job arrives. Called before the pass. Most policies need only the view and ignore this.
     fn on_arrival(&mut self, _id: JobId, _job: &Submission) {}
 
     /// The prediction of a waiting job has changed since its arrival. For policies that keep an index of the queue.
     fn on_prediction(&mut self, _job: &Waiting) {}
+
+    /// A running job ends. Called before the pass. For policies that keep a list of the processors of each job.
+    fn on_termination(&mut self, _id: JobId, _now: Time) {}
 
     /// A waiting job was cancelled. For policies that keep an index of the queue.
     fn on_cancellation(&mut self, _job: &Waiting) {}

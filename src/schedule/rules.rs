@@ -121,7 +121,7 @@ pub const SJBF: Form = Form {
 
 pub const CONSERVATIVE: Form = Form {
     name: "conservative",
-    about: "every waiting job has a reservation, as if recomputed at each pass: 100,000 jobs with queues of up to 7,000 jobs take 14 s",
+    about: "every waiting job has a reservation, as if recomputed at each pass: 100,000 jobs with queues of up to 7,000 jobs take 20 s",
     keys: &[RUNNING],
 };
 

@@ -242,6 +242,11 @@ impl Spec {
         own.chain(self.others())
     }
 
+    /// The keys of the form that were written, with their values, without quotes.
+    pub fn written(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.keys().zip(&self.written).filter(|(_, is_written)| **is_written).map(|(pair, _)| pair)
+    }
+
     /// The keys that the form does not have, in order of their names, with their values. See [`Kind::Others`].
     pub fn others(&self) -> impl Iterator<Item = (&str, &str)> {
         self.others.iter().map(|(name, value)| (name.as_str(), value.as_str()))

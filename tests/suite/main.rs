@@ -37,6 +37,7 @@ mod outside;
 #[cfg(unix)]
 mod pbs;
 mod plain;
+mod plain_slurm;
 mod production;
 mod production_events;
 mod queue;
@@ -56,6 +57,11 @@ mod slow_predictors;
 mod slow_waits;
 #[cfg(unix)]
 mod slurm;
+#[cfg(unix)]
+mod slurm_cluster;
+mod slurm_conf;
+#[cfg(unix)]
+mod slurm_record;
 mod support;
 mod sweep;
 #[cfg(unix)]

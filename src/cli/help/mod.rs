@@ -57,6 +57,12 @@ const TOPICS: &[Topic] = &[
         text: include_str!("schedulers.md"),
     },
     Topic {
+        name: "slurm",
+        about: "Slurm's own scheduler, your slurm.conf, and how it was checked against the daemon",
+        command: None,
+        text: include_str!("slurm.md"),
+    },
+    Topic {
         name: "predictors",
         about: "the predictors of runtimes with all their keys",
         command: None,

@@ -15,6 +15,7 @@ use super::output_options::OutputOptions;
 use super::places::refuse_collisions;
 use super::simulate::PLAIN_EASY;
 use super::simulate::runs::{Results, Wanted};
+use super::slurm_conf;
 use super::stderr::{note, warning};
 use crate::experiment::{Options, Setting, Settings, what_draws};
 use crate::report::html::{ComparisonReport, GanttColors, GanttData};
@@ -87,9 +88,13 @@ impl Window {
 }
 
 pub fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
-    let SettingList { options: mut settings, .. } = options::read_settings(matches)?;
+    let SettingList { options: mut settings, .. } =
+        options::read_settings(matches, slurm_conf::read(matches, quiet)?.as_ref())?;
     for (seed, value) in options::idle_seeds(matches, &settings[0]) {
         warning(format_args!("--{seed} {value} has no effect without {}", what_draws(seed)));
+    }
+    if !quiet {
+        slurm_conf::note_idle_predictor(matches, &settings);
     }
     if !options::is_given(matches, "baseline") {
         set_default_baseline(&mut settings)?;

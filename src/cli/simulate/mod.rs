@@ -13,6 +13,7 @@ use super::log::{log_or_demo, read_log, write_names_of};
 use super::notes::report_cleaning;
 use super::options::{self, SettingList};
 use super::output_options::{Format, OutputOptions};
+use super::slurm_conf;
 use super::stderr::{note, warning};
 use crate::experiment::{Setting, Settings, what_draws};
 use crate::metrics::GroupBy;
@@ -97,9 +98,13 @@ impl SimulateArgs {
 }
 
 pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
-    let SettingList { options: mut settings, swept } = options::read_settings(matches)?;
+    let SettingList { options: mut settings, swept } =
+        options::read_settings(matches, slurm_conf::read(matches, quiet)?.as_ref())?;
     for (seed, value) in options::idle_seeds(matches, &settings[0]) {
         warning(format_args!("--{seed} {value} has no effect without {}", what_draws(seed)));
+    }
+    if !quiet {
+        slurm_conf::note_idle_predictor(matches, &settings);
     }
     if args.trace.is_none() && !options::is_given(matches, "baseline") {
         let baseline = Setting::parse_pair(PLAIN_EASY)?;

@@ -19,9 +19,11 @@ use crate::cli::output_options::{Format, OutputOptions, PrintOptions};
 use crate::cli::places::refuse_collisions;
 use crate::cli::plain_arguments::{PlainArguments, refuse_unknown_word};
 use crate::cli::progress::Progress;
+use crate::cli::slurm_conf;
 use crate::cli::stderr::{note, warning};
 use crate::experiment::{OPTIONS, OptionForm, what_draws};
 use crate::report::{Cell, JsonRows, Output, counted, counted_as, csv_line, grouped};
+use crate::schedule::slurm::conf::SlurmConf;
 use crate::settings_file::{MOST_OF_GRID, read_text};
 use crate::spec::quote;
 use crate::sweep::{
@@ -136,7 +138,10 @@ pub fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
         Some(SweepCommand::Report(args)) => return report::execute(args, quiet),
         None => {}
     }
-    let lists = lists(args, matches)?;
+    let mut lists = lists(args, matches)?;
+    if let Some(conf) = slurm_conf::read(matches, quiet)? {
+        complete_schedulers(&mut lists, &conf)?;
+    }
     let given = match lists.is_empty() {
         // Without lists a new sweep is one run of the embedded log, and a resumed sweep uses its own grid.
         true if args.is_resuming() => None,
@@ -261,6 +266,20 @@ fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<GridList>
         }
     }
     Ok(lists)
+}
+
+/// Gives the schedulers of a grid the keys of a slurm.conf. Without a list of schedulers, its own is the only one.
+fn complete_schedulers(lists: &mut Vec<GridList>, conf: &SlurmConf) -> anyhow::Result<()> {
+    const NAME: &str = "scheduler";
+    match lists.iter_mut().find(|list| list.name == NAME) {
+        Some(list) => {
+            for text in &mut list.texts {
+                text.text = conf.complete_list(&text.text)?;
+            }
+        }
+        None => lists.push(GridList::new(NAME, [conf.scheduler().to_string()])),
+    }
+    Ok(())
 }
 
 fn dry_run(grid: &Grid, print: &PrintOptions, quiet: bool) -> anyhow::Result<()> {

@@ -17,6 +17,7 @@ use super::notes::report_cleaning;
 use super::options;
 use super::output_options::{OutputFiles, OutputOptions};
 use super::progress::Progress;
+use super::slurm_conf;
 use super::stderr::note;
 use super::width;
 use crate::experiment::{Options, simulate};
@@ -35,7 +36,7 @@ use codes::Codes;
 use live::History;
 use question::{Question, parse_question};
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   sim wait CTC.swf.gz                                     four methods on the log's own waits
   sim wait CTC.swf.gz --method knn,ibl:k=5 --format csv
@@ -172,6 +173,14 @@ pub fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
     }
     let methods = parse_list("method", [args.method.as_str()], WaitMethod::parse)?;
     let outputs = args.outputs()?;
+    let mut args = args.clone();
+    if let Some(conf) = slurm_conf::read(matches, quiet)? {
+        args.scheduler = match options::is_given(matches, "scheduler") {
+            true => conf.complete(&args.scheduler)?,
+            false => conf.scheduler(),
+        };
+    }
+    let args = &args;
     let options =
         Options { scheduler: args.scheduler.clone(), predictor: args.predictor.clone(), ..options::read(matches)? };
     if args.queue.as_deref() == Some("-") && args.log.given() == Some("-") {

@@ -101,7 +101,7 @@ impl<O: Observer> Simulation<O> {
     /// As [`Simulation::new`], with an additional observer.
     pub fn observed(
         procs: u32,
-        policy: Named<dyn Policy>,
+        mut policy: Named<dyn Policy>,
         predictor: Named<dyn Predictor>,
         options: EngineOptions,
         observer: O,
@@ -110,6 +110,7 @@ impl<O: Observer> Simulation<O> {
         board.set_now(Time::MIN);
         let machine = Machine::new(procs, options.inflate, policy.value.counts_running_by_estimates());
         board.set_unix_start(options.unix_start.unwrap_or(0));
+        policy.value.set_unix_start(options.unix_start.unwrap_or(0));
         Simulation {
             predictor,
             policy,
@@ -320,6 +321,7 @@ impl<O: Observer> Simulation<O> {
         let (time, job) = (self.board.board().now(), Placed { id, place });
         self.observers.on_end(&End { time, job, submission, runtime, prediction, misses });
         self.machine.release(id, start, self.counted_length(place));
+        self.policy.value.on_termination(id, time);
         self.board.set_stage_at(place, Stage::Gone);
         self.pass_due = true;
         self.predictor.value.on_termination(id, runtime, self.board.board_mut());

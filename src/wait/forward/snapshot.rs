@@ -156,6 +156,14 @@ impl Policy for WithSubmissions {
         self.policy.set_first_submission(submit);
     }
 
+    fn set_unix_start(&mut self, unix_start: Time) {
+        self.policy.set_unix_start(unix_start);
+    }
+
+    fn on_termination(&mut self, id: JobId, now: Time) {
+        self.policy.on_termination(id, now);
+    }
+
     fn on_arrival(&mut self, id: JobId, job: &Submission) {
         self.policy.on_arrival(id, &Submission { submit: self.submits[id.index()], ..*job });
     }

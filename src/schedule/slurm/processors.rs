@@ -1,0 +1,320 @@
+//! Sets of processors: numbered ones, of which a job takes consecutive runs, or a pool in which only their number counts.
+
+use std::sync::Arc;
+
+use super::bits::Bits;
+use super::runs::Runs;
+
+/// A set of processors. A job's share of it is what the job runs on or has reserved.
+pub(super) trait Processors: Clone {
+    /// The processors of one job.
+    type Share: Clone;
+
+    /// All processors of a machine.
+    fn all(procs: u32) -> Self;
+
+    /// The number of processors.
+    fn count(&self) -> u32;
+
+    /// The number of processors that are also in `other`.
+    fn common(&self, other: &Self) -> u32;
+
+    /// Keeps the processors that are also in `other`.
+    fn keep(&mut self, other: &Self);
+
+    /// Whether all processors are also in `other`.
+    fn is_within(&self, other: &Self) -> bool;
+
+    /// Adds the processors of a share, none of which is in the set.
+    fn add(&mut self, share: &Self::Share);
+
+    /// Removes the processors of a share.
+    fn remove(&mut self, share: &Self::Share);
+
+    /// Whether any processor of a share is in the set.
+    fn meets(&self, share: &Self::Share) -> bool;
+
+    /// Whether all processors of a share are in the set.
+    fn holds(&self, share: &Self::Share) -> bool;
+
+    /// The share that a job of `procs` processors gets. The set has at least as many.
+    fn choose(&self, procs: u32) -> Self::Share;
+}
+
+/// Consecutive processors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    pub first: u32,
+    pub length: u32,
+}
+
+/// Processors in the order of their numbers. All sets of one machine are of the same kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Numbered {
+    /// Of an ordinary machine.
+    Few(Bits),
+    /// Of a very large machine.
+    Many(Runs),
+}
+
+impl Numbered {
+    /// The largest machine whose processors are bits.
+    const MOST_BITS: u32 = 1 << 17;
+    const ONE_KIND: &str = "all sets of one machine are of the same kind";
+
+    /// No processors, of a machine that has this number.
+    pub fn none(procs: u32) -> Numbered {
+        match procs <= Self::MOST_BITS {
+            true => Numbered::Few(Bits::none(procs)),
+            false => Numbered::Many(Runs::default()),
+        }
+    }
+
+    fn runs(&self) -> Vec<Run> {
+        match self {
+            Numbered::Few(set) => set.runs(),
+            Numbered::Many(set) => set.runs(),
+        }
+    }
+}
+
+impl Processors for Numbered {
+    type Share = Arc<[Run]>;
+
+    fn all(procs: u32) -> Self {
+        let mut set = Numbered::none(procs);
+        set.add(&[Run { first: 0, length: procs }].into());
+        set
+    }
+
+    fn count(&self) -> u32 {
+        match self {
+            Numbered::Few(set) => set.count(),
+            Numbered::Many(set) => set.count(),
+        }
+    }
+
+    fn common(&self, other: &Self) -> u32 {
+        match (self, other) {
+            (Numbered::Few(set), Numbered::Few(other)) => set.common(other),
+            (Numbered::Many(set), Numbered::Many(other)) => set.common(other),
+            _ => unreachable!("{}", Self::ONE_KIND),
+        }
+    }
+
+    fn keep(&mut self, other: &Self) {
+        match (self, other) {
+            (Numbered::Few(set), Numbered::Few(other)) => set.keep(other),
+            (Numbered::Many(set), Numbered::Many(other)) => set.keep(other),
+            _ => unreachable!("{}", Self::ONE_KIND),
+        }
+    }
+
+    fn is_within(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Numbered::Few(set), Numbered::Few(other)) => set.is_within(other),
+            (Numbered::Many(set), Numbered::Many(other)) => set.is_within(other),
+            _ => unreachable!("{}", Self::ONE_KIND),
+        }
+    }
+
+    fn add(&mut self, share: &Arc<[Run]>) {
+        match self {
+            Numbered::Few(set) => set.add(share),
+            Numbered::Many(set) => set.add(share),
+        }
+    }
+
+    fn remove(&mut self, share: &Arc<[Run]>) {
+        match self {
+            Numbered::Few(set) => set.remove(share),
+            Numbered::Many(set) => set.remove(share),
+        }
+    }
+
+    fn meets(&self, share: &Arc<[Run]>) -> bool {
+        match self {
+            Numbered::Few(set) => set.meets(share),
+            Numbered::Many(set) => set.meets(share),
+        }
+    }
+
+    fn holds(&self, share: &Arc<[Run]>) -> bool {
+        match self {
+            Numbered::Few(set) => set.holds(share),
+            Numbered::Many(set) => set.holds(share),
+        }
+    }
+
+    /// The shortest sufficient run of consecutive processors, lowest numbers first. If none is long enough: the longest
+    /// run, and then again for the other processors.
+    fn choose(&self, procs: u32) -> Arc<[Run]> {
+        let mut runs = self.runs();
+        // Longest first. The sort is stable, so runs of one length stay in the order of their numbers.
+        runs.sort_by_key(|run| std::cmp::Reverse(run.length));
+        let mut share = Vec::new();
+        let mut needed = procs;
+        let mut left = runs.as_slice();
+        while let [longest, others @ ..] = left
+            && longest.length < needed
+        {
+            share.push(*longest);
+            needed -= longest.length;
+            left = others;
+        }
+        let sufficient = left.partition_point(|run| run.length >= needed);
+        let shortest = left[sufficient - 1].length;
+        let at = left.partition_point(|run| run.length > shortest);
+        share.push(Run { first: left[at].first, length: needed });
+        share.into()
+    }
+}
+
+/// The number of processors in a pool, where one is as good as another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pooled(u32);
+
+impl Processors for Pooled {
+    type Share = u32;
+
+    fn all(procs: u32) -> Self {
+        Pooled(procs)
+    }
+
+    fn count(&self) -> u32 {
+        self.0
+    }
+
+    fn common(&self, other: &Self) -> u32 {
+        self.0.min(other.0)
+    }
+
+    fn keep(&mut self, other: &Self) {
+        self.0 = self.0.min(other.0);
+    }
+
+    fn is_within(&self, other: &Self) -> bool {
+        self.0 <= other.0
+    }
+
+    fn add(&mut self, share: &u32) {
+        self.0 += share;
+    }
+
+    fn remove(&mut self, share: &u32) {
+        // A reservation of at least one step can overlap the next one, see `Space::reserve`.
+        self.0 = self.0.saturating_sub(*share);
+    }
+
+    fn meets(&self, _share: &u32) -> bool {
+        true
+    }
+
+    fn holds(&self, share: &u32) -> bool {
+        *share <= self.0
+    }
+
+    fn choose(&self, procs: u32) -> u32 {
+        procs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::stream;
+    use rand::RngExt;
+
+    /// Of both kinds.
+    fn sets(procs: u32, runs: &[(u32, u32)]) -> [Numbered; 2] {
+        let share = runs.iter().map(|&(first, length)| Run { first, length }).collect();
+        let mut sets = [Numbered::Few(Bits::none(procs)), Numbered::Many(Runs::default())];
+        sets.iter_mut().for_each(|set| set.add(&share));
+        sets
+    }
+
+    fn chosen(set: &Numbered, procs: u32) -> Vec<(u32, u32)> {
+        set.choose(procs).iter().map(|run| (run.first, run.length)).collect()
+    }
+
+    #[test]
+    fn a_job_takes_the_shortest_sufficient_run_or_the_longest_ones() {
+        for free in sets(200, &[(0, 3), (10, 5), (60, 8), (100, 5), (150, 4)]) {
+            assert_eq!(chosen(&free, 8), [(60, 8)]);
+            assert_eq!(chosen(&free, 5), [(10, 5)]);
+            assert_eq!(chosen(&free, 4), [(150, 4)]);
+            assert_eq!(chosen(&free, 1), [(0, 1)]);
+            // The longest run has 8; of the other 2 the shortest sufficient run has 3.
+            assert_eq!(chosen(&free, 10), [(60, 8), (0, 2)]);
+            assert_eq!(chosen(&free, 17), [(60, 8), (10, 5), (150, 4)]);
+            assert_eq!(chosen(&free, 25), [(60, 8), (10, 5), (100, 5), (150, 4), (0, 3)]);
+        }
+    }
+
+    /// The definition, on a list of numbers.
+    fn plain_choice(free: &[bool], procs: u32) -> Vec<bool> {
+        let (mut free, mut share, mut needed) = (free.to_vec(), vec![false; free.len()], procs as usize);
+        while needed > 0 {
+            let mut runs: Vec<(usize, usize)> = Vec::new();
+            for at in (0..free.len()).filter(|&at| free[at]) {
+                match runs.last_mut() {
+                    Some((first, length)) if *first + *length == at => *length += 1,
+                    _ => runs.push((at, 1)),
+                }
+            }
+            let sufficient = runs.iter().filter(|run| run.1 >= needed).min_by_key(|run| (run.1, run.0));
+            let longest = runs.iter().min_by_key(|run| (std::cmp::Reverse(run.1), run.0));
+            let &(first, length) = sufficient.or(longest).expect("enough processors");
+            let taken = length.min(needed);
+            needed -= taken;
+            for at in first..first + taken {
+                (free[at], share[at]) = (false, true);
+            }
+        }
+        share
+    }
+
+    #[test]
+    fn the_set_is_a_plain_list_of_numbers() {
+        let mut rng = stream(1, "processors");
+        for case in 0..2000 {
+            let procs = rng.random_range(1..200u32);
+            let density = rng.random_range(0.05..1.0);
+            let mut draw = || -> Vec<bool> { (0..procs).map(|_| rng.random_bool(density)).collect() };
+            let (a, b) = (draw(), draw());
+            for kind in 0..2 {
+                let numbered = |list: &[bool]| {
+                    let single: Vec<(u32, u32)> =
+                        (0..list.len()).filter(|&at| list[at]).map(|at| (at as u32, 1)).collect();
+                    sets(procs, &single)[kind].clone()
+                };
+                let (left, right) = (numbered(&a), numbered(&b));
+                let both: Vec<bool> = a.iter().zip(&b).map(|(a, b)| *a && *b).collect();
+                let mut kept = left.clone();
+                kept.keep(&right);
+                assert_eq!(kept, numbered(&both), "case {case}");
+                assert_eq!(left.common(&right), kept.count());
+                assert_eq!(left.is_within(&right), both == a);
+                assert!(kept.is_within(&left) && kept.is_within(&right));
+                assert_eq!(left.count() as usize, a.iter().filter(|is_in| **is_in).count());
+                for wanted in (1..=left.count()).step_by(3) {
+                    let share = left.choose(wanted);
+                    let plain = plain_choice(&a, wanted);
+                    let mut rest = left.clone();
+                    rest.remove(&share);
+                    let others: Vec<bool> = a.iter().zip(&plain).map(|(is_in, taken)| *is_in && !taken).collect();
+                    assert_eq!(rest, numbered(&others), "case {case}: {wanted} of {a:?}");
+                    assert!(left.holds(&share) && !rest.meets(&share));
+                    assert_eq!(right.meets(&share), right.common(&numbered(&plain)) > 0);
+                    assert_eq!(right.holds(&share), numbered(&plain).is_within(&right));
+                    // What is not there can be removed too.
+                    let (mut fewer, mut expected) = (right.clone(), b.clone());
+                    fewer.remove(&share);
+                    (0..expected.len()).for_each(|at| expected[at] &= !plain[at]);
+                    assert_eq!(fewer, numbered(&expected));
+                }
+            }
+        }
+        assert_eq!((Numbered::all(130).count(), Numbered::all(u32::MAX).count()), (130, u32::MAX));
+    }
+}

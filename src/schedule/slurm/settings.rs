@@ -1,0 +1,125 @@
+//! The keys of `slurm`. They are named as Slurm names them.
+
+use super::priority::Weights;
+use super::releases::Grouping;
+use super::shares;
+use crate::schedule::rules::Counting;
+use crate::spec::{Form, Key, Kind, Spec};
+use crate::time::Seconds;
+
+const fn duration(name: &'static str, least: Seconds, default: &'static str, about: &'static str) -> Key {
+    Key { name, kind: Kind::Duration { least }, default, about }
+}
+
+const fn whole(name: &'static str, least: i64, default: &'static str, about: &'static str) -> Key {
+    Key { name, kind: Kind::Whole { least }, default, about }
+}
+
+const fn weight(name: &'static str, about: &'static str) -> Key {
+    Key { name, kind: Kind::Whole { least: 0 }, default: "0", about }
+}
+
+pub const FORM: Form = Form {
+    name: "slurm",
+    about: "Slurm's main and backfill schedulers, as version 22.05 has them, with their intervals and limits; see `sim help slurm`",
+    keys: &[
+        duration("bf_interval", 1, "30s", "the time from one backfill pass to the next"),
+        duration("bf_resolution", 1, "1m", "times of reservations are rounded down to multiples of this"),
+        duration("bf_window", 1, "1d", "jobs that would start later than this have no reservation"),
+        duration("bf_window_linear", 0, "0s", "by how much groups of ends of running jobs grow; 0: they double"),
+        whole("bf_max_job_test", 1, "500", "how many jobs a backfill pass looks at"),
+        whole("bf_max_job_user", 0, "0", "how many jobs of one user a backfill pass looks at; 0: no limit"),
+        whole("default_queue_depth", 1, "100", "how many jobs a main pass looks at"),
+        duration("batch_sched_delay", 0, "3s", "the shortest time from one main pass to the next"),
+        duration("sched_interval", 1, "1m", "the time from one main pass without a limit of its depth to the next"),
+        duration("kill_wait", 0, "30s", "how long after its limit a job is expected to end"),
+        Key {
+            name: "placement",
+            kind: Kind::Choice(&["nodes", "pool"]),
+            default: "nodes",
+            about: "whether a job takes numbered processors, or only their number counts",
+        },
+        Key {
+            name: "running",
+            kind: Kind::Choice(&["estimate", "prediction"]),
+            default: "estimate",
+            about: "what ends and lengths of jobs are computed from; with estimate the predictor has no effect",
+        },
+        Key {
+            name: "order",
+            kind: Kind::Choice(&["fcfs", "multifactor"]),
+            default: "fcfs",
+            about: "the order of the queue: arrival, or the priorities of the next keys",
+        },
+        weight("age_weight", "the weight of the wait in a job's priority"),
+        duration("max_age", 1, "7d", "a wait of this length has the full weight"),
+        weight("size_weight", "the weight of the processors in a job's priority"),
+        weight("fairshare_weight", "the weight of fair share in a job's priority"),
+        duration("halflife", 1, "7d", "past usage counts half after this time"),
+        Key {
+            name: "shares",
+            kind: Kind::Choice(&["user", "group"]),
+            default: "user",
+            about: "whether users or groups have shares of the machine",
+        },
+        Key {
+            name: "shares_file",
+            kind: Kind::Text {
+                what: "a file with lines such as '17 5', or a list such as 17:5;18:1",
+                canonical: shares::canonical,
+            },
+            default: "",
+            about: "a file with the shares, one number of a user or group and its share per line; without it all are equal",
+        },
+    ],
+};
+
+/// The values of the keys.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    pub interval: Seconds,
+    pub resolution: Seconds,
+    pub window: Seconds,
+    pub grouping: Grouping,
+    /// How many jobs a backfill pass looks at.
+    pub depth: usize,
+    /// How many jobs of one user a backfill pass looks at.
+    pub depth_per_user: usize,
+    /// How many jobs a main pass looks at.
+    pub main_depth: usize,
+    pub main_delay: Seconds,
+    pub main_interval: Seconds,
+    pub counting: Counting,
+    /// None if the queue is in order of arrival.
+    pub weights: Option<Weights>,
+}
+
+impl Settings {
+    pub fn of(spec: &Spec) -> Settings {
+        let count = |key: &str| usize::try_from(spec.whole(key)).unwrap_or(usize::MAX);
+        Settings {
+            interval: spec.duration("bf_interval"),
+            resolution: spec.duration("bf_resolution"),
+            window: spec.duration("bf_window"),
+            grouping: Grouping { growth: spec.duration("bf_window_linear"), kill_wait: spec.duration("kill_wait") },
+            depth: count("bf_max_job_test"),
+            depth_per_user: match count("bf_max_job_user") {
+                0 => usize::MAX,
+                most => most,
+            },
+            main_depth: count("default_queue_depth"),
+            main_delay: spec.duration("batch_sched_delay"),
+            main_interval: spec.duration("sched_interval"),
+            counting: match spec.text("running") {
+                "prediction" => Counting::Prediction,
+                _ => Counting::Estimate,
+            },
+            weights: (spec.text("order") == "multifactor").then(|| Weights::of(spec)),
+        }
+    }
+
+    /// Whether only the number of processors counts.
+    pub fn is_pool(spec: &Spec) -> bool {
+        spec.text("placement") == "pool"
+    }
+}

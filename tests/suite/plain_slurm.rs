@@ -1,0 +1,549 @@
+//! The scheduler `slurm` against a plain version of it, which makes every pass, second by second, with lists of nodes and of
+//! reservations instead of bit sets, stretches and skipped passes.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::TestCaseResult;
+use shadowtime::engine::{self, EngineOptions, Named, Outcome};
+use shadowtime::job::{JobId, Submission};
+use shadowtime::predict;
+use shadowtime::schedule::{self, Policy, View, Waiting};
+use shadowtime::time::Time;
+use shadowtime::trace::Workload;
+
+use crate::random::{check, workloads};
+use crate::support::{job_of, workload};
+
+/// The values of the keys.
+#[derive(Clone, Debug)]
+struct Keys {
+    interval: i64,
+    resolution: i64,
+    window: i64,
+    linear: i64,
+    depth: usize,
+    per_user: usize,
+    main_depth: usize,
+    main_delay: i64,
+    main_interval: i64,
+    kill_wait: i64,
+    is_pool: bool,
+    by_prediction: bool,
+    /// The weights of age, size and fair share, and the half-life.
+    multifactor: Option<[i64; 4]>,
+}
+
+impl Keys {
+    fn spec(&self) -> String {
+        let Keys { interval, resolution, window, linear, depth, per_user, .. } = self;
+        let Keys { main_depth, main_delay, main_interval, kill_wait, .. } = self;
+        let placement = if self.is_pool { "pool" } else { "nodes" };
+        let running = if self.by_prediction { "prediction" } else { "estimate" };
+        let order = self.multifactor.map_or("order=fcfs".to_string(), |[age, size, fair, halflife]| {
+            format!(
+                "order=multifactor,max_age=1000s,age_weight={age},size_weight={size},fairshare_weight={fair},halflife={halflife}s"
+            )
+        });
+        format!(
+            "slurm:bf_interval={interval}s,bf_resolution={resolution}s,bf_window={window}s,bf_window_linear={linear}s,\
+             bf_max_job_test={depth},bf_max_job_user={per_user},default_queue_depth={main_depth},\
+             batch_sched_delay={main_delay}s,sched_interval={main_interval}s,kill_wait={kill_wait}s,\
+             placement={placement},running={running},{order}"
+        )
+    }
+}
+
+/// A running job: (id, start, planned end by its limit, nodes).
+type Running = (JobId, Time, Time, Vec<usize>);
+
+/// A reservation: from, to, nodes.
+type Reserved = (Time, Time, Vec<usize>);
+
+struct PlainSlurm {
+    keys: Keys,
+    unix_start: Time,
+    jobs: Vec<Submission>,
+    running: Vec<Running>,
+    /// The end of each job that has ended, with its start.
+    past: Vec<(JobId, Time, Time)>,
+    users: usize,
+    /// The usage of each user at the last update.
+    usages: RefCell<(Option<Time>, BTreeMap<i32, f64>)>,
+    event: bool,
+    seen: Option<Time>,
+    origin: Option<Time>,
+    last_main: Option<Time>,
+    main_due: Option<Time>,
+    last_backfill: Option<Time>,
+    waiting_since: Option<Time>,
+    is_waiting: bool,
+    deepest: Arc<AtomicUsize>,
+}
+
+impl PlainSlurm {
+    fn limit(&self, job: &Waiting) -> i64 {
+        match self.keys.by_prediction {
+            true => job.length,
+            false => (self.jobs[job.id.index()].estimate + 59) / 60 * 60,
+        }
+    }
+
+    fn is_full_pass(&self, now: Time) -> bool {
+        self.origin.is_some_and(|origin| now > origin && (now - origin) % self.keys.main_interval == 0)
+    }
+
+    /// The usage of a user, as it was at `last`, a multiple of five minutes after the first submission.
+    fn usage(&self, user: i32, last: Time, halflife: i64) -> f64 {
+        let origin = self.origin.unwrap();
+        let (mut usage, mut from) = (0.0, origin);
+        while from < last {
+            let to = from + 300;
+            let running = self.running.iter().map(|job| (job.0, job.1, Time::MAX));
+            let jobs = self.past.iter().copied().chain(running);
+            let used = jobs.filter(|(id, ..)| self.jobs[id.index()].user == user).map(|(id, start, end)| {
+                (end.min(to) - start.max(from)).max(0) as f64 * f64::from(self.jobs[id.index()].procs)
+            });
+            usage = usage * 0.5f64.powf(300.0 / halflife as f64) + used.sum::<f64>();
+            from = to;
+        }
+        usage
+    }
+
+    /// The waiting jobs in the order of the queue.
+    fn queue(&self, view: &View<'_>, starts: &[JobId]) -> Vec<Waiting> {
+        let mut queue: Vec<Waiting> = view.waiting.iter().filter(|job| !starts.contains(&job.id)).copied().collect();
+        let Some([age, size, fair, halflife]) = self.keys.multifactor else { return queue };
+        let origin = self.origin.unwrap();
+        let last = origin + (view.now - origin) / 300 * 300;
+        // Computing them anew for each pass would take most of the time.
+        let mut usages = self.usages.borrow_mut();
+        if usages.0 != Some(last) {
+            *usages = (Some(last), BTreeMap::new());
+        }
+        for job in &self.jobs {
+            usages.1.entry(job.user).or_insert_with(|| self.usage(job.user, last, halflife));
+        }
+        let usages = &usages.1;
+        let all: f64 = usages.values().sum();
+        let priority = |job: &Waiting| {
+            let submission = &self.jobs[job.id.index()];
+            let aged = ((view.now - submission.submit) as f64 / 1000.0).min(1.0);
+            let used = if all > 0.0 { usages[&submission.user] / all } else { 0.0 };
+            let fairness = 2.0f64.powf(-used * self.users as f64);
+            age as f64 * aged + size as f64 * f64::from(job.procs) / f64::from(view.procs) + fair as f64 * fairness
+        };
+        // Sums in another order differ in the last digits, so equal priorities must not be told apart by them.
+        let rounded = |job: &Waiting| (priority(job) * 1e6).round();
+        queue.sort_by(|a, b| rounded(b).partial_cmp(&rounded(a)).unwrap().then(a.id.cmp(&b.id)));
+        queue
+    }
+
+    fn idle(&self, procs: u32) -> Vec<usize> {
+        (0..procs as usize).filter(|node| self.running.iter().all(|job| !job.3.contains(node))).collect()
+    }
+
+    /// The shortest sufficient run of consecutive nodes; else the longest, and again for the rest. In a pool, the first ones.
+    fn place(&self, nodes: &[usize], procs: u32) -> Vec<usize> {
+        if self.keys.is_pool {
+            return nodes[..procs as usize].to_vec();
+        }
+        let (mut left, mut share) = (nodes.to_vec(), Vec::new());
+        while share.len() < procs as usize {
+            let needed = procs as usize - share.len();
+            let mut runs: Vec<Vec<usize>> = Vec::new();
+            for &node in &left {
+                match runs.last_mut() {
+                    Some(run) if run[run.len() - 1] + 1 == node => run.push(node),
+                    _ => runs.push(vec![node]),
+                }
+            }
+            let sufficient = runs.iter().filter(|run| run.len() >= needed).min_by_key(|run| (run.len(), run[0]));
+            let longest = runs.iter().min_by_key(|run| (std::cmp::Reverse(run.len()), run[0]));
+            let run: Vec<usize> = sufficient.or(longest).unwrap().iter().copied().take(needed).collect();
+            left.retain(|node| !run.contains(node));
+            share.extend(run);
+        }
+        share.sort_unstable();
+        share
+    }
+
+    fn start(&mut self, job: &Waiting, now: Time, nodes: Vec<usize>, starts: &mut Vec<JobId>) {
+        self.running.push((job.id, now, now + self.limit(job), nodes));
+        starts.push(job.id);
+    }
+
+    fn main_pass(&mut self, view: &View<'_>, depth: usize, starts: &mut Vec<JobId>) {
+        for job in self.queue(view, starts).iter().take(depth) {
+            let idle = self.idle(view.procs);
+            if idle.len() < job.procs as usize {
+                return;
+            }
+            let nodes = self.place(&idle, job.procs);
+            self.start(job, view.now, nodes, starts);
+        }
+    }
+
+    fn backfill_pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+        let mut reserved: Vec<Reserved> = Vec::new();
+        let (mut count, mut per_user) = (0, BTreeMap::<i32, usize>::new());
+        for job in self.queue(view, starts) {
+            let of_user = per_user.entry(self.jobs[job.id.index()].user).or_default();
+            *of_user += 1;
+            if self.keys.per_user > 0 && *of_user > self.keys.per_user {
+                continue;
+            }
+            if count == self.keys.depth {
+                return;
+            }
+            count += 1;
+            if let Some(mut nodes) = self.plan(view, &job, &mut reserved) {
+                if self.keys.is_pool {
+                    // Only the number was planned.
+                    nodes = self.place(&self.idle(view.procs), job.procs);
+                }
+                self.start(&job, view.now, nodes, starts);
+            }
+        }
+    }
+
+    fn round_down(&self, time: Time) -> Time {
+        let unix = time + self.unix_start;
+        unix.div_euclid(self.keys.resolution) * self.keys.resolution - self.unix_start
+    }
+
+    /// The times at which reservations change, and what is free between two of them: from, to, the free nodes (in a pool their
+    /// number).
+    fn stretches(&self, view: &View<'_>, reserved: &[Reserved]) -> Vec<(Time, Time, Vec<usize>)> {
+        let (begin, end) = (self.round_down(view.now), self.round_down(view.now + self.keys.window));
+        let mut times = vec![begin, end];
+        times.extend(reserved.iter().flat_map(|r| [r.0, r.1]).filter(|time| begin < *time && *time < end));
+        times.sort_unstable();
+        times.dedup();
+        let mut stretches: Vec<(Time, Time, Vec<usize>)> = Vec::new();
+        for pair in times.windows(2) {
+            let here = || reserved.iter().filter(|r| r.0 <= pair[0] && pair[1] <= r.1);
+            let free = match self.keys.is_pool {
+                true => {
+                    let taken: usize = here().map(|r| r.2.len()).sum();
+                    (0..(view.procs as usize).saturating_sub(taken)).collect()
+                }
+                false => (0..view.procs as usize).filter(|node| here().all(|r| !r.2.contains(node))).collect(),
+            };
+            match stretches.last_mut() {
+                Some(last) if last.2 == free => last.1 = pair[1],
+                _ => stretches.push((pair[0], pair[1], free)),
+            }
+        }
+        if stretches.is_empty() {
+            stretches.push((begin, end, (0..view.procs as usize).collect()));
+        }
+        stretches
+    }
+
+    /// The nodes of a job that starts now. A job that does not may get a reservation.
+    fn plan(&self, view: &View<'_>, job: &Waiting, reserved: &mut Vec<Reserved>) -> Option<Vec<usize>> {
+        let (now, limit, procs) = (view.now, self.limit(job), job.procs as usize);
+        let stretches = self.stretches(view, reserved);
+        let window_end = self.round_down(now + self.keys.window);
+        let mut from = now;
+        loop {
+            if from > window_end {
+                return None;
+            }
+            let to = from + limit;
+            let mut allowed: Vec<usize> = (0..view.procs as usize).collect();
+            let mut later = None;
+            for (at, (begin, end, free)) in stretches.iter().enumerate() {
+                if *end <= from {
+                    continue;
+                }
+                if later.is_none()
+                    && let Some(next) = stretches.get(at + 1)
+                    && next.2.iter().any(|node| !free.contains(node) || !allowed.contains(node))
+                {
+                    later = Some(*end);
+                }
+                if *begin > to {
+                    break;
+                }
+                allowed.retain(|node| free.contains(node));
+            }
+            let mut found = None;
+            if allowed.len() >= procs {
+                found = self.opening(view, procs, &allowed);
+            }
+            let Some((start, nodes)) = found else {
+                from = later?;
+                continue;
+            };
+            let start = start.max(from);
+            if start <= now {
+                return Some(nodes);
+            }
+            if later.is_some_and(|later| start > later) {
+                from = later.unwrap();
+                continue;
+            }
+            if start > now + self.keys.window {
+                return None;
+            }
+            let (begin, end) = (self.round_down(start), self.round_down(start + limit));
+            let clashes = stretches.iter().any(|(b, e, free)| {
+                *e > begin
+                    && *b < end
+                    && match self.keys.is_pool {
+                        true => free.len() < procs,
+                        false => nodes.iter().any(|node| !free.contains(node)),
+                    }
+            });
+            if clashes {
+                assert!(start > from, "no progress");
+                from = start;
+                continue;
+            }
+            reserved.push((begin, end.max(begin + self.keys.resolution), nodes));
+            return None;
+        }
+    }
+
+    /// When enough of the allowed nodes are idle, and which the job gets.
+    fn opening(&self, view: &View<'_>, procs: usize, allowed: &[usize]) -> Option<(Time, Vec<usize>)> {
+        let idle = self.idle(view.procs);
+        let usable = |idle: &[usize]| -> Vec<usize> {
+            match self.keys.is_pool {
+                true => (0..idle.len().min(allowed.len())).collect(),
+                false => idle.iter().copied().filter(|node| allowed.contains(node)).collect(),
+            }
+        };
+        if usable(&idle).len() >= procs {
+            return Some((view.now, self.place(&usable(&idle), procs as u32)));
+        }
+        let mut ends: Vec<(Time, JobId, &Vec<usize>)> = self
+            .running
+            .iter()
+            .map(|(id, _, end, nodes)| {
+                let predicted = view.running.iter().find(|job| job.id == *id).map(|job| job.end);
+                (if self.keys.by_prediction { predicted.unwrap_or(*end) } else { *end }, *id, nodes)
+            })
+            .collect();
+        ends.sort_unstable();
+        let (mut idle, mut base, mut width, mut at) = (idle, None, 30, 0);
+        while at < ends.len() {
+            let mut last = None;
+            while at < ends.len() {
+                let (end, _, nodes) = ends[at];
+                at += 1;
+                if !self.keys.is_pool && !nodes.iter().any(|node| allowed.contains(node)) {
+                    continue;
+                }
+                let unix = end + self.unix_start;
+                let base = *base.get_or_insert(unix.div_euclid(30) * 30 + 30 - self.unix_start);
+                idle.extend(nodes);
+                last = Some(end);
+                if at < ends.len() && ends[at].0 > base + width {
+                    break;
+                }
+            }
+            let last = last?;
+            idle.sort_unstable();
+            if usable(&idle).len() >= procs {
+                let start = if last > view.now { last } else { (last + self.keys.kill_wait).max(view.now + 1) };
+                return Some((start, self.place(&usable(&idle), procs as u32)));
+            }
+            width += if self.keys.linear > 0 { self.keys.linear } else { width };
+            while at < ends.len() && ends[at].0 > base.unwrap() + width {
+                width += if self.keys.linear > 0 { self.keys.linear } else { width };
+            }
+        }
+        None
+    }
+
+    /// One second: the passes that are due.
+    fn tick(&mut self, now: Time, view: Option<&View<'_>>, starts: &mut Vec<JobId>) {
+        let is_full = self.is_full_pass(now);
+        if is_full || self.main_due.is_some_and(|due| due <= now) {
+            if let Some(view) = view {
+                self.main_pass(view, if is_full { usize::MAX } else { self.keys.main_depth }, starts);
+            }
+            (self.last_main, self.main_due) = (Some(now), None);
+        }
+        let Some(view) = view.filter(|view| starts.len() < view.waiting.len()) else { return };
+        let is_due = self.last_backfill.is_none_or(|last| now >= last + self.keys.interval);
+        if is_due && self.waiting_since.is_some_and(|since| now > since) {
+            self.backfill_pass(view, starts);
+            self.last_backfill = Some(now);
+        }
+    }
+}
+
+impl Policy for PlainSlurm {
+    fn set_unix_start(&mut self, unix_start: Time) {
+        self.unix_start = unix_start;
+    }
+
+    fn on_arrival(&mut self, id: JobId, job: &Submission) {
+        assert_eq!(id.index(), self.jobs.len());
+        self.jobs.push(*job);
+        self.event = true;
+    }
+
+    fn on_termination(&mut self, id: JobId, now: Time) {
+        let at = self.running.iter().position(|job| job.0 == id).unwrap();
+        let (_, start, ..) = self.running.remove(at);
+        self.past.push((id, start, now));
+        self.event = true;
+    }
+
+    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+        self.deepest.fetch_max(view.waiting.len(), Ordering::Relaxed);
+        // Seconds without a call: nobody waited, but main passes are counted.
+        for second in self.seen.map_or(view.now, |seen| seen + 1)..view.now {
+            assert!(!self.is_waiting);
+            self.tick(second, None, &mut Vec::new());
+        }
+        self.seen = Some(view.now);
+        if std::mem::take(&mut self.event) {
+            self.origin.get_or_insert(view.now);
+            if self.main_due.is_none() {
+                let earliest = self.last_main.map_or(view.now, |last| last + self.keys.main_delay);
+                self.main_due = Some(earliest.max(view.now + 1));
+            }
+        }
+        match view.waiting.is_empty() {
+            true => self.waiting_since = None,
+            false => {
+                self.waiting_since.get_or_insert(view.now);
+            }
+        }
+        self.tick(view.now, Some(view), starts);
+        self.is_waiting = starts.len() < view.waiting.len();
+        if !self.is_waiting {
+            self.waiting_since = None;
+        }
+    }
+
+    fn wakes_at(&self) -> Option<Time> {
+        self.seen.filter(|_| self.is_waiting).map(|seen| seen + 1)
+    }
+}
+
+fn keys() -> impl Strategy<Value = Keys> {
+    let times = (
+        select(vec![7i64, 30, 30, 60, 400]),
+        select(vec![1i64, 7, 60, 60, 300]),
+        select(vec![60i64, 600, 3_600, 86_400, 86_400]),
+        select(vec![0i64, 0, 0, 10, 100]),
+        select(vec![0i64, 3, 3, 10]),
+        select(vec![5i64, 60, 60, 300]),
+        select(vec![0i64, 2, 30, 30]),
+    );
+    let depths = (select(vec![1usize, 5, 500, 500]), select(vec![0usize, 0, 1, 3]), select(vec![1usize, 3, 100, 100]));
+    let weights = (0..2000i64, 0..2000i64, 0..2000i64, select(vec![300i64, 5_000, 604_800]));
+    let multifactor = proptest::option::weighted(0.3, weights.prop_map(|(a, s, f, h)| [a, s, f, h]));
+    (times, depths, prop::bool::weighted(0.2), any::<bool>(), multifactor).prop_map(
+        |(times, (depth, per_user, main_depth), is_pool, by_prediction, multifactor)| {
+            let (interval, resolution, window, linear, main_delay, main_interval, kill_wait) = times;
+            Keys {
+                interval,
+                resolution,
+                window,
+                linear,
+                depth,
+                per_user,
+                main_depth,
+                main_delay,
+                main_interval,
+                kill_wait,
+                is_pool,
+                by_prediction,
+                multifactor,
+            }
+        },
+    )
+}
+
+fn run(workload: &Workload, policy: Box<dyn Policy>, predictor: &str, options: EngineOptions) -> Vec<Outcome> {
+    let spec = predict::catalog::parse(predictor).unwrap();
+    let policy = Named { name: "slurm".to_string(), value: policy };
+    let predictor = Named { name: predictor.to_string(), value: predict::catalog::build(&spec) };
+    engine::run(workload.procs, &workload.jobs, policy, predictor, options, &mut |_| ()).unwrap().outcomes
+}
+
+type Case = (Workload, Keys, &'static str, Option<Time>);
+
+fn equals_the_plain_version(
+    (workload, keys, predictor, unix_start): Case,
+    deepest: &Arc<AtomicUsize>,
+) -> TestCaseResult {
+    let mut users: Vec<i32> = workload.jobs.iter().map(|job| job.submission.user).collect();
+    users.sort_unstable();
+    users.dedup();
+    let plain = PlainSlurm {
+        keys: keys.clone(),
+        unix_start: 0,
+        jobs: Vec::new(),
+        running: Vec::new(),
+        past: Vec::new(),
+        users: users.len(),
+        usages: RefCell::default(),
+        event: false,
+        seen: None,
+        origin: None,
+        last_main: None,
+        main_due: None,
+        last_backfill: None,
+        waiting_since: None,
+        is_waiting: false,
+        deepest: deepest.clone(),
+    };
+    let fast = schedule::catalog::build(&schedule::catalog::parse(&keys.spec()).unwrap(), &workload.jobs);
+    let options = EngineOptions { unix_start, ..EngineOptions::default() };
+    let expected = run(&workload, Box::new(plain), predictor, options);
+    prop_assert_eq!(run(&workload, fast, predictor, options), expected, "{} with {}", keys.spec(), predictor);
+    Ok(())
+}
+
+fn predictors() -> impl Strategy<Value = &'static str> {
+    select(vec!["estimate", "perfect", "ruh", "easy++", "sbh"])
+}
+
+/// Jobs of minutes that arrive faster than they can run.
+fn busy() -> impl Strategy<Value = Workload> {
+    let job = (0..60i64, 1..=12u32, select(vec![20i64, 60, 61, 200, 600, 1500]), 1..=5i64, 0..5i32);
+    (vec(job, 20..70), 8..=40u32).prop_map(|(drafts, procs)| {
+        let mut submit = 17;
+        let jobs = drafts.into_iter().map(|(gap, needs, runtime, factor, user)| {
+            submit += gap;
+            // Some jobs outlive their limits.
+            let estimate = if gap % 9 == 0 { runtime / 2 } else { runtime * factor };
+            job_of(user, submit, (needs * procs / 20).clamp(1, procs), runtime + gap % 3, estimate.max(1))
+        });
+        workload(procs, &jobs.collect::<Vec<_>>())
+    })
+}
+
+fn unix_starts() -> impl Strategy<Value = Option<Time>> {
+    select(vec![None, Some(1_000_000_007), Some(-13)])
+}
+
+#[test]
+fn skipped_passes_and_bit_sets_change_nothing() {
+    let deepest = Arc::default();
+    let cases = (busy(), keys(), predictors(), unix_starts());
+    check(501, 250, cases, |case| equals_the_plain_version(case, &deepest));
+    let deepest = deepest.load(Ordering::Relaxed);
+    assert!(deepest > 35, "no queue was deeper than {deepest}");
+}
+
+#[test]
+fn coinciding_events_change_nothing() {
+    let short = |workload: &Workload| workload.jobs.iter().all(|job| job.runtime < 4_000);
+    let cases = (workloads().prop_filter("the plain version is slow", short), keys(), predictors(), unix_starts());
+    check(502, 1000, cases, |case| equals_the_plain_version(case, &Arc::default()));
+}
