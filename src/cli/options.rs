@@ -88,7 +88,11 @@ pub struct SettingList {
 
 /// The settings that the arguments give. The scheduler `slurm` has the keys of `conf`, and is the default if there is one.
 pub fn read_settings(matches: &ArgMatches, conf: Option<&SlurmConf>) -> Result<SettingList, SpecError> {
-    let mut settings = vec![(read_without(matches, &LISTS.map(|list| list.name))?, Vec::new())];
+    let mut plain = read_without(matches, &LISTS.map(|list| list.name))?;
+    if let (Some(conf), Some(baseline)) = (conf, &mut plain.baseline) {
+        baseline.scheduler = conf.complete(&baseline.scheduler)?;
+    }
+    let mut settings = vec![(plain, Vec::new())];
     for ListOption { name, parse, set } in LISTS {
         let mut texts: Vec<String> = matches.get_many::<String>(name).into_iter().flatten().cloned().collect();
         if let (Some(conf), "scheduler") = (conf, name) {

@@ -1,4 +1,5 @@
-//! `--slurm-conf FILE`: the keys of the scheduler `slurm` from the configuration of a site.
+//! The scheduler `slurm` on the command line: its keys from the configuration of a site (`--slurm-conf FILE`), and a note on
+//! predictions without effect.
 
 use std::path::Path;
 

@@ -7,8 +7,8 @@ use crate::time::{Seconds, Time};
 
 /// Free processors over time: each step lasts until the next one. [`super::profile::Profile`] says what the methods do.
 ///
-/// Of each block bounds of the free processors are known, so that most blocks are passed without
-/// looking at their steps. If a reservation covers a whole block, its processors are only noted for the block.
+/// Each block has bounds of its free processors, so that most blocks are passed without looking at their steps. If a
+/// reservation covers a whole block, its processors are only noted for the block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
     /// In order of time; none is empty.

@@ -1,4 +1,5 @@
-//! The profile as a plain list of steps, with which [`super::profile`] and [`super::blocks`] are compared. Every search looks at every step.
+//! The profile as a plain list of steps, with which [`super::profile`] and [`super::blocks`] are compared. Every search looks
+//! at every step.
 
 use super::limits::Limits;
 use super::policy::View;

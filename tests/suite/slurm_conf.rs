@@ -52,6 +52,31 @@ fn keys_of_the_command_line_come_first() {
 }
 
 #[test]
+fn the_baseline_has_the_keys_of_the_file_too() {
+    let folder = Folder::new();
+    let file = conf(&folder, CONF);
+    let args = ["--slurm-conf", &file, "--scheduler", "slurm:running=prediction", "--baseline", "slurm/estimate"];
+    let out = sim_ok(&[&args[..], &["--predictor", "ruh", "--format", "csv"]].concat());
+    let baseline = format!("{SPEC}/estimate");
+    assert_eq!(column(&out, "baseline"), [baseline.clone()]);
+    let study = folder.path("study");
+    let study = study.to_str().unwrap();
+    let sweep = [&["sweep"], &args[..], &["--predictor", "ruh", "--out", study, "--format", "csv"]].concat();
+    assert_eq!(column(&sim_ok(&sweep), "baseline"), [baseline]);
+}
+
+#[test]
+fn reports_and_fidelity_take_it_too() {
+    let folder = Folder::new();
+    let file = conf(&folder, CONF);
+    let fidelity = ["fidelity", "--slurm-conf", &file, "--format", "csv"];
+    assert_eq!(column(&sim_ok(&fidelity), "scheduler"), [SPEC]);
+    let page = folder.path("report.html");
+    sim_ok(&["report", "--slurm-conf", &file, "--first", "500", "--out", page.to_str().unwrap()]);
+    assert!(fs::read_to_string(page).unwrap().contains(SPEC));
+}
+
+#[test]
 fn sweeps_recommendations_and_waits_take_it_too() {
     let folder = Folder::new();
     let file = conf(&folder, CONF);

@@ -268,16 +268,20 @@ fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<GridList>
     Ok(lists)
 }
 
-/// Gives the schedulers of a grid the keys of a slurm.conf. Without a list of schedulers, its own is the only one.
+/// Gives the schedulers and the baselines of a grid the keys of a slurm.conf. Without a list of schedulers, its own is the only
+/// one.
 fn complete_schedulers(lists: &mut Vec<GridList>, conf: &SlurmConf) -> anyhow::Result<()> {
-    const NAME: &str = "scheduler";
-    match lists.iter_mut().find(|list| list.name == NAME) {
-        Some(list) => {
-            for text in &mut list.texts {
-                text.text = conf.complete_list(&text.text)?;
+    for list in lists.iter_mut() {
+        for GridText { text, .. } in &mut list.texts {
+            match list.name.as_str() {
+                "scheduler" => *text = conf.complete_list(text)?,
+                "baseline" => *text = conf.complete_pairs(text)?,
+                _ => {}
             }
         }
-        None => lists.push(GridList::new(NAME, [conf.scheduler().to_string()])),
+    }
+    if lists.iter().all(|list| list.name != "scheduler") {
+        lists.push(GridList::new("scheduler", [conf.scheduler().to_string()]));
     }
     Ok(())
 }

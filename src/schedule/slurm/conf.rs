@@ -94,13 +94,8 @@ impl SlurmConf {
         if spec.name() != FORM.name {
             return Ok(spec.clone());
         }
-        let written = spec.written().map(|(key, value)| format!("{key}={}", quote(value)));
-        let added = self.keys.iter().filter(|(key, _)| spec.written().all(|(name, _)| name != *key));
-        let pairs: Vec<_> = written.chain(added.map(|(key, value)| format!("{key}={value}"))).collect();
-        match pairs.is_empty() {
-            true => Ok(spec.clone()),
-            false => catalog::parse(&format!("{}:{}", FORM.name, pairs.join(","))),
-        }
+        let written: Vec<_> = spec.written().map(|(key, value)| format!("{key}={}", quote(value))).collect();
+        catalog::parse(&self.complete_item(&format!("{}:{}", FORM.name, written.join(","))))
     }
 
     /// A list of specs in which each `slurm` has the keys of the file that it does not have itself. The list may have ranges and
@@ -109,18 +104,32 @@ impl SlurmConf {
     /// # Errors
     /// If the text is not a list.
     pub fn complete_list(&self, text: &str) -> Result<String, SpecError> {
-        let complete = |item: String| {
-            let (name, given) = item.split_once(':').unwrap_or((&item, ""));
-            if name != FORM.name {
-                return item;
-            }
-            let has = |key: &str| given.starts_with(&format!("{key}=")) || given.contains(&format!(",{key}="));
-            let added = self.keys.iter().filter(|(key, _)| !has(key)).map(|(key, value)| format!("{key}={value}"));
-            let pairs: Vec<String> =
-                Some(given.to_string()).filter(|given| !given.is_empty()).into_iter().chain(added).collect();
-            if pairs.is_empty() { item } else { format!("{name}:{}", pairs.join(",")) }
+        Ok(split_list(text)?.iter().map(|item| self.complete_item(item)).collect::<Vec<_>>().join(","))
+    }
+
+    /// The same for a list of `SCHEDULER/PREDICTOR`.
+    ///
+    /// # Errors
+    /// If the text is not a list.
+    pub fn complete_pairs(&self, text: &str) -> Result<String, SpecError> {
+        let complete = |pair: &String| match pair.split_once('/') {
+            Some((scheduler, predictor)) => format!("{}/{predictor}", self.complete_item(scheduler)),
+            None => pair.clone(),
         };
-        Ok(split_list(text)?.into_iter().map(complete).collect::<Vec<_>>().join(","))
+        Ok(split_list(text)?.iter().map(complete).collect::<Vec<_>>().join(","))
+    }
+
+    /// One spec of a list. Its keys stay as they are written, which may be a range.
+    fn complete_item(&self, item: &str) -> String {
+        let (name, given) = item.split_once(':').unwrap_or((item, ""));
+        if name != FORM.name {
+            return item.to_string();
+        }
+        let has = |key: &str| given.starts_with(&format!("{key}=")) || given.contains(&format!(",{key}="));
+        let added = self.keys.iter().filter(|(key, _)| !has(key)).map(|(key, value)| format!("{key}={value}"));
+        let given = Some(given.to_string()).filter(|given| !given.is_empty());
+        let pairs: Vec<String> = given.into_iter().chain(added).collect();
+        if pairs.is_empty() { name.to_string() } else { format!("{name}:{}", pairs.join(",")) }
     }
 
     fn read(&mut self, name: &str, value: &str, line: usize) -> Result<(), SettingsError> {
@@ -274,6 +283,11 @@ NodeName=n[1-9] CPUs=4 Weight=2
         let list = |text: &str| conf.complete_list(text).unwrap();
         assert_eq!(list("slurm,easy:scan=saf"), "slurm:bf_interval=1m,bf_resolution=5m,easy:scan=saf");
         assert_eq!(list("slurm:bf_interval={10s|30s}"), "slurm:bf_interval={10s|30s},bf_resolution=5m");
+        let pairs = conf.complete_pairs("easy/ruh,slurm:bf_interval=10s/estimate,slurm/ruh").unwrap();
+        assert_eq!(
+            pairs,
+            "easy/ruh,slurm:bf_interval=10s,bf_resolution=5m/estimate,slurm:bf_interval=1m,bf_resolution=5m/ruh"
+        );
         let nothing = SlurmConf::parse("ClusterName=x").unwrap();
         assert_eq!(nothing.scheduler().to_string(), "slurm");
     }

@@ -22,8 +22,9 @@ mod space;
 #[cfg(test)]
 mod recorded;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
+use super::arrivals::ById;
 use super::policy::{Policy, View};
 use super::queue::Waiting;
 use super::rules::Counting;
@@ -63,10 +64,7 @@ struct Slurm<P: Processors> {
     machine: Option<Machine<P>>,
     /// None if the queue is in order of arrival.
     priorities: Option<Priorities>,
-    /// The submissions of the jobs from the first waiting one on. Ids are consecutive.
-    submissions: VecDeque<Submission>,
-    /// The id of the first of them.
-    first: u32,
+    submissions: ById<Submission>,
     main: MainClock,
     backfill: BackfillClock,
     /// The instant of the last call of `pass`, and whether jobs waited after it.
@@ -102,8 +100,7 @@ impl<P: Processors> Slurm<P> {
             unix_start: 0,
             machine: None,
             priorities: settings.weights.clone().map(|weights| Priorities::new(weights, jobs)),
-            submissions: VecDeque::new(),
-            first: 0,
+            submissions: ById::default(),
             main: MainClock::new(settings.main_delay, settings.main_interval),
             backfill: BackfillClock::new(settings.interval),
             now: Time::MIN,
@@ -119,14 +116,10 @@ impl<P: Processors> Slurm<P> {
         }
     }
 
-    fn submission(&self, JobId(id): JobId) -> &Submission {
-        &self.submissions[(id - self.first) as usize]
-    }
-
     /// How long a waiting job may run.
     fn limit(&self, job: &Waiting) -> Seconds {
         match self.settings.counting {
-            Counting::Estimate => in_whole_minutes(self.submission(job.id).estimate),
+            Counting::Estimate => in_whole_minutes(self.submissions.get(job.id).estimate),
             Counting::Prediction => job.length,
         }
     }
@@ -140,9 +133,8 @@ impl<P: Processors> Slurm<P> {
             self.queue.extend(waiting.take(most));
             return;
         };
-        priorities.update(view.now);
-        let (submissions, first) = (&self.submissions, self.first);
-        let of = |job: &Waiting| priorities.of(&submissions[(job.id.0 - first) as usize], view.procs, view.now);
+        priorities.count_until(view.now);
+        let of = |job: &Waiting| priorities.of(self.submissions.get(job.id), view.procs, view.now);
         let mut ranked: Vec<(f64, Waiting)> = waiting.map(|job| (of(&job), job)).collect();
         let is_before = |a: &(f64, Waiting), b: &(f64, Waiting)| b.0.total_cmp(&a.0).then(a.1.id.cmp(&b.1.id));
         if most < ranked.len() {
@@ -175,7 +167,7 @@ impl<P: Processors> Slurm<P> {
     fn start(&mut self, id: JobId, now: Time, starts: &mut Vec<JobId>) {
         starts.push(id);
         (self.revisit, self.last_event) = (now, now);
-        let job = *self.submission(id);
+        let job = *self.submissions.get(id);
         if let Some(priorities) = &mut self.priorities {
             priorities.on_start(id, &job, now);
         }
@@ -190,7 +182,7 @@ impl<P: Processors> Slurm<P> {
         self.candidates.clear();
         for job in &self.queue {
             if is_limited {
-                let count = per_user.entry(self.submission(job.id).user).or_default();
+                let count = per_user.entry(self.submissions.get(job.id).user).or_default();
                 *count += 1;
                 if *count > depth_per_user {
                     continue;
@@ -228,10 +220,7 @@ impl<P: Processors> Slurm<P> {
     /// Forgets the jobs before the first one that waits.
     fn forget(&mut self, view: &View<'_>, starts: &[JobId]) {
         let first = view.waiting.iter().find(|job| !starts.contains(&job.id));
-        let Some(JobId(id)) = first.map(|job| job.id) else { return self.submissions.clear() };
-        while self.first < id && self.submissions.pop_front().is_some() {
-            self.first += 1;
-        }
+        self.submissions.forget_before(first.map(|job| job.id));
     }
 }
 
@@ -260,7 +249,7 @@ where
         let main = self.main.due(now);
         let backfills = self.backfill.is_due(now) && self.revisit <= now;
         if is_by_predictions && (main.is_some() || backfills) {
-            machine.releases.expect(view.running, self.unix_start);
+            machine.releases.set_ends(view.running, self.unix_start);
         }
         if let Some(is_full) = main {
             self.main_pass(view, if is_full { usize::MAX } else { self.settings.main_depth }, starts);
@@ -287,7 +276,7 @@ where
         self.list_candidates(view, &[]);
         let Some(mut machine) = self.machine.clone() else { return };
         if self.settings.counting == Counting::Prediction {
-            machine.releases.expect(view.running, self.unix_start);
+            machine.releases.set_ends(view.running, self.unix_start);
         }
         let Settings { window, grouping, .. } = self.settings;
         let Machine { releases, space } = &mut machine;
@@ -303,12 +292,9 @@ where
         self.unix_start = unix_start;
     }
 
-    fn on_arrival(&mut self, JobId(id): JobId, job: &Submission) {
+    fn on_arrival(&mut self, id: JobId, job: &Submission) {
         self.has_event = true;
-        if self.submissions.is_empty() {
-            self.first = id;
-        }
-        self.submissions.push_back(*job);
+        self.submissions.push(id, *job);
         if let Some(priorities) = &mut self.priorities {
             priorities.on_arrival(job);
         }

@@ -123,8 +123,8 @@ impl Priorities {
         }
     }
 
-    /// Counts what running jobs use up to `now`, with all updates until then.
-    fn count_until(&mut self, now: Time) {
+    /// Counts what running jobs use up to `now`, with all updates until then. Must be called before [`Priorities::of`].
+    pub fn count_until(&mut self, now: Time) {
         let Some(mut updated) = self.updated else { return };
         while now - updated >= Self::PERIOD {
             updated += Self::PERIOD;
@@ -152,11 +152,6 @@ impl Priorities {
             self.usage.values_mut().for_each(|usage| usage.recent += usage.procs * seconds);
         }
         self.counted = self.counted.max(now);
-    }
-
-    /// Must be called before [`Priorities::of`].
-    pub fn update(&mut self, now: Time) {
-        self.count_until(now);
     }
 
     /// The priority of a waiting job on a machine of `procs` processors, in millionths. The largest comes first. Users with equal
@@ -220,7 +215,7 @@ mod tests {
         let both = |priorities: &Priorities| [1, 2].map(|user| priorities.exactly(&by(user, 0, 1), 8, 0));
         assert_eq!(both(&priorities), [1000.0, 1000.0]);
         // Usage is brought up to date every 5 minutes only.
-        priorities.update(299);
+        priorities.count_until(299);
         assert_eq!(both(&priorities), [1000.0, 1000.0]);
         priorities.on_end(JobId(0), 300);
         // 600 and 300 of 900; a half each would be fair.
@@ -239,7 +234,7 @@ mod tests {
         priorities.on_arrival(&by(1, 0, 1));
         priorities.on_start(JobId(0), &by(1, 0, 1), 0);
         priorities.on_start(JobId(1), &by(2, 0, 1), 0);
-        priorities.update(300);
+        priorities.count_until(300);
         let of = |user| priorities.exactly(&by(user, 0, 1), 8, 300);
         // Both used a half; the shares are 3/4 and 1/4.
         assert!((of(1) - 1000.0 * (-2.0f64 / 3.0).exp2()).abs() < 1e-9);

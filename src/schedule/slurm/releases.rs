@@ -99,7 +99,7 @@ impl<P: Processors> Releases<P> {
     }
 
     /// Sets the planned ends of all running jobs to those of `running`, in Unix time.
-    pub fn expect(&mut self, running: &RunningJobs, unix_start: Time) {
+    pub fn set_ends(&mut self, running: &RunningJobs, unix_start: Time) {
         let ends = running.iter().map(|job| (job.id, job.end + unix_start));
         self.ends.clear();
         self.ends.extend(ends);

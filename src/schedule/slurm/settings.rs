@@ -19,6 +19,11 @@ const fn weight(name: &'static str, about: &'static str) -> Key {
     Key { name, kind: Kind::Whole { least: 0 }, default: "0", about }
 }
 
+/// The first of the words is the default.
+const fn choice(name: &'static str, words: &'static [&'static str], about: &'static str) -> Key {
+    Key { name, kind: Kind::Choice(words), default: words[0], about }
+}
+
 pub const FORM: Form = Form {
     name: "slurm",
     about: "Slurm's main and backfill schedulers, as version 22.05 has them, with their intervals and limits; see `sim help slurm`",
@@ -33,35 +38,23 @@ pub const FORM: Form = Form {
         duration("batch_sched_delay", 0, "3s", "the shortest time from one main pass to the next"),
         duration("sched_interval", 1, "1m", "the time from one main pass without a limit of its depth to the next"),
         duration("kill_wait", 0, "30s", "how long after its limit a job is expected to end"),
-        Key {
-            name: "placement",
-            kind: Kind::Choice(&["nodes", "pool"]),
-            default: "nodes",
-            about: "whether a job takes numbered processors, or only their number counts",
-        },
-        Key {
-            name: "running",
-            kind: Kind::Choice(&["estimate", "prediction"]),
-            default: "estimate",
-            about: "what ends and lengths of jobs are computed from; with estimate the predictor has no effect",
-        },
-        Key {
-            name: "order",
-            kind: Kind::Choice(&["fcfs", "multifactor"]),
-            default: "fcfs",
-            about: "the order of the queue: arrival, or the priorities of the next keys",
-        },
+        choice("placement", &["nodes", "pool"], "whether a job takes numbered processors, or only their number counts"),
+        choice(
+            "running",
+            &["estimate", "prediction"],
+            "what ends and lengths of jobs are computed from; with estimate the predictor has no effect",
+        ),
+        choice(
+            "order",
+            &["fcfs", "multifactor"],
+            "the order of the queue: arrival, or the priorities of the next keys",
+        ),
         weight("age_weight", "the weight of the wait in a job's priority"),
         duration("max_age", 1, "7d", "a wait of this length has the full weight"),
         weight("size_weight", "the weight of the processors in a job's priority"),
         weight("fairshare_weight", "the weight of fair share in a job's priority"),
         duration("halflife", 1, "7d", "past usage counts half after this time"),
-        Key {
-            name: "shares",
-            kind: Kind::Choice(&["user", "group"]),
-            default: "user",
-            about: "whether users or groups have shares of the machine",
-        },
+        choice("shares", &["user", "group"], "whether users or groups have shares of the machine"),
         Key {
             name: "shares_file",
             kind: Kind::Text {
