@@ -66,7 +66,7 @@
 //!   running jobs end: `schedule/check.rs`.
 //! - What Slurm's scheduler does: when its passes come, `schedule/slurm/clock.rs`; how a backfill pass plans a job,
 //!   `schedule/slurm/backfill.rs`; on which processors, `schedule/slurm/processors.rs`; which parameters of a slurm.conf are used,
-//!   `schedule/slurm/conf.rs`.
+//!   `schedule/slurm/conf/`.
 //! - How a malleable job chooses its processors: `malleable/strategy.rs` and `malleable/decide.rs`.
 //! - A new way to predict waits: a file in `wait/` and its form in `wait/method.rs`.
 //! - How the present queue is simulated: `wait/forward/snapshot.rs`; from what runtimes are drawn: `wait/forward/draws.rs`; how

@@ -25,7 +25,8 @@ pub const MOST_OF_SHARES: usize = MIB;
 /// The maximum size of the grid of a sweep, in bytes. It may list many logs.
 pub const MOST_OF_GRID: usize = 64 * MIB;
 
-/// Reads a text file of at most `most` bytes.
+/// Reads a text file of at most `most` bytes. A byte order mark is skipped, and every line ends with a newline alone, as if
+/// the file came from Unix.
 ///
 /// # Errors
 /// If the file cannot be read, is larger or is not UTF-8; the message names the file. It never reads more than the limit, so
@@ -38,10 +39,12 @@ pub fn read_text(path: &Path, most: usize) -> Result<String, String> {
     if bytes.len() > most {
         return Err(format!("{name} is longer than {} MiB, the limit for such a file", most / MIB));
     }
-    String::from_utf8(bytes).map_err(|error| {
+    let text = String::from_utf8(bytes).map_err(|error| {
         let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|&&b| b == b'\n').count();
         format!("{name}: line {line}: not UTF-8 text")
-    })
+    })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    Ok(text.replace("\r\n", "\n").replace('\r', "\n"))
 }
 
 /// An error in a file of settings.
@@ -246,6 +249,8 @@ mod tests {
         assert_eq!(read_text(&path, MIB).unwrap().len(), MIB);
         std::fs::write(&path, vec![b'#'; MIB + 1]).unwrap();
         assert!(read_text(&path, MIB).unwrap_err().ends_with("file is longer than 1 MiB, the limit for such a file"));
+        std::fs::write(&path, "\u{feff}a\r\nb\rc\n").unwrap();
+        assert_eq!(read_text(&path, MIB).unwrap(), "a\nb\nc\n");
         std::fs::write(&path, b"a\nb\n\xff").unwrap();
         assert!(read_text(&path, MIB).unwrap_err().ends_with("file: line 3: not UTF-8 text"));
         assert!(read_text(folder.path(), MIB).unwrap_err().starts_with("cannot read "));

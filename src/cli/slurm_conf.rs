@@ -7,11 +7,10 @@ use clap::{Arg, ArgMatches, Command};
 
 use super::failure::UsageError;
 use super::options;
-use super::stderr::note;
+use super::stderr::{note, warning};
 use crate::experiment::Options;
 use crate::schedule::catalog;
 use crate::schedule::slurm::conf::{SlurmConf, Unused};
-use crate::settings_file::{MOST_OF_SLURM_CONF, read_text};
 use crate::text::printable;
 
 const NAME: &str = "slurm-conf";
@@ -22,15 +21,19 @@ pub fn add(command: Command, about: &'static str) -> Command {
     command.arg(argument)
 }
 
-/// What the file says, if the option was given. Unless `quiet`, prints the scheduler that it means, and what was not used.
+/// What the file says, if the option was given. Warns of what is not simulated though it changes which jobs start. Unless
+/// `quiet`, prints the scheduler that the file means, and what else was not used.
 pub fn read(matches: &ArgMatches, quiet: bool) -> Result<Option<SlurmConf>, UsageError> {
     let Ok(Some(file)) = matches.try_get_one::<String>(NAME) else { return Ok(None) };
-    let text = read_text(Path::new(file), MOST_OF_SLURM_CONF).map_err(UsageError)?;
-    let conf = SlurmConf::parse(&text).map_err(|error| UsageError(format!("{file}: {error}")))?;
+    let conf = SlurmConf::read(Path::new(file)).map_err(UsageError)?;
+    let (mattering, others): (Vec<&Unused>, Vec<&Unused>) = conf.unused.iter().partition(|unused| unused.matters);
+    if !mattering.is_empty() {
+        warning(format_args!("{file}: not simulated, though it may change which jobs start: {}", in_words(&mattering)));
+    }
     if !quiet {
         note(format_args!("{file} means {}", conf.scheduler()));
-        if !conf.unused.is_empty() {
-            note(format_args!("{file}: not used: {}", in_words(&conf.unused)));
+        if !others.is_empty() {
+            note(format_args!("{file}: not used: {}", in_words(&others)));
         }
     }
     Ok(Some(conf))
@@ -51,13 +54,13 @@ pub fn note_idle_predictor(matches: &ArgMatches, settings: &[Options]) {
 }
 
 /// `ClusterName (line 1), NodeName (lines 3 to 7)`.
-fn in_words(unused: &[Unused]) -> String {
-    let runs = unused.chunk_by(|a, b| a.name == b.name);
-    let one = |run: &[Unused]| {
-        let (name, first, last) = (printable(&run[0].name), run[0].line, run[run.len() - 1].line);
-        match first == last {
-            true => format!("{name} (line {first})"),
-            false => format!("{name} (lines {first} to {last})"),
+fn in_words(unused: &[&Unused]) -> String {
+    let runs = unused.chunk_by(|a, b| a.name.eq_ignore_ascii_case(&b.name) && a.place.included == b.place.included);
+    let one = |run: &[&Unused]| {
+        let (name, first, last) = (printable(&run[0].name), &run[0].place, run[run.len() - 1].place.line);
+        match first.line == last {
+            true => format!("{name} ({first})"),
+            false => format!("{name} ({} to {last})", first.to_string().replace("line", "lines")),
         }
     };
     runs.map(one).collect::<Vec<_>>().join(", ")

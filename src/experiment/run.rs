@@ -2,7 +2,7 @@
 
 use crate::engine::{self, EngineError, EngineOptions, Named, Observer, RunRecord};
 use crate::predict::{self, RunFacts};
-use crate::schedule;
+use crate::schedule::{self, LogFacts};
 use crate::spec::{Spec, SpecError};
 use crate::trace::Workload;
 
@@ -66,7 +66,7 @@ impl Setting {
         observer: impl Observer,
         progress: &mut dyn FnMut(usize),
     ) -> Result<RunRecord, EngineError> {
-        let policy = schedule::catalog::build(&self.scheduler, &workload.jobs);
+        let policy = schedule::catalog::build(&self.scheduler, &LogFacts::of_jobs(&workload.jobs, &workload.wide));
         let mut predictor = predict::catalog::build(&self.predictor);
         predictor.on_begin(&RunFacts::of(workload));
         engine::run_observed(

@@ -9,7 +9,7 @@ use crate::engine::{
 };
 use crate::job::{Job, JobId, Submission};
 use crate::predict::{self, RunFacts};
-use crate::schedule;
+use crate::schedule::{self, LogFacts};
 use crate::time::Time;
 use crate::trace::WideNumbers;
 
@@ -61,9 +61,9 @@ impl Observer for SiteObservers {
 
 impl LiveSite {
     pub fn new(machine: &SiteMachine, waits: Option<Box<dyn SiteWaitPredictor>>) -> LiveSite {
-        let SiteMachine { name, procs, setting, unix_start, .. } = machine;
-        // Future jobs are not known here, so the list that `replay` would need is empty. (Sites cannot replay.)
-        let policy = schedule::catalog::build(&setting.scheduler, &[]);
+        let SiteMachine { name, procs, setting, unix_start, accounts, .. } = machine;
+        // Future jobs are not known here, so there is no log to replay. (Sites cannot replay.)
+        let policy = schedule::catalog::build(&setting.scheduler, &LogFacts::of_accounts(accounts));
         let mut predictor = predict::catalog::build(&setting.predictor);
         // The stream begins at time 0. Its users and other names are numbered over all sites, with small numbers.
         let (trace, unix_start) = (name.as_str(), *unix_start);

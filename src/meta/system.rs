@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::experiment::Setting;
 use crate::job::{Job, Submission};
+use crate::schedule::Accounts;
 use crate::time::Time;
 use crate::trace::{WideNumbers, Workload};
 
@@ -24,8 +25,10 @@ impl Site {
     pub fn from_time_zero(mut self) -> Site {
         let first = self.workload.first_submit();
         self.workload.jobs.iter_mut().for_each(|job| job.submission.submit -= first);
-        // The hours of the day stay those of the log.
-        self.workload.unix_start = self.workload.unix_start.map(|start| start + first);
+        // The hours of the day stay those of the log, which count from 1970 if it does not say when it begins.
+        if first != 0 {
+            self.workload.unix_start = Some(self.workload.unix_start.unwrap_or(0) + first);
+        }
         self
     }
 }
@@ -43,6 +46,8 @@ pub struct SiteMachine {
     pub unix_start: Option<Time>,
     /// The numbers of its log that do not fit into 32 bits.
     pub wide: WideNumbers,
+    /// Its own users and groups, as they are numbered in the stream.
+    pub accounts: Accounts,
 }
 
 /// A job of the stream.
@@ -130,11 +135,14 @@ impl MetaSystem {
         // A stable sort: jobs of the same time stay in the order of the sites and of each log.
         arrivals.sort_by_key(StreamJob::submit);
         qualify(&mut arrivals);
-        let machine = |site: Site| {
+        let machine = |(origin, site): (usize, Site)| {
             let Workload { procs, wide, unix_start, .. } = site.workload;
-            SiteMachine { name: site.name, procs, setting: site.setting, unix_start, wide }
+            let own = arrivals.iter().filter(|job| job.origin == origin);
+            let accounts = Accounts::of_pairs(own.map(|job| (job.qualified().submission, job.job.submission)), &wide);
+            SiteMachine { name: site.name, procs, setting: site.setting, unix_start, wide, accounts }
         };
-        Ok(MetaSystem { machines: sites.into_iter().map(machine).collect(), arrivals })
+        let machines = sites.into_iter().enumerate().map(machine).collect();
+        Ok(MetaSystem { machines, arrivals })
     }
 }
 

@@ -1,5 +1,6 @@
 //! The list of all schedulers by name.
 
+use super::accounts::LogFacts;
 use super::fcfs::Fcfs;
 use super::order::Order;
 use super::policy::Policy;
@@ -7,12 +8,10 @@ use super::replay::{self, Replay};
 use super::reserving::Reserving;
 use super::rules::{self, Rules};
 use super::slurm;
-use crate::job::Job;
 use crate::spec::{Form, Spec, SpecError};
 
-/// Builds the scheduler of a spec for these jobs. Only `replay` reads them, for the waits in the log, and `slurm`, for the users
-/// with a share.
-type Build = fn(&Spec, &[Job]) -> Box<dyn Policy>;
+/// Builds the scheduler of a spec for a log. Only `replay` uses the log, for its waits, and `slurm`, for who has a share.
+type Build = fn(&Spec, &LogFacts<'_>) -> Box<dyn Policy>;
 
 /// To add a scheduler, add a line here.
 const CATALOG: &[(&Form, Build)] = &[
@@ -24,7 +23,7 @@ const CATALOG: &[(&Form, Build)] = &[
     (&rules::SJBF, |spec, _| Rules::of(spec).policy()),
     (&rules::CONSERVATIVE, |spec, _| Rules::of(spec).policy()),
     (&slurm::FORM, slurm::build),
-    (&replay::FORM, |_, jobs| Box::new(Replay::new(jobs))),
+    (&replay::FORM, |_, log| Box::new(Replay::new(log.recorded_waits()))),
 ];
 
 /// The names of all schedulers, in the order in which they are listed to users.
@@ -40,13 +39,13 @@ pub fn parse(text: &str) -> Result<Spec, SpecError> {
     Spec::parse(text, "scheduler", &forms())
 }
 
-/// Builds the policy of a spec, for these jobs.
+/// Builds the policy of a spec, for a log.
 ///
 /// # Panics
 /// If [`parse`] did not return the spec.
-pub fn build(spec: &Spec, jobs: &[Job]) -> Box<dyn Policy> {
+pub fn build(spec: &Spec, log: &LogFacts<'_>) -> Box<dyn Policy> {
     let entry = CATALOG.iter().find(|(form, _)| form.name == spec.name());
-    (entry.expect("a spec of a scheduler").1)(spec, jobs)
+    (entry.expect("a spec of a scheduler").1)(spec, log)
 }
 
 /// Whether the scheduler is Slurm's and plans with estimates alone, so that predictions change no start.

@@ -5,6 +5,7 @@
 //!
 #![doc = include_str!("../cli/help/schedulers.md")]
 
+mod accounts;
 mod arrivals;
 mod blocks;
 pub mod catalog;
@@ -31,6 +32,7 @@ mod scan_index;
 pub mod slurm;
 mod widths;
 
+pub use accounts::{Accounts, LogFacts};
 pub use conservative::Conservative;
 pub use easy::Easy;
 pub use fcfs::Fcfs;

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::policy::{Policy, View};
-use crate::job::{Job, JobId, Submission};
+use crate::job::{JobId, Submission};
 use crate::spec::Form;
 use crate::time::{Seconds, Time};
 
@@ -19,10 +19,9 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// For these jobs, in the order in which they will be submitted. A job without a recorded wait starts at once.
-    pub fn new(jobs: &[Job]) -> Self {
-        let waits = jobs.iter().map(|job| job.recorded_wait.get().unwrap_or(0)).collect();
-        Replay { waits, due: BinaryHeap::new() }
+    /// With the waits of all jobs, in the order in which they will be submitted. A job without a recorded wait starts at once.
+    pub fn new(waits: impl Iterator<Item = Option<Seconds>>) -> Self {
+        Replay { waits: waits.map(|wait| wait.unwrap_or(0)).collect(), due: BinaryHeap::new() }
     }
 }
 

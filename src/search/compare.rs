@@ -7,7 +7,7 @@ use crate::engine::{self, EngineError, EngineOptions, Named, Outcome};
 use crate::parallel;
 use crate::predict::{self, PredictAtStart, Predictor, RunFacts};
 use crate::report::Cell;
-use crate::schedule;
+use crate::schedule::{self, LogFacts};
 use crate::trace::Workload;
 
 /// The predictors to compare with: their specs, and their names in tables.
@@ -63,7 +63,10 @@ pub fn compare_predictors(
         let record = engine::run(
             workload.procs,
             &workload.jobs,
-            Named { name: "replay".to_string(), value: schedule::catalog::build(&replay, &workload.jobs) },
+            Named {
+                name: "replay".to_string(),
+                value: schedule::catalog::build(&replay, &LogFacts::of_jobs(&workload.jobs, &workload.wide)),
+            },
             Named { name: predictor.clone(), value: Box::new(asked) },
             EngineOptions { unix_start: workload.unix_start, ..EngineOptions::default() },
             &mut |_| (),

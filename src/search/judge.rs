@@ -16,8 +16,9 @@ use crate::job::Job;
 use crate::predict;
 use crate::predict::category::{Category, Confidence, data_point, whole_seconds};
 use crate::predict::templates::{Data, Template};
-use crate::schedule;
+use crate::schedule::{self, LogFacts};
 use crate::time::Seconds;
+use crate::trace::WideNumbers;
 
 /// The confidence of intervals during the search, in percent, as in the paper.
 const CONFIDENCE: f64 = 90.0;
@@ -124,7 +125,10 @@ impl Observer for EventRecorder {
 /// Runs the log's own schedule. It does not depend on the size of the machine or on predictions.
 fn replay(jobs: &[Job], observer: &mut EventRecorder) {
     let setting = Setting::parse("replay", "estimate").expect("the setting is valid");
-    let policy = Named { name: "replay".to_string(), value: schedule::catalog::build(&setting.scheduler, jobs) };
+    let policy = Named {
+        name: "replay".to_string(),
+        value: schedule::catalog::build(&setting.scheduler, &LogFacts::of_jobs(jobs, WideNumbers::NONE)),
+    };
     let predictor = Named { name: "estimate".to_string(), value: predict::catalog::build(&setting.predictor) };
     engine::run_observed(1, jobs, policy, predictor, setting.engine, observer, &mut |_| ())
         .expect("a log in order of submission can be replayed");

@@ -3,7 +3,7 @@
 use crate::engine::{Arrival, Cancellation, End, EngineError, EngineOptions, Named, Observer, Simulation, Start};
 use crate::job::{Job, JobId, Submission};
 use crate::predict::{self, RunFacts};
-use crate::schedule;
+use crate::schedule::{self, LogFacts};
 use crate::time::{Seconds, Time};
 use crate::trace::{WideNumbers, Workload};
 
@@ -59,7 +59,10 @@ impl<'a> SiteSchedule<'a> {
     pub(super) fn replay(&self, jobs: usize, handler: &mut dyn SiteHandler) -> Result<(), EngineError> {
         let all = self.with_waits();
         let replay = schedule::catalog::parse("replay").expect("replay is in the catalog");
-        let policy = Named { name: replay.to_string(), value: schedule::catalog::build(&replay, &all) };
+        let policy = Named {
+            name: replay.to_string(),
+            value: schedule::catalog::build(&replay, &LogFacts::of_jobs(&all, self.wide)),
+        };
         // A replay does not depend on predicted run times.
         let estimate = predict::catalog::parse("estimate").expect("estimate is in the catalog");
         let predictor = Named { name: estimate.to_string(), value: predict::catalog::build(&estimate) };

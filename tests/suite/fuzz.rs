@@ -29,6 +29,8 @@ use shadowtime::trace::{Log, ReadOptions, Source, clean, read, survey, validate}
 use shadowtime::wait::WaitMethod;
 use shadowtime::{meta, predict, schedule, settings_file};
 
+use crate::support::facts;
+
 /// A case that takes longer is a failure. Nearly all take less than a millisecond, but the machine may be busy.
 const LONGEST_CASE: Duration = Duration::from_secs(20);
 
@@ -407,7 +409,7 @@ fn predictors(case: &mut Case<'_>) -> bool {
 fn schedulers(case: &mut Case<'_>) -> bool {
     let spec = schedule::catalog::parse(&case.text());
     if let Ok(spec) = &spec {
-        schedule::catalog::build(spec, &[]);
+        schedule::catalog::build(spec, &facts(&[]));
     }
     assert_prints_back(spec, schedule::catalog::parse)
 }

@@ -20,7 +20,7 @@ use shadowtime::trace::{
 use shadowtime::{predict, schedule};
 
 use crate::random::{check, workloads};
-use crate::support::{run, starts};
+use crate::support::{self, run, starts};
 
 /// Workloads whose jobs all end by their estimates.
 fn workloads_within_estimates() -> impl Strategy<Value = Workload> {
@@ -70,7 +70,7 @@ fn record(workload: &Workload, setting: &Setting) -> RunRecord {
 
 /// Runs a workload instant by instant; after each, `look` sees the machine and the jobs just started.
 fn step(workload: &Workload, setting: &Setting, mut look: impl FnMut(&mut Simulation, &[JobId])) -> RunRecord {
-    let policy = schedule::catalog::build(&setting.scheduler, &workload.jobs);
+    let policy = schedule::catalog::build(&setting.scheduler, &support::facts(&workload.jobs));
     let predictor = predict::catalog::build(&setting.predictor);
     let policy = Named { name: setting.scheduler.to_string(), value: policy };
     let predictor = Named { name: setting.predictor.to_string(), value: predictor };

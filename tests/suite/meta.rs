@@ -13,7 +13,7 @@ use shadowtime::job::{Job, JobId, Submission};
 use shadowtime::meta::{DispatchPolicy, LEAST_STARTS, MetaRecord, MetaSystem, Site, SiteWaitPredictor, run, run_with};
 use shadowtime::rng::stream;
 use shadowtime::time::Time;
-use shadowtime::trace::Workload;
+use shadowtime::trace::{Workload, demo_workload};
 use shadowtime::wait::Learning;
 
 use crate::random::{check, workloads};
@@ -49,6 +49,28 @@ fn three_sites() -> MetaSystem {
     let c = workload(4, &[exact(0, 4, 300)]);
     let sites = [("A", a), ("B", b), ("C", c)].map(|(name, workload)| site(name, workload, "easy/estimate"));
     MetaSystem::new(sites.into()).unwrap()
+}
+
+/// A site alone has the shares that the main command gives: those of all users of its log, or those of a file with the numbers
+/// of the log.
+#[test]
+fn a_site_with_fair_share_is_the_main_command() {
+    let demo = demo_workload();
+    // Twice the load. It begins at an odd instant, so that roundings to minutes of the clock show.
+    let submission = |job: &Job| Submission { submit: job.submission.submit / 2 + 1017, ..job.submission };
+    let jobs: Vec<Job> = demo.jobs[..800].iter().map(|job| Job { submission: submission(job), ..*job }).collect();
+    let (log, first) = (workload(demo.procs, &jobs), jobs[0].submission.submit);
+    for keys in ["", ",shares_file=1:5;2:1;3:2", ",halflife=1h,shares=group"] {
+        let pair = format!("slurm:order=multifactor,age_weight=500,max_age=2h,fairshare_weight=1000{keys}/estimate");
+        let record = simulate(&log, &Setting::parse_pair(&pair).unwrap(), &mut |_| ()).unwrap();
+        let alone: Vec<_> = record.outcomes.iter().map(|outcome| outcome.start.get().unwrap() - first).collect();
+        // The users of the other site have smaller numbers in the stream.
+        let other = site("other", workload(4, &[job(0, 1, 10, 10)]), "easy/estimate").from_time_zero();
+        let system = MetaSystem::new(vec![other, site("log", log.clone(), &pair).from_time_zero()]).unwrap();
+        let places = places(&run_by(&system, "static"));
+        let in_meta: Vec<_> = places.iter().filter(|(site, _)| *site == 1).map(|&(_, start)| start).collect();
+        assert_eq!(in_meta, alone, "{keys}");
+    }
 }
 
 const A: usize = 0;

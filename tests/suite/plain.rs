@@ -18,7 +18,7 @@ use shadowtime::time::{Time, print_duration};
 use shadowtime::trace::{Cleaning, ReadOptions, Source, Workload, clean, read, write_header, write_record};
 
 use crate::random::{check, workloads};
-use crate::support::{job_of, workload};
+use crate::support::{self, job_of, workload};
 
 /// The schedulers that backfill, and `fcfs`, by their definitions: computed at every pass from the whole queue and all
 /// running jobs, with lists instead of indexes.
@@ -411,7 +411,8 @@ fn equals_the_plain_scan(
     (workload, keys, predictor, options): (Workload, Keys, &'static str, EngineOptions),
     deepest: &Arc<AtomicUsize>,
 ) -> TestCaseResult {
-    let fast = schedule::catalog::build(&schedule::catalog::parse(&keys.spec()).unwrap(), &workload.jobs);
+    let fast =
+        schedule::catalog::build(&schedule::catalog::parse(&keys.spec()).unwrap(), &support::facts(&workload.jobs));
     let expected = run(&workload, keys.plain(deepest), predictor, options);
     prop_assert_eq!(run(&workload, fast, predictor, options), expected, "{} with {}", keys.spec(), predictor);
     Ok(())
@@ -466,7 +467,8 @@ fn equals_the_plain_walk(
     (workload, keys, predictor, options, extras): (Workload, Keys, &'static str, EngineOptions, (u32, usize)),
     deepest: &Arc<AtomicUsize>,
 ) -> TestCaseResult {
-    let fast = schedule::catalog::build(&schedule::catalog::parse(&keys.spec()).unwrap(), &workload.jobs);
+    let fast =
+        schedule::catalog::build(&schedule::catalog::parse(&keys.spec()).unwrap(), &support::facts(&workload.jobs));
     let plain = PlainWalk(PlainRules { keys: keys.clone(), jobs: Vec::new(), deepest: deepest.clone() });
     let expected = run_with_withdrawals(&workload, Box::new(plain), predictor, options, extras);
     let result = run_with_withdrawals(&workload, fast, predictor, options, extras);

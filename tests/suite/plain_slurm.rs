@@ -18,7 +18,7 @@ use shadowtime::time::Time;
 use shadowtime::trace::Workload;
 
 use crate::random::{check, workloads};
-use crate::support::{job_of, workload};
+use crate::support::{self, job_of, workload};
 
 /// The values of the keys.
 #[derive(Clone, Debug)]
@@ -502,7 +502,8 @@ fn equals_the_plain_version(
         is_waiting: false,
         deepest: deepest.clone(),
     };
-    let fast = schedule::catalog::build(&schedule::catalog::parse(&keys.spec()).unwrap(), &workload.jobs);
+    let fast =
+        schedule::catalog::build(&schedule::catalog::parse(&keys.spec()).unwrap(), &support::facts(&workload.jobs));
     let options = EngineOptions { unix_start, ..EngineOptions::default() };
     let expected = run(&workload, Box::new(plain), predictor, options);
     prop_assert_eq!(run(&workload, fast, predictor, options), expected, "{} with {}", keys.spec(), predictor);

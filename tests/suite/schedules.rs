@@ -8,7 +8,7 @@ use shadowtime::job::{Job, JobId};
 use shadowtime::predict::{self, Board, InvalidReason, Predictor, Stage};
 use shadowtime::schedule::{self, Policy, View};
 
-use crate::support::{job, job_of, run, run_with, starts, workload};
+use crate::support::{self, job, job_of, run, run_with, starts, workload};
 
 /// A job of user 1 whose estimate is its runtime: (submit, processors, runtime).
 fn exact(submit: i64, procs: u32, runtime: i64) -> Job {
@@ -1244,7 +1244,7 @@ mod simulation {
 
     /// An empty machine; the predictor and the policy are built for these jobs.
     fn machine(procs: u32, scheduler: &str, predictor: &str, jobs: &[Job], options: EngineOptions) -> Simulation {
-        let policy = schedule::catalog::build(&schedule::catalog::parse(scheduler).unwrap(), jobs);
+        let policy = schedule::catalog::build(&schedule::catalog::parse(scheduler).unwrap(), &support::facts(jobs));
         let oracle = predict::catalog::build(&predict::catalog::parse(predictor).unwrap());
         Simulation::new(procs, named(scheduler, policy), named(predictor, oracle), options)
     }

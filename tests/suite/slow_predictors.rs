@@ -25,6 +25,7 @@ use shadowtime::time::{Seconds, Time};
 use shadowtime::trace::Workload;
 
 use crate::random::{check, workloads};
+use crate::support;
 
 // ---- What the references share ----
 
@@ -671,7 +672,8 @@ pub fn named_workloads() -> impl Strategy<Value = Workload> {
 }
 
 fn run_predictor(workload: &Workload, scheduler: &str, name: &str, predictor: Box<dyn Predictor>) -> Vec<Outcome> {
-    let policy = schedule::catalog::build(&schedule::catalog::parse(scheduler).unwrap(), &workload.jobs);
+    let policy =
+        schedule::catalog::build(&schedule::catalog::parse(scheduler).unwrap(), &support::facts(&workload.jobs));
     let policy = Named { name: scheduler.to_string(), value: policy };
     let predictor = Named { name: name.to_string(), value: predictor };
     let options = EngineOptions { unix_start: workload.unix_start, ..EngineOptions::default() };

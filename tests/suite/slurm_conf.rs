@@ -35,10 +35,44 @@ fn the_file_is_the_scheduler_and_what_it_means_is_printed() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert_eq!(column(&ran.out, "scheduler"), [SPEC]);
     assert!(ran.err.contains(&format!("slurm.conf means {SPEC}")), "{}", ran.err);
-    let unused = "not used: ClusterName (line 1), bf_continue (line 3), NodeName (lines 5 to 6)";
-    assert!(ran.err.contains(unused), "{}", ran.err);
+    assert!(ran.err.contains("slurm.conf: not used: ClusterName (line 1)\n"), "{}", ran.err);
+    let mattering = "may change which jobs start: bf_continue (line 3), NodeName (lines 5 to 6)\n";
+    assert!(ran.err.contains(mattering), "{}", ran.err);
+    let quiet = sim(&["--slurm-conf", &file, "--format", "csv", "-q"]);
+    assert!(quiet.err.contains(mattering) && !quiet.err.contains("ClusterName"), "{}", quiet.err);
     let plain = sim_ok(&["--scheduler", SPEC, "--predictor", "estimate", "--format", "csv"]);
     assert_eq!(ran.out, plain);
+}
+
+/// Everything that Slurm's own parser accepts means the same here.
+#[test]
+fn a_file_may_be_written_in_many_ways() {
+    let folder = Folder::new();
+    let plain =
+        column(&sim_ok(&["--slurm-conf", &conf(&folder, CONF), "--first", "20", "--format", "csv"]), "scheduler");
+    fs::write(folder.path("sched.conf"), "SCHEDULERPARAMETERS = \"bf_interval=60, bf_window=2880\"\n").unwrap();
+    for text in [
+        "\u{feff}SchedulerParameters=bf_interval=60,bf_window=2880\nKillWait=60\n",
+        "schedulerparameters = bf_interval=60,bf_window=2880\r\nkillwait\t=\t60\r\n",
+        "SchedulerParameters=bf_interval=60,bf_window=2880\rKillWait=60\r",
+        "SchedulerParameters=\"bf_interval=60, bf_window=2880\" # twice\nKillWait=60",
+        "SchedulerParameters=bf_interval=5,bf_max_job_test=7\nSchedulerParameters=bf_interval=60,bf_window=2880\nKillWait=60",
+        "SchedulerParameters=bf_interval=60,\\\nbf_window=2880\nKillWait=60\n",
+        "include sched.conf\nKillWait=60\nNodeName=DEFAULT CPUs=4\nPartitionName=DEFAULT MaxTime=60",
+    ] {
+        let out = sim_ok(&["--slurm-conf", &conf(&folder, text), "--first", "20", "--format", "csv"]);
+        assert_eq!(column(&out, "scheduler"), plain, "{text}");
+    }
+    for (text, why) in [
+        ("SchedulerParameters bf_interval=60", "line 1: 'SchedulerParameters bf_interval=60' is not NAME=VALUE"),
+        ("SchedulerParameters=bf_interval=60, bf_window=2880", "line 1: 'bf_window=2880' after SchedulerParameters"),
+        ("KillWait=\"60", "line 1: 'KillWait=\"60' has a quote that is not closed"),
+        ("Include nothing.conf", "line 1: cannot read"),
+    ] {
+        let ran = sim(&["--slurm-conf", &conf(&folder, text)]);
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(ran.err.contains(why), "{}", ran.err);
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use shadowtime::engine::{EngineOptions, Outcome};
 use shadowtime::experiment::{Setting, simulate};
 use shadowtime::job::{Job, Submission};
+use shadowtime::schedule::LogFacts;
 use shadowtime::trace::{CleaningReport, WideNumbers, Workload, Zone};
 
 /// A job of user 1: (submit, processors, runtime, estimate).
@@ -32,6 +33,11 @@ pub fn workload(procs: u32, jobs: &[Job]) -> Workload {
         wide: WideNumbers::default(),
         cleaning: CleaningReport::default(),
     }
+}
+
+/// What a scheduler may know of these jobs.
+pub fn facts(jobs: &[Job]) -> LogFacts<'_> {
+    LogFacts::of_jobs(jobs, WideNumbers::NONE)
 }
 
 /// Runs a workload under a scheduler with a predictor, both as specs.

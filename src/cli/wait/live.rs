@@ -1,6 +1,7 @@
 //! When will jobs that wait now start? The present queue comes from a file, or from the log itself.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
@@ -12,6 +13,7 @@ use crate::cli::stderr::{note, warning};
 use crate::experiment::{Options, Setting};
 use crate::job::{Job, JobId, Submission};
 use crate::report::{Cell, counted, write_wrapped};
+use crate::schedule::Accounts;
 use crate::text::printable;
 use crate::time::{DAY, Seconds, Time, readable_duration};
 use crate::trace::{
@@ -143,6 +145,8 @@ pub fn answer_queue(
     let mut snapshot = Snapshot {
         now: clock.now,
         first_submission: workload.first_submit(),
+        unix_start: workload.unix_start,
+        accounts: Arc::new(Accounts::of(&workload.jobs, &workload.wide)),
         procs: workload.procs,
         running: Vec::new(),
         waiting: Vec::new(),

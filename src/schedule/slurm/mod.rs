@@ -24,11 +24,12 @@ mod recorded;
 
 use std::collections::BTreeMap;
 
+use super::accounts::LogFacts;
 use super::arrivals::ById;
 use super::policy::{Policy, View};
 use super::queue::Waiting;
 use super::rules::Counting;
-use crate::job::{Job, JobId, Submission};
+use crate::job::{JobId, Submission};
 use crate::spec::Spec;
 use crate::time::{MINUTE, Seconds, Time};
 
@@ -42,11 +43,11 @@ use space::Space;
 
 pub(super) use settings::FORM;
 
-/// The policy of a spec. `jobs` are those that will be simulated; the users or groups among them have shares.
-pub(super) fn build(spec: &Spec, jobs: &[Job]) -> Box<dyn Policy> {
+/// The policy of a spec. The users or groups of the log have shares.
+pub(super) fn build(spec: &Spec, log: &LogFacts<'_>) -> Box<dyn Policy> {
     match Settings::is_pool(spec) {
-        true => Box::new(Slurm::<Pooled>::new(Settings::of(spec), jobs)),
-        false => Box::new(Slurm::<Numbered>::new(Settings::of(spec), jobs)),
+        true => Box::new(Slurm::<Pooled>::new(Settings::of(spec), log)),
+        false => Box::new(Slurm::<Numbered>::new(Settings::of(spec), log)),
     }
 }
 
@@ -95,11 +96,11 @@ struct Machine<P: Processors> {
 }
 
 impl<P: Processors> Slurm<P> {
-    fn new(settings: Settings, jobs: &[Job]) -> Slurm<P> {
+    fn new(settings: Settings, log: &LogFacts<'_>) -> Slurm<P> {
         Slurm {
             unix_start: 0,
             machine: None,
-            priorities: settings.weights.clone().map(|weights| Priorities::new(weights, jobs)),
+            priorities: settings.weights.clone().map(|weights| Priorities::new(weights, &log.accounts())),
             submissions: ById::default(),
             main: MainClock::new(settings.main_delay, settings.main_interval),
             backfill: BackfillClock::new(settings.interval),

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::shares;
-use crate::job::{Job, JobId, Submission};
+use crate::job::{JobId, Submission};
+use crate::schedule::Accounts;
 use crate::spec::Spec;
 use crate::time::{MINUTE, Seconds, Time};
 
@@ -20,7 +21,8 @@ pub(super) struct Weights {
     fair_share: f64,
     halflife: f64,
     by_group: bool,
-    shares: BTreeMap<i32, f64>,
+    /// By the number in the log. Empty: all have equal shares.
+    shares: BTreeMap<i64, f64>,
 }
 
 impl Weights {
@@ -40,6 +42,11 @@ impl Weights {
     fn owner(&self, job: &Submission) -> i32 {
         if self.by_group { job.group } else { job.user }
     }
+
+    /// The share of the one with this number in the log, before all shares are scaled.
+    fn share(&self, number: i64) -> f64 {
+        if self.shares.is_empty() { 1.0 } else { self.shares.get(&number).copied().unwrap_or(0.0) }
+    }
 }
 
 /// What somebody has used of the machine.
@@ -51,7 +58,8 @@ struct Usage {
     recent: f64,
     /// The processors of its running jobs.
     procs: f64,
-    /// Its share of the machine; all shares together are 1.
+    /// Its share before scaling, and of the machine: all of these together are 1.
+    given: f64,
     share: f64,
 }
 
@@ -77,10 +85,11 @@ impl Priorities {
     /// Beyond this all figures are scaled down.
     const LARGEST_SCALE: f64 = 1e100;
 
-    /// Those who submit these jobs have shares.
-    pub fn new(weights: Weights, jobs: &[Job]) -> Priorities {
-        let owners = jobs.iter().map(|job| (weights.owner(&job.submission), Usage::default()));
-        let usage = owners.collect();
+    /// The users or the groups of these accounts have shares.
+    pub fn new(weights: Weights, accounts: &Accounts) -> Priorities {
+        let owners = if weights.by_group { &accounts.groups } else { &accounts.users };
+        let usage = |number: i64| Usage { given: weights.share(number), ..Usage::default() };
+        let usage = owners.iter().map(|(&owner, &number)| (owner, usage(number))).collect();
         let mut priorities =
             Priorities { weights, usage, running: BTreeMap::new(), total: 0.0, scale: 1.0, updated: None, counted: 0 };
         priorities.share_out();
@@ -90,18 +99,19 @@ impl Priorities {
     /// Gives everybody a share: equal ones, or those of the file, in which others have none.
     fn share_out(&mut self) {
         let shares = &self.weights.shares;
-        let share = |owner: &i32| if shares.is_empty() { 1.0 } else { shares.get(owner).copied().unwrap_or(0.0) };
         let all: f64 = match shares.is_empty() {
             true => self.usage.len() as f64,
             false => shares.values().sum(),
         };
-        self.usage.iter_mut().for_each(|(owner, usage)| usage.share = share(owner) / all);
+        self.usage.values_mut().for_each(|usage| usage.share = usage.given / all);
     }
 
     pub fn on_arrival(&mut self, job: &Submission) {
         let owner = self.weights.owner(job);
         if let Entry::Vacant(missing) = self.usage.entry(owner) {
-            missing.insert(Usage::default());
+            // Somebody of another site. A file of shares is about those of the log.
+            let given = if self.weights.shares.is_empty() { 1.0 } else { 0.0 };
+            missing.insert(Usage { given, ..Usage::default() });
             self.share_out();
         }
         if self.updated.is_none() {
@@ -181,15 +191,8 @@ mod tests {
 
     fn priorities(keys: &str, users: &[i32]) -> Priorities {
         let spec = catalog::parse(&format!("slurm:order=multifactor,{keys}")).unwrap();
-        let job = |&user: &i32| Job {
-            submission: Submission { user, ..Submission::new(0, 1, 60) },
-            runtime: 1,
-            recorded_wait: None.into(),
-            record: 0,
-            number: 1,
-        };
-        let jobs: Vec<_> = users.iter().map(job).collect();
-        Priorities::new(Weights::of(&spec), &jobs)
+        let users = users.iter().map(|&user| (user, i64::from(user))).collect();
+        Priorities::new(Weights::of(&spec), &Accounts { users, ..Accounts::default() })
     }
 
     fn by(user: i32, submit: Time, procs: u32) -> Submission {

@@ -2,7 +2,7 @@
 //! how the records were made.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -103,7 +103,7 @@ fn set(nodes: u32, share: &Arc<[Run]>) -> Numbered {
 /// Makes all passes of a record again.
 fn replay(record: &Record) -> [Passes; 2] {
     const NODES: u32 = 12;
-    let conf = SlurmConf::parse(&record.conf.join("\n")).unwrap();
+    let conf = SlurmConf::parse(&record.conf.join("\n"), Path::new("")).unwrap();
     let settings = Settings::of(&conf.scheduler());
     let jobs: BTreeMap<u32, &RecordedJob> = record.jobs.iter().map(|job| (job.id, job)).collect();
     let mut state = State { releases: Releases::new(NODES), waiting: Vec::new() };

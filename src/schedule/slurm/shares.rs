@@ -25,7 +25,7 @@ pub(super) fn canonical(text: &str) -> Result<String, String> {
 }
 
 /// The shares of a list such as `17:5;18:1`. None if the text is not such a list.
-fn parse(text: &str) -> Option<Result<BTreeMap<i32, f64>, String>> {
+fn parse(text: &str) -> Option<Result<BTreeMap<i64, f64>, String>> {
     let mut shares = BTreeMap::new();
     for piece in text.split(';') {
         let (number, share) = piece.split_once(':')?;
@@ -37,7 +37,7 @@ fn parse(text: &str) -> Option<Result<BTreeMap<i32, f64>, String>> {
     Some(Ok(shares))
 }
 
-fn add(shares: &mut BTreeMap<i32, f64>, number: i32, share: f64) -> Result<(), String> {
+fn add(shares: &mut BTreeMap<i64, f64>, number: i64, share: f64) -> Result<(), String> {
     if !share.is_finite() || share < 0.0 {
         return Err(format!("the share {share} of {number} is not a number of at least 0"));
     }
@@ -47,7 +47,7 @@ fn add(shares: &mut BTreeMap<i32, f64>, number: i32, share: f64) -> Result<(), S
     }
 }
 
-fn of_file(name: &str) -> Result<BTreeMap<i32, f64>, String> {
+fn of_file(name: &str) -> Result<BTreeMap<i64, f64>, String> {
     let text = settings_file::read_text(Path::new(name), settings_file::MOST_OF_SHARES)?;
     let mut shares = BTreeMap::new();
     for (line, text) in (1..).zip(text.lines()) {
@@ -57,7 +57,7 @@ fn of_file(name: &str) -> Result<BTreeMap<i32, f64>, String> {
         }
         let wrong = |why: String| format!("{name}, line {line}: {why}");
         let mut words = text.split([' ', '\t', ',', ':']).filter(|word| !word.is_empty());
-        let pair = (words.next().map(str::parse::<i32>), words.next().map(str::parse::<f64>), words.next());
+        let pair = (words.next().map(str::parse::<i64>), words.next().map(str::parse::<f64>), words.next());
         let (Some(Ok(number)), Some(Ok(share)), None) = pair else {
             return Err(wrong(format!("'{text}' is not the number of a user or group and its share, such as '17 5'")));
         };
@@ -70,7 +70,7 @@ fn of_file(name: &str) -> Result<BTreeMap<i32, f64>, String> {
 }
 
 /// The shares of a canonical text.
-pub(super) fn of_canonical(text: &str) -> BTreeMap<i32, f64> {
+pub(super) fn of_canonical(text: &str) -> BTreeMap<i64, f64> {
     match parse(text) {
         Some(Ok(shares)) => shares,
         _ => BTreeMap::new(),

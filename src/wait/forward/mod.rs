@@ -7,6 +7,8 @@ mod snapshot;
 pub use draws::{PastRatios, RatioHistory};
 pub use snapshot::{Snapshot, SnapshotJob};
 
+use std::sync::Arc;
+
 use super::sample::WaitSample;
 use super::schedule::SiteSchedule;
 use super::simulated_log::SimulatedJobs;
@@ -16,7 +18,7 @@ use crate::job::JobId;
 use crate::parallel;
 use crate::predict;
 use crate::rng::stream;
-use crate::schedule;
+use crate::schedule::{self, Accounts, LogFacts};
 use crate::time::Seconds;
 
 /// How the present queue is simulated.
@@ -60,6 +62,7 @@ pub fn forward_waits(
     (seed, threads): (u64, usize),
     watch: &dyn Fn(usize),
 ) -> Result<Vec<WaitSample>, EngineError> {
+    let accounts = Arc::new(Accounts::of(schedule.jobs, schedule.wide));
     let mut samples = Vec::with_capacity(wanted.count());
     let (mut snapshots, mut held): (Vec<(JobId, Snapshot)>, usize) = (Vec::new(), 0);
     let mut answer = |snapshots: &mut Vec<(JobId, Snapshot)>| {
@@ -73,7 +76,7 @@ pub fn forward_waits(
     };
     each_arrival(schedule, &forward.setting, wanted.range.end, &mut |id, past| {
         if wanted.contains(id.index()) {
-            let snapshot = Snapshot::of(past, id, schedule);
+            let snapshot = Snapshot::of(past, id, schedule, &accounts);
             held += snapshot.len();
             snapshots.push((id, snapshot));
             if snapshots.len() >= MOST_SNAPSHOTS || held >= MOST_JOBS {
@@ -99,7 +102,8 @@ pub fn snapshot_at(
     let mut found = None;
     each_arrival(schedule, &forward.setting, id.index() + 1, &mut |arrived, past| {
         if arrived == id {
-            found = Some(Snapshot::of(past, id, schedule));
+            let accounts = Arc::new(Accounts::of(schedule.jobs, schedule.wide));
+            found = Some(Snapshot::of(past, id, schedule, &accounts));
         }
         Ok(())
     })?;
@@ -119,7 +123,10 @@ fn each_arrival(
 ) -> Result<(), EngineError> {
     let all = schedule.with_waits();
     let replay = schedule::catalog::parse("replay").expect("replay is in the catalog");
-    let policy = Named { name: "replay".to_string(), value: schedule::catalog::build(&replay, &all) };
+    let policy = Named {
+        name: "replay".to_string(),
+        value: schedule::catalog::build(&replay, &LogFacts::of_jobs(&all, schedule.wide)),
+    };
     // The replay updates the predictor and the ratios, so that they are those of each job's arrival.
     let mut predictor = predict::catalog::build(&setting.predictor);
     predictor.on_begin(&schedule.facts());
@@ -256,6 +263,31 @@ mod tests {
         // Only the second has waited for a minute at 100. At 150 the third has, too.
         assert_eq!(wait_of_last("easy:queue=spf,starve=1m"), 10 + 50 + 20);
         assert_eq!(wait_of_last("easy:queue=spf,starve=80s"), 10 + 50);
+    }
+
+    /// Ten users submit the jobs of the log, so each has a tenth of the machine, and the user of the running job has used all:
+    /// its waiting job has the full age and 2^-10 of the weight of fair share, together less than the new job of another user.
+    /// If only the users of the present queue had shares, it would have 2^-2 of that weight and be the first.
+    #[test]
+    fn shares_are_those_of_all_users_of_the_log() {
+        let job = |user, submit, estimate| Job {
+            submission: Submission { user, ..Submission::new(submit, 4, estimate) },
+            runtime: estimate,
+            recorded_wait: None.into(),
+            record: 0,
+            number: 0,
+        };
+        let past = (3..=10).map(|user| job(user, 0, 60));
+        let jobs: Vec<Job> = past.chain([job(1, 1000, 6000), job(1, 1001, 600), job(2, 6990, 60)]).collect();
+        let starts: Vec<_> = (0..8).map(|at| at * 60).chain([1000, 7000, 7600]).collect();
+        let schedule = SiteSchedule::of_jobs(&jobs, &starts, 4);
+        let scheduler = "slurm:order=multifactor,age_weight=900,max_age=1h,fairshare_weight=1000";
+        let wait = |scheduler: &str| {
+            let forward = predicted(Setting::parse(scheduler, "estimate").unwrap(), ForwardPlans::Estimate);
+            points(&schedule, &forward, 10..11)[0]
+        };
+        assert!(wait(scheduler) < 100, "{}", wait(scheduler));
+        assert!(wait("slurm") >= 610, "{}", wait("slurm"));
     }
 
     /// The order `f1` counts submissions from the first job of the log, though it does not run any more. 100 processors, of

@@ -1,11 +1,13 @@
 //! The present queue, from which a simulation goes on.
 
+use std::sync::Arc;
+
 use super::draws::{PastRatios, RatioHistory};
 use super::{ForwardPlans, ForwardSetting};
-use crate::engine::{EngineError, Named, Simulation};
+use crate::engine::{EngineError, EngineOptions, Named, Simulation};
 use crate::job::{Job, JobId, Submission};
 use crate::predict;
-use crate::schedule::{self, Policy, View, Waiting};
+use crate::schedule::{self, Accounts, LogFacts, Policy, View, Waiting};
 use crate::time::{Seconds, Time};
 use crate::wait::schedule::SiteSchedule;
 
@@ -16,6 +18,10 @@ pub struct Snapshot {
     pub now: Time,
     /// The submission of the first job of the log, from which orders of the queue may count.
     pub first_submission: Time,
+    /// The Unix time of the log's time 0. None if it is not known.
+    pub unix_start: Option<Time>,
+    /// The users and groups of the log, who may have shares.
+    pub accounts: Arc<Accounts>,
     /// The processors of the machine.
     pub procs: u32,
     /// In order of their starts.
@@ -39,7 +45,12 @@ pub struct SnapshotJob {
 
 impl Snapshot {
     /// The state of a simulation. Of the waiting jobs those up to `last`.
-    pub(super) fn of(past: &mut Simulation<RatioHistory>, last: JobId, schedule: &SiteSchedule<'_>) -> Snapshot {
+    pub(super) fn of(
+        past: &mut Simulation<RatioHistory>,
+        last: JobId,
+        schedule: &SiteSchedule<'_>,
+        accounts: &Arc<Accounts>,
+    ) -> Snapshot {
         let now = past.now();
         let (view, board, history) = past.state();
         let job = |id: JobId, elapsed| {
@@ -54,6 +65,8 @@ impl Snapshot {
         Snapshot {
             now,
             first_submission: schedule.jobs[0].submission.submit,
+            unix_start: schedule.unix_start,
+            accounts: accounts.clone(),
             procs: schedule.procs,
             running: running.into_iter().map(|(id, elapsed)| job(id, elapsed)).collect(),
             waiting: waiting.map(|waiting| job(waiting.id, 0)).collect(),
@@ -96,12 +109,13 @@ impl Snapshot {
         };
         let predictor = predict::catalog::parse(knowledge).expect("a predictor of the catalog");
         let setting = &forward.setting;
-        let mut policy = schedule::catalog::build(&setting.scheduler, &jobs);
+        let mut policy = schedule::catalog::build(&setting.scheduler, &LogFacts::of_accounts(&self.accounts));
         policy.set_first_submission(self.first_submission);
         let policy = Box::new(WithSubmissions { policy, submits });
         let policy = Named { name: setting.scheduler.to_string(), value: policy as Box<dyn Policy> };
         let predictor = Named { name: knowledge.to_string(), value: predict::catalog::build(&predictor) };
-        let mut future = Simulation::new(procs, policy, predictor, setting.engine);
+        let mut future =
+            Simulation::new(procs, policy, predictor, EngineOptions { unix_start: self.unix_start, ..setting.engine });
         for job in &jobs {
             future.submit(job)?;
         }

@@ -1,7 +1,13 @@
 //! Reads a slurm.conf: the keys of the scheduler `slurm` that it sets, and what else it says.
 
+mod lines;
+
+use std::path::Path;
+
+pub use lines::{ConfError, ConfLine, Place};
+
 use crate::schedule::catalog;
-use crate::settings_file::SettingsError;
+use crate::settings_file::{MOST_OF_SLURM_CONF, read_text};
 use crate::spec::{Spec, SpecError, quote, split_list};
 use crate::time::{DAY, HOUR, MINUTE, Seconds, print_duration};
 
@@ -19,10 +25,12 @@ pub struct SlurmConf {
 /// A parameter of a slurm.conf that has no effect on the simulation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unused {
-    /// The number of its line.
-    pub line: usize,
+    /// Where it is.
+    pub place: Place,
     /// Its name; of SchedulerParameters the item, such as `bf_continue`.
     pub name: String,
+    /// Whether it changes which jobs start at a site: a parameter of scheduling, of priorities, of nodes or of partitions.
+    pub matters: bool,
 }
 
 /// The unit of a number.
@@ -58,26 +66,50 @@ const PARAMETERS: [(&str, &str, Unit); 6] = [
     ("PriorityDecayHalfLife", "halflife", Unit::Time),
 ];
 
+/// What parameters begin with that change which jobs start at a site.
+const MATTERING: [&str; 14] = [
+    "Sched",
+    "bf_",
+    "Priority",
+    "FairShare",
+    "Preempt",
+    "Select",
+    "Node",
+    "DownNodes",
+    "Partition",
+    "Enforce",
+    "Topology",
+    "Gres",
+    "Licenses",
+    "OverTimeLimit",
+];
+
 impl SlurmConf {
-    /// Reads the text of a slurm.conf.
+    /// Reads a file and those that it includes.
     ///
     /// # Errors
-    /// If it has no parameters, or the value of one that is used is not valid.
-    pub fn parse(text: &str) -> Result<SlurmConf, SettingsError> {
+    /// If a file cannot be read, or as [`SlurmConf::parse`]. The message names the file.
+    pub fn read(file: &Path) -> Result<SlurmConf, String> {
+        let text = read_text(file, MOST_OF_SLURM_CONF)?;
+        let folder = file.parent().unwrap_or(Path::new(""));
+        SlurmConf::parse(&text, folder).map_err(|error| format!("{}: {error}", file.display()))
+    }
+
+    /// Reads the text of a slurm.conf. Names of included files are relative to `folder`.
+    ///
+    /// # Errors
+    /// If it has no parameters, a line is not one, or the value of one that is used is not valid.
+    pub fn parse(text: &str, folder: &Path) -> Result<SlurmConf, ConfError> {
+        let lines = lines::lines_of(text, folder)?;
+        if lines.is_empty() {
+            let why = "there is no parameter such as SchedulerType=sched/backfill".into();
+            return Err(ConfError { place: Place { included: None, line: 1 }, why });
+        }
         let mut conf = SlurmConf::default();
-        let mut has_parameters = false;
-        for (line, text) in joined_lines(text) {
-            for (name, value) in parameters(&text) {
-                has_parameters = true;
-                conf.read(name, value, line)?;
-            }
+        for (at, line) in lines.iter().enumerate() {
+            conf.add(line, lines[at + 1..].iter().any(|later| later.is(&line.name)))?;
         }
-        match has_parameters {
-            true => Ok(conf),
-            false => {
-                Err(SettingsError { line: 1, why: "there is no parameter such as SchedulerType=sched/backfill".into() })
-            }
-        }
+        Ok(conf)
     }
 
     /// The spec of the scheduler, such as `slurm:bf_interval=1m`.
@@ -132,33 +164,52 @@ impl SlurmConf {
         if pairs.is_empty() { name.to_string() } else { format!("{name}:{}", pairs.join(",")) }
     }
 
-    fn read(&mut self, name: &str, value: &str, line: usize) -> Result<(), SettingsError> {
-        let is = |known: &str| known.eq_ignore_ascii_case(name);
-        if let Some((name, key, unit)) = PARAMETERS.iter().find(|(known, ..)| is(known)) {
-            return self.set(key, name, value, *unit, line);
+    /// Adds what a line says. As in Slurm, the last of several lines with one parameter counts.
+    fn add(&mut self, line: &ConfLine, comes_again: bool) -> Result<(), ConfError> {
+        if let Some((name, key, unit)) = PARAMETERS.iter().find(|(name, ..)| line.is(name)) {
+            return match comes_again {
+                true => Ok(self.skip(line, &line.name)),
+                false => self.set(key, name, &line.value, *unit, line),
+            };
         }
-        match name.to_ascii_lowercase().as_str() {
-            "schedulerparameters" => {
-                for item in value.split(',').map(str::trim).filter(|item| !item.is_empty()) {
-                    let (name, value) = item.split_once('=').unwrap_or((item, ""));
-                    match ITEMS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
-                        Some((key, unit)) => self.set(key, key, value, *unit, line)?,
-                        None => self.unused.push(Unused { line, name: name.to_string() }),
-                    }
-                }
+        let value = line.value.to_ascii_lowercase();
+        match (line.name.to_ascii_lowercase().as_str(), value.as_str()) {
+            ("schedulerparameters" | "schedulertype" | "prioritytype", _) if comes_again => self.skip(line, &line.name),
+            ("schedulerparameters", _) => self.add_items(line)?,
+            ("schedulertype", "sched/backfill") => {}
+            ("schedulertype", _) => {
+                let why = format!("SchedulerType={}: only sched/backfill can be simulated", line.value);
+                return Err(ConfError { place: line.place.clone(), why });
             }
-            "schedulertype" if value.eq_ignore_ascii_case("sched/backfill") => {}
-            "schedulertype" => {
-                let why = format!("SchedulerType={value}: only sched/backfill can be simulated");
-                return Err(SettingsError { line, why });
-            }
-            "prioritytype" if value.eq_ignore_ascii_case("priority/basic") => self.put("order", "fcfs".into()),
-            "prioritytype" if value.eq_ignore_ascii_case("priority/multifactor") => {
-                self.put("order", "multifactor".into());
-            }
-            _ => self.unused.push(Unused { line, name: name.to_string() }),
+            ("prioritytype", "priority/basic") => self.keys.push(("order", "fcfs".into())),
+            ("prioritytype", "priority/multifactor") => self.keys.push(("order", "multifactor".into())),
+            _ => self.skip(line, &line.name),
         }
         Ok(())
+    }
+
+    /// Adds the items of SchedulerParameters. Slurm looks for the first one of a name.
+    fn add_items(&mut self, line: &ConfLine) -> Result<(), ConfError> {
+        for item in line.value.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+            let (name, value) = item.split_once('=').unwrap_or((item, ""));
+            match ITEMS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
+                Some((key, unit)) if self.keys.iter().all(|(known, _)| known != key) => {
+                    self.set(key, key, value, *unit, line)?;
+                }
+                _ => self.skip(line, name),
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes a parameter, or an item of SchedulerParameters, that has no effect.
+    fn skip(&mut self, line: &ConfLine, name: &str) {
+        let begins = |begin: &&str| name.get(..begin.len()).is_some_and(|start| start.eq_ignore_ascii_case(begin));
+        let is_off = ["0", "no"].iter().any(|off| line.value.eq_ignore_ascii_case(off));
+        let matters = line.is("SchedulerParameters")
+            || PARAMETERS.iter().any(|(known, ..)| line.is(known))
+            || MATTERING.iter().any(|begin| begins(begin)) && !is_off;
+        self.unused.push(Unused { place: line.place.clone(), name: name.to_string(), matters });
     }
 
     fn set(
@@ -167,9 +218,9 @@ impl SlurmConf {
         name: &str,
         value: &str,
         unit: Unit,
-        line: usize,
-    ) -> Result<(), SettingsError> {
-        let wrong = |why: &str| SettingsError { line, why: format!("{name}={value}: {why}") };
+        line: &ConfLine,
+    ) -> Result<(), ConfError> {
+        let wrong = |why: &str| ConfError { place: line.place.clone(), why: format!("{name}={value}: {why}") };
         let whole = || value.parse::<u32>().map(Seconds::from).map_err(|_| wrong("not a whole number"));
         let value = match unit {
             Unit::Count => whole()?.to_string(),
@@ -184,43 +235,8 @@ impl SlurmConf {
         if let Err(SpecError(_)) = catalog::parse(&format!("{}:{key}={value}", FORM.name)) {
             return Err(wrong("the simulation has no such value; remove it to use the default"));
         }
-        self.put(key, value);
-        Ok(())
-    }
-
-    /// Sets a key. As in Slurm, the last value counts.
-    fn put(&mut self, key: &'static str, value: String) {
-        self.keys.retain(|(known, _)| *known != key);
         self.keys.push((key, value));
-    }
-}
-
-/// The lines without comments, with their numbers. A line that ends with a backslash goes on in the next.
-fn joined_lines(text: &str) -> Vec<(usize, String)> {
-    let mut lines: Vec<(usize, String)> = Vec::new();
-    let mut goes_on = false;
-    for (number, line) in (1..).zip(text.lines()) {
-        let line = line.split('#').next().unwrap_or("").trim_end();
-        let (line, continues) = line.strip_suffix('\\').map_or((line, false), |line| (line, true));
-        match lines.last_mut() {
-            Some((_, last)) if goes_on => last.push_str(line.trim_start()),
-            _ => lines.push((number, line.to_string())),
-        }
-        goes_on = continues;
-    }
-    lines
-}
-
-/// The parameters of a line. Those of nodes and partitions belong to their first one, and a file that is included is a
-/// parameter without a value.
-fn parameters(line: &str) -> Vec<(&str, &str)> {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let mut pairs = words.iter().map(|word| word.split_once('=').unwrap_or((word, "")));
-    let Some(first) = pairs.next() else { return Vec::new() };
-    let owns_line = ["nodename", "partitionname", "nodeset", "downnodes", "frontendname", "include"];
-    match owns_line.contains(&first.0.to_ascii_lowercase().as_str()) {
-        true => vec![first],
-        false => [first].into_iter().chain(pairs).collect(),
+        Ok(())
     }
 }
 
@@ -253,28 +269,66 @@ mod tests {
 ClusterName=big
 SchedulerType=sched/backfill
 SchedulerParameters=bf_interval=60,bf_window=2880,bf_continue,\\
-    default_queue_depth=50
+default_queue_depth=50
 killwait=60   # seconds
-PriorityType=priority/multifactor PriorityWeightAge=1000
+PriorityType=priority/multifactor
+PRIORITYWEIGHTAGE = \"1000\"
+PriorityWeightQOS=0
+PriorityWeightPartition=10
 PriorityMaxAge=14-0
 PriorityDecayHalfLife=0
-NodeName=n[1-9] CPUs=4 Weight=2
+NodeName=DEFAULT CPUs=4
+NodeName=n[1-9] Weight=2
 ";
+
+    fn parse(text: &str) -> Result<SlurmConf, ConfError> {
+        SlurmConf::parse(text, Path::new(""))
+    }
+
+    /// The lines of what has no effect: those that matter, and the others.
+    fn unused(conf: &SlurmConf) -> [Vec<(usize, &str)>; 2] {
+        [true, false].map(|matters| {
+            let of_kind = conf.unused.iter().filter(|unused| unused.matters == matters);
+            of_kind.map(|unused| (unused.place.line, unused.name.as_str())).collect()
+        })
+    }
 
     #[test]
     fn keys_are_converted_and_the_rest_is_listed() {
-        let conf = SlurmConf::parse(CONF).unwrap();
+        let conf = parse(CONF).unwrap();
         assert_eq!(
             conf.scheduler().to_string(),
             "slurm:bf_interval=1m,bf_window=2d,default_queue_depth=50,kill_wait=1m,order=multifactor,age_weight=1000,max_age=14d,halflife=36500d"
         );
-        let unused: Vec<_> = conf.unused.iter().map(|unused| (unused.line, unused.name.as_str())).collect();
-        assert_eq!(unused, [(2, "ClusterName"), (4, "bf_continue"), (10, "NodeName")]);
+        let [mattering, others] = unused(&conf);
+        assert_eq!(
+            mattering,
+            [(4, "bf_continue"), (10, "PriorityWeightPartition"), (13, "NodeName"), (14, "NodeName")]
+        );
+        assert_eq!(others, [(2, "ClusterName"), (9, "PriorityWeightQOS")]);
+    }
+
+    /// Slurm uses the last of two lines, and the first of two items of one line.
+    #[test]
+    fn what_is_set_twice_counts_once() {
+        let text = "\
+SchedulerParameters=bf_interval=60,bf_window=10
+KillWait=10
+schedulerparameters=\"BF_Interval=90, bf_resolution=300,bf_interval=120\"
+killwait=20
+PrologFlags=a
+PrologFlags=b
+";
+        let conf = parse(text).unwrap();
+        assert_eq!(conf.scheduler().to_string(), "slurm:bf_interval=90s,bf_resolution=5m,kill_wait=20s");
+        let [mattering, others] = unused(&conf);
+        assert_eq!(mattering, [(1, "SchedulerParameters"), (2, "KillWait"), (3, "bf_interval")]);
+        assert_eq!(others, [(5, "PrologFlags"), (6, "PrologFlags")]);
     }
 
     #[test]
     fn keys_of_the_spec_come_first_and_other_schedulers_stay() {
-        let conf = SlurmConf::parse("SchedulerParameters=bf_interval=60,bf_resolution=300").unwrap();
+        let conf = parse("SchedulerParameters=bf_interval=60,bf_resolution=300").unwrap();
         let complete = |text: &str| conf.complete(&catalog::parse(text).unwrap()).unwrap().to_string();
         assert_eq!(complete("slurm"), "slurm:bf_interval=1m,bf_resolution=5m");
         assert_eq!(complete("slurm:bf_interval=30s,running=prediction"), "slurm:bf_resolution=5m,running=prediction");
@@ -288,13 +342,13 @@ NodeName=n[1-9] CPUs=4 Weight=2
             pairs,
             "easy/ruh,slurm:bf_interval=10s,bf_resolution=5m/estimate,slurm:bf_interval=1m,bf_resolution=5m/ruh"
         );
-        let nothing = SlurmConf::parse("ClusterName=x").unwrap();
+        let nothing = parse("ClusterName=x").unwrap();
         assert_eq!(nothing.scheduler().to_string(), "slurm");
     }
 
     #[test]
     fn mistakes_are_named_with_their_lines() {
-        let wrong = |text: &str| SlurmConf::parse(text).unwrap_err().to_string();
+        let wrong = |text: &str| parse(text).unwrap_err().to_string();
         assert_eq!(wrong("\nKillWait=soon"), "line 2: KillWait=soon: not a whole number");
         assert_eq!(wrong("SchedulerParameters=bf_interval"), "line 1: bf_interval=: not a whole number");
         assert_eq!(wrong("PriorityMaxAge=1-2-3"), "line 1: PriorityMaxAge=1-2-3: not a time such as 7-0 or 30:00");

@@ -1,0 +1,67 @@
+//! What schedulers may know of a log before its first job arrives: who submits jobs, and for a replay how long they waited.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use crate::job::{Job, Submission};
+use crate::time::Seconds;
+use crate::trace::WideNumbers;
+
+/// The users and groups of a log. Schedulers with shares know them from the start, as a site does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Accounts {
+    /// By the number in the simulated jobs: the number in the log.
+    pub users: BTreeMap<i32, i64>,
+    /// Likewise.
+    pub groups: BTreeMap<i32, i64>,
+}
+
+impl Accounts {
+    /// Those who submit these jobs.
+    pub fn of(jobs: &[Job], wide: &WideNumbers) -> Accounts {
+        Accounts::of_pairs(jobs.iter().map(|job| (job.submission, job.submission)), wide)
+    }
+
+    /// Those who submit these jobs; each job as it is simulated, and as it is in the log.
+    pub fn of_pairs(jobs: impl Iterator<Item = (Submission, Submission)>, wide: &WideNumbers) -> Accounts {
+        let mut accounts = Accounts::default();
+        for (simulated, logged) in jobs {
+            accounts.users.entry(simulated.user).or_insert_with(|| wide.number(logged.user));
+            accounts.groups.entry(simulated.group).or_insert_with(|| wide.number(logged.group));
+        }
+        accounts
+    }
+}
+
+/// What a scheduler may know of a log before its first job arrives. Runtimes are not among it.
+#[derive(Clone, Copy, Debug)]
+pub struct LogFacts<'a> {
+    jobs: &'a [Job],
+    wide: &'a WideNumbers,
+    accounts: Option<&'a Accounts>,
+}
+
+impl<'a> LogFacts<'a> {
+    /// All these jobs will be simulated.
+    pub fn of_jobs(jobs: &'a [Job], wide: &'a WideNumbers) -> LogFacts<'a> {
+        LogFacts { jobs, wide, accounts: None }
+    }
+
+    /// The jobs are not known, only who submits them. Such a log cannot be replayed.
+    pub fn of_accounts(accounts: &'a Accounts) -> LogFacts<'a> {
+        LogFacts { jobs: &[], wide: WideNumbers::NONE, accounts: Some(accounts) }
+    }
+
+    /// Who submits jobs.
+    pub fn accounts(&self) -> Cow<'a, Accounts> {
+        match self.accounts {
+            Some(accounts) => Cow::Borrowed(accounts),
+            None => Cow::Owned(Accounts::of(self.jobs, self.wide)),
+        }
+    }
+
+    /// How long each job waited in the log. None if that is not known.
+    pub fn recorded_waits(&self) -> impl Iterator<Item = Option<Seconds>> {
+        self.jobs.iter().map(|job| job.recorded_wait.get())
+    }
+}
