@@ -138,7 +138,7 @@ impl PeakSoFar {
 /// That more processors were in use at once than the machine has: what follows their number in a sentence.
 pub fn over_machine(peak: u32, procs: u32) -> String {
     format!(
-        "{} in use at once by the recorded schedule, but the machine has {} (--procs): waits, run times or the size of the \
+        "{} in use at once by the recorded schedule, but the machine has {} (--procs): waits, run times, requests or the size of the \
          machine are wrong",
         plural(peak.into(), "processor"),
         grouped(procs.into())

@@ -222,7 +222,7 @@ pub fn read<R: Read>(
         // The input is read ahead of the rows: the quote may be in a later one.
         let open = reader.get_ref().open.filter(|&line| reader.is_done() || line < reader.position().line());
         if let (Some(line), Ok(_)) = (open, &read) {
-            let field = record.iter().find(|field| field.contains(&b'\n')).or(record.iter().last());
+            let field = record.iter().find(|field| field.contains(&b'\n')).or(record.iter().next_back());
             let text = shorten(field.unwrap_or(b""));
             // Skipping the row would lose those after it.
             let fault = LineFault { line, column: 1, kind: FaultKind::OpenQuote, text };
