@@ -148,7 +148,7 @@ const SLURM_CONF: &str = "Take the keys of the scheduler slurm from this slurm.c
 fn command() -> clap::Command {
     use Section::{Engine, Estimates, Log, Metrics, Reading, Run, Shape};
     let info = |command| options::add(printing(command, "it"), &[Log, Reading]);
-    let validate = |command| options::add(listing(command, "the findings"), &[Reading]);
+    let validate = |command| options::add_named(options::add(listing(command, "the findings"), &[Reading]), &["procs"]);
     let reading = |command| options::add(command, &[Reading]);
     let convert = |command| options::add_named(reading(reporting(command)), &["procs", "skip-bad-lines"]);
     let trace = |command: clap::Command| {

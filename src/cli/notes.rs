@@ -2,8 +2,7 @@
 
 use super::stderr::{note, warning};
 use crate::model::EstimateModel;
-use crate::report::{counted, counted_as, dropped_in_words, grouped, percent, reading_in_words};
-use crate::time::readable_duration;
+use crate::report::{counted, counted_as, dropped_in_words, filling_in_words, grouped, percent, reading_in_words};
 use crate::trace::{CleaningReport, Log};
 
 /// Prints to standard error what cleaning dropped from a log or changed. `quiet` omits notes, not warnings.
@@ -22,18 +21,13 @@ pub fn report_cleaning(log: &Log, cleaning: &CleaningReport, quiet: bool) {
     }
     if cleaning.filled > 0 {
         let share = cleaning.filled as f64 / cleaning.jobs() as f64;
-        let given = match cleaning.filled_with {
-            0 => "their runtime".to_string(),
-            seconds => {
-                format!("{}, the largest estimate or longest runtime of the log,", readable_duration(seconds as f64))
-            }
-        };
         let have = if cleaning.filled == 1 { "has" } else { "have" };
         let text = format!(
-            "{}: {} ({}) {have} no estimate; {given} is used instead (see --missing-estimate and --estimates)",
+            "{}: {} ({}) {have} no estimate; used instead: {} (see --missing-estimate and --estimates)",
             log.name,
             counted(cleaning.filled, "job"),
-            percent(share)
+            percent(share),
+            filling_in_words(cleaning)
         );
         // With more than 1% filled in, results may depend on the choice of `--missing-estimate`.
         if share > 0.01 {

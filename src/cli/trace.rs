@@ -9,13 +9,14 @@ use super::options;
 use super::output_options::{OutputFiles, PrintOptions};
 use super::places::refuse_collisions;
 use super::progress::Progress;
-use super::stderr::note;
+use super::stderr::{note, warning};
 use crate::experiment::Options;
 use crate::report::{
-    Cell, counted, finding_rows, survey_row, write_findings, write_log, write_sorted_log, write_survey,
+    Cell, counted, finding_rows, grouped, survey_row, write_findings, write_log, write_sorted_log, write_survey,
 };
 use crate::trace::{
-    Header, Log, ReadOptions, SortedLog, Source, TraceError, Unit, peak, read_joined, survey, validate,
+    CONVERTED, Header, Log, ReadOptions, SortedLog, Source, TraceError, Unit, over_machine, peak, read_joined, survey,
+    validate,
 };
 
 #[derive(Debug, Args)]
@@ -90,15 +91,21 @@ pub fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
             refuse_collisions(&[], &args.log.files(), true)?;
             let log = read_log(&args.log.source_without_note(), options.read_options(), quiet)?;
             let survey = survey(&log, &options.cleaning)?;
+            if let (Some(peak), Some(procs)) = (survey.peak, survey.procs)
+                && peak > procs
+            {
+                warning(format_args!("{}: {} {}", log.name, grouped(peak.into()), over_machine(peak, procs)));
+            }
             Ok(args.print.print_row(false, &survey_row(&survey), |out, width| write_survey(out, width, &survey))?)
         }
         TraceCommand::Validate(args) => {
             refuse_collisions(&[], &args.log.files(), true)?;
             let source = args.log.source_without_note();
             let matches = matches.subcommand_matches("trace").and_then(|trace| trace.subcommand_matches("validate"));
-            let how = options::read(matches.expect("this is `trace validate`"))?.read_options();
+            let options = options::read(matches.expect("this is `trace validate`"))?;
             let progress = Progress::counting("reading", "records", None, quiet);
-            let findings = validate(&source, &how, &mut |records| progress.set(records))?;
+            let (how, procs) = (options.read_options(), options.cleaning.procs);
+            let findings = validate(&source, &how, procs, &mut |records| progress.set(records))?;
             drop(progress);
             let rows = finding_rows(&source.label(), &findings);
             args.print.or_table().print_rows(false, &rows, |out, _| write_findings(out, &source.name(), &findings))?;
@@ -195,5 +202,5 @@ fn source_note(log: &Log, sources: &[Source], unit: Unit) -> String {
         Unit::Gpus => ", a processor is a GPU",
     };
     let labels = labels.join(", ").replace(|c: char| c.is_control(), "?");
-    format!("; Note: converted by shadowtime from {labels}, format {}{unit}", log.source.format)
+    format!("; Note: {CONVERTED} {labels}, format {}{unit}", log.source.format)
 }

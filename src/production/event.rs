@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde_json::value::RawValue;
 
 use crate::text::shortened;
 use crate::time::{FOREVER, Seconds, Time};
@@ -248,40 +249,26 @@ fn known(name: Option<Name<'_>>) -> Option<Cow<'_, str>> {
     name.map(|Name(text)| text).filter(|text| !matches!(&**text, "" | "-1"))
 }
 
-/// A text, or a number, which stands for its digits.
+/// A text, or a number, which stands for its digits, of which there may be any number.
 struct Name<'a>(Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Name<'a> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Read;
-        impl<'de> Visitor<'de> for Read {
-            type Value = Name<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text or a number")
-            }
-
-            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Name<'de>, E> {
-                Ok(Name(Cow::Borrowed(text)))
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Name<'de>, E> {
-                Ok(Name(Cow::Owned(text.to_string())))
-            }
-
-            fn visit_u64<E: Error>(self, number: u64) -> Result<Name<'de>, E> {
-                Ok(Name(Cow::Owned(number.to_string())))
-            }
-
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Name<'de>, E> {
-                Ok(Name(Cow::Owned(number.to_string())))
-            }
-
-            fn visit_f64<E: Error>(self, number: f64) -> Result<Name<'de>, E> {
-                Ok(Name(Cow::Owned(number.to_string())))
-            }
-        }
-        from.deserialize_any(Read)
+        let written = <&'de RawValue>::deserialize(from)?.get();
+        let inside = written.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+        let is_whole = |text: &str| text.strip_prefix('-').unwrap_or(text).bytes().all(|byte| byte.is_ascii_digit());
+        Ok(Name(match inside {
+            Some(text) if !text.contains('\\') => Cow::Borrowed(text),
+            Some(_) => Cow::Owned(serde_json::from_str(written).map_err(Error::custom)?),
+            None if is_whole(written) => Cow::Borrowed(written),
+            None => match serde_json::from_str::<f64>(written) {
+                Ok(number) => Cow::Owned(number.to_string()),
+                Err(_) => {
+                    let why = format!("invalid type: {}, expected a text or a number", shortened(written));
+                    return Err(Error::custom(why));
+                }
+            },
+        }))
     }
 }
 
@@ -404,7 +391,7 @@ mod tests {
             (r#"{"event":"start","time":1700000000000,"id":1}"#, "time is 1700000000000: give seconds, from 0 to"),
             (r#"{"event":"start","time":"3","id":1}"#, "invalid type: string \"3\", expected a number, at column"),
             (r#"{"event":"start","time":3}"#, "a start needs an \"id\": give that of the job's arrival"),
-            (r#"{"event":"start","time":3,"id":true}"#, "invalid type: boolean `true`, expected a text or a number"),
+            (r#"{"event":"start","time":3,"id":true}"#, "invalid type: true, expected a text or a number"),
             (r#"{"event":"arrival","time":3,"id":1}"#, "an arrival needs a \"job\""),
             (r#"{"event":"arrival","time":3,"job":{"estimate":1}}"#, "the job has no \"id\""),
             (r#"{"event":"arrival","time":3,"job":{"id":1}}"#, "the job has no \"estimate\": give the seconds that"),

@@ -34,7 +34,8 @@ pub use schedule::{write_log, write_schedule, write_sorted_log, write_with_estim
 pub use series::write_series;
 pub use shown::{seeds_in_words, shown, signed_percent, with_interval};
 pub use survey::{
-    dropped_in_words, finding_rows, reading_in_words, survey_row, write_findings, write_names, write_survey,
+    dropped_in_words, filling_in_words, finding_rows, reading_in_words, survey_row, write_findings, write_names,
+    write_survey,
 };
 pub use swept::{option_cell, swept_cells};
 pub use table::{Table, percent};

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::metrics::JobMetrics;
 use crate::text::counted;
-use crate::time::{Seconds, Time};
+use crate::time::Seconds;
 use crate::trace::{Header, Log, LogText, SortedLog, field_texts, write_header, write_record, write_texts};
 
 /// Writes the jobs of a schedule with their simulated waits. Job number, submit time and runtime are those of the
@@ -67,23 +67,20 @@ pub fn write_log(out: &mut dyn Write, log: &Log, header: &Header) -> io::Result<
     for (at, record) in log.records.iter().enumerate() {
         match &log.text {
             None => write_record(out, &record.to_fields(&log.wide))?,
-            Some(text) => write_with_submit(out, text.line(at), record.submit)?,
+            Some(text) => {
+                let submit = record.submit.to_string();
+                let fields = field_texts(text.line(at)).zip(1..);
+                write_texts(out, fields.map(|(field, number)| if number == 2 { submit.as_bytes() } else { field }))?;
+            }
         }
     }
     Ok(())
 }
 
-/// Copies an SWF log that is in order of submission.
+/// Copies an SWF log that is in order of submission: its data lines are written as they are.
 pub fn write_sorted_log(out: &mut dyn Write, log: &SortedLog, header: &Header) -> io::Result<()> {
     write_header(out, header)?;
-    log.copy(&mut |line, submit| write_with_submit(out, line, submit))
-}
-
-/// Writes a data line unchanged, except its submit time.
-fn write_with_submit(out: &mut dyn Write, line: &[u8], submit: Time) -> io::Result<()> {
-    let submit = submit.to_string();
-    let fields = field_texts(line).zip(1..);
-    write_texts(out, fields.map(|(field, number)| if number == 2 { submit.as_bytes() } else { field }))
+    log.copy(&mut |line| write_texts(out, field_texts(line)))
 }
 
 fn estimates_note(maker: &str) -> String {

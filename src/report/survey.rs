@@ -24,10 +24,12 @@ fn drops(cleaning: &CleaningReport) -> [(&'static str, u64); 7] {
 }
 
 /// The rows that reading dropped, with their counts: the words for one, and for several.
-fn source_drops(source: &SourceReport) -> [(&'static str, &'static str, u64); 6] {
+fn source_drops(source: &SourceReport) -> [(&'static str, &'static str, u64); 8] {
     [
         ("step of a job", "steps of jobs", source.steps),
         ("range of a job array", "ranges of job arrays", source.array_ranges),
+        ("parent of a job array", "parents of job arrays", source.array_parents),
+        ("row that repeats another", "rows that repeat others", source.repeated),
         ("job that had not ended", "jobs that had not ended", source.not_ended),
         ("row that does not report the end of a job", "rows that do not report the end of a job", source.other_events),
         ("job without GPUs", "jobs without GPUs", source.without_gpus),
@@ -42,7 +44,8 @@ pub fn reading_in_words(source: &SourceReport) -> Vec<String> {
         let causes = source_drops(source).into_iter().filter(|(_, _, count)| *count > 0);
         let causes: Vec<_> = causes.map(|(one, many, count)| counted_as(count, one, many)).collect();
         let (dropped, rows) = (grouped(source.dropped()), counted(source.rows, "row"));
-        let verbs = if source.dropped() == 1 { "is not a job and was" } else { "are not jobs and were" };
+        let verbs =
+            if source.dropped() == 1 { "is no job of its own and was" } else { "are no jobs of their own and were" };
         words.push(format!("{dropped} of {rows} {verbs} dropped: {}", causes.join(", ")));
     }
     for (count, one, many) in [
@@ -95,6 +98,18 @@ pub fn dropped_in_words(cleaning: &CleaningReport) -> Option<String> {
     })
 }
 
+/// What the jobs without an estimate got.
+pub fn filling_in_words(cleaning: &CleaningReport) -> String {
+    let from = match cleaning.filled_from_runtime {
+        true => "the longest run time of the log, rounded up to whole hours",
+        false => "the largest estimate of the log",
+    };
+    match cleaning.filled_with {
+        0 => "their run time".to_string(),
+        seconds => format!("{}, {from}", readable_duration(seconds as f64)),
+    }
+}
+
 /// Writes a survey as text.
 pub fn write_survey(out: &mut dyn Write, width: usize, survey: &Survey) -> io::Result<()> {
     let cleaning = &survey.cleaning;
@@ -145,7 +160,7 @@ pub fn write_survey(out: &mut dyn Write, width: usize, survey: &Survey) -> io::R
         writeln!(
             out,
             "\nReading dropped {}",
-            counted_as(source.dropped(), "row that is not a job", "rows that are not jobs")
+            counted_as(source.dropped(), "row that is no job of its own", "rows that are no jobs of their own")
         )?;
         write_counts(out, width, &source_drops(source).map(|(_, many, count)| (many, count)), source.rows)?;
     }
@@ -167,10 +182,7 @@ pub fn write_survey(out: &mut dyn Write, width: usize, survey: &Survey) -> io::R
     let states: Vec<(&str, u64)> = states.iter().map(|(state, count)| (state.as_str(), *count)).collect();
     write_counts(out, width, &states, cleaning.records)?;
 
-    let filled_with = match cleaning.filled_with {
-        0 => "estimates filled in".to_string(),
-        seconds => format!("estimates filled in, with {}", readable_duration(seconds as f64)),
-    };
+    let filled_with = format!("estimates filled in, with {}", filling_in_words(cleaning));
     let noted = [
         (filled_with.as_str(), cleaning.filled),
         ("run times of 0, simulated as 1 second", cleaning.zero_runtime),
@@ -246,6 +258,8 @@ pub fn survey_row(survey: &Survey) -> Vec<(&'static str, Cell)> {
         ("rows", Cell::Count(survey.source.rows)),
         ("steps", Cell::Count(survey.source.steps)),
         ("array_ranges", Cell::Count(survey.source.array_ranges)),
+        ("array_parents", Cell::Count(survey.source.array_parents)),
+        ("repeated", Cell::Count(survey.source.repeated)),
         ("not_ended", Cell::Count(survey.source.not_ended)),
         ("other_events", Cell::Count(survey.source.other_events)),
         ("without_gpus", Cell::Count(survey.source.without_gpus)),

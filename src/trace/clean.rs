@@ -61,7 +61,7 @@ pub struct Cleaning {
 }
 
 /// The first reason why a record is not sane.
-enum NotSane {
+pub(super) enum NotSane {
     Procs,
     Runtime,
     Submit,
@@ -69,7 +69,7 @@ enum NotSane {
 }
 
 /// The processors of a record, if the record is sane.
-fn sane_procs(record: &Record, field: ProcsField) -> Result<u32, NotSane> {
+pub(super) fn sane_procs(record: &Record, field: ProcsField) -> Result<u32, NotSane> {
     let (first, second) = match field {
         ProcsField::Requested => (record.requested, record.allocated),
         ProcsField::Allocated => (record.allocated, record.requested),
@@ -85,14 +85,14 @@ fn sane_procs(record: &Record, field: ProcsField) -> Result<u32, NotSane> {
 }
 
 /// The estimate of a job that has none: the largest of the log, or, if no job has one, the longest runtime rounded up to
-/// hours.
-fn default_estimate(records: &[Record], field: ProcsField) -> Seconds {
+/// hours. Also returns whether it is the second.
+fn default_estimate(records: &[Record], field: ProcsField) -> (Seconds, bool) {
     let sane = || records.iter().filter(|record| sane_procs(record, field).is_ok());
     match sane().map(|record| record.estimate).max() {
-        Some(estimate) if estimate > 0 => estimate,
+        Some(estimate) if estimate > 0 => (estimate, false),
         _ => {
             let longest = sane().map(|record| record.runtime).max().unwrap_or(0).max(1);
-            (longest + HOUR - 1) / HOUR * HOUR
+            ((longest + HOUR - 1) / HOUR * HOUR, true)
         }
     }
 }
@@ -171,7 +171,7 @@ impl<'a> Cleaner<'a> {
             }
         };
         if rules.missing_estimate == MissingEstimate::Largest {
-            report.filled_with = default_estimate(&log.records, rules.procs_field);
+            (report.filled_with, report.filled_from_runtime) = default_estimate(&log.records, rules.procs_field);
         }
         Ok(Cleaner { rules, procs, report, last: Time::MIN, first_too_wide: None })
     }

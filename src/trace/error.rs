@@ -79,6 +79,12 @@ pub enum FaultKind {
         /// The format of the line.
         found: &'static str,
     },
+    /// A row of a table has a quote that is closed nowhere, or only lines later by a quote of another row.
+    OpenQuote,
+    /// A key of a row has two different values.
+    TwoValues,
+    /// After a carriage return inside the line, another row begins.
+    MixedLineEnds,
     /// The line has a NUL byte: the file is not text.
     Binary,
     /// The line has more than a megabyte: the file is not text.
@@ -136,6 +142,15 @@ impl fmt::Display for FaultKind {
             FaultKind::OtherFormat { own, found } => {
                 write!(f, "a line of the format {found} in a log of the format {own}: one file has one format")
             }
+            FaultKind::OpenQuote => {
+                write!(f, "a quote that is not closed: the rows after it would be lost; close it, or remove it")
+            }
+            FaultKind::TwoValues => write!(f, "a second value of a key, different from the first"),
+            FaultKind::MixedLineEnds => write!(
+                f,
+                "another row after a carriage return: some lines end with it alone; replace it by a newline, for \
+                 example with `tr '\\r' '\\n'`"
+            ),
             FaultKind::Binary => write!(f, "not a line of text (it has a NUL byte); is this a log?"),
             FaultKind::TooLong => write!(f, "a line of more than a megabyte; is this a log?"),
         }
@@ -239,7 +254,7 @@ impl fmt::Display for TraceError {
             TraceError::Line { name, fault } => {
                 write!(f, "{name}:{fault}")?;
                 match fault.kind {
-                    FaultKind::TooLong => Ok(()),
+                    FaultKind::TooLong | FaultKind::OpenQuote => Ok(()),
                     _ => write!(f, " (--skip-bad-lines skips and counts such lines)"),
                 }
             }

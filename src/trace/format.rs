@@ -131,6 +131,10 @@ pub fn detect(head: &[u8]) -> Result<LogFormat, String> {
         return Ok(LogFormat::parse(name).expect("it is a format"));
     }
     let shown = shorten(first.trim_ascii());
+    // PowerShell writes such files.
+    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+        return Err("it is text in UTF-16; convert it with `iconv -f UTF-16 -t UTF-8`".to_string());
+    }
     if memchr::memchr(0, head).is_some() {
         return Err(format!("it is not text, so it is not a log; it begins with \"{shown}\""));
     }
@@ -171,6 +175,7 @@ mod tests {
         ] {
             assert_eq!(detect(head.as_bytes()).unwrap().name(), name, "{head}");
         }
+        assert!(detect(b"\xff\xfeJ\0o\0b\0").unwrap_err().contains("UTF-16"));
         for (head, message) in [
             ("rubbish\n1 2 3", "its first line, \"rubbish\", is of none of the formats swf, sacct"),
             ("\u{7f}ELF\0\0", "it is not text"),

@@ -2,57 +2,43 @@
 
 use std::io;
 
+use rustc_hash::FxHashSet;
+
 use super::error::TraceError;
 use super::format::LogFormat;
 use super::header::Header;
 use super::read::{Line, Lines, Log, LogText, ReadOptions, open, scan_swf};
 use super::record::Record;
 use super::source::Source;
-use crate::time::Time;
+use crate::time::{FOREVER, Time};
 
-/// Times of SWF logs without `UnixStartTime` that are at least this are Unix times: it is a day of 1973.
+/// Submit times that are all at least this are Unix times, if nothing says otherwise: it is a day of 1973.
 const UNIX_TIMES: Time = 100_000_000;
 
-/// Joins logs whose data lines were kept. Users and job numbers stay as they are. Submit times count from the first one,
-/// which is the time in the header field `UnixStartTime` if that is known. The header is that of the first log.
+/// Joins logs whose data lines were kept. Jobs, users and other names keep their numbers. One log keeps its times too.
+/// Those of several count from the earliest instant 0 of them, which is the Unix time in the header field `UnixStartTime`,
+/// whatever the first submission is; without this field all submit times must be Unix times. A record that is already in
+/// another file is left out and counted. The header is that of the first log, with the largest machine of all.
 ///
 /// # Errors
-/// If only some of the logs have a `UnixStartTime`.
-pub fn join(logs: Vec<Log>) -> Result<Log, TraceError> {
-    let first_submit = |log: &Log| log.records.iter().map(|record| record.submit).filter(|&submit| submit >= 0).min();
-    let starts: Vec<Option<Time>> =
-        logs.iter().map(|log| log.header.number("UnixStartTime").filter(|&time| time > 0)).collect();
-    let known = starts.iter().flatten().count();
-    if known > 0 && known < logs.len() {
-        let at = starts.iter().position(Option::is_none).expect("one has none");
-        let why = "its header has no UnixStartTime, but that of another log has one: their times cannot be compared";
-        return Err(TraceError::Format { name: logs[at].name.clone(), why: why.to_string() });
+/// If the instants 0 of several logs are not known, or their users were numbered separately.
+pub fn join(mut logs: Vec<Log>) -> Result<Log, TraceError> {
+    let zero = if logs.len() > 1 { put_on_one_clock(&mut logs)? } else { None };
+    let mut header = logs[0].header.clone();
+    if let Some(procs) = logs.iter().filter_map(|log| log.header.procs()).max() {
+        header = header.with_procs(procs);
     }
-    // What is added to the submit times of each log to put all on one clock.
-    let shifts: Vec<Time> = logs
-        .iter()
-        .zip(&starts)
-        .map(|(log, start)| start.map_or(0, |start| start - first_submit(log).unwrap_or(0)))
-        .collect();
-    let zero = logs.iter().zip(&shifts).filter_map(|(log, shift)| Some(first_submit(log)? + shift)).min().unwrap_or(0);
-
-    let mut logs = logs.into_iter().zip(shifts);
-    let (mut all, shift) = logs.next().expect("at least one log");
+    if let Some(zero) = zero {
+        header = header.with_field("UnixStartTime", zero);
+    }
+    let (name, label) = (logs[0].name.clone(), logs[0].label.clone());
+    // Jobs of one second keep the order of the log if its parts are given in another one.
+    logs.sort_by_cached_key(first_submit);
+    let mut logs = logs.into_iter();
+    let mut all = logs.next().expect("at least one log");
     let mut lines = all.text.take().unwrap_or_default();
-    let moved = |submit: Time, shift: Time| if submit < 0 { submit } else { submit + shift - zero };
-    all.records.iter_mut().for_each(|record| record.submit = moved(record.submit, shift));
-    for (log, shift) in logs {
-        let mut code = |code: i32| all.wide.code(log.wide.number(code));
-        all.records.extend(log.records.iter().map(|record| {
-            let mut record = *record;
-            record.submit = moved(record.submit, shift);
-            let codes = [record.user, record.group, record.executable, record.queue, record.partition].map(&mut code);
-            [record.user, record.group, record.executable, record.queue, record.partition] = codes;
-            record
-        }));
-        if let Some(text) = &log.text {
-            (0..log.records.len()).for_each(|at| lines.push(text.line(at)));
-        }
+    for log in logs {
+        append(&mut all, &mut lines, &log);
         all.unknown.iter_mut().zip(log.unknown).for_each(|(sum, count)| *sum += count);
         all.source.rows += log.source.rows;
         all.source.extra_fields += log.source.extra_fields;
@@ -67,24 +53,96 @@ pub fn join(logs: Vec<Log>) -> Result<Log, TraceError> {
         all.records = order.iter().map(|&at| all.records[at]).collect();
         lines = sorted;
     }
-    all.text = Some(lines);
-    all.header = joined_header(&all.header, zero, all.records.len());
-    Ok(all)
+    all.header = counted_header(&header, all.records.len());
+    Ok(Log { name, label, text: Some(lines), ..all })
 }
 
-/// The header of logs that were joined: `zero` is the time of the first submission on their clock.
-fn joined_header(header: &Header, zero: Time, records: usize) -> Header {
-    let mut header = header.clone();
-    let is_known = header.number("UnixStartTime").is_some_and(|time| time > 0);
-    if is_known || zero >= UNIX_TIMES {
-        header = header.with_field("UnixStartTime", zero);
+/// The earliest submit time. Negative ones are unknown.
+fn first_submit(log: &Log) -> Time {
+    log.records.iter().map(|record| record.submit).filter(|&submit| submit >= 0).min().unwrap_or(Time::MAX)
+}
+
+/// Moves the submit times of several logs to one clock. Returns the Unix time of its instant 0; None if it is 1970.
+fn put_on_one_clock(logs: &mut [Log]) -> Result<Option<Time>, TraceError> {
+    refuse_separate_numbers(logs)?;
+    let failed = |log: &Log, why: &str| Err(TraceError::Format { name: log.name.clone(), why: why.to_string() });
+    let start = |log: &Log| log.header.number("UnixStartTime").filter(|&time| time > 0);
+    let Some(zero) = logs.iter().filter_map(start).min() else {
+        return match logs.iter().find(|log| first_submit(log) < UNIX_TIMES) {
+            None => Ok(None),
+            Some(log) => failed(
+                log,
+                "its header has no UnixStartTime, the Unix time of its instant 0, so its times cannot be compared with \
+                 those of the other logs: add the line `; UnixStartTime: SECONDS` to each, or, if all count from the same \
+                 instant, make one file of them with `cat`",
+            ),
+        };
+    };
+    for log in logs {
+        let Some(shift) = start(log).map(|start| start - zero) else {
+            return failed(
+                log,
+                "its header has no UnixStartTime, but that of another log has one: their times cannot be compared",
+            );
+        };
+        if shift > FOREVER - log.records.iter().map(|record| record.submit).max().unwrap_or(0) {
+            return failed(log, "its UnixStartTime is too long after that of another log");
+        }
+        let known = log.records.iter_mut().filter(|record| record.submit >= 0);
+        known.for_each(|record| record.submit += shift);
     }
-    for name in ["MaxJobs", "MaxRecords"] {
-        if header.number(name).is_some() {
-            header = header.with_field(name, records);
+    Ok(Some(zero))
+}
+
+/// Refuses logs that were made from accounting files one by one: user 1 of one is not user 1 of another.
+fn refuse_separate_numbers(logs: &[Log]) -> Result<(), TraceError> {
+    let is_note = |line: &&[u8]| memchr::memmem::find(line, CONVERTED.as_bytes()).is_some() && !line.ends_with(b" swf");
+    let origin = |log: &Log| {
+        let notes: Vec<Vec<u8>> = log.header.lines().filter(is_note).map(<[u8]>::to_vec).collect();
+        (notes, log.header.number("UnixStartTime"))
+    };
+    let first = origin(&logs[0]);
+    match logs.iter().find(|log| !first.0.is_empty() && !origin(log).0.is_empty() && origin(log) != first) {
+        None => Ok(()),
+        Some(log) => Err(TraceError::Format {
+            name: log.name.clone(),
+            why: format!(
+                "like {}, it was converted from an accounting file: the same number means a different user in each; \
+                 join the accounting files instead",
+                logs[0].name
+            ),
+        }),
+    }
+}
+
+/// The note in the header of a log that was converted begins so. The label of the log and its format follow.
+pub const CONVERTED: &str = "converted by shadowtime from";
+
+/// Adds the records of a log that are not in another one, with their lines.
+fn append(all: &mut Log, lines: &mut LogText, log: &Log) {
+    let from = first_submit(log);
+    let may_repeat = |record: &Record| record.submit >= from && record.number > 0;
+    let earlier: FxHashSet<Record> = all.records.iter().filter(|record| may_repeat(record)).copied().collect();
+    for (at, record) in log.records.iter().enumerate() {
+        let mut record = *record;
+        let codes = [record.user, record.group, record.executable, record.queue, record.partition]
+            .map(|code| all.wide.code(log.wide.number(code)));
+        [record.user, record.group, record.executable, record.queue, record.partition] = codes;
+        if earlier.contains(&record) {
+            all.source.repeated += 1;
+            continue;
+        }
+        all.records.push(record);
+        if let Some(text) = &log.text {
+            lines.push(text.line(at));
         }
     }
-    header
+}
+
+/// The header with the number of the records, if it has one.
+fn counted_header(header: &Header, records: usize) -> Header {
+    let counts = ["MaxJobs", "MaxRecords"].into_iter().filter(|name| header.number(name).is_some());
+    counts.fold(header.clone(), |header, name| header.with_field(name, records))
 }
 
 /// An SWF log in order of submission, which can be copied without being kept in memory.
@@ -96,7 +154,6 @@ pub struct SortedLog {
     pub records: usize,
     source: Source,
     options: ReadOptions,
-    first_submit: Time,
 }
 
 impl SortedLog {
@@ -118,34 +175,30 @@ impl SortedLog {
             return Ok(None);
         }
         options.reading.check(&format, raw.name())?;
-        let (mut records, mut latest, mut first_submit) = (0, Time::MIN, None);
+        let (mut records, mut latest) = (0, Time::MIN);
         let is_sorted = |record: &Record| {
             records += 1;
-            first_submit = first_submit.or((record.submit >= 0).then_some(record.submit));
             std::mem::replace(&mut latest, record.submit) <= record.submit
         };
         let Some(mut log) = scan_swf(source, raw, options, is_sorted, progress)? else { return Ok(None) };
         if procs.is_none() && log.header.procs().is_none() {
             return Ok(None);
         }
-        let first_submit = first_submit.unwrap_or(0);
-        let start = log.header.number("UnixStartTime").filter(|&time| time > 0);
-        log.header = joined_header(&log.header, start.unwrap_or(first_submit), records);
-        Ok(Some(SortedLog { log, records, source: source.clone(), options: options.clone(), first_submit }))
+        log.header = counted_header(&log.header, records);
+        Ok(Some(SortedLog { log, records, source: source.clone(), options: options.clone() }))
     }
 
-    /// Reads the file again. `write` gets each data line with its submit time, which counts from the first one.
+    /// Reads the file again. `write` gets each data line.
     ///
     /// # Errors
     /// If the file cannot be read, or `write` fails.
-    pub fn copy(&self, write: &mut dyn FnMut(&[u8], Time) -> io::Result<()>) -> io::Result<()> {
+    pub fn copy(&self, write: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         let failed = |error: TraceError| io::Error::other(error.to_string());
         let (_, raw) = open(&self.source, &self.options).map_err(failed)?;
         let mut lines = Lines::new(raw);
         while let Some(line) = lines.next_line().map_err(failed)? {
-            if let Line::Record { record, text, .. } = line {
-                let submit = if record.submit < 0 { record.submit } else { record.submit - self.first_submit };
-                write(text, submit)?;
+            if let Line::Record { text, .. } = line {
+                write(text)?;
             }
         }
         Ok(())

@@ -16,7 +16,8 @@ const HEAD: usize = 1 << 16;
 /// UTF-8's mark at the beginning of a file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The lines of an input. A byte order mark before the first one is skipped.
+/// The lines of an input. A byte order mark before the first one is skipped. If the first 64 KiB have carriage returns and
+/// no newline, lines end with carriage returns, as those of old Macs did: each becomes a newline.
 pub struct RawLines<R> {
     input: R,
     name: String,
@@ -29,13 +30,16 @@ pub struct RawLines<R> {
     /// The failure of a read that was ahead of the lines. It is returned after the lines before it.
     failure: Option<io::Error>,
     started: bool,
+    /// Carriage returns are line ends.
+    ends_with_returns: bool,
     number: u64,
 }
 
 impl<R: Read> RawLines<R> {
     pub fn new(input: R, name: String) -> Self {
         let (buffer, rest, failure) = (Vec::new(), 0..0, None);
-        RawLines { input, name, buffer, rest, ended: false, failure, started: false, number: 0 }
+        let (ended, started, ends_with_returns) = (false, false, false);
+        RawLines { input, name, buffer, rest, ended, failure, started, ends_with_returns, number: 0 }
     }
 
     /// The input, for what it knows of the bytes that were read.
@@ -65,7 +69,6 @@ impl<R: Read> RawLines<R> {
 
     /// The first bytes of the log, up to 64 KiB, before any line is cut.
     pub fn head(&mut self) -> &[u8] {
-        self.fill(HEAD);
         self.start();
         &self.buffer[self.rest.clone()]
     }
@@ -103,13 +106,20 @@ impl<R: Read> RawLines<R> {
         }
     }
 
-    /// Skips a byte order mark.
+    /// Skips a byte order mark, and tells how lines end.
     fn start(&mut self) {
-        if !std::mem::replace(&mut self.started, true) {
-            self.fill(BYTE_ORDER_MARK.len());
-            if self.buffer[self.rest.clone()].starts_with(BYTE_ORDER_MARK) {
-                self.rest.start += BYTE_ORDER_MARK.len();
-            }
+        if std::mem::replace(&mut self.started, true) {
+            return;
+        }
+        self.fill(HEAD);
+        if self.buffer[self.rest.clone()].starts_with(BYTE_ORDER_MARK) {
+            self.rest.start += BYTE_ORDER_MARK.len();
+        }
+        let head = &mut self.buffer[self.rest.clone()];
+        let is_return_inside = |at: usize| at + 1 < head.len();
+        if memchr::memchr(b'\n', head).is_none() && memchr::memchr(b'\r', head).is_some_and(is_return_inside) {
+            self.ends_with_returns = true;
+            returns_to_newlines(head);
         }
     }
 
@@ -127,9 +137,14 @@ impl<R: Read> RawLines<R> {
         let room = self.rest.end..self.rest.end + BUFFER;
         // `parse_quickly` reads this many bytes, also for the last line.
         self.buffer.resize(self.buffer.len().max(room.end + QUICK_WINDOW), 0);
-        match self.input.read(&mut self.buffer[room]) {
+        match self.input.read(&mut self.buffer[room.clone()]) {
             Ok(0) => self.ended = true,
-            Ok(count) => self.rest.end += count,
+            Ok(count) => {
+                self.rest.end += count;
+                if self.ends_with_returns {
+                    returns_to_newlines(&mut self.buffer[room.start..self.rest.end]);
+                }
+            }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => self.failure = Some(error),
         }
@@ -149,9 +164,24 @@ impl<R: Read> Read for RawLines<R> {
         match self.failure.take() {
             Some(error) => Err(error),
             None if self.ended => Ok(0),
-            None => self.input.read(out),
+            None => {
+                let count = self.input.read(out)?;
+                if self.ends_with_returns {
+                    returns_to_newlines(&mut out[..count]);
+                }
+                Ok(count)
+            }
         }
     }
+}
+
+fn returns_to_newlines(bytes: &mut [u8]) {
+    bytes.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
+}
+
+/// The pieces of a line after each carriage return inside it. One that begins like a row shows that line ends are mixed.
+pub fn after_returns(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    memchr::memchr_iter(b'\r', line).map(|at| &line[at + 1..])
 }
 
 /// A piece of a line for a message: shortened, with escapes for what cannot be printed.

@@ -7,7 +7,7 @@ use super::error::{FaultKind, LineFault, TraceError};
 use super::format::{LogFormat, detect, format_of_line};
 use super::header::Header;
 use super::join::join;
-use super::lines::{RawLines, shorten};
+use super::lines::{RawLines, after_returns, shorten};
 use super::record::{FaultAt, Fields, Record, UNKNOWN, field_offset, is_blank_line, parse_fields, parse_quickly};
 use super::source::{Digesting, Source};
 use super::wide::WideNumbers;
@@ -140,7 +140,11 @@ impl<R: Read> Lines<R> {
             return Ok(Some(Line::Record { fields: &self.fields, record, text, extra: false }));
         }
         if text.trim_ascii_start().first() == Some(&b';') {
-            return Ok(Some(Line::Comment(text.trim_ascii_end())));
+            let is_line = |rest: &&[u8]| rest.first() == Some(&b';') || parse_fields(rest).is_ok();
+            return Ok(Some(match after_returns(text).find(is_line) {
+                None => Line::Comment(text.trim_ascii_end()),
+                Some(rest) => Line::Fault(line_fault(text, self.raw.number(), mixed_ends(text, rest))),
+            }));
         }
         Ok(Some(match parse_carefully(text, &mut self.fields, &mut self.wide) {
             Ok((record, extra)) => Line::Record { fields: &self.fields, record, text, extra },
@@ -149,9 +153,17 @@ impl<R: Read> Lines<R> {
     }
 }
 
+/// The fault of a line of which `rest`, after a carriage return, is another line.
+fn mixed_ends(line: &[u8], rest: &[u8]) -> FaultAt {
+    FaultAt { kind: FaultKind::MixedLineEnds, offset: line.len() - rest.len() }
+}
+
 /// Reads any data line. Also returns whether it has more than 18 fields. The error says what is wrong with it.
 fn parse_carefully(line: &[u8], fields: &mut Fields, wide: &mut WideNumbers) -> Result<(Record, bool), FaultAt> {
     let parsed = parse_fields(line).and_then(|(parsed, extra)| {
+        // A carriage return is a blank, but the fields of another record are not the ones after the 18th.
+        let other = after_returns(line).find(|rest| extra && !is_blank_line(rest));
+        other.map_or(Ok(()), |rest| Err(mixed_ends(line, rest)))?;
         *fields = parsed;
         let out_of_range = |field| FaultAt { kind: FaultKind::OutOfRange { field }, offset: field_offset(line, field) };
         Ok((Record::from_fields(fields, wide).map_err(out_of_range)?, extra))
@@ -214,11 +226,11 @@ pub fn read(source: &Source, options: ReadOptions, progress: &mut dyn FnMut(usiz
 }
 
 /// Reads several files as one log: the rotated files of one accounting. The first gives the log its name. Records are in
-/// order of submission. The times of SWF logs count from their `UnixStartTime`, which is the time of their first
-/// submission, or without one from a common beginning. Their data lines are kept.
+/// order of submission. A record that several files have is read once (see [`SourceReport::repeated`]). The data lines of SWF
+/// logs are kept, and their times count from the earliest `UnixStartTime`; those of one file stay as they are.
 ///
 /// # Errors
-/// As [`read`], or if the files have different formats.
+/// As [`read`], or if the files have different formats, or are SWF logs whose times or numbers cannot be compared.
 pub fn read_joined(
     sources: &[Source],
     options: &ReadOptions,

@@ -13,7 +13,7 @@ pub type Fields = [i64; 18];
 pub const UNKNOWN: i64 = -1;
 
 /// One job as written in a log, before cleaning. Unknown values are negative, usually -1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Record {
     /// The job number in the log (field 1).
     pub number: i64,

@@ -1,14 +1,17 @@
 //! Checks a log: reports every fault with its position, and unusual records.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 
+use super::clean::{ProcsField, peak, sane_procs};
 use super::error::{LineFault, TraceError};
 use super::format::LogFormat;
 use super::header::Header;
 use super::read::{Line, Lines, Log, OpenLog, ReadOptions, open, read_accounting};
 use super::record::Record;
 use super::source::Source;
-use crate::text::{counted, plural};
+use crate::text::{counted, grouped, plural};
+use crate::time::Time;
 
 /// The most faulty lines kept to be shown; all are counted.
 const FAULTS_SHOWN: usize = 20;
@@ -94,27 +97,77 @@ impl JobNumbers {
     }
 }
 
-/// Reads a log to its end, faulty lines included. For an SWF log, the memory use does not depend on its length. `progress`
-/// is called after every 65,536 records with the number of records so far.
+/// The most processors that were in use at once, as [`peak`] says, of a log in order of submission. It keeps only the jobs
+/// that wait or run.
+#[derive(Default)]
+struct PeakSoFar {
+    /// The times at which processors are taken or, as a negative number, given back.
+    changes: BinaryHeap<Reverse<(Time, i64)>>,
+    used: i64,
+    most: i64,
+}
+
+impl PeakSoFar {
+    fn add(&mut self, record: &Record, procs: u32) {
+        // Jobs that are submitted from now on cannot change what was before.
+        self.advance(record.submit);
+        self.most = self.most.max(procs.into());
+        if record.wait >= 0 && record.runtime > 0 {
+            let start = record.submit + record.wait;
+            self.changes.push(Reverse((start, procs.into())));
+            self.changes.push(Reverse((start + record.runtime, -i64::from(procs))));
+        }
+    }
+
+    fn advance(&mut self, now: Time) {
+        while let Some(Reverse((time, change))) = self.changes.peek().copied()
+            && time < now
+        {
+            self.changes.pop();
+            self.used += change;
+            self.most = self.most.max(self.used);
+        }
+    }
+
+    fn most(mut self) -> Option<u32> {
+        self.advance(Time::MAX);
+        u32::try_from(self.most).ok()
+    }
+}
+
+/// That more processors were in use at once than the machine has: what follows their number in a sentence.
+pub fn over_machine(peak: u32, procs: u32) -> String {
+    format!(
+        "{} in use at once by the recorded schedule, but the machine has {} (--procs): waits, run times, requests or the size of the \
+         machine are wrong",
+        plural(peak.into(), "processor"),
+        grouped(procs.into())
+    )
+}
+
+/// Reads a log to its end, faulty lines included. `procs` is the size of the machine if it is not the header's. For an SWF log,
+/// the memory use does not depend on its length. `progress` is called after every 65,536 records with the number of records
+/// so far.
 ///
 /// # Errors
 /// If the log cannot be read, or is of no known format.
 pub fn validate(
     source: &Source,
     options: &ReadOptions,
+    procs: Option<u32>,
     progress: &mut dyn FnMut(usize),
 ) -> Result<Findings, TraceError> {
     let (format, raw) = open(source, options)?;
     match format {
         LogFormat::Swf => {
             options.reading.check(&format, raw.name())?;
-            validate_swf(raw, progress)
+            validate_swf(raw, procs, progress)
         }
         format => {
             let mut findings = Findings { format: format.name(), ..Findings::default() };
             let mut on_fault = |fault| findings.push_fault(fault);
             let log = read_accounting(source, &format, raw, options, Some(&mut on_fault), progress)?;
-            findings.describe(&log);
+            findings.describe(&log, procs);
             Ok(findings)
         }
     }
@@ -128,24 +181,42 @@ impl Findings {
         }
     }
 
+    /// Adds that more was in use than the machine has.
+    fn compare_peak(&mut self, peak: Option<u32>, procs: Option<u32>) {
+        if let (Some(peak), Some(procs)) = (peak, procs)
+            && peak > procs
+        {
+            let what = over_machine(peak, procs);
+            self.remarks.push(Finding { what, count: peak.into(), first_line: 0 });
+        }
+    }
+
     /// Adds what is unusual in a log that is not SWF. Its records have no lines of their own.
-    fn describe(&mut self, log: &Log) {
+    fn describe(&mut self, log: &Log, procs: Option<u32>) {
         self.records = log.records.len() as u64;
-        let count = |is: fn(&Record) -> bool| log.records.iter().filter(|record| is(record)).count() as u64;
+        let sane = |record: &&Record| sane_procs(record, ProcsField::Requested).is_ok_and(|needs| fits(needs, procs));
+        // Of jobs that become part of the workload.
+        let count =
+            |is: fn(&Record) -> bool| log.records.iter().filter(sane).filter(|record| is(record)).count() as u64;
+        let without_procs = |record: &&Record| record.runtime >= 0 && record.requested.max(record.allocated) <= 0;
+        let wide = |record: &&Record| sane_procs(record, ProcsField::Requested).is_ok_and(|needs| !fits(needs, procs));
         let report = &log.source;
         let remarks = [
             (report.steps, "row", "of steps of jobs: dropped"),
             (report.array_ranges, "row", "of ranges of job arrays: dropped"),
+            (report.array_parents, "row", "of parents of job arrays: dropped"),
+            (report.repeated, "row", "with the job id, times and processors of an earlier row: dropped"),
             (report.not_ended, "job", "that had not ended: dropped"),
             (report.other_events, "row", "of other events than the end of a job: dropped"),
             (report.without_gpus, "job", "without GPUs: dropped"),
             (report.other_clusters, "job", "of other clusters: dropped"),
             (report.never_started, "job", "that never started: dropped by cleaning"),
             (
-                count(|record| record.runtime >= 0 && is_insane(record)),
+                log.records.iter().filter(without_procs).count() as u64,
                 "record",
                 "without processors: dropped by cleaning",
             ),
+            (log.records.iter().filter(wide).count() as u64, "record", "wider than the machine: dropped by cleaning"),
             (report.unknown_states, "job", "with an unknown state: the status is 0, or -1 in csv"),
             (report.waits_cut, "job", "with a start before the submission: the wait is 0"),
             (
@@ -166,10 +237,16 @@ impl Findings {
             let what = format!("{} {what}", plural(count, thing));
             self.remarks.push(Finding { what, count, first_line: 0 });
         }
+        self.compare_peak(peak(&log.records, ProcsField::Requested), procs);
     }
 }
 
-fn validate_swf(raw: OpenLog, progress: &mut dyn FnMut(usize)) -> Result<Findings, TraceError> {
+/// Whether a machine has this many processors. One of unknown size has.
+fn fits(needs: u32, procs: Option<u32>) -> bool {
+    procs.is_none_or(|procs| needs <= procs)
+}
+
+fn validate_swf(raw: OpenLog, given: Option<u32>, progress: &mut dyn FnMut(usize)) -> Result<Findings, TraceError> {
     let mut findings = Findings { format: "swf", ..Findings::default() };
     let (mut extra_fields, mut has_waits) = (Tally::default(), false);
     let mut header = Header::default();
@@ -178,7 +255,7 @@ fn validate_swf(raw: OpenLog, progress: &mut dyn FnMut(usize)) -> Result<Finding
     let (mut overruns, mut no_estimate, mut zero) = (Tally::default(), Tally::default(), Tally::default());
     let (mut numbers, mut unchecked) = (JobNumbers::default(), Tally::default());
     let mut latest_submit = i64::MIN;
-    let mut procs = None;
+    let (mut procs, mut peak) = (given, PeakSoFar::default());
     let mut lines = Lines::new(raw);
     while let Some(line) = lines.next_line()? {
         match line {
@@ -191,33 +268,35 @@ fn validate_swf(raw: OpenLog, progress: &mut dyn FnMut(usize)) -> Result<Finding
             Line::Record { record, extra, .. } => {
                 let at = lines.number();
                 if findings.records == 0 {
-                    procs = header.procs();
+                    procs = given.or_else(|| header.procs());
                 }
                 findings.records += 1;
                 extra_fields.note(extra, at);
                 has_waits |= record.wait >= 0;
-                let needs = if record.requested > 0 { record.requested } else { record.allocated };
-                insane.note(is_insane(&record), at);
-                wide.note(procs.is_some_and(|procs| i64::from(needs) > i64::from(procs)), at);
+                let needs = sane_procs(&record, ProcsField::Requested).ok();
+                insane.note(needs.is_none(), at);
+                needs.into_iter().for_each(|needs| peak.add(&record, needs));
+                let is_kept = needs.is_some_and(|needs| fits(needs, procs));
+                wide.note(needs.is_some() && !is_kept, at);
                 backwards.note(record.submit < latest_submit, at);
                 latest_submit = latest_submit.max(record.submit);
                 match numbers.is_full() {
                     true => unchecked.note(true, at),
                     false => repeated.note(!numbers.insert(record.number), at),
                 }
-                zero.note(record.runtime == 0, at);
-                no_estimate.note(record.estimate <= 0, at);
-                overruns.note(record.estimate > 0 && record.runtime > record.estimate, at);
+                zero.note(is_kept && record.runtime == 0, at);
+                no_estimate.note(is_kept && record.estimate <= 0, at);
+                overruns.note(is_kept && record.estimate > 0 && record.runtime > record.estimate, at);
                 if findings.records.is_multiple_of(1 << 16) {
                     progress(findings.records as usize);
                 }
             }
         }
     }
-    findings.no_machine = header.procs().is_none() && !has_waits;
+    findings.no_machine = procs.is_none() && !has_waits;
     let width = format!("wider than the machine ({}): dropped", counted(procs.unwrap_or(0).into(), "processor"));
     let remarks = [
-        (insane, "not sane (no processors, or a negative run or submit time): dropped"),
+        (insane, "not sane (no processors, a negative run or submit time, or cancelled before it ran): dropped"),
         (wide, width.as_str()),
         (backwards, "submitted earlier than a line before: sorted"),
         (repeated, "with a job number that an earlier line has"),
@@ -233,7 +312,11 @@ fn validate_swf(raw: OpenLog, progress: &mut dyn FnMut(usize)) -> Result<Finding
             findings.remarks.push(Finding { what: what.to_string(), count, first_line });
         }
     }
-    if header.procs().is_none() && has_waits {
+    // Of a log that is not in order, only `sim trace info` computes the peak.
+    if backwards.count == 0 && has_waits {
+        findings.compare_peak(peak.most(), procs);
+    }
+    if procs.is_none() && has_waits {
         let what = format!(
             "{}, but neither MaxProcs nor MaxNodes: the machine is the most that was in use (--procs)",
             plural(findings.records, "record")
@@ -248,10 +331,6 @@ fn validate_swf(raw: OpenLog, progress: &mut dyn FnMut(usize)) -> Result<Finding
         findings.remarks.push(Finding { what, count: findings.records, first_line: 0 });
     }
     Ok(findings)
-}
-
-fn is_insane(record: &Record) -> bool {
-    record.requested.max(record.allocated) <= 0 || record.runtime < 0 || record.submit < 0
 }
 
 #[cfg(test)]

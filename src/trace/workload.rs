@@ -62,6 +62,8 @@ pub struct CleaningReport {
     pub filled: u64,
     /// The estimate assigned to them, in seconds; 0 if each got its own runtime.
     pub filled_with: Seconds,
+    /// No job has an estimate, so the assigned one is from the longest runtime.
+    pub filled_from_runtime: bool,
     /// Jobs with a recorded runtime of 0, simulated as 1 second.
     pub zero_runtime: u64,
     /// Jobs that run longer than their estimate. The rules decide whether they are ended there.

@@ -618,7 +618,7 @@ fn logs(case: &mut Case<'_>) -> bool {
 /// Reading, validating and writing a log agree on what is in it.
 fn check_log(bytes: &[u8]) -> bool {
     let (strict, lenient) = (read_log(bytes, false), read_log(bytes, true));
-    let findings = validate(&source(bytes), &ReadOptions::default(), &mut |_| ());
+    let findings = validate(&source(bytes), &ReadOptions::default(), None, &mut |_| ());
     let (Some(log), Ok(findings)) = (&lenient, &findings) else {
         assert!(strict.is_none() && lenient.is_none() && findings.is_err());
         return false;
@@ -707,7 +707,7 @@ fn accounting(case: &mut Case<'_>) -> bool {
         read(&source(&case.input), how, &mut |_| ()).ok()
     };
     let (strict, lenient) = (read_log(false), read_log(true));
-    let findings = validate(&source(&case.input), &options.read_options(), &mut |_| ());
+    let findings = validate(&source(&case.input), &options.read_options(), None, &mut |_| ());
     let (Some(log), Ok(findings)) = (&lenient, &findings) else {
         assert!(strict.is_none() && lenient.is_none() && findings.is_err());
         return false;

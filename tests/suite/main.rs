@@ -9,6 +9,7 @@ mod cli;
 mod compare;
 #[cfg(unix)]
 mod completions;
+mod doubtful_logs;
 mod estimates;
 #[cfg(unix)]
 mod exec;

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
+use rustc_hash::FxHashSet;
+use twox_hash::XxHash3_64;
+
 use super::AccountingJob;
 use super::names::{LogNames, NamesRead};
 use super::reading::SubmitTime;
@@ -11,7 +14,7 @@ use crate::text::shortened;
 use crate::time::{HOUR, Time};
 use crate::trace::error::{FaultKind, LineFault, TraceError};
 use crate::trace::format::{LogFormat, format_of_line};
-use crate::trace::lines::{RawLines, shorten};
+use crate::trace::lines::{RawLines, after_returns, shorten};
 use crate::trace::read::{PROGRESS_EVERY, ReadOptions, Skipped};
 use crate::trace::record::{CANCELLED, Record, is_blank_line};
 
@@ -29,6 +32,13 @@ pub struct SourceReport {
     pub steps: u64,
     /// Dropped: ranges of job arrays (`123_[1-3]`) that stand for tasks which were never started.
     pub array_ranges: u64,
+    /// Dropped: the parents of PBS job arrays (`123[]`), whose tasks have rows of their own.
+    pub array_parents: u64,
+    /// Dropped: rows that repeat an earlier one. In accounting files these have the same job id, submission, start, end and
+    /// processors: exports of two months share the jobs at their border. In SWF logs that are joined, all fields that a
+    /// [`Record`] has are the same and the files differ: job numbers may begin anew in each file, and one file is taken as
+    /// it is.
+    pub repeated: u64,
     /// Dropped: jobs that had not ended.
     pub not_ended: u64,
     /// Dropped: rows that do not report the end of a job.
@@ -58,7 +68,9 @@ pub struct SourceReport {
 impl SourceReport {
     /// All rows that did not become records.
     pub fn dropped(&self) -> u64 {
-        self.steps + self.array_ranges + self.not_ended + self.other_events + self.without_gpus + self.other_clusters
+        let arrays = self.array_ranges + self.array_parents;
+        let others = self.other_events + self.without_gpus + self.other_clusters;
+        self.steps + arrays + self.repeated + self.not_ended + others
     }
 }
 
@@ -76,6 +88,11 @@ pub struct Collector<'a> {
     records: Vec<Record>,
     names: NamesRead,
     ids: Vec<Box<[u8]>>,
+    /// Hashes of the jobs' [`AccountingJob::identity`]. Among ten million jobs, two have the same with a probability of 1 in
+    /// 300,000.
+    identities: FxHashSet<u64>,
+    /// Memory for the next identity.
+    identity: Vec<u8>,
     report: SourceReport,
     skipped: Skipped,
     /// Receives faulty rows instead of [`Skipped`], for validation.
@@ -110,6 +127,8 @@ impl<'a> Collector<'a> {
             records: Vec::new(),
             names: NamesRead::default(),
             ids: Vec::new(),
+            identities: FxHashSet::default(),
+            identity: Vec::new(),
             report: SourceReport { format: format.name(), ..SourceReport::default() },
             skipped: Skipped::default(),
             on_fault,
@@ -133,6 +152,10 @@ impl<'a> Collector<'a> {
             let line = &raw.buffer()[place];
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             if is_blank_line(line) {
+                continue;
+            }
+            if let Some(rest) = after_returns(line).find(|rest| format_of_line(rest) == Some(self.format)) {
+                self.bad_row(raw.number(), line, &Bad { kind: FaultKind::MixedLineEnds, at: rest })?;
                 continue;
             }
             if let Err(bad) = row(line, self) {
@@ -182,7 +205,17 @@ impl<'a> Collector<'a> {
         *states.entry(name).or_default() += 1;
     }
 
-    /// Adds a job. Returns false if it had not ended, so that it is dropped.
+    /// Whether no earlier row is of the same run of the same job. A job without an id is always new.
+    #[inline]
+    fn is_new(&mut self, job: &AccountingJob<'_>) -> bool {
+        if job.id.is_empty() {
+            return true;
+        }
+        job.identity(&mut self.identity);
+        self.identities.insert(XxHash3_64::oneshot(&self.identity))
+    }
+
+    /// Adds a job. Returns false if it is dropped: it had not ended, or an earlier row is the same.
     #[inline]
     pub(super) fn job<'r>(&mut self, row: &'r [u8], job: &AccountingJob<'r>) -> Result<bool, Bad<'r>> {
         let by_eligible = self.options.reading.submit_time == SubmitTime::Eligible;
@@ -228,6 +261,10 @@ impl<'a> Collector<'a> {
                 status: job.status,
                 ..record
             };
+        }
+        if !self.is_new(job) {
+            self.drop_row(|report| &mut report.repeated);
+            return Ok(false);
         }
         let report = &mut self.report;
         report.rows += 1;

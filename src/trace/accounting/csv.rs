@@ -1,15 +1,15 @@
 //! Tables with a header, of which the user names the columns: `csv:submit=COLUMN,wait=COLUMN,run=COLUMN,procs=COLUMN`.
 
 use std::fmt;
-use std::io::Read;
+use std::io::{self, Read};
 
 use csv::{ByteRecord, ErrorKind, ReaderBuilder};
 
 use super::AccountingJob;
 use super::collect::Collector;
 use super::values::{Bad, any_time, count, duration};
-use crate::trace::error::{FaultKind, TraceError};
-use crate::trace::lines::RawLines;
+use crate::trace::error::{FaultKind, LineFault, TraceError};
+use crate::trace::lines::{RawLines, shorten};
 use crate::trace::number;
 
 /// What a column can hold, in the order in which the format is printed.
@@ -180,6 +180,11 @@ fn layout(columns: &CsvColumns, first: &[u8]) -> Result<Layout, String> {
         let names = header_names(first, delimiter);
         let found = |column: &Option<Column>| column.as_ref().is_none_or(|column| place(&names, column).is_some());
         if columns.columns.iter().all(found) {
+            let is_twice = |name: &&String| names.iter().filter(|other| other == name).count() > 1;
+            let wanted = columns.columns.iter().flatten().filter_map(|column| names.get(place(&names, column)?));
+            if let Some(twice) = wanted.into_iter().find(is_twice) {
+                return Err(format!("its first line names the column '{twice}' twice: give the two different names"));
+            }
             let places = columns.columns.each_ref().map(|column| place(&names, column.as_ref()?));
             return Ok(Layout { delimiter, places, count: names.len() });
         }
@@ -207,12 +212,23 @@ pub fn read<R: Read>(
         return Ok(());
     }
     let layout = layout(columns, first).map_err(|why| TraceError::Format { name: name.clone(), why })?;
+    let watched = Quotes::new(raw, &layout);
     let mut reader =
-        ReaderBuilder::new().delimiter(layout.delimiter).has_headers(false).flexible(true).from_reader(raw);
+        ReaderBuilder::new().delimiter(layout.delimiter).has_headers(false).flexible(true).from_reader(watched);
     let mut record = ByteRecord::new();
     let mut is_header = true;
     loop {
-        match reader.read_byte_record(&mut record) {
+        let read = reader.read_byte_record(&mut record);
+        // The input is read ahead of the rows: the quote may be in a later one.
+        let open = reader.get_ref().open.filter(|&line| reader.is_done() || line < reader.position().line());
+        if let (Some(line), Ok(_)) = (open, &read) {
+            let field = record.iter().find(|field| field.contains(&b'\n')).or(record.iter().next_back());
+            let text = shorten(field.unwrap_or(b""));
+            // Skipping the row would lose those after it.
+            let fault = LineFault { line, column: 1, kind: FaultKind::OpenQuote, text };
+            return Err(TraceError::Line { name, fault });
+        }
+        match read {
             Ok(true) if std::mem::replace(&mut is_header, false) => continue,
             Ok(true) => {}
             Ok(false) => return Ok(()),
@@ -220,7 +236,7 @@ pub fn read<R: Read>(
                 let lines = error.position().map_or(0, csv::Position::line);
                 let error = match error.into_kind() {
                     ErrorKind::Io(error) => error,
-                    other => std::io::Error::other(format!("{other:?}")),
+                    other => io::Error::other(format!("{other:?}")),
                 };
                 return Err(TraceError::Read { name, lines, error });
             }
@@ -246,6 +262,87 @@ pub fn read<R: Read>(
             let at = place.map_or(&text[..], |place| &text[place..place + length]);
             collector.bad_row(line, &text, &Bad { kind: bad.kind, at })?;
         }
+    }
+}
+
+/// Passes a table on to the reader of rows, which takes everything up to the next quote as one value, and looks for quotes
+/// that are not closed: at the end of the table, or where a quote that was opened lines before is closed by one of another
+/// row. That is one after which the value goes on, or one before which a line has all columns of a row.
+struct Quotes<R> {
+    input: R,
+    delimiter: u8,
+    columns: usize,
+    place: Place,
+    /// The present line, counted from 1, and its delimiters so far.
+    line: u64,
+    delimiters: usize,
+    /// The line of the last quote that opened a value.
+    opened: u64,
+    /// The line of the first quote that is not closed.
+    open: Option<u64>,
+}
+
+/// Where a byte of a table is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Beginning,
+    Plain,
+    Quoted,
+    /// After a quote in a quoted value: a second one means a quote.
+    Closed,
+}
+
+impl<R> Quotes<R> {
+    fn new(input: R, layout: &Layout) -> Self {
+        let Layout { delimiter, count: columns, .. } = *layout;
+        Quotes { input, delimiter, columns, place: Place::Beginning, line: 1, delimiters: 0, opened: 0, open: None }
+    }
+
+    fn look_at(&mut self, bytes: &[u8]) {
+        let delimiter = self.delimiter;
+        let is_end = |byte: u8| byte == delimiter || matches!(byte, b'\n' | b'\r');
+        // Most tables have no quotes.
+        if matches!(self.place, Place::Beginning | Place::Plain) && memchr::memchr(b'"', bytes).is_none() {
+            self.line += memchr::memchr_iter(b'\n', bytes).count() as u64;
+            let Some(&last) = bytes.last() else { return };
+            self.place = if is_end(last) { Place::Beginning } else { Place::Plain };
+            return;
+        }
+        for &byte in bytes {
+            let is_later = self.line > self.opened;
+            let has_row = byte == b'\n' && self.delimiters + 1 >= self.columns;
+            let (place, is_open) = match (self.place, byte) {
+                (Place::Beginning, b'"') => (Place::Quoted, false),
+                (Place::Quoted, b'"') => (Place::Closed, false),
+                (Place::Quoted, _) => (Place::Quoted, is_later && has_row),
+                (Place::Closed, b'"') => (Place::Quoted, false),
+                (_, _) if is_end(byte) => (Place::Beginning, false),
+                (Place::Closed, _) => (Place::Plain, is_later),
+                (Place::Beginning | Place::Plain, _) => (Place::Plain, false),
+            };
+            if self.place == Place::Beginning && place == Place::Quoted {
+                self.opened = self.line;
+            }
+            if is_open {
+                self.open.get_or_insert(self.opened);
+            }
+            self.place = place;
+            self.delimiters += usize::from(byte == delimiter);
+            if byte == b'\n' {
+                (self.line, self.delimiters) = (self.line + 1, 0);
+            }
+        }
+    }
+}
+
+impl<R: Read> Read for Quotes<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = self.input.read(out)?;
+        if count == 0 && self.place == Place::Quoted {
+            self.open.get_or_insert(self.opened);
+        }
+        self.look_at(&out[..count]);
+        Ok(count)
     }
 }
 
@@ -296,6 +393,7 @@ fn row<'a>(
     let procs = count(value(PROCS), "procs")?.unwrap_or(-1);
     let job = AccountingJob {
         id: value(ID),
+        task: b"",
         submit,
         eligible: None,
         start,

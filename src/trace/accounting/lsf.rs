@@ -14,6 +14,9 @@ use crate::trace::lines::RawLines;
 /// command, 19 fields of usage, and 33 more, the last of which are the reservation and the description.
 const AFTER_HOSTS: usize = 53;
 
+/// The fields between the execution hosts and the index of a task in its job array.
+const ARRAY_INDEX: usize = 29;
+
 /// The fields of the usage of one host.
 const HOST_USAGE: usize = 6;
 
@@ -45,16 +48,17 @@ fn split(line: &[u8]) -> Result<Vec<&[u8]>, Bad<'_>> {
             at = from;
             loop {
                 let Some(quote) = memchr::memchr(b'"', &line[at..]) else {
-                    return Err(Bad {
-                        kind: FaultKind::NotARow { expected: "fields in closed quotes" },
-                        at: &line[from - 1..],
-                    });
+                    return Err(open_quote(&line[from - 1..]));
                 };
                 at += quote + 1;
                 if line.get(at) != Some(&b'"') {
                     break;
                 }
                 at += 1;
+            }
+            // A quote of the next field has closed this one.
+            if line.get(at).is_some_and(|&next| next != b' ') {
+                return Err(open_quote(&line[from - 1..]));
             }
             fields.push(&line[from..at - 1]);
         } else {
@@ -64,6 +68,10 @@ fn split(line: &[u8]) -> Result<Vec<&[u8]>, Bad<'_>> {
         }
     }
     Ok(fields)
+}
+
+fn open_quote(at: &[u8]) -> Bad<'_> {
+    Bad { kind: FaultKind::NotARow { expected: "fields in closed quotes" }, at }
 }
 
 fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) -> Result<(), Bad<'a>> {
@@ -99,10 +107,14 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
         _ => (slots(hosts), asked_processors),
     };
     let status = field(after_hosts)?;
+    if status.is_empty() || !status.iter().all(u8::is_ascii_digit) {
+        return Err(Bad::value(status, "jStatus", "a number"));
+    }
     let end = field(2)?;
     let submit = field(7)?;
     let job = AccountingJob {
         id: field(3)?,
+        task: fields.get(after_hosts + ARRAY_INDEX).copied().unwrap_or(b""),
         submit: unix_time(submit, "submitTime")?.ok_or(Bad::missing(submit, "submitTime"))?,
         eligible: unix_time(field(8)?, "beginTime")?,
         start: unix_time(field(10)?, "startTime")?,
@@ -168,7 +180,7 @@ mod tests {
     fn quotes_and_blanks() {
         let fields = split(br#""JOB_FINISH" "9.1"  12 "" "a ""b"" c" x"#).unwrap();
         assert_eq!(fields, [&b"JOB_FINISH"[..], b"9.1", b"12", b"", br#"a ""b"" c"#, b"x"]);
-        assert!(split(br#"1 "open"#).is_err());
+        assert!(split(br#"1 "open"#).is_err() && split(br#"1 "open 2 "closed" 3"#).is_err());
         assert_eq!((slots(&[b"16*a", b"b", b"b"]), distinct(&[b"16*a", b"b", b"b"])), (18, 2));
     }
 }

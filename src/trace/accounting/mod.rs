@@ -34,6 +34,8 @@ pub(super) use values::{Bad, clock, count, iso_time, leading_number};
 #[derive(Clone, Copy, Debug)]
 struct AccountingJob<'a> {
     id: &'a [u8],
+    /// The number of the task if `id` is that of a whole job array.
+    task: &'a [u8],
     submit: Time,
     /// When nothing but the scheduler held it any more.
     eligible: Option<Time>,
@@ -53,6 +55,21 @@ struct AccountingJob<'a> {
     status: i32,
     /// The state in the words of the format, for counts.
     state: &'a [u8],
+}
+
+impl AccountingJob<'_> {
+    /// Writes what two rows of the same run of a job have in common: its id, submission, start, end and processors.
+    fn identity(&self, out: &mut Vec<u8>) {
+        out.clear();
+        for id in [self.id, self.task] {
+            out.extend_from_slice(id);
+            out.push(b'\n');
+        }
+        for time in [Some(self.submit), self.start, self.end] {
+            out.extend_from_slice(&time.unwrap_or(-1).to_le_bytes());
+        }
+        out.extend_from_slice(&self.allocated.to_le_bytes());
+    }
 }
 
 /// Reads all rows of a file that is not SWF.

@@ -37,7 +37,12 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
         collector.drop_row(|report| &mut report.other_events);
         return Ok(());
     }
-    let keys = Keys::of(rest);
+    // The end of an array is not the end of a job: its subjobs, `123[4]`, have rows of their own.
+    if memchr::memmem::find(id, b"[]").is_some() {
+        collector.drop_row(|report| &mut report.array_parents);
+        return Ok(());
+    }
+    let keys = Keys::of(rest)?;
     let time = |text: &'a [u8], column| if text.is_empty() { Ok(None) } else { unix_time(text, column) };
     let (allocated, requested) = match reading.unit {
         Unit::Cpus => {
@@ -67,6 +72,7 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
     let end = time(keys.end, "end")?;
     let job = AccountingJob {
         id,
+        task: b"",
         submit: time(keys.ctime, "ctime")?.ok_or(Bad::missing(line, "ctime"))?,
         eligible: time(keys.etime, "etime")?,
         start: time(keys.start, "start")?,
@@ -110,12 +116,19 @@ struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    fn of(text: &'a [u8]) -> Keys<'a> {
+    fn of(text: &'a [u8]) -> Result<Keys<'a>, Bad<'a>> {
         let mut keys = Keys::default();
-        for word in text.split(|&byte| byte == b' ') {
-            let Some(at) = memchr::memchr(b'=', word) else { continue };
-            let value = &word[at + 1..];
-            *match &word[..at] {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let end = memchr::memchr(b' ', rest).unwrap_or(rest.len());
+            let Some(at) = memchr::memchr(b'=', &rest[..end]) else {
+                rest = rest.get(end + 1..).unwrap_or(b"");
+                continue;
+            };
+            let (key, from) = (&rest[..at], &rest[at + 1..]);
+            let (value, after) = value(from)?;
+            rest = after;
+            let slot = match key {
                 b"user" => &mut keys.user,
                 b"group" => &mut keys.group,
                 b"queue" => &mut keys.queue,
@@ -136,9 +149,14 @@ impl<'a> Keys<'a> {
                 b"Resource_List.walltime" => &mut keys.walltime,
                 b"Resource_List.soft_walltime" => &mut keys.soft_walltime,
                 _ => continue,
-            } = value;
+            };
+            // As in `account=for user=bob`, if the value is not quoted.
+            if !slot.is_empty() && *slot != value {
+                return Err(Bad { kind: FaultKind::TwoValues, at: &text[text.len() - from.len() - at - 1..] });
+            }
+            *slot = value;
         }
-        keys
+        Ok(keys)
     }
 
     /// The GPUs of the job: of a resource of its own, or else of the first description of nodes that has some.
@@ -151,6 +169,23 @@ impl<'a> Keys<'a> {
         };
         own.unwrap_or_else(of_nodes)
     }
+}
+
+/// A value at the beginning of a text, and what follows it. A value in quotes may hold blanks.
+fn value(text: &[u8]) -> Result<(&[u8], &[u8]), Bad<'_>> {
+    let end = |from: usize| memchr::memchr(b' ', &text[from..]).map_or(text.len(), |blank| from + blank);
+    let after = |end: usize| text.get(end + 1..).unwrap_or(b"");
+    if let Some(&quote @ (b'"' | b'\'')) = text.first() {
+        match memchr::memchr(quote, &text[1..]).map(|at| at + 1) {
+            Some(closing) if end(closing) == closing + 1 => return Ok((&text[1..closing], after(closing + 1))),
+            Some(closing) => return Ok((&text[..end(closing)], after(end(closing)))),
+            None if quote == b'"' => {
+                return Err(Bad { kind: FaultKind::NotARow { expected: "values in closed quotes" }, at: text });
+            }
+            None => {}
+        }
+    }
+    Ok((&text[..end(0)], after(end(0))))
 }
 
 /// The slots of hosts joined by `+`: `h/3` is 1, `h/0*13` is 13, `h/0-3` is 4.
@@ -214,10 +249,28 @@ mod tests {
     }
 
     #[test]
+    fn quoted_values_are_one_value() {
+        for (text, user, jobname) in [
+            (r#"user=ann account="for user=bob" jobname=x"#, "ann", "x"),
+            (r#"account='for user=bob' user=ann  jobname="a b""#, "ann", "a b"),
+            (r#"user=ann jobname="a"b" end=5"#, "ann", r#""a"b""#),
+            ("jobname=it's user=ann", "ann", "it's"),
+            ("jobname='tis user=ann user=ann", "ann", "'tis"),
+            ("requestor word user=ann jobname=", "ann", ""),
+        ] {
+            let keys = Keys::of(text.as_bytes()).unwrap();
+            assert_eq!((keys.user, keys.jobname), (user.as_bytes(), jobname.as_bytes()), "{text}");
+        }
+        let fault = |text: &'static str| Keys::of(text.as_bytes()).err().unwrap();
+        assert_eq!(fault("user=ann account=for user=bob"), Bad { kind: FaultKind::TwoValues, at: b"user=bob" });
+        assert_eq!(fault("account=\"for user=bob").at, b"\"for user=bob");
+    }
+
+    #[test]
     fn nodes_and_gpus() {
         let cpus = |text: &str| node_sum(text.as_bytes(), |group| number_of(group, &[b"ppn"]).unwrap_or(1));
         assert_eq!(["4:ppn=8", "1:ppn=28:gpus=1:default", "2:ppn=4+n7:ppn=2", "3", ""].map(cpus), [32, 28, 10, 3, 0]);
-        let gpus = |text: &str| Keys::of(text.as_bytes()).gpus();
+        let gpus = |text: &str| Keys::of(text.as_bytes()).unwrap().gpus();
         assert_eq!(gpus("Resource_List.nodes=2:ppn=28:gpus=2:x"), 4);
         assert_eq!(gpus("Resource_List.nodect=1:ppn=24:gpu=4:reqmem=1:gpu"), 4);
         assert_eq!(gpus("Resource_List.nodes=1:ppn=28 Resource_List.gpu=2 Resource_List.neednodes=1:gpus=1"), 2);

@@ -59,6 +59,7 @@ fn row<'a>(line: &'a [u8], collector: &mut Collector<'_>) -> Result<(), Bad<'a>>
     let completed = fields[11] == b"0" && fields[12] == b"0";
     let job = AccountingJob {
         id: fields[5],
+        task: fields[35],
         submit,
         eligible: None,
         start: time(fields[9], "start_time")?,

@@ -11,6 +11,9 @@ const XDMOD: &str = "jobid,jobidraw,cluster,partition,qos,account,group,gid,user
 const FREE_TEXT: [&str; 8] =
     ["jobname", "comment", "admincomment", "systemcomment", "constraints", "submitline", "workdir", "wckey"];
 
+/// Parts of the names of the columns whose lists hold commas.
+const LISTS: [&str; 6] = ["nodelist", "tres", "gres", "partition", "licenses", "flags"];
+
 /// The delimiters that are looked for in a file without a header.
 const DELIMITERS: &[u8] = b"|;\t^~!,";
 
@@ -24,8 +27,12 @@ pub struct Layout {
     pub count: usize,
     /// Rows end with a delimiter.
     pub trailing: bool,
-    /// The only free-text column; [`NONE`] if there is none or more than one.
+    /// The only column that may hold the delimiter; [`NONE`] if there is none or more than one.
     pub free: usize,
+    /// The columns before the first one that may hold the delimiter.
+    fixed: usize,
+    /// The columns of free text, which may also hold line ends.
+    texts: Vec<usize>,
     pub job_id: usize,
     pub job_id_raw: usize,
     pub cluster: usize,
@@ -59,16 +66,22 @@ impl Layout {
     fn new(names: &[String], delimiter: u8, trailing: bool) -> Layout {
         let find = |name: &str| names.iter().position(|other| other == name).unwrap_or(NONE);
         let first = |one: &str, other: &str| if find(one) != NONE { find(one) } else { find(other) };
-        let mut free = names.iter().enumerate().filter(|(_, name)| FREE_TEXT.contains(&name.as_str()));
-        let free = match (free.next(), free.next()) {
-            (Some((at, _)), None) => at,
-            _ => NONE,
+        let is_text = |name: &str| FREE_TEXT.contains(&name);
+        let may_hold_it = |name: &str| match delimiter {
+            b',' => is_text(name) || LISTS.iter().any(|list| name.contains(list)),
+            // `CANCELLED by 1000` and `None assigned`.
+            b' ' => is_text(name) || matches!(name, "state" | "nodelist"),
+            _ => is_text(name),
         };
+        let places = |is: &dyn Fn(&str) -> bool| (0..names.len()).filter(|&at| is(&names[at])).collect::<Vec<_>>();
+        let holding = places(&may_hold_it);
         Layout {
             delimiter,
             count: names.len(),
             trailing,
-            free,
+            free: if let [only] = holding[..] { only } else { NONE },
+            fixed: holding.first().copied().unwrap_or(names.len()),
+            texts: places(&is_text),
             job_id: find("jobid"),
             job_id_raw: find("jobidraw"),
             cluster: find("cluster"),
@@ -124,6 +137,70 @@ impl Layout {
     pub fn delimiters(&self) -> usize {
         self.count - 1 + usize::from(self.trailing)
     }
+
+    /// Whether a line begins as a row does: with a job id in the column of ids, and a time in that of submissions, if it is
+    /// that long. False if these columns follow one that may hold the delimiter: they could be anywhere then.
+    pub fn begins_row(&self, line: &[u8]) -> bool {
+        let mut fields = Vec::new();
+        let mut from = 0;
+        find_delimiters(line, self.delimiter, |at| {
+            if fields.len() < self.fixed {
+                fields.push(&line[from..at]);
+            }
+            from = at + 1;
+        });
+        let field = |column: usize| fields.get(column).copied();
+        let ids = [self.job_id, self.job_id_raw].into_iter().filter(|&id| id != NONE);
+        ids.clone().count() > 0
+            && ids.into_iter().all(|id| field(id).is_some_and(is_job_id))
+            && field(self.submit).is_none_or(|submit| iso_time(submit, "Submit").is_ok())
+    }
+
+    /// Whether all line ends of a row with these delimiters are in columns of free text.
+    pub fn has_line_ends_in_text_only(&self, row: &[u8], ends: &[usize]) -> bool {
+        let surplus = ends.len().saturating_sub(self.delimiters());
+        let mut before = 0;
+        memchr::memchr_iter(b'\n', row).all(|at| {
+            before += ends[before..].iter().take_while(|&&end| end < at).count();
+            // The surplus is part of the free column.
+            let column = if before > self.free { before.saturating_sub(surplus).max(self.free) } else { before };
+            self.texts.contains(&column)
+        })
+    }
+}
+
+/// Whether a text is the id of a job, of a part of it or of a range of them: `12`, `12_3`, `12.batch`, `12+0`, `12_[1-3]`.
+fn is_job_id(text: &[u8]) -> bool {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    digits > 0 && matches!(text.get(digits), None | Some(b'_' | b'.' | b'+' | b'['))
+}
+
+/// Calls `found` with the place of each delimiter of a line. A comma in the brackets of a list of nodes or of tasks, such as
+/// `n[1-3,5]`, is none.
+pub fn find_delimiters(line: &[u8], delimiter: u8, mut found: impl FnMut(usize)) {
+    if delimiter != b',' {
+        return memchr::memchr_iter(delimiter, line).for_each(found);
+    }
+    let mut from = 0;
+    while let Some(at) = memchr::memchr2(b',', b'[', &line[from..]).map(|at| from + at) {
+        from = at + 1;
+        if line[at] == b',' {
+            found(at);
+            continue;
+        }
+        let is_range = |byte: &u8| byte.is_ascii_digit() || b",-%:.".contains(byte);
+        let closing = from + line[from..].iter().take_while(|byte| is_range(byte)).count();
+        if line.get(closing) == Some(&b']') {
+            from = closing;
+        }
+    }
+}
+
+/// The number of delimiters of a line.
+pub fn count_delimiters(line: &[u8], delimiter: u8) -> usize {
+    let mut count = 0;
+    find_delimiters(line, delimiter, |_| count += 1);
+    count
 }
 
 impl Layout {
@@ -143,7 +220,7 @@ impl Layout {
                     None => XDMOD.split(',').map(str::to_string).collect(),
                 };
                 let delimiter = row_delimiter(first, names.len()).unwrap_or(b'|');
-                let delimiters = memchr::memchr_iter(delimiter, first).count();
+                let delimiters = count_delimiters(first, delimiter);
                 let trailing = first.last() == Some(&delimiter) && delimiters >= names.len();
                 (Layout::new(&names, delimiter, trailing), false)
             }
@@ -190,12 +267,46 @@ pub fn is_sacct_row(line: &[u8]) -> bool {
 
 /// The delimiter of a row with at least this many columns.
 fn row_delimiter(line: &[u8], columns: usize) -> Option<u8> {
-    DELIMITERS.iter().copied().find(|&delimiter| memchr::memchr_iter(delimiter, line).count() + 1 >= columns)
+    DELIMITERS.iter().copied().find(|&delimiter| count_delimiters(line, delimiter) + 1 >= columns)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_are_told_from_their_continuations() {
+        let layout = |header: &str| Layout::of_file(header.as_bytes(), &LogReading::default()).unwrap().0;
+        let first = layout("JobID|Submit|SubmitLine|Start|End|NCPUS");
+        for (line, is_row) in [
+            ("2|2026-01-01T00:00:00|a|b", true),
+            ("2_[1-3]|2026-01-01T00:00:00", true),
+            ("2.batch|", true),
+            ("2", false),
+            ("--array=1|2", false),
+            ("2|on|both", false),
+            ("2026-01-01T00:00:00|2026-01-01T00:01:00|2", false),
+        ] {
+            assert_eq!(first.begins_row(line.as_bytes()), is_row, "{line}");
+        }
+        let second = layout("User|JobID|Submit|Start|End|NCPUS|Comment");
+        assert!(second.begins_row(b"ann|2|2026-01-01T00:00:00|") && !second.begins_row(b"2|ann|"));
+        // The place of the id is not known.
+        assert!(!layout("Comment|JobID|Submit|Start|End|NCPUS").begins_row(b"x|2|2026-01-01T00:00:00|"));
+    }
+
+    #[test]
+    fn commas_in_brackets_are_part_of_a_list() {
+        let places = |line: &str, delimiter| {
+            let mut places = Vec::new();
+            find_delimiters(line.as_bytes(), delimiter, |at| places.push(at));
+            places
+        };
+        assert_eq!(places("a,n[1-3,5],b", b','), [1, 10]);
+        assert_eq!(places("n[1,3]x[2,4],b", b','), [12]);
+        assert_eq!(places("1_[1-3,7%2],[a,b],[1,2", b','), [11, 14, 17, 20]);
+        assert_eq!(places("n[1;2];3", b';'), [3, 6]);
+    }
 
     #[test]
     fn headers_are_told_from_rows() {

@@ -10,9 +10,9 @@ use super::collect::Collector;
 use super::reading::{LogReading, Unit};
 use super::values::{Bad, count, iso_time, leading_number};
 use crate::trace::error::{FaultKind, TraceError};
-use crate::trace::lines::{LONGEST_LINE, RawLines};
+use crate::trace::lines::{LONGEST_LINE, RawLines, after_returns};
 use crate::trace::record::is_blank_line;
-use layout::{Layout, NONE};
+use layout::{Layout, NONE, count_delimiters, find_delimiters};
 use values::{State, elapsed, gpus_of_gres, limit};
 
 pub use layout::{has_sacct_header, is_sacct_row};
@@ -31,13 +31,19 @@ pub fn read<R: Read>(
     let (layout, has_header) = Layout::of_file(&first, reading).map_err(failed)?;
     let mut rows = Rows { layout, reading, collector, ends: Vec::new() };
     let needed = rows.layout.delimiters();
-    let delimiter = rows.layout.delimiter;
-    // A row over several lines, and the number of its first line.
+    // A row over several lines, the number of its first line, and its delimiters.
     let mut joined: Vec<u8> = Vec::new();
-    let mut joined_at = 0;
+    let (mut joined_at, mut delimiters) = (0, 0);
     while let Some(place) = raw.cut()? {
         let line = &raw.buffer()[place];
         let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let is_row =
+            |rest: &&[u8]| rows.layout.begins_row(rest) && count_delimiters(rest, rows.layout.delimiter) >= needed;
+        if let Some(rest) = after_returns(line).find(is_row) {
+            let bad = Bad { kind: FaultKind::MixedLineEnds, at: rest };
+            rows.collector.bad_row(raw.number(), line, &bad)?;
+            continue;
+        }
         rows.find_ends(line);
         if rows.ends.len() >= needed {
             // The lines before are not the beginning of this row, which is complete.
@@ -47,19 +53,27 @@ pub fn read<R: Read>(
             }
             continue;
         }
+        if rows.layout.begins_row(line) {
+            rows.too_short(joined_at, &mut joined)?;
+        }
         if joined.is_empty() {
             if is_blank_line(line) {
                 continue;
             }
-            joined_at = raw.number();
+            (joined_at, delimiters) = (raw.number(), 0);
         } else {
             joined.push(b'\n');
         }
         joined.extend_from_slice(line);
-        if memchr::memchr_iter(delimiter, &joined).count() >= needed {
-            let row = std::mem::take(&mut joined);
-            rows.find_ends(&row);
-            rows.row(joined_at, &row)?;
+        delimiters += rows.ends.len();
+        if delimiters >= needed {
+            rows.find_ends(&joined);
+            if rows.layout.has_line_ends_in_text_only(&joined, &rows.ends) {
+                let row = std::mem::take(&mut joined);
+                rows.row(joined_at, &row)?;
+            } else {
+                rows.too_short(joined_at, &mut joined)?;
+            }
         } else if joined.len() > LONGEST_LINE {
             rows.too_short(joined_at, &mut joined)?;
         }
@@ -78,16 +92,17 @@ struct Rows<'a, 'c> {
 impl Rows<'_, '_> {
     fn find_ends(&mut self, line: &[u8]) {
         self.ends.clear();
-        self.ends.extend(memchr::memchr_iter(self.layout.delimiter, line));
+        find_delimiters(line, self.layout.delimiter, |at| self.ends.push(at));
     }
 
-    /// Reports lines that are not a complete row.
+    /// Reports lines that are not a complete row, nor can be the pieces of one.
     fn too_short(&mut self, number: u64, joined: &mut Vec<u8>) -> Result<(), TraceError> {
         if joined.is_empty() {
             return Ok(());
         }
         let row = std::mem::take(joined);
-        let found = memchr::memchr_iter(self.layout.delimiter, &row).count() + 1;
+        let first = row.split(|&byte| byte == b'\n').next().unwrap_or(&row);
+        let found = count_delimiters(first, self.layout.delimiter) + usize::from(!self.layout.trailing);
         let kind = FaultKind::TooFewColumns { found, expected: self.layout.count };
         self.collector.bad_row(number, &row, &Bad { kind, at: &row })
     }
@@ -215,6 +230,7 @@ impl Rows<'_, '_> {
         let submit = field(layout.submit);
         let job = AccountingJob {
             id,
+            task: b"",
             submit: iso_time(submit, "Submit")?.ok_or(Bad::missing(submit, "Submit"))?,
             eligible: iso_time(field(layout.eligible), "Eligible")?,
             start,
