@@ -18,11 +18,13 @@ pub use child::end_all;
 pub use identity::digest;
 
 use child::Child;
+use identity::files_named;
 use protocol::{Answer, EventName, Greeting, Introduction, fields_of_miss, push_arrival, push_event};
 
 use super::board::{Board, Stage};
 use super::deadline;
 use super::predictor::{PredictAgain, Predictor, RunFacts};
+use crate::files;
 use crate::job::JobId;
 use crate::similar::did_you_mean;
 use crate::spec::{Form, Key, Kind, Spec, SpecError};
@@ -72,13 +74,15 @@ fn words(command: &str) -> Vec<String> {
     shlex::split(command).unwrap_or_default()
 }
 
-/// A spec of `exec` needs a command, and no key that is probably one of its own, mistyped.
+/// A spec of `exec` needs a command, and no key that is probably one of its own, mistyped. From here on no output may replace a
+/// file that the command names.
 pub fn check(spec: &Spec) -> Result<(), SpecError> {
     let own = || FORM.own_keys().iter().map(|key| key.name);
     let mistyped = spec.others().map(|(key, _)| (key, did_you_mean(&key.to_lowercase(), own())));
     if let Some((key, meant)) = mistyped.into_iter().find(|(_, meant)| !meant.is_empty()) {
         return Err(SpecError(format!("predictor '{spec}': no key '{key}'{meant}")));
     }
+    files_named(&words(spec.text("command"))).iter().for_each(|file| files::add_input(file));
     match spec.text("command").is_empty() {
         true => Err(SpecError(format!("predictor '{spec}': name the program: exec:command=python3 my.py"))),
         false => Ok(()),
