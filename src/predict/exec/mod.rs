@@ -118,8 +118,10 @@ enum Unanswered {
     Silent,
     /// Its line has no end.
     TooLong,
-    /// It wrote this line, which was not asked for.
+    /// It wrote this line together with its answer.
     MoreThanALine(u64),
+    /// It wrote this line, with this text, before it was asked again.
+    Unasked(u64, Vec<u8>),
     /// The pipes failed.
     Failed(io::Error),
 }
@@ -192,6 +194,13 @@ impl Exec {
                 "the program '{command}' answered {asked} with more than one line; line {line} of its output is one too \
                  many"
             ),
+            Unanswered::Unasked(line, text) => {
+                let text = shown(&text);
+                format!(
+                    "the program '{command}' wrote line {line} of its output, '{text}', unasked, before {asked}; it must \
+                     write one line for each event that it gets"
+                )
+            }
             Unanswered::Failed(error) => format!("the program '{command}' cannot be asked about {asked}: {error}"),
         }
     }
