@@ -4,12 +4,12 @@
 //! uses the line of each [`Entry`] and [`Item`]. The TOML parser limits the depth of nesting.
 
 use std::fmt;
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use toml::de::{DeTable, DeValue};
 
+use crate::files;
 use crate::text::shortened;
 
 const MIB: usize = 1 << 20;
@@ -35,7 +35,7 @@ pub fn read_text(path: &Path, most: usize) -> Result<String, String> {
     let name = path.display();
     let failed = |error| format!("cannot read {name}: {error}");
     let mut bytes = Vec::new();
-    File::open(path).map_err(failed)?.take(most as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    files::open(path).map_err(failed)?.take(most as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() > most {
         return Err(format!("{name} is longer than {} MiB, the limit for such a file", most / MIB));
     }

@@ -21,7 +21,8 @@ by their number and setting. Columns that only one file has are named and not co
 file has is a difference. Changes are from the first file to the second, in percent of the first. Files with
 their rows in the same order are compared without loading them.
 
-Exit code: 0 if nothing differs beyond the tolerance, 1 if something does, 2 if the files cannot be compared.
+Exit code: 0 if nothing differs beyond the tolerance, 1 if something does, 2 if the files cannot be compared. It is the same
+if only the beginning of the output is read (`| head`).
 
 Examples:
   sim compare old.csv new.csv                             every figure that has changed, the largest first
@@ -71,13 +72,14 @@ pub fn execute(args: &CompareArgs, quiet: bool) -> anyhow::Result<()> {
         About { kind: comparison.kind(), columns: comparison.columns(), keys: comparison.keys(), names, tolerance };
     let mut result = Ok(Counts::default());
     Output::stdout().fill(|out| {
+        let out = &mut UntilClosed(out);
         result = match args.print.format() {
             Format::Table => table(comparison, &about, args.top, out),
             Format::Csv => csv(comparison, &about, args.print.header(), out),
             Format::Json => json(comparison, &about, out),
         };
         match &mut result {
-            // Returned as an error of the output, which may be a closed pipe.
+            // Returned as an error of the output.
             Err(CompareError::Output(error)) => Err(std::mem::replace(error, io::ErrorKind::Other.into())),
             _ => Ok(()),
         }
@@ -89,6 +91,23 @@ pub fn execute(args: &CompareArgs, quiet: bool) -> anyhow::Result<()> {
     match counts.is_same() {
         true => Ok(()),
         false => Err(Differences.into()),
+    }
+}
+
+/// Writes until the reader closes the pipe (`| head`), and nothing afterwards. The comparison goes on, because the exit code
+/// says whether there are differences.
+struct UntilClosed<'a>(&'a mut dyn Write);
+
+impl Write for UntilClosed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(bytes.len()),
+            written => written,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 
@@ -213,7 +232,9 @@ fn cells<'a>(about: &'a About, difference: &Difference, numbers: bool) -> Vec<(&
         (Some(_), None) => Cell::Text("present".to_string()),
         (None, None) => Cell::Text("missing".to_string()),
         (Some(text), _) if numbers && difference.change.is_some() => {
-            text.parse().map_or(Cell::Text(text.clone()), Cell::Number)
+            // A large whole number is not exact as a float.
+            let whole = text.parse().map(Cell::Count);
+            whole.or_else(|_| text.parse().map(Cell::Number)).unwrap_or(Cell::Text(text.clone()))
         }
         (text, _) => Cell::Text(text.clone().unwrap_or_default()),
     };

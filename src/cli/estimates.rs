@@ -37,7 +37,7 @@ pub struct EstimatesArgs {
 
 pub fn execute(args: &EstimatesArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     let EstimatesArgs { model, seed, .. } = args;
-    refuse_collisions(&[("--out", &args.out)], &args.log.files(), false)?;
+    refuse_collisions(&[("--out", &args.out)], &args.log.files(), args.print.given().is_some())?;
     let out = Output::create(&args.out)?;
     let source = args.log.source(quiet);
     let how = ReadOptions { keep_text: true, ..options::read(matches)?.read_options() };

@@ -55,6 +55,7 @@ pub fn exit_code(error: &anyhow::Error) -> u8 {
         || error.is::<UsageError>()
         || matches!(error.downcast_ref(), Some(CompareError::Input(_)))
         || error.is::<MetaSystemError>()
+        || output_error(error).is_some_and(OutputError::is_bad_usage)
         || matches!(error.downcast_ref(), Some(ProductionError::State { .. }))
         || matches!(error.downcast_ref::<SweepError>(), Some(error) if !matches!(error, SweepError::File(_)))
         || matches!(error.downcast_ref(), Some(StudyError::Log(_) | StudyError::Usage(_)));
@@ -67,9 +68,12 @@ pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     output.or_else(|| error.downcast_ref()).is_some_and(|cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// The error of an output that could not be written, also if it is wrapped in the error of a sweep or a study.
+/// The error of an output that could not be written, also if it is wrapped in the error of a sweep, a study or a service.
 fn output_error(error: &anyhow::Error) -> Option<&OutputError> {
     if let Some(StudyError::Kept(error)) = error.downcast_ref() {
+        return Some(error);
+    }
+    if let Some(ProductionError::File(error)) = error.downcast_ref() {
         return Some(error);
     }
     match error.downcast_ref() {

@@ -185,7 +185,7 @@ pub fn execute(args: &GenerateArgs, quiet: bool) -> anyhow::Result<()> {
 fn execute_sessions(args: &SessionsArgs, quiet: bool) -> anyhow::Result<()> {
     let SessionsArgs { size: SizeArgs { jobs, procs }, users, offered_load, .. } = *args;
     let OutArgs { seed, out: ref file, print } = args.out_args;
-    refuse_collisions(&[("--out", file)], &[], false)?;
+    refuse_collisions(&[("--out", file)], &[], print.given().is_some())?;
     let out = Output::create(file)?;
     let (header, records) = generate_sessions(&Sessions { jobs: jobs as usize, procs, users, offered_load, seed });
     out.fill(|out| {
@@ -241,7 +241,7 @@ fn execute_stream<Jobs: Iterator<Item = ModelJob>>(
     let OutArgs { seed, out: ref file, print } = args.out_args;
     let estimates = args.estimates.as_ref().map(|model| model.for_runtimes_up_to(about.longest_runtime));
     let jobs = jobs as usize;
-    refuse_collisions(&[("--out", file)], &[], false)?;
+    refuse_collisions(&[("--out", file)], &[], print.given().is_some())?;
     let out = Output::create(file)?;
     let gap_factor = match offered_load {
         None => 1.0,

@@ -1,6 +1,7 @@
 //! `sim predict`: predictions for a batch system that is running.
 
 use std::io::{self, IsTerminal};
+use std::path::Path;
 use std::time::SystemTime;
 
 use clap::{ArgMatches, Args, ValueEnum};
@@ -15,9 +16,11 @@ use super::places::{given_files, refuse_collisions};
 use super::progress::Progress;
 use super::stderr::{note, warning};
 use crate::experiment::Options;
+use crate::files;
 use crate::production::{InputLine, LONGEST_LINE, ProductionError, Service, learn, read_line};
 use crate::report::Output;
 use crate::text::{counted, grouped};
+use crate::time::{Seconds, parse_duration};
 use crate::trace::{Cleaning, Source, TraceError, clean_out};
 
 #[derive(Debug, Args)]
@@ -44,13 +47,15 @@ job, in seconds.
 An error changes nothing, and the next line can follow. A job that outlives its prediction gets a longer one. This is worked
 out before the next event, and is part of the answer to it. The event \"miss\" asks for it at once; nobody has to send it.
 
-The times of events must not decrease. An event may be sent again if its answer was lost: the last one has the same answer
-again, and the arrival of a job in the system has its prediction in force.
+The times of events must not decrease. So one event in the far future would end the use of all that follow: an event that is
+more than --max-ahead ahead of the clock of this machine is answered with an error. An event may be sent again if its answer
+was lost: the last one has the same answer again, and the arrival of a job in the system has its prediction in force.
 
 The state file has the events and not the state of the predictor. It is replayed at the start, also with another predictor:
 then the first answer has the new predictions of all jobs in the system. The file is locked (FILE.lock), and is safe against a
-kill at any moment, but not against a power cut. When it has doubled, the oldest ended jobs are forgotten. If there are events
-in it, --learn-from is not read again.
+kill at any moment, but not against a power cut. Its lines have checksums, so that damage is noticed at the start. No other
+program may change, replace or remove it: this is an error at the next event. When it has doubled, the oldest ended jobs are
+forgotten. If there are events in it, --learn-from is not read again.
 
 This command can be tried on a log: --predictor 'exec:command=sim predict --predictor kin' of the other commands asks it, and
 gives the results of kin. `sim help production` shows how to connect it to PBS, and what is possible with Slurm.")]
@@ -68,8 +73,12 @@ pub struct PredictArgs {
     /// The number of ended jobs that are kept when older ones are forgotten; there are never more than about twice as many
     #[arg(long, value_name = "JOBS", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000), display_order = 4)]
     keep: u32,
+    /// How far the time of an event may be ahead of the clock of this machine; off for events of a simulation. Times in the
+    /// past are never too old
+    #[arg(long, value_name = "DURATION|off", default_value = "1d", value_parser = parse_max_ahead, display_order = 5)]
+    max_ahead: MaxAhead,
     /// Print a program that connects this command to PBS, in Python, and do nothing else; see `sim help production`
-    #[arg(long, value_enum, value_name = "EXAMPLE", display_order = 5)]
+    #[arg(long, value_enum, value_name = "EXAMPLE", display_order = 6)]
     example: Option<Program>,
 }
 
@@ -92,6 +101,17 @@ impl Program {
     }
 }
 
+/// How far an event may be ahead of the clock. Its own type, because clap gives an option of an `Option` another meaning.
+#[derive(Clone, Copy, Debug)]
+struct MaxAhead(Option<Seconds>);
+
+fn parse_max_ahead(text: &str) -> Result<MaxAhead, String> {
+    match text {
+        "off" => Ok(MaxAhead(None)),
+        _ => parse_duration(text).map(|most| MaxAhead(Some(most))).map_err(|why| format!("{why}, or off")),
+    }
+}
+
 fn checked_predictor(text: &str) -> Result<String, String> {
     Service::parse_predictor(text).map(|_| text.to_string()).map_err(|why| why.to_string())
 }
@@ -103,6 +123,7 @@ pub fn execute(args: &PredictArgs, matches: &ArgMatches, quiet: bool) -> anyhow:
     let options = options::read(matches)?;
     refuse_files(args)?;
     let mut service = Service::new(Service::parse_predictor(&args.predictor)?, args.keep as usize);
+    service.set_max_ahead(args.max_ahead.0);
     if let Some(file) = &args.state {
         open_state(&mut service, file, quiet)?;
         interrupt::add_to_message(format!("{file} has all events that were answered"));
@@ -145,8 +166,18 @@ fn open_state(service: &mut Service, file: &str, quiet: bool) -> Result<(), Prod
         let progress = Progress::counting("replaying", "events", None, quiet);
         service.open_state(file, &mut |events| progress.set(events))?
     };
+    if replayed.was_empty {
+        warning(format_args!("{file} was empty: it has no events to begin with"));
+    }
     if quiet {
         return Ok(());
+    }
+    if replayed.torn > 0 {
+        let bytes = counted(replayed.torn, "byte");
+        note(format_args!("{file}: its last line was incomplete and was dropped ({bytes})"));
+    }
+    if replayed.had_no_sums {
+        note(format_args!("{file} had no checksums: it was written again with them"));
     }
     if let Some(other) = replayed.other_predictor {
         let own = service.system().spec().in_full();
@@ -204,6 +235,7 @@ fn learn_from(service: &mut Service, name: &str, options: &Options, quiet: bool)
 /// Answers lines until the end of the input.
 fn serve(service: &mut Service) -> anyhow::Result<()> {
     let mut ended = Ok(());
+    files::add_input(Path::new("-"));
     Output::create("-")?.fill(|out| {
         let (mut input, mut line) = (io::stdin().lock(), Vec::new());
         loop {

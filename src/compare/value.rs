@@ -12,14 +12,26 @@ pub struct Change {
 }
 
 impl Change {
-    /// From the first value to the second. None if one of them is not a number.
+    /// From the first value to the second. None if one of them is not a number. It is 0 only if the two are the same number:
+    /// decimals of up to 38 digits are compared exactly, also those that are equal as floats.
     pub fn between(first: &str, second: &str) -> Option<Change> {
+        let exact = exact_change(first, second);
         let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
         let (first, second) = (number(first)?, number(second)?);
-        let absolute = second - first;
+        let absolute = exact.unwrap_or(second - first);
         let percent = if absolute == 0.0 { Some(0.0) } else { Some(100.0 * absolute / first.abs()) };
         Some(Change { absolute, percent: percent.filter(|percent| percent.is_finite()) })
     }
+}
+
+/// The second number minus the first, computed in whole numbers. None if one of them is not a plain decimal or has too many
+/// digits.
+fn exact_change(first: &str, second: &str) -> Option<f64> {
+    let parts = [first, second].map(|text| text.split_once('.').unwrap_or((text, "")));
+    let digits = parts.iter().map(|(_, fraction)| fraction.len()).max()?;
+    let scaled = |(whole, fraction): (&str, &str)| format!("{whole}{fraction:0<digits$}").parse::<i128>().ok();
+    let change = scaled(parts[1])?.checked_sub(scaled(parts[0])?)?;
+    Some(change as f64 / 10f64.powi(digits as i32))
 }
 
 /// How much two numbers may differ. The default is not at all.
@@ -84,6 +96,14 @@ mod tests {
         assert_eq!(Change::between("0", "3"), Some(Change { absolute: 3.0, percent: None }));
         assert_eq!(Change::between("0", "-0.000"), Some(Change { absolute: 0.0, percent: Some(0.0) }));
         assert_eq!((Change::between("", "1"), Change::between("1", "NaN")), (None, None));
+        // Equal as floats, and the same number in other forms.
+        let change = |first, second| Change::between(first, second).unwrap().absolute;
+        assert_eq!(change("9007199254740992", "9007199254740993"), 1.0);
+        assert_eq!(change("-9007199254740993.000", "-9007199254740993.25"), -0.25);
+        assert_eq!([change("18446744073709551615", "18446744073709551614"), change("-0.5", "-.50")], [-1.0, 0.0]);
+        assert_eq!([change("007.10", "7.1"), change("1e3", "1000"), change("1.3", "1.2")], [0.0, 0.0, -0.1]);
+        let long = "1".repeat(60);
+        assert_eq!([change(&long, &long), change("2", &long)], [0.0, 1.1111111111111112e59]);
     }
 
     #[test]

@@ -1,18 +1,22 @@
 //! The service: answers lines, and keeps the events that it has accepted.
 
+use std::time::SystemTime;
+
 use super::error::{ProductionError, Rejection};
 use super::event::{Event, Line, parse, write_text};
 use super::live::{LiveSystem, Snapshot};
-use super::state_file::{StateFile, header_line};
+use super::state_file::{Found, StateFile, damaged, header_line, without_line};
 use crate::predict::catalog;
 use crate::spec::{Spec, SpecError};
-use crate::time::Time;
+use crate::time::{Seconds, Time, readable_duration};
 
 /// Answers the lines of a batch system.
 pub struct Service {
     system: LiveSystem,
     /// The number of ended jobs that are kept when others are forgotten.
     keep: usize,
+    /// How far an event may be ahead of the clock, in seconds. None: any event may.
+    max_ahead: Option<Seconds>,
     state: Option<StateFile>,
     /// The number of lines so far.
     lines: u64,
@@ -29,6 +33,12 @@ pub struct Replayed {
     pub events: u64,
     /// The predictor that the file was used with, in full, if it was another one.
     pub other_predictor: Option<String>,
+    /// The length of the torn last line that was dropped, in bytes; 0 if there was none.
+    pub torn: u64,
+    /// Whether there was a file, but no event in it.
+    pub was_empty: bool,
+    /// Whether its lines had no checksums. They have now.
+    pub had_no_sums: bool,
 }
 
 /// A snapshot as a line of the state file.
@@ -55,7 +65,7 @@ impl Service {
     /// [`Service::parse_predictor`] returns it.
     pub fn new(spec: Spec, keep: usize) -> Service {
         let system = LiveSystem::new(spec);
-        Service { system, keep, state: None, lines: 0, line: Vec::new(), answer: Vec::new() }
+        Service { system, keep, max_ahead: None, state: None, lines: 0, line: Vec::new(), answer: Vec::new() }
     }
 
     /// Reads the spec of a predictor.
@@ -83,11 +93,18 @@ impl Service {
         self.keep
     }
 
+    /// Refuses events that are more than this ahead of the clock, because all events before them would be refused afterwards.
+    /// None, the default, allows them. The greeting of a simulation, which has times of its own, allows them as well.
+    pub fn set_max_ahead(&mut self, max_ahead: Option<Seconds>) {
+        self.max_ahead = max_ahead;
+    }
+
     /// Uses a state file from now on, and replays the events in it. The file need not exist. `progress` is called from time to
     /// time with the number of events.
     ///
     /// # Errors
-    /// If another process uses the file, or it cannot be read or written, or is damaged. A torn last line is no error.
+    /// If another process uses the file, or it cannot be read or written, or is damaged, or has an event that is too far ahead of
+    /// the clock. A torn last line is no error.
     ///
     /// # Panics
     /// If the service has already handled events.
@@ -95,27 +112,29 @@ impl Service {
         assert_eq!(self.system.events(), 0, "the events of the file come first");
         let mut state = StateFile::lock(file)?;
         let (mut replayed, predictor) = (Replayed::default(), self.system.spec().in_full());
-        let mut wrong = None;
-        let read = state.read(|header, number, line| {
+        let path = state.path().to_path_buf();
+        let Found { header, torn, is_empty } = state.read(|header, number, line| {
             let is_same = header.predictor == predictor;
             match replay(&mut self.system, line, is_same) {
                 Ok(events) => replayed.events += events,
                 Err(Rejection::Broken(why)) => return Err(ProductionError::Predictor(why)),
-                Err(Rejection::Refused(why)) => {
-                    // The error needs the file, which is borrowed here.
-                    wrong = Some((number, why));
-                    return Err(ProductionError::Predictor(String::new()));
-                }
+                Err(Rejection::Refused(why)) => return Err(damaged(&path, number, &why)),
+            }
+            if let Some(ahead) = too_far_ahead(self.max_ahead, self.system.last_time()) {
+                let line = without_line(&path, number);
+                let why = format!("{ahead}. All events before it would be refused. {line}. --max-ahead off allows it");
+                return Err(ProductionError::State { path: path.clone(), line: number, why });
             }
             if replayed.events.is_multiple_of(PROGRESS_EVERY) {
                 progress(replayed.events as usize);
             }
             Ok(())
-        });
-        if let Some((number, why)) = wrong {
-            return Err(state.damaged(number, &why));
+        })?;
+        (replayed.torn, replayed.was_empty) = (torn, is_empty);
+        if let Some(header) = header.as_ref().filter(|header| !header.has_sums()) {
+            state.add_sums(header)?;
+            replayed.had_no_sums = true;
         }
-        let header = read?;
         let is_same = header.as_ref().is_some_and(|header| header.predictor == predictor);
         replayed.other_predictor = header.map(|header| header.predictor).filter(|_| !is_same);
         self.state = Some(state);
@@ -164,6 +183,10 @@ impl Service {
             self.answer.extend_from_slice(answer);
             return Ok(&self.answer);
         }
+        if let Some(ahead) = too_far_ahead(self.max_ahead, event.time) {
+            let why = format!("{ahead}: send the seconds since 1970, or allow it with --max-ahead");
+            return Ok(self.refusal(&why));
+        }
         match self.system.apply(event) {
             Ok(()) => {}
             Err(Rejection::Refused(why)) => return Ok(self.refusal(&why)),
@@ -172,13 +195,13 @@ impl Service {
         if let Some(state) = &mut self.state {
             self.line.clear();
             self.line.extend_from_slice(self.system.last_line());
-            self.line.push(b'\n');
-            state.append(&self.line)?;
+            state.append(&mut self.line)?;
         }
         Ok(self.system.last_answer())
     }
 
     fn answer_hello(&mut self, unix_start: Time) -> Result<&[u8], ProductionError> {
+        self.max_ahead = None;
         if unix_start != self.system.unix_start() {
             if self.system.events() > 0 {
                 let why = "a simulation must begin before the first event: use neither --learn-from nor an old --state";
@@ -186,7 +209,7 @@ impl Service {
             }
             self.system.set_unix_start(unix_start);
             if let Some(state) = &mut self.state {
-                state.append(hello_line(unix_start).as_bytes())?;
+                state.append(&mut hello_line(unix_start))?;
             }
         }
         self.answer.clear();
@@ -236,21 +259,18 @@ impl Service {
         let restore = Restore { restore: old.snapshot() };
         new.restore(&restore.restore, true).map_err(broken)?;
         if let Some(state) = &mut self.state {
-            state.replace(|out| {
-                writeln!(out, "{}", header_line(&old.spec().in_full()))?;
+            state.replace(|write| {
+                write(header_line(&old.spec().in_full()).into_bytes())?;
                 if old.unix_start() != 0 {
-                    out.write_all(hello_line(old.unix_start()).as_bytes())?;
+                    write(hello_line(old.unix_start()))?;
                 }
-                let mut line = Vec::new();
                 for event in old.kept(keep) {
-                    line.clear();
+                    let mut line = Vec::new();
                     event.write(&mut line);
-                    line.push(b'\n');
-                    out.write_all(&line)?;
+                    write(line)?;
                 }
                 if old.events() > 0 {
-                    serde_json::to_writer(&mut *out, &restore)?;
-                    writeln!(out)?;
+                    write(serde_json::to_vec(&restore)?)?;
                 }
                 Ok(())
             })?;
@@ -276,6 +296,16 @@ fn replay(system: &mut LiveSystem, line: &[u8], is_same_predictor: bool) -> Resu
     }
 }
 
-fn hello_line(unix_start: Time) -> String {
-    format!("{{\"hello\":\"shadowtime\",\"unix_start\":{unix_start}}}\n")
+fn hello_line(unix_start: Time) -> Vec<u8> {
+    format!("{{\"hello\":\"shadowtime\",\"unix_start\":{unix_start}}}").into_bytes()
+}
+
+/// Says that a time is more than `most` seconds ahead of the clock, if it is.
+fn too_far_ahead(most: Option<Seconds>, time: Time) -> Option<String> {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |now| now.as_secs() as Time);
+    let ahead = time.saturating_sub(now);
+    (ahead > most?).then(|| {
+        let ahead = readable_duration(ahead as f64);
+        format!("its time is {time}, which is {ahead} ahead of the clock of this machine ({now})")
+    })
 }

@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::packed::Packing;
+use crate::files::{self, Place, written_path};
 
 /// Temporary files that are being written, to be removed if the program is interrupted.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -44,10 +45,45 @@ impl fmt::Display for OutputError {
 
 impl std::error::Error for OutputError {}
 
+impl OutputError {
+    /// Whether another output should have been chosen, because this one is a file that is read.
+    pub fn is_bad_usage(&self) -> bool {
+        self.error.get_ref().is_some_and(|why| why.is::<OverwritesInput>())
+    }
+}
+
+/// The output is this input.
+#[derive(Debug)]
+struct OverwritesInput(String);
+
+impl fmt::Display for OverwritesInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "it would overwrite {}, which is read: choose another output", self.0)
+    }
+}
+
+impl std::error::Error for OverwritesInput {}
+
+/// Refuses a place that is a file which the program reads.
+///
+/// # Errors
+/// If it is one.
+pub fn refuse_input(place: Option<Place>) -> io::Result<()> {
+    match place.and_then(|place| files::input_at(&place)) {
+        Some(input) => Err(io::Error::new(io::ErrorKind::InvalidInput, OverwritesInput(input))),
+        None => Ok(()),
+    }
+}
+
 /// An output that is open. If it is dropped before [`Output::fill`], no file is left.
 #[derive(Debug)]
 pub struct Output {
     name: String,
+    packing: Packing,
+    /// Whether it may replace a file that is read.
+    is_own: bool,
+    /// Whether it is an error if the reader closes the pipe (`| head`).
+    ends_with_reader: bool,
     target: Target,
 }
 
@@ -73,12 +109,22 @@ impl Output {
     /// the end.
     ///
     /// # Errors
-    /// If it cannot be written. This is checked here, before a long simulation, and not only at the end.
+    /// If it cannot be written, or is a file that the program reads. This is checked here, before a long simulation, and not
+    /// only at the end.
     pub fn create(argument: &str) -> Result<Output, OutputError> {
         if Output::is_stdout(argument) {
-            let stdout = Output::stdout();
+            let stdout = Output { ends_with_reader: true, ..Output::stdout() };
             return check_stdout().map(|()| stdout).map_err(|error| OutputError { name: STDOUT.to_string(), error });
         }
+        refuse_input(Place::of_output(argument)).map_err(|error| OutputError { name: argument.to_string(), error })?;
+        Ok(Output { is_own: false, ..Output::create_own(argument)? })
+    }
+
+    /// As [`Output::create`], for a file that belongs to the program, which may have read it to write it again.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn create_own(argument: &str) -> Result<Output, OutputError> {
         let failed = |error| OutputError { name: argument.to_string(), error };
         let target = match fs::metadata(argument) {
             Ok(there) if there.is_dir() => return Err(failed(io::ErrorKind::IsADirectory.into())),
@@ -87,12 +133,26 @@ impl Output {
             }
             _ => Target::file(&written_path(argument).map_err(failed)?).map_err(failed)?,
         };
-        Ok(Output { name: argument.to_string(), target })
+        Ok(Output {
+            name: argument.to_string(),
+            packing: Packing::of(argument),
+            is_own: true,
+            ends_with_reader: true,
+            target,
+        })
     }
 
-    /// Standard output.
+    /// The same output, not compressed, whatever its name.
+    #[must_use]
+    pub fn plain(self) -> Output {
+        Output { packing: Packing::None, ..self }
+    }
+
+    /// Standard output, for the result of a command. If its reader closes the pipe (`| head`), this is no error, and what
+    /// follows goes on: the exit code must not depend on it.
     pub fn stdout() -> Output {
-        Output { name: STDOUT.to_string(), target: Target::Stdout(BufWriter::new(io::stdout())) }
+        let target = Target::Stdout(BufWriter::new(io::stdout()));
+        Output { name: STDOUT.to_string(), packing: Packing::None, is_own: false, ends_with_reader: false, target }
     }
 
     /// Writes everything that `write` writes, compressed if the name ends in `.gz` or `.zst`. Then a file gets its final
@@ -102,12 +162,15 @@ impl Output {
     /// If a write fails; a file that existed before is then unchanged.
     pub fn fill(mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
         let checked = if let Target::Stdout(_) = self.target { check_stdout() } else { Ok(()) };
-        let packing = Packing::of(&self.name);
+        let packing = self.packing;
         let written = checked.and_then(|()| packing.write(self.writer(), write));
-        written.and_then(|()| self.finish()).map_err(|error| {
-            let error = if let Target::File { .. } = self.target { with_old_content(error) } else { error };
-            OutputError { name: self.name.clone(), error }
-        })
+        match written.and_then(|()| self.finish()) {
+            Err(error) if !self.ends_with_reader && error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            finished => finished.map_err(|error| {
+                let error = if let Target::File { .. } = self.target { with_old_content(error) } else { error };
+                OutputError { name: self.name.clone(), error }
+            }),
+        }
     }
 
     /// As [`Output::fill`], for a file that must be new. Returns false, and changes nothing, if the file exists by now.
@@ -150,6 +213,10 @@ impl Output {
         if let Target::File { writer, temporary, path } = &self.target {
             // A full disk may be reported only by this call.
             writer.get_ref().sync_all()?;
+            if !self.is_own {
+                // The file may have been opened since this output was.
+                refuse_input(Place::existing(path))?;
+            }
             if let Ok(old) = fs::metadata(path) {
                 fs::set_permissions(temporary, old.permissions())?;
             }
@@ -248,27 +315,6 @@ fn under_a_new_name<T>(create: impl Fn(&str) -> io::Result<T>) -> io::Result<T> 
     }
 }
 
-/// The file that an output to this path writes. Symbolic links are followed, so that a link stays a link, also if its target
-/// does not exist yet.
-///
-/// # Errors
-/// If the path is a folder or cannot be resolved.
-pub fn written_path(argument: &str) -> io::Result<PathBuf> {
-    match fs::canonicalize(argument) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        found => return found,
-    }
-    let mut path = PathBuf::from(argument);
-    // This loop ends: `canonicalize` has followed the links and found no cycle.
-    while let Ok(target) = fs::read_link(&path) {
-        path = path.parent().unwrap_or(Path::new("")).join(target);
-    }
-    match path.file_name() {
-        Some(_) if !argument.ends_with('/') => Ok(path),
-        _ => Err(io::ErrorKind::IsADirectory.into()),
-    }
-}
-
 /// If the disk was full, adds to the message that the old file is unchanged.
 fn with_old_content(error: io::Error) -> io::Error {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
@@ -288,7 +334,7 @@ pub fn refuse_stdout() {
 fn check_stdout() -> io::Result<()> {
     match STDOUT_CLOSED.load(Ordering::Relaxed) {
         true => Err(io::Error::other("it is closed; use `> /dev/null` if the result is not needed")),
-        false => Ok(()),
+        false => refuse_input(Place::of_stdout()),
     }
 }
 
@@ -337,6 +383,25 @@ mod tests {
 
         drop(Output::create(argument).unwrap());
         assert_eq!(names(), ["out.csv"]);
+    }
+
+    #[test]
+    fn a_file_that_is_opened_after_the_output_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let (input, link) = (folder.path().join("input"), folder.path().join("link"));
+        fs::write(&input, "old").unwrap();
+        fs::hard_link(&input, &link).unwrap();
+        let out = Output::create(link.to_str().unwrap()).unwrap();
+        files::open(&input).unwrap();
+        let error = out.fill(|out| out.write_all(b"new")).unwrap_err();
+        assert!(error.is_bad_usage() && error.to_string().contains("link: it would overwrite "), "{error}");
+        assert!(Output::create(link.to_str().unwrap()).unwrap_err().is_bad_usage());
+        assert_eq!((fs::read(&link).unwrap(), fs::read_dir(&folder).unwrap().count()), (b"old".to_vec(), 2));
+        // A file of the program's own may be read and written again. A file that is gone is not an input any more.
+        Output::create_own(input.to_str().unwrap()).unwrap().fill(|out| out.write_all(b"own")).unwrap();
+        fs::remove_file(&input).unwrap();
+        Output::create(link.to_str().unwrap()).unwrap().fill(|out| out.write_all(b"new")).unwrap();
+        assert_eq!(fs::read(&link).unwrap(), b"new");
     }
 
     #[test]

@@ -155,7 +155,7 @@ impl Sweep {
                 (Some(given), Ok(there)) if given.is_same(&there) => given,
                 (Some(given), _) if how == StartMode::ChangeGrid => {
                     let text = given.to_toml();
-                    Output::create(&file.to_string_lossy())?.fill(|out| out.write_all(text.as_bytes()))?;
+                    Output::create_own(&file.to_string_lossy())?.fill(|out| out.write_all(text.as_bytes()))?;
                     given
                 }
                 (Some(given), there) => {

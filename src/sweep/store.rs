@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use rustc_hash::FxHashMap;
 use twox_hash::XxHash3_64;
 
+use crate::files;
 use crate::metrics::RunRow;
 use crate::report::OutputError;
 use crate::text::{escape_line, shortened, unescape_line};
@@ -88,7 +89,7 @@ impl Store {
     }
 
     fn read_part(&mut self, part: usize) -> io::Result<()> {
-        let mut reader = BufReader::with_capacity(1 << 16, File::open(&self.parts[part])?);
+        let mut reader = BufReader::with_capacity(1 << 16, files::open(&self.parts[part])?);
         let (mut line, mut from) = (Vec::new(), 0u64);
         loop {
             line.clear();
@@ -140,7 +141,7 @@ impl Store {
         let Some(place) = self.done.get(&key) else { return Ok(None) };
         let path = &self.parts[place.part as usize];
         let read = || {
-            let mut file = File::open(path)?;
+            let mut file = files::open(path)?;
             file.seek(SeekFrom::Start(place.from))?;
             let mut line = vec![0; place.length as usize];
             file.read_exact(&mut line)?;

@@ -1,7 +1,6 @@
 //! Where a log comes from: a file, standard input or the binary itself. It may be plain, gzip or zstd; the content decides.
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
@@ -10,6 +9,7 @@ use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use super::TraceError;
+use crate::files;
 use crate::similar::similar_file;
 
 /// The bytes read at once. A read of this size from a [`Source`] bypasses the buffer of `BufReader`.
@@ -70,7 +70,7 @@ impl Source {
         };
         let packed: Box<dyn Read> = match self {
             Source::File(path) => {
-                let file = File::open(path).map_err(failed)?;
+                let file = files::open(path).map_err(failed)?;
                 if file.metadata().map_err(failed)?.is_dir() {
                     let why =
                         "it is a folder, not a log (`sim trace convert FILE... --out NEW.swf` joins the files of one)";
@@ -78,7 +78,10 @@ impl Source {
                 }
                 Box::new(file)
             }
-            Source::Stdin => Box::new(io::stdin().lock()),
+            Source::Stdin => {
+                files::add_input(Path::new("-"));
+                Box::new(io::stdin().lock())
+            }
             Source::Bytes { bytes, .. } => Box::new(Cursor::new(bytes.clone())),
         };
         unpack(packed).map_err(failed)

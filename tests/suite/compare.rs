@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Command, Stdio};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -236,4 +237,52 @@ fn any_order_of_rows_gives_the_differences_of_a_slow_comparison() {
         assert_eq!(found, expected);
         assert_eq!(ran.code, i32::from(!expected.is_empty()));
     }
+}
+
+/// The reader of the output is gone before anything is written.
+#[test]
+fn the_exit_code_does_not_depend_on_the_reader_of_the_output() {
+    let folder = Folder::new();
+    let (first, second) = (folder.write("a.csv", RUNS), folder.write("b.csv", RUNS.replace("200.000", "200.001")));
+    for (other, code) in [(&first, 0), (&second, 1)] {
+        for format in ["csv", "json", "table"] {
+            let (reader, writer) = std::io::pipe().unwrap();
+            drop(reader);
+            let args = ["compare", &first, other, "--format", format];
+            let ran = Command::new(env!("CARGO_BIN_EXE_sim")).args(args).stdout(writer).output().unwrap();
+            assert_eq!(ran.status.code(), Some(code), "{format}: {}", String::from_utf8_lossy(&ran.stderr));
+        }
+    }
+    // More differences than fit into a pipe.
+    let jobs = |wait: u32| -> String {
+        let lines = (1..20_000).map(|job| format!("{job},1,0,{wait},9,{wait},1,9,9,9,9,0,1.000000,0.000,1.000000,0\n"));
+        let header = "job,user,submit,start,end,wait,procs,runtime,estimate,prediction,prediction_last,misses,bsld,ai,ra,backfilled\n";
+        header.to_string() + &lines.collect::<String>()
+    };
+    let (first, second) = (folder.write("a.csv", jobs(1)), folder.write("b.csv", jobs(2)));
+    let (reader, writer) = std::io::pipe().unwrap();
+    let args = ["compare", &first, &second, "--format", "csv"];
+    let mut child =
+        Command::new(env!("CARGO_BIN_EXE_sim")).args(args).stdout(writer).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(reader).read_line(&mut line).unwrap();
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1), "{said}");
+    assert!(line.starts_with("job,column,") && said.contains("39,998 cells in 19,999 jobs differ"), "{line}{said}");
+}
+
+#[test]
+fn large_whole_numbers_are_compared_exactly() {
+    let folder = Folder::new();
+    let with = |wait: &str| RUNS.replace("200.000", wait);
+    let first = folder.write("a.csv", with("9007199254740992"));
+    let second = folder.write("b.csv", with("9007199254740993"));
+    let ran = compare(&first, &second, &["--format", "csv"]);
+    assert!(ran.code == 1 && ran.out.contains(",wait_mean,9007199254740992,9007199254740993,1,"), "{ran:?}");
+    let ran = compare(&first, &second, &["--format", "json"]);
+    assert!(ran.out.contains("\"first\":9007199254740992,\"second\":9007199254740993,\"change\":1,"), "{}", ran.out);
+    assert_eq!(compare(&first, &second, &["--tolerance", "1"]).code, 0);
+    let same = folder.write("b.csv", with("9007199254740992.00"));
+    assert_eq!(compare(&first, &same, &[]).code, 0);
 }

@@ -3,6 +3,7 @@
 //! The programs are scripts of the shell, so that these tests need nothing else. One more test runs the example in Python.
 
 use std::fs;
+use std::io::Write;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -571,4 +572,30 @@ fn a_version_may_depend_on_the_keys_of_the_program() {
     folder.write("mine.sh.version", "2");
     let err = sweep(&["--resume"]);
     assert!(err.contains("2 cells: 1 reused, 1 computed"), "{err}");
+}
+
+/// A line that nobody asked for would be the answer to the next event.
+#[test]
+fn a_line_that_comes_unasked_is_an_error() {
+    let (folder, spec) = answering(
+        "echo '{\"predict\":{\"1\":5}}'; sleep 0.2; echo '{\"predict\":{\"1\":7}}'; echo again; : > \"$0.wrote\"",
+    );
+    let mut child = Command::new(SIM)
+        .args(["-q", "predict", "--predictor", &spec])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut events = child.stdin.take().unwrap();
+    let arrival = |id| format!(r#"{{"event":"arrival","time":5,"job":{{"id":"{id}","estimate":9}}}}"#);
+    writeln!(events, "{}", arrival("a")).unwrap();
+    wait_until("the second line was written", || folder.path("mine.sh.wrote").exists());
+    writeln!(events, "{}", arrival("b")).unwrap();
+    drop(events);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "{\"predict\":{\"a\":5}}\n");
+    let error = String::from_utf8_lossy(&output.stderr);
+    let message = "wrote line 3 of its output, '{\"predict\":{\"1\":7}}', unasked, before the arrival of job";
+    assert!(output.status.code() == Some(1) && error.contains(message), "{error}");
 }

@@ -343,10 +343,19 @@ fn an_output_never_replaces_an_input_or_another_output() {
     fs::write(path("KTH-SP2-1996-2.swf"), &log).unwrap();
     fs::write(path("sites.toml"), "[[site]]\nname = \"A\"\nlog = \"log.swf\"\n").unwrap();
     fs::write(path("templates"), "(u)\n").unwrap();
+    fs::write(path("slurm.conf"), "SchedulerType=sched/backfill\n").unwrap();
+    fs::write(path("shares"), "1 5\n2 1\n").unwrap();
+    fs::write(path("queue"), "JOBID STATE\n").unwrap();
+    fs::write(path("mine.py"), "").unwrap();
+    fs::write(path("model"), "").unwrap();
+    fs::write(path("grid.toml"), "first = [20, 30]\ntrace = [\"log.swf\"]\n").unwrap();
+    assert_eq!(shell(folder.path(), r#""$SIM" -q sweep grid.toml --out study > /dev/null"#).code, 0);
     fs::hard_link(path("log.swf"), path("hard.swf")).unwrap();
     symlink("log.swf", path("link.swf")).unwrap();
     symlink("new.csv", path("dangling")).unwrap();
     let before = names(folder.path());
+    let content = |name: &String| fs::read(path(name)).unwrap_or_default();
+    let contents: Vec<_> = before.iter().map(content).collect();
     for arguments in [
         "--trace log.swf --jobs-out log.swf",
         "--trace log.swf --swf-out ./log.swf",
@@ -363,6 +372,27 @@ fn an_output_never_replaces_an_input_or_another_output() {
         "meta sites.toml --sites-out sites.toml",
         "reproduce talby --logs . --replications 1 --cells-out KTH-SP2-1996-2.swf",
         "trace info log.swf >> log.swf",
+        "--trace log.swf --slurm-conf slurm.conf --jobs-out slurm.conf",
+        "--trace log.swf --slurm-conf slurm.conf >> slurm.conf",
+        "fidelity log.swf --slurm-conf slurm.conf --jobs-out slurm.conf",
+        "report log.swf --slurm-conf slurm.conf --out slurm.conf",
+        "wait log.swf --slurm-conf slurm.conf --jobs-out ./slurm.conf",
+        "--trace log.swf --scheduler slurm:order=multifactor,shares_file=shares --by-out shares",
+        "--trace log.swf --scheduler easy --predictor 'exec:command=python3 mine.py' --jobs-out mine.py",
+        "--trace log.swf --baseline 'easy/exec:command=python3 mine.py --model=model' --series-out model",
+        "fidelity log.swf --predictor 'exec:command=python3 mine.py' --windows-out mine.py",
+        "report log.swf --predictor 'exec:command=python3 mine.py' --out mine.py",
+        "wait log.swf --method knn --predictor 'exec:command=python3 mine.py' --calibration-out mine.py",
+        "wait log.swf --method knn --predictor smith:templates=@templates --jobs-out templates",
+        "search log.swf --rivals smith:templates=@templates --out templates",
+        "search log.swf --rivals 'exec:command=python3 mine.py' --history-out mine.py",
+        "meta --site A=log.swf:predictor=smith:templates=@templates --jobs-out templates",
+        "fidelity log.swf --predictor smith:templates=@templates --by-out templates",
+        "sweep report study --out study/parts/0001.part",
+        "sweep report study --out study/grid.toml",
+        "sweep status study >> study/grid.toml",
+        "predict --predictor 'exec:command=cat model' --state model",
+        "predict < queue >> queue",
         "trace validate log.swf >> log.swf",
     ] {
         let ran = shell(folder.path(), &format!(r#""$SIM" -q {arguments}"#));
@@ -382,6 +412,10 @@ fn an_output_never_replaces_an_input_or_another_output() {
         "malleable --jobs-out new.csv --scatter-out ./new.csv",
         "meta --site A=log.swf --jobs-out new.csv --sites-out ./new.csv",
         "generate sessions --out x 2> x",
+        "generate sessions --out x --format csv > x",
+        "estimates --trace log.swf --estimates f --out x --format json > x",
+        "report log.swf --out x --format csv > x",
+        "sweep report study --out x --format csv > x",
     ] {
         let ran = shell(folder.path(), &format!(r#""$SIM" -q {arguments}"#));
         assert_eq!(ran.code, 2, "{arguments}: {}", ran.err);
@@ -390,7 +424,7 @@ fn an_output_never_replaces_an_input_or_another_output() {
         let _ = fs::remove_file(path("x"));
     }
     assert_eq!(names(folder.path()), before);
-    assert_eq!(fs::read_to_string(path("log.swf")).unwrap(), log);
+    assert!(before.iter().map(content).eq(contents), "a file was changed");
     for arguments in [
         "--jobs-out /dev/null --swf-out /dev/null > /dev/null 2> /dev/null",
         "--jobs-out - > a 2>&1",
@@ -409,5 +443,27 @@ fn errors_of_options_end_with_a_newline() {
         let ran = sim(&args);
         let start = format!("error: invalid value '{}' for '{} <", args[1], args[0]);
         assert!(ran.code == 2 && ran.err.starts_with(&start) && ran.err.ends_with("'--help'.\n"), "{}", ran.err);
+    }
+}
+
+/// A reader that has enough (`| head`) is no error, and hides none.
+#[test]
+fn a_closed_pipe_does_not_change_the_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = "; MaxProcs: 4\n1 5 0 5 1 1 1 1 9 1 1 1 1 1 1 1 1 1\n";
+    fs::write(folder.path().join("good.swf"), log).unwrap();
+    fs::write(folder.path().join("bad.swf"), format!("{log}2 x\n")).unwrap();
+    for (arguments, code) in [
+        ("trace validate good.swf", 0),
+        ("trace validate bad.swf", 2),
+        ("sweep good.swf bad.swf --out study", 1),
+        ("sweep good.swf --out another", 0),
+        ("--trace good.swf --jobs-out -", 0),
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let words = arguments.split(' ');
+        let ran = Command::new(SIM).arg("-q").args(words).current_dir(folder.path()).stdout(writer).output().unwrap();
+        assert_eq!(ran.status.code(), Some(code), "{arguments}: {}", String::from_utf8_lossy(&ran.stderr));
     }
 }

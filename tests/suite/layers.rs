@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The top-level modules ("rooms") by layer ("floor"), lowest first; modules of one layer do not use each other. (`time`,
-/// `text` and `similar` are below the other basic modules, which use them.)
+/// The top-level modules ("rooms") by layer ("floor"), lowest first; modules of one layer do not use each other. (`files`,
+/// `time`, `text` and `similar` are below the other basic modules, which use them.)
 const FLOORS: [&[&str]; 14] = [
-    &["time", "text", "similar"],
+    &["files", "time", "text", "similar"],
     &["job", "spec", "settings_file", "stats", "rng", "parallel"],
     &["trace"],
     &["model"],
@@ -283,5 +283,25 @@ fn the_top_of_the_house_has_only_what_belongs_there() {
     for entry in std::fs::read_dir(env!("CARGO_MANIFEST_DIR")).unwrap() {
         let name = entry.unwrap().file_name().to_string_lossy().into_owned();
         assert!(name.starts_with('.') || allowed.contains(&name.as_str()), "'{name}' does not belong at the top");
+    }
+}
+
+/// Outputs are compared with the register of all files that were opened, so every file is opened there. Other sources may open
+/// files of the program's own, of /proc and of tests.
+#[test]
+fn files_are_opened_in_one_place() {
+    let allowed = [
+        "files.rs",
+        "cli/interrupt.rs",
+        "parallel.rs",
+        "production/state_file.rs",
+        "reproduce/kept.rs",
+        "schedule/slurm/recorded.rs",
+        "sweep/slurm.rs",
+    ];
+    for (path, text) in sources() {
+        let opens = ["File::open(", "fs::read(", "fs::read_to_string(", ".read(true)"];
+        let is_opening = opens.iter().any(|open| without_tests(&text).contains(open));
+        assert!(!is_opening || allowed.iter().any(|file| path == Path::new(file)), "{path:?}: use crate::files::open");
     }
 }

@@ -260,7 +260,7 @@ fn a_state_that_is_cut_anywhere_has_the_events_that_are_whole() {
     let last = lines.len() - 1;
     let after = folder.read("cut");
     assert_eq!(after.lines().count(), lines.len());
-    assert!(after.lines().take(last).eq(lines[..last].iter()) && after.ends_with("\"submit\":99999999}}\n"));
+    assert!(after.lines().take(last).eq(lines[..last].iter()) && after.contains("\"submit\":99999999},\"sum\":\""));
 }
 
 #[test]
@@ -274,10 +274,17 @@ fn a_damaged_state_is_refused_with_its_line() {
         lines.join("\n") + "\n"
     };
     for (text, message) in [
-        (changed(3, "{\"event\":"), "line 3: the line is damaged: it is not an event in JSON: EOF"),
+        (
+            changed(3, "{\"event\":"),
+            "line 3: the line is damaged: its checksum is wrong: it was changed, or lines before",
+        ),
         (changed(4, r#"{"event":"start","time":1,"id":"none"}"#), "line 4: the line is damaged: "),
+        (changed(4, &lines[4]), "bad' > NEW` keeps what is before it; or begin with a new file and --learn-from"),
+        (old_form(&changed(3, "{\"event\":}")), "line 3: the line is damaged: it is not an event in JSON: "),
+        (text.replace("\"version\":2", "\"version\":1"), "line 1: the line is damaged: its checksum is wrong"),
+        (lines[1..].join("\n") + "\n", "this is not a state file"),
         (changed(1, "hello"), "this is not a state file of `sim predict`: give the name of a new file"),
-        (text.replace("\"version\":1", "\"version\":9"), "line 1: the file has version 9, but this program knows"),
+        (text.replace("\"version\":2", "\"version\":9"), "line 1: the file has version 9, but this program knows"),
         ("1 2 3 no newline".to_string(), "this is not a state file"),
     ] {
         let ran = run(&text);
@@ -286,6 +293,184 @@ fn a_damaged_state_is_refused_with_its_line() {
         assert_eq!(folder.read("bad"), text, "the file is unchanged");
     }
     assert_eq!(run(&text).code, 0);
+}
+
+/// A state as it was written before lines had checksums.
+fn old_form(text: &str) -> String {
+    let line = |line: &str| {
+        let whole = line.split_once(",\"sum\":\"").map_or(line.to_string(), |(before, _)| format!("{before}}}"));
+        whole.replace("\"version\":2", "\"version\":1") + "\n"
+    };
+    text.lines().map(line).collect()
+}
+
+/// Whatever happens to a state file, it is noticed with the line, or the beginning of the file is left, without its last line.
+#[test]
+fn damage_of_a_state_is_noticed() {
+    use rand::RngExt;
+    let folder = Folder::new();
+    let (text, _) = small_state(&folder);
+    let mut random = rng::stream(31, "damage");
+    let (mut noticed, mut cut) = (0, 0);
+    for trial in 0..600 {
+        let mut bytes = text.clone().into_bytes();
+        let at = random.random_range(0..bytes.len());
+        let length = random.random_range(1..40).min(bytes.len() - at);
+        let mut lines: Vec<&[u8]> = text.as_bytes().split_inclusive(|byte| *byte == b'\n').collect();
+        let (one, other) = (random.random_range(0..lines.len()), random.random_range(0..lines.len()));
+        match trial % 10 {
+            0 => bytes[at] ^= 1 << random.random_range(0..8),
+            1 => bytes[at] = random.random(),
+            2 => bytes.truncate(at),
+            3 => drop(bytes.drain(at..at + length)),
+            4 => bytes.splice(at..at, text.as_bytes()[at..at + length].to_vec()).for_each(drop),
+            5 => bytes.swap(at, (at + length).min(text.len() - 1)),
+            6 => bytes[at..at + length].fill(0),
+            way => {
+                match way {
+                    7 => drop(lines.remove(one)),
+                    8 => lines.insert(other, lines[one]),
+                    _ => lines.swap(one, other),
+                }
+                bytes = lines.concat();
+            }
+        }
+        if bytes == text.as_bytes() {
+            continue;
+        }
+        std::fs::write(folder.path("damaged"), &bytes).unwrap();
+        let mut service = service("sbh", 3);
+        let opened = service.open_state(&folder.text("damaged"), &mut |_| ());
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+        match opened {
+            Ok(_) => {
+                assert!(
+                    text.as_bytes().starts_with(&bytes[..whole]),
+                    "trial {trial} at byte {at}, line {one}, {other}"
+                );
+                cut += 1;
+            }
+            Err(error) => {
+                let error = error.to_string();
+                let message = ["damaged, line ", "damaged: this is not a state file"];
+                assert!(message.iter().any(|message| error.contains(message)), "trial {trial}: {error}");
+                assert!(std::fs::read(folder.path("damaged")).unwrap() == bytes, "trial {trial} changed the file");
+                noticed += 1;
+            }
+        }
+    }
+    assert!(noticed > 480 && cut > 50, "{noticed} noticed, {cut} cut");
+}
+
+#[test]
+fn a_state_without_checksums_is_read_and_gets_them() {
+    let folder = Folder::new();
+    let (text, _) = small_state(&folder);
+    let probe = r#"{"event":"arrival","time":99999999,"job":{"id":"probe","user":2,"procs":1,"estimate":500}}"#;
+    let run = |name: &str| {
+        let args = ["predict", "--predictor", "sbh", "--keep", "3", "--state", &folder.text(name)];
+        sim_fed(&args, format!("{probe}\n").as_bytes())
+    };
+    folder.write("new", &text);
+    folder.write("old", old_form(&text));
+    let (new, old) = (run("new"), run("old"));
+    assert_eq!((new.code, old.code, &old.out), (0, 0, &new.out), "{}", old.err);
+    let note = "old had no checksums: it was written again with them\n";
+    assert!(old.err.contains(note) && !new.err.contains("checksums"), "{}{}", old.err, new.err);
+    let written = folder.read("old");
+    assert!(written.lines().all(|line| line.contains(",\"sum\":\"")) && written.contains("probe"), "{written}");
+    assert!(!run("old").err.contains("checksums"));
+}
+
+/// What was dropped at the start is said.
+#[test]
+fn an_empty_state_and_a_torn_line_are_reported() {
+    let folder = Folder::new();
+    let (text, _) = small_state(&folder);
+    let run = |name: &str| sim(&["predict", "--predictor", "sbh", "--state", &folder.text(name)]);
+    folder.write("torn", &text[..text.len() - 4]);
+    let last = text.lines().last().unwrap().len() - 3;
+    let message = format!("torn: its last line was incomplete and was dropped ({last} bytes)\n");
+    let ran = run("torn");
+    assert!(ran.code == 0 && ran.err.contains(&message), "{}", ran.err);
+    folder.write("empty", "");
+    assert!(run("empty").err.contains("empty was empty: it has no events to begin with"));
+    assert_eq!(run("empty").err, "");
+}
+
+#[test]
+fn a_state_that_is_removed_or_changed_is_an_error_at_the_next_event() {
+    let arrival = |id: &str| format!(r#"{{"event":"arrival","time":5,"job":{{"id":"{id}","estimate":77}}}}"#);
+    for change in ["removed", "replaced", "emptied", "longer", "folder"] {
+        let folder = Folder::new();
+        std::fs::create_dir(folder.path("spool")).unwrap();
+        let state = folder.text("spool/state");
+        let mut running = Running::start(&["--state", &state]);
+        assert!(running.ask(&arrival("a")).contains("predict"));
+        match change {
+            "removed" => std::fs::remove_file(&state).unwrap(),
+            "replaced" => {
+                std::fs::copy(&state, folder.path("copy")).unwrap();
+                std::fs::rename(folder.path("copy"), &state).unwrap();
+            }
+            "emptied" => std::fs::write(&state, "").unwrap(),
+            "longer" => std::fs::write(&state, folder.read("spool/state") + "{}\n").unwrap(),
+            _ => std::fs::rename(folder.path("spool"), folder.path("moved")).unwrap(),
+        }
+        writeln!(running.child.stdin.as_mut().unwrap(), "{}", arrival("b")).unwrap();
+        assert_eq!(running.answer(), None, "{change}");
+        assert_eq!(running.child.wait().unwrap().code(), Some(1), "{change}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_state_behind_a_link_is_never_compressed() {
+    let folder = Folder::new();
+    std::os::unix::fs::symlink(folder.path("events.gz"), folder.path("state")).unwrap();
+    let args = ["predict", "--state", &folder.text("state")];
+    let line = r#"{"event":"arrival","time":5,"job":{"id":"a","estimate":77}}"#;
+    assert_eq!(sim_fed(&args, format!("{line}\n").as_bytes()).out, "{\"predict\":{\"a\":77}}\n");
+    assert!(folder.read("events.gz").starts_with("{\"shadowtime\":\"predict\""));
+    let again = sim(&args);
+    assert!(again.code == 0 && again.err.contains("1 event replayed, 1 job waiting"), "{}", again.err);
+}
+
+/// An event in the year 2128 must not end the use of all events of today.
+#[test]
+fn an_event_far_ahead_of_the_clock_is_refused_and_not_stored() {
+    let folder = Folder::new();
+    let state = folder.text("state");
+    let arrival = |id: &str, time: u64| {
+        format!("{{\"event\":\"arrival\",\"time\":{time},\"job\":{{\"id\":\"{id}\",\"estimate\":77}}}}\n")
+    };
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    let lines = arrival("a", 1_700_000_000) + &arrival("b", 5_000_000_000) + &arrival("c", now + 3600);
+    let ran = sim_fed(&["predict", "--state", &state], lines.as_bytes());
+    let answers: Vec<&str> = ran.out.lines().collect();
+    assert_eq!((ran.code, answers[0], answers[2]), (0, "{\"predict\":{\"a\":77}}", "{\"predict\":{\"c\":77}}"));
+    let refused = "{\"error\":\"line 2: its time is 5000000000, which is ";
+    assert!(answers[1].starts_with(refused) && answers[1].contains(" ahead of the clock"), "{}", answers[1]);
+    let text = folder.read("state");
+    assert!(text.contains("\"id\":\"c\"") && !text.contains("5000000000"), "{text}");
+    // A limit of its own, and none. A simulation has times of its own.
+    let code = |more: &[&str], lines: &str| {
+        let ran = sim_fed(&[&["predict"], more].concat(), lines.as_bytes());
+        (ran.code, ran.out.contains("error"))
+    };
+    assert_eq!(code(&["--max-ahead", "30m"], &arrival("c", now + 3600)), (0, true));
+    assert_eq!(code(&["--max-ahead", "40000d"], &arrival("b", 5_000_000_000)), (0, false));
+    let hello = "{\"hello\":\"shadowtime\",\"protocol\":1}\n".to_string();
+    assert_eq!(code(&[], &(hello + &arrival("b", 5_000_000_000))), (0, false));
+    // A state that such an event has already reached, and how to repair it.
+    assert_eq!(code(&["--max-ahead", "off", "--state", &state], &arrival("b", 5_000_000_000)), (0, false));
+    let before = folder.read("state");
+    let ran = sim(&["predict", "--state", &state]);
+    let message = "line 4: its time is 5000000000, which is ";
+    assert!(ran.code == 2 && ran.err.contains(message) && ran.err.contains("`head -n 3 '"), "{}", ran.err);
+    assert!(folder.read("state") == before && code(&["--max-ahead", "off", "--state", &state], "") == (0, false));
+    folder.write("state", before.lines().take(3).map(|line| format!("{line}\n")).collect::<String>());
+    assert_eq!(code(&["--state", &state], &arrival("d", now + 3600)), (0, false));
 }
 
 #[test]

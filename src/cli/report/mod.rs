@@ -99,7 +99,7 @@ pub fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::
     if !options::is_given(matches, "baseline") {
         set_default_baseline(&mut settings)?;
     }
-    refuse_collisions(&[("--out", &args.out)], &args.log.files(), false)?;
+    refuse_collisions(&[("--out", &args.out)], &args.log.files(), args.output.print.given().is_some())?;
     let out = Output::create(&args.out)?;
     let source = args.log.source(quiet);
     let settings = Settings { options: settings, keep_history: false, series_step: None, pictures: true };

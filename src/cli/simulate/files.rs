@@ -1,7 +1,5 @@
 //! The files that the main command writes in addition to the table.
 
-use clap::ArgMatches;
-
 use super::SimulateArgs;
 use super::runs::Results;
 use crate::cli::notes::made_by;
@@ -26,7 +24,7 @@ pub struct Details {
 
 impl Details {
     /// Opens the outputs. Also returns whether one of them is standard output.
-    pub fn open(args: &SimulateArgs, matches: &ArgMatches) -> anyhow::Result<(Details, bool)> {
+    pub fn open(args: &SimulateArgs) -> anyhow::Result<(Details, bool)> {
         let outputs = [
             ("--jobs-out", &args.jobs_out),
             ("--swf-out", &args.swf_out),
@@ -35,11 +33,7 @@ impl Details {
             ("--by-out", &args.by_out),
             ("--series-out", &args.series_out),
         ];
-        let mut inputs = given_files([("--trace", &args.trace)]);
-        for (option, name) in [("--predictor", "predictor"), ("--baseline", "baseline")] {
-            let specs = matches.get_many::<String>(name).into_iter().flatten();
-            inputs.extend(specs.flat_map(|spec| template_files(spec)).map(|file| (option, file)));
-        }
+        let inputs = given_files([("--trace", &args.trace)]);
         let OutputFiles { files, stdout_taken } = OutputFiles::open(outputs, &inputs)?;
         let [jobs, swf, predictions, names, by, series] = files;
         Ok((Details { jobs, swf, predictions, names, by, series }, stdout_taken))
@@ -86,9 +80,4 @@ impl Details {
         }
         Ok(())
     }
-}
-
-/// The files that a list of specs reads.
-fn template_files(specs: &str) -> impl Iterator<Item = &str> {
-    specs.split("templates=@").skip(1).map(|rest| rest.split([',', '}', '|']).next().unwrap_or(rest))
 }

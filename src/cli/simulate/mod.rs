@@ -120,7 +120,7 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
         let message = "--by prints tables: add --by-out FILE for its CSV, or choose --format table";
         return Err(UsageError(message.to_string()).into());
     }
-    let (mut details, stdout_taken) = Details::open(args, matches)?;
+    let (mut details, stdout_taken) = Details::open(args)?;
     let source = log_or_demo(args.trace.as_deref(), quiet);
     let began = Instant::now();
     let settings = Settings {

@@ -34,9 +34,10 @@ pub struct SweepReportArgs {
 pub fn execute(args: &SweepReportArgs, quiet: bool) -> anyhow::Result<()> {
     let sweep = Sweep::open(&args.folder)?;
     let own = [sweep.folder.join("grid.toml"), sweep.results_file()].map(|file| file.display().to_string());
-    refuse_collisions(&[("--out", &args.out)], &own.each_ref().map(|file| ("the sweep", file.as_str())), false)?;
-    let out = Output::create(&args.out)?;
+    let (own, prints) = (own.each_ref().map(|file| ("the sweep", file.as_str())), args.print.given().is_some());
+    refuse_collisions(&[("--out", &args.out)], &own, prints)?;
     let store = Store::open(&sweep.folder)?;
+    let out = Output::create(&args.out)?;
     let keys = Keys::recorded(&sweep.grid, &store);
     let progress = SweepProgress::of(&sweep, &keys, &store);
     let rows = finished_rows(&sweep, &keys, &store).collect::<Result<Vec<FinishedRow>, _>>()?;

@@ -1,12 +1,12 @@
 //! Prints the results of a sweep: rows, or means over groups of them.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 
 use super::SweepArgs;
 use crate::cli::output_options::Format;
 use crate::cli::width;
+use crate::files;
 use crate::metrics::columns::SETTING;
 use crate::metrics::{Groups, RunRow};
 use crate::report::{Cell, Output, counted, group_cells, write_groups, write_json_list, write_runs};
@@ -29,7 +29,7 @@ pub fn print_results(args: &SweepArgs, sweep: &Sweep, keys: &Keys, store: &Store
     match print.format() {
         Format::Csv => {
             // The file is copied, because it may be larger than memory.
-            let mut rows = BufReader::new(File::open(file)?);
+            let mut rows = BufReader::new(files::open(file)?);
             let mut header = String::new();
             rows.read_line(&mut header)?;
             Output::stdout().fill(|out| {

@@ -172,7 +172,6 @@ pub fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
         return Ok(Output::stdout().fill(|out| write_forms(out, "", width::of_stdout(), &WaitMethod::forms()))?);
     }
     let methods = parse_list("method", [args.method.as_str()], WaitMethod::parse)?;
-    let outputs = args.outputs()?;
     let mut args = args.clone();
     if let Some(conf) = slurm_conf::read(matches, quiet)? {
         args.scheduler = match options::is_given(matches, "scheduler") {
@@ -181,6 +180,7 @@ pub fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
         };
     }
     let args = &args;
+    let outputs = args.outputs()?;
     let options =
         Options { scheduler: args.scheduler.clone(), predictor: args.predictor.clone(), ..options::read(matches)? };
     if args.queue.as_deref() == Some("-") && args.log.given() == Some("-") {

@@ -138,6 +138,7 @@ impl Child {
     }
 
     fn exchange(&mut self, line: &[u8]) -> Result<(), Unanswered> {
+        self.refuse_unasked()?;
         let deadline = Instant::now() + self.timeout;
         self.read.clear();
         self.line = 0;
@@ -156,6 +157,24 @@ impl Child {
             length if length > MOST_OF_A_LINE + 1 => Err(Unanswered::TooLong),
             length if length < self.read.len() => Err(Unanswered::MoreThanALine(self.lines + 1)),
             _ => Ok(()),
+        }
+    }
+
+    /// Refuses what the program has written since its last answer: it would be taken for the answer to the next line. Before
+    /// the first line nothing is refused here, because the answer to the greeting has an error of its own.
+    fn refuse_unasked(&mut self) -> Result<(), Unanswered> {
+        if self.lines == 0 {
+            return Ok(());
+        }
+        self.read.clear();
+        match self.receive(Instant::now()) {
+            Err(Unanswered::Silent) => Ok(()),
+            Ok(()) if self.read.is_empty() => Ok(()),
+            Ok(()) => {
+                let line = self.read.split(|byte| *byte == b'\n').next().unwrap_or_default();
+                Err(Unanswered::Unasked(self.lines + 1, line.to_vec()))
+            }
+            Err(ended) => Err(ended),
         }
     }
 

@@ -1,13 +1,13 @@
 //! What tells two versions of a program apart, for results that are kept: the files that its command names, and the version
 //! that it reports itself.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use twox_hash::XxHash3_128;
 
 use super::{Exec, words};
+use crate::files;
 use crate::spec::Spec;
 
 /// A hash of the contents of all files that the command names, and of the version that the program reports. The program is
@@ -20,7 +20,7 @@ use crate::spec::Spec;
 /// If a file cannot be read, or the program does not answer the greeting.
 pub fn digest(spec: &Spec) -> Result<u128, String> {
     let mut hash = XxHash3_128::new();
-    for file in files(&words(spec.text("command"))) {
+    for file in files_named(&words(spec.text("command"))) {
         let of_file = digest_of_file(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
         hash.write(&of_file.to_le_bytes());
     }
@@ -35,7 +35,7 @@ pub fn digest(spec: &Spec) -> Result<u128, String> {
 }
 
 /// The files that words of a command name.
-fn files(words: &[String]) -> Vec<PathBuf> {
+pub fn files_named(words: &[String]) -> Vec<PathBuf> {
     let named = |word: &String| {
         let after_equals = word.split_once('=').map(|(_, value)| value);
         let file = [Some(word.as_str()), after_equals].into_iter().flatten().find(|text| Path::new(text).is_file());
@@ -45,7 +45,7 @@ fn files(words: &[String]) -> Vec<PathBuf> {
 }
 
 fn digest_of_file(path: &Path) -> io::Result<u128> {
-    let (mut file, mut hash, mut some) = (File::open(path)?, XxHash3_128::new(), vec![0; 1 << 16]);
+    let (mut file, mut hash, mut some) = (files::open(path)?, XxHash3_128::new(), vec![0; 1 << 16]);
     loop {
         match file.read(&mut some)? {
             0 => return Ok(hash.finish_128()),
@@ -73,7 +73,7 @@ mod tests {
             path("e"),
             folder.path().display()
         );
-        let found = files(&words(&command));
+        let found = files_named(&words(&command));
         assert_eq!(found, ["a.py", "b=c", "d"].map(|name| folder.path().join(name)));
         let before = digest_of_file(&found[0]).unwrap();
         std::fs::write(&found[0], "changed").unwrap();

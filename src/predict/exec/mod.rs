@@ -18,11 +18,13 @@ pub use child::end_all;
 pub use identity::digest;
 
 use child::Child;
+use identity::files_named;
 use protocol::{Answer, EventName, Greeting, Introduction, fields_of_miss, push_arrival, push_event};
 
 use super::board::{Board, Stage};
 use super::deadline;
 use super::predictor::{PredictAgain, Predictor, RunFacts};
+use crate::files;
 use crate::job::JobId;
 use crate::similar::did_you_mean;
 use crate::spec::{Form, Key, Kind, Spec, SpecError};
@@ -72,13 +74,15 @@ fn words(command: &str) -> Vec<String> {
     shlex::split(command).unwrap_or_default()
 }
 
-/// A spec of `exec` needs a command, and no key that is probably one of its own, mistyped.
+/// A spec of `exec` needs a command, and no key that is probably one of its own, mistyped. From here on no output may replace a
+/// file that the command names.
 pub fn check(spec: &Spec) -> Result<(), SpecError> {
     let own = || FORM.own_keys().iter().map(|key| key.name);
     let mistyped = spec.others().map(|(key, _)| (key, did_you_mean(&key.to_lowercase(), own())));
     if let Some((key, meant)) = mistyped.into_iter().find(|(_, meant)| !meant.is_empty()) {
         return Err(SpecError(format!("predictor '{spec}': no key '{key}'{meant}")));
     }
+    files_named(&words(spec.text("command"))).iter().for_each(|file| files::add_input(file));
     match spec.text("command").is_empty() {
         true => Err(SpecError(format!("predictor '{spec}': name the program: exec:command=python3 my.py"))),
         false => Ok(()),
@@ -114,8 +118,10 @@ enum Unanswered {
     Silent,
     /// Its line has no end.
     TooLong,
-    /// It wrote this line, which was not asked for.
+    /// It wrote this line together with its answer.
     MoreThanALine(u64),
+    /// It wrote this line, with this text, before it was asked again.
+    Unasked(u64, Vec<u8>),
     /// The pipes failed.
     Failed(io::Error),
 }
@@ -188,6 +194,13 @@ impl Exec {
                 "the program '{command}' answered {asked} with more than one line; line {line} of its output is one too \
                  many"
             ),
+            Unanswered::Unasked(line, text) => {
+                let text = shown(&text);
+                format!(
+                    "the program '{command}' wrote line {line} of its output, '{text}', unasked, before {asked}; it must \
+                     write one line for each event that it gets"
+                )
+            }
             Unanswered::Failed(error) => format!("the program '{command}' cannot be asked about {asked}: {error}"),
         }
     }

@@ -100,6 +100,11 @@ impl LiveSystem {
         self.last_time == Time::MIN
     }
 
+    /// The time of the last event; [`Time::MIN`] before the first.
+    pub(super) fn last_time(&self) -> Time {
+        self.last_time
+    }
+
     /// The number of events since the system was built.
     pub fn events(&self) -> usize {
         self.ledger.len()
