@@ -166,11 +166,9 @@ impl SlurmConf {
 
     /// Adds what a line says. As in Slurm, the last of several lines with one parameter counts.
     fn add(&mut self, line: &ConfLine, comes_again: bool) -> Result<(), ConfError> {
-        if let Some((name, key, unit)) = PARAMETERS.iter().find(|(name, ..)| line.is(name)) {
-            return match comes_again {
-                true => Ok(self.skip(line, &line.name)),
-                false => self.set(key, name, &line.value, *unit, line),
-            };
+        let parameter = PARAMETERS.iter().find(|(name, ..)| line.is(name)).filter(|_| !comes_again);
+        if let Some((name, key, unit)) = parameter {
+            return self.set(key, name, &line.value, *unit, line);
         }
         let value = line.value.to_ascii_lowercase();
         match (line.name.to_ascii_lowercase().as_str(), value.as_str()) {
@@ -208,7 +206,7 @@ impl SlurmConf {
         let is_off = ["0", "no"].iter().any(|off| line.value.eq_ignore_ascii_case(off));
         let matters = line.is("SchedulerParameters")
             || PARAMETERS.iter().any(|(known, ..)| line.is(known))
-            || MATTERING.iter().any(|begin| begins(begin)) && !is_off;
+            || MATTERING.iter().any(begins) && !is_off;
         self.unused.push(Unused { place: line.place.clone(), name: name.to_string(), matters });
     }
 
