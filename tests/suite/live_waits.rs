@@ -279,7 +279,7 @@ fn a_large_array_is_answered_by_its_first_and_its_last_task() {
     let few = ask(&array, &[]).out;
     assert_eq!((all.lines().count(), &few.lines().collect::<Vec<_>>()[1..4]), (20_002, &known[..]));
     // The past is that of the log, though more jobs than it has wait now.
-    let text = sim_ok(&["wait", &log, "--queue", &array, "--draws", "20", "--format", "table"]);
+    let text = sim_ok(&["wait", &log, "--queue", &tasks, "--at", "501", "--draws", "20", "--format", "table"]);
     assert!(text.contains("of 50 past jobs (every 50th of the last 2,500)"), "{text}");
     // Past jobs that arrived after the array count too.
     let since_yesterday = pending("500_[1-20000]", 1, "12:00:00", "Resources").replace("01-31", "01-30");

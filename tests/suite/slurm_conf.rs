@@ -58,7 +58,7 @@ fn the_baseline_has_the_keys_of_the_file_too() {
     let args = ["--slurm-conf", &file, "--scheduler", "slurm:running=prediction", "--baseline", "slurm/estimate"];
     let out = sim_ok(&[&args[..], &["--predictor", "ruh", "--format", "csv"]].concat());
     let baseline = format!("{SPEC}/estimate");
-    assert_eq!(column(&out, "baseline"), [baseline.clone()]);
+    assert_eq!(column(&out, "baseline"), std::slice::from_ref(&baseline));
     let study = folder.path("study");
     let study = study.to_str().unwrap();
     let sweep = [&["sweep"], &args[..], &["--predictor", "ruh", "--out", study, "--format", "csv"]].concat();
