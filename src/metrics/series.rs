@@ -1,7 +1,8 @@
 //! The state of the machine and its queue over time, in equal steps.
 
 use crate::engine::{Arrival, Cancellation, End, Observer, Start};
-use crate::time::{Seconds, Time};
+use crate::text::counted;
+use crate::time::{DAY, HOUR, MINUTE, Seconds, Time, print_duration};
 
 /// One step of a series.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -20,8 +21,8 @@ pub struct SeriesStep {
     pub utilization: f64,
 }
 
-/// The most steps of a series: about a gigabyte.
-const MOST_STEPS: usize = 20_000_000;
+/// The most steps of a series: half a gigabyte of memory, and as much text.
+const MOST_STEPS: u64 = 10_000_000;
 
 /// Observes a simulation and makes a series of it.
 #[derive(Clone, Debug)]
@@ -31,30 +32,45 @@ pub struct Series {
     steps: Vec<SeriesStep>,
     /// The present state. Its time is that of the last event.
     now: SeriesStep,
+    first: Time,
     /// When the next step begins.
     next: Time,
     /// The processor-seconds used since the last step.
     used: i128,
-    is_full: bool,
 }
 
 impl Series {
     /// A series in steps of so many seconds, from the first submission on.
     pub fn new(procs: u32, first_submit: Time, step: Seconds) -> Series {
         let now = SeriesStep { time: first_submit, ..SeriesStep::default() };
-        Series { step, procs, steps: Vec::new(), now, next: first_submit, used: 0, is_full: false }
+        Series { step, procs, steps: Vec::new(), now, first: first_submit, next: first_submit, used: 0 }
     }
 
     /// The steps, after the simulation.
     ///
     /// # Errors
-    /// If there are more steps than fit into memory.
+    /// If there are too many: see [`Series::check_length`].
     pub fn finish(mut self) -> Result<Vec<SeriesStep>, String> {
+        Series::check_length(self.now.time - self.first, self.step)?;
         self.end_step(self.now.time);
-        match self.is_full {
-            true => Err(format!("the series has more than {MOST_STEPS} steps: choose a longer --series-step")),
-            false => Ok(self.steps),
+        Ok(self.steps)
+    }
+
+    /// Checks that a series of this length does not have too many steps. The submissions of a log say it before a simulation.
+    ///
+    /// # Errors
+    /// If it has more than 10 million. The message has a step that would do.
+    pub fn check_length(length: Seconds, step: Seconds) -> Result<(), String> {
+        let length = length.max(0).unsigned_abs();
+        let rows = length.div_ceil(step.max(1).unsigned_abs());
+        if rows <= MOST_STEPS {
+            return Ok(());
         }
+        let least = length.div_ceil(MOST_STEPS);
+        let unit = [DAY, HOUR, MINUTE].map(Seconds::unsigned_abs).into_iter().find(|unit| *unit <= least).unwrap_or(1);
+        let enough = print_duration(least.next_multiple_of(unit).cast_signed());
+        let (rows, most) = (counted(rows, "row"), counted(MOST_STEPS, "row"));
+        Err(format!("the series would have {rows}, and {most} are the most: use --series-step {enough}, or longer"))
     }
 
     /// Passes to the time of an event, which has not happened yet.
@@ -62,8 +78,8 @@ impl Series {
         while self.next < time {
             self.pass(self.next);
             self.end_step(self.next);
-            self.is_full |= self.steps.len() == MOST_STEPS;
-            if self.is_full {
+            if self.steps.len() as u64 == MOST_STEPS {
+                // The end is an error.
                 self.next = Time::MAX;
                 break;
             }

@@ -100,6 +100,8 @@ pub enum Answer {
     Change,
     /// Keep the present setting: no candidate that keeps the guards was better on the first part.
     NoneBetter,
+    /// Keep it: every candidate breaks a guard on the first part.
+    AllBreakGuards,
     /// Keep it: the winner was worse on the rest of the log.
     Worse,
     /// Keep it: the winner's gain on the rest of the log may be chance.
@@ -226,6 +228,7 @@ impl Recommendation {
     /// What the site should do.
     pub fn answer(&self) -> Answer {
         match &self.judged {
+            None if self.candidates.iter().all(|one| !one.broken.is_empty()) => Answer::AllBreakGuards,
             None => Answer::NoneBetter,
             Some(judged) if !judged.broken.is_empty() => Answer::BreaksGuard,
             Some(judged) => match judged.verdict {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Answer, Candidate, Recommendation};
+use super::{Answer, Candidate, Guard, Recommendation};
 use crate::metrics::columns::{AREA_LOSE, BSLD_MEAN, USERS_LOSE, WAIT_MAX, WAIT_MEAN, WAIT_P95, WIDE_WAIT_MEAN};
 use crate::metrics::{Column, Interval, SettingRuns, Verdict};
 use crate::report::{Cell, Table, seeds_in_words, shown, signed_percent, with_interval, write_wrapped};
@@ -146,6 +146,19 @@ fn verdict(column: &Column, runs: &SettingRuns) -> &'static str {
 fn answer(found: &Recommendation) -> String {
     let (present, objective) = (found.question.present.pair(), found.question.objective);
     let Some(judged) = &found.judged else {
+        if found.answer() == Answer::AllBreakGuards {
+            let all = found.candidates.len();
+            let out = |guard: &Guard| {
+                let breaks = |one: &&Candidate| one.broken.contains(&guard.to_string());
+                format!("{guard} by {} of {all}", found.candidates.iter().filter(breaks).count())
+            };
+            let guards: Vec<String> = found.question.guards.iter().map(out).collect();
+            return format!(
+                "Keep what you have: every candidate breaks a guard on the first part of the log ({}). Wider limits or other \
+                 candidates would give a choice.",
+                guards.join(", ")
+            );
+        }
         let guards = if found.question.guards.is_empty() { "" } else { " within the guards" };
         return format!(
             "Keep what you have: no candidate{guards} was better than {present} on the first part of the log."
@@ -167,7 +180,7 @@ fn answer(found: &Recommendation) -> String {
             "Keep what you have: {winner} breaks {} on the rest of the log, although not on the first part.",
             judged.broken.join(", ")
         ),
-        Answer::WithinNoise | Answer::NoneBetter => format!(
+        Answer::WithinNoise | Answer::NoneBetter | Answer::AllBreakGuards => format!(
             "Keep what you have, or try more: the gain of {winner} in {of_objective} on the rest of the log is within noise."
         ),
     };
@@ -192,6 +205,7 @@ pub fn recommendation_cells(found: &Recommendation) -> Vec<Vec<(String, Cell)>> 
     let answer = match found.answer() {
         Answer::Change => "change",
         Answer::NoneBetter => "keep: none better",
+        Answer::AllBreakGuards => "keep: all break guards",
         Answer::Worse => "keep: worse",
         Answer::WithinNoise => "keep: within noise",
         Answer::BreaksGuard => "keep: breaks a guard",

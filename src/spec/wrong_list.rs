@@ -239,10 +239,13 @@ mod tests {
     /// The first value of each range is enough to find out what was meant.
     #[test]
     fn a_wrong_key_after_a_long_range_is_explained_at_once() {
-        let started = std::time::Instant::now();
-        let is_valid = |text: &str| parse(text).is_ok();
+        let tried = std::cell::Cell::new(0);
+        let is_valid = |text: &str| {
+            tried.set(tried.get() + 1);
+            parse(text).is_ok()
+        };
         explain("ruh:window=1..1000000,cap=on,metric=mea", String::new(), &is_valid);
-        assert!(started.elapsed().as_secs_f64() < 1.0);
+        assert!(tried.get() < 1000, "{}", tried.get());
     }
 
     #[test]

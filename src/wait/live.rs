@@ -9,6 +9,7 @@ use super::schedule::SiteSchedule;
 use super::simulated_log::{SimulatedJobs, SimulatedLog};
 use crate::engine::EngineError;
 use crate::job::JobId;
+use crate::parallel;
 use crate::time::{Seconds, Time};
 
 /// The number of latest jobs of the log from which some are judged.
@@ -22,6 +23,20 @@ const PAST_EVERY: usize = 5;
 
 /// The number of simulations of the queue that a past job found.
 const PAST_DRAWS: usize = 30;
+
+/// If the queues that past jobs found have more jobs than this together, some 500 each, fewer of them are simulated.
+const LARGE_PAST: usize = 1_000_000;
+
+/// The most jobs in all their simulations then.
+const MOST_PAST: usize = 4_000_000;
+
+/// The most jobs in all simulations of the present queue. A longer queue is simulated less often, but at least 20 times: of fewer
+/// waits even the longest is exceeded with a probability above 5%.
+const MOST_PRESENT: usize = 1_000_000;
+const FEWEST_DRAWS: usize = 20;
+
+/// If more jobs than this have arrived since the last start, they do not count as latest jobs: they cannot be judged.
+const LONG_QUEUE: usize = 500;
 
 /// With fewer past answers than this, ranges mean little.
 pub const FEW_ANSWERS: usize = 200;
@@ -42,10 +57,12 @@ pub struct LivePlan {
 /// When some jobs of the queue will start, and how far that can be trusted.
 #[derive(Clone, Debug)]
 pub struct LiveAnswer {
-    /// The waits from now on of all waiting jobs, in the order of the snapshot.
+    /// The waits from now on of the jobs that were asked for.
     pub waits: Vec<WaitSample>,
     /// Whether each of them is recalibrated. Otherwise it is as simulated: that was asked for, or too few past jobs are known.
     pub recalibrated: Vec<bool>,
+    /// How often the queue was simulated.
+    pub draws: usize,
     /// How good such answers were lately, at the arrivals of jobs: for every 50th of the last 5,000 jobs of the log that have
     /// started. Its number of predictions is 0 if the log has too few jobs.
     pub record: WaitFigures,
@@ -58,9 +75,9 @@ pub struct LiveAnswer {
 }
 
 impl LivePlan {
-    /// Answers for all waiting jobs of a snapshot. The history are the first `arrived` jobs of the schedule, as far as they
-    /// are known at the instant of the snapshot. `watch` is called with the number of past jobs that are simulated, and of all
-    /// of them.
+    /// Answers for waiting jobs of a snapshot, by their places. The history are the first `arrived` jobs of the schedule, as far
+    /// as they are known at the instant of the snapshot. `watch` is called with the number of past jobs that are simulated, and of
+    /// all of them.
     ///
     /// # Errors
     /// If the scheduler breaks its contract.
@@ -68,38 +85,75 @@ impl LivePlan {
         &self,
         schedule: &SiteSchedule<'_>,
         arrived: usize,
-        snapshot: &Snapshot,
+        (snapshot, wanted): (&Snapshot, &[usize]),
         watch: &dyn Fn(usize, usize),
     ) -> Result<LiveAnswer, EngineError> {
         let starts = known_starts(schedule, arrived, snapshot.now);
-        let judged_from = arrived.saturating_sub(JUDGED_JOBS);
-        let before = self.history.min(judged_from) / PAST_EVERY * PAST_EVERY;
-        let jobs = SimulatedJobs { range: judged_from - before..arrived, every: PAST_EVERY };
-        let forward = ForwardSetting { draws: self.forward.draws.min(PAST_DRAWS), ..self.forward.clone() };
+        // Nothing is known of jobs that have arrived later.
+        let last = starts.iter().map(|id| id.index() + 1).max().unwrap_or(0);
+        let latest = if arrived - last > LONG_QUEUE { last } else { arrived };
+        let judged_from = latest.saturating_sub(JUDGED_JOBS);
+        let (jobs, draws) = self.past_jobs(schedule, judged_from, last.max(judged_from));
+        let forward = ForwardSetting { draws: self.forward.draws.min(draws), ..self.forward.clone() };
         let watch = |done| watch(done, jobs.count());
         let log = SimulatedLog::new(schedule, &forward, jobs.clone(), &starts, (self.seed, self.threads), &watch)?;
         let (past, window) = log.past(starts.len(), self.history);
-        let simulated = snapshot.samples(&self.forward, self.seed, self.threads)?;
+        let draws = self.forward.draws.min((MOST_PRESENT / snapshot.len().max(1)).max(FEWEST_DRAWS));
+        let present = ForwardSetting { draws, ..self.forward.clone() };
+        let simulated = snapshot.samples(&present, self.seed, self.threads)?;
         let age = |at: usize| (snapshot.now - snapshot.waiting[at].submission.submit).max(0);
+        let delay = |at: usize| (snapshot.waiting[at].submission.submit - snapshot.now).max(0);
         // Of a job that has waited the simulation says the rest. Together they are about what it would have said at the arrival.
+        // One that may start only later arrives then.
         let at_arrival = |(at, sample): (usize, &WaitSample)| {
             let job = &snapshot.waiting[at].submission;
-            Simulated::new(age(at) + sample.median(), job.estimate, job.procs)
+            Simulated::new(age(at) + sample.median() - delay(at), job.estimate, job.procs)
         };
         let at_arrival: Vec<Simulated> = simulated.iter().enumerate().map(at_arrival).collect();
-        let correct = |own: usize| {
+        let correct = |own: &usize| {
             // As many of the jobs that wait as of those that have started.
-            let others = (0..at_arrival.len()).step_by(PAST_EVERY).filter(|other| *other != own);
+            let others = (0..at_arrival.len()).step_by(jobs.every).filter(|other| other != own);
             let open = others.map(|other| (at_arrival[other], age(other)));
-            past.recalibrated(window.clone(), open, &at_arrival[own], age(own))
+            let corrected = past.recalibrated(window.clone(), open, &at_arrival[*own], age(*own));
+            corrected.map(|sample| sample.later(delay(*own)))
         };
-        let corrected: Vec<Option<WaitSample>> =
-            (0..simulated.len()).map(|own| self.forward.recalibrate.then(|| correct(own)).flatten()).collect();
+        let corrected: Vec<Option<WaitSample>> = match self.forward.recalibrate {
+            true => parallel::map(wanted, self.threads, correct, |_| ()),
+            false => vec![None; wanted.len()],
+        };
         let recalibrated = corrected.iter().map(Option::is_some).collect();
-        let waits = corrected.into_iter().zip(simulated).map(|(sample, own)| sample.unwrap_or(own)).collect();
-        let record = self.record(schedule, &starts, judged_from..arrived, &log);
+        let own = |(sample, place): (Option<WaitSample>, &usize)| sample.unwrap_or_else(|| simulated[*place].clone());
+        let waits = corrected.into_iter().zip(wanted).map(own).collect();
+        let record = self.record(schedule, &starts, judged_from..latest, &log);
         let (past, largest) = (window.len(), log.largest(window));
-        Ok(LiveAnswer { waits, recalibrated, record, judged_of: arrived - judged_from, past, largest })
+        Ok(LiveAnswer { waits, recalibrated, draws, record, judged_of: latest - judged_from, past, largest })
+    }
+
+    /// Which past jobs are simulated, and how often: those among which similar ones are sought, and those that are judged, up to
+    /// `last`. Deep queues take long: then fewer jobs are simulated, and less often.
+    fn past_jobs(&self, schedule: &SiteSchedule<'_>, judged_from: usize, last: usize) -> (SimulatedJobs, usize) {
+        if !self.forward.recalibrate {
+            return (SimulatedJobs { range: judged_from..last, every: JUDGED_EVERY }, PAST_DRAWS);
+        }
+        let submits = |place: usize| schedule.jobs[place].submission.submit;
+        let ends = schedule.jobs[..last].iter().zip(schedule.starts).map(|(job, start)| start + job.runtime);
+        let mut ends: Vec<Time> = ends.collect();
+        ends.sort_unstable();
+        let jobs = |every: usize| {
+            let before = self.history.min(judged_from) / every * every;
+            SimulatedJobs { range: judged_from - before..last, every }
+        };
+        // The jobs that ran or waited when these arrived.
+        let present = |every: usize| -> usize {
+            let found = |place: usize| place.saturating_sub(ends.partition_point(|end| *end <= submits(place))) + 1;
+            jobs(every).range.step_by(every).map(found).sum()
+        };
+        if present(PAST_EVERY) <= LARGE_PAST {
+            return (jobs(PAST_EVERY), PAST_DRAWS);
+        }
+        let rarer = [1, 2, 5, 10, 20, 50].map(|times| times * PAST_EVERY);
+        let every = rarer.into_iter().find(|every| present(*every) <= MOST_PAST).unwrap_or(100 * PAST_EVERY);
+        (jobs(every), (MOST_PAST / present(every).max(1)).clamp(1, PAST_DRAWS))
     }
 
     /// Judges the answers that some past jobs would have had.
@@ -138,4 +192,35 @@ fn known_starts(schedule: &SiteSchedule<'_>, arrived: usize, now: Time) -> Vec<J
 /// How many of these starts were known when the job at this place of the schedule arrived.
 fn known_at(schedule: &SiteSchedule<'_>, starts: &[JobId], now: Time, place: usize) -> usize {
     starts.partition_point(|id| (schedule.starts[id.index()], id.index()) < (now, place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Setting;
+    use crate::job::{Job, Submission};
+    use crate::wait::forward::ForwardPlans;
+
+    /// One job per second, each in the queue for so long that as many as wanted are there.
+    fn past_jobs(present: i64) -> (usize, usize) {
+        let submission = |at| Submission::new(at, 1, 50);
+        let job = |at| Job { submission: submission(at), runtime: 1, recorded_wait: None.into(), record: 0, number: 0 };
+        let jobs: Vec<Job> = (0..30_000).map(job).collect();
+        let starts: Vec<Time> = (0..30_000).map(|at| at + present - 1).collect();
+        let setting = Setting::parse("easy", "estimate").unwrap();
+        let forward = ForwardSetting { setting, plans: ForwardPlans::Estimate, draws: 200, recalibrate: true };
+        let plan = LivePlan { forward, history: 5000, seed: 1, threads: 1 };
+        let (past, draws) = plan.past_jobs(&SiteSchedule::of_jobs(&jobs, &starts, 4), 25_000, 30_000);
+        (past.count(), draws)
+    }
+
+    /// The time for past jobs is bounded, however deep their queues were.
+    #[test]
+    fn of_deep_queues_fewer_are_simulated() {
+        assert_eq!(past_jobs(100), (2000, 30));
+        assert_eq!(past_jobs(500), (2000, 30));
+        assert_eq!(past_jobs(1000), (2000, 2));
+        assert_eq!(past_jobs(5000), (400, 2));
+        assert_eq!(past_jobs(20_000), (200, 1));
+    }
 }

@@ -20,7 +20,7 @@ pub struct LiveJob {
     pub submission: Submission,
     /// The start that the site's scheduler expects, if it says one.
     pub expected: Option<Time>,
-    /// Its place in the snapshot. None if it is held: it would not start even if processors were free.
+    /// The place of its answer. None if it is held: it would not start even if processors were free.
     pub place: Option<usize>,
     /// Why it is held.
     pub reason: Option<String>,
@@ -58,7 +58,7 @@ pub struct LiveReport<'a> {
 const SHOWN: [(f64, &str); 3] = [(0.5, "50%"), (0.8, "80%"), (0.95, "95%")];
 
 /// Of fewer drawn waits even the longest is exceeded with a probability above 5%.
-const FEWEST_DRAWS: u32 = 19;
+const FEWEST_DRAWS: usize = 19;
 
 impl LiveReport<'_> {
     /// `2026-01-31 18:30`; of today only `18:30`. None if the log does not say when it begins.
@@ -196,9 +196,13 @@ impl LiveReport<'_> {
             let within = |longest: Seconds| {
                 grouped(answered.iter().filter(|(_, sample)| sample.quantile(0.8) <= longest).count() as u64)
             };
+            let waiting = counted(self.waiting as u64, "waiting job");
+            let all = match answered.len() == self.waiting {
+                true => waiting,
+                false => format!("{} of {waiting}", grouped(answered.len() as u64)),
+            };
             let bottom = format!(
-                "{}: most likely (80%) started within an hour {}, within 6 hours {}, within a day {}",
-                counted(answered.len() as u64, "waiting job"),
+                "{all}: most likely (80%) started within an hour {}, within 6 hours {}, within a day {}",
                 within(HOUR),
                 within(6 * HOUR),
                 within(DAY)
@@ -268,11 +272,11 @@ impl LiveReport<'_> {
         self.jobs.iter().filter(|job| job.place.is_some_and(|place| self.answer.recalibrated[place])).count()
     }
 
-    /// Why the answer may be worth little, in sentences. `recalibrated` and `draws` are what was asked for.
-    pub fn weaknesses(&self, recalibrated: bool, draws: u32) -> Vec<String> {
+    /// Why the answer may be worth little, in sentences. `recalibrated` is what was asked for.
+    pub fn weaknesses(&self, recalibrated: bool) -> Vec<String> {
         let mut weak = Vec::new();
-        if !recalibrated && draws < FEWEST_DRAWS {
-            let draws = counted(draws.into(), "simulation");
+        if !recalibrated && self.answer.draws < FEWEST_DRAWS {
+            let draws = counted(self.answer.draws as u64, "simulation");
             weak.push(format!("{draws} cannot tell a time for 95%: at least {FEWEST_DRAWS} are needed (see --draws)"));
         }
         let simulated =

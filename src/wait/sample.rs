@@ -68,6 +68,12 @@ impl WaitSample {
         WaitSample { waits }
     }
 
+    /// The same waits, each longer by so many seconds.
+    pub fn later(mut self, seconds: Seconds) -> WaitSample {
+        self.waits.iter_mut().for_each(|(wait, _)| *wait += seconds);
+        self
+    }
+
     /// The shortest wait that is not exceeded with this probability, or the longest one if there are too few.
     pub fn quantile(&self, probability: f64) -> Seconds {
         let at = self.waits.partition_point(|(_, reached)| *reached < probability - 1e-9);

@@ -298,7 +298,7 @@ fn a_full_disk() {
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
     assert!(ran.err.contains("cannot write /dev/full: No space left on device"), "{}", ran.err);
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let status = std::process::Command::new(env!("CARGO_BIN_EXE_sim"))
+    let status = crate::support::command(env!("CARGO_BIN_EXE_sim"))
         .arg("-q")
         .stdout(full)
         .stderr(std::process::Stdio::null())

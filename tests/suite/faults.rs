@@ -6,15 +6,15 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output, Stdio};
 
-use crate::support::{Ran, demo_text, sim, sim_ok, wait_until};
+use crate::support::{Ran, command, demo_text, impossible, sim, sim_ok, wait_until};
 
 const SIM: &str = env!("CARGO_BIN_EXE_sim");
 
 /// Runs a script of the shell in a folder; `$SIM` is the program.
 fn shell(folder: &Path, script: &str) -> Ran {
-    let output = Command::new("sh").args(["-c", script]).env("SIM", SIM).current_dir(folder).output().unwrap();
+    let output = command("sh").args(["-c", script]).env("SIM", SIM).current_dir(folder).output().unwrap();
     ran(output)
 }
 
@@ -26,10 +26,6 @@ fn ran(output: Output) -> Ran {
     }
 }
 
-fn skipped(test: &str, why: &str) {
-    let _ = writeln!(std::io::stderr(), "skipped: {test} ({why})");
-}
-
 /// The names in a folder, in order.
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> =
@@ -39,7 +35,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 fn send(signal: &str, child: &Child) {
-    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+    assert!(command("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
 }
 
 /// Standard errors that cannot be written: a full disk and a pipe whose reader is gone.
@@ -74,7 +70,7 @@ fn results_and_exit_codes_do_not_depend_on_standard_error() {
         let expected = sim(args);
         assert_eq!(expected.code, code, "{args:?}: {}", expected.err);
         for stderr in broken_stderrs() {
-            let got = ran(Command::new(SIM).args(args).stdin(Stdio::null()).stderr(stderr).output().unwrap());
+            let got = ran(command(SIM).args(args).stdin(Stdio::null()).stderr(stderr).output().unwrap());
             assert_eq!((got.code, got.out), (expected.code, expected.out.clone()), "{args:?}");
         }
     }
@@ -85,7 +81,7 @@ fn a_sweep_ends_with_its_results_whatever_standard_error_is() {
     for stderr in broken_stderrs() {
         let folder = tempfile::tempdir().unwrap();
         let args = ["sweep", "--predictor", "estimate,ruh", "--first", "300", "--out", "study"];
-        let output = Command::new(SIM).args(args).current_dir(folder.path()).stderr(stderr).output().unwrap();
+        let output = command(SIM).args(args).current_dir(folder.path()).stderr(stderr).output().unwrap();
         let results = fs::read_to_string(folder.path().join("study/results.csv")).unwrap_or_default();
         assert_eq!((output.status.code(), results.lines().count()), (Some(0), 3));
     }
@@ -95,7 +91,7 @@ fn a_sweep_ends_with_its_results_whatever_standard_error_is() {
 #[test]
 fn an_interrupt_leaves_no_temporary_folder() {
     let folder = tempfile::tempdir().unwrap();
-    let mut child = Command::new(SIM)
+    let mut child = command(SIM)
         .args(["recommend", "--replications", "1000"])
         .env("TMPDIR", folder.path())
         .stdout(Stdio::null())
@@ -130,7 +126,7 @@ fn names_and_texts_of_files_cannot_steer_a_terminal() {
         (&["--trace", "none\u{1b}[2J\u{202e}"], 2),
         (&["--predictor", "smith:templates=@t"], 2),
     ] {
-        let ran = ran(Command::new(SIM).args(args).current_dir(folder.path()).output().unwrap());
+        let ran = ran(command(SIM).args(args).current_dir(folder.path()).output().unwrap());
         assert_eq!(ran.code, code, "{}", ran.err);
         assert!(!ran.err.contains(['\u{1b}', '\u{202e}']) && ran.err.contains(r"\u{1b}[2J"), "{:?}", ran.err);
     }
@@ -140,9 +136,9 @@ fn names_and_texts_of_files_cannot_steer_a_terminal() {
 fn waiting_for_a_log(folder: &Path, before: &str) -> Child {
     fs::write(folder.join("jobs.csv"), "old").unwrap();
     let script = format!(r#"{before} exec "$SIM" -q --trace - --jobs-out jobs.csv"#);
-    let mut command = Command::new("sh");
-    command.args(["-c", &script]).env("SIM", SIM).current_dir(folder);
-    let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut shell = command("sh");
+    shell.args(["-c", &script]).env("SIM", SIM).current_dir(folder);
+    let child = shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     wait_until("no temporary file appeared", || names(folder).len() == 2);
     child
 }
@@ -182,7 +178,7 @@ fn a_signal_that_was_ignored_stays_ignored() {
 fn an_interrupted_sweep_says_how_to_go_on() {
     let folder = tempfile::tempdir().unwrap();
     // More cells than are computed in any time that this test may take.
-    let child = Command::new(SIM)
+    let child = command(SIM)
         .args(["-q", "sweep", "--load", "0.5..1.5:0.0001", "--threads", "1", "--out", "study"])
         .current_dir(folder.path())
         .stdout(Stdio::null())
@@ -220,10 +216,10 @@ fn a_full_file_system_leaves_the_old_file() {
     let run = |script: &str| {
         let inside = format!("{mount} && cd \"$PWD\" && {script}");
         let args = ["--mount", "--map-root-user", "sh", "-c", &inside];
-        Command::new("unshare").args(args).env("SIM", SIM).current_dir(folder.path()).output().map(ran)
+        command("unshare").args(args).env("SIM", SIM).current_dir(folder.path()).output().map(ran)
     };
     if !run("true").is_ok_and(|tried| tried.code == 0) {
-        return skipped("a_full_file_system_leaves_the_old_file", "no file system can be mounted here");
+        return impossible("a_full_file_system_leaves_the_old_file", "no file system can be mounted here");
     }
     let script = r#"printf old > jobs.csv; "$SIM" -q --jobs-out jobs.csv; echo $?; cat jobs.csv; echo; ls -A"#;
     let ran = run(script).unwrap();
@@ -287,14 +283,14 @@ fn where_no_thread_can_be_started_it_runs_on_one() {
     let copy = folder.path().join("sim");
     fs::copy(SIM, &copy).unwrap();
     let run = |args: &[&str]| {
-        let is_root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout == b"0\n");
+        let is_root = command("id").arg("-u").output().is_ok_and(|id| id.stdout == b"0\n");
         let other = ["setpriv", "--reuid=54321", "--regid=54321", "--clear-groups"];
-        let command = [if is_root { &other[..] } else { &[] }, &["prlimit", "--nproc=1"]].concat();
-        let mut run = Command::new(command[0]);
-        run.args(&command[1..]).arg(&copy).args(args).current_dir(folder.path()).output().map(ran)
+        let limited = [if is_root { &other[..] } else { &[] }, &["prlimit", "--nproc=1"]].concat();
+        let mut run = command(limited[0]);
+        run.args(&limited[1..]).arg(&copy).args(args).current_dir(folder.path()).output().map(ran)
     };
     if !run(&["--version"]).is_ok_and(|tried| tried.code == 0) {
-        return skipped("where_no_thread_can_be_started_it_runs_on_one", "setpriv or prlimit does not work here");
+        return impossible("where_no_thread_can_be_started_it_runs_on_one", "setpriv or prlimit does not work here");
     }
     for args in [&["-q", "--first", "500"][..], &["-q", "--first", "500", "--replications", "9", "--threads", "9"]] {
         let ran = run(args).unwrap();
@@ -463,7 +459,7 @@ fn a_closed_pipe_does_not_change_the_exit_code() {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let words = arguments.split(' ');
-        let ran = Command::new(SIM).arg("-q").args(words).current_dir(folder.path()).stdout(writer).output().unwrap();
+        let ran = command(SIM).arg("-q").args(words).current_dir(folder.path()).stdout(writer).output().unwrap();
         assert_eq!(ran.status.code(), Some(code), "{arguments}: {}", String::from_utf8_lossy(&ran.stderr));
     }
 }

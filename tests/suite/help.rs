@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -13,7 +13,7 @@ use shadowtime::metrics::{Measure, summarize};
 use shadowtime::schedule::{Easy, Order};
 
 use crate::size_mean::{FORM, SizeMean};
-use crate::support::{Ran, demo_text, has_python, real_log, real_logs, sim, sim_ok};
+use crate::support::{Ran, command, demo_text, has_python, missing, real_log, real_logs, sim, sim_ok};
 
 const README: &str = include_str!("../../README.md");
 
@@ -68,17 +68,11 @@ fn shown(block: &str) -> Vec<Shown> {
 }
 
 /// Runs a command in a folder with a shell that has the program in its path.
-fn shell(folder: &Path, command: &str) -> Ran {
+fn shell(folder: &Path, script: &str) -> Ran {
     let program = Path::new(env!("CARGO_BIN_EXE_sim"));
     let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap_or_default());
-    let output = Command::new("sh")
-        .args(["-c", command])
-        .current_dir(folder)
-        .env("PATH", path)
-        .env_remove("COLUMNS")
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
+    let output =
+        command("sh").args(["-c", script]).current_dir(folder).env("PATH", path).stdin(Stdio::null()).output().unwrap();
     Ran {
         code: output.status.code().unwrap_or(-1),
         out: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -428,8 +422,7 @@ fn the_job_of_the_page_on_ci_fails_when_figures_change() {
     }
     let folder = tempfile::tempdir().unwrap();
     if shell(folder.path(), "rmdir $(mktemp -d)").code != 0 {
-        let _ = writeln!(std::io::stderr(), "skipped: the_job_of_the_page_on_ci (mktemp is needed)");
-        return;
+        return missing("the_job_of_the_page_on_ci_fails_when_figures_change", "there is no mktemp");
     }
     let place = folder.path().join(".ci");
     fs::create_dir(&place).unwrap();
@@ -458,8 +451,7 @@ fn the_job_of_the_page_on_ci_fails_when_figures_change() {
 fn the_makefile_of_the_page_on_sweeps_works() {
     let folder = tempfile::tempdir().unwrap();
     if shell(folder.path(), "make --version").code != 0 {
-        let _ = writeln!(std::io::stderr(), "skipped: the_makefile_of_the_page_on_sweeps_works (no make)");
-        return;
+        return missing("the_makefile_of_the_page_on_sweeps_works", "there is no make");
     }
     let page = sim(&["help", "sweeps"]).out;
     let lines = page.lines().skip_while(|line| !line.starts_with("    LOGS = ")).take_while(|line| !line.is_empty());

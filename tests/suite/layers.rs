@@ -48,9 +48,29 @@ fn room(path: &Path) -> String {
     first.trim_end_matches(".rs").to_string()
 }
 
-/// A source without its unit tests, which may use any module.
-fn without_tests(text: &str) -> &str {
-    text.split("#[cfg(test)]").next().unwrap()
+/// A source without its unit tests, which may use any module: without each item that follows `#[cfg(test)]`. In formatted code
+/// an item ends at the first line with its own indentation that ends with `}` or `;`.
+fn without_tests(text: &str) -> String {
+    let (mut kept, mut lines) = (String::new(), text.lines());
+    while let Some(line) = lines.next() {
+        match line.trim_start() {
+            "#[cfg(test)]" => {
+                let indentation = &line[..line.len() - "#[cfg(test)]".len()];
+                let own = |line: &str| line.strip_prefix(indentation).is_some_and(|rest| !rest.starts_with(' '));
+                let end = lines.find(|line| own(line) && line.ends_with(['}', ';']));
+                assert!(end.is_some(), "an item of a test has no end");
+            }
+            _ => kept += &format!("{line}\n"),
+        }
+    }
+    kept
+}
+
+#[test]
+fn only_the_tests_themselves_are_left_out() {
+    let text = "use a;\n#[cfg(test)]\nmod tests;\nfn b() {\n    #[cfg(test)]\n    #[inline]\n    fn c() {\n        d();\n    }\n    e();\n}\n\
+                #[cfg(test)]\nmod more {\n    use f;\n\n    fn g() {}\n}\nfn h() {}\n";
+    assert_eq!(without_tests(text), "use a;\nfn b() {\n    e();\n}\nfn h() {}\n");
 }
 
 /// The rooms that a source names as `crate::room`.
@@ -71,7 +91,7 @@ fn every_room_uses_only_the_floors_below_it() {
             continue;
         }
         let own_floor = *floor.get(own.as_str()).unwrap_or_else(|| panic!("the room '{own}' is on no floor"));
-        for used in rooms_used(without_tests(&text)).iter().filter(|used| **used != own) {
+        for used in rooms_used(&without_tests(&text)).iter().filter(|used| **used != own) {
             let used_floor = *floor.get(used.as_str()).unwrap_or_else(|| panic!("{path:?} uses the unknown '{used}'"));
             assert!(used_floor < own_floor, "{path:?}: '{own}' uses '{used}', which is not below it");
         }
@@ -96,7 +116,8 @@ const TRAITS: [(&str, &str, &[&str]); 2] = [
 
 /// The names that a file takes from its own folder: what follows `super::` or `crate::room::`, also within braces.
 fn names_from_own_folder(text: &str, room: &str) -> Vec<String> {
-    let code: Vec<_> = without_tests(text).lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let code = without_tests(text);
+    let code: Vec<_> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
     let code = code.join("\n");
     let first =
         |rest: &str| rest.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
@@ -253,7 +274,8 @@ fn counts_have_their_plural() {
         if path.starts_with("reproduce") {
             continue;
         }
-        let lines = without_tests(&text).lines().filter(|line| !line.trim_start().starts_with("//"));
+        let code = without_tests(&text);
+        let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
         for line in lines.filter(|line| !NEVER_ONE.iter().any(|known| line.contains(known))) {
             assert!(!has_plural(line), "{path:?}: use text::counted in\n{line}");
         }
@@ -274,6 +296,17 @@ fn nobody_goes_over_a_hash_map() {
                 assert!(!text.contains(&format!("{looped} ")), "{path:?} goes over the hash map '{name}'");
             }
         }
+    }
+}
+
+/// The width of a table depends on the variable COLUMNS, and colours on CLICOLOR_FORCE. `support::command` removes both.
+#[test]
+fn tests_start_programs_in_the_same_environment() {
+    for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite")).unwrap() {
+        let path = entry.unwrap().path();
+        let is_other = path.is_file() && !["support.rs", "layers.rs"].iter().any(|name| path.ends_with(name));
+        let text = if is_other { std::fs::read_to_string(&path).unwrap() } else { String::new() };
+        assert!(!text.contains("Command::new("), "{path:?}: use support::command");
     }
 }
 

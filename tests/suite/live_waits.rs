@@ -223,6 +223,89 @@ fn users_of_squeue_are_those_of_the_accounting_log() {
     assert_eq!(ran.code, 0, "{}", ran.err);
 }
 
+const SQUEUE: &str =
+    "JOBID|USER|ACCOUNT|PARTITION|QOS|CPUS|TIME_LIMIT|TIME|STATE|SUBMIT_TIME|ELIGIBLE_TIME|START_TIME|REASON|NAME\n";
+
+/// A row of `squeue` for a job of 50 s that was submitted at noon.
+fn pending(job: &str, procs: u32, eligible: &str, reason: &str) -> String {
+    format!("{job}|u|a|p|q|{procs}|0:50|0:00|PENDING|2026-01-31T12:00:00|2026-01-31T{eligible}|N/A|{reason}|n\n")
+}
+
+/// 20,000 tasks of 50 s on 4 processors, and a job behind them that needs all. With one row per task the answers are the same.
+#[test]
+fn a_large_array_is_answered_by_its_first_and_its_last_task() {
+    let folder = Folder::new();
+    let past = (0..2500).map(|at| record(at + 1, at * 1000, 600, 50, 1, 50, 1));
+    let log = folder.write("log.swf", format!("; MaxProcs: 4\n{}", past.collect::<String>()));
+    let behind = pending("501", 4, "12:00:00", "Priority");
+    let held = pending("502_[1-200]", 1, "12:00:00", "Dependency");
+    let array = pending("500_[1-20000%7]", 1, "12:00:00", "Resources");
+    let array = folder.write("array.txt", format!("{SQUEUE}{array}{behind}{held}"));
+    let tasks: String = (1..=20_000).map(|task| pending(&format!("500_{task}"), 1, "12:00:00", "Resources")).collect();
+    let tasks = folder.write("tasks.txt", format!("{SQUEUE}{tasks}{behind}"));
+    let ask = |queue: &str, more: &[&str]| {
+        let ran = sim(&[&["wait", &log, "--queue", queue, "--format", "csv", "--draws", "20"], more].concat());
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        ran
+    };
+    let ran = ask(&array, &["--recalibrate", "off"]);
+    let found: Vec<Vec<String>> = rows(&ran.out)
+        .iter()
+        .map(|row| vec![row["job"].clone(), row["wait50"].clone(), row["wait95"].clone()])
+        .collect();
+    let expected = [
+        ["500_1", "0", "0"],
+        ["500_20000", "249950", "249950"],
+        ["501", "250000", "250000"],
+        ["502_1", "", ""],
+        ["502_200", "", ""],
+    ];
+    assert_eq!(found, expected);
+    assert!(
+        ran.err.contains("only the first and the last task are listed, without 20,196 tasks between"),
+        "{}",
+        ran.err
+    );
+    let one = rows(&ask(&array, &["--recalibrate", "off", "--at", "500_777"]).out);
+    assert_eq!((one.len(), cells(&one[0], &["job", "wait50"])), (1, vec!["500_777", "9700"]));
+    let text = sim_ok(&["wait", &log, "--queue", &array, "--recalibrate", "off", "--format", "table"]);
+    assert!(
+        text.contains("3 of 20,001 waiting jobs: most likely") && text.contains("49 simulations of the queue"),
+        "{text}"
+    );
+    let all = ask(&tasks, &[]).out;
+    let known: Vec<&str> =
+        all.lines().filter(|line| ["500_1,", "500_20000,", "501,"].iter().any(|job| line.starts_with(job))).collect();
+    let few = ask(&array, &[]).out;
+    assert_eq!((all.lines().count(), &few.lines().collect::<Vec<_>>()[1..4]), (20_002, &known[..]));
+    // The past is that of the log, though more jobs than it has wait now.
+    let text = sim_ok(&["wait", &log, "--queue", &tasks, "--at", "501", "--draws", "20", "--format", "table"]);
+    assert!(text.contains("of 50 past jobs (every 50th of the last 2,500)"), "{text}");
+    // Past jobs that arrived after the array count too.
+    let since_yesterday = pending("500_[1-20000]", 1, "12:00:00", "Resources").replace("01-31", "01-30");
+    let yesterday = folder.write("yesterday.txt", format!("{SQUEUE}{since_yesterday}{behind}"));
+    let ran = ask(&yesterday, &[]);
+    assert!(rows(&ran.out).len() == 3 && !ran.err.contains("past answers"), "{}", ran.err);
+}
+
+/// The first job waits for a time, not for processors: it may start from 13:00 on. Past jobs waited for ten minutes.
+#[test]
+fn no_job_starts_before_it_may() {
+    let folder = Folder::new();
+    let past = (0..2500).map(|at| record(at + 1, at * 1000, 600, 50, 1, 50, 1));
+    let log = folder.write("log.swf", format!("; MaxProcs: 4\n{}", past.collect::<String>()));
+    let jobs = pending("1", 1, "13:00:00", "Priority") + &pending("2", 4, "12:00:00", "Priority");
+    let queue = folder.write("queue.txt", format!("{SQUEUE}{jobs}"));
+    for (recalibrate, expected) in
+        [("off", [["2", "0", "0"], ["1", "3600", "3600"]]), ("on", [["2", "600", "600"], ["1", "4200", "4200"]])]
+    {
+        let out = sim_ok(&["wait", &log, "--queue", &queue, "--recalibrate", recalibrate, "--format", "csv"]);
+        let found = rows(&out);
+        let found: Vec<_> = found.iter().map(|row| cells(row, &["job", "wait50", "wait95"])).collect();
+        assert_eq!(found, expected, "{recalibrate}");
+    }
+}
+
 /// An old history, a queue without jobs, and times that do not fit.
 #[test]
 fn odd_queues_are_answered_or_refused() {

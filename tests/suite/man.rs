@@ -2,9 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use crate::support::{sim, sim_ok};
+use crate::support::{command, missing, sim, sim_ok};
 
 fn pages(folder: &Path) -> Vec<PathBuf> {
     let files = ["man1", "man7"].map(|section| fs::read_dir(folder.join(section)).unwrap());
@@ -15,7 +14,7 @@ fn pages(folder: &Path) -> Vec<PathBuf> {
 
 /// A page as `man` shows it, without bold type. None if there is no groff.
 fn shown(page: &Path) -> Option<(String, String)> {
-    let output = Command::new("groff").args(["-man", "-ww", "-Tutf8", "-P-cbou"]).arg(page).output().ok()?;
+    let output = command("groff").args(["-man", "-ww", "-Tutf8", "-P-cbou"]).arg(page).output().ok()?;
     assert!(output.status.success(), "{page:?}");
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     Some((text(output.stdout), text(output.stderr)))
@@ -68,7 +67,9 @@ fn every_command_and_topic_has_a_page() {
     // What help hides is not on a page.
     assert!(!read("man1/sim-malleable.1").contains("rho"));
     for page in pages(&folder) {
-        let Some((text, complaints)) = shown(&page) else { return eprintln!("skipped: there is no groff") };
+        let Some((text, complaints)) = shown(&page) else {
+            return missing("every_command_and_topic_has_a_page", "there is no groff");
+        };
         assert_eq!(complaints, "", "{page:?}");
         assert!(text.contains("NAME") && text.contains("SEE ALSO"), "{page:?}\n{text}");
     }

@@ -5,11 +5,11 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
-use crate::support::{Folder, has_python, sim_ok, wait_until};
+use crate::support::{Folder, command, has_python, sim_ok, wait_until};
 
 const SIM: &str = env!("CARGO_BIN_EXE_sim");
 const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pbs");
@@ -84,7 +84,7 @@ fn program(folder: &Folder, name: &str) -> String {
 }
 
 fn driven(arguments: &[&str]) -> Value {
-    let output = Command::new("python3").args(["-c", DRIVER]).args(arguments).output().unwrap();
+    let output = command("python3").args(["-c", DRIVER]).args(arguments).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     serde_json::from_str(&out).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {out}{err}"))
 }
@@ -133,7 +133,7 @@ impl Follower {
     fn start(folder: &Folder, follow: &str) -> Follower {
         let socket = folder.path("work/predict.sock");
         let _ = fs::remove_file(&socket);
-        let child = Command::new("python3")
+        let child = command("python3")
             .args([follow, &folder.text("accounting"), &folder.text("work"), SIM, "predict", "-q"])
             .args(["--predictor", "ruh:window=1", "--state", &folder.text("state")])
             .stdin(Stdio::null())

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use proptest::prelude::*;
 use shadowtime::predict::catalog;
@@ -12,7 +12,7 @@ use shadowtime::trace::{self, Cleaning, LogNames, ReadOptions, Shaping, Source, 
 
 use crate::production_events::{Exchange, exchanges};
 use crate::random;
-use crate::support::{Folder, real_log, real_logs, sim, sim_fed};
+use crate::support::{Folder, command, real_log, real_logs, sim, sim_fed};
 
 const SIM: &str = env!("CARGO_BIN_EXE_sim");
 
@@ -133,7 +133,7 @@ struct Running {
 
 impl Running {
     fn start(args: &[&str]) -> Running {
-        let mut child = Command::new(SIM)
+        let mut child = command(SIM)
             .args(["-q", "predict"])
             .args(args)
             .stdin(Stdio::piped())

@@ -423,6 +423,7 @@ fn expected(jobs: &[Random]) -> Vec<PresentJob> {
                 1 => PresentStage::Waiting,
                 _ => PresentStage::Held { reason: "BeginTime".into() },
             },
+            is_inner_task: false,
             submit: job.submit,
             eligible: None,
             expected_start: job.start.filter(|_| job.stage != 0),

@@ -91,10 +91,20 @@ fn the_answer_can_be_to_keep_what_is_there() {
     assert!(!text.contains("again") && text.contains("no candidate was better"), "{text}");
     let rows = rows(&sim_ok(&["recommend", "--candidates", "fcfs/estimate", "--replications", "2", "--format", "csv"]));
     assert_eq!((rows.len(), rows[0]["answer"].as_str()), (1, "keep: none better"));
+    let guarded = ["recommend", "--candidates", "sjbf/ruh", "--guard", "wait_max=0.01x", "--replications", "2"];
+    let out = sim_ok(&[&guarded[..], &["--format", "csv"]].concat());
+    assert_eq!(self::rows(&out)[0]["answer"], "keep: all break guards");
     // A guard that nobody can keep.
     let text = keep(&["--candidates", "sjbf/ruh,sjbf/perfect", "--guard", "wait_max=0.01x"]);
     assert_eq!(text.matches("(out: wait_max=0.01x)").count(), 2, "{text}");
-    assert!(text.contains("no candidate within the guards"), "{text}");
+    let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        plain.contains("every candidate breaks a guard on the first part of the log (wait_max=0.01x by 2 of 2). Wider"),
+        "{text}"
+    );
+    // One candidate keeps the guard, and is not better.
+    let text = keep(&["--candidates", "fcfs/estimate", "--guard", "wait_max=100x"]);
+    assert!(text.contains("no candidate within the guards was better"), "{text}");
     assert!(text.contains("30 s (seed 1)."), "{text}");
 }
 

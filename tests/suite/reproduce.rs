@@ -2,9 +2,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
-use crate::support::{Ran, real_logs, sim};
+use crate::support::{Ran, command, real_logs, sim};
 
 /// A folder with the embedded log under the name of one of the paper's logs.
 fn logs() -> tempfile::TempDir {
@@ -82,7 +81,7 @@ fn every_run_can_be_repeated_by_hand() {
     assert_eq!(cells.len(), 1 + 118);
     for cell in cells.iter().skip(1).step_by(20) {
         let script = cell[0].replacen("sim", "\"$0\" -q --no-header", 1);
-        let alone = Command::new("sh").args(["-c", &script, env!("CARGO_BIN_EXE_sim")]).output().unwrap();
+        let alone = command("sh").args(["-c", &script, env!("CARGO_BIN_EXE_sim")]).output().unwrap();
         let alone = rows(&String::from_utf8(alone.stdout).unwrap());
         assert!(alone[0].iter().eq(cell.iter().skip(1)), "{}", &cell[0]);
     }

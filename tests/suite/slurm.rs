@@ -2,11 +2,10 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 use std::time::Duration;
 
 use crate::slurm_cluster::{Cluster, Shape, tails};
-use crate::support::{Ran, sim_ok};
+use crate::support::{Ran, command, sim_ok};
 
 const SIM: &str = env!("CARGO_BIN_EXE_sim");
 const SHAPE: Shape = Shape {
@@ -158,7 +157,7 @@ fn without_slurm_the_option_says_what_is_missing() {
     fs::create_dir(&empty).unwrap();
     let out = folder.path().join("out");
     let grid = ["--scheduler", "easy,sjbf", "--predictor", "estimate,perfect"];
-    let mut command = Command::new(SIM);
+    let mut command = command(SIM);
     command.arg("sweep").args(grid).args(["--shards", "2", "--slurm", "--out"]).arg(&out).env("PATH", empty);
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -175,7 +174,7 @@ fn an_sbatch_that_names_no_job_is_an_error() {
     for said in ["", "Submitted, thank you"] {
         fs::write(&sbatch, format!("#!/bin/sh\necho '{said}'\n")).unwrap();
         fs::set_permissions(&sbatch, fs::Permissions::from_mode(0o755)).unwrap();
-        let mut command = Command::new(SIM);
+        let mut command = command(SIM);
         command.args(["sweep", "--load", "1,2", "--slurm", "--out"]).arg(folder.path().join("out"));
         let output = command.env("PATH", format!("{}:/bin:/usr/bin", folder.path().display())).output().unwrap();
         let error = String::from_utf8_lossy(&output.stderr);

@@ -11,10 +11,12 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::support;
+
 /// The time between two checks of something slow.
 const PAUSE: Duration = Duration::from_millis(20);
 /// How long the daemons may take to come up.
-const UP: Duration = Duration::from_secs(30);
+const UP: Duration = Duration::from_secs(300);
 /// How long a daemon may take to end before it is killed.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -50,13 +52,13 @@ impl Cluster {
         let programs = ["munged", "slurmctld", "slurmd", "sbatch", "squeue"].map(|name| (name, find_program(name)));
         let missing: Vec<_> = programs.iter().filter(|(_, path)| path.is_none()).map(|(name, _)| *name).collect();
         if !missing.is_empty() {
-            skipped(test, &format!("Slurm is not installed: no {}", missing.join(", ")));
+            support::missing(test, &format!("Slurm is not installed: no {}", missing.join(", ")));
             return None;
         }
         // A short name in a folder that is itself short as a rule: the path of a socket has at most 107 characters.
         let folder = tempfile::Builder::new().prefix("slurm").tempdir().unwrap();
         if folder.path().metadata().unwrap().uid() != 0 {
-            skipped(test, "only root can start Slurm");
+            support::missing(test, "only root can start Slurm");
             return None;
         }
         let [munged, slurmctld, slurmd, ..] = programs.map(|(_, path)| path.unwrap());
@@ -93,7 +95,7 @@ impl Cluster {
 
     /// A command that talks to this Slurm, in this process's environment otherwise.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
-        let mut command = Command::new(program);
+        let mut command = support::command(program);
         command.env("SLURM_CONF", self.file("slurm.conf")).env("TZ", "UTC").stdin(Stdio::null());
         command
     }
@@ -151,7 +153,7 @@ impl Cluster {
         let key = File::options().write(true).create_new(true).mode(0o600).open(self.file("munge/key"));
         key.unwrap().write_all(&secret).unwrap();
         // Slurm uses the machine's name up to the first dot, as here; `hostname -s` would need the network.
-        let host = Command::new("uname").arg("-n").output().unwrap().stdout;
+        let host = support::command("uname").arg("-n").output().unwrap().stdout;
         let host = String::from_utf8(host).unwrap();
         let host = host.trim().split('.').next().unwrap();
         fs::write(self.file("slurm.conf"), self.shape.slurm_conf(self.folder.path(), host)).unwrap();
@@ -228,11 +230,6 @@ impl Daemon {
     }
 }
 
-/// Not captured by the test runner: a skipped test must not look like one that ran.
-pub fn skipped(test: &str, why: &str) {
-    let _ = writeln!(std::io::stderr(), "skipped: {test} ({why})");
-}
-
 /// The last lines of all files of a folder.
 pub fn tails(folder: &Path) -> String {
     let Ok(files) = fs::read_dir(folder) else { return String::new() };
@@ -257,7 +254,7 @@ fn find_program(name: &str) -> Option<PathBuf> {
 /// Uses the shell's `kill`, which always exists. Some processes may have ended, and the list may be empty.
 fn signal(name: &str, processes: &[u32]) {
     let processes = processes.iter().map(u32::to_string);
-    let mut kill = Command::new("sh");
+    let mut kill = support::command("sh");
     let _ = kill.args(["-c", r#"kill -s "$@""#, "sh", name]).args(processes).stderr(Stdio::null()).status();
 }
 

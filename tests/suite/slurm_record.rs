@@ -14,7 +14,8 @@ use shadowtime::rng::stream;
 use shadowtime::schedule::slurm::conf::SlurmConf;
 use shadowtime::time::parse_date_time;
 
-use crate::slurm_cluster::{Cluster, Shape, skipped};
+use crate::slurm_cluster::{Cluster, Shape};
+use crate::support::missing;
 use crate::support::{job_of, run, starts, workload};
 
 /// A folder with records that were made just now. They are checked too, if it is set.
@@ -158,7 +159,7 @@ fn free_simulations_are_as_near_to_a_real_slurm_as_the_next_run_of_it() {
 #[test]
 fn a_fresh_record_of_a_real_slurm_is_met_too() {
     let Some(folder) = std::env::var_os(FRESH) else {
-        return skipped("a_fresh_record_of_a_real_slurm_is_met_too", &format!("{FRESH} is not set"));
+        return missing("a_fresh_record_of_a_real_slurm_is_met_too", &format!("{FRESH} is not set"));
     };
     let records = records(Path::new(&folder));
     assert!(!records.is_empty(), "no record in {}", folder.display());
@@ -176,7 +177,7 @@ fn a_fresh_record_of_a_real_slurm_is_met_too() {
 fn record_a_real_slurm() {
     let name = "record_a_real_slurm";
     let Some(folder) = std::env::var_os(FRESH).map(PathBuf::from) else {
-        return skipped(name, &format!("{FRESH} does not name a folder"));
+        return missing(name, &format!("{FRESH} does not name a folder"));
     };
     let most = std::env::var(JOBS).map_or(usize::MAX, |count| count.parse().expect(JOBS));
     let mut jobs = read(&self::folder().join("A-2.json")).jobs;

@@ -1,5 +1,6 @@
 //! Helpers of several tests: small workloads and their runs, the program itself, real logs.
 
+use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -96,12 +97,18 @@ pub fn sim(args: &[&str]) -> Ran {
     sim_fed(args, b"")
 }
 
+/// A command whose tables have the same width in all environments, and whose errors have no colours. Every test that runs this
+/// program begins with it.
+pub fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.env_remove("COLUMNS").env_remove("CLICOLOR_FORCE");
+    command
+}
+
 /// Runs the program with this on its standard input.
 pub fn sim_fed(args: &[&str], input: &[u8]) -> Ran {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_sim"))
+    let mut child = command(env!("CARGO_BIN_EXE_sim"))
         .args(args)
-        // The width of tables must not depend on the terminal of the tests.
-        .env_remove("COLUMNS")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -135,12 +142,51 @@ pub fn demo_text() -> Vec<u8> {
     text
 }
 
-/// The folder of real logs, if there is one on this machine. Otherwise says that the test is skipped.
+/// A test cannot run, because this machine lacks a log or a program. It is skipped, and says so. With `SHADOWTIME_STRICT=1` it
+/// fails.
+pub fn missing(test: &str, what: &str) {
+    let failure = strict_failure(std::env::var("SHADOWTIME_STRICT").ok().as_deref(), test, what);
+    assert!(failure.is_none(), "{}", failure.unwrap_or_default());
+    impossible(test, what);
+}
+
+/// A test cannot run, because this machine does not allow something, such as mounting a file system. It is always skipped.
+pub fn impossible(test: &str, why: &str) {
+    // Not captured by the test runner: a skipped test must not look like one that ran.
+    let _ = writeln!(std::io::stderr(), "skipped: {test} ({why})");
+}
+
+/// Why a test that lacks something fails, if `SHADOWTIME_STRICT` has this value.
+fn strict_failure(strict: Option<&str>, test: &str, what: &str) -> Option<String> {
+    match strict {
+        None | Some("" | "0") => None,
+        Some("1") => Some(format!("{test} cannot run: {what}. Without SHADOWTIME_STRICT it is skipped")),
+        Some(other) => Some(format!("SHADOWTIME_STRICT is '{other}': write 1 or 0")),
+    }
+}
+
+#[test]
+fn a_test_that_lacks_something_fails_where_that_is_asked_for() {
+    let failure = |strict| strict_failure(strict, "a_test", "there is no groff");
+    assert_eq!((failure(None), failure(Some("")), failure(Some("0"))), (None, None, None));
+    let expected = "a_test cannot run: there is no groff. Without SHADOWTIME_STRICT it is skipped";
+    assert_eq!(failure(Some("1")).as_deref(), Some(expected));
+    assert_eq!(failure(Some("yes")).as_deref(), Some("SHADOWTIME_STRICT is 'yes': write 1 or 0"));
+    // In a process of its own: this very binary, with one test that needs real logs.
+    for (strict, text) in [("1", "SHADOWTIME_LOGS names no folder of real logs. Without"), ("0", "skipped: ")] {
+        let test = ["--exact", "search::ctc_against_smith", "--nocapture"];
+        let mut own = command(std::env::current_exe().unwrap());
+        let ran = own.args(test).env("SHADOWTIME_STRICT", strict).env_remove("SHADOWTIME_LOGS").output().unwrap();
+        let err = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.success() == (strict == "0") && err.contains(text), "{strict}: {err}");
+    }
+}
+
+/// The folder of real logs, if there is one on this machine.
 pub fn real_logs(test: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("SHADOWTIME_LOGS").filter(|folder| !folder.is_empty());
     if folder.is_none() {
-        // Not captured by the test runner: a skipped test must not look like one that ran.
-        let _ = writeln!(std::io::stderr(), "skipped: {test} (SHADOWTIME_LOGS names no folder of real logs)");
+        missing(test, "SHADOWTIME_LOGS names no folder of real logs");
     }
     folder.map(PathBuf::from)
 }
@@ -166,21 +212,21 @@ pub fn assert_golden(name: &str, text: &str) {
     assert_eq!(text.lines().count(), expected.lines().count(), "{name} has another number of lines");
 }
 
-/// Whether there is a Python. Otherwise the test is skipped, and says so.
+/// Whether there is a Python.
 pub fn has_python(test: &str) -> bool {
     let found = Command::new("python3").arg("--version").stdout(Stdio::null()).status();
     let found = found.is_ok_and(|status| status.success());
     if !found {
-        let _ = writeln!(std::io::stderr(), "skipped: {test} (there is no python3)");
+        missing(test, "there is no python3");
     }
     found
 }
 
-/// Waits for something that takes a moment. It fails with this text if it never comes.
+/// Waits for something that takes a moment, on a busy machine also some minutes. It fails with this text if it never comes.
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let since = std::time::Instant::now();
     while !is_so() {
-        assert!(since.elapsed() < std::time::Duration::from_secs(60), "{what}");
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        assert!(since.elapsed() < std::time::Duration::from_secs(600), "{what}");
+        std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Stdio;
 
-use crate::support::{Folder, Ran, assert_golden, demo_text, sim, sim_ok};
+use crate::support::{Folder, Ran, assert_golden, command, demo_text, sim, sim_ok, wait_until};
 
 /// A grid of 24 cells on the embedded log.
 const GRID: [&str; 8] = [
@@ -49,14 +48,14 @@ fn rows_stand_in_the_grids_order_and_are_those_of_the_main_command() {
     let dry = sim(&[&["sweep", "--dry-run"], &GRID[..]].concat());
     assert!(dry.err.contains("24 cells: 2 scheduler x 4 predictor x 3 load x 1 first"), "{}", dry.err);
     assert_eq!(dry.out.lines().count(), 24);
-    for (row, command) in lines.zip(dry.out.lines()) {
+    for (row, line) in lines.zip(dry.out.lines()) {
         // The command is a line for a shell; run here with our own program in the place of its name.
-        let script = command.replacen("sim", "\"$0\" -q --no-header", 1);
-        let alone = Command::new("sh").args(["-c", &script, env!("CARGO_BIN_EXE_sim")]).output().unwrap();
+        let script = line.replacen("sim", "\"$0\" -q --no-header", 1);
+        let alone = command("sh").args(["-c", &script, env!("CARGO_BIN_EXE_sim")]).output().unwrap();
         let alone = String::from_utf8(alone.stdout).unwrap();
         // The main command does not write defaults.
         let row = row.replace("\"ruh:window=3,cap=on\"", "ruh:cap=on");
-        assert!(is_row_of(&row, &alone, 3) && !alone.is_empty(), "{command}\n{alone}{row}");
+        assert!(is_row_of(&row, &alone, 3) && !alone.is_empty(), "{line}\n{alone}{row}");
     }
     let loads: Vec<_> = text.lines().skip(1).map(|row| row.rsplit(',').nth(2).unwrap()).collect();
     assert_eq!(loads[..4], ["0.9", "1", "1.1", "0.9"], "the list given last but one changes fast");
@@ -150,17 +149,15 @@ fn killed_at_any_moment_it_goes_on_to_the_same_bytes() {
     let out = folder.text("killed");
     let mut kills = 0;
     for wanted in [1, 7, 20, 40, 60] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_sim"))
+        let mut child = command(env!("CARGO_BIN_EXE_sim"))
             .args([&["sweep"], &grid[..], &["--out", &out, "--resume"]].concat())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let since = Instant::now();
-        while finished_lines(Path::new(&out)) < wanted && child.try_wait().unwrap().is_none() {
-            assert!(since.elapsed() < Duration::from_secs(60), "nothing is finished");
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        wait_until("nothing is finished", || {
+            finished_lines(Path::new(&out)) >= wanted || child.try_wait().unwrap().is_some()
+        });
         kills += u32::from(child.try_wait().unwrap().is_none());
         child.kill().unwrap();
         child.wait().unwrap();
@@ -586,17 +583,13 @@ fn a_part_that_vanishes_during_a_run_is_missed() {
     let out = folder.text("a");
     let grid =
         ["--scheduler", "easy,sjbf,conservative", "--predictor", "ruh:window={1|2|3|4|5|6|7|8}", "--load", "1,1.1"];
-    let child = Command::new(env!("CARGO_BIN_EXE_sim"))
+    let child = command(env!("CARGO_BIN_EXE_sim"))
         .args([&["sweep"], &grid[..], &["--out", &out]].concat())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let (part, since) = (folder.path("a/parts/0001.part"), Instant::now());
-    while fs::remove_file(&part).is_err() {
-        assert!(since.elapsed() < Duration::from_secs(60), "there is no part");
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    wait_until("there is no part", || fs::remove_file(folder.path("a/parts/0001.part")).is_ok());
     let ended = child.wait_with_output().unwrap();
     let err = String::from_utf8_lossy(&ended.stderr);
     assert!(ended.status.code() == Some(1) && err.contains("48 of 48 cells are missing"), "{err}");
@@ -609,7 +602,7 @@ fn a_part_that_vanishes_during_a_run_is_missed() {
 fn any_working_folder_will_do() {
     let folder = Folder::new();
     let run_in = |place: &str, args: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sim"));
+        let mut command = command(env!("CARGO_BIN_EXE_sim"));
         let ran = command.current_dir(folder.path(place)).args(args).output().unwrap();
         (ran.status.code(), String::from_utf8_lossy(&ran.stderr).into_owned())
     };
@@ -691,7 +684,7 @@ fn shards_started_at_once_in_a_new_folder_all_work() {
     for round in 0..10 {
         let out = folder.text(&format!("at-once-{round}"));
         let start = |shard: usize| {
-            Command::new(env!("CARGO_BIN_EXE_sim"))
+            command(env!("CARGO_BIN_EXE_sim"))
                 .args(
                     [&["sweep"], &GRID[..], &["--out", &out, "--shard", &format!("{shard}/8"), "--threads", "1"]]
                         .concat(),

@@ -3,10 +3,12 @@
 use std::fs::{File, OpenOptions};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
+
+use crate::support::command;
 
 /// What a terminal showed during a run of the program.
 struct Shown {
@@ -39,7 +41,7 @@ fn on_terminal(columns: u16, args: &[&str]) -> Shown {
         let name = std::ffi::OsStr::from_bytes(name.as_bytes());
         Stdio::from(OpenOptions::new().read(true).write(true).open(name).unwrap())
     };
-    let mut child = Command::new(env!("CARGO_BIN_EXE_sim"))
+    let mut child = command(env!("CARGO_BIN_EXE_sim"))
         .args(args)
         // The terminal counts, not the environment.
         .env("COLUMNS", "100000")
@@ -64,7 +66,7 @@ fn on_terminal(columns: u16, args: &[&str]) -> Shown {
 #[test]
 fn the_bar_of_a_search_fits_and_leaves_nothing_behind() {
     for columns in [40, 80] {
-        let args = ["search", "--generations", "1000000", "--time-limit", "3s"];
+        let args = ["search", "--generations", "1000000", "--time-limit", "6s"];
         let shown = on_terminal(columns, &args);
         assert!(shown.success);
         let bar = shown.line_with("searching").expect("a bar after a second");
@@ -95,7 +97,7 @@ fn a_bar_leaves_nothing_behind_after_an_error() {
             "--generations",
             "1000000",
             "--time-limit",
-            "2s",
+            "6s",
             "--out",
             "/dev/full",
             "--history-out",

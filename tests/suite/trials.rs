@@ -3,13 +3,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use rand::RngExt;
 use shadowtime::rng;
 
-use crate::support::{demo_text, sim};
+use crate::support::{command, demo_text, impossible, sim};
 
 /// 24 cells of some milliseconds each, on two logs.
 fn grid(folder: &Path) -> Vec<String> {
@@ -31,7 +31,7 @@ fn undisturbed(folder: &Path, grid: &[String]) -> String {
 }
 
 fn start(out: &Path, grid: &[String], more: &[&str]) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_sim"))
+    command(env!("CARGO_BIN_EXE_sim"))
         .args(["sweep", "-q", "--out", out.to_str().unwrap()])
         .args(grid)
         .args(more)
@@ -167,16 +167,14 @@ fn a_disk_that_is_full() {
     let script = "mount -t tmpfs -o size=$1 none \"$2\" || exit 99; small=$2; keep=$3; shift 3; \
         \"$@\"; code=$?; cp -r \"$small/.\" \"$keep\"; exit $code";
     let in_space = |size: &str, keep: &Path, args: &[String]| {
-        let mut command = Command::new("unshare");
-        command.args(["--map-root-user", "--mount", "sh", "-c", script, "sh", size]).arg(&small).arg(keep);
-        command.args(args).output()
+        let mut unshare = command("unshare");
+        unshare.args(["--map-root-user", "--mount", "sh", "-c", script, "sh", size]).arg(&small).arg(keep);
+        unshare.args(args).output()
     };
     match in_space("1m", folder.path(), &["true".to_string()]) {
         Ok(ran) if ran.status.success() => {}
         _ => {
-            use std::io::Write;
-            let _ = writeln!(std::io::stderr(), "skipped: a_disk_that_is_full (no file system can be mounted here)");
-            return;
+            return impossible("a_disk_that_is_full", "no file system can be mounted here");
         }
     }
     let (mut full, mut done) = (0, 0);

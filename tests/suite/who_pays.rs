@@ -280,6 +280,33 @@ fn fairness_is_that_of_the_users() {
     }
 }
 
+/// Two jobs 68e9 s apart: the error names the rows and a step with which there is a series, and comes before the simulation. A
+/// long job is not known before.
+#[test]
+fn a_series_that_is_too_long_says_which_step_would_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let (log, out) = (folder.path().join("log.swf"), folder.path().join("series.csv"));
+    let series = |second: &str, step: &str| {
+        let record = |start: &str| format!("{start} 2 -1 -1 2 2000000000 -1 1 1 1 1 1 -1 -1 -1\n");
+        let records = record("1 0 0 50") + &record(second);
+        std::fs::write(&log, format!("; MaxProcs: 4\n{records}")).unwrap();
+        let [log, out] = [&log, &out].map(|path| path.to_str().unwrap());
+        sim(&["--trace", log, "--series-out", out, "--series-step", step, "--baseline", "none"])
+    };
+    for (second, step, rows, enough) in [
+        ("2 68000000000 0 50", "1h", "18,888,889", "2h"),
+        ("2 68000000000 0 50", "1s", "68,000,000,000", "2h"),
+        ("2 10 0 30000000", "1s", "30,000,010", "4s"),
+    ] {
+        let ran = series(second, step);
+        let text =
+            format!("the series would have {rows} rows, and 10,000,000 rows are the most: use --series-step {enough},");
+        assert!(ran.code == 2 && ran.err.contains(&text) && !out.exists(), "{}", ran.err);
+    }
+    assert_eq!(series("2 68000000000 0 50", "10000h").code, 0);
+    assert_eq!(std::fs::read_to_string(&out).unwrap().lines().count(), 1 + 1889);
+}
+
 #[test]
 fn a_series_shows_the_jobs_that_wait_and_run() {
     for step in ["1h", "7m", "1d"] {

@@ -1,10 +1,8 @@
 //! Tables, lists and progress bars within the width of the terminal.
 
-use std::process::Command;
-
 use unicode_width::UnicodeWidthStr;
 
-use crate::support::demo_text;
+use crate::support::{command, demo_text};
 
 /// The widths of usual terminals.
 const WIDTHS: [usize; 3] = [80, 100, 160];
@@ -16,7 +14,7 @@ fn printed(args: &[&str], columns: &str) -> String {
 
 /// As [`printed`], of a command that ends with this exit code.
 fn printed_with_code(args: &[&str], columns: &str, code: i32) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_sim")).arg("-q").args(args).env("COLUMNS", columns).output().unwrap();
+    let output = command(env!("CARGO_BIN_EXE_sim")).arg("-q").args(args).env("COLUMNS", columns).output().unwrap();
     assert_eq!(output.status.code(), Some(code), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }

@@ -6,7 +6,7 @@ use crate::cli::failure::UsageError;
 use crate::cli::progress::Progress;
 use crate::engine::RunRecord;
 use crate::experiment::{ReplicationError, SettingRun, Settings};
-use crate::metrics::{Breakdown, GroupBy, Groupings, SeriesStep, SettingRuns};
+use crate::metrics::{Breakdown, GroupBy, Groupings, Series, SeriesStep, SettingRuns};
 use crate::parallel;
 use crate::trace::Workload;
 
@@ -78,6 +78,10 @@ impl Results {
         let copies: Vec<u32> = (1..wanted.replications).collect();
         let cleaned_copy = (!copies.is_empty()).then(|| cleaned.clone());
         let workload = settings.options[0].shape(cleaned)?;
+        if let Some(step) = settings.series_step {
+            let submissions = workload.last_submit() - workload.first_submit();
+            Series::check_length(submissions, step).map_err(UsageError)?;
+        }
         let total = workload.jobs.len() * settings.runs() * wanted.replications as usize;
         let progress = Progress::counting("simulating", "jobs", Some(total), quiet);
         let done = AtomicUsize::new(0);

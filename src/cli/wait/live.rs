@@ -48,6 +48,8 @@ impl History {
 struct Asked {
     snapshot: Snapshot,
     jobs: Vec<LiveJob>,
+    /// The places of the answered jobs in the snapshot.
+    wanted: Vec<usize>,
     /// How many jobs of the log have arrived before.
     arrived: usize,
     title: String,
@@ -181,12 +183,25 @@ pub fn answer_queue(
         place,
         reason,
     };
-    let mut listed = Vec::new();
+    // All tasks of a large array wait, and some of them are listed.
+    let is_listed = |job: &PresentJob| !job.is_inner_task || args.at.as_ref() == Some(&job.name);
+    let (mut listed, mut wanted) = (Vec::new(), Vec::new());
     for (job, submission) in waiting {
-        listed.push(live(job, submission, Some(snapshot.waiting.len()), None));
+        if is_listed(job) {
+            listed.push(live(job, submission, Some(wanted.len()), None));
+            wanted.push(snapshot.waiting.len());
+        }
         snapshot.waiting.push(in_snapshot(submission, 0));
     }
-    listed.extend(held.into_iter().map(|(job, submission, reason)| live(job, submission, None, Some(reason))));
+    let held = held.into_iter().filter(|(job, ..)| is_listed(job));
+    listed.extend(held.map(|(job, submission, reason)| live(job, submission, None, Some(reason))));
+    let unlisted = queue.jobs.iter().filter(|job| !is_listed(job)).count();
+    if unlisted > 0 && asked.is_none() && args.at.is_none() && !quiet {
+        let tasks = counted(unlisted as u64, "task");
+        note(format_args!(
+            "of large arrays only the first and the last task are listed, without {tasks} between them: --at JOB answers for any"
+        ));
+    }
     let in_use: u64 = snapshot.running.iter().map(|job| u64::from(job.submission.procs)).sum();
     if in_use > u64::from(workload.procs) {
         let (in_use, procs) = (counted(in_use, "processor"), counted(workload.procs.into(), "processor"));
@@ -205,21 +220,24 @@ pub fn answer_queue(
             .into());
         };
         (one, what) = (true, format!("job {name}, {}", question_in_words(&found.submission)));
-        listed = vec![found];
+        wanted = found.place.map(|place| wanted[place]).into_iter().collect();
+        listed = vec![LiveJob { place: Some(0), ..found }];
     }
     if let Some(job) = asked {
         let submission = asked_now(job, clock.now, workload)?;
-        let place = Some(snapshot.waiting.len());
+        wanted = vec![snapshot.waiting.len()];
         snapshot.waiting.push(in_snapshot(submission, 0));
-        listed = vec![LiveJob { name: String::new(), submission, expected: None, place, reason: None }];
+        listed = vec![LiveJob { name: String::new(), submission, expected: None, place: Some(0), reason: None }];
     }
     let title = format!("{what}; history: {label}");
     let arrived = workload.jobs.partition_point(|job| job.submission.submit <= clock.now);
-    let asked = Asked { snapshot, jobs: listed, arrived, title, one, actual: None, unix_start: clock.unix_start };
+    let unix_start = clock.unix_start;
+    let asked = Asked { snapshot, jobs: listed, wanted, arrived, title, one, actual: None, unix_start };
     answer(args, &history, &schedule, asked, seed, quiet)
 }
 
-/// Adds the jobs of the queue to those of the log: past jobs found them running or waiting, too.
+/// Adds the jobs of the queue to those of the log: past jobs found them running or waiting, too. A large array is left out but for
+/// its first and its last task, or its tasks would be all of the latest jobs.
 fn add_to_history(history: &mut History, queue: &[(&PresentJob, Submission)], clock: &Clock) {
     let History { workload, starts, is_swf, .. } = history;
     // A log that goes on after the queue has its jobs.
@@ -228,7 +246,7 @@ fn add_to_history(history: &mut History, queue: &[(&PresentJob, Submission)], cl
         false => FxHashSet::default(),
     };
     let is_new = |(job, submission): &&(&PresentJob, Submission)| {
-        !job.name.parse().is_ok_and(|number| known.contains(&(number, submission.submit)))
+        !job.is_inner_task && !job.name.parse().is_ok_and(|number| known.contains(&(number, submission.submit)))
     };
     let open = queue.iter().filter(is_new).filter_map(|(job, submission)| {
         let start = match job.stage {
@@ -264,12 +282,12 @@ pub fn answer_in_log(args: &WaitArgs, mut history: History, seed: u64, quiet: bo
     let schedule = SiteSchedule::new(&history.workload, &history.starts);
     let snapshot = snapshot_at(&schedule, &forward(args), JobId(id as u32))?.expect("the job is in the log");
     let submission = history.workload.jobs[id].submission;
-    let place = Some(snapshot.waiting.len() - 1);
-    let jobs = vec![LiveJob { name, submission, expected: None, place, reason: None }];
+    let wanted = vec![snapshot.waiting.len() - 1];
+    let jobs = vec![LiveJob { name, submission, expected: None, place: Some(0), reason: None }];
     let actual = args.at.as_ref().map(|_| schedule.wait(JobId(id as u32)));
     let title = format!("{what}; history: {}", history.workload.label);
     let unix_start = history.workload.unix_start;
-    let asked = Asked { snapshot, jobs, arrived: id, title, one: true, actual, unix_start };
+    let asked = Asked { snapshot, jobs, wanted, arrived: id, title, one: true, actual, unix_start };
     answer(args, &history, &schedule, asked, seed, quiet)
 }
 
@@ -298,9 +316,9 @@ fn answer(
 ) -> anyhow::Result<()> {
     let forward = forward(args);
     let plan = LivePlan { forward, history: args.history as usize, seed, threads: args.output.threads() };
-    let Asked { snapshot, jobs, arrived, title, one, actual, unix_start } = asked;
+    let Asked { snapshot, jobs, wanted, arrived, title, one, actual, unix_start } = asked;
     let progress = Progress::counting("simulating", "past jobs", None, quiet);
-    let answer = plan.answer(schedule, arrived, &snapshot, &|done, _| progress.set(done))?;
+    let answer = plan.answer(schedule, arrived, (&snapshot, &wanted), &|done, _| progress.set(done))?;
     drop(progress);
     let report = LiveReport {
         title,
@@ -317,14 +335,18 @@ fn answer(
         actual,
         answer: &answer,
     };
-    for weakness in report.weaknesses(plan.forward.recalibrate, args.draws) {
+    if answer.draws < args.draws as usize && !quiet {
+        let (queue, times) = (counted(snapshot.len() as u64, "job"), counted(answer.draws as u64, "time"));
+        note(format_args!("the queue has {queue}: it is simulated {times}, not {}", args.draws));
+    }
+    for weakness in report.weaknesses(plan.forward.recalibrate) {
         warning(weakness);
     }
     let mut rows = report.rows();
     rows.iter_mut().for_each(|row| row.push(("seed", Cell::Count(seed))));
     let how = format!(
         "{} of the queue under {}, {}; seed {seed}",
-        counted(args.draws.into(), "simulation"),
+        counted(answer.draws as u64, "simulation"),
         plan.forward.setting.scheduler,
         if report.recalibrated() > 0 { "recalibrated on the waits of past jobs" } else { "not recalibrated" }
     );

@@ -17,6 +17,9 @@ use crate::trace::read::Skipped;
 /// The most tasks of arrays that become jobs. Slurm allows four million in one array, and a damaged file may say anything.
 const MOST_TASKS: u64 = 1_000_000;
 
+/// Of an array in one row with more tasks than this only the first and the last are listed in answers.
+const MOST_LISTED: u64 = 100;
+
 /// How long after its estimate a record of SWF may still run.
 const OVERDUE: Seconds = DAY;
 
@@ -150,9 +153,10 @@ impl Collector {
         };
         let [user, group, executable, queue, partition] = row.names.map(|name| self.text(name));
         let expected_start = row.start.filter(|_| row.state == State::Pending);
-        let job = |name: String| PresentJob {
+        let job = |name: String, is_inner_task: bool| PresentJob {
             name,
             stage: stage.clone(),
+            is_inner_task,
             submit: row.submit,
             eligible: row.eligible,
             expected_start,
@@ -165,12 +169,14 @@ impl Collector {
             partition: partition.clone(),
         };
         match &row.id {
-            JobId::One(name) => self.jobs.push(job(name.to_string())),
+            JobId::One(name) => self.jobs.push(job(name.to_string(), false)),
             JobId::Array(array, tasks) => {
                 let taken = tasks.count().min(MOST_TASKS - self.tasks);
                 self.tasks += taken;
                 self.report.tasks_left_out += tasks.count() - taken;
-                self.jobs.extend(tasks.numbers().take(taken as usize).map(|task| job(format!("{array}_{task}"))));
+                let is_inner = |at: u64| taken > MOST_LISTED && at > 0 && at + 1 < taken;
+                let numbers = tasks.numbers().take(taken as usize).zip(0..);
+                self.jobs.extend(numbers.map(|(task, at)| job(format!("{array}_{task}"), is_inner(at))));
                 if tasks.cut {
                     self.report.cut_arrays += 1;
                     self.report.first_cut_array.get_or_insert_with(|| array.to_string());

@@ -55,6 +55,9 @@ pub struct PresentJob {
     pub name: String,
     /// Whether it runs, waits or is held.
     pub stage: PresentStage,
+    /// Whether it is a task between the first and the last of an array that the file has in one row, with more than 100 tasks. The
+    /// two are enough for an answer.
+    pub is_inner_task: bool,
     /// When it was submitted: Unix seconds, of SWF seconds of the log.
     pub submit: Time,
     /// Since when nothing but the scheduler holds it, if the file says so.

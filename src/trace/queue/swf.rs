@@ -74,6 +74,7 @@ pub fn read<R: Read>(raw: RawLines<R>, collector: &mut Collector) -> Result<Head
         collector.push(PresentJob {
             name: record.number.to_string(),
             stage,
+            is_inner_task: false,
             submit: record.submit,
             eligible: None,
             expected_start: None,

@@ -26,7 +26,7 @@ pub struct Snapshot {
     pub procs: u32,
     /// In order of their starts.
     pub running: Vec<SnapshotJob>,
-    /// In order of arrival.
+    /// In order of arrival. A job that is submitted after `now` may start only from then on.
     pub waiting: Vec<SnapshotJob>,
 }
 
@@ -135,7 +135,8 @@ impl Snapshot {
     }
 
     fn job(&self, job: &SnapshotJob, runtime: Seconds) -> Job {
-        let submission = Submission { submit: self.now - job.elapsed, ..job.submission };
+        let submit = if job.elapsed > 0 { self.now - job.elapsed } else { job.submission.submit.max(self.now) };
+        let submission = Submission { submit, ..job.submission };
         Job { submission, runtime, recorded_wait: None.into(), record: 0, number: 0 }
     }
 

@@ -5,7 +5,6 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -56,15 +55,47 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts the browser. Without one the test is skipped, and says so.
+    /// Starts the browser, if there is one.
     pub fn find(test: &str) -> Option<Browser> {
         let usual = ["chromium", "chromium-browser", "google-chrome"];
         let program = program(std::env::var_os("SHADOWTIME_BROWSER"), &usual);
         if program.is_none() {
             let why = "there is no browser: install chromium, or name one in SHADOWTIME_BROWSER";
-            let _ = writeln!(std::io::stderr(), "skipped: {test} ({why})");
+            crate::support::missing(test, why);
         }
-        Some(Browser { connection: Connection::start(&program?) })
+        let mut browser = Browser { connection: Connection::start(&program?) };
+        if browser.width_of_text() == 0.0 {
+            crate::support::missing(test, "the browser has no fonts: install fonts-dejavu-core");
+            return None;
+        }
+        Some(browser)
+    }
+
+    /// A new tab: the page and its session.
+    fn tab(&mut self) -> (Value, String) {
+        let target =
+            self.connection.call("", "Target.createTarget", json!({ "url": "about:blank" }))["targetId"].take();
+        let attach = json!({ "targetId": target, "flatten": true });
+        let session = self.connection.call("", "Target.attachToTarget", attach);
+        (target, text_of(&session["sessionId"]))
+    }
+
+    /// The width of a text at 100 pixels, in the font of reports: 0 if there is no font at all.
+    fn width_of_text(&mut self) -> f64 {
+        let width = "const text = document.createElement('span'); text.textContent = 'The quick brown fox 0123456789'; \
+                     text.style = 'font: 100px system-ui, sans-serif; white-space: nowrap'; \
+                     document.body.appendChild(text).offsetWidth";
+        let (target, session) = self.tab();
+        let found = self.connection.call(&session, "Runtime.evaluate", json!({ "expression": width }));
+        self.connection.call("", "Target.closeTarget", json!({ "targetId": target }));
+        self.connection.take_events();
+        found["result"]["value"].as_f64().expect("a width")
+    }
+
+    /// Whether the font of reports is no wider than the widest one in common use, DejaVu Sans: 1710 pixels. Labels of charts
+    /// have no room for more. (Some systems use a font of typewriters if they have no other: 1800 pixels.)
+    pub fn has_usual_font(&mut self) -> bool {
+        self.width_of_text() < 1750.0
     }
 
     /// Opens a page in every way and returns its faults, one sentence each. The pictures go into the folder, if there
@@ -75,14 +106,8 @@ impl Browser {
 
     fn check_looks(&mut self, page: &Path, pictures: Option<&Path>, looks: &[Look]) -> Vec<String> {
         let page = fs::canonicalize(page).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
-        let target = self.connection.call("", "Target.createTarget", json!({ "url": "about:blank" }));
-        let attach = json!({ "targetId": target["targetId"], "flatten": true });
-        let session = self.connection.call("", "Target.attachToTarget", attach);
-        let mut tab = Tab {
-            connection: &mut self.connection,
-            session: session["sessionId"].as_str().expect("a session").to_string(),
-            address: address(&page),
-        };
+        let (target, session) = self.tab();
+        let mut tab = Tab { connection: &mut self.connection, session, address: address(&page) };
         for domain in ["Page", "Runtime", "Log", "Network"] {
             tab.call(&format!("{domain}.enable"), json!({}));
         }
@@ -102,7 +127,7 @@ impl Browser {
                     .expect("the picture is written");
             }
         }
-        self.connection.call("", "Target.closeTarget", json!({ "targetId": target["targetId"] }));
+        self.connection.call("", "Target.closeTarget", json!({ "targetId": target }));
         self.connection.take_events();
         let sentence = |(text, detail, mut names): (String, String, Vec<&str>)| {
             names.dedup();
