@@ -67,10 +67,18 @@ const DEEP_RUNS: [&str; 7] = [
     "easy:scan=saf/estimate",
 ];
 
-/// More cases on a saturated machine, if the log has at most `PLANNED_JOBS` jobs: every waiting job has a reservation, and more
-/// jobs take much longer.
-const PLANNED_RUNS: [&str; 4] =
-    ["conservative/estimate", "conservative/ruh", "conservative/perfect", "easy:reservations=all,queue=saf/estimate"];
+/// More cases on a saturated machine, if the log has at most `PLANNED_JOBS` jobs: every waiting job (with `slurm`: many of them)
+/// has a reservation, and more jobs take much longer.
+const PLANNED_RUNS: [&str; 8] = [
+    "conservative/estimate",
+    "conservative/ruh",
+    "conservative/perfect",
+    "conservative/kin",
+    "easy:reservations=all,queue=saf/estimate",
+    "slurm/estimate",
+    "slurm:order=multifactor,age_weight=1000,size_weight=1000,fairshare_weight=1000/estimate",
+    "slurm:running=prediction/easy++",
+];
 const PLANNED_JOBS: usize = 20_000;
 
 const TEN_TEMPLATES: &str = "(u,n=8,rel);(e,q,rel);(u,e,q,rel);(u,e,q,n=1,rel);(rel);(u,n=1);(q,h=64);\

@@ -65,8 +65,8 @@
 //! - How the reservations of all waiting jobs are kept from pass to pass: `schedule/plan.rs`; which of them stay the same when
 //!   running jobs end: `schedule/check.rs`.
 //! - What Slurm's scheduler does: when its passes come, `schedule/slurm/clock.rs`; how a backfill pass plans a job,
-//!   `schedule/slurm/backfill.rs`; on which processors, `schedule/slurm/processors.rs`; which parameters of a slurm.conf are used,
-//!   `schedule/slurm/conf/`.
+//!   `schedule/slurm/backfill.rs`; in which order, `schedule/slurm/ranking.rs`; on which processors,
+//!   `schedule/slurm/processors.rs`; which parameters of a slurm.conf are used, `schedule/slurm/conf/`.
 //! - How a malleable job chooses its processors: `malleable/strategy.rs` and `malleable/decide.rs`.
 //! - A new way to predict waits: a file in `wait/` and its form in `wait/method.rs`.
 //! - How the present queue is simulated: `wait/forward/snapshot.rs`; from what runtimes are drawn: `wait/forward/draws.rs`; how

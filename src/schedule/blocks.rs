@@ -107,17 +107,27 @@ impl Blocks {
     }
 
     pub fn reserve(&mut self, procs: i64, length: Seconds) -> Time {
+        // None only for a job wider than the machine, which a workload does not contain.
+        let Some((start, first, last)) = self.find(procs, length) else { return Time::MAX };
+        self.take(first, last, start + length, procs);
+        start
+    }
+
+    pub fn earliest(&mut self, procs: i64, length: Seconds) -> Time {
+        self.find(procs, length).map_or(Time::MAX, |(start, ..)| start)
+    }
+
+    /// The earliest start of a reservation, and the first and the last step that it takes processors from.
+    fn find(&mut self, procs: i64, length: Seconds) -> Option<(Time, Position, Position)> {
         let hint = self.hints.earliest(procs, length);
         let mut at = hint.map_or((0, 0), |time| self.position_of(time));
         loop {
-            // None only for a job wider than the machine, which a workload does not contain.
-            let Some(first) = self.next_with(at, procs) else { return Time::MAX };
+            let first = self.next_with(at, procs)?;
             let start = self.steps[self.blocks[first.0].place].from[first.1];
             match self.next_without(first, procs, start + length) {
                 Ok(last) => {
-                    self.take(first, last, start + length, procs);
                     self.hints.add(procs, length, start);
-                    return start;
+                    return Some((start, first, last));
                 }
                 Err(next) => at = next,
             }

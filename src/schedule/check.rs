@@ -58,9 +58,15 @@ impl Check {
         }
     }
 
+    /// The instant from which on running jobs leave as many processors as the plan counts with. None if they do so from now on.
+    pub fn horizon(&self) -> Option<Time> {
+        self.changes.iter().map(|(end, _)| *end).max()
+    }
+
     /// The number of reservations before the first one that would be another. `longest` is a length that none of them exceeds.
+    /// Those that are open begin after now, and not before the horizon.
     pub fn unchanged(&mut self, reserved: &[Reservation], longest: Seconds, view: &View<'_>) -> usize {
-        let Some(horizon) = self.changes.iter().map(|(end, _)| *end).max() else {
+        let Some(horizon) = self.horizon() else {
             // Only a job whose start is past would have another.
             return reserved.iter().position(|job| job.start < view.now).unwrap_or(reserved.len());
         };
@@ -68,7 +74,7 @@ impl Check {
         self.roomless.clear();
         self.profile.reset(view);
         let mut is_same = |job: &Reservation| {
-            let &Reservation { procs, start, length, .. } = job;
+            let &Reservation { procs, start, length, is_open, .. } = job;
             let procs = i64::from(procs);
             if start < horizon {
                 return self.profile.reserve(procs, length) == start;
@@ -79,7 +85,7 @@ impl Check {
                 }
                 self.roomless.add(procs, length);
             }
-            if start < soon {
+            if start < soon && !is_open {
                 self.profile.add(start, start + length, -procs);
             }
             true

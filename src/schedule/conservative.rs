@@ -165,3 +165,42 @@ impl Policy for Conservative {
         self.counting == Counting::Estimate
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::queue::Queue;
+    use crate::schedule::running::{Running, RunningJobs};
+
+    /// A thousand wide jobs wait, then a narrow one that can start. Where the wide jobs begin, one after another, has no effect on
+    /// that.
+    #[test]
+    fn reservations_that_are_far_are_left_open() {
+        let mut policy = Conservative::new(&Rules { reservations: None, ..Rules::default() });
+        let (mut waiting, mut running) = (Queue::default(), RunningJobs::default());
+        running.insert(Running { id: JobId(0), procs: 9, end: 1000 });
+        let wide = |id| Waiting { id: JobId(id), procs: 6, prediction: 100, length: 100 };
+        (1..=1000).for_each(|id| waiting.push(wide(id)));
+        let pass = |policy: &mut Conservative, waiting: &Queue| {
+            let view = View { now: 0, procs: 10, free: 1, waiting, running: &running, only_arrivals: false };
+            let mut starts = Vec::new();
+            policy.pass(&view, &mut starts);
+            starts
+        };
+        assert!(pass(&mut policy, &waiting).is_empty());
+        waiting.push(Waiting { id: JobId(1001), procs: 1, prediction: 50, length: 50 });
+        assert_eq!(pass(&mut policy, &waiting), [JobId(1001)]);
+        waiting.remove(JobId(1001));
+        // A job that changes lets the plan begin anew, and now it is known how long jobs are.
+        policy.on_prediction(&wide(1));
+        running.remove(1000, JobId(0));
+        running.insert(Running { id: JobId(0), procs: 8, end: 1000 });
+        running.insert(Running { id: JobId(1001), procs: 1, end: 50 });
+        waiting.push(Waiting { id: JobId(1002), procs: 1, prediction: 70, length: 70 });
+        let view = View { now: 1, procs: 10, free: 1, waiting: &waiting, running: &running, only_arrivals: false };
+        let mut starts = Vec::new();
+        policy.pass(&view, &mut starts);
+        assert_eq!(starts, [JobId(1002)]);
+        assert!(policy.plan.open_count() > 900, "{}", policy.plan.open_count());
+    }
+}

@@ -1,8 +1,9 @@
 //! The plan of a scheduler that gives every waiting job a reservation: how far into the queue it was made, and which jobs
-//! start when.
+//! start when. Far reservations are left open as long as they have no effect.
 
 use super::arrivals::Arrivals;
 use super::check::Check;
+use super::hints::Roomless;
 use super::limits::Limits;
 use super::order::Rank;
 use super::policy::View;
@@ -84,6 +85,16 @@ pub(super) struct Plan {
     earliest: Time,
     /// A length that no reservation exceeds.
     longest: Seconds,
+    /// The first reservation that is open, and an instant before which none of these begins: `usize::MAX` and `Time::MAX` if
+    /// there is none.
+    first_open: usize,
+    open_from: Time,
+    /// Up to this instant the profile must be exact.
+    near: Time,
+    /// A reservation from this instant on is left open.
+    far: Time,
+    /// The jobs that cannot begin before `far`.
+    roomless: Roomless,
     /// Whether the first job with a reservation has waited so long that it is protected.
     is_protected: bool,
     /// Whether the plan may be kept for the next pass.
@@ -93,13 +104,19 @@ pub(super) struct Plan {
     check: Check,
 }
 
+/// Reservations are left open from this number of lengths of the longest job on.
+const FAR: Seconds = 2;
+
 /// The place of a waiting job in the plan.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reservation {
     pub id: JobId,
     pub procs: u32,
+    /// If it is open, an instant before which it cannot begin.
     pub start: Time,
     pub length: Seconds,
+    /// Whether its start is not known yet. The profile does not have it.
+    pub is_open: bool,
 }
 
 impl Reservation {
@@ -119,6 +136,11 @@ impl Plan {
             ranks: Vec::new(),
             earliest: Time::MAX,
             longest: 0,
+            first_open: usize::MAX,
+            open_from: Time::MAX,
+            near: Time::MAX,
+            far: Time::MAX,
+            roomless: Roomless::default(),
             is_protected: false,
             is_kept: false,
             running: Vec::new(),
@@ -132,6 +154,8 @@ impl Plan {
         self.reserved.clear();
         self.ranks.clear();
         self.earliest = Time::MAX;
+        (self.first_open, self.open_from) = (usize::MAX, Time::MAX);
+        self.look_far(view.now);
         self.longest = 0;
         self.is_protected = false;
         self.is_kept = is_kept;
@@ -139,6 +163,12 @@ impl Plan {
         if is_kept {
             self.running.extend(view.running.iter());
         }
+    }
+
+    /// Decides from which instant on reservations are left open. Few jobs that are placed well before that instant end after it.
+    fn look_far(&mut self, now: Time) {
+        self.far = if self.longest > 0 { now + FAR * self.longest } else { Time::MAX };
+        self.roomless.clear();
     }
 
     /// Goes on with the plan of an earlier pass, as far as a new one would be the same: the jobs whose reserved start has come
@@ -157,6 +187,8 @@ impl Plan {
             return None;
         }
         self.check.compare(&self.running, view);
+        let is_exact_until = self.check.horizon().unwrap_or(view.now).max(view.now + 1);
+        let most = if self.open_from < is_exact_until { most.min(self.first_open) } else { most };
         let kept = match self.check.changes.is_empty() && view.now < self.earliest {
             true => most,
             false => self.check.unchanged(&self.reserved[..most], self.longest, view),
@@ -165,19 +197,23 @@ impl Plan {
         if kept < self.reserved.len() / 2 {
             return None;
         }
-        let is_due = |job: &Reservation| job.start == view.now;
+        let is_due = |job: &Reservation| job.start == view.now && !job.is_open;
         let any_is_due = view.now >= self.earliest && self.reserved[..kept].iter().any(is_due);
         // The jobs before the first reservation count in another way, and the first reservation decides on the protection.
         if any_is_due && (self.counting == Counting::Estimate || self.protect.is_some()) {
             return None;
         }
         self.profile.advance(view.now);
-        for job in &self.reserved[kept..] {
+        for job in self.reserved[kept..].iter().filter(|job| !job.is_open) {
             self.profile.add(job.start, job.end(), i64::from(job.procs));
         }
         self.check.changes.iter().for_each(|&(end, procs)| self.profile.add(view.now, end, procs));
         self.reserved.truncate(kept);
         self.ranks.truncate(kept);
+        if kept <= self.first_open {
+            (self.first_open, self.open_from) = (usize::MAX, Time::MAX);
+        }
+        self.look_far(view.now);
         self.running.clear();
         self.running.extend(view.running.iter());
         let reached = self.ranks.last().copied();
@@ -192,11 +228,12 @@ impl Plan {
     fn start_due(&mut self, now: Time, starts: &mut Vec<JobId>) {
         let mut stays = self.reserved.iter().map(|job| job.start != now);
         self.ranks.retain(|_| stays.next() == Some(true));
-        for &Reservation { id, procs, start, length } in self.reserved.iter().filter(|job| job.start == now) {
+        for &Reservation { id, procs, start, length, .. } in self.reserved.iter().filter(|job| job.start == now) {
             starts.push(id);
             insert(&mut self.running, Running { id, procs, end: start + length });
         }
         self.reserved.retain(|job| job.start != now);
+        self.first_open = self.reserved.iter().position(|job| job.is_open).unwrap_or(usize::MAX);
         self.earliest = self.reserved.iter().map(|job| job.start).min().unwrap_or(Time::MAX);
     }
 
@@ -208,6 +245,15 @@ impl Plan {
             let fitted = |id, length| fitted_length(self.is_protected, arrivals, id, length);
             // Limits only get tighter. So no job before this one can start now.
             let Some(fitting) = rest.first_fitting(&self.limits, fitted) else { return };
+            self.near = view.now + fitting.length;
+            if self.near > self.open_from {
+                self.close();
+                continue;
+            }
+            if self.near > self.far {
+                self.far = Time::MAX;
+                self.roomless.clear();
+            }
             while let Some((rank, job)) = rest.next() {
                 let start = self.place(rank, &job, view, arrivals, starts);
                 let is_near = start < view.now + fitting.length;
@@ -232,7 +278,8 @@ impl Plan {
             false => fitted_length(self.is_protected, arrivals, job.id, job.length),
         };
         let &Waiting { id, procs, .. } = job;
-        let start = self.profile.reserve(i64::from(procs), length);
+        let open_from = self.leave_open(i64::from(procs), length);
+        let start = open_from.unwrap_or_else(|| self.profile.reserve(i64::from(procs), length));
         if start == view.now {
             starts.push(id);
             if self.is_kept {
@@ -243,11 +290,57 @@ impl Plan {
         if self.reserved.is_empty() {
             self.is_protected = arrivals.has_waited(id, self.protect, view.now);
         }
-        self.reserved.push(Reservation { id, procs, start, length });
+        if let Some(from) = open_from {
+            self.first_open = self.first_open.min(self.reserved.len());
+            self.open_from = self.open_from.min(from);
+        }
+        self.reserved.push(Reservation { id, procs, start, length, is_open: open_from.is_some() });
         self.ranks.push(rank);
         self.earliest = self.earliest.min(start);
         self.longest = self.longest.max(length);
         start
+    }
+
+    /// Whether the reservation of the next job is left open: an instant before which it cannot begin, or None if the profile is
+    /// exact wherever it matters for the job.
+    ///
+    /// The profile without the open reservations has more processors free than it should have, from `open_from` on. So a job that
+    /// ends before that has its true place. Any other has it there or later, which is known well enough unless that is near.
+    fn leave_open(&mut self, procs: i64, length: Seconds) -> Option<Time> {
+        if !self.is_kept || self.reserved.is_empty() {
+            return None;
+        }
+        if self.roomless.contains(procs, length) {
+            return Some(self.far);
+        }
+        let start = self.profile.earliest(procs, length);
+        if start >= self.far {
+            self.roomless.add(procs, length);
+            return Some(self.far);
+        }
+        if start.saturating_add(length) <= self.open_from {
+            return None;
+        }
+        if start < self.near {
+            self.close();
+            return None;
+        }
+        Some(start)
+    }
+
+    /// Finds the true starts of all open reservations. The jobs after them that have a place all end before `open_from`, so they
+    /// are not in the way.
+    fn close(&mut self) {
+        let open = self.reserved.iter_mut().skip(self.first_open).filter(|job| job.is_open);
+        for job in open {
+            (job.start, job.is_open) = (self.profile.reserve(i64::from(job.procs), job.length), false);
+        }
+        (self.first_open, self.open_from) = (usize::MAX, Time::MAX);
+    }
+
+    #[cfg(test)]
+    pub fn open_count(&self) -> usize {
+        self.reserved.iter().filter(|job| job.is_open).count()
     }
 
     /// The starts reserved for these jobs, which are the first of the queue. See [`super::Policy::reservations`]. The plan must

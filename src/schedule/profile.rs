@@ -74,6 +74,14 @@ impl Profile {
         start
     }
 
+    /// The instant at which [`Profile::reserve`] would begin.
+    pub fn earliest(&mut self, procs: i64, length: Seconds) -> Time {
+        if self.are_many {
+            return self.blocks.earliest(procs, length);
+        }
+        self.place(procs, length).map_or(Time::MAX, |(first, _)| self.steps[first].from)
+    }
+
     /// The first of the steps during which a reservation finds room, and the first step after its end.
     fn place(&self, procs: i64, length: Seconds) -> Option<(usize, usize)> {
         let (mut first, mut at) = (0, 0);

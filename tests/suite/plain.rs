@@ -528,6 +528,7 @@ fn a_kept_plan_equals_new_ones_with_thousands_of_waiting_jobs() {
     for (queue, by_estimate, predictor) in [
         ("fcfs", false, "estimate"),
         ("fcfs", false, "ruh:propagate=on"),
+        ("fcfs", false, "kin"),
         ("fcfs", true, "easy++"),
         ("saf", false, "ruh"),
         ("fcfs", false, "perfect"),

@@ -130,10 +130,11 @@ impl<'a, P: Processors> Backfill<'a, P> {
             }
             if start <= self.now {
                 let end = self.now + limit;
-                self.releases.start(Release { id, end, procs, share: opening.share.clone() });
+                let share = self.releases.share(opening.ended, procs, &self.allowed);
+                self.releases.start(Release { id, end, procs, share: share.clone() });
                 self.revisit = self.revisit.min(end);
                 self.space.falls(self.now, self.releases.idle(), &mut self.falls);
-                return Plan::Start(opening.share);
+                return Plan::Start(share);
             }
             if let Some(later) = later.filter(|&later| start > later) {
                 from = later;
@@ -144,15 +145,16 @@ impl<'a, P: Processors> Backfill<'a, P> {
                 return Plan::Nothing;
             }
             let (begin, end) = (self.space.round_down(start), self.space.round_down(start + limit));
-            if !self.space.is_free(begin, end, &opening.share) {
+            let share = self.releases.share(opening.ended, procs, &self.allowed);
+            if !self.space.is_free(begin, end, &share) {
                 from = start;
                 continue;
             }
             if end >= self.space.end() {
                 self.look_again(end);
             }
-            self.space.reserve(begin, end, &opening.share);
-            if self.releases.idle().meets(&opening.share) {
+            self.space.reserve(begin, end, &share);
+            if self.releases.idle().meets(&share) {
                 self.space.falls(self.now, self.releases.idle(), &mut self.falls);
             }
             return Plan::Reserved(start);

@@ -3,14 +3,26 @@
 use super::processors::Run;
 
 /// A set of processors, one bit each.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Bits {
     words: Vec<u64>,
+}
+
+impl Clone for Bits {
+    fn clone(&self) -> Bits {
+        Bits { words: self.words.clone() }
+    }
+
+    /// Uses the memory again.
+    fn clone_from(&mut self, other: &Bits) {
+        self.words.clone_from(&other.words);
+    }
 }
 
 const BITS: u32 = u64::BITS;
 
 /// The words that a run lies in, each with the bits of the run in it.
+#[inline]
 fn words(run: Run) -> impl Iterator<Item = (usize, u64)> {
     let end = run.first + run.length;
     (run.first / BITS..end.div_ceil(BITS)).map(move |word| {
@@ -20,6 +32,7 @@ fn words(run: Run) -> impl Iterator<Item = (usize, u64)> {
     })
 }
 
+#[inline]
 fn words_of(share: &[Run]) -> impl Iterator<Item = (usize, u64)> {
     share.iter().flat_map(|run| words(*run))
 }

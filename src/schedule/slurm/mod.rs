@@ -13,6 +13,7 @@ mod clock;
 pub mod conf;
 mod priority;
 mod processors;
+mod ranking;
 mod releases;
 mod runs;
 mod settings;
@@ -37,6 +38,7 @@ use backfill::{Backfill, Candidate, Plan};
 use clock::{BackfillClock, MainClock, rest};
 use priority::Priorities;
 use processors::{Numbered, Pooled, Processors};
+use ranking::Ranking;
 use releases::{Release, Releases};
 use settings::Settings;
 use space::Space;
@@ -50,6 +52,9 @@ pub(super) fn build(spec: &Spec, log: &LogFacts<'_>) -> Box<dyn Policy> {
         false => Box::new(Slurm::<Numbered>::new(Settings::of(spec), log)),
     }
 }
+
+/// A main pass lines up this many jobs first, and then more and more: it often stops at the first one.
+const FIRST_PORTION: usize = 8;
 
 /// Slurm's limits are whole minutes.
 fn in_whole_minutes(estimate: Seconds) -> Seconds {
@@ -65,6 +70,8 @@ struct Slurm<P: Processors> {
     machine: Option<Machine<P>>,
     /// None if the queue is in order of arrival.
     priorities: Option<Priorities>,
+    /// The waiting jobs in the order of their priorities. Empty without them.
+    ranking: Ranking,
     submissions: ById<Submission>,
     main: MainClock,
     backfill: BackfillClock,
@@ -81,10 +88,8 @@ struct Slurm<P: Processors> {
     revisit: Time,
     /// The last backfill pass that was not skipped.
     last_backfill: Option<Time>,
-    /// Scratch: the waiting jobs in the order of the queue.
-    queue: Vec<Waiting>,
-    /// Scratch: the jobs that a backfill pass looks at.
-    candidates: Vec<Candidate>,
+    /// Scratch: the jobs that a pass looks at, in the order of the queue.
+    queue: Vec<Candidate>,
 }
 
 /// The processors and what runs on them.
@@ -101,6 +106,7 @@ impl<P: Processors> Slurm<P> {
             unix_start: 0,
             machine: None,
             priorities: settings.weights.clone().map(|weights| Priorities::new(weights, &log.accounts())),
+            ranking: Ranking::default(),
             submissions: ById::default(),
             main: MainClock::new(settings.main_delay, settings.main_interval),
             backfill: BackfillClock::new(settings.interval),
@@ -112,57 +118,63 @@ impl<P: Processors> Slurm<P> {
             revisit: Time::MAX,
             last_backfill: None,
             queue: Vec::new(),
-            candidates: Vec::new(),
             settings,
-        }
-    }
-
-    /// How long a waiting job may run.
-    fn limit(&self, job: &Waiting) -> Seconds {
-        match self.settings.counting {
-            Counting::Estimate => in_whole_minutes(self.submissions.get(job.id).estimate),
-            Counting::Prediction => job.length,
         }
     }
 
     /// Puts the first `most` waiting jobs into `queue`, in the order of the queue. Jobs of `starts` do not wait any more.
     fn line_up(&mut self, view: &View<'_>, starts: &[JobId], most: usize) {
-        self.queue.clear();
-        // Few jobs start at one instant, so the list is short.
-        let waiting = view.waiting.iter().filter(|job| !starts.contains(&job.id)).copied();
+        let Slurm { settings, submissions, queue, ranking, .. } = self;
+        let candidate = |id: JobId, length: &dyn Fn() -> Seconds| {
+            let job = submissions.get(id);
+            let limit = match settings.counting {
+                Counting::Estimate => in_whole_minutes(job.estimate),
+                Counting::Prediction => length(),
+            };
+            Candidate { id, procs: job.procs, limit }
+        };
+        queue.clear();
         let Some(priorities) = &mut self.priorities else {
-            self.queue.extend(waiting.take(most));
+            // Few jobs start at one instant, so the list is short.
+            let waiting = view.waiting.iter().filter(|job| !starts.contains(&job.id));
+            queue.extend(waiting.take(most).map(|job| candidate(job.id, &|| job.length)));
             return;
         };
         priorities.count_until(view.now);
-        let of = |job: &Waiting| priorities.of(self.submissions.get(job.id), view.procs, view.now);
-        let mut ranked: Vec<(f64, Waiting)> = waiting.map(|job| (of(&job), job)).collect();
-        let is_before = |a: &(f64, Waiting), b: &(f64, Waiting)| b.0.total_cmp(&a.0).then(a.1.id.cmp(&b.1.id));
-        if most < ranked.len() {
-            ranked.select_nth_unstable_by(most, is_before);
-            ranked.truncate(most);
-        }
-        ranked.sort_unstable_by(is_before);
-        self.queue.extend(ranked.into_iter().map(|(_, job)| job));
+        let first = ranking.first(most, priorities, view.procs, view.now).iter();
+        let length = |id| view.waiting.get(id).map_or(1, |job| job.length);
+        queue.extend(first.map(|job| candidate(job.id, &|| length(job.id))));
     }
 
     /// Jobs start in the order of the queue, until one does not fit.
     fn main_pass(&mut self, view: &View<'_>, depth: usize, starts: &mut Vec<JobId>) {
-        self.line_up(view, starts, depth);
-        self.is_cut_off = self.queue.len() == depth;
-        let queue = std::mem::take(&mut self.queue);
-        for job in &queue {
-            let end = view.now + self.unix_start + self.limit(job);
-            let Machine { releases, .. } = self.machine.as_mut().expect("a pass needs a machine");
-            if job.procs > releases.idle_count() {
-                self.is_cut_off = false;
-                break;
+        self.is_cut_off = false;
+        let (mut left, mut portion) = (depth, FIRST_PORTION);
+        while left > 0 {
+            let most = portion.min(left);
+            self.line_up(view, starts, most);
+            let queue = std::mem::take(&mut self.queue);
+            let has_stopped = !queue.iter().all(|job| self.start_if_fits(job, view.now, starts)) || queue.len() < most;
+            self.queue = queue;
+            if has_stopped {
+                return;
             }
-            let share = releases.idle().choose(job.procs);
-            releases.start(Release { id: job.id, end, procs: job.procs, share });
-            self.start(job.id, view.now, starts);
+            (left, portion) = (left - most, portion.saturating_mul(4));
         }
-        self.queue = queue;
+        self.is_cut_off = true;
+    }
+
+    /// Starts a job if enough processors are idle. Returns whether that is so.
+    fn start_if_fits(&mut self, job: &Candidate, now: Time, starts: &mut Vec<JobId>) -> bool {
+        let &Candidate { id, procs, limit } = job;
+        let Machine { releases, .. } = self.machine.as_mut().expect("a pass needs a machine");
+        if procs > releases.idle_count() {
+            return false;
+        }
+        let share = releases.idle().choose(procs);
+        releases.start(Release { id, end: now + self.unix_start + limit, procs, share });
+        self.start(id, now, starts);
+        true
     }
 
     fn start(&mut self, id: JobId, now: Time, starts: &mut Vec<JobId>) {
@@ -171,44 +183,51 @@ impl<P: Processors> Slurm<P> {
         let job = *self.submissions.get(id);
         if let Some(priorities) = &mut self.priorities {
             priorities.on_start(id, &job, now);
+            self.ranking.remove(id);
         }
     }
 
-    /// Puts the jobs that a backfill pass looks at into `candidates`.
+    /// Puts the jobs that a backfill pass looks at into `queue`.
     fn list_candidates(&mut self, view: &View<'_>, starts: &[JobId]) {
         let Settings { depth, depth_per_user, .. } = self.settings;
-        let is_limited = depth_per_user < usize::MAX;
-        self.line_up(view, starts, if is_limited { usize::MAX } else { depth });
-        let mut per_user: BTreeMap<i32, usize> = BTreeMap::new();
-        self.candidates.clear();
-        for job in &self.queue {
-            if is_limited {
+        let mut portion = depth;
+        loop {
+            self.line_up(view, starts, portion);
+            if depth_per_user == usize::MAX {
+                return;
+            }
+            let is_all = self.queue.len() < portion;
+            let mut per_user: BTreeMap<i32, usize> = BTreeMap::new();
+            self.queue.retain(|job| {
                 let count = per_user.entry(self.submissions.get(job.id).user).or_default();
                 *count += 1;
-                if *count > depth_per_user {
-                    continue;
-                }
+                *count <= depth_per_user
+            });
+            self.queue.truncate(depth);
+            if is_all || self.queue.len() == depth {
+                return;
             }
-            if self.candidates.len() == depth {
-                break;
-            }
-            self.candidates.push(Candidate { id: job.id, procs: job.procs, limit: self.limit(job) });
+            portion = portion.saturating_mul(4);
         }
     }
 
     fn backfill_pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        self.list_candidates(view, starts);
         self.revisit = Time::MAX;
-        let Machine { releases, space } = self.machine.as_mut().expect("a pass needs a machine");
-        // Priorities change with time, and with them the order of the queue.
-        let is_narrow = |job: &Waiting| job.procs <= releases.idle_count();
-        if self.priorities.is_some() && view.waiting.iter().any(is_narrow) {
+        let idle = self.machine.as_ref().map_or(0, |machine| machine.releases.idle_count());
+        if view.waiting.iter().all(|job| job.procs > idle) {
+            // No job fits the idle processors. Only an event can change that.
+            return;
+        }
+        if self.priorities.is_some() {
+            // Priorities change with time, and with them the order of the queue.
             self.revisit = view.now;
         }
+        self.list_candidates(view, starts);
+        let Machine { releases, space } = self.machine.as_mut().expect("a pass needs a machine");
         let Settings { window, grouping, .. } = self.settings;
         let mut pass = Backfill::new(view.now + self.unix_start, window, grouping, releases, space);
         let mut started = Vec::new();
-        pass.start_jobs(&self.candidates, |job| started.push(job.id));
+        pass.start_jobs(&self.queue, |job| started.push(job.id));
         if pass.revisit() < Time::MAX {
             self.revisit = self.revisit.min(pass.revisit() - self.unix_start);
         }
@@ -282,7 +301,7 @@ where
         let Settings { window, grouping, .. } = self.settings;
         let Machine { releases, space } = &mut machine;
         let mut pass = Backfill::new(view.now + self.unix_start, window, grouping, releases, space);
-        for job in self.candidates.iter().take(most) {
+        for job in self.queue.iter().take(most) {
             if let Plan::Reserved(start) = pass.plan(job) {
                 reserved.push((job.id, start - self.unix_start));
             }
@@ -298,6 +317,7 @@ where
         self.submissions.push(id, *job);
         if let Some(priorities) = &mut self.priorities {
             priorities.on_arrival(job);
+            self.ranking.on_arrival(id, job);
         }
     }
 
@@ -311,8 +331,9 @@ where
         }
     }
 
-    fn on_cancellation(&mut self, _job: &Waiting) {
+    fn on_cancellation(&mut self, job: &Waiting) {
         self.has_event = true;
+        self.ranking.remove(job.id);
     }
 
     fn wakes_at(&self) -> Option<Time> {

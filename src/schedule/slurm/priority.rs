@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use rustc_hash::FxHashMap;
+
 use super::shares;
 use crate::job::{JobId, Submission};
 use crate::schedule::Accounts;
@@ -68,6 +70,10 @@ struct Usage {
 pub(super) struct Priorities {
     weights: Weights,
     usage: BTreeMap<i32, Usage>,
+    /// How often usage or shares have changed.
+    changes: u64,
+    /// What fair share adds to the priorities of somebody's jobs, and after how many changes that was computed.
+    fair: FxHashMap<i32, (u64, f64)>,
     /// By the id of a running job: its owner and its processors.
     running: BTreeMap<JobId, (i32, u32)>,
     /// The sum of `past` of all.
@@ -90,8 +96,17 @@ impl Priorities {
         let owners = if weights.by_group { &accounts.groups } else { &accounts.users };
         let usage = |number: i64| Usage { given: weights.share(number), ..Usage::default() };
         let usage = owners.iter().map(|(&owner, &number)| (owner, usage(number))).collect();
-        let mut priorities =
-            Priorities { weights, usage, running: BTreeMap::new(), total: 0.0, scale: 1.0, updated: None, counted: 0 };
+        let mut priorities = Priorities {
+            weights,
+            usage,
+            changes: 0,
+            fair: FxHashMap::default(),
+            running: BTreeMap::new(),
+            total: 0.0,
+            scale: 1.0,
+            updated: None,
+            counted: 0,
+        };
         priorities.share_out();
         priorities
     }
@@ -104,6 +119,18 @@ impl Priorities {
             false => shares.values().sum(),
         };
         self.usage.values_mut().for_each(|usage| usage.share = usage.given / all);
+        self.changes += 1;
+    }
+
+    /// What fair share adds to the priorities of somebody's jobs.
+    fn fair(&self, owner: i32) -> f64 {
+        let usage = self.usage.get(&owner).copied().unwrap_or_default();
+        let used = if self.total > 0.0 { usage.past / self.total } else { 0.0 };
+        let factor = match usage.share {
+            0.0 => 0.0,
+            share => libm::exp2(-used / share),
+        };
+        self.weights.fair_share * factor
     }
 
     pub fn on_arrival(&mut self, job: &Submission) {
@@ -121,6 +148,7 @@ impl Priorities {
 
     pub fn on_start(&mut self, id: JobId, job: &Submission, now: Time) {
         self.count_until(now);
+        self.add_recent(now);
         let owner = self.weights.owner(job);
         self.running.insert(id, (owner, job.procs));
         self.usage.entry(owner).or_default().procs += f64::from(job.procs);
@@ -128,32 +156,40 @@ impl Priorities {
 
     pub fn on_end(&mut self, id: JobId, now: Time) {
         self.count_until(now);
+        self.add_recent(now);
         if let Some((owner, procs)) = self.running.remove(&id) {
             self.usage.entry(owner).or_default().procs -= f64::from(procs);
         }
     }
 
-    /// Counts what running jobs use up to `now`, with all updates until then. Must be called before [`Priorities::of`].
+    /// Makes all updates of the usage up to `now`. Must be called before [`Priorities::at`].
     pub fn count_until(&mut self, now: Time) {
         let Some(mut updated) = self.updated else { return };
+        let is_due = now - updated >= Self::PERIOD;
+        let growth = libm::exp2(Self::PERIOD as f64 / self.weights.halflife);
+        // After an update without running jobs the next ones add nothing. There are many of them if a log has a gap of years.
+        let mut is_idle = false;
         while now - updated >= Self::PERIOD {
             updated += Self::PERIOD;
-            self.add_recent(updated);
-            self.scale *= libm::exp2(Self::PERIOD as f64 / self.weights.halflife);
+            self.scale *= growth;
             let scale = self.scale;
-            self.total = 0.0;
-            for usage in self.usage.values_mut() {
-                usage.past += usage.recent * scale;
-                usage.recent = 0.0;
-                self.total += usage.past;
+            if !is_idle {
+                self.add_recent(updated);
+                self.total = 0.0;
+                for usage in self.usage.values_mut() {
+                    usage.past += usage.recent * scale;
+                    usage.recent = 0.0;
+                    self.total += usage.past;
+                }
+                is_idle = self.running.is_empty();
             }
             if scale > Self::LARGEST_SCALE {
                 self.usage.values_mut().for_each(|usage| usage.past /= scale);
-                (self.total, self.scale) = (self.total / scale, 1.0);
+                (self.total, self.scale, is_idle) = (self.total / scale, 1.0, false);
             }
         }
         self.updated = Some(updated);
-        self.add_recent(now);
+        self.changes += u64::from(is_due && self.weights.fair_share > 0.0);
     }
 
     fn add_recent(&mut self, now: Time) {
@@ -166,22 +202,63 @@ impl Priorities {
 
     /// The priority of a waiting job on a machine of `procs` processors, in millionths. The largest comes first. Users with equal
     /// usage have equal priorities: without rounding they would differ in the last digits of their sums.
+    #[cfg(test)]
     pub fn of(&self, job: &Submission, procs: u32, now: Time) -> f64 {
-        (self.exactly(job, procs, now) * 1e6).round()
+        self.at(now, &self.parts(job, procs))
     }
 
-    fn exactly(&self, job: &Submission, procs: u32, now: Time) -> f64 {
-        let Weights { age, max_age, size, fair_share, .. } = self.weights;
-        let aged = ((now - job.submit) as f64 / max_age).clamp(0.0, 1.0);
-        let sized = f64::from(job.procs) / f64::from(procs);
-        let usage = self.usage.get(&self.weights.owner(job)).copied().unwrap_or_default();
-        let used = if self.total > 0.0 { usage.past / self.total } else { 0.0 };
-        let fair = match usage.share {
-            0.0 => 0.0,
-            share => libm::exp2(-used / share),
-        };
-        age * aged + size * sized + fair_share * fair
+    /// The same from the parts of the priority.
+    pub fn at(&self, now: Time, parts: &Parts) -> f64 {
+        (self.exactly(now, parts) * 1e6).round()
     }
+
+    fn exactly(&self, now: Time, parts: &Parts) -> f64 {
+        let aged = ((now - parts.submit) as f64 / self.weights.max_age).clamp(0.0, 1.0);
+        self.weights.age * aged + parts.sized + parts.fair
+    }
+
+    pub fn parts(&self, job: &Submission, procs: u32) -> Parts {
+        let owner = self.weights.owner(job);
+        let sized = self.weights.size * (f64::from(job.procs) / f64::from(procs));
+        Parts { submit: job.submit, owner, sized, fair: self.fair(owner) }
+    }
+
+    /// Sets the part that depends on usage. That of one owner is computed once after each change.
+    pub fn renew(&mut self, parts: &mut Parts) {
+        let changes = self.changes;
+        parts.fair = match self.fair.get(&parts.owner) {
+            Some(&(then, fair)) if then == changes => fair,
+            _ => {
+                let fair = self.fair(parts.owner);
+                self.fair.insert(parts.owner, (changes, fair));
+                fair
+            }
+        };
+    }
+
+    /// Changes if a part of any job that depends on usage changes.
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// A bound of how much the priority of a job grows in this time, if its parts stay the same. It is never less than before.
+    pub fn largest_rise(&self, seconds: Seconds) -> f64 {
+        let Weights { age, max_age, size, fair_share, .. } = self.weights;
+        // The result is rounded, and floating point is not exact.
+        let inexact = 2.0 + (age + size + fair_share) * 1e6 * 1e-12;
+        age * (seconds as f64 / max_age) * 1e6 + inexact
+    }
+}
+
+/// What the priority of a job is made of, besides its wait.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parts {
+    submit: Time,
+    owner: i32,
+    /// What its size adds.
+    sized: f64,
+    /// What fair share adds.
+    fair: f64,
 }
 
 #[cfg(test)]
@@ -199,12 +276,17 @@ mod tests {
         Submission { user, ..Submission::new(submit, procs, 60) }
     }
 
+    /// On a machine of 8 processors.
+    fn exactly(priorities: &Priorities, job: &Submission, now: Time) -> f64 {
+        priorities.exactly(now, &priorities.parts(job, 8))
+    }
+
     #[test]
     fn age_and_size_are_shares_of_their_largest_values() {
         let priorities = priorities("age_weight=1000,max_age=100s,size_weight=10", &[1]);
-        assert_eq!(priorities.exactly(&by(1, 50, 4), 8, 50), 5.0);
-        assert_eq!(priorities.exactly(&by(1, 50, 4), 8, 75), 255.0);
-        assert_eq!(priorities.exactly(&by(1, 50, 8), 8, 500), 1010.0);
+        assert_eq!(exactly(&priorities, &by(1, 50, 4), 50), 5.0);
+        assert_eq!(exactly(&priorities, &by(1, 50, 4), 75), 255.0);
+        assert_eq!(exactly(&priorities, &by(1, 50, 8), 500), 1010.0);
     }
 
     /// Two users with equal shares. User 1 runs on 2 processors for 300 seconds, user 2 on 1 for 600 seconds; usage halves
@@ -215,7 +297,7 @@ mod tests {
         priorities.on_arrival(&by(1, 0, 2));
         priorities.on_start(JobId(0), &by(1, 0, 2), 0);
         priorities.on_start(JobId(1), &by(2, 0, 1), 0);
-        let both = |priorities: &Priorities| [1, 2].map(|user| priorities.exactly(&by(user, 0, 1), 8, 0));
+        let both = |priorities: &Priorities| [1, 2].map(|user| exactly(priorities, &by(user, 0, 1), 0));
         assert_eq!(both(&priorities), [1000.0, 1000.0]);
         // Usage is brought up to date every 5 minutes only.
         priorities.count_until(299);
@@ -238,7 +320,7 @@ mod tests {
         priorities.on_start(JobId(0), &by(1, 0, 1), 0);
         priorities.on_start(JobId(1), &by(2, 0, 1), 0);
         priorities.count_until(300);
-        let of = |user| priorities.exactly(&by(user, 0, 1), 8, 300);
+        let of = |user| exactly(&priorities, &by(user, 0, 1), 300);
         // Both used a half; the shares are 3/4 and 1/4.
         assert!((of(1) - 1000.0 * (-2.0f64 / 3.0).exp2()).abs() < 1e-9);
         assert!((of(2) - 1000.0 * (-2.0f64).exp2()).abs() < 1e-9);

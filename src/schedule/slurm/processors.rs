@@ -49,12 +49,29 @@ pub(super) struct Run {
 }
 
 /// Processors in the order of their numbers. All sets of one machine are of the same kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) enum Numbered {
     /// Of an ordinary machine.
     Few(Bits),
     /// Of a very large machine.
     Many(Runs),
+}
+
+impl Clone for Numbered {
+    fn clone(&self) -> Numbered {
+        match self {
+            Numbered::Few(set) => Numbered::Few(set.clone()),
+            Numbered::Many(set) => Numbered::Many(set.clone()),
+        }
+    }
+
+    /// Uses the memory again.
+    fn clone_from(&mut self, other: &Numbered) {
+        match (self, other) {
+            (Numbered::Few(set), Numbered::Few(other)) => set.clone_from(other),
+            (set, other) => *set = other.clone(),
+        }
+    }
 }
 
 impl Numbered {

@@ -1,6 +1,6 @@
 //! When running jobs release their processors, by their limits.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::processors::Processors;
 use crate::job::JobId;
@@ -26,45 +26,55 @@ pub(super) struct Grouping {
     pub kill_wait: Seconds,
 }
 
-/// The start of a job, and the processors that it then gets.
-#[derive(Clone, Debug)]
-pub(super) struct Opening<S> {
+/// The start of a job.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Opening {
     pub start: Time,
-    pub share: S,
+    /// How many running jobs must have ended then. [`Releases::share`] is what the job then gets.
+    pub ended: usize,
     /// Whether the start depends on the end of a job that has outlived its limit. Such an end is a guess that changes with
     /// time.
     pub is_guess: bool,
 }
+
+/// The first group reaches this number of seconds beyond the next multiple of it after the first end.
+const FIRST_GROUP: Seconds = 30;
 
 /// The running jobs in order of planned end.
 #[derive(Clone, Debug)]
 pub(super) struct Releases<P: Processors> {
     jobs: Vec<Release<P::Share>>,
     /// Where to find a job: its planned end.
-    ends: HashMap<JobId, Time>,
+    ends: FxHashMap<JobId, Time>,
     idle: P,
     /// The number of processors in `idle`.
     idle_count: u32,
     /// The number of processors that are idle after the first 0, 1, 2, ... jobs have ended. Empty if the jobs have changed.
     totals: Vec<u32>,
-    /// The idle processors after each [`Releases::LANDMARK`] more jobs have ended, to begin with.
+    /// The idle processors after every `spacing` more jobs have ended, to begin with. There may be old ones behind.
     landmarks: Vec<P>,
+    spacing: usize,
+    /// Scratch: the idle processors after some jobs have ended.
+    idle_then: P,
 }
 
 impl<P: Processors> Releases<P> {
-    /// The first group reaches this number of seconds beyond the next multiple of it after the first end.
-    const FIRST_GROUP: Seconds = 30;
-    const LANDMARK: usize = 64;
+    /// From one landmark to the next there are at most this many jobs. There are fewer on a smaller machine, of which the sets
+    /// are smaller.
+    const LARGEST_SPACING: u32 = 64;
+    const PROCS_PER_SPACING: u32 = 256;
 
     /// An idle machine of `procs` processors.
     pub fn new(procs: u32) -> Self {
         Releases {
             jobs: Vec::new(),
-            ends: HashMap::new(),
+            ends: FxHashMap::default(),
             idle: P::all(procs),
             idle_count: procs,
             totals: Vec::new(),
             landmarks: Vec::new(),
+            spacing: (procs / Self::PROCS_PER_SPACING).clamp(1, Self::LARGEST_SPACING) as usize,
+            idle_then: P::all(procs),
         }
     }
 
@@ -127,38 +137,51 @@ impl<P: Processors> Releases<P> {
     /// When a job of `procs` processors can start on `allowed` ones, if nothing else starts: now, or when a group of running
     /// jobs has ended. Slurm does not look at each end alone: jobs are released in groups that become longer and longer, and
     /// the job starts at the last end of the first group that suffices. None if they never suffice.
-    pub fn opening(&mut self, procs: u32, allowed: &P, now: Time, grouping: Grouping) -> Option<Opening<P::Share>> {
-        let mut idle = self.idle.clone();
-        if idle.common(allowed) >= procs {
-            idle.keep(allowed);
-            return Some(Opening { start: now, share: idle.choose(procs), is_guess: false });
+    ///
+    /// The groups before that one are not made: `plain_opening` in the tests makes them all and finds the same.
+    pub fn opening(&mut self, procs: u32, allowed: &P, now: Time, grouping: Grouping) -> Option<Opening> {
+        if self.idle.common(allowed) >= procs {
+            return Some(Opening { start: now, ended: 0, is_guess: false });
         }
         self.build_landmarks();
-        let first = self.next_on(allowed, 0)?;
-        let first_end = self.jobs[first].end;
+        let wanted = self.first_that_suffices(procs, allowed)?;
+        let first_end = self.jobs[self.next_on(allowed, 0)?].end;
         // Groups are aligned to the clock so that they stay the same from pass to pass.
-        let base = first_end - first_end.rem_euclid(Self::FIRST_GROUP) + Self::FIRST_GROUP;
-        let mut length = Self::FIRST_GROUP;
-        let (mut released, mut next) = (0, 0);
-        loop {
-            let last = self.last_of_group(allowed, next, base + length)?;
-            self.release(released, last + 1, &mut idle);
-            (released, next) = (last + 1, last + 1);
-            if self.totals[released] >= procs && idle.common(allowed) >= procs {
-                idle.keep(allowed);
-                let end = self.jobs[last].end;
-                let is_guess = end <= now;
-                let start = if is_guess { (end + grouping.kill_wait).max(now + 1) } else { end };
-                return Some(Opening { start, share: idle.choose(procs), is_guess });
-            }
-            let next_end = self.jobs.get(next)?.end;
-            loop {
-                length += if grouping.growth > 0 { grouping.growth } else { length };
-                if next_end <= base + length {
-                    break;
-                }
+        let base = first_end - first_end.rem_euclid(FIRST_GROUP) + FIRST_GROUP;
+        let (shorter, length) = lengths(self.jobs[wanted].end - base, grouping.growth);
+        let last = self.last_of_group(allowed, wanted, shorter.map(|shorter| base + shorter), base + length);
+        let end = self.jobs[last].end;
+        let is_guess = end <= now;
+        let start = if is_guess { (end + grouping.kill_wait).max(now + 1) } else { end };
+        Some(Opening { start, ended: last + 1, is_guess })
+    }
+
+    /// The processors of a job after this number of jobs have ended.
+    pub fn share(&mut self, ended: usize, procs: u32, allowed: &P) -> P::Share {
+        self.build_landmarks();
+        let mut usable = self.idle_after(ended).clone();
+        usable.keep(allowed);
+        usable.choose(procs)
+    }
+
+    /// The job with whose end `procs` of the allowed processors are idle. Before it they are not.
+    fn first_that_suffices(&mut self, procs: u32, allowed: &P) -> Option<usize> {
+        let landmarks = &self.landmarks[..=self.jobs.len() / self.spacing];
+        let after = landmarks.partition_point(|idle| idle.common(allowed) < procs);
+        // The number of jobs that must end is above the one and at most the other.
+        let mut few = (after - 1) * self.spacing;
+        let mut enough = (after * self.spacing).min(self.jobs.len());
+        if after == landmarks.len() && (few == enough || self.idle_after(enough).common(allowed) < procs) {
+            return None;
+        }
+        while enough - few > 1 {
+            let middle = few.midpoint(enough);
+            match self.totals[middle] >= procs && self.idle_after(middle).common(allowed) >= procs {
+                true => enough = middle,
+                false => few = middle,
             }
         }
+        Some(enough - 1)
     }
 
     /// The first job at or after this place that runs on one of the allowed processors.
@@ -166,33 +189,32 @@ impl<P: Processors> Releases<P> {
         (from..self.jobs.len()).find(|&at| allowed.meets(&self.jobs[at].share))
     }
 
-    /// The last job of a group that begins with the job at `from` and reaches to `until`. Jobs on other processors do not
-    /// count: a group has at least one that does, and if the last one inside is not one of them, the group goes on to the next.
-    /// None if no job counts any more.
-    fn last_of_group(&self, allowed: &P, from: usize, until: Time) -> Option<usize> {
-        let first = self.next_on(allowed, from)?;
-        let outside = self.jobs.partition_point(|job| job.end <= until);
-        if first >= outside {
-            return Some(first);
+    /// The last job of the group that contains the job `wanted`, which runs on allowed processors. Jobs on others do not count: a
+    /// group has at least one that does, and if the last one inside is not one of them, the group goes on to the next. The group
+    /// of `wanted` reaches to `until`, the one before it to `from`, unless that one goes on.
+    fn last_of_group(&self, allowed: &P, wanted: usize, from: Option<Time>, until: Time) -> usize {
+        let begin = from.map_or(0, |from| self.jobs.partition_point(|job| job.end <= from));
+        let goes_on = begin > 0 && !allowed.meets(&self.jobs[begin - 1].share);
+        if goes_on && self.next_on(allowed, begin) == Some(wanted) {
+            return wanted;
         }
-        let last = (first..outside).rev().find(|&at| allowed.meets(&self.jobs[at].share)).unwrap_or(first);
+        let outside = self.jobs.partition_point(|job| job.end <= until);
+        let last = (wanted..outside).rev().find(|&at| allowed.meets(&self.jobs[at].share)).unwrap_or(wanted);
         match last + 1 == outside {
-            true => Some(last),
-            false => Some(self.next_on(allowed, outside).unwrap_or(last)),
+            true => last,
+            false => self.next_on(allowed, outside).unwrap_or(last),
         }
     }
 
-    /// Adds the processors of the jobs from `from` to `to` to `idle`, which has those of all jobs before them.
-    fn release(&self, from: usize, to: usize, idle: &mut P) {
-        let landmark = to / Self::LANDMARK;
-        let begin = match landmark > from.div_ceil(Self::LANDMARK) && landmark < self.landmarks.len() {
-            true => {
-                idle.clone_from(&self.landmarks[landmark]);
-                landmark * Self::LANDMARK
-            }
-            false => from,
-        };
-        self.jobs[begin..to].iter().for_each(|job| idle.add(&job.share));
+    /// The idle processors after this number of jobs have ended. The landmarks must be built.
+    fn idle_after(&mut self, ended: usize) -> &P {
+        let (landmark, others) = (ended / self.spacing, ended % self.spacing);
+        if others == 0 {
+            return &self.landmarks[landmark];
+        }
+        self.idle_then.clone_from(&self.landmarks[landmark]);
+        self.jobs[ended - others..ended].iter().for_each(|job| self.idle_then.add(&job.share));
+        &self.idle_then
     }
 
     /// Computes the totals and the landmarks, if the jobs have changed.
@@ -200,21 +222,142 @@ impl<P: Processors> Releases<P> {
         if !self.totals.is_empty() {
             return;
         }
-        let mut idle = self.idle.clone();
+        self.idle_then.clone_from(&self.idle);
         let mut total = self.idle_count;
-        self.landmarks.clear();
-        self.landmarks.push(idle.clone());
-        self.totals.push(total);
-        for (at, job) in self.jobs.iter().enumerate() {
-            total += job.procs;
+        for ended in 0..=self.jobs.len() {
+            if let Some(job) = ended.checked_sub(1).map(|last| &self.jobs[last]) {
+                total += job.procs;
+                self.idle_then.add(&job.share);
+            }
             self.totals.push(total);
-            // Few jobs are added one by one where they are needed.
-            if self.jobs.len() >= 2 * Self::LANDMARK {
-                idle.add(&job.share);
-                if (at + 1) % Self::LANDMARK == 0 {
-                    self.landmarks.push(idle.clone());
+            if ended % self.spacing == 0 {
+                match self.landmarks.get_mut(ended / self.spacing) {
+                    // The memory is used again.
+                    Some(landmark) => landmark.clone_from(&self.idle_then),
+                    None => self.landmarks.push(self.idle_then.clone()),
                 }
             }
         }
+    }
+}
+
+/// The length of the group that reaches an end `reach` seconds after the base, and that of the group before it. The first group
+/// has none before it. A group is longer than the one before by `growth`, or twice as long if that is 0.
+fn lengths(reach: Seconds, growth: Seconds) -> (Option<Seconds>, Seconds) {
+    if reach <= FIRST_GROUP {
+        return (None, FIRST_GROUP);
+    }
+    if growth > 0 {
+        let shorter = FIRST_GROUP + (reach - FIRST_GROUP - 1) / growth * growth;
+        return (Some(shorter), shorter + growth);
+    }
+    let shorter = FIRST_GROUP << ((reach - 1) / FIRST_GROUP).ilog2();
+    (Some(shorter), 2 * shorter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::stream;
+    use crate::schedule::slurm::processors::{Numbered, Pooled};
+    use rand::RngExt;
+
+    /// The definition of [`Releases::opening`]: group after group is released. Returns the start and the number of jobs that have
+    /// ended then.
+    fn plain_opening<P: Processors>(
+        releases: &Releases<P>,
+        procs: u32,
+        allowed: &P,
+        now: Time,
+        grouping: Grouping,
+    ) -> Option<(Time, usize)> {
+        let (mut idle, jobs) = (releases.idle.clone(), &releases.jobs);
+        if idle.common(allowed) >= procs {
+            return Some((now, 0));
+        }
+        let (mut base, mut length, mut next) = (None, 30, 0);
+        while next < jobs.len() {
+            let mut last = None;
+            while next < jobs.len() {
+                let job = &jobs[next];
+                idle.add(&job.share);
+                next += 1;
+                if allowed.meets(&job.share) {
+                    let base = *base.get_or_insert(job.end.div_euclid(30) * 30 + 30);
+                    last = Some(next - 1);
+                    if jobs.get(next).is_some_and(|job| job.end > base + length) {
+                        break;
+                    }
+                }
+            }
+            let last = last?;
+            if idle.common(allowed) >= procs {
+                let end = jobs[last].end;
+                return Some((if end <= now { (end + grouping.kill_wait).max(now + 1) } else { end }, last + 1));
+            }
+            let reach = jobs.get(next)?.end - base?;
+            loop {
+                length += if grouping.growth > 0 { grouping.growth } else { length };
+                if reach <= length {
+                    break;
+                }
+            }
+        }
+        None
+    }
+
+    /// Random running jobs on a machine of `procs` processors, and random jobs that are to be planned.
+    fn openings_are_those_of_all_groups<P: Processors>(procs: u32, cases: usize) {
+        let mut rng = stream(u64::from(procs), "openings");
+        let mut found = [0; 3];
+        for case in 0..cases {
+            let mut releases: Releases<P> = Releases::new(procs);
+            let span = [40, 400, 5000, 100_000][rng.random_range(0..4)];
+            for id in 0..rng.random_range(0..80) {
+                let wanted = rng.random_range(1..=procs.div_ceil(20));
+                if wanted <= releases.idle_count() {
+                    let share = releases.idle().choose(wanted);
+                    releases.start(Release { id: JobId(id), end: rng.random_range(0..span), procs: wanted, share });
+                }
+            }
+            for _ in 0..10 {
+                // Some of the processors are reserved.
+                let mut allowed = P::all(procs);
+                for _ in 0..rng.random_range(0..12) {
+                    let reserved = rng.random_range(1..=allowed.count().min(procs / 6 + 1).max(1));
+                    if reserved < allowed.count() {
+                        let share = allowed.choose(reserved);
+                        allowed.remove(&share);
+                    }
+                }
+                let growth = [0, 0, 1, 7, 30, 600][rng.random_range(0..6)];
+                let grouping = Grouping { growth, kill_wait: rng.random_range(0..50) };
+                let (wanted, now) = (rng.random_range(1..=procs), rng.random_range(0..=span / 4));
+                let fast = releases.opening(wanted, &allowed, now, grouping).map(|found| (found.start, found.ended));
+                let plain = plain_opening(&releases, wanted, &allowed, now, grouping);
+                assert_eq!(fast, plain, "{procs} processors, case {case}: {wanted}, {growth}");
+                found[plain.map_or(0, |(_, ended)| 1 + usize::from(ended > 0))] += 1;
+            }
+        }
+        assert!(found.iter().all(|&count| count > cases / 4), "{found:?}");
+    }
+
+    #[test]
+    fn an_opening_is_found_without_making_all_groups() {
+        openings_are_those_of_all_groups::<Numbered>(64, 3000);
+        openings_are_those_of_all_groups::<Numbered>(1100, 500);
+        openings_are_those_of_all_groups::<Numbered>(20_000, 100);
+        openings_are_those_of_all_groups::<Pooled>(64, 1000);
+    }
+
+    #[test]
+    fn the_length_of_a_group_is_found_by_division() {
+        // Steps of one second for millions of years, which nobody could count one by one.
+        assert_eq!(lengths(1 << 48, 1), (Some((1 << 48) - 1), 1 << 48));
+        assert_eq!([30, 31, 60, 61, 120, 121].map(|reach| lengths(reach, 0).1), [30, 60, 60, 120, 120, 240]);
+        assert_eq!(
+            [29, 31, 40, 41].map(|reach| lengths(reach, 10)),
+            [(None, 30), (Some(30), 40), (Some(30), 40), (Some(40), 50)]
+        );
     }
 }
