@@ -419,21 +419,23 @@ fn validation_of_a_log() {
         1 3 0 0 8 1 1 8 -1 1 1 1 1 1 1 1 1 1\n\
         2 x 0 5 1 1 1 1 9 1 1 1 1 1 1 1 1 1\n\
         3 9 0 12 -1 1 1 0 9 1 1 1 1 1 1 1 1 1\n\
-        4 9\n";
+        4 9\n\
+        5 10 0 0 2 1 1 2 -1 1 1 1 1 1 1 1 1 1\n\
+        6 11 0 10 2 1 1 2 9 1 1 1 1 1 1 1 1 1\n";
     let ran = sim_fed(&["trace", "validate", "-"], log);
     assert_eq!(ran.code, 2);
     for part in [
         "standard input:5:3: field 2 (submit time) is not a number: \"x\"",
         "standard input:7:4: 2 of the 18 fields of an SWF record: \"4 9\"",
-        "1 not sane (no processors, or a negative run or submit time): dropped (first on line 6)",
+        "1 not sane (no processors, a negative run or submit time, or cancelled before it ran): dropped (first on line 6)",
         "1 wider than the machine (4 processors): dropped (first on line 4)",
         "1 submitted earlier than a line before: sorted (first on line 4)",
         "1 with a job number that an earlier line has (first on line 4)",
-        "1 with a run time of 0: simulated as 1 second (first on line 4)",
-        "1 without an estimate: filled in (--missing-estimate) (first on line 4)",
-        "1 running longer than estimated (--overrun) (first on line 6)",
-        "3 records, but the header's MaxJobs is 9",
-        "not sound: 3 records, 2 faulty lines",
+        "1 with a run time of 0: simulated as 1 second (first on line 8)",
+        "1 without an estimate: filled in (--missing-estimate) (first on line 8)",
+        "1 running longer than estimated (--overrun) (first on line 9)",
+        "5 records, but the header's MaxJobs is 9",
+        "not sound: 5 records, 2 faulty lines",
     ] {
         assert!(ran.out.contains(part), "{part}\n{}", ran.out);
     }
@@ -561,7 +563,7 @@ fn an_interrupt_leaves_no_half_written_file() {
     let files = || fs::read_dir(folder.path()).unwrap().count();
     wait_until("no temporary file appeared", || files() == 2);
     let stdin = child.stdin.take();
-    assert!(command("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert!(command("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
     let ended = child.wait_with_output().unwrap();
     drop(stdin);
     assert_eq!(ended.status.code(), Some(130));

@@ -9,7 +9,9 @@ use std::process::{Child, Stdio};
 use shadowtime::engine::{Arrival, Observer};
 use shadowtime::experiment::Setting;
 
-use crate::support::{Folder, Ran, command, has_python, real_log, real_logs, sim, sim_fed, sim_ok, wait_until};
+use crate::support::{
+    Folder, Ran, command, has_python, not_ignored, real_log, real_logs, sim, sim_fed, sim_ok, wait_until,
+};
 
 const SIM: &str = env!("CARGO_BIN_EXE_sim");
 
@@ -332,7 +334,7 @@ fn no_process_is_left_after_an_interrupt() {
         (text.replace("do\n", "do sleep 1000\n"), &["-q"]),
         (text.clone(), &["-q", "sweep", "--load", "0.5..1.5:0.001", "--threads", "4", "--out", "study"]),
     ] {
-        for signal in ["-INT", "-TERM", "-HUP", "-QUIT"] {
+        for signal in not_ignored(&["-INT", "-TERM", "-HUP", "-QUIT"]) {
             let (folder, spec) = script(&text);
             let child = started(&folder, &[arguments, &["--predictor", &format!("{spec},timeout=1000s")]].concat());
             let group = format!("{}", child.id());

@@ -222,7 +222,7 @@ fn an_interrupted_search_hands_over_the_best_so_far() {
             .spawn()
             .unwrap();
         std::thread::sleep(std::time::Duration::from_secs(*seconds));
-        assert!(command("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        assert!(command("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
         let ended = child.wait().unwrap();
         ended.code() == Some(130) && out.exists()
     };

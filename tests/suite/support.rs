@@ -156,6 +156,18 @@ pub fn impossible(test: &str, why: &str) {
     let _ = writeln!(std::io::stderr(), "skipped: {test} ({why})");
 }
 
+/// Those of the signals `-HUP`, `-INT`, `-QUIT` and `-TERM` that programs started here receive. Under `nohup`, and in the background
+/// of a script, some are ignored, and stay so.
+pub fn not_ignored<'a>(signals: &[&'a str]) -> Vec<&'a str> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).map(str::trim);
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask, 16).ok()).unwrap_or(0);
+    let numbers = [("-HUP", 1), ("-INT", 2), ("-QUIT", 3), ("-TERM", 15)];
+    let is_ignored =
+        |signal: &str| numbers.iter().any(|(name, number)| *name == signal && mask >> (number - 1) & 1 == 1);
+    signals.iter().copied().filter(|signal| !is_ignored(signal)).collect()
+}
+
 /// Why a test that lacks something fails, if `SHADOWTIME_STRICT` has this value.
 fn strict_failure(strict: Option<&str>, test: &str, what: &str) -> Option<String> {
     match strict {
