@@ -465,14 +465,15 @@ fn the_makefile_of_the_page_on_sweeps_works() {
     assert!(rows.lines().count() == 2 && rows.contains("a,128,sjbf,ruh,300"), "{rows}");
 }
 
-/// The README's recipe for a new predictor is compiled here, as it is, and run. (`crate::predict` and the other paths mean
+/// The recipe of `sim help predictors` for a new predictor is compiled here, as it is, and run. (`crate::predict` and the other paths mean
 /// the same here as in the library: see main.rs.)
 #[test]
-fn the_predictor_of_the_readme_works() {
-    assert!(README.contains(include_str!("size_mean.rs")), "the README has another text than size_mean.rs");
+fn the_predictor_of_the_page_works() {
+    let page = &pages()["predictors"];
+    assert!(page.contains(include_str!("size_mean.rs")), "the page has another text than size_mean.rs");
     let catalog = include_str!("../../src/predict/catalog.rs");
     let entry = "    (&size_mean::FORM, |_| Box::new(SizeMean::default())),";
-    assert!(README.contains(entry) && README.contains("`use super::size_mean::{self, SizeMean};`"));
+    assert!(page.contains(entry) && page.contains("`use super::size_mean::{self, SizeMean};`"));
     // The same forms as those of its neighbours.
     assert!(catalog.contains("    (&estimate::FORM, |_| Box::new(Estimate)),"));
     assert!(catalog.contains("use super::estimate::{self, Estimate};"));
