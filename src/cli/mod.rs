@@ -251,9 +251,11 @@ fn execute(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
         return Ok(completions::answer(&shell, arguments, command())?);
     }
     let program = program_name(&arguments);
+    // Made once: it takes longer than a simulation of a thousand jobs.
+    let mut command = command();
     // Checked first, because clap would report the options of the command that was meant as unknown.
-    refuse_unknown_commands(&arguments)?;
-    let matches = match command().try_get_matches_from(arguments) {
+    refuse_unknown_commands(&command, &arguments)?;
+    let matches = match command.try_get_matches_from_mut(arguments) {
         Ok(matches) => matches,
         Err(error) if error.use_stderr() => error.exit(),
         Err(help) => return Ok(print_help(&help)?),
@@ -263,13 +265,13 @@ fn execute(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
     }
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     if let Some(name) = matches.subcommand_name() {
-        refuse_options_of_the_main_command(&matches, name);
+        refuse_options_of_the_main_command(&mut command, &matches, name);
     }
     match cli.command {
         None => {
             let mut simulate = cli.simulate;
             if let Some(log) = cli.log {
-                plain_arguments::refuse_unknown_word(&log, &command())?;
+                plain_arguments::refuse_unknown_word(&log, &command)?;
                 simulate.trace = Some(log);
             }
             simulate::execute(&simulate, &matches, cli.quiet)
@@ -328,9 +330,7 @@ fn program_name(arguments: &[OsString]) -> String {
 }
 
 /// Refuses a word in the place of a command, or of the file that could be there instead, that is neither.
-fn refuse_unknown_commands(arguments: &[OsString]) -> Result<(), failure::UsageError> {
-    let command = command();
-    let mut command = &command;
+fn refuse_unknown_commands(mut command: &clap::Command, arguments: &[OsString]) -> Result<(), failure::UsageError> {
     let words = arguments.iter().skip(1).map_while(|word| word.to_str());
     // This option may be before a command.
     let words = words.filter(|word| !["-q", "--quiet"].contains(word));
@@ -348,18 +348,17 @@ fn refuse_unknown_commands(arguments: &[OsString]) -> Result<(), failure::UsageE
 }
 
 /// `sim --trace x list` is an error, because the subcommand would ignore the option.
-fn refuse_options_of_the_main_command(matches: &ArgMatches, subcommand: &str) {
-    let command = command();
-    for option in command.get_arguments().filter(|option| !option.is_global_set()) {
+fn refuse_options_of_the_main_command(command: &mut clap::Command, matches: &ArgMatches, subcommand: &str) {
+    let is_given = |option: &&clap::Arg| {
         let id = option.get_id().as_str();
-        if matches.try_contains_id(id).is_ok() && options::is_given(matches, id) {
-            let text = match option.get_long() {
-                Some(long) => format!(
-                    "'--{long}' belongs to the main command: it cannot be given before the command '{subcommand}'"
-                ),
-                None => format!("a log cannot be given before the command '{subcommand}': give it after the command"),
-            };
-            self::command().error(ErrorKind::ArgumentConflict, text).exit();
+        !option.is_global_set() && matches.try_contains_id(id).is_ok() && options::is_given(matches, id)
+    };
+    let Some(option) = command.get_arguments().find(is_given) else { return };
+    let text = match option.get_long() {
+        Some(long) => {
+            format!("'--{long}' belongs to the main command: it cannot be given before the command '{subcommand}'")
         }
-    }
+        None => format!("a log cannot be given before the command '{subcommand}': give it after the command"),
+    };
+    command.error(ErrorKind::ArgumentConflict, text).exit();
 }
