@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -11,7 +11,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use shadowtime::rng::stream;
 
-use crate::support::{Folder, Ran, sim, sim_fed, sim_ok};
+use crate::support::{Folder, Ran, command, sim, sim_fed, sim_ok};
 
 const RUNS: &str = "trace,procs,scheduler,predictor,jobs,wait_mean,utilization,load,options\n\
     demo,128,easy,ruh,100,200.000,0.500000,1,\n\
@@ -249,7 +249,7 @@ fn the_exit_code_does_not_depend_on_the_reader_of_the_output() {
             let (reader, writer) = std::io::pipe().unwrap();
             drop(reader);
             let args = ["compare", &first, other, "--format", format];
-            let ran = Command::new(env!("CARGO_BIN_EXE_sim")).args(args).stdout(writer).output().unwrap();
+            let ran = command(env!("CARGO_BIN_EXE_sim")).args(args).stdout(writer).output().unwrap();
             assert_eq!(ran.status.code(), Some(code), "{format}: {}", String::from_utf8_lossy(&ran.stderr));
         }
     }
@@ -263,7 +263,7 @@ fn the_exit_code_does_not_depend_on_the_reader_of_the_output() {
     let (reader, writer) = std::io::pipe().unwrap();
     let args = ["compare", &first, &second, "--format", "csv"];
     let mut child =
-        Command::new(env!("CARGO_BIN_EXE_sim")).args(args).stdout(writer).stderr(Stdio::piped()).spawn().unwrap();
+        command(env!("CARGO_BIN_EXE_sim")).args(args).stdout(writer).stderr(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(reader).read_line(&mut line).unwrap();
     let mut said = String::new();

@@ -8,7 +8,7 @@ use crate::spec::Form;
 use crate::time::Seconds;
 
 /// Its name on the command line, and what `sim list predictors` says about it.
-pub const FORM: Form = Form { name: "size-mean", about: "the mean runtime of ended jobs of this size", keys: &[] };
+pub const FORM: Form = Form { name: "size-mean", about: "the mean runtime by size", keys: &[] };
 
 #[derive(Default)]
 pub struct SizeMean {
@@ -32,6 +32,6 @@ impl Predictor for SizeMean {
         *runtimes += runtime;
     }
 
-    // The other events keep their defaults: a start changes nothing, and a job that runs longer than its prediction is
-    // predicted to run as long as its estimate.
+    // The other events keep their defaults: a start changes nothing, and a job that runs longer
+    // than its prediction is predicted to run as long as its estimate.
 }
