@@ -2,7 +2,7 @@
 
 use super::board::Board;
 use super::deadline;
-use super::predictor::{PredictAgain, Predictor};
+use super::predictor::Predictor;
 use crate::job::JobId;
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::Seconds;
@@ -38,13 +38,4 @@ impl Predictor for Constant {
     fn on_deadline_missed(&mut self, id: JobId, board: &mut Board) {
         deadline::add_increment(id, board);
     }
-
-    fn as_predict_again(&mut self) -> Option<&mut dyn PredictAgain> {
-        Some(self)
-    }
-}
-
-/// The prediction never changes, so the one made at arrival is kept.
-impl PredictAgain for Constant {
-    fn predict_again(&mut self, _id: JobId, _board: &mut Board) {}
 }

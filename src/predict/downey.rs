@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::board::Board;
 use super::deadline;
-use super::predictor::{PredictAgain, Predictor};
+use super::predictor::Predictor;
 use super::smith::category::whole_seconds;
 use crate::job::{JobId, Submission};
 use crate::model::{Lifetimes, UniformLog};
@@ -84,12 +84,6 @@ impl Predictor for Downey {
         }
     }
 
-    fn as_predict_again(&mut self) -> Option<&mut dyn PredictAgain> {
-        Some(self)
-    }
-}
-
-impl PredictAgain for Downey {
     fn predict_again(&mut self, id: JobId, board: &mut Board) {
         let job = board.job(id);
         let lifetime = self.lifetime(job, board.elapsed(id).max(FIRST_AGE));

@@ -1,7 +1,7 @@
 //! Estimate: the user's own estimate (Talby et al., Listing 2). With the `easy` scheduler this is plain EASY.
 
 use super::board::Board;
-use super::predictor::{PredictAgain, Predictor};
+use super::predictor::Predictor;
 use crate::job::JobId;
 use crate::spec::Form;
 
@@ -16,13 +16,4 @@ impl Predictor for Estimate {
     fn on_arrival(&mut self, id: JobId, board: &mut Board) {
         board.predict(id, board.job(id).estimate);
     }
-
-    fn as_predict_again(&mut self) -> Option<&mut dyn PredictAgain> {
-        Some(self)
-    }
-}
-
-/// The estimate never changes, so the prediction made at arrival is kept.
-impl PredictAgain for Estimate {
-    fn predict_again(&mut self, _id: JobId, _board: &mut Board) {}
 }

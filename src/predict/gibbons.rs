@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use super::board::Board;
-use super::predictor::{PredictAgain, Predictor};
+use super::predictor::Predictor;
 use super::smith::category::{Sums, data_point, unit, whole_seconds};
 use super::smith::templates::Data;
 use crate::job::{JobId, Submission};
@@ -142,12 +142,6 @@ impl Predictor for Gibbons {
     }
 
     /// A running job is predicted by its age.
-    fn as_predict_again(&mut self) -> Option<&mut dyn PredictAgain> {
-        Some(self)
-    }
-}
-
-impl PredictAgain for Gibbons {
     fn predict_again(&mut self, id: JobId, board: &mut Board) {
         let job = board.job(id);
         let answer = self.predict_from_runs(job, board.elapsed(id));

@@ -1,7 +1,7 @@
 //! Perfect: the runtime itself (Talby et al., Listing 2). It shows the most that better predictions can gain.
 
 use super::board::Board;
-use super::predictor::{Oracle, PredictAgain, Predictor};
+use super::predictor::{Oracle, Predictor};
 use crate::job::JobId;
 use crate::spec::Form;
 use crate::time::Seconds;
@@ -25,13 +25,4 @@ impl Predictor for Perfect {
     fn as_oracle(&mut self) -> Option<&mut dyn Oracle> {
         Some(self)
     }
-
-    fn as_predict_again(&mut self) -> Option<&mut dyn PredictAgain> {
-        Some(self)
-    }
-}
-
-/// The runtime does not change, so the prediction made at arrival is kept.
-impl PredictAgain for Perfect {
-    fn predict_again(&mut self, _id: JobId, _board: &mut Board) {}
 }

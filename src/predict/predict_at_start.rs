@@ -7,14 +7,7 @@ use crate::job::JobId;
 use crate::time::Seconds;
 
 /// A predictor that also predicts each job again at its start.
-pub struct PredictAtStart(Box<dyn Predictor>);
-
-impl PredictAtStart {
-    /// None if the predictor does not implement [`PredictAgain`](super::PredictAgain).
-    pub fn new(mut predictor: Box<dyn Predictor>) -> Option<PredictAtStart> {
-        predictor.as_predict_again().is_some().then(|| PredictAtStart(predictor))
-    }
-}
+pub struct PredictAtStart(pub Box<dyn Predictor>);
 
 impl Predictor for PredictAtStart {
     fn on_begin(&mut self, facts: &RunFacts<'_>) {
@@ -27,9 +20,7 @@ impl Predictor for PredictAtStart {
 
     fn on_start(&mut self, id: JobId, board: &mut Board) {
         self.0.on_start(id, board);
-        if let Some(predictor) = self.0.as_predict_again() {
-            predictor.predict_again(id, board);
-        }
+        self.0.predict_again(id, board);
     }
 
     fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {

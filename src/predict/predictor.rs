@@ -47,10 +47,9 @@ pub trait Predictor: Send {
         None
     }
 
-    /// This predictor as one that can predict a job again, if it can.
-    fn as_predict_again(&mut self) -> Option<&mut dyn PredictAgain> {
-        None
-    }
+    /// Predict a waiting job, or one that has just started, as if it arrived now, with the history since its arrival. By default
+    /// the prediction stays: it does not depend on history, or the program that makes it answers starts itself.
+    fn predict_again(&mut self, _id: JobId, _board: &mut Board) {}
 }
 
 /// What is known of a simulation before its first job arrives.
@@ -75,12 +74,6 @@ impl RunFacts<'_> {
         let first_submit = jobs.first().map_or(0, |job| job.submission.submit);
         RunFacts { trace: label, procs, first_submit, unix_start, wide }
     }
-}
-
-/// A predictor that can predict a job in the system again, with the history since the job's arrival.
-pub trait PredictAgain {
-    /// Predict a waiting job, or one that has just started, as if it arrived now.
-    fn predict_again(&mut self, id: JobId, board: &mut Board);
 }
 
 /// A predictor that gets the true runtime at arrival, which is impossible on a real machine. It is a separate trait, so

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::board::Board;
 use super::metric::Metric;
-use super::predictor::{PredictAgain, Predictor};
+use super::predictor::Predictor;
 use crate::job::JobId;
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::Seconds;
@@ -168,20 +168,14 @@ impl Predictor for Ruh {
         self.users.entry(user).or_default().live = live;
     }
 
-    fn as_predict_again(&mut self) -> Option<&mut dyn PredictAgain> {
-        Some(self)
+    fn predict_again(&mut self, id: JobId, board: &mut Board) {
+        let prediction = self.compute(id, board);
+        board.predict_if_above_elapsed(id, prediction);
     }
 
     fn on_cancellation(&mut self, id: JobId, board: &mut Board) {
         if let Some(user) = self.users.get_mut(&board.job(id).user) {
             user.live.retain(|&other| other != id);
         }
-    }
-}
-
-impl PredictAgain for Ruh {
-    fn predict_again(&mut self, id: JobId, board: &mut Board) {
-        let prediction = self.compute(id, board);
-        board.predict_if_above_elapsed(id, prediction);
     }
 }

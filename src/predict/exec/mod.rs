@@ -23,7 +23,7 @@ use protocol::{Answer, EventName, Greeting, Introduction, fields_of_miss, push_a
 
 use super::board::{Board, Stage};
 use super::deadline;
-use super::predictor::{PredictAgain, Predictor, RunFacts};
+use super::predictor::{Predictor, RunFacts};
 use crate::files;
 use crate::job::JobId;
 use crate::similar::did_you_mean;
@@ -320,13 +320,4 @@ impl Predictor for Exec {
     fn on_cancellation(&mut self, id: JobId, board: &mut Board) {
         self.ask_about(EventName::Cancellation, id, board, &[]);
     }
-
-    fn as_predict_again(&mut self) -> Option<&mut dyn PredictAgain> {
-        Some(self)
-    }
-}
-
-/// A program that predicts again at the start of a job answers the event `start`. There is nothing to add.
-impl PredictAgain for Exec {
-    fn predict_again(&mut self, _id: JobId, _board: &mut Board) {}
 }

@@ -14,7 +14,7 @@ mod power_mean;
 use rustc_hash::FxHashMap;
 
 use super::board::Board;
-use super::predictor::{PredictAgain, Predictor};
+use super::predictor::Predictor;
 use crate::job::{JobId, Submission};
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::Seconds;
@@ -194,12 +194,6 @@ impl Predictor for Kin {
         self.users[user].stop_waiting(id);
     }
 
-    fn as_predict_again(&mut self) -> Option<&mut dyn PredictAgain> {
-        Some(self)
-    }
-}
-
-impl PredictAgain for Kin {
     fn predict_again(&mut self, id: JobId, board: &mut Board) {
         let job = *board.job(id);
         let user = self.user(job.user);

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::board::Board;
 use super::deadline;
-use super::predictor::{PredictAgain, Predictor};
+use super::predictor::Predictor;
 use crate::job::JobId;
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::Seconds;
@@ -129,13 +129,7 @@ impl Predictor for Learned {
         self.jobs.remove(&id);
     }
 
-    fn as_predict_again(&mut self) -> Option<&mut dyn PredictAgain> {
-        Some(self)
-    }
-}
-
-/// As in the authors' program, the features stay those of the arrival; only the model is the present one.
-impl PredictAgain for Learned {
+    /// As in the authors' program, the features stay those of the arrival; only the model is the present one.
     fn predict_again(&mut self, id: JobId, board: &mut Board) {
         let Some(arrived) = self.jobs.get(&id) else { return };
         let prediction = self.compute(&arrived.features, board.job(id).estimate);

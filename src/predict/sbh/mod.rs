@@ -18,7 +18,7 @@ use crate::job::JobId;
 use crate::predict::board::Board;
 use crate::predict::deadline;
 use crate::predict::metric::Metric;
-use crate::predict::predictor::{PredictAgain, Predictor};
+use crate::predict::predictor::Predictor;
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::{FOREVER, Seconds, Time};
 
@@ -275,20 +275,6 @@ impl Predictor for Sbh {
         }
     }
 
-    fn as_predict_again(&mut self) -> Option<&mut dyn PredictAgain> {
-        Some(self)
-    }
-
-    fn on_cancellation(&mut self, id: JobId, _: &mut Board) {
-        let (job_type, user) = self.type_and_user(id);
-        self.history.sessions.withdraw(job_type);
-        if self.propagate {
-            self.active.end(id, user, job_type);
-        }
-    }
-}
-
-impl PredictAgain for Sbh {
     fn predict_again(&mut self, id: JobId, board: &mut Board) {
         let (job_type, user) = self.type_and_user(id);
         let late = &mut self.active.of(user).late;
@@ -305,6 +291,14 @@ impl PredictAgain for Sbh {
             late.put_back(at, LateState { prediction, ..old });
         } else if self.propagate {
             self.active.note_prediction(user, job_type, prediction);
+        }
+    }
+
+    fn on_cancellation(&mut self, id: JobId, _: &mut Board) {
+        let (job_type, user) = self.type_and_user(id);
+        self.history.sessions.withdraw(job_type);
+        if self.propagate {
+            self.active.end(id, user, job_type);
         }
     }
 }

@@ -11,7 +11,7 @@ use self::category::{Answer, Category, Confidence, data_point, whole_seconds};
 use self::templates::{Template, Values};
 use crate::job::{JobId, Submission};
 use crate::predict::board::Board;
-use crate::predict::predictor::{PredictAgain, Predictor};
+use crate::predict::predictor::Predictor;
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::Seconds;
 
@@ -107,12 +107,6 @@ impl Predictor for Smith {
         }
     }
 
-    fn as_predict_again(&mut self) -> Option<&mut dyn PredictAgain> {
-        Some(self)
-    }
-}
-
-impl PredictAgain for Smith {
     fn predict_again(&mut self, id: JobId, board: &mut Board) {
         let job = board.job(id);
         let (prediction, interval) = match self.best_answer(job) {
