@@ -20,7 +20,7 @@ use super::grid::{Cells, Grid, GridCell};
 use super::store::{CellKey, LogState, Store};
 
 /// Increased whenever any result of the main command changes, so that a sweep never mixes results of two revisions.
-pub const RESULTS_REVISION: u32 = 5;
+pub const RESULTS_REVISION: u32 = 6;
 
 /// Why a sweep cannot be started or resumed.
 #[derive(Debug)]
