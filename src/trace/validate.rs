@@ -145,9 +145,9 @@ pub fn over_machine(peak: u32, procs: u32) -> String {
     )
 }
 
-/// Reads a log to its end, faulty lines included. `procs` is the size of the machine if it is not the header's. For an SWF log,
-/// the memory use does not depend on its length. `progress` is called after every 65,536 records with the number of records
-/// so far.
+/// Reads a log to its end, faulty lines included. `procs` is the size of the machine if it is not the header's. Of an SWF log,
+/// only the jobs that wait or run at one time are kept in memory. `progress` is called after every 65,536 records with the
+/// number of records so far.
 ///
 /// # Errors
 /// If the log cannot be read, or is of no known format.

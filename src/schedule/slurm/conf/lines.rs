@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::settings_file::{MOST_OF_SLURM_CONF, read_text};
 use crate::text::shortened;
 
-/// A line of a configuration: one parameter, and what else the line says of a node or a partition.
+/// A line of a configuration: one parameter. What else a line says of a node or a partition is checked, but not kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfLine {
     /// Where it begins.
