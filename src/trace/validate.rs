@@ -340,6 +340,39 @@ mod tests {
     use rand::RngExt;
     use std::collections::BTreeSet;
 
+    /// With many equal times, waits of 0 and run times of 0.
+    #[test]
+    fn the_peak_so_far_is_the_peak_of_all() {
+        let mut rng = stream(1, "peak");
+        for _ in 0..300 {
+            let (mut submit, mut records, mut so_far) = (0, Vec::new(), PeakSoFar::default());
+            for number in 1..=rng.random_range(1..40) {
+                submit += rng.random_range(0..4);
+                let (wait, runtime) = (rng.random_range(0..6), rng.random_range(0..9));
+                let procs = rng.random_range(1..9);
+                let [user, group, executable, queue, partition] = [-1; 5];
+                let (estimate, allocated, requested, status) = (9, procs, procs, 1);
+                records.push(Record {
+                    number,
+                    submit,
+                    wait,
+                    runtime,
+                    estimate,
+                    allocated,
+                    requested,
+                    user,
+                    group,
+                    executable,
+                    queue,
+                    partition,
+                    status,
+                });
+                so_far.add(&records[records.len() - 1], procs.unsigned_abs());
+            }
+            assert_eq!(so_far.most(), peak(&records, ProcsField::Requested), "{records:?}");
+        }
+    }
+
     #[test]
     fn runs_of_numbers_are_the_set_of_them() {
         let mut rng = stream(1, "job numbers");
