@@ -260,12 +260,7 @@ fn fitted(text: &str, room: f64) -> String {
     if drawn_width(&text) <= room {
         return text;
     }
-    let mut kept = String::new();
-    for c in text.chars() {
-        kept.push(c);
-        if drawn_width(&kept) > room - 20.0 {
-            break;
-        }
-    }
-    format!("{kept}...")
+    let ends = text.char_indices().map(|(end, _)| end);
+    let end = ends.take_while(|end| drawn_width(&text[..*end]) <= room - 20.0).last().unwrap_or(0);
+    format!("{}...", &text[..end])
 }
