@@ -1,6 +1,6 @@
 //! What Downey's report has published, each with the number of ours that belongs beside it.
 
-use super::downey::{COLUMNS, Measured, Run, Setting, median};
+use super::downey::{COLUMNS, DowneyRun, VariantKind, VariantRuns, median};
 use super::figure::Figure;
 use crate::malleable::LIFETIMES;
 
@@ -52,7 +52,7 @@ const READINGS: [(&str, &str); 6] = [
 ];
 
 /// A number of the line through predicted and actual queue times under a strategy.
-type LineFigure = (&'static str, fn(&Run, &str) -> f64);
+type LineFigure = (&'static str, fn(&DowneyRun, &str) -> f64);
 const THE_LINE: [LineFigure; 3] = [
     ("correlation", |run, strategy| run.alone(strategy).correlation),
     ("slope", |run, strategy| run.alone(strategy).slope),
@@ -60,26 +60,28 @@ const THE_LINE: [LineFigure; 3] = [
 ];
 
 /// All figures, in the order of the paper.
-pub fn tables(measured: &[Measured]) -> Vec<Figure> {
-    let of = |kind: Setting| measured.iter().filter(move |measured| measured.variant.kind == kind);
-    let paper = of(Setting::Paper).next().expect("the paper's workload was run");
-    let readings: Vec<&Measured> = of(Setting::Reading).collect();
+pub fn tables(measured: &[VariantRuns]) -> Vec<Figure> {
+    let of = |kind: VariantKind| measured.iter().filter(move |measured| measured.variant.kind == kind);
+    let paper = of(VariantKind::Paper).next().expect("the paper's workload was run");
+    let readings: Vec<&VariantRuns> = of(VariantKind::Reading).collect();
     let mut figures = table_1(paper, &readings);
     figures.extend(table_2(paper, &readings));
     figures.extend(figure_5(paper, &readings));
     figures.extend(text(paper));
     for (kind, rho, published) in [("load 0.5", 0.5, "160"), ("load 1.0", 1.0, "320")] {
-        let at = of(Setting::Load).find(|measured| measured.variant.name == kind).expect("this load was run");
+        let at = of(VariantKind::Load).find(|measured| measured.variant.name == kind).expect("this load was run");
         let expected = rho * 128.0 * 43_200.0 / LIFETIMES.mean();
-        let jobs = |run: &Run| run.alone("avg").jobs as f64 / f64::from(at.variant.workload.days);
+        let jobs = |run: &DowneyRun| run.alone("avg").jobs as f64 / f64::from(at.variant.workload.days);
         let figure = at.figure((TEXT, "section 4", &format!("jobs a day at {kind}")), published, jobs);
         figures.push(figure.noted(&format!("{expected:.0} are expected")).because(ROUGH));
     }
     figures.extend(open(paper));
-    for (kind, table) in [(Setting::Load, LOADS), (Setting::Size, SIZES), (Setting::Applications, APPLICATIONS)] {
+    for (kind, table) in
+        [(VariantKind::Load, LOADS), (VariantKind::Size, SIZES), (VariantKind::Applications, APPLICATIONS)]
+    {
         figures.extend(of(kind).flat_map(|measured| elsewhere(table, measured)));
     }
-    figures.extend(of(Setting::Information).flat_map(information));
+    figures.extend(of(VariantKind::Information).flat_map(information));
     figures
 }
 
@@ -88,9 +90,9 @@ pub fn tables(measured: &[Measured]) -> Vec<Figure> {
 /// strategy that was run.
 fn with_readings(
     strategies: &[&str],
-    paper: &Measured,
-    readings: &[&Measured],
-    row: impl Fn(&Measured, &str, &str, &str) -> Vec<Figure>,
+    paper: &VariantRuns,
+    readings: &[&VariantRuns],
+    row: impl Fn(&VariantRuns, &str, &str, &str) -> Vec<Figure>,
 ) -> Vec<Figure> {
     let upper = str::to_uppercase;
     let mut figures: Vec<Figure> =
@@ -109,10 +111,10 @@ fn with_readings(
     figures
 }
 
-fn table_1(paper: &Measured, readings: &[&Measured]) -> Vec<Figure> {
+fn table_1(paper: &VariantRuns, readings: &[&VariantRuns]) -> Vec<Figure> {
     with_readings(&REBELS.map(|(strategy, _)| strategy), paper, readings, |measured, name, published, strategy| {
         let [rebels, of_all, saved, losers] = published_in(&REBELS, published);
-        let figure = |column: &str, published: &str, number: &dyn Fn(&Run) -> f64| {
+        let figure = |column: &str, published: &str, number: &dyn Fn(&DowneyRun) -> f64| {
             measured.figure((TABLE_1, name, column), published, number)
         };
         vec![
@@ -124,10 +126,10 @@ fn table_1(paper: &Measured, readings: &[&Measured]) -> Vec<Figure> {
     })
 }
 
-fn table_2(paper: &Measured, readings: &[&Measured]) -> Vec<Figure> {
+fn table_2(paper: &VariantRuns, readings: &[&VariantRuns]) -> Vec<Figure> {
     with_readings(&SYSTEM.map(|(strategy, _)| strategy), paper, readings, |measured, name, published, strategy| {
         let [utilization, turnaround, change] = published_in(&SYSTEM, published);
-        let figure = |column: &str, published: &str, number: &dyn Fn(&Run) -> f64| {
+        let figure = |column: &str, published: &str, number: &dyn Fn(&DowneyRun) -> f64| {
             measured.figure((TABLE_2, name, column), published, number)
         };
         let turnaround = figure("turnaround, s", turnaround, &|run| run.system(strategy).turnaround_mean);
@@ -148,7 +150,7 @@ fn published_in<const N: usize>(rows: &[(&str, [&'static str; N])], strategy: &s
     rows.iter().find(|(name, _)| *name == strategy).expect("the paper has this strategy").1
 }
 
-fn figure_5(paper: &Measured, readings: &[&Measured]) -> Vec<Figure> {
+fn figure_5(paper: &VariantRuns, readings: &[&VariantRuns]) -> Vec<Figure> {
     let mut figures = with_readings(&["pred", "bias"], paper, readings, |measured, name, published, strategy| {
         let (row, _, numbers) = LINES.iter().find(|line| line.1 == published).expect("the paper has this line");
         let row = match name.split_once(", ") {
@@ -163,20 +165,20 @@ fn figure_5(paper: &Measured, readings: &[&Measured]) -> Vec<Figure> {
     for (at, (row, ..)) in LINES.iter().enumerate() {
         for (column, (name, _)) in COLUMNS.iter().enumerate() {
             // The broken and the solid line of the figure, over the white one.
-            let of = |run: &Run| run.columns[at][column].clone();
+            let of = |run: &DowneyRun| run.columns[at][column].clone();
             let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
             let column = |what: &str| format!("actual, % of predicted {name}, {what}");
-            let medians = |run: &Run| 100.0 * libm::exp(median(&of(run)));
+            let medians = |run: &DowneyRun| 100.0 * libm::exp(median(&of(run)));
             figures.push(paper.figure((FIGURE_5, row, &column("median")), "", medians).noted("figure"));
-            let means = |run: &Run| 100.0 * libm::exp(mean(of(run)));
+            let means = |run: &DowneyRun| 100.0 * libm::exp(mean(of(run)));
             figures.push(paper.figure((FIGURE_5, row, &column("geometric mean")), "", means).noted("figure"));
         }
     }
     figures
 }
 
-fn text(paper: &Measured) -> Vec<Figure> {
-    let figure = |row: &str, column: &str, published: &str, number: &dyn Fn(&Run) -> f64| {
+fn text(paper: &VariantRuns) -> Vec<Figure> {
+    let figure = |row: &str, column: &str, published: &str, number: &dyn Fn(&DowneyRun) -> f64| {
         paper.figure((TEXT, row, column), published, number)
     };
     let minutes = |seconds: f64| seconds / 60.0;
@@ -214,17 +216,17 @@ fn text(paper: &Measured) -> Vec<Figure> {
 }
 
 /// The figures of sections 5.3, 5.4 and 6.1, in the default reading or with another key.
-fn text_of_predictions(paper: &Measured, key: Option<&str>) -> Vec<Figure> {
+fn text_of_predictions(paper: &VariantRuns, key: Option<&str>) -> Vec<Figure> {
     let spec = |name: &str, more: &str| {
         let keys: Vec<&str> = key.into_iter().chain((!more.is_empty()).then_some(more)).collect();
         if keys.is_empty() { name.to_string() } else { format!("{name}:{}", keys.join(",")) }
     };
-    let figure = |section: &str, column: &str, published: &str, number: &dyn Fn(&Run) -> f64| {
+    let figure = |section: &str, column: &str, published: &str, number: &dyn Fn(&DowneyRun) -> f64| {
         let row = key.map_or(section.to_string(), |key| format!("{section}, {key}"));
         paper.figure((TEXT, &row, column), published, number)
     };
     let minutes = |seconds: f64| seconds / 60.0;
-    let change = |run: &Run, to: &str, from: &str| {
+    let change = |run: &DowneyRun, to: &str, from: &str| {
         100.0 * (run.system(to).turnaround_mean / run.system(from).turnaround_mean - 1.0)
     };
     let (pred, bias) = (spec("pred", ""), spec("bias", ""));
@@ -250,12 +252,12 @@ fn text_of_predictions(paper: &Measured, key: Option<&str>) -> Vec<Figure> {
     ]
 }
 
-fn short_of_opt(run: &Run, strategy: &str) -> f64 {
+fn short_of_opt(run: &DowneyRun, strategy: &str) -> f64 {
     100.0 * (1.0 - run.alone(strategy).saved_mean / run.alone("opt").saved_mean)
 }
 
 /// Another objective that the paper mentions (section 6.1), without figures.
-fn open(paper: &Measured) -> Vec<Figure> {
+fn open(paper: &VariantRuns) -> Vec<Figure> {
     let note = "section 6.1: the queue time of all waiting jobs counts";
     let mut figures = Vec::new();
     for strategy in ["opt:cost=queue", "pred:cost=queue"] {
@@ -270,9 +272,10 @@ fn open(paper: &Measured) -> Vec<Figure> {
 }
 
 /// A strategy in five numbers.
-fn in_short(table: &str, row: &str, strategy: &str, measured: &Measured, note: &str) -> Vec<Figure> {
-    let figure =
-        |column: &str, number: &dyn Fn(&Run) -> f64| measured.figure((table, row, column), "", number).noted(note);
+fn in_short(table: &str, row: &str, strategy: &str, measured: &VariantRuns, note: &str) -> Vec<Figure> {
+    let figure = |column: &str, number: &dyn Fn(&DowneyRun) -> f64| {
+        measured.figure((table, row, column), "", number).noted(note)
+    };
     vec![
         figure("rebels, % of all", &|run| run.alone(strategy).rebels_pct()),
         figure("saved per job, minutes", &|run| run.alone(strategy).saved_mean / 60.0),
@@ -283,7 +286,7 @@ fn in_short(table: &str, row: &str, strategy: &str, measured: &Measured, note: &
 }
 
 /// Both tables on another workload.
-fn elsewhere(table: &str, measured: &Measured) -> Vec<Figure> {
+fn elsewhere(table: &str, measured: &VariantRuns) -> Vec<Figure> {
     let row = |strategy: &str| format!("{}, {}", measured.variant.name, strategy.to_uppercase());
     let mut figures =
         vec![measured.figure((table, &row("avg"), "turnaround, s"), "", |run| run.system("avg").turnaround_mean)];
@@ -294,13 +297,13 @@ fn elsewhere(table: &str, measured: &Measured) -> Vec<Figure> {
 }
 
 /// Users who say in which of so many classes the run times of their jobs lie.
-fn information(measured: &Measured) -> Vec<Figure> {
+fn information(measured: &VariantRuns) -> Vec<Figure> {
     let mut figures = Vec::new();
     for classes in [2, 5, 10, 100] {
         for name in ["pred", "bias"] {
             let strategy = format!("{name}:classes={classes}");
             let note = "of so many classes of run times that of each job is known";
-            let correlation = |run: &Run| run.alone(&strategy).correlation;
+            let correlation = |run: &DowneyRun| run.alone(&strategy).correlation;
             figures.push(measured.figure((INFORMATION, &strategy, "correlation"), "", correlation).noted(note));
             figures.extend(in_short(INFORMATION, &strategy, &strategy, measured, note));
         }
