@@ -219,10 +219,10 @@ impl VariantRuns {
     }
 
     /// A number of jobs of each run, as many as there would be in the days of the paper.
-    pub fn count(&self, at: At<'_>, published: &str, number: impl Fn(&DowneyRun) -> usize) -> Figure {
+    pub fn count(&self, at: At<'_>, published: &str, number: impl Fn(&DowneyRun) -> f64) -> Figure {
         let days = self.variant.workload.days;
         let scale = f64::from(PAPER_DAYS) / f64::from(days);
-        let figure = self.figure(at, published, |run| number(run) as f64 * scale);
+        let figure = self.figure(at, published, |run| number(run) * scale);
         match days {
             PAPER_DAYS => figure,
             _ => figure.noted(&format!("{days} days were run; the number is scaled to {PAPER_DAYS}")),
