@@ -166,6 +166,9 @@ fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Res
         return Err(UsageError(format!("--warmup and --cooldown leave no job to measure: there are {jobs}")).into());
     }
     let all = with_static(&policies.items);
+    let cost: Vec<Cost> =
+        all.iter().map(|policy| Cost::of(policy, system.machines.len(), system.arrivals.len())).collect();
+    note_cost(&counted(system.machines.len() as u64, "site"), &cost, args.output.threads(), quiet);
     let records = run_all(&system, &all, args.output.threads(), quiet)?;
     let summarize = |(policy, record)| summarize_system(&system, policy, record, &options.measure);
     let summaries = named(&policies.items, all.iter().zip(&records).map(summarize).collect());
@@ -243,6 +246,9 @@ fn execute_scenarios(
     let all = with_static(&policies.items);
     let cells: Vec<(Scenario, &DispatchPolicy)> =
         scenarios.iter().flat_map(|&scenario| all.iter().map(move |policy| (scenario, policy))).collect();
+    let cost: Vec<Cost> =
+        cells.iter().map(|(scenario, policy)| Cost::of(policy, 4, scenario.jobs(args.days))).collect();
+    note_cost(&counted(scenarios.len() as u64, "scenario"), &cost, args.output.threads(), quiet);
     let (setting, seed) = (options.setting(), options.shaping.seed);
     let began = Instant::now();
     let summaries = {
@@ -293,4 +299,36 @@ fn refuse_options_of_logs(matches: &ArgMatches) -> Result<(), UsageError> {
         }
     }
     Ok(())
+}
+
+/// The expected cost of a run, which is printed before the run starts.
+#[derive(Clone, Copy)]
+struct Cost {
+    jobs: usize,
+    seconds: f64,
+}
+
+/// Seconds per job and site without a prediction of the wait, measured on a slow core.
+const STEP_SECONDS: f64 = 1.2e-6;
+/// Seconds per job and site if the wait is predicted, measured on a slow core.
+const PREDICTION_SECONDS: f64 = 250e-6;
+
+impl Cost {
+    fn of(policy: &DispatchPolicy, sites: usize, jobs: usize) -> Cost {
+        let each = if policy.needs_waits() { PREDICTION_SECONDS } else { STEP_SECONDS };
+        Cost { jobs, seconds: each * (sites * jobs) as f64 }
+    }
+}
+
+fn note_cost(what: &str, costs: &[Cost], threads: usize, quiet: bool) {
+    if quiet {
+        return;
+    }
+    let jobs: usize = costs.iter().map(|cost| cost.jobs).sum();
+    let all: f64 = costs.iter().map(|cost| cost.seconds).sum();
+    let longest = costs.iter().map(|cost| cost.seconds).fold(0.0, f64::max);
+    let (runs, jobs) = (counted(costs.len() as u64, "run"), counted(jobs as u64, "job"));
+    let time = readable_duration((all / threads as f64).max(longest).max(1.0).round());
+    let threads = counted(threads as u64, "thread");
+    note(format_args!("{what}: {runs}, {jobs} in all, about {time} on {threads}"));
 }

@@ -34,7 +34,7 @@ use crate::wait::{
 use crate::{predict, schedule};
 use codes::Codes;
 use live::History;
-use question::{Question, parse_question};
+use question::{WaitQuestion, parse_question};
 
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
@@ -85,7 +85,7 @@ struct WaitArgs {
     /// known, user=, group=, queue=
     #[arg(long, value_name = "KEY=VALUE,...", value_parser = parse_question, help_heading = "One job")]
     #[arg(conflicts_with_all = EVALUATION, conflicts_with = "at")]
-    ask: Option<Question>,
+    ask: Option<WaitQuestion>,
     /// The present queue of a site, beside the log with its history: the output of squeue (see `sim help waits` for the
     /// command), of squeue --json, or SWF records with a runtime of -1; - for standard input
     #[arg(long, value_name = "FILE", help_heading = "Now", conflicts_with_all = EVALUATION, conflicts_with_all = ["method", "predictor", "retrain"])]
