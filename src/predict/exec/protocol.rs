@@ -84,7 +84,7 @@ impl Greeting {
     /// Appends the line.
     pub fn push(&self, line: &mut Vec<u8>) {
         #[derive(Serialize)]
-        struct Line<'a> {
+        struct GreetingLine<'a> {
             hello: &'static str,
             protocol: u32,
             trace: &'a str,
@@ -95,7 +95,7 @@ impl Greeting {
         }
         let keys = self.keys.iter().map(|(key, value)| (key.clone(), value.as_str().into())).collect();
         let Greeting { trace, procs, first_submit, unix_start, .. } = self;
-        let greeting = Line {
+        let greeting = GreetingLine {
             hello: "shadowtime",
             protocol: PROTOCOL,
             trace,
