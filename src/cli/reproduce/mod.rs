@@ -14,6 +14,7 @@ use super::output_options::OutputOptions;
 use super::places::{OptionFile, given_files, refuse_collisions};
 use super::progress::Progress;
 use super::stderr::{self, note, warning};
+use super::{CommandForm, parsed};
 use crate::metrics::RunRow;
 use crate::report::{Cell, Output, counted, grouped, write_csv};
 use crate::reproduce::{
@@ -23,8 +24,16 @@ use crate::reproduce::{
 use crate::sweep::GridCell;
 use crate::time::readable_duration;
 
+/// The subcommand.
+pub const COMMAND: CommandForm = CommandForm {
+    name: "reproduce",
+    about: "Compute the tables of a paper again, with published and measured figures side by side",
+    arguments: ReproduceArgs::augment_args,
+    run: |matches, quiet| execute(&parsed(matches), quiet),
+};
+
 #[derive(Debug, Args)]
-pub struct ReproduceArgs {
+struct ReproduceArgs {
     #[command(subcommand)]
     paper: Paper,
 }
@@ -247,7 +256,7 @@ struct KeptRuns {
     out: Option<PathBuf>,
 }
 
-pub fn execute(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<()> {
     match &args.paper {
         Paper::Talby { common, replications, out, cells_out } => {
             let mut setup = common.setup(&TALBY, &given_files([("--cells-out", cells_out)]), quiet)?;
