@@ -190,7 +190,7 @@ impl Introduction {
 
 /// How a program answers an event.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename = "Answer")]
+#[serde(deny_unknown_fields, expecting = "struct Answer")]
 pub struct ExecAnswer<'a> {
     /// Ids and seconds, in the order of the line.
     #[serde(borrow, default, rename = "predict", deserialize_with = "predictions")]
