@@ -19,8 +19,8 @@ use crate::predict::templates::Template;
 use crate::predict::{self, template_file};
 use crate::report::{Cell, Output, Table, counted, grouped, write_csv, write_wrapped};
 use crate::search::{
-    COMPARED_PREDICTORS, ComparedPredictor, Found, Genetic, Judge, Limits, SearchStep, Space, compare_predictors,
-    genetic, greedy,
+    COMPARED_PREDICTORS, ComparedPredictor, FoundSet, Genetic, Judge, SearchLimits, SearchStep, TemplateSpace,
+    compare_predictors, genetic, greedy,
 };
 use crate::spec::{Spec, SpecError, parse_list};
 use crate::text::printable;
@@ -151,7 +151,7 @@ fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
     // The search must not use anything about the jobs that it is evaluated on later.
     let searched = trained.clone().unwrap_or(0..jobs);
     let estimates = workload.cleaning.filled < workload.cleaning.jobs();
-    let space = Space::of(&workload.jobs[searched.clone()], estimates, args.histories);
+    let space = TemplateSpace::of(&workload.jobs[searched.clone()], estimates, args.histories);
     let judge = Judge::new(&workload.jobs[searched.clone()], searched);
     let threads = args.output.threads();
     let began = Instant::now();
@@ -199,13 +199,13 @@ fn read_waits(args: &SearchArgs, mut options: Options, quiet: bool) -> anyhow::R
 fn search(
     args: &SearchArgs,
     judge: &Judge<'_>,
-    space: &Space,
+    space: &TemplateSpace,
     seed: u64,
     threads: usize,
     quiet: bool,
-) -> anyhow::Result<Found> {
+) -> anyhow::Result<FoundSet> {
     interrupt::allow_early_end();
-    let limits = Limits {
+    let limits = SearchLimits {
         evaluations: args.evaluations,
         deadline: args.time_limit.map(|seconds| Instant::now() + Duration::from_secs(seconds as u64)),
         stopped: &interrupt::stop_requested,
@@ -254,7 +254,7 @@ fn best_predictor(templates: &[Template]) -> String {
     format!("smith:templates={},at=start", Template::print_set(templates))
 }
 
-fn comments(args: &SearchArgs, workload: &Workload, found: &Found, seed: u64) -> Vec<String> {
+fn comments(args: &SearchArgs, workload: &Workload, found: &FoundSet, seed: u64) -> Vec<String> {
     let method = args.method.to_possible_value().map_or(String::new(), |method| method.get_name().to_string());
     let whole = if found.stopped { ", stopped before it was through" } else { "" };
     let part = args.train.map_or(String::new(), |share| format!(" on the first {share} of the jobs"));
@@ -284,7 +284,7 @@ fn write_comparison(
     out: &mut dyn Write,
     width: usize,
     workload: &Workload,
-    found: &Found,
+    found: &FoundSet,
     compared: &[ComparedPredictor],
     seed: &Cell,
 ) -> io::Result<()> {

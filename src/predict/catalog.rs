@@ -5,12 +5,12 @@
 use std::sync::OnceLock;
 
 use super::constant::{self, Constant};
-use super::downey::{self, Downey};
+use super::downey::{self, DowneyPredictor};
 use super::estimate::{self, Estimate};
 use super::exec::{self, Exec};
 use super::gibbons::{self, Gibbons};
 use super::kin::{self, Kin};
-use super::learned::{self, Learned};
+use super::learned::{self, LearnedPredictor};
 use super::perfect::{self, Perfect};
 use super::predictor::Predictor;
 use super::ruh::{self, Ruh};
@@ -33,9 +33,9 @@ const CATALOG: &[Entry] = &[
     (&sbh::SBH_NOEST, |spec| Box::new(Sbh::without_estimates(spec))),
     (&smith::FORM, |spec| Box::new(Smith::new(spec))),
     (&gibbons::FORM, |spec| Box::new(Gibbons::new(spec))),
-    (&downey::FORM, |spec| Box::new(Downey::new(spec))),
+    (&downey::FORM, |spec| Box::new(DowneyPredictor::new(spec))),
     (&kin::FORM, |spec| Box::new(Kin::new(spec))),
-    (&learned::FORM, |spec| Box::new(Learned::new(spec))),
+    (&learned::FORM, |spec| Box::new(LearnedPredictor::new(spec))),
     (&exec::FORM, |spec| Box::new(Exec::new(spec))),
 ];
 
