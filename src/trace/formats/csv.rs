@@ -151,7 +151,10 @@ fn is_csv_like(line: &[u8]) -> bool {
 fn header_names(line: &[u8], delimiter: u8) -> Vec<String> {
     let mut row = CsvRow::default();
     row.add(line, delimiter, 1);
-    row.text.split(|&byte| byte == delimiter).map(|name| String::from_utf8_lossy(name).trim().to_string()).collect()
+    row.ends.push(row.text.len());
+    let begins = std::iter::once(0).chain(row.ends.iter().map(|end| end + 1));
+    let names = begins.zip(&row.ends).map(|(from, &to)| String::from_utf8_lossy(&row.text[from..to]));
+    names.map(|name| name.trim().to_string()).collect()
 }
 
 /// Finds the columns in the header, by the first delimiter with which it has all of them.
