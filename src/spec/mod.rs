@@ -59,8 +59,10 @@ pub enum Kind {
     },
     /// A finite number.
     Real {
-        /// Valid numbers are above this.
-        above: f64,
+        /// What is valid, for messages and lists.
+        what: &'static str,
+        /// Whether a finite number is valid.
+        fits: fn(f64) -> bool,
     },
     /// A duration, such as `20m`.
     Duration {
@@ -88,13 +90,24 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// A number above 0.
+    pub const ABOVE_0: Kind = Kind::Real { what: "a number above 0", fits: |number| number > 0.0 };
+
+    /// A number of at least 0.
+    pub const AT_LEAST_0: Kind = Kind::Real { what: "a number of at least 0", fits: |number| number >= 0.0 };
+
+    /// A share, both ends included.
+    pub const FROM_0_TO_1: Kind =
+        Kind::Real { what: "a number from 0 to 1", fits: |number| (0.0..=1.0).contains(&number) };
+
     /// The value as it is printed: equal values have equal texts.
     fn canonical(self, text: &str) -> Result<String, String> {
         let valid = match self {
             Kind::Whole { least } => text.parse::<i64>().ok().filter(|&number| number >= least).map(|n| n.to_string()),
-            Kind::Real { above } => {
-                let number = text.parse::<f64>().ok().filter(|&number| number > above && number.is_finite());
-                number.map(|number| number.to_string())
+            Kind::Real { fits, .. } => {
+                let number = text.parse::<f64>().ok().filter(|&number| number.is_finite() && fits(number));
+                // Adding 0 turns -0 into 0.
+                number.map(|number| (number + 0.0).to_string())
             }
             Kind::Duration { least } => {
                 Some(parse_duration(text)?).filter(|&seconds| seconds >= least).map(print_duration)
@@ -118,13 +131,12 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Kind::Whole { least } => write!(f, "a whole number of at least {least}"),
-            Kind::Real { above } => write!(f, "a number above {above}"),
             Kind::Duration { least } | Kind::Seconds { least } => {
                 write!(f, "a duration of at least {}", print_duration(*least))
             }
             Kind::Switch => write!(f, "on or off"),
             Kind::Choice(words) => write!(f, "one of {}", words.join(", ")),
-            Kind::Text { what, .. } => write!(f, "{what}"),
+            Kind::Real { what, .. } | Kind::Text { what, .. } => write!(f, "{what}"),
             Kind::Others => write!(f, "any text"),
         }
     }
