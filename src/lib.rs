@@ -75,10 +75,11 @@
 //!   [`engine::Observer`].
 //! - A new policy that distributes jobs over sites: `meta/policies.rs`; the order of events at all sites: `meta/clock.rs`.
 //! - A new estimate model: a file in `model/estimates/` and an entry in `model/estimates/catalog.rs`.
-//! - A new format of logs: a file in `trace/accounting/`, and its lines in `trace/format.rs`.
-//! - How rows of accounting files become records: `trace/accounting/collect.rs`.
+//! - A new format of logs or of present queues: a file in `trace/formats/` with its entry, and a line in the table in
+//!   `trace/formats/mod.rs`.
+//! - How rows of any format become records: `trace/rows/collect.rs`; which columns and lines a row has: `trace/rows/columns.rs`.
 //! - Which records are dropped or changed: `trace/clean.rs`.
-//! - A new format of present queues: a file in `trace/queue/`. Which jobs of Slurm wait, and which are held: `trace/queue/stage.rs`.
+//! - Which jobs of Slurm wait, and which are held: `trace/queue/stage.rs`; how they become a queue: `trace/queue/collect.rs`.
 //! - What a line of `sim predict` can contain: `production/event.rs`; what an event does: `production/live.rs`; what is kept and
 //!   forgotten: `production/ledger.rs`, `production/service.rs` and `production/state_file.rs`.
 //! - Lists, ranges and alternatives of values in options: `spec/expand.rs`; the columns of swept keys: `sweep/axis.rs`.

@@ -146,7 +146,7 @@ pub const OPTIONS: &[OptionForm] = &[
     OptionForm {
         name: "log-format",
         value: "FORMAT",
-        about: "The format of the log, if its content does not tell: swf, sacct, pbs, lsf, sge, or csv:submit=COLUMN,start=COLUMN,run=COLUMN,procs=COLUMN,...; see `sim help logs`",
+        about: "The format of the log, if its content does not tell; `sim help logs` lists the formats",
         section: Section::Reading,
         set: |options, text| spec(&mut options.reading.format, LogFormat::parse(text).map(Some)),
         get: |options| options.reading.format.as_ref().map_or(String::new(), LogFormat::to_string),

@@ -30,7 +30,7 @@ pub use jobs::{PlacedRow, write_jobs, write_placed_jobs, write_predictions};
 pub use listing::{write_columns, write_forms};
 pub use output::{Output, OutputError, TemporaryFolder, abandon_unfinished, refuse_input, refuse_stdout};
 pub use runs::write_runs;
-pub use schedule::{write_log, write_schedule, write_sorted_log, write_with_estimates};
+pub use schedule::{write_log, write_schedule, write_with_estimates};
 pub use series::write_series;
 pub use shown::{seeds_in_words, shown, signed_percent, with_interval};
 pub use survey::{

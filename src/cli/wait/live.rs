@@ -16,9 +16,7 @@ use crate::report::{Cell, counted, write_wrapped};
 use crate::schedule::Accounts;
 use crate::text::printable;
 use crate::time::{DAY, Seconds, Time, readable_duration};
-use crate::trace::{
-    LogNames, PresentJob, PresentQueue, PresentStage, QueueFormat, QueueReading, Source, Workload, read_queue,
-};
+use crate::trace::{LogNames, PresentJob, PresentQueue, PresentStage, QueueReading, Source, Workload, read_queue};
 use crate::wait::{
     ForwardPlans, ForwardSetting, LiveJob, LivePlan, LiveReport, RatioHistory, SiteSchedule, Snapshot, SnapshotJob,
     snapshot_at,
@@ -394,9 +392,9 @@ impl QueueClock {
     fn of(args: &WaitArgs, history: &History, queue: &PresentQueue) -> Result<QueueClock, UsageError> {
         let workload = &history.workload;
         let log_ends = history.starts.iter().copied().max().unwrap_or(0).max(workload.last_submit());
-        let queue_start = match queue.format {
-            QueueFormat::Swf => queue.header.number("UnixStartTime"),
-            QueueFormat::Squeue | QueueFormat::SqueueJson => Some(0),
+        let queue_start = match queue.report.format {
+            "swf" => queue.header.number("UnixStartTime"),
+            _ => Some(0),
         };
         let given = match (args.now, queue_start) {
             (None, _) => None,
