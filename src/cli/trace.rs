@@ -11,8 +11,10 @@ use super::places::refuse_collisions;
 use super::progress::Progress;
 use super::stderr::{note, warning};
 use crate::experiment::Options;
+use crate::metrics::cells;
 use crate::report::{
-    Cell, counted, finding_rows, grouped, survey_row, write_findings, write_log, write_sorted_log, write_survey,
+    Cell, FINDING_COLUMNS, SURVEY_COLUMNS, counted, finding_rows, grouped, write_findings, write_log, write_sorted_log,
+    write_survey,
 };
 use crate::trace::{
     CONVERTED, Header, Log, ReadOptions, SortedLog, Source, TraceError, Unit, over_machine, peak, read_joined, survey,
@@ -96,7 +98,9 @@ pub fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
             {
                 warning(format_args!("{}: {} {}", log.name, grouped(peak.into()), over_machine(peak, procs)));
             }
-            Ok(args.print.print_row(false, &survey_row(&survey), |out, width| write_survey(out, width, &survey))?)
+            Ok(args.print.print_row(false, &cells(SURVEY_COLUMNS, &survey, &[]), |out, width| {
+                write_survey(out, width, &survey)
+            })?)
         }
         TraceCommand::Validate(args) => {
             refuse_collisions(&[], &args.log.files(), true)?;
@@ -108,6 +112,7 @@ pub fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
             let findings = validate(&source, &how, procs, &mut |records| progress.set(records))?;
             drop(progress);
             let rows = finding_rows(&source.label(), &findings);
+            let rows: Vec<_> = rows.iter().map(|row| cells(FINDING_COLUMNS, row, &[])).collect();
             args.print.or_table().print_rows(false, &rows, |out, _| write_findings(out, &source.name(), &findings))?;
             if findings.is_sound() { Ok(()) } else { Err(UsageError(format!("{} is not sound", source.name())).into()) }
         }

@@ -52,7 +52,8 @@ pub fn execute(args: &TalbyArgs, quiet: bool) -> anyhow::Result<()> {
 
 /// Writes one line per run, with the command that repeats it.
 fn write_cells(out: &mut dyn Write, cells: &[GridCell], rows: &[RunRow]) -> io::Result<()> {
-    let with_command =
-        |(cell, row): (&GridCell, &RunRow)| [vec![("command", Cell::Text(cell.command()))], row.cells()].concat();
+    let with_command = |(cell, row): (&GridCell, &RunRow)| {
+        [vec![("command".to_string(), Cell::Text(cell.command()))], row.cells()].concat()
+    };
     write_csv(out, &cells.iter().zip(rows).map(with_command).collect::<Vec<_>>(), true)
 }
