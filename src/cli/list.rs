@@ -7,7 +7,8 @@ use clap::{Args, ValueEnum};
 
 use super::failure::UsageError;
 use super::help;
-use super::output_options::PrintOptions;
+use super::output_options::{PrintOptions, listing};
+use super::{CommandForm, parsed};
 use crate::compare::{KnownOutput, known_outputs};
 use crate::malleable::Strategy;
 use crate::meta;
@@ -21,6 +22,15 @@ use crate::similar::did_you_mean;
 use crate::spec::Form;
 use crate::wait;
 
+/// The subcommand.
+pub const COMMAND: CommandForm = CommandForm {
+    name: "list",
+    about: "Print all predictors, schedulers, estimate models, strategies, policies or methods, with their keys and defaults, or the \
+            columns of results",
+    arguments: |command| listing(ListArgs::augment_args(command)),
+    run: |matches, _| execute(&parsed(matches)),
+};
+
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   sim list                                  what can be listed
@@ -30,7 +40,7 @@ use crate::wait;
   sim list columns                          the columns of all outputs
   sim list columns wait                     those of sim wait
   sim list columns runs --format csv --no-header")]
-pub struct ListArgs {
+struct ListArgs {
     /// What to list [default: the lists]
     #[arg(value_enum)]
     what: Option<What>,
@@ -97,7 +107,7 @@ pub fn forms(what: What) -> Vec<&'static Form> {
     }
 }
 
-pub fn execute(args: &ListArgs) -> anyhow::Result<()> {
+fn execute(args: &ListArgs) -> anyhow::Result<()> {
     if let Some(language) = args.example {
         return match args.what {
             Some(What::Predictors) => Ok(Output::stdout().fill(|out| out.write_all(language.example().as_bytes()))?),
@@ -117,7 +127,10 @@ pub fn execute(args: &ListArgs) -> anyhow::Result<()> {
         Some(What::Studies) => {
             print_names(&print, &STUDIES.map(|study| (study.name.to_string(), study.paper.to_string())))
         }
-        Some(What::Topics) => print_names(&print, &help::topics()),
+        Some(What::Topics) => {
+            let topics = help::topics().map(|(name, about)| (name.to_string(), about.to_string()));
+            print_names(&print, &topics.collect::<Vec<_>>())
+        }
         Some(What::Columns) => {
             let outputs = outputs(args.output.as_deref())?;
             print.print_rows(false, &column_rows(&outputs), |out, width| write_outputs(out, width, &outputs))
