@@ -43,7 +43,6 @@
 //! | 5 | [`metrics`] | from the record of a run to numbers: summaries, the table of columns, improvement over a baseline, means over runs with their intervals, breakdowns of jobs into groups, fairness, series over time, what charts show of a run |
 //! | 6 | [`experiment`] | one workload under one or several schedulers and predictors, and the table of all options that change its result |
 //! | 7 | [`report`] | tables, CSV, JSON, SWF, HTML with charts, and files that are never left half-written; does not use the engine |
-//! | 8 | [`compare`] | the comparison of two outputs: rows matched by what was run, changes, tolerances |
 //! | 8 | [`fidelity`] | how near a simulated schedule is to the recorded one: means, moving means, rank correlation, starts that are near |
 //! | 8 | [`search`] | the search for good templates, and the comparison of a set of templates with other predictors |
 //! | 8 | [`malleable`] | Downey's study: jobs that choose their number of processors by predicted queue times; it has its own simulation loop |
@@ -53,7 +52,8 @@
 //! | 9 | [`wait`] | predictions of when a job will start: history, nearest neighbours, probabilities of ranges, simulations of the present queue (`forward/`), their recalibration by past waits, answers for a queue of now (`live`), and the accuracy of all these |
 //! | 10 | [`meta`] | one stream of jobs, many sites: simulations on a common clock, and policies that choose the site of each job |
 //! | 11 | [`reproduce`] | tables of papers, computed again, one file or folder per paper |
-//! | 12 | [`cli`] | one file per subcommand, which parses arguments, calls the library and prints the report |
+//! | 12 | [`compare`] | the list of all outputs with their columns; the comparison of two outputs: rows matched by what was run, changes, tolerances |
+//! | 13 | [`cli`] | one file per subcommand, which parses arguments, calls the library and prints the report |
 //!
 //! # Where to change what
 //!
@@ -86,8 +86,9 @@
 //! - Who competes in `sim recommend`, and how the winner is judged: `recommend/mod.rs`.
 //! - How near a simulated schedule is to the recorded one: `fidelity/figures.rs` and `fidelity/moving.rs`; a column of it:
 //!   `fidelity/columns.rs`. Which schedulers compete there: `fidelity/mod.rs`.
-//! - Which rows of two outputs `sim compare` matches: `compare/kind.rs`.
-//! - A column of the summary: `metrics/summary.rs`, then `metrics/columns.rs`, and `metrics/row.rs`, which stores it.
+//! - A column of runs: its figure in `metrics/summary.rs`, then its entry in `metrics/columns.rs`. A column of another output:
+//!   its entry in the list of that output (`..._COLUMNS`, `..._columns()`).
+//! - A new output: its list of columns, and its entry in `compare/outputs.rs`, by which `sim compare` knows its rows.
 //! - A new subcommand: a file in `cli/` with its form, and a line in the list of `cli/mod.rs`. The options that several
 //!   commands share: `cli/output_options.rs`.
 //! - Which names a shell offers for an option: `cli/completions/sources.rs`.

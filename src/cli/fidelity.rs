@@ -15,12 +15,12 @@ use super::stderr::note;
 use super::{CommandForm, parsed};
 use crate::experiment::{SettingRun, Settings};
 use crate::fidelity::{
-    Comparison, DEFAULT_PREDICTOR, DEFAULT_SCHEDULERS, FidelityBreakdown, FidelityFigures, FidelityHeading,
-    RecordedWaits, fidelity_cells, fidelity_group_cells, write_fidelity, write_fidelity_groups, write_fidelity_jobs,
-    write_fidelity_windows,
+    COMPARED_JOB_COLUMNS, DEFAULT_PREDICTOR, DEFAULT_SCHEDULERS, FidelityBreakdown, FidelityFigures, FidelityHeading,
+    FidelityRow, RecordedComparison, RecordedWaits, WINDOW_COLUMNS, compared_jobs, fidelity_group_cells,
+    write_fidelity, write_fidelity_groups,
 };
 use crate::metrics::GroupBy;
-use crate::report::{Cell, Output, OutputError, write_csv};
+use crate::report::{Cell, Output, OutputError, write_csv, write_settings};
 use crate::time::{HOUR, Seconds, parse_duration, print_duration};
 use crate::trace::Workload;
 
@@ -96,7 +96,7 @@ struct Schedule {
     name: String,
     /// The cells of its row.
     row: Vec<(String, Cell)>,
-    comparison: Comparison,
+    comparison: RecordedComparison,
 }
 
 fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
@@ -141,7 +141,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
         }
         let options = &settings.options[at];
         let (scheduler, predictor) = (options.scheduler.to_string(), options.predictor.to_string());
-        let row = fidelity_cells(&heading, (&scheduler, &predictor), &swept[at], &comparison.figures);
+        let row = FidelityRow { heading: &heading, scheduler, predictor }.cells(&swept[at], &comparison.figures);
         schedules.push(Schedule { name: options.setting().pair(), row, comparison });
     })?;
     // The sort is stable: equal ones stay in the order in which they were given.
@@ -210,11 +210,12 @@ impl Files {
             out.fill(|out| write_csv(out, &rows, true))?;
         }
         if let Some(out) = self.jobs_out {
-            out.fill(|out| write_fidelity_jobs(out, workload, &recorded.jobs, named()))?;
+            let jobs = named().map(|(name, one)| (name, compared_jobs(workload, &recorded.jobs, one)));
+            out.fill(|out| write_settings(out, COMPARED_JOB_COLUMNS, jobs))?;
         }
         if let Some(out) = self.windows_out {
             let windows = named().map(|(name, comparison)| (name, recorded.windows_of(comparison)));
-            out.fill(|out| write_fidelity_windows(out, windows))?;
+            out.fill(|out| write_settings(out, WINDOW_COLUMNS, windows))?;
         }
         Ok(())
     }

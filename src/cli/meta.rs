@@ -16,12 +16,13 @@ use super::{CommandForm, parsed};
 use crate::experiment::Options;
 use crate::experiment::Section::{Engine, Estimates, Log, Metrics, Reading, Shape};
 use crate::meta::{
-    DispatchPolicy, MetaRecord, MetaSummary, MetaSystem, SCENARIO_DAYS, Scenario, Site, SiteText, SitesFile,
-    placed_jobs, policy_row, run, site_rows, summarize_system, write_policies, write_scenarios,
+    DispatchPolicy, MetaRecord, MetaSummary, MetaSystem, PlacedRow, PolicyRow, SCENARIO_DAYS, Scenario, Site, SiteText,
+    SitesFile, placed_jobs, run, site_columns, site_rows, summarize_system, write_placed_jobs, write_policies,
+    write_scenarios,
 };
 use crate::metrics::Measure;
 use crate::parallel;
-use crate::report::{Cell, PlacedRow, counted, swept_cells, write_csv, write_placed_jobs, write_wrapped};
+use crate::report::{Cell, counted, swept_cells, write_settings, write_wrapped};
 use crate::settings_file;
 use crate::spec::{Spec, SpecError, SpecList, parse_list};
 use crate::time::readable_duration;
@@ -175,14 +176,17 @@ fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Res
     let static_run = summaries.iter().find(|run| run.policy == "static").expect("static was run");
     let shown = &summaries[..policies.items.len()];
     if let Some(out) = sites_out {
-        let rows: Vec<_> = shown.iter().flat_map(|run| site_rows(static_run, run)).collect();
-        out.fill(|out| write_csv(out, &rows, true))?;
+        let rows = shown.iter().flat_map(|run| site_rows(static_run, run));
+        out.fill(|out| write_settings(out, &site_columns(), [(None, rows)].into_iter()))?;
     }
     if let Some(out) = jobs_out {
         let names: Vec<String> = policies.items.iter().map(Spec::to_string).collect();
         out.fill(|out| write_placed_jobs(out, jobs(&system, &names, &records, &options.measure)))?;
     }
-    let row = |(at, run)| policy_row(static_run, run).into_iter().chain(swept_cells(&policies.keys, at)).collect();
+    let row = |(at, run)| {
+        let cells = PolicyRow::of(static_run, run).cells().into_iter();
+        cells.chain(swept_cells(&policies.keys, at)).collect()
+    };
     let rows: Vec<Vec<_>> = shown.iter().enumerate().map(row).collect();
     Ok(args.output.print.print_rows(stdout_taken, &rows, |out, width| write_policies(out, width, static_run, shown))?)
 }
@@ -273,7 +277,7 @@ fn execute_scenarios(
             let name = [("scenario".to_string(), Cell::Text(name.clone()))];
             let seed = [("seed".to_string(), Cell::Count(seed))];
             let swept = swept_cells(&policies.keys, at);
-            name.into_iter().chain(policy_row(static_run, run)).chain(swept).chain(seed).collect::<Vec<_>>()
+            name.into_iter().chain(PolicyRow::of(static_run, run).cells()).chain(swept).chain(seed).collect::<Vec<_>>()
         };
         runs[..policies.items.len()].iter().enumerate().map(with_name).collect::<Vec<_>>()
     };

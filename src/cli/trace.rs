@@ -12,7 +12,10 @@ use super::progress::Progress;
 use super::stderr::{note, warning};
 use super::{CommandForm, parsed};
 use crate::experiment::{Options, Section};
-use crate::report::{Cell, counted, finding_rows, grouped, survey_row, write_findings, write_log, write_survey};
+use crate::metrics::cells;
+use crate::report::{
+    Cell, FINDING_COLUMNS, SURVEY_COLUMNS, counted, finding_rows, grouped, write_findings, write_log, write_survey,
+};
 use crate::trace::{
     CONVERTED, Header, Log, ReadOptions, Source, TraceError, Unit, over_machine, peak, read_joined, survey, validate,
 };
@@ -108,7 +111,9 @@ fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resul
             {
                 warning(format_args!("{}: {} {}", log.name, grouped(peak.into()), over_machine(peak, procs)));
             }
-            Ok(args.print.print_row(false, &survey_row(&survey), |out, width| write_survey(out, width, &survey))?)
+            Ok(args.print.print_row(false, &cells(SURVEY_COLUMNS, &survey, &[]), |out, width| {
+                write_survey(out, width, &survey)
+            })?)
         }
         TraceCommand::Validate(args) => {
             refuse_collisions(&[], &args.log.files(), true)?;
@@ -118,6 +123,7 @@ fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resul
             let findings = validate(&source, &how, procs, &mut |records| progress.set(records))?;
             drop(progress);
             let rows = finding_rows(&source.label(), &findings);
+            let rows: Vec<_> = rows.iter().map(|row| cells(FINDING_COLUMNS, row, &[])).collect();
             args.print.or_table().print_rows(false, &rows, |out, _| write_findings(out, &source.name(), &findings))?;
             if findings.is_sound() { Ok(()) } else { Err(UsageError(format!("{} is not sound", source.name())).into()) }
         }

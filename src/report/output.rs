@@ -5,17 +5,23 @@ use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard};
 
 use super::packed::Packing;
 use crate::files::{self, Place, written_path};
 
 /// Temporary files that are being written, to be removed if the program is interrupted.
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static UNFINISHED: Places = Mutex::new(Vec::new());
 
 /// Temporary folders, likewise.
-static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static FOLDERS: Places = Mutex::new(Vec::new());
+
+type Places = Mutex<Vec<PathBuf>>;
+
+fn lock(places: &Places) -> MutexGuard<'_, Vec<PathBuf>> {
+    places.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
 
 /// Whether standard output was closed when the program was started.
 static STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);
@@ -46,23 +52,11 @@ impl fmt::Display for OutputError {
 impl std::error::Error for OutputError {}
 
 impl OutputError {
-    /// Whether another output should have been chosen, because this one is a file that is read.
+    /// Whether another output should have been chosen: this one is a file that is read, or no name of a file.
     pub fn is_bad_usage(&self) -> bool {
-        self.error.get_ref().is_some_and(|why| why.is::<OverwritesInput>())
+        self.error.kind() == io::ErrorKind::InvalidInput
     }
 }
-
-/// The output is this input.
-#[derive(Debug)]
-struct OverwritesInput(String);
-
-impl fmt::Display for OverwritesInput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "it would overwrite {}, which is read: choose another output", self.0)
-    }
-}
-
-impl std::error::Error for OverwritesInput {}
 
 /// Refuses a place that is a file which the program reads.
 ///
@@ -70,7 +64,10 @@ impl std::error::Error for OverwritesInput {}
 /// If it is one.
 pub fn refuse_input(place: Option<Place>) -> io::Result<()> {
     match place.and_then(|place| files::input_at(&place)) {
-        Some(input) => Err(io::Error::new(io::ErrorKind::InvalidInput, OverwritesInput(input))),
+        Some(input) => {
+            let why = format!("it would overwrite {input}, which is read: choose another output");
+            Err(io::Error::new(io::ErrorKind::InvalidInput, why))
+        }
         None => Ok(()),
     }
 }
@@ -222,7 +219,7 @@ impl Output {
             }
             // The lock is held during the rename, so that an interrupt either removes the temporary file or finds the
             // finished one.
-            let mut unfinished = unfinished();
+            let mut unfinished = lock(&UNFINISHED);
             fs::rename(temporary, path)?;
             unfinished.retain(|other| other != temporary);
         }
@@ -232,7 +229,7 @@ impl Output {
 
 impl Target {
     fn file(path: &Path) -> io::Result<Target> {
-        let mut unfinished = unfinished();
+        let mut unfinished = lock(&UNFINISHED);
         let (file, temporary) = create_temporary(path)?;
         unfinished.push(temporary.clone());
         Ok(Target::File { writer: BufWriter::with_capacity(1 << 16, file), temporary, path: path.to_path_buf() })
@@ -242,7 +239,7 @@ impl Target {
 impl Drop for Target {
     fn drop(&mut self) {
         if let Target::File { temporary, .. } = self {
-            let mut unfinished = unfinished();
+            let mut unfinished = lock(&UNFINISHED);
             if let Some(at) = unfinished.iter().position(|other| other == temporary) {
                 unfinished.remove(at);
                 // An error here cannot be reported.
@@ -274,7 +271,7 @@ impl TemporaryFolder {
     /// # Errors
     /// If it cannot be created.
     pub fn new(parent: &Path) -> Result<TemporaryFolder, OutputError> {
-        let mut folders = folders();
+        let mut folders = lock(&FOLDERS);
         let folder = under_a_new_name(|name| {
             let folder = parent.join(name);
             fs::create_dir(&folder)?;
@@ -293,14 +290,10 @@ impl TemporaryFolder {
 
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
-        folders().retain(|other| *other != self.0);
+        lock(&FOLDERS).retain(|other| *other != self.0);
         // An error here cannot be reported.
         let _ = fs::remove_dir_all(&self.0);
     }
-}
-
-fn folders() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
-    FOLDERS.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// Creates something under a random name, and under another if that one is taken.
@@ -338,18 +331,14 @@ fn check_stdout() -> io::Result<()> {
     }
 }
 
-fn unfinished() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
-    UNFINISHED.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
 /// Removes all unfinished files and temporary folders, and prevents any file from being finished afterwards: for a program that is ended by a
 /// signal. `then` gets the number of removed files and must end the program; the lock is held until it returns.
 pub fn abandon_unfinished(then: impl FnOnce(usize)) {
-    let unfinished = unfinished();
+    let unfinished = lock(&UNFINISHED);
     for temporary in unfinished.iter() {
         let _ = fs::remove_file(temporary);
     }
-    for folder in folders().iter() {
+    for folder in lock(&FOLDERS).iter() {
         // Other threads may be writing to it: what they have just added is removed by the second try.
         let _ = fs::remove_dir_all(folder).or_else(|_| fs::remove_dir_all(folder));
     }

@@ -15,7 +15,10 @@ mod judge;
 mod search_run;
 mod space;
 
-pub use compare::{COMPARED_PREDICTORS, ComparedPredictor, compare_predictors};
+pub use compare::{
+    COMPARED_PREDICTORS, ComparedPredictor, ComparedRow, STEP_COLUMNS, WITH_TRAINING, compare_predictors,
+    compared_columns,
+};
 pub use genetic::{Genetic, genetic};
 pub use greedy::greedy;
 pub use judge::{Judge, Score};

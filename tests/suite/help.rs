@@ -337,11 +337,11 @@ fn pages_have_every_name_and_key() {
         ("meta", "policies"),
         ("malleable", "strategies"),
         ("waits", "methods"),
-        ("formats", "columns"),
+        ("formats", "columns runs"),
     ] {
         let page = sim(&["help", topic]).out;
         let words: Vec<_> = page.split_whitespace().collect();
-        let list = sim_ok(&["list", what]);
+        let list = sim_ok(&[&["list"], &what.split(' ').collect::<Vec<_>>()[..]].concat());
         for line in list.lines() {
             let line: Vec<_> = line.split_whitespace().collect();
             assert!(words.windows(line.len()).any(|words| words == line), "{topic} lacks {line:?}");
@@ -352,8 +352,9 @@ fn pages_have_every_name_and_key() {
     }
 }
 
+/// What `sim list columns` prints of an output is its header, but for the columns that are there only under a condition.
 #[test]
-fn the_page_of_formats_has_every_column() {
+fn the_lists_of_columns_are_those_of_the_outputs() {
     let page = pages().remove("formats").unwrap();
     let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
     let folder = tempfile::tempdir().unwrap();
@@ -365,13 +366,22 @@ fn the_page_of_formats_has_every_column() {
     };
     let header = |text: &str| text.lines().next().unwrap().replace(',', " ");
     let file = |name: &str| header(&fs::read_to_string(folder.path().join(name)).unwrap());
-    let assert_on_page = |columns: &str| assert!(words.contains(columns), "sim help formats lacks: {columns}");
+    let all: serde_json::Value = serde_json::from_str(&sim_ok(&["list", "columns", "--format", "json"])).unwrap();
+    let assert_listed = |output: &str, header: &str| {
+        let of_output = all.as_array().unwrap().iter().filter(|column| column["output"] == output);
+        let is_there = |name: &str| header.split(' ').any(|column| column == name);
+        let given = of_output.filter(|column| column["only"] == "" || is_there(column["name"].as_str().unwrap()));
+        let names: Vec<_> = given.map(|column| column["name"].as_str().unwrap()).collect();
+        assert_eq!(names.join(" "), header, "{output}");
+        assert!(words.contains(&format!("(`{output}`)")), "sim help formats does not name {output}");
+    };
 
-    // The summary's columns are made from their table, each on a line with what it means.
     let summary = header(&run(
         "--trace a.swf --format csv --baseline easy/estimate --jobs-out jobs --predictions-out predictions \
          --by-out by --series-out series",
     ));
+    assert_listed("runs", &summary);
+    // The page has them, each on a line with what it means.
     let printed = sim(&["help", "formats"]).out;
     let listed =
         printed.lines().skip_while(|line| !line.starts_with("    trace  ")).take_while(|line| !line.is_empty());
@@ -385,30 +395,40 @@ fn the_page_of_formats_has_every_column() {
     }
 
     let fidelity = "fidelity a.swf --scheduler easy --by-out fg --jobs-out fj --windows-out fw --format csv";
-    assert_on_page(&header(&run(fidelity)));
-    for name in ["fg", "fj", "fw"] {
-        assert_on_page(&file(name));
-    }
-    assert_on_page(&header(&run("trace info a.swf --format csv")));
-    assert_on_page(&header(&run("search --trace a.swf --evaluations 60 --out t --history-out history --format csv")));
+    assert_listed("fidelity", &header(&run(fidelity)));
+    assert_listed("trace", &header(&run("trace info a.swf --format csv")));
+    assert_listed("findings", &header(&run("trace validate a.swf --format csv")));
+    let search = "search --trace a.swf --evaluations 60 --out t --history-out history --format csv";
+    assert_listed("search", &header(&run(search)));
     let wait = "wait --trace a.swf --method qbets --jobs-out w --confusion-out confusion --calibration-out calibration";
-    assert_on_page(&header(&run(&format!("{wait} --format csv"))));
-    assert_on_page(&header(&run("wait --trace a.swf --ask procs=1,estimate=1h --format csv")));
+    assert_listed("wait", &header(&run(&format!("{wait} --format csv"))));
+    assert_listed("wait-queue", &header(&run("wait --trace a.swf --ask procs=1,estimate=1h --format csv")));
     let meta =
         "meta --site A=a.swf --site B=a.swf --policy static,redundant --sites-out sites --jobs-out m --format csv";
-    let policies = header(&run(meta)).replace(" share_A_pct share_B_pct", "");
-    assert_on_page(&policies);
-    let malleable = header(&run("malleable --days 1 --details --jobs-out mj --scatter-out scatter --format csv"));
-    let plain = header(&run("malleable --days 1 --view system --format csv"));
-    assert_on_page(&plain);
-    assert_on_page(malleable.strip_prefix(&plain).unwrap().strip_suffix(" view").unwrap().trim_start());
-    for name in
-        ["jobs", "predictions", "by", "series", "history", "w", "confusion", "calibration", "sites", "mj", "scatter"]
-    {
-        assert_on_page(&file(name));
+    assert_listed("meta", &header(&run(meta)).replace("share_A_pct share_B_pct", "share_NAME_pct"));
+    let malleable = "malleable --days 1 --details --jobs-out mj --scatter-out scatter --format csv";
+    assert_listed("malleable", &header(&run(malleable)));
+    for (output, name) in [
+        ("jobs", "jobs"),
+        ("predictions", "predictions"),
+        ("groups", "by"),
+        ("series", "series"),
+        ("fidelity-groups", "fg"),
+        ("fidelity-jobs", "fj"),
+        ("fidelity-windows", "fw"),
+        ("search-history", "history"),
+        ("wait-jobs", "w"),
+        ("wait-confusion", "confusion"),
+        ("wait-calibration", "calibration"),
+        ("meta-sites", "sites"),
+        ("meta-jobs", "m"),
+        ("malleable-jobs", "mj"),
+        ("malleable-scatter", "scatter"),
+    ] {
+        assert_listed(output, &file(name));
     }
-    assert_eq!(file("m"), format!("policy origin site {}", file("jobs")));
-    assert_on_page(&header(&run("reproduce downey --days 1 --replications 1 --format csv")));
+    let reproduced = header(&run("reproduce downey --days 1 --replications 1 --format csv"));
+    assert!(words.contains(&reproduced), "sim help formats lacks: {reproduced}");
 }
 
 #[test]

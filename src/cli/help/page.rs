@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::cli::list::{What, forms};
-use crate::report::{write_columns, write_forms, write_wrapped};
+use crate::cli::list::write_list;
+use crate::report::write_wrapped;
 use crate::trace::log_formats;
 
 /// Pages are at most this wide, apart from the output of commands that they show.
@@ -37,10 +37,7 @@ pub fn write(out: &mut dyn Write, text: &str, width: usize) -> io::Result<()> {
                 write_wrapped(out, &format!("{INDENT}{name:<8} "), about, width)?;
             }
         } else if let Some(what) = listed(line) {
-            match what {
-                What::Columns => write_columns(out, INDENT, width)?,
-                what => write_forms(out, INDENT, width, &forms(what))?,
-            }
+            write_list(out, INDENT, width, what)?;
         } else if is_text {
             match paragraph.is_empty() {
                 true => paragraph.push_str(line),
@@ -77,9 +74,8 @@ fn mark(line: &str) -> usize {
 }
 
 /// What a line asks to be listed.
-fn listed(line: &str) -> Option<What> {
-    let name = line.strip_prefix("<!-- list: ")?.strip_suffix(" -->")?;
-    Some(clap::ValueEnum::from_str(name, false).expect("a page of ours lists what there is"))
+fn listed(line: &str) -> Option<&str> {
+    line.strip_prefix("<!-- list: ")?.strip_suffix(" -->")
 }
 
 #[cfg(test)]

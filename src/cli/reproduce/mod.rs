@@ -370,8 +370,9 @@ fn talby(setup: &Setup, output: &StudyOutput, cells_out: Option<&str>, quiet: bo
 
 /// Writes one line per run, with the command that repeats it.
 fn write_cells(out: &mut dyn Write, cells: &[GridCell], rows: &[RunRow]) -> io::Result<()> {
-    let with_command =
-        |(cell, row): (&GridCell, &RunRow)| [vec![("command", Cell::Text(cell.command()))], row.cells()].concat();
+    let with_command = |(cell, row): (&GridCell, &RunRow)| {
+        [vec![("command".to_string(), Cell::Text(cell.command()))], row.cells()].concat()
+    };
     write_csv(out, &cells.iter().zip(rows).map(with_command).collect::<Vec<_>>(), true)
 }
 

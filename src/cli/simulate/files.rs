@@ -5,10 +5,8 @@ use super::runs::Results;
 use crate::cli::notes::made_by;
 use crate::cli::output_options::OutputFiles;
 use crate::experiment::Settings;
-use crate::metrics::{JobMetrics, PredictionRow};
-use crate::report::{
-    Output, OutputError, breakdown_cells, write_csv, write_jobs, write_predictions, write_schedule, write_series,
-};
+use crate::metrics::{JOB_COLUMNS, JobMetrics, PREDICTION_COLUMNS, PredictionRow, SERIES_COLUMNS};
+use crate::report::{Output, OutputError, breakdown_cells, write_csv, write_schedule, write_settings};
 use crate::trace::Log;
 
 /// The outputs. None if not requested.
@@ -53,7 +51,7 @@ impl Details {
             metrics.map(|job| job.with_number_of_user(&workload.wide))
         };
         if let Some(out) = self.jobs {
-            out.fill(|out| write_jobs(out, (0..names.len()).map(|at| (name(at), jobs(at)))))?;
+            out.fill(|out| write_settings(out, JOB_COLUMNS, (0..names.len()).map(|at| (name(at), jobs(at)))))?;
         }
         if let Some((out, text)) = self.swf.zip(log.text.as_ref()) {
             let estimates = options.estimates.as_ref().map(|model| made_by(model, options.estimates_seed));
@@ -65,7 +63,7 @@ impl Details {
                 let history = results.records[at].history.iter().flatten();
                 (name(at), history.map(|made| PredictionRow::of(made, &workload.jobs)))
             };
-            out.fill(|out| write_predictions(out, (0..names.len()).map(rows)))?;
+            out.fill(|out| write_settings(out, PREDICTION_COLUMNS, (0..names.len()).map(rows)))?;
         }
         if let Some(out) = self.by {
             let rows: Vec<_> =
@@ -73,8 +71,8 @@ impl Details {
             out.fill(|out| write_csv(out, &rows, true))?;
         }
         if let Some(out) = self.series {
-            let series = results.series.iter().enumerate();
-            out.fill(|out| write_series(out, series.map(|(at, steps)| (name(at), steps.as_slice()))))?;
+            let series = results.series.iter().enumerate().map(|(at, steps)| (name(at), steps.iter().copied()));
+            out.fill(|out| write_settings(out, SERIES_COLUMNS, series))?;
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use crate::cli::progress::Progress;
 use crate::cli::stderr::{note, warning};
 use crate::experiment::{Options, Setting};
 use crate::job::{Job, JobId, Submission};
-use crate::report::{Cell, counted, write_wrapped};
+use crate::report::{counted, write_wrapped};
 use crate::schedule::Accounts;
 use crate::text::printable;
 use crate::time::{DAY, Seconds, Time, readable_duration};
@@ -340,8 +340,7 @@ fn answer(
     for weakness in report.weaknesses(plan.forward.recalibrate) {
         warning(weakness);
     }
-    let mut rows = report.rows();
-    rows.iter_mut().for_each(|row| row.push(("seed", Cell::Count(seed))));
+    let rows = report.rows(seed);
     let how = format!(
         "{} of the queue under {}, {}; seed {seed}",
         counted(answer.draws as u64, "simulation"),
