@@ -34,7 +34,7 @@
 //!
 //! | floor | module | what it contains |
 //! |---|---|---|
-//! | 0 | [`files`], [`time`], [`job`], [`spec`], [`settings_file`], [`text`], [`similar`], [`stats`], [`rng`], [`parallel`] | all files that are read, so that no output replaces one; basic types: durations, jobs (what is submitted and what is known only later), `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, names that were probably meant, medians and rank correlations, random streams from one seed, threads with results in a fixed order |
+//! | 0 | [`files`], [`time`], [`job`], [`spec`], [`settings_file`], [`text`], [`similar`], [`stats`], [`rng`], [`parallel`], [`program`] | all files that are read, so that no output replaces one; basic types: durations, jobs (what is submitted and what is known only later), `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, names that were probably meant, medians and rank correlations, random streams from one seed, threads with results in a fixed order, programs of other people: starting, limits of time, ending |
 //! | 1 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, named cleaning rules with counts, shaping, the embedded log; the present queue of a site |
 //! | 2 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
 //! | 2 | [`machine`] | what a job asks of a machine, what is free, what a running job was given; a pool of processors is its only kind |
@@ -59,7 +59,7 @@
 //! # Where to change what
 //!
 //! - A new predictor: a file in `predict/` and a line in `predict/catalog.rs`.
-//! - What a program that predicts reads and writes: `predict/exec/protocol.rs`; how it is started and ended: `predict/exec/child.rs`.
+//! - What a program that predicts reads and writes: `predict/exec/protocol.rs`; how programs are started and ended: `program/`.
 //! - How similar past jobs are found and used for a prediction: `predict/smith/templates.rs` and `predict/smith/category.rs`.
 //! - A new scheduler: a file in `schedule/` and a line in `schedule/catalog.rs`.
 //! - What fits a machine: `machine/mod.rs`. What the schedulers that backfill keep of the waiting jobs from pass to pass:
@@ -90,10 +90,12 @@
 //!   `fidelity/columns.rs`. Which schedulers compete there: `fidelity/mod.rs`.
 //! - Which rows of two outputs `sim compare` matches: `compare/kind.rs`.
 //! - A column of the summary: `metrics/summary.rs`, then `metrics/columns.rs`, and `metrics/row.rs`, which stores it.
+//! - A new subcommand: a file in `cli/` with its form, and a line in the list of `cli/mod.rs`. The options that several
+//!   commands share: `cli/output_options.rs`.
 //! - Which names a shell offers for an option: `cli/completions/sources.rs`.
 //! - Another way to group jobs (`--by`): `metrics/breakdown/grouping.rs`. Who loses: `metrics/fairness.rs`.
-//! - What the charts of a report show: `metrics/pictures/`. How they are drawn: `report/html/`, one file per kind of chart; axes
-//!   and their ticks: `report/html/axis.rs`; colours and layout: `report/html/style.css`.
+//! - A new chart of a report: a file in `report/html/charts/` and a line in `report/html/charts/mod.rs`. What charts show of a
+//!   run: `metrics/pictures/`; axes and their ticks: `report/html/axis.rs`; colours and layout: `report/html/style.css`.
 //! - An option that changes results: its line in `experiment/option_table.rs`. Any other option: the file of its command in `cli/`.
 //! - After any change that changes results: increase [`sweep::RESULTS_REVISION`], so that no sweep mixes old results with
 //!   new ones.
@@ -117,6 +119,7 @@ pub mod model;
 pub mod parallel;
 pub mod predict;
 pub mod production;
+pub mod program;
 pub mod recommend;
 pub mod report;
 pub mod reproduce;

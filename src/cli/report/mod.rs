@@ -11,19 +11,33 @@ use super::failure::UsageError;
 use super::log::{LogArgs, read_log};
 use super::notes::report_cleaning;
 use super::options::{self, SettingList};
-use super::output_options::OutputOptions;
+use super::output_options::{OutputOptions, reporting};
 use super::places::refuse_collisions;
 use super::simulate::PLAIN_EASY;
 use super::simulate::runs::{Results, Wanted};
-use super::slurm_conf;
-use super::stderr::{note, warning};
-use crate::experiment::{Options, Setting, Settings, what_draws};
+use super::slurm_conf::{self, SLURM_CONF};
+use super::stderr::note;
+use super::{CommandForm, parsed};
+use crate::experiment::Section::{Engine, Estimates, Log, Metrics, Reading, Run, Shape};
+use crate::experiment::{Options, Setting, Settings};
 use crate::report::html::{ComparisonReport, GanttColors, GanttData};
 use crate::report::{Cell, Output, grouped};
 use crate::time::Time;
 use crate::trace::{Moment, ReadOptions, TraceError, Workload};
 
 use charts::Charts;
+
+/// The subcommand.
+pub const COMMAND: CommandForm = CommandForm {
+    name: "report",
+    about: "Write a report with charts as one HTML file: what came out, who gains, who pays, and whether it is chance",
+    arguments: |command| {
+        let command = reporting(ReportArgs::augment_args(command));
+        let command = options::add(command, &[Run, Log, Reading, Estimates, Shape, Engine, Metrics]);
+        slurm_conf::add(options::with_lists(command), SLURM_CONF)
+    },
+    run: |matches, quiet| execute(&parsed(matches), matches, quiet),
+};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -32,7 +46,7 @@ use charts::Charts;
   sim report KTH.swf --gantt 30d..31d --gantt-colors user --out kth.html
 
 Open the file with any browser. It needs no network and no scripts.")]
-pub struct ReportArgs {
+struct ReportArgs {
     #[command(flatten)]
     log: LogArgs,
     /// The file to write the report to; - for standard output
@@ -87,15 +101,8 @@ impl Window {
     }
 }
 
-pub fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
-    let SettingList { options: mut settings, .. } =
-        options::read_settings(matches, slurm_conf::read(matches, quiet)?.as_ref())?;
-    for (seed, value) in options::idle_seeds(matches, &settings[0]) {
-        warning(format_args!("--{seed} {value} has no effect without {}", what_draws(seed)));
-    }
-    if !quiet {
-        slurm_conf::note_idle_predictor(matches, &settings);
-    }
+fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+    let SettingList { options: mut settings, .. } = options::read_settings(matches, quiet)?;
     if !options::is_given(matches, "baseline") {
         set_default_baseline(&mut settings)?;
     }

@@ -4,7 +4,6 @@ use super::SimulateArgs;
 use super::runs::Results;
 use crate::cli::notes::made_by;
 use crate::cli::output_options::OutputFiles;
-use crate::cli::places::given_files;
 use crate::experiment::Settings;
 use crate::metrics::{JobMetrics, PredictionRow};
 use crate::report::{
@@ -30,11 +29,10 @@ impl Details {
             ("--swf-out", &args.swf_out),
             ("--predictions-out", &args.predictions_out),
             ("--names-out", &args.names_out),
-            ("--by-out", &args.by_out),
+            ("--by-out", &args.groups.by_out),
             ("--series-out", &args.series_out),
         ];
-        let inputs = given_files([("--trace", &args.trace)]);
-        let OutputFiles { files, stdout_taken } = OutputFiles::open(outputs, &inputs)?;
+        let OutputFiles { files, stdout_taken } = OutputFiles::open(outputs, &args.log.files())?;
         let [jobs, swf, predictions, names, by, series] = files;
         Ok((Details { jobs, swf, predictions, names, by, series }, stdout_taken))
     }

@@ -6,17 +6,17 @@ pub(super) mod runs;
 use std::io::Write;
 use std::time::Instant;
 
-use clap::{ArgMatches, Args};
+use clap::{ArgMatches, Args, Command};
 
 use super::failure::UsageError;
-use super::log::{log_or_demo, read_log, write_names_of};
+use super::log::{LogArgs, read_log, write_names_of};
 use super::notes::report_cleaning;
 use super::options::{self, SettingList};
-use super::output_options::{Format, OutputOptions};
-use super::slurm_conf;
-use super::stderr::{note, warning};
-use crate::experiment::{Setting, Settings, what_draws};
-use crate::metrics::GroupBy;
+use super::output_options::{GroupOptions, OutputOptions};
+use super::slurm_conf::{self, SLURM_CONF};
+use super::stderr::note;
+use crate::experiment::Section::{Engine, Estimates, Log, Metrics, Reading, Run, Shape};
+use crate::experiment::{Setting, Settings};
 use crate::report::{Cell, counted, write_breakdown, write_comparison};
 use crate::time::{Seconds, parse_duration};
 use crate::trace::ReadOptions;
@@ -27,27 +27,27 @@ use runs::{Results, Wanted};
 /// The default baseline of the embedded log: plain EASY.
 pub(super) const PLAIN_EASY: &str = "easy/estimate";
 
+/// Adds the options of a simulation. Those of experiments are first in help.
+pub fn with_arguments(command: Command) -> Command {
+    let command = options::add(command, &[Run, Log, Reading, Estimates, Shape, Engine, Metrics]);
+    let command = slurm_conf::add(options::with_lists(command), SLURM_CONF);
+    SimulateArgs::augment_args(command).mut_arg("top", |top| top.requires("by")).mut_arg("log", |log| {
+        log.help("The log, plain, .gz or .zst; - for standard input [default: the embedded log, compared with easy/estimate]")
+    })
+}
+
 #[derive(Debug, Args)]
-pub struct SimulateArgs {
-    /// The same as LOG
-    #[arg(long, value_name = "FILE", display_order = 0)]
-    pub trace: Option<String>,
+struct SimulateArgs {
+    #[command(flatten)]
+    log: LogArgs,
     /// Run each setting on the log as it is and on N - 1 slightly shaken copies (see --replication), and print means with 95%
     /// intervals, and whether each difference from the baseline is more than chance
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Output")]
     #[arg(conflicts_with_all = ["replication", "shake", "seed"])]
     #[arg(conflicts_with_all = ["jobs_out", "swf_out", "predictions_out", "series_out"])]
     replications: Option<u32>,
-    /// Also print the figures of groups of jobs: by width, runtime, estimate, user, group, queue, partition, week, hour (several
-    /// with commas)
-    #[arg(long, value_name = "KEYS", value_delimiter = ',', value_parser = GroupBy::parse, help_heading = "Output")]
-    by: Vec<GroupBy>,
-    /// Of users, groups, queues and partitions, --by prints this number, the largest by area, and the others in one line
-    #[arg(long, value_name = "N", default_value_t = 20, requires = "by", help_heading = "Output")]
-    top: usize,
-    /// Write the figures of all groups of --by (of all keys without it) as CSV; - for standard output
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    by_out: Option<String>,
+    #[command(flatten)]
+    groups: GroupOptions,
     #[command(flatten)]
     output: OutputOptions,
 
@@ -79,34 +79,10 @@ fn step(text: &str) -> Result<Seconds, String> {
     }
 }
 
-impl SimulateArgs {
-    /// By what jobs are grouped: in the table, and in the file.
-    fn keys(&self) -> (Vec<GroupBy>, Vec<GroupBy>) {
-        let mut table = Vec::new();
-        self.by.iter().for_each(|&by| {
-            if !table.contains(&by) {
-                table.push(by)
-            }
-        });
-        let file = match &self.by_out {
-            None => Vec::new(),
-            Some(_) if table.is_empty() => GroupBy::all().collect(),
-            Some(_) => table.clone(),
-        };
-        (table, file)
-    }
-}
-
-pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
-    let SettingList { options: mut settings, swept } =
-        options::read_settings(matches, slurm_conf::read(matches, quiet)?.as_ref())?;
-    for (seed, value) in options::idle_seeds(matches, &settings[0]) {
-        warning(format_args!("--{seed} {value} has no effect without {}", what_draws(seed)));
-    }
-    if !quiet {
-        slurm_conf::note_idle_predictor(matches, &settings);
-    }
-    if args.trace.is_none() && !options::is_given(matches, "baseline") {
+pub fn execute(matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+    let args: SimulateArgs = super::parsed(matches);
+    let SettingList { options: mut settings, swept } = options::read_settings(matches, quiet)?;
+    if args.log.given().is_none() && !options::is_given(matches, "baseline") {
         let baseline = Setting::parse_pair(PLAIN_EASY)?;
         settings.iter_mut().for_each(|options| options.baseline = Some(baseline.clone()));
     }
@@ -114,14 +90,9 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
         let message = "--swf-out writes one schedule: give one scheduler and one predictor";
         return Err(UsageError(message.to_string()).into());
     }
-    // Without --by-out, the groups are in the table alone.
-    let prints_groups = !args.by.is_empty() && args.by_out.is_none();
-    if prints_groups && args.output.print.given().is_some_and(|format| format != Format::Table) {
-        let message = "--by prints tables: add --by-out FILE for its CSV, or choose --format table";
-        return Err(UsageError(message.to_string()).into());
-    }
-    let (mut details, stdout_taken) = Details::open(args)?;
-    let source = log_or_demo(args.trace.as_deref(), quiet);
+    let print = args.groups.printed(args.output.print)?;
+    let (mut details, stdout_taken) = Details::open(&args)?;
+    let source = args.log.source(quiet);
     let began = Instant::now();
     let settings = Settings {
         options: settings,
@@ -138,13 +109,12 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
     let cleaned = of_log.clean_out(&mut log)?;
     report_cleaning(&log, &cleaned.cleaning, quiet);
     let reading = began.elapsed();
-    let (table_keys, file_keys) = args.keys();
     let wanted = Wanted {
         replications: args.replications.unwrap_or(1),
         keep_records: details.needs_records(),
-        table_keys,
-        file_keys,
-        top: args.top,
+        table_keys: args.groups.keys(),
+        file_keys: args.groups.file_keys(),
+        top: args.groups.top,
         threads: args.output.threads(),
     };
     let results = Results::compute(&settings, cleaned, &wanted, &mut |_, _, _| (), quiet)?;
@@ -167,7 +137,6 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
         }
         Ok(())
     };
-    let print = if prints_groups { args.output.print.or_table() } else { args.output.print };
     let rows: Vec<_> =
         results.runs.iter().zip(swept).map(|(runs, swept)| with_swept(runs.cells(&options), swept)).collect();
     match &rows[..] {
