@@ -37,9 +37,10 @@
 //! | 0 | [`files`], [`time`], [`job`], [`spec`], [`settings_file`], [`text`], [`similar`], [`stats`], [`rng`], [`parallel`], [`program`] | all files that are read, so that no output replaces one; basic types: durations, jobs (what is submitted and what is known only later), `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, names that were probably meant, medians and rank correlations, random streams from one seed, threads with results in a fixed order, programs of other people: starting, limits of time, ending |
 //! | 1 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, named cleaning rules with counts, shaping, the embedded log; the present queue of a site |
 //! | 2 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
+//! | 2 | [`machine`] | what a job asks of a machine, what is free, what a running job was given; a pool of processors is its only kind |
 //! | 3 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, programs in other languages, the catalog of all predictors |
 //! | 3 | [`schedule`] | the policy interface, the waiting queue, its orders and its indexes by number of processors, the running jobs, the profile of free processors, the plan of reservations, one file per policy (Slurm's has a folder), the keys and the catalog of all policies |
-//! | 4 | [`engine`] | events and their order, the machine, observers of events; the only module that changes the state of a simulation |
+//! | 4 | [`engine`] | events and their order, the state of the machine, observers of events; the only module that changes the state of a simulation |
 //! | 5 | [`metrics`] | from the record of a run to numbers: summaries, the table of columns, improvement over a baseline, means over runs with their intervals, breakdowns of jobs into groups, fairness, series over time, what charts show of a run |
 //! | 6 | [`experiment`] | one workload under one or several schedulers and predictors, and the table of all options that change its result |
 //! | 7 | [`report`] | tables, CSV, JSON, SWF, HTML with charts, and files that are never left half-written; does not use the engine |
@@ -61,6 +62,8 @@
 //! - What a program that predicts reads and writes: `predict/exec/protocol.rs`; how programs are started and ended: `program/`.
 //! - How similar past jobs are found and used for a prediction: `predict/smith/templates.rs` and `predict/smith/category.rs`.
 //! - A new scheduler: a file in `schedule/` and a line in `schedule/catalog.rs`.
+//! - What fits a machine: `machine/mod.rs`. What the schedulers that backfill keep of the waiting jobs from pass to pass:
+//!   `schedule/backlog.rs`.
 //! - A new order of the queue: `schedule/order.rs`; a new key of the schedulers that backfill: `schedule/rules.rs`.
 //! - How the reservations of all waiting jobs are kept from pass to pass: `schedule/plan.rs`; which of them stay the same when
 //!   running jobs end: `schedule/check.rs`.
@@ -110,6 +113,7 @@ pub mod experiment;
 pub mod fidelity;
 pub mod files;
 pub mod job;
+pub mod machine;
 pub mod malleable;
 pub mod meta;
 pub mod metrics;

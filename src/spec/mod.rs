@@ -8,6 +8,7 @@
 //!
 //! Options that take several specs read them with [`parse_list`], or with [`expand`] if they need the texts.
 
+mod catalog;
 mod expand;
 mod list;
 mod range;
@@ -16,6 +17,7 @@ mod swept;
 use std::collections::BTreeMap;
 use std::fmt;
 
+pub use catalog::Catalog;
 pub use expand::{expand, literal};
 pub use list::{SpecList, parse_list, quote, split_list, unquote};
 pub use swept::{SweptKey, SweptKeys};

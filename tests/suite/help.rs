@@ -10,10 +10,13 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use shadowtime::engine::{self, EngineOptions, Named};
 use shadowtime::metrics::{Measure, summarize};
+use shadowtime::schedule::catalog::SchedulerEntry;
 use shadowtime::schedule::{Easy, Order};
+use shadowtime::spec::Spec;
 
+use crate::largest_first::{self, LargestFirst};
 use crate::size_mean::{FORM, SizeMean};
-use crate::support::{Ran, command, demo_text, has_python, missing, real_log, real_logs, sim, sim_ok};
+use crate::support::{Ran, command, demo_text, facts, has_python, missing, real_log, real_logs, sim, sim_ok};
 
 const README: &str = include_str!("../../README.md");
 
@@ -508,6 +511,31 @@ fn the_predictor_of_the_page_works() {
     let summary = summarize(&workload, &record, &Measure::default());
     // Better than the users' estimates (0.217).
     assert!(summary.ra_mean > 0.25 && summary.misses > 0, "{summary:?}");
+}
+
+/// The same for the scheduler of `sim help schedulers`.
+#[test]
+fn the_scheduler_of_the_page_works() {
+    let page = &pages()["schedulers"];
+    assert!(page.contains(include_str!("largest_first.rs")), "the page has another text than largest_first.rs");
+    let catalog = include_str!("../../src/schedule/catalog.rs");
+    let entry = "    (&largest_first::FORM, |_, _| Box::new(LargestFirst)),";
+    assert!(page.contains(entry) && page.contains("`use super::largest_first::{self, LargestFirst};`"));
+    // The same forms as those of its neighbours.
+    assert!(catalog.contains("    (&replay::FORM, |_, log| Box::new(Replay::new(log.recorded_waits()))),"));
+    assert!(catalog.contains("use super::replay::{self, Replay};"));
+    assert!(include_str!("../../src/schedule/mod.rs").contains("\nmod replay;\n"));
+
+    // As an entry of the catalog, as a program of another crate has it.
+    static MINE: [SchedulerEntry; 1] = [(&largest_first::FORM, |_, _| Box::new(LargestFirst))];
+    assert!(page.contains("= [(&FORM, |_, _| Box::new(LargestFirst))];"));
+    let workload = shadowtime::trace::demo_workload();
+    let spec = Spec::parse("largest-first", "scheduler", &[MINE[0].0]).unwrap();
+    let policy = Named { name: spec.to_string(), value: MINE[0].1(&spec, &facts(&workload.jobs)) };
+    let predictor = Named { name: FORM.name.to_string(), value: Box::new(SizeMean::default()) as Box<_> };
+    let options = EngineOptions::default();
+    let record = engine::run(workload.procs, &workload.jobs, policy, predictor, options, &mut |_| ()).unwrap();
+    assert!(summarize(&workload, &record, &Measure::default()).backfilled > 100);
 }
 
 #[test]

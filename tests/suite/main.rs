@@ -23,6 +23,8 @@ mod golden;
 mod help;
 mod html;
 mod invariants;
+#[cfg(unix)]
+mod largest_first;
 mod layers;
 mod live_waits;
 mod malleable;
@@ -73,6 +75,6 @@ mod wait;
 mod who_pays;
 mod widths;
 
-// `size_mean` is a file as it would be in the library, where these are modules of the crate.
+// `size_mean` and `largest_first` are files as they would be in the library, where these are modules of the crate.
 #[cfg(unix)]
-use shadowtime::{job, predict, spec, time};
+use shadowtime::{job, predict, schedule, spec, time};
