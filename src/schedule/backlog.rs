@@ -94,6 +94,7 @@ impl<I: Index> Backlog<I> {
     }
 
     /// Adds the newcomers.
+    #[inline]
     pub fn begin_pass(&mut self, view: &View<'_>) {
         let waiting = view.waiting;
         let newcomers = || waiting.places_after(self.seen).iter().filter_map(QueuePlace::job);
@@ -113,6 +114,7 @@ impl<I: Index> Backlog<I> {
     }
 
     /// Removes the jobs that a pass has started.
+    #[inline]
     pub fn end_pass(&mut self, view: &View<'_>, starts: &[JobId]) {
         if self.line.is_kept_sorted() {
             starts.iter().for_each(|&id| self.line.remove(id));
@@ -132,6 +134,7 @@ impl<I: Index> Backlog<I> {
     }
 
     /// See [`super::Policy::on_prediction`].
+    #[inline]
     pub fn on_prediction(&mut self, job: &Waiting) {
         // A newcomer is added at the next pass.
         if self.seen.is_some_and(|seen| job.id <= seen) {

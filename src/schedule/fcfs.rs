@@ -46,6 +46,7 @@ impl Policy for Fcfs {
 
 /// Calls `fits` for the first jobs of a queue that can start one after the other. Returns the first job that cannot
 /// start, and what is free then.
+#[inline]
 pub(super) fn heads_that_fit<'a>(
     queue: impl Iterator<Item = &'a Waiting>,
     mut capacity: Capacity,

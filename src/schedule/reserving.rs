@@ -87,7 +87,7 @@ impl Reserving {
 
     /// Tries the other jobs without the index. Jobs that do not fit now do not fit later in the pass.
     fn scan_anew(&mut self, order: Order, view: &View<'_>, starts: &mut Vec<JobId>) {
-        let Reserving { plan, backlog: Backlog { arrivals, .. }, candidates, .. } = self;
+        let Reserving { plan, backlog: Backlog { arrivals, index, .. }, candidates, .. } = self;
         plan.update_limits();
         // Few jobs start in one pass, so the list is short.
         let fits = |job: &&Waiting| plan.allows(job, arrivals) && !starts.contains(&job.id);
@@ -97,6 +97,8 @@ impl Reserving {
         for (_, job) in candidates {
             if plan.allows(job, arrivals) {
                 plan.start(job, arrivals);
+                // A deep queue has an index also when a protected job does not let the scan use it.
+                index.remove(job);
                 starts.push(job.id);
             }
         }
