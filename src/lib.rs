@@ -117,6 +117,7 @@ pub mod recommend;
 pub mod report;
 pub mod reproduce;
 pub mod rng;
+pub mod runs;
 pub mod schedule;
 pub mod search;
 pub mod settings_file;

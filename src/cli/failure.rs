@@ -9,6 +9,7 @@ use crate::meta::MetaSystemError;
 use crate::production::ProductionError;
 use crate::report::OutputError;
 use crate::reproduce::StudyError;
+use crate::runs::RunsError;
 use crate::spec::SpecError;
 use crate::sweep::SweepError;
 use crate::text::shortened;
@@ -68,9 +69,12 @@ pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     output.or_else(|| error.downcast_ref()).is_some_and(|cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// The error of an output that could not be written, also if it is wrapped in the error of a sweep, a study or a service.
+/// The error of an output that could not be written, also if it is wrapped in the error of runs, a sweep, a study or a service.
 fn output_error(error: &anyhow::Error) -> Option<&OutputError> {
     if let Some(StudyError::Kept(error)) = error.downcast_ref() {
+        return Some(error);
+    }
+    if let Some(RunsError::Kept(error)) = error.downcast_ref() {
         return Some(error);
     }
     if let Some(ProductionError::File(error)) = error.downcast_ref() {

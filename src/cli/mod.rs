@@ -36,6 +36,7 @@ mod recommend;
 mod report;
 mod reproduce;
 mod search;
+mod settings;
 mod simulate;
 mod slurm_conf;
 mod stderr;

@@ -1,6 +1,9 @@
 //! How near simulated waits are to recorded ones, in figures.
 
+use std::str::FromStr;
+
 use super::moving::{MovingError, MovingJob, Windows};
+use crate::runs::{KeptRow, PlannedRun};
 use crate::stats::spearman;
 use crate::time::{HOUR, MINUTE, Seconds};
 
@@ -69,6 +72,61 @@ impl FidelityFigures {
     }
 }
 
+impl FidelityFigures {
+    /// The format of kept figures, which is a part of the keys of runs. The number must be raised whenever the line of the same
+    /// figures changes.
+    pub fn format(window: Seconds) -> String {
+        format!("fidelity 1, windows of {window} s")
+    }
+}
+
+impl KeptRow for FidelityFigures {
+    /// Fields separated by tabs; one that is not defined is empty.
+    fn to_line(&self) -> String {
+        let FidelityFigures { jobs, recorded, simulated, start_error, moving, rank_correlation, near } = self;
+        let optional = |number: Option<f64>| number.map_or(String::new(), |number| number.to_string());
+        let near = near.map(|jobs| jobs.to_string()).join("\t");
+        let moving = moving.map_or("\t\t".to_string(), |MovingError { percent, seconds, windows }| {
+            format!("{percent}\t{seconds}\t{windows}")
+        });
+        format!("{jobs}\t{recorded}\t{simulated}\t{start_error}\t{moving}\t{}\t{near}", optional(*rank_correlation))
+    }
+
+    fn from_line(line: &str) -> Result<FidelityFigures, String> {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let Ok([jobs, recorded, simulated, start_error, percent, seconds, windows, rank, near @ ..]) =
+            <[&str; 8 + NEAR.len()]>::try_from(fields)
+        else {
+            return Err("it has another number of fields".to_string());
+        };
+        fn number<T: FromStr>(field: &str) -> Result<T, String> {
+            field.parse().map_err(|_| format!("'{field}' is not a valid number"))
+        }
+        let moving = || {
+            Ok::<_, String>(MovingError {
+                percent: number(percent)?,
+                seconds: number(seconds)?,
+                windows: number(windows)?,
+            })
+        };
+        let mut near_counts = [0; NEAR.len()];
+        for (count, field) in near_counts.iter_mut().zip(near) {
+            *count = number(field)?;
+        }
+        Ok(FidelityFigures {
+            jobs: number(jobs)?,
+            recorded: number(recorded)?,
+            simulated: number(simulated)?,
+            start_error: number(start_error)?,
+            moving: (!percent.is_empty()).then(moving).transpose()?,
+            rank_correlation: (!rank.is_empty()).then(|| number(rank)).transpose()?,
+            near: near_counts,
+        })
+    }
+
+    fn relabel(&mut self, _run: &PlannedRun, _trace: String) {}
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,6 +155,21 @@ mod tests {
         assert_eq!(figures.distance(), moving.percent);
         let short = FidelityFigures::of(&jobs, None);
         assert_eq!((short.moving, short.distance()), (None, figures.start_error));
+    }
+
+    #[test]
+    fn figures_that_were_kept_are_read_again() {
+        let moving = MovingError { percent: 1.0 / 3.0, seconds: f64::NAN, windows: 7 };
+        let none = FidelityFigures::of(&[], None);
+        let all = FidelityFigures { moving: Some(moving), rank_correlation: Some(0.1 + 0.2), near: [1, 2, 3], ..none };
+        for figures in [none, all] {
+            let read = FidelityFigures::from_line(&figures.to_line()).unwrap();
+            // Not the figures themselves: NaN is not equal to NaN.
+            assert_eq!(format!("{read:?}"), format!("{figures:?}"));
+        }
+        for line in ["", "1\t2", &all.to_line().replace('7', "x"), &format!("{}\t1", all.to_line())] {
+            assert!(FidelityFigures::from_line(line).is_err(), "{line}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod tables;
 pub use columns::{FIDELITY_COLUMNS, FidelityColumn};
 pub use figures::{FidelityFigures, NEAR};
 pub use moving::{MovingError, MovingJob, SameWindows, Windows};
-pub use recorded::{Comparison, FidelityBreakdown, RecordedWaits};
+pub use recorded::{FidelityBreakdown, RecordedWaits, ScheduleFidelity};
 pub use tables::{
     FidelityHeading, fidelity_cells, fidelity_group_cells, write_fidelity, write_fidelity_groups, write_fidelity_jobs,
     write_fidelity_windows,

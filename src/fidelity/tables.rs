@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::columns::{FIDELITY_COLUMNS, FidelityColumn, RECORDED, SIMULATED, in_tables};
 use super::figures::FidelityFigures;
 use super::moving::SameWindows;
-use super::recorded::{Comparison, FidelityBreakdown};
+use super::recorded::{FidelityBreakdown, ScheduleFidelity};
 use crate::report::{Cell, Table, csv_cell, write_group_caption, write_wrapped};
 use crate::text::{counted, counted_as, printable};
 use crate::time::{Seconds, print_duration};
@@ -157,7 +157,7 @@ pub fn write_fidelity_jobs<'a>(
     out: &mut dyn Write,
     workload: &Workload,
     jobs: &[u32],
-    runs: impl Iterator<Item = (Option<&'a str>, &'a Comparison)>,
+    runs: impl Iterator<Item = (Option<&'a str>, &'a ScheduleFidelity)>,
 ) -> io::Result<()> {
     for (at, (setting, comparison)) in runs.enumerate() {
         if at == 0 {

@@ -12,11 +12,11 @@ mod tables;
 pub use guard::{Guard, figure, figures};
 pub use tables::{recommendation_cells, runs_in_words, write_recommendation};
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use crate::experiment::{Options, Setting};
 use crate::metrics::{Better, Column, Portion, RunRow, SettingRuns, Verdict};
-use crate::sweep::{CellRows, GridCell, RowsError, compute_rows};
+use crate::runs::{Computed, PlannedRun, RunsError, compute_rows};
 use crate::text::counted;
 
 /// The schedulers that compete if no candidates are given.
@@ -60,15 +60,6 @@ pub struct Question {
     pub guards: Vec<Guard>,
     /// The number of runs of each setting: on the log as it is, and on shaken copies.
     pub replications: u32,
-}
-
-/// How the work is done. It does not change the answer.
-#[derive(Clone, Debug)]
-pub struct Work {
-    /// Where finished runs are kept and found again. None: they are not kept.
-    pub folder: Option<PathBuf>,
-    /// The number of threads.
-    pub threads: usize,
 }
 
 /// A candidate on the first part of the log.
@@ -149,38 +140,44 @@ impl Question {
     }
 
     /// The cells of a setting, one per replication.
-    fn cells(&self, setting: &Setting, part: &dyn Fn(&mut Options)) -> Vec<GridCell> {
+    fn cells(&self, setting: &Setting, part: &dyn Fn(&mut Options)) -> Vec<PlannedRun> {
         let mut options = self.options.clone();
         part(&mut options);
         options.scheduler = setting.scheduler.clone();
         options.predictor = setting.predictor.clone();
         options.baseline = Some(self.present.clone());
-        let cell = |number| GridCell { trace: self.trace.clone(), options: options.clone().replicated(number) };
+        let cell = |number| PlannedRun { trace: self.trace.clone(), options: options.clone().replicated(number) };
         (0..self.replications).map(cell).collect()
     }
 
     /// The cells of a candidate on the first part of the log, which is simulated alone.
-    fn first_part(&self, setting: &Setting, chosen_on: usize) -> Vec<GridCell> {
+    fn first_part(&self, setting: &Setting, chosen_on: usize) -> Vec<PlannedRun> {
         self.cells(setting, &|options| options.shaping.first = Some(chosen_on))
     }
 
     /// The cells of the winner on the rest of the log. The first part is simulated too, so that predictors have a past, but
     /// not measured.
-    fn rest(&self, setting: &Setting, chosen_on: usize) -> Vec<GridCell> {
+    fn rest(&self, setting: &Setting, chosen_on: usize) -> Vec<PlannedRun> {
         self.cells(setting, &|options| options.measure.warmup = Portion::Jobs(chosen_on))
     }
 
-    /// Finds the answer. `progress` is called with the number of finished runs of [`Question::runs`].
+    /// Finds the answer. Finished runs are kept in the folder, if there is one, and found again. `progress` is called with the
+    /// number of finished runs of [`Question::runs`].
     ///
     /// # Errors
     /// If a run fails, or if results cannot be kept.
-    pub fn answer(self, work: &Work, progress: &(dyn Fn(usize) + Sync)) -> Result<Recommendation, RowsError> {
-        let chosen_on = self.chosen_on().map_err(RowsError::Failed)?;
-        let compute = |cells: &Vec<GridCell>, before: usize| {
-            compute_rows(cells, work.folder.as_deref(), work.threads, &|done| progress(before + done))
+    pub fn answer(
+        self,
+        folder: Option<&Path>,
+        threads: usize,
+        progress: &(dyn Fn(usize) + Sync),
+    ) -> Result<Recommendation, RunsError> {
+        let chosen_on = self.chosen_on().map_err(RunsError::Failed)?;
+        let compute = |cells: &Vec<PlannedRun>, before: usize| {
+            compute_rows(cells, folder, threads, &|done| progress(before + done))
         };
         let cells: Vec<_> = self.candidates.iter().flat_map(|setting| self.first_part(setting, chosen_on)).collect();
-        let CellRows { rows, mut reused, mut computed } = compute(&cells, 0)?;
+        let Computed { rows, mut reused, mut computed, .. } = compute(&cells, 0)?;
         let broken = |runs: &SettingRuns| -> Vec<String> {
             self.guards.iter().filter(|guard| guard.is_broken(runs)).map(Guard::to_string).collect()
         };

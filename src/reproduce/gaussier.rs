@@ -6,7 +6,7 @@ use crate::experiment::{OptionForm, Options, Setting, simulate};
 use crate::metrics::RunRow;
 use crate::metrics::columns::BSLD_MEAN;
 use crate::parallel;
-use crate::sweep::{GridCell, compute_rows};
+use crate::runs::{PlannedRun, compute_rows};
 use crate::trace::{Workload, read};
 
 use super::figure::Figure;
@@ -80,7 +80,7 @@ impl Study for Gaussier {
 
     fn figures(&self, progress: &(dyn Fn(usize) + Sync)) -> Result<Vec<Figure>, StudyError> {
         let logs = &self.setup.logs;
-        let of_case = |log: &FoundLog, case: &Case| -> Vec<GridCell> {
+        let of_case = |log: &FoundLog, case: &Case| -> Vec<PlannedRun> {
             (0..self.replications as u32).map(|number| cell(log, case, number)).collect()
         };
         let cells: Vec<_> = logs.iter().flat_map(|log| CASES.iter().flat_map(move |case| of_case(log, case))).collect();
@@ -118,7 +118,7 @@ impl Gaussier {
             .collect();
         let figure = |(log, (case, published)): &(&FoundLog, &(usize, [&str; 4]))| {
             let case = &CASES[*case];
-            let GridCell { options, .. } = cell(log, case, 0);
+            let PlannedRun { options, .. } = cell(log, case, 0);
             let workload = options.clean_out(&mut read(&log.source(), options.read_options(), &mut |_| ())?)?;
             let record = simulate(&workload, &options.setting(), &mut |_| ())?;
             let at = ("longest flow time, in millions of seconds", log.log.name, case.name);
@@ -139,7 +139,7 @@ fn place(log: &FoundLog) -> usize {
 }
 
 /// A run of the study. Runtimes end at the estimate, as in the authors' program.
-fn cell(log: &FoundLog, case: &Case, replication: u32) -> GridCell {
+fn cell(log: &FoundLog, case: &Case, replication: u32) -> PlannedRun {
     let setting = Setting::parse_pair(case.setting).expect("a valid case");
     let mut options = Options { scheduler: setting.scheduler, predictor: setting.predictor, ..Options::default() };
     let mut set = |name: &str, value: &str| {
@@ -150,5 +150,5 @@ fn cell(log: &FoundLog, case: &Case, replication: u32) -> GridCell {
     if log.log == CTC {
         set("procs", "338");
     }
-    GridCell { trace: Some(log.file.to_string_lossy().into_owned()), options: options.replicated(replication) }
+    PlannedRun { trace: Some(log.file.to_string_lossy().into_owned()), options: options.replicated(replication) }
 }

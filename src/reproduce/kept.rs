@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::figure::Figure;
 use super::logs::FoundLog;
 use super::study::{StudyError, StudyForm};
-use crate::sweep::RESULTS_REVISION;
+use crate::runs::RESULTS_REVISION;
 use crate::trace::digest;
 
 /// Raised whenever a study computes or notes anything in another way, so that old figures are not taken for new ones.

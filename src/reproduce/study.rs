@@ -7,7 +7,7 @@ use super::figure::Figure;
 use super::logs::{ArchiveLog, FoundLog};
 use crate::engine::EngineError;
 use crate::report::OutputError;
-use crate::sweep::RowsError;
+use crate::runs::RunsError;
 use crate::trace::TraceError;
 
 /// A paper whose figures are computed again.
@@ -105,11 +105,11 @@ impl From<EngineError> for StudyError {
     }
 }
 
-impl From<RowsError> for StudyError {
-    fn from(error: RowsError) -> Self {
+impl From<RunsError> for StudyError {
+    fn from(error: RunsError) -> Self {
         match error {
-            RowsError::Kept(error) => StudyError::Kept(error),
-            RowsError::Failed(why) => StudyError::Simulation(why),
+            RunsError::Kept(error) => StudyError::Kept(error),
+            RunsError::Failed(why) => StudyError::Simulation(why),
         }
     }
 }

@@ -7,13 +7,12 @@ use std::path::PathBuf;
 use crate::metrics::columns::columns;
 use crate::metrics::{Cell, Column, RunRow};
 use crate::report::{Output, OutputError, csv_line, option_cell};
+use crate::runs::{Failure, Keys, RunKey, RunPlan, Store};
 use crate::similar::did_you_mean;
 use crate::spec::SpecError;
 
+use super::folder::Sweep;
 use super::grid::Grid;
-use super::plan::{Keys, Sweep};
-use super::run::Failure;
-use super::store::{CellKey, Store};
 
 /// The progress of a sweep, in cells of its grid.
 #[derive(Debug, Default)]
@@ -31,7 +30,7 @@ pub struct SweepProgress {
 impl SweepProgress {
     /// The progress by the finished and failed cells of the store.
     pub fn of(sweep: &Sweep, keys: &Keys, store: &Store) -> SweepProgress {
-        let mut progress = SweepProgress { cells: sweep.grid.len(), ..SweepProgress::default() };
+        let mut progress = SweepProgress { cells: sweep.grid.count(), ..SweepProgress::default() };
         for (cell, key) in keys.keys.iter().enumerate() {
             let failure = match key {
                 Some(key) if store.is_done(*key) => {
@@ -39,10 +38,10 @@ impl SweepProgress {
                     continue;
                 }
                 Some(key) => store.failure(*key).map(str::to_string),
-                None => keys.error(&sweep.grid.cell(cell)).map(str::to_string),
+                None => keys.error(&sweep.grid.run(cell)).map(str::to_string),
             };
             match failure {
-                Some(message) => progress.failed.push(Failure { cell, message }),
+                Some(message) => progress.failed.push(Failure { at: cell, message }),
                 None => progress.missing.push(cell),
             }
         }
@@ -149,7 +148,7 @@ impl Grid {
 #[derive(Clone, Debug)]
 pub struct FinishedRow {
     /// The key of the cell.
-    pub key: CellKey,
+    pub key: RunKey,
     /// Its labels and figures.
     pub run: RunRow,
     /// As [`Grid::places`].
@@ -165,7 +164,7 @@ pub fn finished_rows<'a>(
     let labels = sweep.grid.labels();
     keys.keys.iter().enumerate().filter_map(move |(cell, key)| {
         let key = (*key)?;
-        let mut run = match store.row(key).transpose()? {
+        let mut run: RunRow = match store.row(key).transpose()? {
             Ok(run) => run,
             Err(error) => return Some(Err(error)),
         };

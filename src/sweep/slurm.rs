@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::report::OutputError;
+use crate::runs::{Shard, quoted};
 use crate::text::counted;
 
-use super::grid::quoted;
-use super::plan::Sweep;
-use super::run::Shard;
+use super::folder::Sweep;
 
 /// A call of a Slurm command failed, or is not allowed now.
 #[derive(Debug)]
@@ -92,7 +91,7 @@ pub fn submit(
     fs::create_dir_all(&logs).map_err(failed)?;
     let folder = fs::canonicalize(&sweep.folder).map_err(failed)?;
     let word = |path: &Path| quoted(&path.to_string_lossy());
-    let mut tasks: Vec<usize> = missing.iter().map(|&cell| Shard::of_cell(cell, shards)).collect();
+    let mut tasks: Vec<usize> = missing.iter().map(|&cell| Shard::of_run(cell, shards)).collect();
     tasks.sort_unstable();
     tasks.dedup();
     let tasks = print_tasks(&tasks);

@@ -11,7 +11,7 @@ use crate::cli::stderr::note;
 use crate::metrics::RunRow;
 use crate::report::{Cell, Output, counted, grouped, write_csv};
 use crate::reproduce::{Setup, TALBY_LOGS, Talby};
-use crate::sweep::GridCell;
+use crate::runs::PlannedRun;
 
 #[derive(Debug, Args)]
 pub struct TalbyArgs {
@@ -51,8 +51,8 @@ pub fn execute(args: &TalbyArgs, quiet: bool) -> anyhow::Result<()> {
 }
 
 /// Writes one line per run, with the command that repeats it.
-fn write_cells(out: &mut dyn Write, cells: &[GridCell], rows: &[RunRow]) -> io::Result<()> {
+fn write_cells(out: &mut dyn Write, cells: &[PlannedRun], rows: &[RunRow]) -> io::Result<()> {
     let with_command =
-        |(cell, row): (&GridCell, &RunRow)| [vec![("command", Cell::Text(cell.command()))], row.cells()].concat();
+        |(cell, row): (&PlannedRun, &RunRow)| [vec![("command", Cell::Text(cell.command()))], row.cells()].concat();
     write_csv(out, &cells.iter().zip(rows).map(with_command).collect::<Vec<_>>(), true)
 }

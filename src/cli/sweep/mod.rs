@@ -23,12 +23,12 @@ use crate::cli::slurm_conf;
 use crate::cli::stderr::{note, warning};
 use crate::experiment::{OPTIONS, OptionForm, what_draws};
 use crate::report::{Cell, JsonRows, Output, counted, counted_as, csv_line, grouped};
+use crate::runs::{Executor, Keys, RunPlan, Shard, Step, Store, row_format};
 use crate::schedule::slurm::conf::SlurmConf;
 use crate::settings_file::{MOST_OF_GRID, read_text};
 use crate::spec::quote;
 use crate::sweep::{
-    Grid, GridList, GridText, Keys, REPLICATIONS, Shard, StartMode, Store, Submitted, Sweep, SweepProgress, run,
-    submit, write_results,
+    Grid, GridList, GridText, REPLICATIONS, StartMode, Submitted, Sweep, SweepProgress, submit, write_results,
 };
 use crate::time::readable_duration;
 use crate::trace::{Source, TraceError};
@@ -183,7 +183,7 @@ pub fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
     refuse_collisions(&[], &logs.map(|log| ("--trace", log.as_str())).collect::<Vec<_>>(), true)?;
     let threads = args.output.threads();
     let store = Store::open(folder)?;
-    let keys = Keys::of(&sweep.grid, &store, threads);
+    let keys = Keys::of(&sweep.grid, &row_format(), &store, None, threads);
     if store.damaged > 0 && !quiet {
         let lines = counted_as(
             store.damaged as u64,
@@ -287,7 +287,7 @@ fn complete_schedulers(lists: &mut Vec<GridList>, conf: &SlurmConf) -> anyhow::R
 }
 
 fn dry_run(grid: &Grid, print: &PrintOptions, quiet: bool) -> anyhow::Result<()> {
-    let commands = (0..grid.len()).map(|cell| grid.cell(cell).command());
+    let commands = (0..grid.count()).map(|cell| grid.run(cell).command());
     // A command that can be copied is the default everywhere.
     let row =
         |(cell, command): (usize, String)| [("cell", Cell::Count(cell as u64 + 1)), ("command", Cell::Text(command))];
@@ -309,7 +309,7 @@ fn dry_run(grid: &Grid, print: &PrintOptions, quiet: bool) -> anyhow::Result<()>
     })?;
     if !quiet {
         let axes: Vec<_> = grid.axes().iter().map(|axis| format!("{} {}", axis.values.len(), axis.name)).collect();
-        note(format_args!("{}: {}", counted(grid.len() as u64, "cell"), axes.join(" x ")));
+        note(format_args!("{}: {}", counted(grid.count() as u64, "cell"), axes.join(" x ")));
     }
     Ok(())
 }
@@ -328,15 +328,20 @@ fn run_here(
     interrupt::add_to_message(format!("finished cells are kept in {folder}; the same command with --resume continues"));
     let report = {
         let progress = Progress::counting("sweeping", "cells", None, quiet);
-        run(&sweep.grid, keys, store, args.shard.unwrap_or(Shard::WHOLE), threads, &|done, all| {
-            progress.set_of(done, all)
-        })
-        .context("the sweep stopped; finished cells are kept, and --resume continues when the error is fixed")?
+        let watch = |step| {
+            if let Step::Run { done, all } = step {
+                progress.set_of(done, all);
+            }
+        };
+        let executor = Executor::of_rows(&sweep.grid, threads, &watch);
+        let executor = Executor { shard: args.shard.unwrap_or(Shard::WHOLE), ..executor };
+        let run = executor.run(Some((keys, store)), &|run| (run.row(), ()), &mut |_, _, ()| ());
+        run.context("the sweep stopped; finished cells are kept, and --resume continues when the error is fixed")?
     };
     if !quiet {
         note(format_args!(
             "{}: {} reused, {} computed{}, {} failed, in {}",
-            counted(report.cells as u64, "cell"),
+            counted(report.runs as u64, "cell"),
             grouped(report.reused as u64),
             grouped(report.computed as u64),
             if report.equal > 0 {
@@ -389,7 +394,7 @@ fn submit_to_slurm(
 ) -> anyhow::Result<()> {
     let progress = SweepProgress::of(sweep, keys, store);
     let mut missing = progress.missing.clone();
-    missing.extend(progress.failed.iter().map(|failure| failure.cell));
+    missing.extend(progress.failed.iter().map(|failure| failure.at));
     if missing.is_empty() {
         let file = write_results(sweep, keys, store)?;
         Output::stdout().fill(|out| {

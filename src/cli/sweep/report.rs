@@ -12,7 +12,8 @@ use crate::metrics::columns::{BSLD_MEAN, RA_MEAN, WAIT_MEAN};
 use crate::metrics::{Group, Groups};
 use crate::report::html::{Fact, SweepReport};
 use crate::report::{Cell, Output, counted, grouped, shown};
-use crate::sweep::{FinishedRow, Keys, Store, Sweep, SweepProgress, finished_rows, number_lines};
+use crate::runs::{Keys, Store, row_format};
+use crate::sweep::{FinishedRow, Sweep, SweepProgress, finished_rows, number_lines};
 use crate::text::shortened;
 
 #[derive(Debug, Args)]
@@ -38,7 +39,7 @@ pub fn execute(args: &SweepReportArgs, quiet: bool) -> anyhow::Result<()> {
     refuse_collisions(&[("--out", &args.out)], &own, prints)?;
     let store = Store::open(&sweep.folder)?;
     let out = Output::create(&args.out)?;
-    let keys = Keys::recorded(&sweep.grid, &store);
+    let keys = Keys::recorded(&sweep.grid, &row_format(), &store);
     let progress = SweepProgress::of(&sweep, &keys, &store);
     let rows = finished_rows(&sweep, &keys, &store).collect::<Result<Vec<FinishedRow>, _>>()?;
     if rows.is_empty() {

@@ -10,7 +10,8 @@ use crate::files;
 use crate::metrics::columns::SETTING;
 use crate::metrics::{Groups, RunRow};
 use crate::report::{Cell, Output, counted, group_cells, write_groups, write_json_list, write_runs};
-use crate::sweep::{FinishedRow, Grid, Keys, ResultColumn, Store, Sweep, finished_rows};
+use crate::runs::{Keys, Store};
+use crate::sweep::{FinishedRow, Grid, ResultColumn, Sweep, finished_rows};
 
 pub fn print_results(args: &SweepArgs, sweep: &Sweep, keys: &Keys, store: &Store, file: &Path) -> anyhow::Result<()> {
     let print = &args.output.print;

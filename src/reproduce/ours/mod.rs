@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use crate::experiment::{Options, Setting};
 use crate::metrics::{RunRow, Summary};
+use crate::runs::{PlannedRun, compute_rows};
 use crate::stats::mean_and_half_width;
-use crate::sweep::{GridCell, compute_rows};
 use crate::time::DAY;
 use crate::trace::Source;
 
@@ -212,9 +212,9 @@ fn learning(of: &OfLog<'_>) -> Vec<Figure> {
 }
 
 /// A run of the study, compared with the base.
-fn cell(file: &Path, setting: &str, replication: u32) -> GridCell {
+fn cell(file: &Path, setting: &str, replication: u32) -> PlannedRun {
     let parse = |pair| Setting::parse_pair(pair).expect("a valid setting");
     let Setting { scheduler, predictor, .. } = parse(setting);
     let options = Options { scheduler, predictor, baseline: Some(parse(BASE)), ..Options::default() };
-    GridCell { trace: Some(file.to_string_lossy().into_owned()), options: options.replicated(replication) }
+    PlannedRun { trace: Some(file.to_string_lossy().into_owned()), options: options.replicated(replication) }
 }

@@ -6,7 +6,7 @@ mod figures;
 use std::sync::OnceLock;
 
 use crate::experiment::{OptionForm, Options};
-use crate::sweep::{CellRows, GridCell, compute_rows};
+use crate::runs::{Computed, PlannedRun, compute_rows};
 use crate::trace::{Workload, read};
 
 use crate::reproduce::figure::Figure;
@@ -65,7 +65,7 @@ pub struct Talby {
     replications: usize,
     /// `scheduler/predictor`, followed by ` inflate=F` if predictions are inflated.
     cases: Vec<String>,
-    runs: OnceLock<CellRows>,
+    runs: OnceLock<Computed>,
 }
 
 impl Study for Talby {
@@ -110,7 +110,7 @@ impl Talby {
     }
 
     /// All runs of the study: one cell per replication, log and case, in this order of loops.
-    pub fn cells(&self) -> Vec<GridCell> {
+    pub fn cells(&self) -> Vec<PlannedRun> {
         let mut cells = Vec::new();
         for replication in 0..self.replications as u32 {
             for log in &self.setup.logs {
@@ -121,14 +121,14 @@ impl Talby {
     }
 
     /// The finished runs. None before [`Study::figures`] has been called.
-    pub fn runs(&self) -> Option<&CellRows> {
+    pub fn runs(&self) -> Option<&Computed> {
         self.runs.get()
     }
 
     /// The cleaned jobs of each log, the same as in the runs of the study.
     fn workloads(&self) -> Result<Vec<Workload>, StudyError> {
         let workload = |log: &FoundLog| {
-            let GridCell { options, .. } = cell(log, EASY, 0);
+            let PlannedRun { options, .. } = cell(log, EASY, 0);
             Ok(options.clean_out(&mut read(&log.source(), options.read_options(), &mut |_| ())?)?)
         };
         self.setup.logs.iter().map(workload).collect()
@@ -155,7 +155,7 @@ fn cases() -> Vec<String> {
     cases
 }
 
-fn cell(log: &FoundLog, case: &str, replication: u32) -> GridCell {
+fn cell(log: &FoundLog, case: &str, replication: u32) -> PlannedRun {
     let mut options = Options::default();
     let mut set = |name: &str, value: &str| {
         let option = OptionForm::find(name).expect("an option of the main command");
@@ -167,7 +167,7 @@ fn cell(log: &FoundLog, case: &str, replication: u32) -> GridCell {
     set("predictor", predictor);
     set("inflate", inflate);
     set("procs", &procs(&log.log).to_string());
-    GridCell { trace: Some(log.file.to_string_lossy().into_owned()), options: options.replicated(replication) }
+    PlannedRun { trace: Some(log.file.to_string_lossy().into_owned()), options: options.replicated(replication) }
 }
 
 #[cfg(test)]
