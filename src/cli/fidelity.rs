@@ -10,7 +10,7 @@ use super::failure::UsageError;
 use super::log::LogArgs;
 use super::options::{self, SettingList};
 use super::output_options::{Format, OutputFiles, OutputOptions};
-use super::settings::{LogUnderSettings, Work, read_settings};
+use super::settings::{LogUnderSettings, Work, group_keys, print_of_groups, read_settings};
 use super::slurm_conf;
 use super::stderr::note;
 use crate::fidelity::{
@@ -109,13 +109,7 @@ impl PrintedSchedule {
 
 pub fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     let SettingList { options: settings, swept } = read_settings(matches, quiet)?;
-    // Without --by-out, the groups are in the table alone.
-    let prints_groups = !args.by.is_empty() && args.by_out.is_none();
-    if prints_groups && args.output.print.given().is_some_and(|format| format != Format::Table) {
-        let message = "--by prints tables: add --by-out FILE for its CSV, or choose --format table";
-        return Err(UsageError(message.to_string()).into());
-    }
-    let print = if prints_groups { args.output.print.or_table() } else { args.output.print };
+    let print = print_of_groups(&args.by, &args.by_out, args.output.print)?;
     let outputs = [("--by-out", &args.by_out), ("--jobs-out", &args.jobs_out), ("--windows-out", &args.windows_out)];
     let OutputFiles { files, stdout_taken } = OutputFiles::open(outputs, &args.log.files())?;
     let [by_out, jobs_out, windows_out] = files;
@@ -242,17 +236,7 @@ impl FidelityFiles {
 impl FidelityArgs {
     /// By what jobs are grouped: in tables, and in the file.
     fn keys(&self, schedules: usize, format: Format) -> (Vec<GroupBy>, Vec<GroupBy>) {
-        let mut given = Vec::new();
-        for &by in &self.by {
-            if !given.contains(&by) {
-                given.push(by);
-            }
-        }
-        let file = match &self.by_out {
-            None => Vec::new(),
-            Some(_) if given.is_empty() => GroupBy::all().collect(),
-            Some(_) => given.clone(),
-        };
+        let (given, file) = group_keys(&self.by, &self.by_out);
         let tables = match format {
             Format::Table if given.is_empty() && schedules == 1 => DEFAULT_KEYS.to_vec(),
             Format::Table => given,

@@ -6,15 +6,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::ArgMatches;
 
+use super::failure::UsageError;
 use super::interrupt;
 use super::log::read_log;
 use super::notes::report_cleaning;
 use super::options::{self, SettingList};
+use super::output_options::{Format, PrintOptions};
 use super::progress::Progress;
 use super::slurm_conf;
 use super::stderr::{note, warning};
 use crate::experiment::{Options, what_draws};
-use crate::metrics::{RunRow, SettingRuns};
+use crate::metrics::{GroupBy, RunRow, SettingRuns};
 use crate::report::{counted, grouped};
 use crate::runs::{
     Computed, Details, Executor, FinishedRun, GivenJobs, Jobs, KeptRow, PlannedRun, Shard, Step, simulations,
@@ -129,6 +131,38 @@ impl LogUnderSettings {
     pub fn by_setting(&self, rows: &[RunRow]) -> Vec<SettingRuns> {
         let rows_of = |at: usize| rows.iter().skip(at).step_by(self.settings.len()).cloned().collect();
         (0..self.settings.len()).map(|at| SettingRuns { rows: rows_of(at) }).collect()
+    }
+}
+
+/// By what jobs are grouped: the keys of `--by`, each once, and those of the file of `--by-out`.
+pub fn group_keys(by: &[GroupBy], by_out: &Option<String>) -> (Vec<GroupBy>, Vec<GroupBy>) {
+    let mut given = Vec::new();
+    for &by in by {
+        if !given.contains(&by) {
+            given.push(by);
+        }
+    }
+    let file = match by_out {
+        None => Vec::new(),
+        Some(_) if given.is_empty() => GroupBy::all().collect(),
+        Some(_) => given.clone(),
+    };
+    (given, file)
+}
+
+/// How the result is printed: without `--by-out`, the groups of `--by` are in the table alone.
+pub fn print_of_groups(
+    by: &[GroupBy],
+    by_out: &Option<String>,
+    print: PrintOptions,
+) -> Result<PrintOptions, UsageError> {
+    match print.given() {
+        _ if by.is_empty() || by_out.is_some() => Ok(print),
+        None | Some(Format::Table) => Ok(print.or_table()),
+        Some(_) => {
+            let message = "--by prints tables: add --by-out FILE for its CSV, or choose --format table";
+            Err(UsageError(message.to_string()))
+        }
     }
 }
 

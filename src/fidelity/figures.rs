@@ -1,7 +1,5 @@
 //! How near simulated waits are to recorded ones, in figures.
 
-use std::str::FromStr;
-
 use super::moving::{MovingError, MovingJob, Windows};
 use crate::runs::{KeptRow, PlannedRun};
 use crate::stats::spearman;
@@ -81,50 +79,38 @@ impl FidelityFigures {
 }
 
 impl KeptRow for FidelityFigures {
-    /// Fields separated by tabs; one that is not defined is empty.
+    /// Numbers separated by tabs; one that is not defined is NaN.
     fn to_line(&self) -> String {
-        let FidelityFigures { jobs, recorded, simulated, start_error, moving, rank_correlation, near } = self;
-        let optional = |number: Option<f64>| number.map_or(String::new(), |number| number.to_string());
-        let near = near.map(|jobs| jobs.to_string()).join("\t");
-        let moving = moving.map_or("\t\t".to_string(), |MovingError { percent, seconds, windows }| {
-            format!("{percent}\t{seconds}\t{windows}")
-        });
-        format!("{jobs}\t{recorded}\t{simulated}\t{start_error}\t{moving}\t{}\t{near}", optional(*rank_correlation))
+        let FidelityFigures { jobs, recorded, simulated, start_error, moving, rank_correlation, near } = *self;
+        let none = MovingError { windows: 0, percent: f64::NAN, seconds: f64::NAN };
+        let MovingError { windows, percent, seconds } = moving.unwrap_or(none);
+        let rank = rank_correlation.unwrap_or(f64::NAN);
+        let first = [jobs as f64, recorded, simulated, start_error, windows as f64, percent, seconds, rank];
+        let numbers = first.into_iter().chain(near.map(|jobs| jobs as f64));
+        numbers.map(|number| number.to_string()).collect::<Vec<_>>().join("\t")
     }
 
     fn from_line(line: &str) -> Result<FidelityFigures, String> {
-        let fields: Vec<&str> = line.split('\t').collect();
-        let Ok([jobs, recorded, simulated, start_error, percent, seconds, windows, rank, near @ ..]) =
-            <[&str; 8 + NEAR.len()]>::try_from(fields)
+        let number = |field: &str| field.parse::<f64>().map_err(|_| format!("'{field}' is not a number"));
+        let numbers: Vec<f64> = line.split('\t').map(number).collect::<Result<_, _>>()?;
+        let &[jobs, recorded, simulated, start_error, windows, percent, seconds, rank, ref near @ ..] = &numbers[..]
         else {
-            return Err("it has another number of fields".to_string());
+            return Err("it has too few numbers".to_string());
         };
-        fn number<T: FromStr>(field: &str) -> Result<T, String> {
-            field.parse().map_err(|_| format!("'{field}' is not a valid number"))
-        }
-        let moving = || {
-            Ok::<_, String>(MovingError {
-                percent: number(percent)?,
-                seconds: number(seconds)?,
-                windows: number(windows)?,
-            })
-        };
-        let mut near_counts = [0; NEAR.len()];
-        for (count, field) in near_counts.iter_mut().zip(near) {
-            *count = number(field)?;
-        }
+        let near: [f64; NEAR.len()] = near.try_into().map_err(|_| "it has another number of numbers")?;
+        let moving = MovingError { windows: windows as u64, percent, seconds };
         Ok(FidelityFigures {
-            jobs: number(jobs)?,
-            recorded: number(recorded)?,
-            simulated: number(simulated)?,
-            start_error: number(start_error)?,
-            moving: (!percent.is_empty()).then(moving).transpose()?,
-            rank_correlation: (!rank.is_empty()).then(|| number(rank)).transpose()?,
-            near: near_counts,
+            jobs: jobs as usize,
+            recorded,
+            simulated,
+            start_error,
+            moving: (!percent.is_nan()).then_some(moving),
+            rank_correlation: (!rank.is_nan()).then_some(rank),
+            near: near.map(|jobs| jobs as usize),
         })
     }
 
-    fn relabel(&mut self, _run: &PlannedRun, _trace: String) {}
+    fn relabel(&mut self, _: &PlannedRun, _: String) {}
 }
 
 #[cfg(test)]
@@ -159,7 +145,7 @@ mod tests {
 
     #[test]
     fn figures_that_were_kept_are_read_again() {
-        let moving = MovingError { percent: 1.0 / 3.0, seconds: f64::NAN, windows: 7 };
+        let moving = MovingError { percent: 1.0 / 3.0, seconds: 0.7, windows: 7 };
         let none = FidelityFigures::of(&[], None);
         let all = FidelityFigures { moving: Some(moving), rank_correlation: Some(0.1 + 0.2), near: [1, 2, 3], ..none };
         for figures in [none, all] {
@@ -167,7 +153,7 @@ mod tests {
             // Not the figures themselves: NaN is not equal to NaN.
             assert_eq!(format!("{read:?}"), format!("{figures:?}"));
         }
-        for line in ["", "1\t2", &all.to_line().replace('7', "x"), &format!("{}\t1", all.to_line())] {
+        for line in ["", "1\t2", &all.to_line().replace("0.7", "x"), &format!("{}\t1", all.to_line())] {
             assert!(FidelityFigures::from_line(line).is_err(), "{line}");
         }
     }

@@ -64,7 +64,7 @@ pub struct Question {
 
 /// A candidate on the first part of the log.
 #[derive(Clone, Debug)]
-pub struct Candidate {
+pub struct CandidateRuns {
     /// The scheduler and the predictor.
     pub setting: Setting,
     /// Its runs; their baseline is the present setting.
@@ -109,7 +109,7 @@ pub struct Recommendation {
     /// The number of jobs of the first part.
     pub chosen_on: usize,
     /// All candidates, those that keep the guards first, the best first.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<CandidateRuns>,
     /// The winner on the rest of the log; None if no candidate was better than the present setting.
     pub judged: Option<Judged>,
     /// The number of runs that were found, and of those that were computed.
@@ -183,10 +183,10 @@ impl Question {
         };
         let candidate = |(setting, rows): (&Setting, &[RunRow])| {
             let runs = SettingRuns { rows: rows.to_vec() };
-            Candidate { setting: setting.clone(), broken: broken(&runs), runs }
+            CandidateRuns { setting: setting.clone(), broken: broken(&runs), runs }
         };
         let of_settings = self.candidates.iter().zip(rows.chunks(self.replications as usize));
-        let mut candidates: Vec<Candidate> = of_settings.map(candidate).collect();
+        let mut candidates: Vec<CandidateRuns> = of_settings.map(candidate).collect();
         // The sort is stable: equal candidates stay in the order in which they were given.
         candidates.sort_by(|a, b| {
             let out = a.broken.is_empty().cmp(&b.broken.is_empty()).reverse();

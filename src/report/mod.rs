@@ -28,7 +28,7 @@ pub use data::{JsonRows, csv_cell, csv_line, write_csv, write_json, write_json_l
 pub use groups::{group_cells, write_groups};
 pub use jobs::{PlacedRow, write_jobs, write_placed_jobs, write_predictions};
 pub use listing::{write_columns, write_forms};
-pub use output::{Output, OutputError, TemporaryFolder, abandon_unfinished, refuse_input, refuse_stdout};
+pub use output::{Output, OutputError, abandon_unfinished, refuse_input, refuse_stdout};
 pub use runs::write_runs;
 pub use schedule::{write_log, write_schedule, write_sorted_log, write_with_estimates};
 pub use series::write_series;

@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn what_was_written_is_read_back_unless_it_depends_on_something_else() {
-        let folder = crate::report::TemporaryFolder::new(&std::env::temp_dir()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("study.json");
         let number = Figure::new(("Table 1", "a \"row\"", "%"), "24", 23.4, "note").over(&[1.0, 2.0]).percent();
         let kept = KeptFigures {

@@ -109,7 +109,7 @@ impl From<RunsError> for StudyError {
     fn from(error: RunsError) -> Self {
         match error {
             RunsError::Kept(error) => StudyError::Kept(error),
-            RunsError::Failed(why) => StudyError::Simulation(why),
+            RunsError::Folder(why) | RunsError::Failed(why) => StudyError::Simulation(why),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Computes the runs of a plan on all threads.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -209,7 +210,9 @@ impl<'a> Executor<'a> {
             stop: AtomicBool::new(false),
             pending,
         };
-        let results = parallel::on_threads(self.threads.min(workers.pending.len()), || workers.work(yields, &sink));
+        // The baseline of a single run is simulated beside it.
+        let tasks = 2 * workers.pending.len();
+        let results = parallel::on_threads(self.threads.min(tasks), || workers.work(yields, &sink));
         results.into_iter().collect::<Result<Vec<()>, _>>()?;
         let mut sink = sink.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some((_, part)) = &mut sink.kept {
@@ -336,10 +339,19 @@ impl Workers<'_> {
     ) -> Result<(), OutputError> {
         let mut last: LastWorkload = None;
         while !self.stop.load(Ordering::Relaxed) {
-            let Some(&at) = self.pending.get(self.next.fetch_add(1, Ordering::Relaxed)) else { break };
+            // Each run has two tasks: its baseline, unless that was begun for an earlier run, and the run itself.
+            let task = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(&at) = self.pending.get(task / 2) else { break };
             let run = self.executor.plan.run(at);
+            let (details, jobs) = ((self.executor.details)(at), self.executor.jobs.name(&run));
+            if task % 2 == 0 {
+                // A failure is reported by the runs that need the baseline.
+                let _ = catch_unwind(AssertUnwindSafe(|| self.begin_baseline(&run, &jobs, details, &mut last)));
+                continue;
+            }
+            let compute = || self.compute(at, &run, &jobs, details, &mut last, yields);
             // A panic in one run must not end the computation of the others.
-            let computed = catch_unwind(AssertUnwindSafe(|| self.compute(at, &run, &mut last, yields)))
+            let computed = catch_unwind(AssertUnwindSafe(compute))
                 .unwrap_or_else(|panic| Err(format!("the program failed: {}", panic_text(&*panic))));
             self.workloads.release(&run);
             if computed.is_err() && self.executor.ends_at_failure {
@@ -352,39 +364,73 @@ impl Workers<'_> {
         Ok(())
     }
 
+    /// Simulates the baseline of a run, unless a thread has begun to.
+    fn begin_baseline(
+        &self,
+        run: &PlannedRun,
+        jobs: &str,
+        details: Details,
+        last: &mut LastWorkload,
+    ) -> Result<(), String> {
+        let Some(name) = baseline_name(run, jobs, details) else { return Ok(()) };
+        match lock(&self.baselines).entry(name.clone()) {
+            Entry::Occupied(_) => return Ok(()),
+            Entry::Vacant(place) => {
+                place.insert(Arc::default());
+            }
+        }
+        let workload = self.workloads.get(run, jobs, last)?;
+        self.baseline(name, run, &workload, details).map(|_| ())
+    }
+
+    fn baseline(
+        &self,
+        name: String,
+        run: &PlannedRun,
+        workload: &Workload,
+        details: Details,
+    ) -> Result<Arc<Simulated>, String> {
+        let baseline = run.options.baseline.as_ref().expect("a run with the name of a baseline has one");
+        let slot = lock(&self.baselines).entry(name).or_default().clone();
+        slot.get_or_init(|| self.simulate(run, baseline, workload, details.of_baseline())).clone()
+    }
+
     fn compute<T>(
         &self,
         at: usize,
         run: &PlannedRun,
+        jobs: &str,
+        details: Details,
         last: &mut LastWorkload,
         yields: &(dyn Fn(FinishedRun<'_>) -> T + Sync),
     ) -> Result<T, String> {
-        let (details, name) = ((self.executor.details)(at), self.executor.jobs.name(run));
-        let workload = self.workloads.get(run, &name, last)?;
-        let simulate = |setting: &Setting, details: Details| {
-            let mut before = 0;
-            let progress =
-                &mut |arrived| (self.executor.watch)(Step::Jobs(arrived - std::mem::replace(&mut before, arrived)));
-            Simulated::of(&workload, setting, &run.options.measure, details, progress).map(Arc::new)
-        };
-        // The run first: while this thread simulates it, another one may simulate the baseline.
+        let workload = self.workloads.get(run, jobs, last)?;
+        // The run first: another thread may be simulating the baseline.
         let own = match is_baseline(run, details) {
             true => None,
             false => {
                 let mut setting = run.options.setting();
                 setting.engine.keep_history = details.history;
-                Some(simulate(&setting, details)?)
+                Some(self.simulate(run, &setting, &workload, details)?)
             }
         };
-        let baseline = match (&run.options.baseline, baseline_name(run, &name, details)) {
-            (Some(baseline), Some(name)) => {
-                let slot = lock(&self.baselines).entry(name).or_default().clone();
-                Some(slot.get_or_init(|| simulate(baseline, details.of_baseline())).clone()?)
-            }
-            _ => None,
-        };
+        let baseline = baseline_name(run, jobs, details).map(|name| self.baseline(name, run, &workload, details));
+        let baseline = baseline.transpose()?;
         let own = own.or_else(|| baseline.clone()).expect("a run without a simulation of its own has its baseline's");
         Ok(yields(FinishedRun { at, run, workload: &workload, own, baseline }))
+    }
+
+    fn simulate(
+        &self,
+        run: &PlannedRun,
+        setting: &Setting,
+        workload: &Workload,
+        details: Details,
+    ) -> Result<Arc<Simulated>, String> {
+        let mut before = 0;
+        let progress =
+            &mut |arrived| (self.executor.watch)(Step::Jobs(arrived - std::mem::replace(&mut before, arrived)));
+        Simulated::of(workload, setting, &run.options.measure, details, progress).map(Arc::new)
     }
 }
 

@@ -64,9 +64,11 @@ pub struct Computed<K = RunRow, E = ()> {
     pub computed: usize,
 }
 
-/// Why there are no rows.
+/// Why there are no rows, or no sweep.
 #[derive(Debug)]
 pub enum RunsError {
+    /// A folder cannot be used as it is: the whole message.
+    Folder(String),
     /// Rows cannot be kept or read back.
     Kept(OutputError),
     /// A run failed: the reason.
@@ -77,7 +79,7 @@ impl fmt::Display for RunsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RunsError::Kept(error) => error.fmt(f),
-            RunsError::Failed(why) => f.write_str(why),
+            RunsError::Folder(why) | RunsError::Failed(why) => f.write_str(why),
         }
     }
 }

@@ -1,41 +1,15 @@
 //! A sweep: a folder and its grid.
 
-use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::report::{Output, OutputError};
+use crate::runs::RunsError;
 use crate::settings_file;
 use crate::spec::SpecError;
 
 use super::grid::Grid;
-
-/// Why a sweep cannot be started or resumed.
-#[derive(Debug)]
-pub enum SweepError {
-    /// The folder or its grid does not fit: the whole message.
-    Folder(String),
-    /// A file of the folder cannot be read or written.
-    File(OutputError),
-}
-
-impl fmt::Display for SweepError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SweepError::Folder(why) => f.write_str(why),
-            SweepError::File(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for SweepError {}
-
-impl From<OutputError> for SweepError {
-    fn from(error: OutputError) -> Self {
-        SweepError::File(error)
-    }
-}
 
 /// What to do with a folder that may contain a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,11 +39,11 @@ impl Sweep {
     /// # Errors
     ///
     /// If the folder or its grid does not fit, or if a file cannot be read or written.
-    pub fn begin(folder: &Path, given: Option<Grid>, how: StartMode) -> Result<Sweep, SweepError> {
+    pub fn begin(folder: &Path, given: Option<Grid>, how: StartMode) -> Result<Sweep, RunsError> {
         let name = folder.display();
         let failed = |error| OutputError { name: name.to_string(), error };
-        let no_grid = || SweepError::Folder(format!("there is no sweep in {name} to resume: give the lists of a grid"));
-        let not_empty = || SweepError::Folder(format!("{name} is not empty: --resume continues the sweep in it"));
+        let no_grid = || RunsError::Folder(format!("there is no sweep in {name} to resume: give the lists of a grid"));
+        let not_empty = || RunsError::Folder(format!("{name} is not empty: --resume continues the sweep in it"));
         if given.is_none() && !folder.exists() {
             return Err(no_grid());
         }
@@ -101,7 +75,7 @@ impl Sweep {
                     given
                 }
                 (Some(given), there) => {
-                    return Err(SweepError::Folder(format!(
+                    return Err(RunsError::Folder(format!(
                         "the sweep in {name} has another grid: {}; leave the lists out to resume it as it is, or use \
                          --change-grid to replace its grid (finished cells are kept)",
                         there?.differences(&given)
@@ -117,7 +91,7 @@ impl Sweep {
     /// # Errors
     ///
     /// If the folder has no readable `grid.toml`.
-    pub fn open(folder: &Path) -> Result<Sweep, SweepError> {
+    pub fn open(folder: &Path) -> Result<Sweep, RunsError> {
         match Sweep::read_grid(&folder.join("grid.toml")) {
             Ok(Some(grid)) => Ok(Sweep { folder: folder.to_path_buf(), grid: grid? }),
             Ok(None) | Err(_) => Err(not_a_sweep(folder)),
@@ -125,7 +99,7 @@ impl Sweep {
     }
 
     /// The grid of a folder, if it has one.
-    fn read_grid(file: &Path) -> Result<Option<Result<Grid, SweepError>>, OutputError> {
+    fn read_grid(file: &Path) -> Result<Option<Result<Grid, RunsError>>, OutputError> {
         let name = file.display();
         match fs::symlink_metadata(file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -135,7 +109,7 @@ impl Sweep {
         let text = settings_file::read_text(file, settings_file::MOST_OF_GRID).map_err(SpecError);
         let grid = text.and_then(|text| Grid::new(&Grid::from_toml(&text)?));
         let wrong = |error| format!("{name}: {error}; --change-grid with the lists of a grid replaces it");
-        Ok(Some(grid.map_err(|error| SweepError::Folder(wrong(error)))))
+        Ok(Some(grid.map_err(|error| RunsError::Folder(wrong(error)))))
     }
 
     /// Where the results are written when all cells are finished.
@@ -159,6 +133,6 @@ fn can_hold_sweep(folder: &Path, how: StartMode) -> io::Result<bool> {
     Ok(true)
 }
 
-fn not_a_sweep(folder: &Path) -> SweepError {
-    SweepError::Folder(format!("{} is not the folder of a sweep: it has no grid.toml", folder.display()))
+fn not_a_sweep(folder: &Path) -> RunsError {
+    RunsError::Folder(format!("{} is not the folder of a sweep: it has no grid.toml", folder.display()))
 }

@@ -20,20 +20,6 @@ pub struct Grid {
     averaged: bool,
 }
 
-/// The label of the log of each cell.
-#[derive(Debug)]
-pub struct Labels {
-    labels: Vec<String>,
-    stride: usize,
-}
-
-impl Labels {
-    /// The label of the log of a cell, by the cell's index.
-    pub fn of(&self, cell: usize) -> &str {
-        &self.labels[cell / self.stride % self.labels.len()]
-    }
-}
-
 impl RunPlan for Grid {
     fn count(&self) -> usize {
         self.cells
@@ -91,9 +77,8 @@ impl Grid {
     pub fn idle_seeds(&self) -> impl Iterator<Item = &Axis> {
         let draws = |seed: &str, axis: &Axis| {
             axis.values.iter().any(|value| {
-                let mut options = Options::default();
-                let set = OptionForm::find(&axis.name).map(|option| option.set(&mut options, value));
-                matches!(set, Some(Ok(()))) && !options.is_idle_seed(seed)
+                let options = OptionForm::find(&axis.name).and_then(|option| option.alone(value).ok());
+                options.is_some_and(|options| !options.is_idle_seed(seed))
             })
         };
         let is_idle = move |seed: &&Axis| {
@@ -154,14 +139,12 @@ impl Grid {
         Ok(self)
     }
 
-    /// The label of each cell's log in results: [`labels`] of all logs, one per value of the list of traces.
-    pub fn labels(&self) -> Labels {
+    /// The index of the list of logs, and the label of each of them in results, see [`labels`]. Without such a list, the index
+    /// is None, and the label is that of the embedded log.
+    pub fn log_labels(&self) -> (Option<usize>, Vec<String>) {
         let at = self.axes.iter().position(|axis| axis.name == "trace");
         let logs = at.map_or(vec![None], |at| self.axes[at].values.iter().cloned().map(Some).collect());
-        // The number of consecutive cells with the same log.
-        let stride =
-            at.map_or(self.cells.max(1), |at| self.axes[at + 1..].iter().map(|axis| axis.values.len()).product());
-        Labels { labels: labels(&logs), stride }
+        (at, labels(&logs))
     }
 
     /// Reads a TOML file with one line per option; the value is a text, a number, true or false, or a list of those.
@@ -204,8 +187,7 @@ impl Grid {
         for axis in &self.axes {
             let Some(option) = OptionForm::find(&axis.name) else { continue };
             for value in &axis.values {
-                let mut options = Options::default();
-                option.set(&mut options, value).expect("checked when the grid was made");
+                let options = option.alone(value).expect("checked when the grid was made");
                 programs.extend(options.programs().filter_map(program).map(str::to_string));
             }
         }

@@ -1,7 +1,7 @@
 //! Sweeps: a grid of runs on every core, resumable, and on a cluster.
 //!
 //! A [`Grid`] is the product of lists of option values, and the plan of a sweep's runs. A [`Sweep`] is a grid with the folder
-//! of its results. [`finished_rows`] returns the rows in the order of the grid. The folder contains all that is needed to
+//! of its results. [`SweepCells`] are its cells, of which some are finished. The folder contains all that is needed to
 //! resume, to merge or to report.
 //!
 #![doc = include_str!("../cli/help/sweeps.md")]
@@ -14,10 +14,10 @@ mod results;
 mod slurm;
 
 pub use axis::{Axis, GridList, GridText, REPLICATIONS};
-pub use folder::{StartMode, Sweep, SweepError};
-pub use grid::{Grid, Labels};
+pub use folder::{StartMode, Sweep};
+pub use grid::Grid;
 pub use lines::number_lines;
-pub use results::{FinishedRow, ResultColumn, SweepProgress, finished_rows, write_results};
-pub use slurm::{SlurmError, Submitted, active_job, submit};
+pub use results::{FinishedRow, ResultColumn, SweepCells, SweepProgress};
+pub use slurm::{Submitted, active_job, submit};
 
 pub use crate::spec::{SweptKey, expand};

@@ -23,6 +23,7 @@ mod golden;
 mod help;
 mod html;
 mod invariants;
+mod kept_runs;
 mod layers;
 mod live_waits;
 mod malleable;

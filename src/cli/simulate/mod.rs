@@ -13,8 +13,8 @@ use clap::{ArgMatches, Args};
 use super::failure::UsageError;
 use super::log::{log_or_demo, write_names_of};
 use super::options::{self, SettingList};
-use super::output_options::{Format, OutputOptions};
-use super::settings::{LogUnderSettings, Work, read_settings};
+use super::output_options::OutputOptions;
+use super::settings::{LogUnderSettings, Work, group_keys, print_of_groups, read_settings};
 use super::slurm_conf;
 use super::stderr::note;
 use crate::experiment::Setting;
@@ -86,24 +86,6 @@ fn step(text: &str) -> Result<Seconds, String> {
     }
 }
 
-impl SimulateArgs {
-    /// By what jobs are grouped: in the table, and in the file.
-    fn keys(&self) -> (Vec<GroupBy>, Vec<GroupBy>) {
-        let mut table = Vec::new();
-        self.by.iter().for_each(|&by| {
-            if !table.contains(&by) {
-                table.push(by)
-            }
-        });
-        let file = match &self.by_out {
-            None => Vec::new(),
-            Some(_) if table.is_empty() => GroupBy::all().collect(),
-            Some(_) => table.clone(),
-        };
-        (table, file)
-    }
-}
-
 /// What is printed of a run on the log as it is, beside its row.
 pub struct RunDetails {
     /// By each grouping of the plan.
@@ -125,12 +107,7 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
         let message = "--swf-out writes one schedule: give one scheduler and one predictor";
         return Err(UsageError(message.to_string()).into());
     }
-    // Without --by-out, the groups are in the table alone.
-    let prints_groups = !args.by.is_empty() && args.by_out.is_none();
-    if prints_groups && args.output.print.given().is_some_and(|format| format != Format::Table) {
-        let message = "--by prints tables: add --by-out FILE for its CSV, or choose --format table";
-        return Err(UsageError(message.to_string()).into());
-    }
+    let print = print_of_groups(&args.by, &args.by_out, args.output.print)?;
     let (mut files, stdout_taken) = DetailFiles::open(args)?;
     let source = log_or_demo(args.trace.as_deref(), quiet);
     let began = Instant::now();
@@ -149,7 +126,7 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
         let submissions = workload.last_submit() - workload.first_submit();
         Series::check_length(submissions, args.series_step).map_err(UsageError)?;
     }
-    let (table_keys, file_keys) = args.keys();
+    let (table_keys, file_keys) = group_keys(&args.by, &args.by_out);
     let groups = GroupPlan::new(&workload, &log.settings[0].measure, &table_keys, &file_keys, args.top);
     let (keeps_run, history) = (files.needs_runs(), files.predictions.is_some());
     let details = Details {
@@ -188,7 +165,6 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
         }
         Ok(())
     };
-    let print = if prints_groups { args.output.print.or_table() } else { args.output.print };
     let rows: Vec<_> = runs.iter().zip(swept).map(|(runs, swept)| with_swept(runs.cells(&options), swept)).collect();
     match &rows[..] {
         [row] => Ok(print.print_row(stdout_taken, row, table)?),

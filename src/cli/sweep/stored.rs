@@ -3,14 +3,13 @@
 use crate::cli::output_options::PrintOptions;
 use crate::cli::stderr::{self, note};
 use crate::report::{Cell, counted, grouped};
-use crate::runs::{Failure, Keys, RunPlan, Store, row_format};
-use crate::sweep::{Grid, Sweep, SweepProgress, active_job, write_results};
+use crate::runs::{Failure, RunPlan};
+use crate::sweep::{Grid, Sweep, SweepCells, SweepProgress, active_job};
 
 pub fn merge(sweep: &Sweep, print: &PrintOptions, quiet: bool) -> anyhow::Result<()> {
-    let store = Store::open(&sweep.folder)?;
-    let keys = Keys::recorded(&sweep.grid, &row_format(), &store);
-    let progress = SweepProgress::of(sweep, &keys, &store);
-    let file = write_results(sweep, &keys, &store)?.display().to_string();
+    let cells = SweepCells::recorded(sweep)?;
+    let progress = cells.progress();
+    let file = cells.write_results()?.display().to_string();
     let mut row = progress_cells(&progress).to_vec();
     row.push(("results", Cell::Text(file.clone())));
     print.report(&file, quiet || !progress.is_complete(), &row, || {
@@ -47,8 +46,7 @@ pub fn missing_cells(progress: &SweepProgress) -> String {
 }
 
 pub fn status(sweep: &Sweep, print: &PrintOptions) -> anyhow::Result<()> {
-    let store = Store::open(&sweep.folder)?;
-    let progress = SweepProgress::of(sweep, &Keys::recorded(&sweep.grid, &row_format(), &store), &store);
+    let progress = SweepCells::recorded(sweep)?.progress();
     // Without Slurm this is an error, and nothing is printed about jobs.
     let job = active_job(sweep).ok().flatten();
     let results = sweep.results_file();
