@@ -89,10 +89,12 @@
 //!   `fidelity/columns.rs`. Which schedulers compete there: `fidelity/mod.rs`.
 //! - Which rows of two outputs `sim compare` matches: `compare/kind.rs`.
 //! - A column of the summary: `metrics/summary.rs`, then `metrics/columns.rs`, and `metrics/row.rs`, which stores it.
+//! - A new subcommand: a file in `cli/` with its form, and a line in the list of `cli/mod.rs`. The options that several
+//!   commands share: `cli/output_options.rs`.
 //! - Which names a shell offers for an option: `cli/completions/sources.rs`.
 //! - Another way to group jobs (`--by`): `metrics/breakdown/grouping.rs`. Who loses: `metrics/fairness.rs`.
-//! - What the charts of a report show: `metrics/pictures/`. How they are drawn: `report/html/`, one file per kind of chart; axes
-//!   and their ticks: `report/html/axis.rs`; colours and layout: `report/html/style.css`.
+//! - A new chart of a report: a file in `report/html/charts/` and a line in `report/html/charts/mod.rs`. What charts show of a
+//!   run: `metrics/pictures/`; axes and their ticks: `report/html/axis.rs`; colours and layout: `report/html/style.css`.
 //! - An option that changes results: its line in `experiment/option_table.rs`. Any other option: the file of its command in `cli/`.
 //! - After any change that changes results: increase [`runs::RESULTS_REVISION`], so that no folder mixes old results with
 //!   new ones.

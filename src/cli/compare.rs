@@ -9,10 +9,19 @@ use super::output_options::{Format, PrintOptions};
 use super::places::refuse_collisions;
 use super::stderr::{note, warning};
 use super::width;
+use super::{CommandForm, parsed};
 use crate::compare::{CompareError, Comparison, Counts, Difference, OutputKind, Tolerance};
 use crate::report::{Cell, JsonRows, Output, Table, counted, csv_line, grouped, write_wrapped};
 use crate::text::plural;
 use crate::trace::Source;
+
+/// The subcommand.
+pub const COMMAND: CommandForm = CommandForm {
+    name: "compare",
+    about: "Compare two outputs: which figures differ, by how much; the exit code says whether any does",
+    arguments: CompareArgs::augment_args,
+    run: |matches, quiet| execute(&parsed(matches), quiet),
+};
 
 #[derive(Debug, Args)]
 #[command(
@@ -31,7 +40,7 @@ Examples:
   sim compare jobs.csv.gz new-jobs.csv.gz --format csv    all differences of two files of --jobs-out
   sim --format csv | sim compare figures.csv -"
 )]
-pub struct CompareArgs {
+struct CompareArgs {
     /// The output to compare with, plain, .gz or .zst; - for standard input
     #[arg(value_name = "FIRST")]
     first: String,
@@ -51,7 +60,7 @@ pub struct CompareArgs {
     print: PrintOptions,
 }
 
-pub fn execute(args: &CompareArgs, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &CompareArgs, quiet: bool) -> anyhow::Result<()> {
     if args.first == "-" && args.second == "-" {
         return Err(
             UsageError("standard input can be read only once: give a file for one of the two".to_string()).into()

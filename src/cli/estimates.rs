@@ -5,12 +5,24 @@ use clap::{ArgMatches, Args};
 use super::log::{LogArgs, read_log};
 use super::notes::{made_by, report_reading, report_short_estimates};
 use super::options;
-use super::output_options::PrintOptions;
-use super::places::refuse_collisions;
+use super::output_options::{MadeLogOptions, reporting};
 use super::stderr::note;
+use super::{CommandForm, parsed};
+use crate::experiment::Section::Reading;
 use crate::model::{EstimateModel, replace_estimates};
-use crate::report::{Cell, Output, counted_as, grouped, write_with_estimates};
+use crate::report::{Cell, counted_as, grouped, write_with_estimates};
 use crate::trace::{Cleaning, ReadOptions, TraceError, clean};
+
+/// The subcommand.
+pub const COMMAND: CommandForm = CommandForm {
+    name: "estimates",
+    about: "Replace the estimates of a log by those of a model",
+    arguments: |command| {
+        let command = options::add(reporting(EstimatesArgs::augment_args(command)), &[Reading]);
+        options::add_named(command, &["skip-bad-lines"])
+    },
+    run: |matches, quiet| execute(&parsed(matches), matches, quiet),
+};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -19,26 +31,19 @@ use crate::trace::{Cleaning, ReadOptions, TraceError, clean};
   sim estimates KTH.swf --estimates shuffle --seed 2 | sim - --scheduler easy --predictor estimate
   sim KTH.swf --estimates f:f=3 --estimates-seed 2                             the same without a file in between
   sim list estimates                                                           the models, with their keys")]
-pub struct EstimatesArgs {
+struct EstimatesArgs {
     #[command(flatten)]
     log: LogArgs,
     /// The model that makes the estimates: name or name:key=value,...; see `sim list estimates`
     #[arg(long = "estimates", alias = "model", value_name = "MODEL", value_parser = EstimateModel::parse)]
     model: EstimateModel,
-    /// The seed of all random numbers
-    #[arg(long, value_name = "S", default_value_t = 1)]
-    seed: u64,
-    /// The file to write the log to; - for standard output
-    #[arg(long, value_name = "FILE", default_value = "-")]
-    out: String,
     #[command(flatten)]
-    print: PrintOptions,
+    made: MadeLogOptions,
 }
 
-pub fn execute(args: &EstimatesArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
-    let EstimatesArgs { model, seed, .. } = args;
-    refuse_collisions(&[("--out", &args.out)], &args.log.files(), args.print.given().is_some())?;
-    let out = Output::create(&args.out)?;
+fn execute(args: &EstimatesArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+    let EstimatesArgs { model, made: MadeLogOptions { seed, .. }, .. } = args;
+    let out = args.made.open(&args.log.files())?;
     let source = args.log.source(quiet);
     let how = ReadOptions { keep_text: true, ..options::read(matches)?.read_options() };
     let log = read_log(&source, how, quiet)?;
@@ -65,7 +70,7 @@ pub fn execute(args: &EstimatesArgs, matches: &ArgMatches, quiet: bool) -> anyho
         ("over_estimate", Cell::Count(replaced.short)),
         ("seed", if model.is_random() { Cell::Count(*seed) } else { Cell::None }),
     ];
-    Ok(args.print.report(&args.out, quiet, &row, || {
+    Ok(args.made.print.report(&args.made.out, quiet, &row, || {
         let name = &log.name;
         let jobs = counted_as(replaced.jobs, "job has an estimate", "jobs have estimates");
         note(format_args!("{name}: {jobs} made by {maker}"));

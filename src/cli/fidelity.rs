@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Args};
 
-use super::SLURM_CONF;
 use super::failure::UsageError;
 use super::log::LogArgs;
 use super::options::{self, SettingList};
-use super::output_options::{Format, OutputFiles, OutputOptions};
-use super::settings::{LogUnderSettings, Work, group_keys, print_of_groups, read_settings};
-use super::slurm_conf;
+use super::output_options::{Format, GroupOptions, OutputFiles, OutputOptions};
+use super::settings::{LogUnderSettings, Work};
+use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
+use super::{CommandForm, parsed};
 use crate::fidelity::{
     DEFAULT_PREDICTOR, DEFAULT_SCHEDULERS, FidelityBreakdown, FidelityFigures, FidelityHeading, RecordedWaits,
     ScheduleFidelity, fidelity_cells, fidelity_group_cells, write_fidelity, write_fidelity_groups, write_fidelity_jobs,
@@ -23,6 +23,14 @@ use crate::report::{Cell, Output, OutputError, write_csv};
 use crate::runs::{Computed, Details, FinishedRun};
 use crate::time::{HOUR, Seconds, parse_duration, print_duration};
 use crate::trace::{Log, ReadOptions, Workload};
+
+/// The subcommand.
+pub const COMMAND: CommandForm = CommandForm {
+    name: "fidelity",
+    about: "How near does a simulated schedule come to the one that a log recorded, and which scheduler comes nearest?",
+    arguments: |command| with_options(FidelityArgs::augment_args(command)),
+    run: |matches, quiet| execute(&parsed(matches), matches, quiet),
+};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -36,22 +44,14 @@ use crate::trace::{Log, ReadOptions, Workload};
 The jobs of a log are simulated on the log's machine, and their waits are compared with those in the log. Jobs without a
 recorded wait are simulated too, but not compared. The row that is nearest comes first. No simulation can meet a log exactly:
 it does not know its downtimes, its priorities and its partitions.")]
-pub struct FidelityArgs {
+struct FidelityArgs {
     #[command(flatten)]
     log: LogArgs,
     /// The length of the windows of the moving mean, in whole hours
     #[arg(long, value_name = "DURATION", default_value = "14d", value_parser = parse_window, display_order = 3)]
     window: Seconds,
-    /// Also print the figures of groups of jobs: by width, runtime, estimate, user, group, queue, partition, week, hour (several
-    /// with commas) [default: with one scheduler and as a table width,queue,user,week]
-    #[arg(long, value_name = "KEYS", value_delimiter = ',', value_parser = GroupBy::parse, help_heading = "Output")]
-    by: Vec<GroupBy>,
-    /// Of users, groups, queues and partitions, tables have this number, the largest by area, and the others in one line
-    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
-    top: usize,
-    /// Write the figures of all groups of --by (of all keys without it) as CSV; - for standard output
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    by_out: Option<String>,
+    #[command(flatten)]
+    groups: GroupOptions,
     /// Write a CSV with one line per compared job: its recorded and its simulated wait; - for standard output (the table then
     /// goes to standard error)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -69,7 +69,7 @@ pub struct FidelityArgs {
 
 /// Adds the options of an experiment. Options that change when jobs arrive are not among them: the log's waits are those of its
 /// own submissions.
-pub fn with_options(command: clap::Command) -> clap::Command {
+fn with_options(command: clap::Command) -> clap::Command {
     use crate::experiment::Section::{Engine, Estimates, Log, Reading};
     let command = options::add_named(command, &["scheduler", "predictor"]);
     let command = options::add(command, &[Log, Reading, Estimates, Engine]);
@@ -77,6 +77,10 @@ pub fn with_options(command: clap::Command) -> clap::Command {
     slurm_conf::add(options::with_lists(command), SLURM_CONF)
         .mut_arg("scheduler", |argument| argument.default_value(DEFAULT_SCHEDULERS))
         .mut_arg("predictor", |argument| argument.default_value(DEFAULT_PREDICTOR))
+        .mut_arg("by", |by| {
+            let help = by.get_help().cloned().unwrap_or_default();
+            by.help(format!("{help} [default: with one scheduler and as a table width,queue,user,week]"))
+        })
 }
 
 /// The keys of the groups that are printed of one schedule, if none is given.
@@ -107,10 +111,11 @@ impl PrintedSchedule {
     }
 }
 
-pub fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
-    let SettingList { options: settings, swept } = read_settings(matches, quiet)?;
-    let print = print_of_groups(&args.by, &args.by_out, args.output.print)?;
-    let outputs = [("--by-out", &args.by_out), ("--jobs-out", &args.jobs_out), ("--windows-out", &args.windows_out)];
+fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+    let SettingList { options: settings, swept } = options::read_settings(matches, quiet)?;
+    let print = args.groups.printed(args.output.print)?;
+    let outputs =
+        [("--by-out", &args.groups.by_out), ("--jobs-out", &args.jobs_out), ("--windows-out", &args.windows_out)];
     let OutputFiles { files, stdout_taken } = OutputFiles::open(outputs, &args.log.files())?;
     let [by_out, jobs_out, windows_out] = files;
 
@@ -119,7 +124,8 @@ pub fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow
         let message = "--top has no effect: no table of groups is printed (see --by)";
         return Err(UsageError(message.to_string()).into());
     }
-    let keys: Vec<_> = tables.iter().map(|&by| (by, Some(args.top))).chain(file.iter().map(|&by| (by, None))).collect();
+    let keys: Vec<_> =
+        tables.iter().map(|&by| (by, Some(args.groups.top))).chain(file.iter().map(|&by| (by, None))).collect();
     let given = (args.log.given(), &args.log.source(quiet));
     let how = ReadOptions { digest: args.out.is_some(), ..ReadOptions::default() };
     let mut log = LogUnderSettings::read(given, settings, None, how, refuse_without_waits, quiet)?;
@@ -169,7 +175,8 @@ pub fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow
         let figures: Vec<&FidelityFigures> = schedules.iter().map(|schedule| &schedule.figures).collect();
         write_fidelity(out, width, &heading, &names, &figures)?;
         // If all jobs are in one group, the table says nothing new. It is printed if it was asked for.
-        let is_shown = |breakdown: &FidelityBreakdown| !args.by.is_empty() || breakdown.grouping.values.len() > 1;
+        let is_shown =
+            |breakdown: &FidelityBreakdown| !args.groups.keys().is_empty() || breakdown.grouping.values.len() > 1;
         schedules.iter().try_for_each(|schedule| {
             let breakdowns = schedule.breakdowns()[..tables.len()].iter();
             write_groups(out, width, &workload, &schedule.name, breakdowns.filter(|one| is_shown(one)))
@@ -236,13 +243,13 @@ impl FidelityFiles {
 impl FidelityArgs {
     /// By what jobs are grouped: in tables, and in the file.
     fn keys(&self, schedules: usize, format: Format) -> (Vec<GroupBy>, Vec<GroupBy>) {
-        let (given, file) = group_keys(&self.by, &self.by_out);
+        let given = self.groups.keys();
         let tables = match format {
             Format::Table if given.is_empty() && schedules == 1 => DEFAULT_KEYS.to_vec(),
             Format::Table => given,
             Format::Csv | Format::Json => Vec::new(),
         };
-        (tables, file)
+        (tables, self.groups.file_keys())
     }
 }
 

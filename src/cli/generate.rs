@@ -5,20 +5,29 @@ use std::io::{self, Write};
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::failure::UsageError;
-use super::output_options::PrintOptions;
-use super::places::refuse_collisions;
+use super::options;
+use super::output_options::{MadeLogOptions, reporting};
 use super::progress::Progress;
 use super::stderr::note;
+use super::{CommandForm, parsed};
 use crate::model::{
     Downey, EstimateModel, LoadMeter, Lublin, LublinClass, ModelJob, Origin, Sample, Sessions, generate_sessions,
     header, meet_load,
 };
-use crate::report::{Cell, Output, counted, counted_as};
+use crate::report::{Cell, OutputError, counted, counted_as};
 use crate::time::Seconds;
 use crate::trace::{write_header, write_record};
 
+/// The subcommand.
+pub const COMMAND: CommandForm = CommandForm {
+    name: "generate",
+    about: "Make a log from a model",
+    arguments: |command| GenerateArgs::augment_args(command).mut_subcommands(reporting),
+    run: |matches, quiet| execute(&parsed(matches), quiet),
+};
+
 #[derive(Debug, Args)]
-pub struct GenerateArgs {
+struct GenerateArgs {
     #[command(subcommand)]
     model: Model,
 }
@@ -49,7 +58,7 @@ enum Model {
     #[command(after_help = "Examples:
   sim generate downey --jobs 30000 --procs 128 --seed 42 --out downey.swf
   sim generate downey --offered-load 0.7 --users 40 --estimates f:f=3 | sim -")]
-    Downey(DowneyArgs),
+    Downey(StreamArgs),
 }
 
 #[derive(Debug, Args)]
@@ -60,10 +69,10 @@ struct SessionsArgs {
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     users: u32,
     /// The submitted work as a share of what the machine can do in the time of the log
-    #[arg(long, value_name = "LOAD", default_value_t = 0.85, value_parser = parse_load)]
+    #[arg(long, value_name = "LOAD", default_value_t = 0.85, value_parser = options::number("a load", (0.01, 100.0), 0.85))]
     offered_load: f64,
     #[command(flatten)]
-    out_args: OutArgs,
+    made: MadeLogOptions,
 }
 
 #[derive(Debug, Args)]
@@ -74,18 +83,6 @@ struct SizeArgs {
     /// The number of processors of the machine
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
     procs: u32,
-}
-
-#[derive(Debug, Args)]
-struct OutArgs {
-    /// The seed of all random numbers
-    #[arg(long, value_name = "S", default_value_t = 1)]
-    seed: u64,
-    /// The file to write the log to; - for standard output
-    #[arg(long, value_name = "FILE", default_value = "-")]
-    out: String,
-    #[command(flatten)]
-    print: PrintOptions,
 }
 
 /// The arguments of models that make one job after the other, so that the log need not fit into memory.
@@ -99,13 +96,13 @@ struct StreamArgs {
     users: Option<u32>,
     /// Scale the times between arrivals until the submitted work is this share of what the machine can do in the time of the
     /// log [default: the times of the model]
-    #[arg(long, value_name = "LOAD", value_parser = parse_load)]
+    #[arg(long, value_name = "LOAD", value_parser = options::number("a load", (0.01, 100.0), 0.85))]
     offered_load: Option<f64>,
     /// Give each job an estimate by this model, such as tsafrir, f:f=3 or feit; see `sim list estimates` [default: no estimates]
     #[arg(long, value_name = "MODEL", value_parser = EstimateModel::parse)]
     estimates: Option<EstimateModel>,
     #[command(flatten)]
-    out_args: OutArgs,
+    made: MadeLogOptions,
 }
 
 #[derive(Debug, Args)]
@@ -134,25 +131,12 @@ impl Only {
     }
 }
 
-#[derive(Debug, Args)]
-struct DowneyArgs {
-    #[command(flatten)]
-    stream: StreamArgs,
-}
-
-fn parse_load(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(load) if (0.01..=100.0).contains(&load) => Ok(load),
-        _ => Err("a load is a number from 0.01 to 100, such as 0.85".to_string()),
-    }
-}
-
-pub fn execute(args: &GenerateArgs, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &GenerateArgs, quiet: bool) -> anyhow::Result<()> {
     match &args.model {
         Model::Sessions(args) => execute_sessions(args, quiet),
         Model::Lublin(args) => {
             let StreamArgs { size: SizeArgs { jobs, procs }, users, .. } = args.stream;
-            let (jobs, seed) = (jobs as usize, args.stream.out_args.seed);
+            let (jobs, seed) = (jobs as usize, args.stream.made.seed);
             let only = args.only.map(Only::class);
             let option = args.only.and_then(|only| only.to_possible_value());
             let option = option.map_or(String::new(), |only| format!(" --only {}", only.get_name()));
@@ -167,8 +151,8 @@ pub fn execute(args: &GenerateArgs, quiet: bool) -> anyhow::Result<()> {
             execute_stream(&args.stream, &about, made, quiet)
         }
         Model::Downey(args) => {
-            let StreamArgs { size: SizeArgs { jobs, procs }, users, .. } = args.stream;
-            let (jobs, seed) = (jobs as usize, args.stream.out_args.seed);
+            let StreamArgs { size: SizeArgs { jobs, procs }, users, .. } = *args;
+            let (jobs, seed) = (jobs as usize, args.made.seed);
             let about = About {
                 name: "downey",
                 model: "the workload of Downey (1997)",
@@ -177,16 +161,15 @@ pub fn execute(args: &GenerateArgs, quiet: bool) -> anyhow::Result<()> {
                 option: "",
             };
             let made = |gap_factor| Downey { jobs, procs, users, gap_factor, seed }.jobs();
-            execute_stream(&args.stream, &about, made, quiet)
+            execute_stream(args, &about, made, quiet)
         }
     }
 }
 
 fn execute_sessions(args: &SessionsArgs, quiet: bool) -> anyhow::Result<()> {
     let SessionsArgs { size: SizeArgs { jobs, procs }, users, offered_load, .. } = *args;
-    let OutArgs { seed, out: ref file, print } = args.out_args;
-    refuse_collisions(&[("--out", file)], &[], print.given().is_some())?;
-    let out = Output::create(file)?;
+    let MadeLogOptions { seed, out: ref file, print } = args.made;
+    let out = args.made.open(&[])?;
     let (header, records) = generate_sessions(&Sessions { jobs: jobs as usize, procs, users, offered_load, seed });
     out.fill(|out| {
         write_header(out, &header)?;
@@ -238,22 +221,17 @@ fn execute_stream<Jobs: Iterator<Item = ModelJob>>(
     quiet: bool,
 ) -> anyhow::Result<()> {
     let StreamArgs { size: SizeArgs { jobs, procs }, users, offered_load, .. } = *args;
-    let OutArgs { seed, out: ref file, print } = args.out_args;
+    let MadeLogOptions { seed, out: ref file, print } = args.made;
     let estimates = args.estimates.as_ref().map(|model| model.for_runtimes_up_to(about.longest_runtime));
     let jobs = jobs as usize;
-    refuse_collisions(&[("--out", file)], &[], print.given().is_some())?;
-    let out = Output::create(file)?;
+    let out = args.made.open(&[])?;
     let gap_factor = match offered_load {
         None => 1.0,
         Some(wanted) => {
-            {
-                let progress = Progress::counting("measuring the load", "jobs", None, quiet);
-                let met = meet_load(wanted, procs, &made, &mut |done| progress.set(done));
-                met.ok_or_else(|| {
-                    UsageError("all jobs arrive within one second: --offered-load needs more jobs".to_string())
-                })?
-            }
-            .gap_factor
+            let progress = Progress::counting("measuring the load", "jobs", None, quiet);
+            let met = meet_load(wanted, procs, &made, &mut |done| progress.set(done));
+            let why = "all jobs arrive within one second: --offered-load needs more jobs";
+            met.ok_or_else(|| UsageError(why.to_string()))?.gap_factor
         }
     };
     let given = |name: &str, value: Option<String>| value.map_or(String::new(), |value| format!(" --{name} {value}"));
@@ -267,16 +245,16 @@ fn execute_stream<Jobs: Iterator<Item = ModelJob>>(
     );
     let About { model, longest_runtime, more, .. } = *about;
     let header = header(&Origin { model, jobs, procs, longest_runtime, more, command: &command });
-    let mut writer = Writer { estimates, seed, load: LoadMeter::default(), short: 0, refused: None };
+    let mut writer = Writer { estimates, seed, load: LoadMeter::default(), short: 0 };
     let progress = Progress::counting("writing", "jobs", Some(jobs), quiet);
     let written = out.fill(|out| {
         write_header(out, &header)?;
         writer.write(out, made(gap_factor), &progress)
     });
     drop(progress);
-    written.map_err(|error| match writer.refused.take() {
-        Some(why) => anyhow::Error::new(UsageError(why)),
-        None => error.into(),
+    written.map_err(|OutputError { name, error }| match error.downcast::<UsageError>() {
+        Ok(refused) => anyhow::Error::from(refused),
+        Err(error) => OutputError { name, error }.into(),
     })?;
     let load = Some(writer.load.load(procs)).filter(|load| load.is_finite());
     let over_estimate = if args.estimates.is_some() { Cell::Count(writer.short) } else { Cell::None };
@@ -301,11 +279,10 @@ struct Writer {
     load: LoadMeter,
     /// The number of jobs that run longer than their estimate.
     short: u64,
-    /// Why no log can be made from these arguments. None after any other error.
-    refused: Option<String>,
 }
 
 impl Writer {
+    /// Writes jobs. The cause of an error is a [`UsageError`] if no log can be made from these arguments.
     fn write(
         &mut self,
         out: &mut dyn Write,
@@ -319,15 +296,14 @@ impl Writer {
             block.extend(jobs.by_ref().take(BLOCK));
             let Some(last) = block.last() else { return Ok(()) };
             if last.is_beyond_time() {
-                return self.refuse(
+                return Err(io::Error::other(UsageError(
                     "at this load the jobs take more than 2,000 years, which is too long for a log: give fewer --jobs or a \
-                     higher --offered-load",
-                );
+                     higher --offered-load"
+                        .to_string(),
+                )));
             }
-            let estimates = match self.estimates_of(&block, (written / BLOCK) as u64) {
-                Ok(estimates) => estimates,
-                Err(why) => return self.refuse(&why),
-            };
+            let refused = |why| io::Error::other(UsageError(why));
+            let estimates = self.estimates_of(&block, (written / BLOCK) as u64).map_err(refused)?;
             for ((job, estimate), number) in block.iter().zip(estimates).zip(written as i64 + 1..) {
                 self.load.add(job);
                 write_record(out, &job.fields(number, estimate))?;
@@ -344,10 +320,5 @@ impl Writer {
         let estimates = model.assign_block(&samples, self.seed, block)?.estimates;
         self.short += samples.iter().zip(&estimates).filter(|(job, estimate)| job.runtime > **estimate).count() as u64;
         Ok(estimates.into_iter().map(Some).collect())
-    }
-
-    fn refuse(&mut self, why: &str) -> io::Result<()> {
-        self.refused = Some(why.to_string());
-        Err(io::ErrorKind::InvalidInput.into())
     }
 }

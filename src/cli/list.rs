@@ -7,7 +7,8 @@ use clap::{Args, ValueEnum};
 
 use super::failure::UsageError;
 use super::help;
-use super::output_options::PrintOptions;
+use super::output_options::{PrintOptions, listing};
+use super::{CommandForm, parsed};
 use crate::malleable::Strategy;
 use crate::meta;
 use crate::metrics::{Better, COLUMNS};
@@ -19,6 +20,15 @@ use crate::schedule;
 use crate::spec::Form;
 use crate::wait;
 
+/// The subcommand.
+pub const COMMAND: CommandForm = CommandForm {
+    name: "list",
+    about: "Print all predictors, schedulers, estimate models, strategies, policies or methods, with their keys and defaults, or the \
+            columns of results",
+    arguments: |command| listing(ListArgs::augment_args(command)),
+    run: |matches, _| execute(&parsed(matches)),
+};
+
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   sim list                                  what can be listed
@@ -26,7 +36,7 @@ use crate::wait;
   sim list predictors --format json         one object per predictor and per key of a predictor
   sim list predictors --example python      a complete predictor of your own: save it, change it, run it
   sim list columns --format csv --no-header")]
-pub struct ListArgs {
+struct ListArgs {
     /// What to list [default: the lists]
     #[arg(value_enum)]
     what: Option<What>,
@@ -90,7 +100,7 @@ pub fn forms(what: What) -> Vec<&'static Form> {
     }
 }
 
-pub fn execute(args: &ListArgs) -> anyhow::Result<()> {
+fn execute(args: &ListArgs) -> anyhow::Result<()> {
     if let Some(language) = args.example {
         return match args.what {
             Some(What::Predictors) => Ok(Output::stdout().fill(|out| out.write_all(language.example().as_bytes()))?),
@@ -105,7 +115,10 @@ pub fn execute(args: &ListArgs) -> anyhow::Result<()> {
         Some(What::Studies) => {
             print_names(&print, &STUDIES.map(|study| (study.name.to_string(), study.paper.to_string())))
         }
-        Some(What::Topics) => print_names(&print, &help::topics()),
+        Some(What::Topics) => {
+            let topics = help::topics().map(|(name, about)| (name.to_string(), about.to_string()));
+            print_names(&print, &topics.collect::<Vec<_>>())
+        }
         Some(What::Columns) => print.print_rows(false, &column_rows(), |out, width| write_columns(out, "", width)),
         Some(what) => {
             let forms = forms(what);

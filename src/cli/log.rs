@@ -36,21 +36,16 @@ impl LogArgs {
 
     /// The log that was given, or the embedded log, with a note.
     pub fn source(&self, quiet: bool) -> Source {
-        log_or_demo(self.given(), quiet)
+        if self.given().is_none() && !quiet {
+            note("no log was given: using the log embedded in the program (see --help)");
+        }
+        self.source_without_note()
     }
 
     /// As [`LogArgs::source`], without a note: for commands whose result names the log.
     pub fn source_without_note(&self) -> Source {
         self.given().map_or_else(demo, Source::from_argument)
     }
-}
-
-/// The log of `--trace`, or the embedded log, with a note.
-pub fn log_or_demo(trace: Option<&str>, quiet: bool) -> Source {
-    if trace.is_none() && !quiet {
-        note("no log was given: using the log embedded in the program (see --help)");
-    }
-    trace.map_or_else(demo, Source::from_argument)
 }
 
 pub fn read_log(source: &Source, how: ReadOptions, quiet: bool) -> Result<Log, TraceError> {

@@ -10,6 +10,7 @@ use super::options;
 use super::output_options::{OutputFiles, OutputOptions};
 use super::progress::Progress;
 use super::stderr::note;
+use super::{CommandForm, parsed};
 use crate::malleable::{
     CaseOutcome, DaySequence, MalleableJob, MalleableWorkload, Strategy, StudyCase, StudyRow, StudyView, most_runs,
     run_cases, run_workloads, write_allocations, write_pairs, write_tables,
@@ -17,6 +18,14 @@ use crate::malleable::{
 use crate::report::{counted, swept_cells, write_wrapped};
 use crate::spec::{SpecError, SpecList, parse_list};
 use crate::time::readable_duration;
+
+/// The subcommand.
+pub const COMMAND: CommandForm = CommandForm {
+    name: "malleable",
+    about: "Let malleable jobs choose their number of processors by predicted queue times",
+    arguments: MalleableArgs::augment_args,
+    run: |matches, quiet| execute(&parsed(matches), quiet),
+};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -32,7 +41,7 @@ first-come-first-served queue. Each day is a simulation of its own: it starts em
 scheduled. The first job of the queue may take the free processors or wait for more. In the application view the schedule is
 that of avg, and the program computes what each job would have gained by its own choice. In the system view every job acts
 on its choice.")]
-pub struct MalleableArgs {
+struct MalleableArgs {
     /// How jobs choose their processors: a list of strategies; see `sim list strategies`
     #[arg(long, value_name = "LIST", default_value = "avg,opt,pred,bias,heur")]
     #[arg(value_parser = options::checked_specs("strategy", Strategy::parse))]
@@ -44,7 +53,7 @@ pub struct MalleableArgs {
     #[arg(long, value_name = "N", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Workload")]
     days: u32,
     /// The offered load by day: arrivals per second times mean sequential lifetime, divided by the number of processors
-    #[arg(long, alias = "rho", value_name = "LOAD", default_value_t = 0.75, value_parser = parse_load, help_heading = "Workload")]
+    #[arg(long, alias = "rho", value_name = "LOAD", default_value_t = 0.75, value_parser = options::number("a load", (0.01, 100.0), 0.75), help_heading = "Workload")]
     offered_load: f64,
     /// The number of processors of the machine
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Workload")]
@@ -56,7 +65,7 @@ pub struct MalleableArgs {
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Workload")]
     max_parallelism: u32,
     /// The largest variance in parallelism (sigma) of a job
-    #[arg(long, value_name = "SIGMA", default_value_t = 2.0, value_parser = parse_sigma, help_heading = "Workload")]
+    #[arg(long, value_name = "SIGMA", default_value_t = 2.0, value_parser = options::number("a variance in parallelism", (0.0, 1e6), 2.0), help_heading = "Workload")]
     max_sigma: f64,
     /// The seed of all random numbers
     #[arg(long, value_name = "S", default_value_t = 1, help_heading = "Workload")]
@@ -99,20 +108,6 @@ enum ReadingArg {
     WholeParallelism,
 }
 
-fn parse_load(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(load) if (0.01..=100.0).contains(&load) => Ok(load),
-        _ => Err("a load is a number from 0.01 to 100, such as 0.75".to_string()),
-    }
-}
-
-fn parse_sigma(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(sigma) if (0.0..=1e6).contains(&sigma) => Ok(sigma),
-        _ => Err("a variance in parallelism is a number from 0 to 1000000, such as 2".to_string()),
-    }
-}
-
 impl MalleableArgs {
     fn workload(&self) -> MalleableWorkload {
         let MalleableArgs { procs, days, offered_load: rho, max_parallelism, max_sigma, seed, .. } = *self;
@@ -148,7 +143,7 @@ impl MalleableArgs {
     }
 }
 
-pub fn execute(args: &MalleableArgs, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &MalleableArgs, quiet: bool) -> anyhow::Result<()> {
     let strategies = args.strategies()?;
     let cases = args.cases(&strategies.items)?;
     let outputs = [("--jobs-out", &args.jobs_out), ("--scatter-out", &args.scatter_out)];

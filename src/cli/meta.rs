@@ -1,10 +1,9 @@
 //! `sim meta`: distributes one stream of jobs over many sites.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use clap::{ArgMatches, Args};
+use clap::{Arg, ArgMatches, Args};
 
 use super::failure::{UsageError, refuse_program};
 use super::log::read_workload;
@@ -13,7 +12,9 @@ use super::output_options::{OutputFiles, OutputOptions};
 use super::plain_arguments::PlainArguments;
 use super::progress::Progress;
 use super::stderr::note;
-use crate::experiment::{Options, Section};
+use super::{CommandForm, parsed};
+use crate::experiment::Options;
+use crate::experiment::Section::{Engine, Estimates, Log, Metrics, Reading, Shape};
 use crate::meta::{
     DispatchPolicy, MetaRecord, MetaSummary, MetaSystem, SCENARIO_DAYS, Scenario, Site, SiteText, SitesFile,
     placed_jobs, policy_row, run, site_rows, summarize_system, write_policies, write_scenarios,
@@ -21,10 +22,27 @@ use crate::meta::{
 use crate::metrics::Measure;
 use crate::parallel;
 use crate::report::{Cell, PlacedRow, counted, swept_cells, write_csv, write_placed_jobs, write_wrapped};
+use crate::settings_file;
 use crate::spec::{Spec, SpecError, SpecList, parse_list};
 use crate::time::readable_duration;
 use crate::trace::Source;
-use crate::{predict, schedule, settings_file};
+
+/// The subcommand.
+pub const COMMAND: CommandForm = CommandForm {
+    name: "meta",
+    about: "Send each job of many sites to one of them, and compare policies that choose the site",
+    arguments: |command| {
+        let command = options::add_named(MetaArgs::augment_args(command), &["scheduler", "predictor"]);
+        let of_sites = |argument: Arg, default: &'static str, what: &str| {
+            let help = format!("The {what} of sites that have none of their own");
+            argument.default_value(default).help(help).help_heading(None).display_order(0)
+        };
+        options::add(command, &[Log, Reading, Estimates, Shape, Engine, Metrics])
+            .mut_arg("scheduler", |argument| of_sites(argument, "easy", "scheduler"))
+            .mut_arg("predictor", |argument| of_sites(argument, "estimate", "runtime predictor"))
+    },
+    run: |matches, quiet| execute(&parsed(matches), matches, quiet),
+};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -47,7 +65,7 @@ given after colons in --site (predictor= must be the last one):
 
 Each log begins at time 0. 250,000 jobs at five sites take about a second per policy. The policy least-predicted takes about
 five minutes on one core, because it predicts the wait of every job at every site.")]
-pub struct MetaArgs {
+struct MetaArgs {
     /// A TOML file with sites, or logs: each log is a site with the name of the log
     #[arg(value_name = "FILE", display_order = 0)]
     files: Vec<String>,
@@ -65,12 +83,6 @@ pub struct MetaArgs {
     #[arg(long, value_name = "POLICY", value_parser = options::checked_specs("policy", DispatchPolicy::parse_spec))]
     #[arg(display_order = 0)]
     policy: Option<String>,
-    /// The scheduler of sites that have none of their own
-    #[arg(long, value_name = "SPEC", default_value = "easy", value_parser = parse_scheduler, display_order = 0)]
-    scheduler: String,
-    /// The runtime predictor of sites that have none of their own
-    #[arg(long, value_name = "SPEC", default_value = "estimate", value_parser = parse_predictor, display_order = 0)]
-    predictor: String,
     /// Allow the programs of `exec` predictors that are named in a file of sites
     #[arg(long, display_order = 0)]
     allow_exec: bool,
@@ -88,15 +100,7 @@ pub struct MetaArgs {
     output: OutputOptions,
 }
 
-fn parse_scheduler(text: &str) -> Result<String, SpecError> {
-    schedule::catalog::parse(text).map(|spec| spec.to_string())
-}
-
-fn parse_predictor(text: &str) -> Result<String, SpecError> {
-    predict::catalog::parse(text).map(|_| text.to_string())
-}
-
-pub fn execute(args: &MetaArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &MetaArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     let options = options::read(matches)?;
     match &args.scenario {
         Some(text) => execute_scenarios(args, text, &options, matches, quiet),
@@ -162,9 +166,6 @@ fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Res
         return Err(UsageError(format!("--warmup and --cooldown leave no job to measure: there are {jobs}")).into());
     }
     let all = with_static(&policies.items);
-    let cost: Vec<Cost> =
-        all.iter().map(|policy| Cost::of(policy, system.machines.len(), system.arrivals.len())).collect();
-    note_cost(&counted(system.machines.len() as u64, "site"), &cost, args.output.threads(), quiet);
     let records = run_all(&system, &all, args.output.threads(), quiet)?;
     let summarize = |(policy, record)| summarize_system(&system, policy, record, &options.measure);
     let summaries = named(&policies.items, all.iter().zip(&records).map(summarize).collect());
@@ -215,12 +216,10 @@ fn run_all(
     quiet: bool,
 ) -> anyhow::Result<Vec<MetaRecord>> {
     let progress = Progress::counting("simulating", "jobs", Some(system.arrivals.len() * policies.len()), quiet);
-    let done = AtomicUsize::new(0);
     let one = |policy: &DispatchPolicy| {
         let mut before = 0;
         run(system, policy, &mut |arrived| {
-            let step = arrived - std::mem::replace(&mut before, arrived);
-            progress.set(done.fetch_add(step, Ordering::Relaxed) + step);
+            progress.add(arrived - std::mem::replace(&mut before, arrived));
         })
     };
     Ok(parallel::map(policies, threads, one, |_| ()).into_iter().collect::<Result<_, _>>()?)
@@ -244,9 +243,6 @@ fn execute_scenarios(
     let all = with_static(&policies.items);
     let cells: Vec<(Scenario, &DispatchPolicy)> =
         scenarios.iter().flat_map(|&scenario| all.iter().map(move |policy| (scenario, policy))).collect();
-    let cost: Vec<Cost> =
-        cells.iter().map(|(scenario, policy)| Cost::of(policy, 4, scenario.jobs(args.days))).collect();
-    note_cost(&counted(scenarios.len() as u64, "scenario"), &cost, args.output.threads(), quiet);
     let (setting, seed) = (options.setting(), options.shaping.seed);
     let began = Instant::now();
     let summaries = {
@@ -288,7 +284,7 @@ fn execute_scenarios(
 /// A scenario has no log, so options that change a log would have no effect.
 fn refuse_options_of_logs(matches: &ArgMatches) -> Result<(), UsageError> {
     let of_logs = crate::experiment::OPTIONS.iter().filter(|option| {
-        let of_log = matches!(option.section, Section::Log | Section::Reading | Section::Estimates | Section::Shape);
+        let of_log = matches!(option.section, Log | Reading | Estimates | Shape);
         of_log && option.name != "seed"
     });
     for option in of_logs {
@@ -297,36 +293,4 @@ fn refuse_options_of_logs(matches: &ArgMatches) -> Result<(), UsageError> {
         }
     }
     Ok(())
-}
-
-/// The expected cost of a run, which is printed before the run starts.
-#[derive(Clone, Copy)]
-struct Cost {
-    jobs: usize,
-    seconds: f64,
-}
-
-/// Seconds per job and site without a prediction of the wait, measured on a slow core.
-const STEP_SECONDS: f64 = 1.2e-6;
-/// Seconds per job and site if the wait is predicted, measured on a slow core.
-const PREDICTION_SECONDS: f64 = 250e-6;
-
-impl Cost {
-    fn of(policy: &DispatchPolicy, sites: usize, jobs: usize) -> Cost {
-        let each = if policy.needs_waits() { PREDICTION_SECONDS } else { STEP_SECONDS };
-        Cost { jobs, seconds: each * (sites * jobs) as f64 }
-    }
-}
-
-fn note_cost(what: &str, costs: &[Cost], threads: usize, quiet: bool) {
-    if quiet {
-        return;
-    }
-    let jobs: usize = costs.iter().map(|cost| cost.jobs).sum();
-    let all: f64 = costs.iter().map(|cost| cost.seconds).sum();
-    let longest = costs.iter().map(|cost| cost.seconds).fold(0.0, f64::max);
-    let (runs, jobs) = (counted(costs.len() as u64, "run"), counted(jobs as u64, "job"));
-    let time = readable_duration((all / threads as f64).max(longest).max(1.0).round());
-    let threads = counted(threads as u64, "thread");
-    note(format_args!("{what}: {runs}, {jobs} in all, about {time} on {threads}"));
 }

@@ -24,7 +24,6 @@ mod malleable;
 mod man;
 mod meta;
 mod notes;
-#[cfg(test)]
 mod one_language;
 mod options;
 mod output_options;
@@ -46,38 +45,71 @@ mod wait;
 mod width;
 
 use std::ffi::OsString;
-use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{ArgMatches, FromArgMatches, Parser, Subcommand};
+use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 
-use crate::experiment::Section;
 use crate::predict::catalog::{self, Entry};
 use crate::report::{Output, OutputError};
 
-use output_options::{listing, printing, reporting};
-
-/// How long would jobs wait under this scheduler, with this predictor of runtimes?
-///
-/// Simulates a log under a scheduler that plans with predicted runtimes, and prints waits, slowdowns and the accuracy of
-/// the predictions. The log may be in the Standard Workload Format, or an accounting file of Slurm, PBS, LSF or Grid
-/// Engine. Without one it simulates a small embedded log.
-#[derive(Debug, Parser)]
-#[command(name = "sim", version, after_help = EXAMPLES, subcommand_value_name = "COMMAND")]
-#[command(subcommand_help_heading = "Other commands", override_usage = "sim [OPTIONS] [LOG]\n       sim <COMMAND> ...")]
-struct Cli {
-    /// The log, plain, .gz or .zst; - for standard input [default: the embedded log, compared with easy/estimate]
-    #[arg(value_name = "LOG", conflicts_with = "trace", display_order = 0)]
-    log: Option<String>,
-    #[command(flatten)]
-    simulate: simulate::SimulateArgs,
-    #[command(subcommand)]
-    command: Option<Command>,
-    /// Print only warnings and errors to standard error: no notes, times or progress
-    #[arg(short, long, global = true, help_heading = "Output")]
-    quiet: bool,
+/// A subcommand. Its file has its form, and [`COMMANDS`] has all forms.
+struct CommandForm {
+    name: &'static str,
+    /// One line for the list of commands.
+    about: &'static str,
+    /// Adds the arguments.
+    arguments: fn(clap::Command) -> clap::Command,
+    /// Runs it with its arguments. The last parameter is whether `--quiet` was given.
+    run: fn(&ArgMatches, bool) -> anyhow::Result<()>,
 }
+
+/// All subcommands, in the order of help.
+const COMMANDS: [&CommandForm; 17] = [
+    &sweep::COMMAND,
+    &trace::COMMAND,
+    &list::COMMAND,
+    &recommend::COMMAND,
+    &fidelity::COMMAND,
+    &report::COMMAND,
+    &reproduce::COMMAND,
+    &search::COMMAND,
+    &meta::COMMAND,
+    &estimates::COMMAND,
+    &wait::COMMAND,
+    &predict::COMMAND,
+    &compare::COMMAND,
+    &generate::COMMAND,
+    &malleable::COMMAND,
+    &completions::COMMAND,
+    &man::COMMAND,
+];
+
+impl CommandForm {
+    /// The command with its arguments.
+    fn whole(&self) -> clap::Command {
+        // The description is set last: the comments of structs with arguments would replace it.
+        help::complete((self.arguments)(clap::Command::new(self.name))).about(self.about)
+    }
+
+    /// The command as a list of commands shows it.
+    fn outline(&self) -> clap::Command {
+        clap::Command::new(self.name).about(self.about)
+    }
+}
+
+/// The arguments of a command. Errors end the program: clap has checked all values already.
+fn parsed<A: FromArgMatches>(matches: &ArgMatches) -> A {
+    A::from_arg_matches(matches).unwrap_or_else(|error| error.exit())
+}
+
+const ABOUT: &str = "How long would jobs wait under this scheduler, with this predictor of runtimes?";
+
+const LONG_ABOUT: &str = "How long would jobs wait under this scheduler, with this predictor of runtimes?
+
+Simulates a log under a scheduler that plans with predicted runtimes, and prints waits, slowdowns and the accuracy of the \
+predictions. The log may be in the Standard Workload Format, or an accounting file of Slurm, PBS, LSF or Grid Engine. Without \
+one it simulates a small embedded log.";
 
 const EXAMPLES: &str = "Examples:
   sim                                                 the embedded log, compared with plain EASY
@@ -104,92 +136,42 @@ const EXAMPLES: &str = "Examples:
   sim compare old.csv new.csv --tolerance 0.1%        which figures of two outputs differ
   sim sacct.txt --baseline easy/estimate              the accounting of a site with Slurm: see `sim help logs`";
 
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Run a grid of settings on all cores or on a cluster; it can be stopped and resumed
-    Sweep(sweep::SweepArgs),
-    /// Inspect a log: what it contains, and whether it is sound; or convert it to SWF
-    Trace(trace::TraceArgs),
-    /// Print all predictors, schedulers, estimate models, strategies, policies or methods, with their keys and defaults, or the
-    /// columns of results
-    List(list::ListArgs),
-    /// Which scheduler and predictor should a site use, what would it bring, and who would pay?
-    Recommend(recommend::RecommendArgs),
-    /// How near does a simulated schedule come to the one that a log recorded, and which scheduler comes nearest?
-    Fidelity(fidelity::FidelityArgs),
-    /// Write a report with charts as one HTML file: what came out, who gains, who pays, and whether it is chance
-    Report(report::ReportArgs),
-    /// Compute the tables of a paper again, with published and measured figures side by side
-    Reproduce(reproduce::ReproduceArgs),
-    /// Find templates that predict the runtimes of a log well, and compare them with other predictors
-    Search(search::SearchArgs),
-    /// Send each job of many sites to one of them, and compare policies that choose the site
-    Meta(meta::MetaArgs),
-    /// Replace the estimates of a log by those of a model
-    Estimates(estimates::EstimatesArgs),
-    /// Predict how long jobs will wait: ranges with probabilities, for a whole log or one job
-    Wait(wait::WaitArgs),
-    /// Predict the runtimes of jobs for a batch system that is running: its events in, predictions out
-    Predict(predict::PredictArgs),
-    /// Compare two outputs: which figures differ, by how much; the exit code says whether any does
-    Compare(compare::CompareArgs),
-    /// Make a log from a model
-    Generate(generate::GenerateArgs),
-    /// Let malleable jobs choose their number of processors by predicted queue times
-    Malleable(malleable::MalleableArgs),
-    /// Print a script with which a shell completes commands, options, names and keys
-    Completions(completions::CompletionsArgs),
-    /// Write manual pages for `man`
-    Man(man::ManArgs),
+/// The whole command line.
+fn command() -> clap::Command {
+    command_with(true, |_| true)
 }
 
-const SLURM_CONF: &str = "Take the keys of the scheduler slurm from this slurm.conf; without --scheduler, slurm is used; see `sim help slurm`";
+/// The part of the command line that these arguments use: it takes longer to make all of it than to simulate a thousand jobs.
+fn command_for(arguments: &[OsString]) -> clap::Command {
+    let is_quiet = |word: &&OsString| *word == "-q" || *word == "--quiet";
+    let first = arguments.iter().skip(1).find(|word| !is_quiet(word));
+    let is_command = |word: &OsString| word == "help" || COMMANDS.iter().any(|form| word == form.name);
+    command_with(!first.is_some_and(is_command), |name| arguments.iter().any(|word| word == name))
+}
 
-/// The command line, with the options of experiments added to the commands that use them.
-fn command() -> clap::Command {
-    use Section::{Engine, Estimates, Log, Metrics, Reading, Run, Shape};
-    let info = |command| options::add(printing(command, "it"), &[Log, Reading]);
-    let validate = |command| options::add_named(options::add(listing(command, "the findings"), &[Reading]), &["procs"]);
-    let reading = |command| options::add(command, &[Reading]);
-    let convert = |command| options::add_named(reading(reporting(command)), &["procs", "skip-bad-lines"]);
-    let trace = |command: clap::Command| {
-        let command = command.mut_subcommand("info", info).mut_subcommand("validate", validate);
-        command.mut_subcommand("convert", convert)
-    };
-    // These are added first, so that help shows them first.
-    let experiment = options::add(clap::Command::new("sim"), &[Run, Log, Reading, Estimates, Shape, Engine, Metrics]);
-    let experiment = slurm_conf::add(options::with_lists(experiment), SLURM_CONF);
-    let command = <Cli as clap::Args>::augment_args(experiment)
-        .mut_subcommand("trace", trace)
-        .mut_subcommand("sweep", |command| {
-            let command = command.mut_subcommand("status", |status| listing(status, "the state"));
-            let command = command.mut_subcommand("merge", reporting).mut_subcommand("report", reporting);
-            slurm_conf::add(printing(sweep::with_lists(command), "the results"), SLURM_CONF).display_order(0)
-        })
-        .mut_subcommand("recommend", |command| {
-            let command = options::add(printing(command, "the answer"), &[Log, Reading, Estimates, Engine]);
-            let command = options::add_named(command, &["from", "to", "first", "load", "bsld-threshold"]);
-            slurm_conf::add(command, "Take what the site uses now from its slurm.conf; see `sim help slurm`")
-        })
-        .mut_subcommand("fidelity", |command| fidelity::with_options(printing(command, "the figures")))
-        .mut_subcommand("report", |command| {
-            let sections = &[Run, Log, Reading, Estimates, Shape, Engine, Metrics];
-            slurm_conf::add(options::with_lists(options::add(reporting(command), sections)), SLURM_CONF)
-        })
-        .mut_subcommand("reproduce", |command| command.mut_subcommands(|study| printing(study, "the figures")))
-        .mut_subcommand("meta", |command| options::add(command, &[Log, Reading, Estimates, Shape, Engine, Metrics]))
-        .mut_subcommand("search", |command| {
-            options::add(printing(command, "the comparison"), &[Log, Reading, Estimates, Shape])
-        })
-        .mut_subcommand("wait", |command| {
-            let command = options::add(printing(command, "the figures"), &[Log, Reading, Estimates, Shape]);
-            slurm_conf::add(command, SLURM_CONF)
-        })
-        .mut_subcommand("predict", |command| options::add(command, &[Log, Reading]))
-        .mut_subcommand("compare", |command| printing(command, "the differences"))
-        .mut_subcommand("list", |command| listing(command, "the list"))
-        .mut_subcommand("generate", |command| command.mut_subcommands(reporting))
-        .mut_subcommand("estimates", |command| options::add_named(reading(reporting(command)), &["skip-bad-lines"]));
+/// The command line, with the options of a simulation if `simulates`, and with the arguments of the commands that are used.
+fn command_with(simulates: bool, is_used: impl Fn(&str) -> bool) -> clap::Command {
+    let command = clap::Command::new("sim").version(env!("CARGO_PKG_VERSION"));
+    let command = if simulates { simulate::with_arguments(command) } else { command };
+    let form = |form: &&CommandForm| if is_used(form.name) { form.whole() } else { form.outline() };
+    let command = command
+        .about(ABOUT)
+        .long_about(LONG_ABOUT)
+        .after_help(EXAMPLES)
+        .override_usage("sim [OPTIONS] [LOG]\n       sim <COMMAND> ...")
+        .subcommand_value_name("COMMAND")
+        .subcommand_help_heading("Other commands")
+        .subcommands(COMMANDS.iter().map(form))
+        .arg(
+            Arg::new("quiet")
+                .short('q')
+                .long("quiet")
+                .action(ArgAction::SetTrue)
+                .global(true)
+                .display_order(1000)
+                .help("Print only warnings and errors to standard error: no notes, times or progress")
+                .help_heading("Output"),
+        );
     help::add(command)
 }
 
@@ -251,9 +233,7 @@ fn execute(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
     if let Some(shell) = completions::requested() {
         return Ok(completions::answer(&shell, arguments, command())?);
     }
-    let program = program_name(&arguments);
-    // Made once: it takes longer than a simulation of a thousand jobs.
-    let mut command = command();
+    let mut command = command_for(&arguments);
     // Checked first, because clap would report the options of the command that was meant as unknown.
     refuse_unknown_commands(&command, &arguments)?;
     let matches = match command.try_get_matches_from_mut(arguments) {
@@ -264,70 +244,20 @@ fn execute(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
     if let Some(names) = help::asked(&matches) {
         return help::execute(&names);
     }
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    if let Some(name) = matches.subcommand_name() {
-        refuse_options_of_the_main_command(&mut command, &matches, name);
-    }
-    match cli.command {
+    let quiet = matches.get_flag("quiet");
+    match matches.subcommand() {
         None => {
-            let mut simulate = cli.simulate;
-            if let Some(log) = cli.log {
-                plain_arguments::refuse_unknown_word(&log, &command)?;
-                simulate.trace = Some(log);
+            if let Some(log) = matches.get_one::<String>("log") {
+                plain_arguments::refuse_unknown_word(log, &command)?;
             }
-            simulate::execute(&simulate, &matches, cli.quiet)
+            simulate::execute(&matches, quiet)
         }
-        Some(Command::Sweep(args)) => {
-            let matches = matches.subcommand_matches("sweep").expect("this is `sweep`");
-            sweep::execute(&args, matches, cli.quiet)
+        Some((name, below)) => {
+            refuse_options_of_the_main_command(&mut command, &matches, name);
+            let form = COMMANDS.iter().find(|form| form.name == name).expect("clap knows only these commands");
+            (form.run)(below, quiet)
         }
-        Some(Command::Trace(args)) => trace::execute(&args, &matches, cli.quiet),
-        Some(Command::Reproduce(args)) => reproduce::execute(&args, cli.quiet),
-        Some(Command::Search(args)) => {
-            let matches = matches.subcommand_matches("search").expect("this is `search`");
-            search::execute(&args, matches, cli.quiet)
-        }
-        Some(Command::Wait(args)) => {
-            let matches = matches.subcommand_matches("wait").expect("this is `wait`");
-            wait::execute(&args, matches, cli.quiet)
-        }
-        Some(Command::Recommend(args)) => {
-            let matches = matches.subcommand_matches("recommend").expect("this is `recommend`");
-            recommend::execute(&args, matches, cli.quiet)
-        }
-        Some(Command::Fidelity(args)) => {
-            let matches = matches.subcommand_matches("fidelity").expect("this is `fidelity`");
-            fidelity::execute(&args, matches, cli.quiet)
-        }
-        Some(Command::Report(args)) => {
-            let matches = matches.subcommand_matches("report").expect("this is `report`");
-            report::execute(&args, matches, cli.quiet)
-        }
-        Some(Command::Predict(args)) => {
-            let matches = matches.subcommand_matches("predict").expect("this is `predict`");
-            predict::execute(&args, matches, cli.quiet)
-        }
-        Some(Command::Meta(args)) => {
-            let matches = matches.subcommand_matches("meta").expect("this is `meta`");
-            meta::execute(&args, matches, cli.quiet)
-        }
-        Some(Command::List(args)) => list::execute(&args),
-        Some(Command::Estimates(args)) => {
-            let matches = matches.subcommand_matches("estimates").expect("this is `estimates`");
-            estimates::execute(&args, matches, cli.quiet)
-        }
-        Some(Command::Compare(args)) => compare::execute(&args, cli.quiet),
-        Some(Command::Generate(args)) => generate::execute(&args, cli.quiet),
-        Some(Command::Malleable(args)) => malleable::execute(&args, cli.quiet),
-        Some(Command::Completions(args)) => completions::execute(&args, &program),
-        Some(Command::Man(args)) => man::execute(&args, cli.quiet),
     }
-}
-
-/// The name of the program without its folder: `sim`, or the name of a program that uses [`run_with`].
-fn program_name(arguments: &[OsString]) -> String {
-    let path = arguments.first().map(Path::new);
-    path.and_then(Path::file_stem).map_or("sim".to_string(), |name| name.to_string_lossy().into_owned())
 }
 
 /// Refuses a word in the place of a command, or of the file that could be there instead, that is neither.

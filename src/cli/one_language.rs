@@ -1,227 +1,236 @@
 //! Tests that the commands speak one language: the same option has the same name, value and meaning everywhere.
 
-use std::collections::BTreeMap;
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
 
-use clap::{Arg, Command};
+    use clap::{Arg, Command};
 
-/// All commands with their full names, such as `sim sweep status`.
-fn commands() -> Vec<(String, Command)> {
-    fn visit(command: &Command, name: String, all: &mut Vec<(String, Command)>) {
-        for below in command.get_subcommands().filter(|below| below.get_name() != "help") {
-            visit(below, format!("{name} {}", below.get_name()), all);
-        }
-        all.push((name, command.clone()));
-    }
-    let mut command = super::command();
-    command.build();
-    let mut all = Vec::new();
-    visit(&command, "sim".to_string(), &mut all);
-    assert!(all.len() > 25, "the commands were not found");
-    all
-}
-
-fn options(command: &Command) -> impl Iterator<Item = &Arg> {
-    command.get_arguments().filter(|argument| argument.get_long().is_some())
-}
-
-fn value_name(option: &Arg) -> String {
-    match option.get_action().takes_values() {
-        // A switch may have a value, but need not.
-        true if option.get_num_args().is_some_and(|number| number.min_values() == 0) => String::new(),
-        true => option.get_value_names().unwrap_or_default().iter().map(|name| name.to_string()).collect(),
-        false => String::new(),
-    }
-}
-
-/// Options whose value is something else in some commands, with the commands.
-const OTHER_VALUES: &[(&str, &[&str])] = &[
-    // A folder where the result is many files.
-    (
-        "out",
-        &[
-            "sim sweep",
-            "sim recommend",
-            "sim reproduce talby",
-            "sim reproduce gaussier",
-            "sim reproduce ours",
-            "sim reproduce all",
-        ],
-    ),
-    // One word for a search; a list of specs for waits.
-    ("method", &["sim search"]),
-    // Without a value all tasks have the defaults of the cluster.
-    ("slurm", &["sim sweep"]),
-];
-
-#[test]
-fn an_option_has_one_value_name() {
-    let mut seen: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
-    for (name, command) in commands() {
-        for option in options(&command) {
-            let long = option.get_long().unwrap_or_default();
-            let is_other =
-                OTHER_VALUES.iter().any(|(other, commands)| *other == long && commands.contains(&name.as_str()));
-            if !is_other {
-                seen.entry(long.to_string()).or_default().entry(value_name(option)).or_default().push(name.clone());
+    /// All commands with their full names, such as `sim sweep status`.
+    fn commands() -> Vec<(String, Command)> {
+        fn visit(command: &Command, name: String, all: &mut Vec<(String, Command)>) {
+            for below in command.get_subcommands().filter(|below| below.get_name() != "help") {
+                visit(below, format!("{name} {}", below.get_name()), all);
             }
+            all.push((name, command.clone()));
+        }
+        let mut command = crate::cli::command();
+        command.build();
+        let mut all = Vec::new();
+        visit(&command, "sim".to_string(), &mut all);
+        assert!(all.len() > 25, "the commands were not found");
+        all
+    }
+
+    fn options(command: &Command) -> impl Iterator<Item = &Arg> {
+        command.get_arguments().filter(|argument| argument.get_long().is_some())
+    }
+
+    fn value_name(option: &Arg) -> String {
+        match option.get_action().takes_values() {
+            // A switch may have a value, but need not.
+            true if option.get_num_args().is_some_and(|number| number.min_values() == 0) => String::new(),
+            true => option.get_value_names().unwrap_or_default().iter().map(|name| name.to_string()).collect(),
+            false => String::new(),
         }
     }
-    for (option, values) in seen {
-        assert_eq!(values.len(), 1, "--{option} has different values: {values:?}");
-    }
-}
 
-#[test]
-fn an_option_has_one_default_or_its_command_says_why() {
-    // The commands in which an option has another default than elsewhere, because the command asks another question.
-    let others: &[(&str, &str)] = &[
-        ("scheduler", "sim meta"),
-        ("predictor", "sim meta"),
-        ("scheduler", "sim wait"),
-        ("predictor", "sim wait"),
-        // All kinds of schedulers, with what a site knows.
-        ("scheduler", "sim fidelity"),
-        ("predictor", "sim fidelity"),
-        // Batch systems refuse a prediction above the estimate.
-        ("predictor", "sim predict"),
-        ("offered-load", "sim malleable"),
-        // As many runs as the paper has.
-        ("replications", "sim reproduce tsafrir"),
-        ("replications", "sim reproduce kumar-meta"),
-        // Six, as our claims have. A recommendation runs many settings.
-        ("replications", "sim reproduce gaussier"),
-        ("replications", "sim reproduce ours"),
-        ("replications", "sim recommend"),
-        // A strategy of a search, and methods of predicting waits.
-        ("method", "sim search"),
-        // A page is for a browser, not for a terminal.
-        ("out", "sim report"),
-        ("out", "sim sweep report"),
-    ];
-    let mut seen: BTreeMap<String, BTreeMap<Vec<String>, Vec<String>>> = BTreeMap::new();
-    for (name, command) in commands() {
-        for option in options(&command).filter(|option| !option.get_default_values().is_empty()) {
-            let long = option.get_long().unwrap_or_default();
-            if !others.contains(&(long, name.as_str())) {
-                let defaults = option.get_default_values().iter().map(|value| value.to_string_lossy().into_owned());
-                seen.entry(long.to_string()).or_default().entry(defaults.collect()).or_default().push(name.clone());
-            }
-        }
-    }
-    assert!(seen["seed"].contains_key(&vec!["1".to_string()]), "{:?}", seen["seed"]);
-    for (option, defaults) in seen {
-        assert_eq!(defaults.len(), 1, "--{option} has different defaults: {defaults:?}");
-    }
-}
-
-/// The options of all experiments and outputs, and the commands in which they mean something else.
-#[test]
-fn common_options_have_one_help() {
-    const OTHER_MEANINGS: &[(&str, &[&str])] = &[
-        // Several logs.
-        ("trace", &["sim sweep", "sim trace convert", "sim meta"]),
-        // Those of sites that have none of their own, and those of a simulation whose waits are predicted.
-        ("scheduler", &["sim meta", "sim wait"]),
-        // One that can be used while jobs run.
-        ("predictor", &["sim meta", "sim wait", "sim predict"]),
-        // The machine of a model, not of a log.
-        ("procs", &["sim generate lublin", "sim generate downey", "sim generate sessions", "sim malleable"]),
-        // The estimates are what these commands make.
-        ("estimates", &["sim estimates", "sim generate lublin", "sim generate downey"]),
-        // All random numbers: these commands have no --estimates-seed.
+    /// Options whose value is something else in some commands, with the commands.
+    const OTHER_VALUES: &[(&str, &[&str])] = &[
+        // A folder where the result is many files.
         (
-            "seed",
-            &["sim estimates", "sim generate lublin", "sim generate downey", "sim generate sessions", "sim malleable"],
+            "out",
+            &[
+                "sim sweep",
+                "sim recommend",
+                "sim reproduce talby",
+                "sim reproduce gaussier",
+                "sim reproduce ours",
+                "sim reproduce all",
+            ],
         ),
+        // One word for a search; a list of specs for waits.
+        ("method", &["sim search"]),
+        // Without a value all tasks have the defaults of the cluster.
+        ("slurm", &["sim sweep"]),
     ];
-    let help = |option: &Arg| option.get_help().map(ToString::to_string).unwrap_or_default();
-    let mut seen: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
-    let mut others: Vec<(&str, &str)> = OTHER_MEANINGS
-        .iter()
-        .flat_map(|(option, commands)| commands.iter().map(move |name| (*option, *name)))
-        .collect();
-    for (name, command) in commands() {
-        for option in options(&command) {
-            let long = option.get_long().unwrap_or_default();
-            if let Some(at) = others.iter().position(|other| *other == (long, name.as_str())) {
-                others.remove(at);
-                continue;
+
+    #[test]
+    fn an_option_has_one_value_name() {
+        let mut seen: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
+        for (name, command) in commands() {
+            for option in options(&command) {
+                let long = option.get_long().unwrap_or_default();
+                let is_other =
+                    OTHER_VALUES.iter().any(|(other, commands)| *other == long && commands.contains(&name.as_str()));
+                if !is_other {
+                    seen.entry(long.to_string()).or_default().entry(value_name(option)).or_default().push(name.clone());
+                }
             }
-            let of_outputs = ["trace", "threads", "no-header", "quiet"];
-            if of_outputs.contains(&long) || crate::experiment::OptionForm::find(long).is_some() {
-                seen.entry(long.to_string()).or_default().entry(help(option)).or_default().push(name.clone());
+        }
+        for (option, values) in seen {
+            assert_eq!(values.len(), 1, "--{option} has different values: {values:?}");
+        }
+    }
+
+    #[test]
+    fn an_option_has_one_default_or_its_command_says_why() {
+        // The commands in which an option has another default than elsewhere, because the command asks another question.
+        let others: &[(&str, &str)] = &[
+            ("scheduler", "sim meta"),
+            ("predictor", "sim meta"),
+            ("scheduler", "sim wait"),
+            ("predictor", "sim wait"),
+            // All kinds of schedulers, with what a site knows.
+            ("scheduler", "sim fidelity"),
+            ("predictor", "sim fidelity"),
+            // Batch systems refuse a prediction above the estimate.
+            ("predictor", "sim predict"),
+            ("offered-load", "sim malleable"),
+            // As many runs as the paper has.
+            ("replications", "sim reproduce tsafrir"),
+            ("replications", "sim reproduce kumar-meta"),
+            // Six, as our claims have. A recommendation runs many settings.
+            ("replications", "sim reproduce gaussier"),
+            ("replications", "sim reproduce ours"),
+            ("replications", "sim recommend"),
+            // A strategy of a search, and methods of predicting waits.
+            ("method", "sim search"),
+            // A page is for a browser, not for a terminal.
+            ("out", "sim report"),
+            ("out", "sim sweep report"),
+        ];
+        let mut seen: BTreeMap<String, BTreeMap<Vec<String>, Vec<String>>> = BTreeMap::new();
+        for (name, command) in commands() {
+            for option in options(&command).filter(|option| !option.get_default_values().is_empty()) {
+                let long = option.get_long().unwrap_or_default();
+                if !others.contains(&(long, name.as_str())) {
+                    let defaults = option.get_default_values().iter().map(|value| value.to_string_lossy().into_owned());
+                    seen.entry(long.to_string()).or_default().entry(defaults.collect()).or_default().push(name.clone());
+                }
+            }
+        }
+        assert!(seen["seed"].contains_key(&vec!["1".to_string()]), "{:?}", seen["seed"]);
+        for (option, defaults) in seen {
+            assert_eq!(defaults.len(), 1, "--{option} has different defaults: {defaults:?}");
+        }
+    }
+
+    /// The options of all experiments and outputs, and the commands in which they mean something else.
+    #[test]
+    fn common_options_have_one_help() {
+        const OTHER_MEANINGS: &[(&str, &[&str])] = &[
+            // Several logs.
+            ("trace", &["sim sweep", "sim trace convert", "sim meta"]),
+            // Those of sites that have none of their own, and those of a simulation whose waits are predicted.
+            ("scheduler", &["sim meta", "sim wait"]),
+            // One that can be used while jobs run.
+            ("predictor", &["sim meta", "sim wait", "sim predict"]),
+            // The machine of a model, not of a log.
+            ("procs", &["sim generate lublin", "sim generate downey", "sim generate sessions", "sim malleable"]),
+            // The estimates are what these commands make.
+            ("estimates", &["sim estimates", "sim generate lublin", "sim generate downey"]),
+            // All random numbers: these commands have no --estimates-seed.
+            (
+                "seed",
+                &[
+                    "sim estimates",
+                    "sim generate lublin",
+                    "sim generate downey",
+                    "sim generate sessions",
+                    "sim malleable",
+                ],
+            ),
+        ];
+        let help = |option: &Arg| option.get_help().map(ToString::to_string).unwrap_or_default();
+        let mut seen: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
+        let mut others: Vec<(&str, &str)> = OTHER_MEANINGS
+            .iter()
+            .flat_map(|(option, commands)| commands.iter().map(move |name| (*option, *name)))
+            .collect();
+        for (name, command) in commands() {
+            for option in options(&command) {
+                let long = option.get_long().unwrap_or_default();
+                if let Some(at) = others.iter().position(|other| *other == (long, name.as_str())) {
+                    others.remove(at);
+                    continue;
+                }
+                let of_outputs = ["trace", "threads", "no-header", "quiet"];
+                if of_outputs.contains(&long) || crate::experiment::OptionForm::find(long).is_some() {
+                    seen.entry(long.to_string()).or_default().entry(help(option)).or_default().push(name.clone());
+                }
+            }
+        }
+        assert_eq!(others, [], "these commands do not have these options");
+        for (option, helps) in seen {
+            assert_eq!(helps.len(), 1, "--{option} is explained differently: {helps:#?}");
+        }
+    }
+
+    /// The commands that print no rows.
+    const NO_ROWS: &[&str] = &[
+        // They only have commands of their own.
+        "sim trace",
+        "sim reproduce",
+        "sim generate",
+        // They write files, or a text for a shell.
+        "sim completions",
+        "sim man",
+        // It answers lines.
+        "sim predict",
+    ];
+
+    #[test]
+    fn every_command_that_prints_rows_has_formats_and_can_omit_the_header() {
+        for (name, command) in commands() {
+            let has = |long: &str| options(&command).any(|option| option.get_long() == Some(long));
+            let prints = !NO_ROWS.contains(&name.as_str());
+            assert_eq!((has("format"), has("no-header")), (prints, prints), "{name}");
+            if prints {
+                let format = options(&command).find(|option| option.get_long() == Some("format")).unwrap();
+                let values: Vec<_> =
+                    format.get_possible_values().iter().map(|value| value.get_name().to_string()).collect();
+                assert_eq!(values, ["table", "csv", "json"], "{name}");
+                let help = format.get_help().unwrap().to_string();
+                let defaults = [
+                    "[default: table on a terminal, csv otherwise]",
+                    "[default: table]",
+                    "[default: notes on standard error]",
+                ];
+                assert!(defaults.iter().any(|default| help.ends_with(default)), "{name}: {help}");
             }
         }
     }
-    assert_eq!(others, [], "these commands do not have these options");
-    for (option, helps) in seen {
-        assert_eq!(helps.len(), 1, "--{option} is explained differently: {helps:#?}");
-    }
-}
 
-/// The commands that print no rows.
-const NO_ROWS: &[&str] = &[
-    // They only have commands of their own.
-    "sim trace",
-    "sim reproduce",
-    "sim generate",
-    // They write files, or a text for a shell.
-    "sim completions",
-    "sim man",
-    // It answers lines.
-    "sim predict",
-];
-
-#[test]
-fn every_command_that_prints_rows_has_formats_and_can_omit_the_header() {
-    for (name, command) in commands() {
-        let has = |long: &str| options(&command).any(|option| option.get_long() == Some(long));
-        let prints = !NO_ROWS.contains(&name.as_str());
-        assert_eq!((has("format"), has("no-header")), (prints, prints), "{name}");
-        if prints {
-            let format = options(&command).find(|option| option.get_long() == Some("format")).unwrap();
-            let values: Vec<_> =
-                format.get_possible_values().iter().map(|value| value.get_name().to_string()).collect();
-            assert_eq!(values, ["table", "csv", "json"], "{name}");
-            let help = format.get_help().unwrap().to_string();
-            let defaults = [
-                "[default: table on a terminal, csv otherwise]",
-                "[default: table]",
-                "[default: notes on standard error]",
-            ];
-            assert!(defaults.iter().any(|default| help.ends_with(default)), "{name}: {help}");
+    /// Every command that reads a log takes it as an option and as a plain argument.
+    #[test]
+    fn a_log_is_an_option_or_a_plain_argument() {
+        let mut found = 0;
+        for (name, command) in commands() {
+            let has_trace = options(&command).any(|option| option.get_long() == Some("trace"));
+            let is_log = |argument: &&Arg| {
+                argument.get_value_names().is_some_and(|names| ["LOG", "FILE"].contains(&names[0].as_str()))
+            };
+            assert_eq!(has_trace, command.get_positionals().find(is_log).is_some(), "{name}");
+            found += usize::from(has_trace);
         }
+        assert!(found >= 9, "only {found} commands read logs");
     }
-}
 
-/// Every command that reads a log takes it as an option and as a plain argument.
-#[test]
-fn a_log_is_an_option_or_a_plain_argument() {
-    let mut found = 0;
-    for (name, command) in commands() {
-        let has_trace = options(&command).any(|option| option.get_long() == Some("trace"));
-        let is_log = |argument: &&Arg| {
-            argument.get_value_names().is_some_and(|names| ["LOG", "FILE"].contains(&names[0].as_str()))
-        };
-        assert_eq!(has_trace, command.get_positionals().find(is_log).is_some(), "{name}");
-        found += usize::from(has_trace);
-    }
-    assert!(found >= 9, "only {found} commands read logs");
-}
-
-/// The old names that scripts use, and the new ones.
-#[test]
-fn old_names_go_on_working_and_are_hidden() {
-    for (command, old, new) in [
-        ("sim estimates", "model", "estimates"),
-        ("sim malleable", "rho", "offered-load"),
-        ("sim malleable", "seeds", "replications"),
-        ("sim reproduce tsafrir", "seeds", "replications"),
-    ] {
-        let (_, command) = commands().into_iter().find(|(name, _)| name == command).unwrap();
-        let option = options(&command).find(|option| option.get_long() == Some(new)).unwrap();
-        assert_eq!(option.get_aliases(), Some(vec![old]));
-        assert_eq!(option.get_visible_aliases().unwrap_or_default(), Vec::<&str>::new());
-        assert!(options(&command).all(|option| option.get_long() != Some(old)));
+    /// The old names that scripts use, and the new ones.
+    #[test]
+    fn old_names_go_on_working_and_are_hidden() {
+        for (command, old, new) in [
+            ("sim estimates", "model", "estimates"),
+            ("sim malleable", "rho", "offered-load"),
+            ("sim malleable", "seeds", "replications"),
+            ("sim reproduce tsafrir", "seeds", "replications"),
+        ] {
+            let (_, command) = commands().into_iter().find(|(name, _)| name == command).unwrap();
+            let option = options(&command).find(|option| option.get_long() == Some(new)).unwrap();
+            assert_eq!(option.get_aliases(), Some(vec![old]));
+            assert_eq!(option.get_visible_aliases().unwrap_or_default(), Vec::<&str>::new());
+            assert!(options(&command).all(|option| option.get_long() != Some(old)));
+        }
     }
 }

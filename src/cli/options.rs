@@ -3,7 +3,9 @@
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
-use crate::experiment::{OPTIONS, OptionForm, Options, Section, refuse_overruled};
+use super::slurm_conf;
+use super::stderr::warning;
+use crate::experiment::{OPTIONS, OptionForm, Options, Section, refuse_overruled, what_draws};
 use crate::predict;
 use crate::report::{Cell, swept_cells};
 use crate::schedule;
@@ -86,8 +88,21 @@ pub struct SettingList {
     pub swept: Vec<Vec<(String, Cell)>>,
 }
 
-/// The settings that the arguments give. The scheduler `slurm` has the keys of `conf`, and is the default if there is one.
-pub fn read_settings(matches: &ArgMatches, conf: Option<&SlurmConf>) -> Result<SettingList, SpecError> {
+/// The settings that the arguments give, with warnings of options without effect. The scheduler `slurm` has the keys of
+/// `--slurm-conf`, and is the default if that is given.
+pub fn read_settings(matches: &ArgMatches, quiet: bool) -> anyhow::Result<SettingList> {
+    let conf = slurm_conf::read(matches, quiet)?;
+    let list = read_lists(matches, conf.as_ref())?;
+    for (seed, value) in idle_seeds(matches, &list.options[0]) {
+        warning(format_args!("--{seed} {value} has no effect without {}", what_draws(seed)));
+    }
+    if !quiet {
+        slurm_conf::note_idle_predictor(matches, &list.options);
+    }
+    Ok(list)
+}
+
+fn read_lists(matches: &ArgMatches, conf: Option<&SlurmConf>) -> Result<SettingList, SpecError> {
     let mut plain = read_without(matches, &LISTS.map(|list| list.name))?;
     if let (Some(conf), Some(baseline)) = (conf, &mut plain.baseline) {
         baseline.scheduler = conf.complete(&baseline.scheduler)?;
@@ -139,7 +154,7 @@ fn read_without(matches: &ArgMatches, names: &[&str]) -> Result<Options, SpecErr
 }
 
 /// The seeds that were given although no random number depends on them, with their values.
-pub fn idle_seeds(matches: &ArgMatches, options: &Options) -> Vec<(&'static str, String)> {
+fn idle_seeds(matches: &ArgMatches, options: &Options) -> Vec<(&'static str, String)> {
     // A command may have only some of the options.
     let is_known = |option: &OptionForm| matches.try_contains_id(option.name).is_ok();
     let idle =
@@ -179,4 +194,16 @@ pub fn checked_specs<T: AsRef<Spec> + AsMut<Spec> + 'static>(
 /// a file.
 fn checked(option: &'static OptionForm) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static {
     move |text| option.check(text).map(|()| text.to_string()).map_err(|why| printable_lines(&why).into_owned())
+}
+
+/// Reads a number within two limits. `what` names it, such as `a load`.
+pub fn number(
+    what: &'static str,
+    (least, most): (f64, f64),
+    example: f64,
+) -> impl Fn(&str) -> Result<f64, String> + Clone + Send + Sync + 'static {
+    move |text| match text.parse() {
+        Ok(number) if (least..=most).contains(&number) => Ok(number),
+        _ => Err(format!("{what} is a number from {least} to {most}, such as {example}")),
+    }
 }

@@ -5,8 +5,10 @@ use std::io::{self, Write};
 
 use clap::{Args, Command, ValueEnum};
 
+use super::failure::UsageError;
 use super::places::{OptionFile, given_files, refuse_collisions};
 use super::width;
+use crate::metrics::GroupBy;
 use crate::report::{Cell, Output, OutputError, Table, grouped, write_csv, write_json, write_json_list};
 use crate::text::printable;
 
@@ -34,18 +36,12 @@ pub struct OutputOptions {
 /// The options of a command that prints a result.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct PrintOptions {
-    /// How to print the summary [default: table on a terminal, csv otherwise]
+    /// How to print the result [default: table on a terminal, csv otherwise]
     #[arg(long, value_enum, help_heading = "Output")]
     format: Option<Format>,
     /// Print CSV without the line of column names
     #[arg(long, help_heading = "Output")]
     no_header: bool,
-}
-
-/// Changes the help of `--format`, which then names `what` instead of the summary.
-pub fn printing(command: Command, what: &str) -> Command {
-    let help = format!("How to print {what} [default: table on a terminal, csv otherwise]");
-    command.mut_arg("format", |format| format.help(help))
 }
 
 impl OutputOptions {
@@ -55,10 +51,10 @@ impl OutputOptions {
     }
 }
 
-/// Changes the help of `--format` as [`printing`] does, for a command that prints text for people by default even if
-/// standard output is not a terminal: see [`PrintOptions::or_table`].
-pub fn listing(command: Command, what: &str) -> Command {
-    command.mut_arg("format", |format| format.help(format!("How to print {what} [default: table]")))
+/// Changes the help of `--format` for a command that prints text for people by default even if standard output is not a
+/// terminal: see [`PrintOptions::or_table`].
+pub fn listing(command: Command) -> Command {
+    command.mut_arg("format", |format| format.help("How to print the result [default: table]"))
 }
 
 /// Changes the help of `--format` for a command that writes a file, whose report is a note on standard error by default.
@@ -66,6 +62,49 @@ pub fn reporting(command: Command) -> Command {
     let help = "Print what was done to standard output, or to standard error if the file goes there \
                 [default: notes on standard error]";
     command.mut_arg("format", |format| format.help(help))
+}
+
+/// The options of a command that prints or writes the figures of groups of jobs.
+#[derive(Clone, Debug, Args)]
+pub struct GroupOptions {
+    /// Also print the figures of groups of jobs: by width, runtime, estimate, user, group, queue, partition, week, hour (several
+    /// with commas)
+    #[arg(long, value_name = "KEYS", value_delimiter = ',', value_parser = GroupBy::parse, help_heading = "Output")]
+    by: Vec<GroupBy>,
+    /// Of users, groups, queues and partitions, tables have this number, the largest by area, and the others in one line
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
+    pub top: usize,
+    /// Write the figures of all groups of --by (of all keys without it) as CSV; - for standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub by_out: Option<String>,
+}
+
+impl GroupOptions {
+    /// By what jobs are grouped in tables, each key once.
+    pub fn keys(&self) -> Vec<GroupBy> {
+        let is_first = |(at, by): &(usize, &GroupBy)| !self.by[..*at].contains(by);
+        self.by.iter().enumerate().filter(is_first).map(|(_, by)| *by).collect()
+    }
+
+    /// By what jobs are grouped in the file.
+    pub fn file_keys(&self) -> Vec<GroupBy> {
+        match &self.by_out {
+            None => Vec::new(),
+            Some(_) if self.by.is_empty() => GroupBy::all().collect(),
+            Some(_) => self.keys(),
+        }
+    }
+
+    /// How the result is printed. Without `--by-out`, the groups are in tables alone.
+    pub fn printed(&self, print: PrintOptions) -> Result<PrintOptions, UsageError> {
+        match print.format {
+            _ if self.by.is_empty() || self.by_out.is_some() => Ok(print),
+            None | Some(Format::Table) => Ok(print.or_table()),
+            Some(_) => Err(UsageError(
+                "--by prints tables: add --by-out FILE for its CSV, or choose --format table".to_string(),
+            )),
+        }
+    }
 }
 
 impl PrintOptions {
@@ -162,6 +201,27 @@ fn print(stdout_taken: bool, write: impl FnOnce(&mut dyn Write, usize) -> io::Re
             write(&mut io::stderr().lock(), width::of_stderr()).map_err(|error| OutputError { name: name(), error })
         }
         false => Output::stdout().fill(|out| write(out, width::of_stdout())),
+    }
+}
+
+/// The options of a command that makes a log.
+#[derive(Debug, Args)]
+pub struct MadeLogOptions {
+    /// The seed of all random numbers
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// The file to write the log to; - for standard output
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub out: String,
+    #[command(flatten)]
+    pub print: PrintOptions,
+}
+
+impl MadeLogOptions {
+    /// Opens the file. It is an error if it is one of the inputs.
+    pub fn open(&self, inputs: &[OptionFile]) -> anyhow::Result<Output> {
+        refuse_collisions(&[("--out", &self.out)], inputs, self.print.given().is_some())?;
+        Ok(Output::create(&self.out)?)
     }
 }
 

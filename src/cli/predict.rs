@@ -15,13 +15,23 @@ use super::options;
 use super::places::{given_files, refuse_collisions};
 use super::progress::Progress;
 use super::stderr::{note, warning};
+use super::{CommandForm, parsed};
 use crate::experiment::Options;
+use crate::experiment::Section::{Log, Reading};
 use crate::files;
 use crate::production::{InputLine, LONGEST_LINE, ProductionError, Service, learn, read_line};
 use crate::report::Output;
 use crate::text::{counted, grouped};
 use crate::time::{Seconds, parse_duration};
 use crate::trace::{Cleaning, Source, TraceError, clean_out};
+
+/// The subcommand.
+pub const COMMAND: CommandForm = CommandForm {
+    name: "predict",
+    about: "Predict the runtimes of jobs for a batch system that is running: its events in, predictions out",
+    arguments: |command| options::add(PredictArgs::augment_args(command), &[Log, Reading]),
+    run: |matches, quiet| execute(&parsed(matches), matches, quiet),
+};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -59,7 +69,7 @@ forgotten. If there are events in it, --learn-from is not read again.
 
 This command can be tried on a log: --predictor 'exec:command=sim predict --predictor kin' of the other commands asks it, and
 gives the results of kin. `sim help production` shows how to connect it to PBS, and what is possible with Slurm.")]
-pub struct PredictArgs {
+struct PredictArgs {
     /// How runtimes are predicted, name or name:key=value,...; see `sim list predictors`. The predictions of the default are
     /// never above the estimate of the user, except after a missed deadline
     #[arg(long, value_name = "SPEC", default_value = "easy++", value_parser = checked_predictor, display_order = 1)]
@@ -116,7 +126,7 @@ fn checked_predictor(text: &str) -> Result<String, String> {
     Service::parse_predictor(text).map(|_| text.to_string()).map_err(|why| why.to_string())
 }
 
-pub fn execute(args: &PredictArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &PredictArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     if let Some(program) = args.example {
         return Ok(Output::stdout().fill(|out| out.write_all(program.code().as_bytes()))?);
     }

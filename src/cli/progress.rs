@@ -3,6 +3,7 @@
 //! The bar is one line, never wider than the terminal: a line that the terminal wraps cannot be removed again.
 
 use std::io::IsTerminal;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -56,6 +57,8 @@ pub struct Progress {
     /// What the numbers count, or another text after them.
     text: Arc<Mutex<String>>,
     bar: OnceLock<ProgressBar>,
+    /// What was counted by [`Progress::add`].
+    added: AtomicUsize,
 }
 
 impl Progress {
@@ -63,12 +66,17 @@ impl Progress {
     pub fn counting(what: &'static str, unit: &'static str, total: Option<usize>, quiet: bool) -> Self {
         let enabled = !quiet && std::io::stderr().is_terminal();
         let text = Arc::new(Mutex::new(unit.to_string()));
-        Progress { what, total, enabled, since: Instant::now(), text, bar: OnceLock::new() }
+        Progress { what, total, enabled, since: Instant::now(), text, bar: OnceLock::new(), added: AtomicUsize::new(0) }
     }
 
     /// Sets the number of units done.
     pub fn set(&self, done: usize) {
         self.show(done, self.total);
+    }
+
+    /// Adds to the number of units done. For work in several threads.
+    pub fn add(&self, units: usize) {
+        self.set(self.added.fetch_add(units, Ordering::Relaxed) + units);
     }
 
     /// Sets the number of units done, and the total if the bar has none yet.

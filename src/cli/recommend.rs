@@ -12,6 +12,8 @@ use super::progress::Progress;
 use super::settings::keep_at_interrupt;
 use super::slurm_conf;
 use super::stderr::{note, warning};
+use super::{CommandForm, parsed};
+use crate::experiment::Section::{Engine, Estimates, Log, Reading};
 use crate::experiment::Setting;
 use crate::metrics::Column;
 use crate::recommend::{
@@ -21,6 +23,18 @@ use crate::recommend::{
 use crate::schedule::slurm::conf::SlurmConf;
 use crate::spec::{SpecError, expand, explain};
 use crate::text::counted;
+
+/// The subcommand.
+pub const COMMAND: CommandForm = CommandForm {
+    name: "recommend",
+    about: "Which scheduler and predictor should a site use, what would it bring, and who would pay?",
+    arguments: |command| {
+        let command = options::add(RecommendArgs::augment_args(command), &[Log, Reading, Estimates, Engine]);
+        let command = options::add_named(command, &["from", "to", "first", "load", "bsld-threshold"]);
+        slurm_conf::add(command, "Take what the site uses now from its slurm.conf; see `sim help slurm`")
+    },
+    run: |matches, quiet| execute(&parsed(matches), matches, quiet),
+};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -32,7 +46,7 @@ use crate::text::counted;
 
 Candidates compete on the first part of the log. The winner is judged once on the rest, on shaken copies of the log. The answer
 may be to keep what you have.")]
-pub struct RecommendArgs {
+struct RecommendArgs {
     #[command(flatten)]
     log: LogArgs,
     /// What the site uses now
@@ -140,7 +154,7 @@ fn distinct(all: Vec<Setting>, present: &Setting) -> Vec<Setting> {
     all.into_iter().filter(|setting| is_new(setting)).collect()
 }
 
-pub fn execute(args: &RecommendArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &RecommendArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     let options = options::read(matches)?;
     let conf = slurm_conf::read(matches, quiet)?;
     let (present, candidates) = with_conf(args, conf.as_ref(), options::is_given(matches, "present"))?;

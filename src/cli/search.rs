@@ -12,7 +12,9 @@ use super::options;
 use super::output_options::{OutputFiles, OutputOptions};
 use super::progress::Progress;
 use super::stderr::note;
+use super::{CommandForm, parsed};
 use crate::experiment::Options;
+use crate::experiment::Section::{Estimates, Log, Reading, Shape};
 use crate::predict::templates::Template;
 use crate::predict::{self, template_file};
 use crate::report::{Cell, Output, Table, counted, grouped, write_csv, write_wrapped};
@@ -24,6 +26,14 @@ use crate::spec::{Spec, SpecError, parse_list};
 use crate::text::printable;
 use crate::time::{parse_duration, readable_duration};
 use crate::trace::Workload;
+
+/// The subcommand.
+pub const COMMAND: CommandForm = CommandForm {
+    name: "search",
+    about: "Find templates that predict the runtimes of a log well, and compare them with other predictors",
+    arguments: |command| options::add(SearchArgs::augment_args(command), &[Log, Reading, Estimates, Shape]),
+    run: |matches, quiet| execute(&parsed(matches), matches, quiet),
+};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -37,7 +47,7 @@ A set of templates is evaluated on the schedule recorded in the log: the runtime
 starts, from jobs that have ended by then. A genetic search with 50 sets per generation and 50 generations takes about five
 seconds on a log of 77,000 jobs with two cores. It keeps up to 512 MB of predictions in memory. Ctrl-C ends the search with
 the best set so far.")]
-pub struct SearchArgs {
+struct SearchArgs {
     #[command(flatten)]
     log: LogArgs,
     /// The search method
@@ -69,7 +79,7 @@ pub struct SearchArgs {
     #[arg(long, value_name = "N", default_value_t = 2, help_heading = "Genetic search")]
     elite: u32,
     /// The probability that a bit is flipped
-    #[arg(long, value_name = "P", default_value_t = 0.001, value_parser = parse_probability, help_heading = "Genetic search")]
+    #[arg(long, value_name = "P", default_value_t = 0.001, value_parser = options::number("a probability", (0.0, 1.0), 0.001), help_heading = "Genetic search")]
     mutation: f64,
     /// The largest number of templates in a set
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100), help_heading = "Genetic search")]
@@ -99,13 +109,6 @@ fn parse_share(text: &str) -> Result<f64, String> {
     }
 }
 
-fn parse_probability(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(probability) if (0.0..=1.0).contains(&probability) => Ok(probability),
-        _ => Err("a probability is a number from 0 to 1, such as 0.001".to_string()),
-    }
-}
-
 /// A predictor to compare with. Perfect predictions would compare with nothing.
 fn parse_rival(text: &str) -> Result<Spec, SpecError> {
     let spec = predict::catalog::parse(text)?;
@@ -130,7 +133,7 @@ impl SearchArgs {
     }
 }
 
-pub fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     if args.elite >= args.population {
         return Err(
             UsageError(format!("--elite {} must be less than --population {}", args.elite, args.population)).into()

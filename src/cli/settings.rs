@@ -2,35 +2,19 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use clap::ArgMatches;
-
-use super::failure::UsageError;
 use super::interrupt;
 use super::log::read_log;
 use super::notes::report_cleaning;
-use super::options::{self, SettingList};
-use super::output_options::{Format, PrintOptions};
 use super::progress::Progress;
-use super::slurm_conf;
-use super::stderr::{note, warning};
-use crate::experiment::{Options, what_draws};
-use crate::metrics::{GroupBy, RunRow, SettingRuns};
+use super::stderr::note;
+use crate::experiment::Options;
+use crate::metrics::{RunRow, SettingRuns};
 use crate::report::{counted, grouped};
 use crate::runs::{
     Computed, Details, Executor, FinishedRun, GivenJobs, Jobs, KeptRow, PlannedRun, Shard, Step, simulations,
 };
 use crate::trace::{Log, ReadOptions, Source, Workload};
-
-/// Reads the settings of a command and warns of options without effect.
-pub fn read_settings(matches: &ArgMatches, quiet: bool) -> anyhow::Result<SettingList> {
-    let settings = options::read_settings(matches, slurm_conf::read(matches, quiet)?.as_ref())?;
-    for (seed, value) in options::idle_seeds(matches, &settings.options[0]) {
-        warning(format_args!("--{seed} {value} has no effect without {}", what_draws(seed)));
-    }
-    Ok(settings)
-}
 
 /// The log that several settings run on, read and cleaned for all of them.
 pub struct LogUnderSettings {
@@ -110,10 +94,9 @@ impl LogUnderSettings {
         let computed = {
             let total = self.workload.jobs.len() * simulations(&plan, &jobs, details);
             let progress = Progress::counting("simulating", "jobs", Some(total), quiet);
-            let done = AtomicUsize::new(0);
             let watch = |step| {
                 if let Step::Jobs(arrived) = step {
-                    progress.set(done.fetch_add(arrived, Ordering::Relaxed) + arrived);
+                    progress.add(arrived);
                 }
             };
             let (shard, threads) = (Shard::WHOLE, work.threads);
@@ -131,38 +114,6 @@ impl LogUnderSettings {
     pub fn by_setting(&self, rows: &[RunRow]) -> Vec<SettingRuns> {
         let rows_of = |at: usize| rows.iter().skip(at).step_by(self.settings.len()).cloned().collect();
         (0..self.settings.len()).map(|at| SettingRuns { rows: rows_of(at) }).collect()
-    }
-}
-
-/// By what jobs are grouped: the keys of `--by`, each once, and those of the file of `--by-out`.
-pub fn group_keys(by: &[GroupBy], by_out: &Option<String>) -> (Vec<GroupBy>, Vec<GroupBy>) {
-    let mut given = Vec::new();
-    for &by in by {
-        if !given.contains(&by) {
-            given.push(by);
-        }
-    }
-    let file = match by_out {
-        None => Vec::new(),
-        Some(_) if given.is_empty() => GroupBy::all().collect(),
-        Some(_) => given.clone(),
-    };
-    (given, file)
-}
-
-/// How the result is printed: without `--by-out`, the groups of `--by` are in the table alone.
-pub fn print_of_groups(
-    by: &[GroupBy],
-    by_out: &Option<String>,
-    print: PrintOptions,
-) -> Result<PrintOptions, UsageError> {
-    match print.given() {
-        _ if by.is_empty() || by_out.is_some() => Ok(print),
-        None | Some(Format::Table) => Ok(print.or_table()),
-        Some(_) => {
-            let message = "--by prints tables: add --by-out FILE for its CSV, or choose --format table";
-            Err(UsageError(message.to_string()))
-        }
     }
 }
 

@@ -15,6 +15,9 @@ use crate::text::printable;
 
 const NAME: &str = "slurm-conf";
 
+/// What the option means in commands that simulate.
+pub const SLURM_CONF: &str = "Take the keys of the scheduler slurm from this slurm.conf; without --scheduler, slurm is used; see `sim help slurm`";
+
 /// Adds the option to a command. `about` says what it means there.
 pub fn add(command: Command, about: &'static str) -> Command {
     let argument = Arg::new(NAME).long(NAME).value_name("FILE").help(about).display_order(3);

@@ -6,11 +6,12 @@ use super::failure::UsageError;
 use super::log::{LogArgs, read_log, write_names_of};
 use super::notes::{report_reading, warn_of_peak};
 use super::options;
-use super::output_options::{OutputFiles, PrintOptions};
+use super::output_options::{OutputFiles, PrintOptions, listing, reporting};
 use super::places::refuse_collisions;
 use super::progress::Progress;
 use super::stderr::{note, warning};
-use crate::experiment::Options;
+use super::{CommandForm, parsed};
+use crate::experiment::{Options, Section};
 use crate::report::{
     Cell, counted, finding_rows, grouped, survey_row, write_findings, write_log, write_sorted_log, write_survey,
 };
@@ -19,8 +20,23 @@ use crate::trace::{
     validate,
 };
 
+/// The subcommand.
+pub const COMMAND: CommandForm = CommandForm {
+    name: "trace",
+    about: "Inspect a log: what it contains, and whether it is sound; or convert it to SWF",
+    arguments: |command| {
+        let info = |command| options::add(command, &[Section::Log, Section::Reading]);
+        let reading = |command| options::add(command, &[Section::Reading]);
+        let validate = |command| options::add_named(reading(listing(command)), &["procs"]);
+        let convert = |command| options::add_named(reading(reporting(command)), &["procs", "skip-bad-lines"]);
+        let command = TraceArgs::augment_args(command).mut_subcommand("info", info);
+        command.mut_subcommand("validate", validate).mut_subcommand("convert", convert)
+    },
+    run: |matches, quiet| execute(&parsed(matches), matches, quiet),
+};
+
 #[derive(Debug, Args)]
-pub struct TraceArgs {
+struct TraceArgs {
     #[command(subcommand)]
     command: TraceCommand,
 }
@@ -83,11 +99,11 @@ struct ConvertArgs {
     print: PrintOptions,
 }
 
-pub fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+    let (_, of_command) = matches.subcommand().expect("clap requires a command");
+    let options = options::read(of_command)?;
     match &args.command {
         TraceCommand::Info(args) => {
-            let matches = matches.subcommand_matches("trace").and_then(|trace| trace.subcommand_matches("info"));
-            let options = options::read(matches.expect("this is `trace info`"))?;
             refuse_collisions(&[], &args.log.files(), true)?;
             let log = read_log(&args.log.source_without_note(), options.read_options(), quiet)?;
             let survey = survey(&log, &options.cleaning)?;
@@ -101,8 +117,6 @@ pub fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
         TraceCommand::Validate(args) => {
             refuse_collisions(&[], &args.log.files(), true)?;
             let source = args.log.source_without_note();
-            let matches = matches.subcommand_matches("trace").and_then(|trace| trace.subcommand_matches("validate"));
-            let options = options::read(matches.expect("this is `trace validate`"))?;
             let progress = Progress::counting("reading", "records", None, quiet);
             let (how, procs) = (options.read_options(), options.cleaning.procs);
             let findings = validate(&source, &how, procs, &mut |records| progress.set(records))?;
@@ -111,10 +125,7 @@ pub fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
             args.print.or_table().print_rows(false, &rows, |out, _| write_findings(out, &source.name(), &findings))?;
             if findings.is_sound() { Ok(()) } else { Err(UsageError(format!("{} is not sound", source.name())).into()) }
         }
-        TraceCommand::Convert(args) => {
-            let matches = matches.subcommand_matches("trace").and_then(|trace| trace.subcommand_matches("convert"));
-            convert(args, &options::read(matches.expect("this is `trace convert`"))?, quiet)
-        }
+        TraceCommand::Convert(args) => convert(args, &options, quiet),
     }
 }
 

@@ -183,7 +183,7 @@ fn every_shell_has_a_script_that_calls_the_program() {
         assert!(answer.starts_with("ruh:window="), "{shell}: {answer}");
     }
     let ran = sim(&["completions", "tcsh"]);
-    assert!(ran.code == 2 && ran.err.contains("possible values: bash, zsh, fish"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("possible values: bash, elvish, fish"), "{}", ran.err);
     let ran = sim(&["completions", "bas"]);
     assert!(ran.code == 2 && ran.err.contains("similar value exists: 'bash'"), "{}", ran.err);
 }

@@ -50,7 +50,7 @@ fn every_command_and_topic_has_a_page() {
         assert!(main.contains(part), "{part}\n{main}");
     }
     // What each command does.
-    assert!(main.contains(".SH COMMANDS\n.TP\n\\fBsweep\\fR\nRun a grid of settings"), "{main}");
+    assert!(main.contains(".TP\nsim\\-sweep(1)\nRun a grid of settings"), "{main}");
     // No section twice, and a reference to a page is in the last section.
     for page in pages(&folder).iter().filter(|page| page.extension().unwrap() == "1") {
         let text = fs::read_to_string(page).unwrap();

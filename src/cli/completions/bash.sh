@@ -27,7 +27,8 @@ _complete_FUNCTION() {
     fi
     words[last]=$current
     COMPREPLY=()
-    while IFS= read -r word; do
+    # The last line has no end.
+    while IFS= read -r word || [[ -n $word ]]; do
         word=${word#"$kept"}
         if [[ -z $quoted ]]; then
             for special in '\' ' ' \' \" '(' ')' '[' ']' '{' '}' '*' '?' '&' ';' '<' '>' '|' '$' '`' '!' '#'; do
@@ -35,10 +36,10 @@ _complete_FUNCTION() {
             done
         fi
         COMPREPLY+=("$word")
-    done < <(VARIABLE=bash COMPLETER -- "${words[@]}" 2> /dev/null)
+    done < <(VARIABLE=bash _CLAP_COMPLETE_INDEX=$last PROGRAM -- "${words[@]}" 2> /dev/null)
     # More follows these, so there is no space after them.
     if ((${#COMPREPLY[@]} == 1)) && [[ ${COMPREPLY[0]} == *[=:/,] ]]; then
         compopt -o nospace 2> /dev/null
     fi
 }
-complete -o bashdefault -F _complete_FUNCTION BIN
+complete -o bashdefault -F _complete_FUNCTION PROGRAM

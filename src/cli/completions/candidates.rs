@@ -1,117 +1,85 @@
 //! What could follow in a spec or a list of specs that is being typed.
 
+use clap_complete::engine::CompletionCandidate;
+
 use crate::spec::{Form, Key, Kind};
 
-/// A text that could be meant, and what it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate {
-    /// The whole text, which begins with what has been typed.
-    pub text: String,
-    /// One line about its last part.
-    pub about: String,
-}
-
-impl Candidate {
-    pub fn new(text: impl Into<String>, about: impl Into<String>) -> Candidate {
-        Candidate { text: text.into(), about: about.into() }
-    }
+/// A text that could follow, and what it is.
+fn candidate(text: impl Into<String>, about: impl Into<String>) -> CompletionCandidate {
+    let about = Some(about.into()).filter(|about| !about.is_empty());
+    CompletionCandidate::new(text.into()).help(about.map(Into::into))
 }
 
 /// The specs that begin with a text: names, then keys, then values of keys. With `is_list` there may be several specs, with
 /// commas between them.
-pub fn specs(typed: &str, forms: &[&'static Form], is_list: bool) -> Vec<Candidate> {
-    let (before, last) = typed.split_at(last_piece(typed));
-    let spec = Typed::of(before, forms);
-    let mut all = Vec::new();
-    match last.split_once(':').filter(|(name, _)| !name.contains('=')) {
-        Some((name, key)) => {
-            if let Some(form) = forms.iter().find(|form| form.name == name) {
-                keys(&format!("{before}{name}:"), key, &form.own_keys().iter().collect::<Vec<_>>(), &mut all);
-            }
-        }
-        None => {
-            if let Some(Typed { free, .. }) = &spec {
-                keys(before, last, free, &mut all);
-            }
-            if (is_list || before.is_empty()) && !last.contains('=') {
-                names(before, last, forms, &mut all);
+pub fn specs(typed: &str, forms: &[&'static Form], is_list: bool) -> Vec<CompletionCandidate> {
+    let pieces = pieces(typed);
+    let (last, before) = pieces.split_last().expect("a text has at least one piece");
+    let own_keys = |name: &str| {
+        let form = forms.iter().find(|form| form.name == name)?;
+        Some(form.own_keys().iter().collect::<Vec<&'static Key>>())
+    };
+    // The keys of the last spec that have not been given, if it has a colon.
+    let mut free: Option<Vec<&'static Key>> = None;
+    for piece in before {
+        let (name, key) = split_name(piece);
+        free = match name {
+            Some(name) => own_keys(name),
+            None if key.contains('=') => free,
+            None => None,
+        };
+        let key = key.split('=').next().unwrap_or("");
+        free.iter_mut().for_each(|free| free.retain(|other| other.name != key));
+    }
+    let (name, rest) = split_name(last);
+    let mut all = match name {
+        Some(name) => keys(rest, &own_keys(name).unwrap_or_default()),
+        None => keys(rest, &free.unwrap_or_default()),
+    };
+    if name.is_none() && (is_list || before.is_empty()) && !rest.contains('=') {
+        for form in forms.iter().filter(|form| form.name.starts_with(rest)) {
+            all.push(candidate(form.name, form.about));
+            // Only when the name is complete, so that a list of names has each of them once.
+            if form.name == rest && !form.keys.is_empty() {
+                all.push(candidate(format!("{rest}:"), "with keys"));
             }
         }
     }
-    all
+    after(typed, rest, all)
 }
 
 /// A baseline: a scheduler, a slash and a predictor.
-pub fn pairs(typed: &str, schedulers: &[&'static Form], predictors: &[&'static Form]) -> Vec<Candidate> {
-    match typed.split_once('/') {
-        Some((scheduler, predictor)) => {
-            let with_scheduler =
-                |predictor: Candidate| Candidate::new(format!("{scheduler}/{}", predictor.text), predictor.about);
-            specs(predictor, predictors, false).into_iter().map(with_scheduler).collect()
-        }
-        None => {
-            let slash = |scheduler: Candidate| match scheduler.text.ends_with([':', '=']) {
-                true => scheduler,
-                false => Candidate::new(format!("{}/", scheduler.text), scheduler.about),
-            };
-            specs(typed, schedulers, false).into_iter().map(slash).collect()
-        }
+pub fn pairs(typed: &str, schedulers: &[&'static Form], predictors: &[&'static Form]) -> Vec<CompletionCandidate> {
+    if let Some((_, predictor)) = typed.split_once('/') {
+        return after(typed, predictor, specs(predictor, predictors, false));
     }
+    let slash = |scheduler: CompletionCandidate| match scheduler.get_value().to_string_lossy() {
+        open if open.ends_with([':', '=']) => scheduler,
+        name => CompletionCandidate::new(format!("{name}/")).help(scheduler.get_help().cloned()),
+    };
+    specs(typed, schedulers, false).into_iter().map(slash).collect()
 }
 
 /// A list of these names with commas between them.
-pub fn list<'a>(typed: &str, names: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<Candidate> {
-    let (before, last) = typed.split_at(last_piece(typed));
+pub fn list<'a>(typed: &str, names: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<CompletionCandidate> {
+    let last = typed.rsplit(',').next().unwrap_or_default();
     let begin = names.into_iter().filter(|(name, _)| name.starts_with(last));
-    begin.map(|(name, about)| Candidate::new(format!("{before}{name}"), about)).collect()
+    after(typed, last, begin.map(|(name, about)| candidate(name, about)).collect())
 }
 
-/// The last spec before the piece that is being typed, if it has keys.
-struct Typed {
-    /// Its keys that have not been given.
-    free: Vec<&'static Key>,
+/// Puts what has been typed before its end `rest` in front of candidates for that end.
+pub fn after(typed: &str, rest: &str, candidates: Vec<CompletionCandidate>) -> Vec<CompletionCandidate> {
+    let before = &typed[..typed.len() - rest.len()];
+    candidates.into_iter().map(|candidate| candidate.add_prefix(before)).collect()
 }
 
-impl Typed {
-    fn of(before: &str, forms: &[&'static Form]) -> Option<Typed> {
-        let mut free: Option<Vec<&'static Key>> = None;
-        for piece in pieces(before) {
-            let is_key = piece.split_once('=').is_some_and(|(key, _)| !key.contains(':'));
-            let (name, key) = if is_key {
-                (None, piece)
-            } else {
-                piece.split_once(':').map_or((Some(piece), ""), |(name, key)| (Some(name), key))
-            };
-            if let Some(name) = name {
-                let form = forms.iter().find(|form| form.name == name && piece.contains(':'));
-                free = form.map(|form| form.own_keys().iter().collect());
-            }
-            let key = key.split('=').next().unwrap_or("");
-            free.iter_mut().for_each(|free| free.retain(|other| other.name != key));
-        }
-        free.map(|free| Typed { free })
-    }
-}
-
-fn names(before: &str, last: &str, forms: &[&'static Form], all: &mut Vec<Candidate>) {
-    for form in forms.iter().filter(|form| form.name.starts_with(last)) {
-        all.push(Candidate::new(format!("{before}{}", form.name), form.about));
-        // Only when the name is complete, so that a list of names has each of them once.
-        if form.name == last && !form.keys.is_empty() {
-            all.push(Candidate::new(format!("{before}{last}:"), "with keys"));
-        }
-    }
-}
-
-fn keys(before: &str, last: &str, keys: &[&'static Key], all: &mut Vec<Candidate>) {
-    let Some((name, value)) = last.split_once('=') else {
-        let begin = keys.iter().filter(|key| key.name.starts_with(last));
-        all.extend(
-            begin.map(|key| Candidate::new(format!("{before}{}=", key.name), format!("{}: {}", key.about, key.kind))),
-        );
-        return;
+fn keys(typed: &str, keys: &[&'static Key]) -> Vec<CompletionCandidate> {
+    let Some((name, value)) = typed.split_once('=') else {
+        let begin = keys.iter().filter(|key| key.name.starts_with(typed));
+        let with_kind = |key: &&Key| candidate(format!("{}=", key.name), format!("{}: {}", key.about, key.kind));
+        return begin.map(with_kind).collect();
     };
-    let Some(key) = keys.iter().find(|key| key.name == name) else { return };
+    let Some(key) = keys.iter().find(|key| key.name == name) else { return Vec::new() };
     let values = match key.kind {
         Kind::Switch => vec!["on", "off"],
         Kind::Choice(words) => words.to_vec(),
@@ -120,35 +88,31 @@ fn keys(before: &str, last: &str, keys: &[&'static Key], all: &mut Vec<Candidate
     };
     let about = |value: &str| if value == key.default { "the default" } else { "" };
     let begin = values.into_iter().filter(|other| other.starts_with(value));
-    all.extend(begin.map(|value| Candidate::new(format!("{before}{name}={value}"), about(value))));
+    begin.map(|value| candidate(format!("{name}={value}"), about(value))).collect()
 }
 
-/// Where the piece begins that is being typed: after the last comma that is not in parentheses, braces or quotes.
-fn last_piece(typed: &str) -> usize {
-    let (mut depth, mut is_quoted, mut begin) = (0i32, false, 0);
-    for (at, c) in typed.char_indices() {
+/// The name of a spec and what follows its colon. A piece without a name is a key, or a name without keys.
+fn split_name(piece: &str) -> (Option<&str>, &str) {
+    match piece.split_once(':').filter(|(name, _)| !name.contains('=')) {
+        Some((name, rest)) => (Some(name), rest),
+        None => (None, piece),
+    }
+}
+
+/// The pieces between commas that are not in parentheses, braces or quotes. The last one is being typed.
+fn pieces(typed: &str) -> Vec<&str> {
+    let (mut depth, mut is_quoted) = (0, false);
+    let is_end = |c: char| {
         match c {
             '"' => is_quoted = !is_quoted,
             _ if is_quoted => {}
             '(' | '{' => depth += 1,
             ')' | '}' => depth -= 1,
-            ',' if depth <= 0 => begin = at + 1,
             _ => {}
         }
-    }
-    begin
-}
-
-/// The pieces of a text that ends with a comma or is empty.
-fn pieces(text: &str) -> Vec<&str> {
-    let (mut rest, mut pieces) = (text, Vec::new());
-    while let Some(before) = rest.strip_suffix(',') {
-        let begin = last_piece(before);
-        pieces.push(&before[begin..]);
-        rest = &before[..begin];
-    }
-    pieces.reverse();
-    pieces
+        c == ',' && depth <= 0 && !is_quoted
+    };
+    typed.split(is_end).collect()
 }
 
 #[cfg(test)]
@@ -166,8 +130,8 @@ mod tests {
         &Form { name: "rich+", about: "", keys: &[] },
     ];
 
-    fn texts(candidates: Vec<Candidate>) -> String {
-        candidates.into_iter().map(|candidate| candidate.text).collect::<Vec<_>>().join(" ")
+    fn texts(candidates: Vec<CompletionCandidate>) -> String {
+        candidates.iter().map(|candidate| candidate.get_value().to_string_lossy()).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
@@ -205,8 +169,8 @@ mod tests {
         ] {
             assert_eq!(texts(specs(typed, FORMS, true)), expected, "{typed}");
         }
-        assert_eq!(specs("pl", FORMS, false), [Candidate::new("plain", "simple")]);
-        assert_eq!(specs("rich:win", FORMS, false)[0].about, "jobs: a whole number of at least 1");
+        let about = |typed: &str| specs(typed, FORMS, false)[0].get_help().unwrap().to_string();
+        assert_eq!((about("pl"), about("rich:win")), ("simple".into(), "jobs: a whole number of at least 1".into()));
     }
 
     #[test]

@@ -4,64 +4,68 @@
 //! variable [`VARIABLE`] set and the words of the command line as arguments, and the program prints what could follow.
 //! So the names are always those of the program, also of the predictors that another crate has added.
 
-mod bash;
 mod candidates;
 mod sources;
 
 use std::ffi::OsString;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use clap::{Args, Command, ValueEnum};
-use clap_complete::env::{Elvish, EnvCompleter, Fish, Powershell, Zsh};
+use clap::{Args, Command};
+use clap_complete::Shell;
+use clap_complete::env::Shells;
 
+use super::{CommandForm, parsed};
 use crate::report::{Output, OutputError};
-use bash::Bash;
 
 /// Set by the scripts, with the name of the shell as its value.
 const VARIABLE: &str = "SIM_COMPLETE";
 
+/// The subcommand.
+pub const COMMAND: CommandForm = CommandForm {
+    name: "completions",
+    about: "Print a script with which a shell completes commands, options, names and keys",
+    arguments: CompletionsArgs::augment_args,
+    run: |matches, _| execute(&parsed(matches)),
+};
+
 #[derive(Debug, Args)]
-#[command(after_help = "Examples, for the shell that is running; put the line into its start-up file to keep it:
+#[command(after_help = "Examples:
   source <(sim completions bash)                         ~/.bashrc
   source <(sim completions zsh)                          ~/.zshrc, after compinit
   sim completions fish | source                          ~/.config/fish/config.fish
   eval (sim completions elvish | slurp)                  ~/.config/elvish/rc.elv
   sim completions powershell | Out-String | Invoke-Expression
 
-Then `sim --predictor ru<Tab>` completes the name, and `sim --predictor ruh:<Tab>` its keys. The script calls `sim`, which
-must be on the path.")]
-pub struct CompletionsArgs {
+These are for the shell that is running; put the line into its start-up file to keep it. Then `sim --predictor ru<Tab>`
+completes the name, and `sim --predictor ruh:<Tab>` its keys. The script calls `sim`, which must be on the path.")]
+struct CompletionsArgs {
     /// The shell
     #[arg(value_enum)]
     shell: Shell,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Shell {
-    Bash,
-    Zsh,
-    Fish,
-    Elvish,
-    Powershell,
+/// Prints the script for a shell.
+fn execute(args: &CompletionsArgs) -> anyhow::Result<()> {
+    let program = &program_name();
+    Ok(Output::stdout().fill(|out| match Shells::builtins().completer(&args.shell.to_string()) {
+        Some(other) if args.shell != Shell::Bash => other.write_registration(VARIABLE, program, program, program, out),
+        _ => out.write_all(bash_script(program).as_bytes()),
+    })?)
 }
 
-impl Shell {
-    fn completer(self) -> &'static dyn EnvCompleter {
-        match self {
-            Shell::Bash => &Bash,
-            Shell::Zsh => &Zsh,
-            Shell::Fish => &Fish,
-            Shell::Elvish => &Elvish,
-            Shell::Powershell => &Powershell,
-        }
-    }
+/// The name of the program without its folder, with which the script calls it: `sim`, or that of a program of another crate.
+fn program_name() -> String {
+    let path = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
+    path.file_stem().map_or("sim".to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Prints the script for a shell. `program` is the name of the program, with which the script calls it.
-pub fn execute(args: &CompletionsArgs, program: &str) -> anyhow::Result<()> {
-    let completer = args.shell.completer();
-    Ok(Output::stdout().fill(|out| completer.write_registration(VARIABLE, program, program, program, out))?)
+/// Bash splits words at colons and equals signs, so `ruh:window=2` would be five words. Our script joins them again, and
+/// removes from the answers what bash does not count as part of the last word. The script of `clap_complete` does neither.
+fn bash_script(program: &str) -> String {
+    let function: String = program.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let script = include_str!("bash.sh").replace("FUNCTION", &function);
+    script.replace("VARIABLE", VARIABLE).replace("PROGRAM", program)
 }
 
 /// The shell that has called the program for completions. None if the program runs as usual.
@@ -76,14 +80,15 @@ pub fn requested() -> Option<String> {
 pub fn answer(shell: &str, arguments: Vec<OsString>, command: Command) -> Result<(), OutputError> {
     Output::stdout().fill(|out| {
         let other = |why: &str| io::Error::other(format!("{VARIABLE}={shell}: {why}"));
-        let shell = Shell::from_str(shell, true).map_err(|_| other("no such shell"))?;
+        let shells = Shells::builtins();
+        let completer = shells.completer(shell).ok_or_else(|| other("no such shell"))?;
         let words: Vec<OsString> = arguments.into_iter().skip_while(|word| word != "--").skip(1).collect();
         if words.is_empty() {
             return Err(other("no words follow --"));
         }
         let mut command = sources::add(command, is_empty_word(&words));
         let folder = std::env::current_dir().ok();
-        shell.completer().write_complete(&mut command, words, folder.as_deref().map(Path::new), out)
+        completer.write_complete(&mut command, words, folder.as_deref().map(Path::new), out)
     })
 }
 

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use clap::{Arg, Command, ValueHint};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
 
-use super::candidates::{self, Candidate};
+use super::candidates;
 use crate::cli::help;
 use crate::cli::list::{What, forms};
 use crate::experiment::{OPTIONS, OptionForm};
@@ -59,10 +59,7 @@ fn with_values(argument: Arg, command: &str) -> Arg {
             completer(|typed| candidates::list(typed, figures().map(|column| (column.name, column.about))))
         }
         "by" => completer(|typed| candidates::list(typed, GroupBy::all().map(|by| (by.name(), "")))),
-        "names" => completer(|typed| {
-            let names = help::names();
-            candidates::list(typed, names.iter().map(|(name, about)| (name.as_str(), about.as_str())))
-        }),
+        "names" => completer(|typed| candidates::list(typed, help::names())),
         // A list of logs, and the log of a site.
         "trace" if command == "sweep" => completer(|typed| files(typed, typed.rfind(',').map_or(0, |at| at + 1))),
         "site" => completer(|typed| typed.find('=').map_or(Vec::new(), |at| files(typed, at + 1))),
@@ -86,19 +83,11 @@ fn with_files(argument: Arg) -> Arg {
 }
 
 /// The files whose names could follow `typed[..at]`.
-fn files(typed: &str, at: usize) -> Vec<Candidate> {
-    let (before, name) = typed.split_at(at);
-    let paths = PathCompleter::file().complete(OsStr::new(name));
-    paths.iter().map(|path| Candidate::new(format!("{before}{}", path.get_value().to_string_lossy()), "")).collect()
+fn files(typed: &str, at: usize) -> Vec<CompletionCandidate> {
+    let name = &typed[at..];
+    candidates::after(typed, name, PathCompleter::file().complete(OsStr::new(name)))
 }
 
-fn completer(of: impl Fn(&str) -> Vec<Candidate> + Send + Sync + 'static) -> ArgValueCompleter {
-    ArgValueCompleter::new(move |typed: &OsStr| {
-        let candidates = typed.to_str().map_or(Vec::new(), &of);
-        let with_help = |candidate: Candidate| {
-            let about = Some(candidate.about).filter(|about| !about.is_empty());
-            CompletionCandidate::new(candidate.text).help(about.map(Into::into))
-        };
-        candidates.into_iter().map(with_help).collect::<Vec<_>>()
-    })
+fn completer(of: impl Fn(&str) -> Vec<CompletionCandidate> + Send + Sync + 'static) -> ArgValueCompleter {
+    ArgValueCompleter::new(move |typed: &OsStr| typed.to_str().map_or(Vec::new(), &of))
 }

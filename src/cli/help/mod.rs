@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use super::failure::UsageError;
-use super::{print_help, width};
+use super::{COMMANDS, print_help, width};
 use crate::report::{Output, write_wrapped};
 use crate::similar::did_you_mean;
 
@@ -24,155 +24,61 @@ struct Topic {
     text: &'static str,
 }
 
+/// A page: the name of its file and of its topic, the command whose help refers to it, and a line about it.
+macro_rules! page {
+    ($name:literal, $command:expr, $about:literal) => {
+        Topic { name: $name, about: $about, command: $command, text: include_str!(concat!($name, ".md")) }
+    };
+}
+
 /// All pages, in the order in which `sim help` lists them.
 const TOPICS: &[Topic] = &[
-    Topic {
-        name: "logs",
-        about: "your own cluster's log, where to get logs, formats, cleaning, shaping",
-        command: Some("trace"),
-        text: include_str!("logs.md"),
-    },
-    Topic {
-        name: "formats",
-        about: "every output with its columns, standard output, exit codes",
-        command: None,
-        text: include_str!("formats.md"),
-    },
-    Topic {
-        name: "comparisons",
-        about: "several settings, who gains and who pays, groups of jobs, is it chance?",
-        command: None,
-        text: include_str!("comparisons.md"),
-    },
-    Topic {
-        name: "reports",
-        about: "a comparison as one HTML file with charts",
-        command: Some("report"),
-        text: include_str!("reports.md"),
-    },
-    Topic {
-        name: "schedulers",
-        about: "the schedulers and how they decide",
-        command: None,
-        text: include_str!("schedulers.md"),
-    },
-    Topic {
-        name: "slurm",
-        about: "Slurm's own scheduler, your slurm.conf, and how it was checked against the daemon",
-        command: None,
-        text: include_str!("slurm.md"),
-    },
-    Topic {
-        name: "predictors",
-        about: "the predictors of runtimes with all their keys",
-        command: None,
-        text: include_str!("predictors.md"),
-    },
-    Topic {
-        name: "templates",
-        about: "templates of similar jobs and the search for them",
-        command: Some("search"),
-        text: include_str!("templates.md"),
-    },
-    Topic {
-        name: "estimates",
-        about: "models that make user estimates",
-        command: Some("estimates"),
-        text: include_str!("estimates.md"),
-    },
-    Topic {
-        name: "workloads",
-        about: "models that make logs",
-        command: Some("generate"),
-        text: include_str!("workloads.md"),
-    },
-    Topic {
-        name: "sweeps",
-        about: "grids of settings: lists, folders, resuming, Slurm, shell scripts",
-        command: Some("sweep"),
-        text: include_str!("sweeps.md"),
-    },
-    Topic {
-        name: "recommendations",
-        about: "which scheduler and predictor a site should use, and who would pay",
-        command: Some("recommend"),
-        text: include_str!("recommendations.md"),
-    },
-    Topic {
-        name: "fidelity",
-        about: "how near a simulated schedule is to the recorded one, for each log of the archive",
-        command: Some("fidelity"),
-        text: include_str!("fidelity.md"),
-    },
-    Topic {
-        name: "production",
-        about: "predictions for a batch system: a hook for PBS, and what is possible with Slurm",
-        command: Some("predict"),
-        text: include_str!("production.md"),
-    },
-    Topic {
-        name: "waits",
-        about: "predicting when a job will start",
-        command: Some("wait"),
-        text: include_str!("waits.md"),
-    },
-    Topic {
-        name: "meta",
-        about: "one stream of jobs, many sites",
-        command: Some("meta"),
-        text: include_str!("meta.md"),
-    },
-    Topic {
-        name: "malleable",
-        about: "jobs that choose their number of processors",
-        command: Some("malleable"),
-        text: include_str!("malleable.md"),
-    },
-    Topic {
-        name: "reproduce",
-        about: "the papers: what they published and what is measured here",
-        command: Some("reproduce"),
-        text: include_str!("reproduce.md"),
-    },
-    Topic {
-        name: "checks",
-        about: "how the results of this program were checked",
-        command: None,
-        text: include_str!("checks.md"),
-    },
-    Topic {
-        name: "speed",
-        about: "how long runs take and how much memory they need",
-        command: None,
-        text: include_str!("speed.md"),
-    },
-    Topic {
-        name: "ci",
-        about: "a CI job that fails when figures change, and the comparison of two outputs",
-        command: Some("compare"),
-        text: include_str!("ci.md"),
-    },
-    Topic {
-        name: "how-it-works",
-        about: "the order of events, reservations, missed deadlines",
-        command: None,
-        text: include_str!("how-it-works.md"),
-    },
+    page!("logs", Some("trace"), "your own cluster's log, where to get logs, formats, cleaning, shaping"),
+    page!("formats", None, "every output with its columns, standard output, exit codes"),
+    page!("comparisons", None, "several settings, who gains and who pays, groups of jobs, is it chance?"),
+    page!("reports", Some("report"), "a comparison as one HTML file with charts"),
+    page!("schedulers", None, "the schedulers and how they decide"),
+    page!("slurm", None, "Slurm's own scheduler, your slurm.conf, and how it was checked against the daemon"),
+    page!("predictors", None, "the predictors of runtimes with all their keys"),
+    page!("templates", Some("search"), "templates of similar jobs and the search for them"),
+    page!("estimates", Some("estimates"), "models that make user estimates"),
+    page!("workloads", Some("generate"), "models that make logs"),
+    page!("sweeps", Some("sweep"), "grids of settings: lists, folders, resuming, Slurm, shell scripts"),
+    page!("recommendations", Some("recommend"), "which scheduler and predictor a site should use, and who would pay"),
+    page!(
+        "fidelity",
+        Some("fidelity"),
+        "how near a simulated schedule is to the recorded one, for each log of the archive"
+    ),
+    page!(
+        "production",
+        Some("predict"),
+        "predictions for a batch system: a hook for PBS, and what is possible with Slurm"
+    ),
+    page!("waits", Some("wait"), "predicting when a job will start"),
+    page!("meta", Some("meta"), "one stream of jobs, many sites"),
+    page!("malleable", Some("malleable"), "jobs that choose their number of processors"),
+    page!("reproduce", Some("reproduce"), "the papers: what they published and what is measured here"),
+    page!("checks", None, "how the results of this program were checked"),
+    page!("speed", None, "how long runs take and how much memory they need"),
+    page!("ci", Some("compare"), "a CI job that fails when figures change, and the comparison of two outputs"),
+    page!("how-it-works", None, "the order of events, reservations, missed deadlines"),
 ];
 
 /// The names of the pages, each with a line about it.
-pub fn topics() -> Vec<(String, String)> {
-    TOPICS.iter().map(|topic| (topic.name.to_string(), topic.about.to_string())).collect()
+pub fn topics() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TOPICS.iter().map(|topic| (topic.name, topic.about))
 }
 
 /// What `sim help` can be asked for: the commands and the pages, each name once, with a line about it.
-pub fn names() -> Vec<(String, String)> {
-    let command = super::command();
-    let about = |command: &Command| command.get_about().map(ToString::to_string).unwrap_or_default();
-    let commands = commands(&command).into_iter().map(|command| (command.get_name().to_string(), about(command)));
-    let mut names: Vec<_> = commands.collect();
-    names.extend(topics().into_iter().filter(|(topic, _)| command.find_subcommand(topic).is_none()));
-    names
+pub fn names() -> Vec<(&'static str, &'static str)> {
+    let is_page = |(topic, _): &(&str, &str)| !COMMANDS.iter().any(|form| form.name == *topic);
+    commands().chain(topics().filter(is_page)).collect()
+}
+
+/// The commands in the order of the main help, each with a line about it.
+fn commands() -> impl Iterator<Item = (&'static str, &'static str)> {
+    COMMANDS.iter().map(|form| (form.name, form.about))
 }
 
 /// The page to which the help of a command refers.
@@ -205,24 +111,26 @@ pub fn program_in_page(topic: &str, file: &str) -> &'static str {
     block.unwrap_or_else(|| panic!("the page '{topic}' has no program '{file}'")).0
 }
 
-/// Adds to a command line: the command `help`, a list of the topics, and references from commands to their pages.
+/// Adds to a command line: the command `help`, and a list of the topics.
 pub fn add(command: Command) -> Command {
     let names: Vec<_> = TOPICS.iter().map(|topic| topic.name).collect();
     let list = format!("`sim help TOPIC` prints a page of the manual. Topics: {}.", names.join(", "));
-    // Instead of clap's own, which knows no topics. That turns off clap's in the commands below as well.
     let about = "Print a page of the manual, the help of a command, or the list of both";
-    let mut command = with_ending(command, &list).disable_help_subcommand(true);
-    let with_commands = command.get_subcommands().filter(|command| command.has_subcommands());
-    for name in with_commands.map(|command| command.get_name().to_string()).collect::<Vec<_>>() {
-        command = command.mut_subcommand(name, |command| command.subcommand(help("Print the help of a command")));
-    }
-    for topic in TOPICS {
-        let reference = format!("{REFERENCE}{}", topic.name);
-        if let Some(name) = topic.command {
-            command = command.mut_subcommand(name, |command| with_ending(command, &reference));
+    // Instead of clap's own, which knows no topics. That turns off clap's in the commands below as well.
+    let command = with_ending(command, Some(list)).disable_help_subcommand(true);
+    command.subcommand(help(about)).term_width(width::of_stdout())
+}
+
+/// Adds to a command: a command `help` if it has commands, and a reference to its page.
+pub fn complete(command: Command) -> Command {
+    let reference = topic_of(command.get_name()).map(|topic| format!("{REFERENCE}{topic}"));
+    let command = match command.has_subcommands() {
+        true => {
+            command.mut_subcommands(|below| with_ending(below, None)).subcommand(help("Print the help of a command"))
         }
-    }
-    with_whole_paragraphs(command.subcommand(help(about))).term_width(width::of_stdout())
+        false => command,
+    };
+    with_ending(command, reference)
 }
 
 fn help(about: &'static str) -> Command {
@@ -231,16 +139,14 @@ fn help(about: &'static str) -> Command {
     Command::new("help").about(about).arg(names)
 }
 
-/// Joins the lines of each paragraph after the options of a command, so that they are broken once: for the width of the
-/// terminal. Examples are indented, and stay as they are.
-fn with_whole_paragraphs(command: Command) -> Command {
-    let command = match command.get_after_help().map(ToString::to_string) {
-        Some(text) => command.after_help(whole_paragraphs(&text)),
-        None => command,
-    };
-    command.mut_subcommands(with_whole_paragraphs)
+/// Adds a paragraph to the end of a command's help.
+fn with_ending(command: Command, words: Option<String>) -> Command {
+    let parts: Vec<String> = command.get_after_help().map(ToString::to_string).into_iter().chain(words).collect();
+    if parts.is_empty() { command } else { command.after_help(whole_paragraphs(&parts.join("\n\n"))) }
 }
 
+/// Joins the lines of each paragraph, so that they are broken once: for the width of the terminal. Examples are indented, and
+/// stay as they are.
 fn whole_paragraphs(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
@@ -254,15 +160,6 @@ fn whole_paragraphs(text: &str) -> String {
         }
     }
     lines.join("\n")
-}
-
-/// Adds a paragraph to the end of a command's help.
-fn with_ending(command: Command, words: &str) -> Command {
-    let text = match command.get_after_help() {
-        Some(before) => format!("{before}\n\n{words}"),
-        None => words.to_string(),
-    };
-    command.after_help(text)
 }
 
 /// The names after `help`, with the commands before it, if a `help` was asked for: `sim sweep help merge` gives what
@@ -283,18 +180,18 @@ pub fn asked(matches: &ArgMatches) -> Option<Vec<String>> {
 
 /// Prints the list of everything, the help of a command, or a page. A name that is both has both, the page last.
 pub fn execute(names: &[String]) -> anyhow::Result<()> {
-    let command = super::command();
     if names.is_empty() {
-        return Ok(Output::stdout().fill(|out| write_list(out, &command))?);
+        return Ok(Output::stdout().fill(write_list)?);
     }
+    let mut command = super::command();
     let topic = TOPICS.iter().find(|topic| names == [topic.name]);
     let is_command = names.iter().try_fold(&command, |command, name| command.find_subcommand(name)).is_some();
     if !is_command && topic.is_none() {
-        return Err(UsageError(unknown(names, &command)).into());
+        return Err(UsageError(unknown(names)).into());
     }
     if is_command {
         let arguments = ["sim"].into_iter().chain(names.iter().map(String::as_str)).chain(["--help"]);
-        let help = super::command().try_get_matches_from(arguments).expect_err("`--help` prints help");
+        let help = command.try_get_matches_from_mut(arguments).expect_err("`--help` prints help");
         print_help(&help)?;
     }
     if let Some(topic) = topic {
@@ -308,38 +205,27 @@ pub fn execute(names: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn unknown(names: &[String], command: &Command) -> String {
-    let topics: Vec<_> = TOPICS.iter().map(|topic| topic.name).collect();
-    let commands: Vec<_> = commands(command).into_iter().map(Command::get_name).collect();
+fn unknown(names: &[String]) -> String {
+    let topics: Vec<_> = topics().map(|(name, _)| name).collect();
+    let commands: Vec<_> = commands().map(|(name, _)| name).collect();
     let word = names.join(" ");
     let meant = did_you_mean(&word, topics.iter().chain(&commands).copied());
     format!("no topic or command '{word}'{meant}\n  topics: {}\n  commands: {}", topics.join(", "), commands.join(", "))
 }
 
-/// The commands in the order of the main help.
-fn commands(command: &Command) -> Vec<&Command> {
-    let mut commands: Vec<_> = command.get_subcommands().filter(|command| command.get_name() != "help").collect();
-    commands.sort_by_key(|command| command.get_display_order());
-    commands
-}
-
-fn write_list(out: &mut dyn Write, command: &Command) -> std::io::Result<()> {
+fn write_list(out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "sim --help          the options of a simulation, with examples")?;
     writeln!(out, "sim help COMMAND    the options of a command, as `sim COMMAND --help` prints them")?;
     writeln!(out, "sim help TOPIC      a page of the manual")?;
-    let mut list = |heading: &str, lines: &[(&str, String)]| -> std::io::Result<()> {
+    let lists: [(&str, Vec<_>); 2] = [("Commands", commands().collect()), ("Topics", topics().collect())];
+    for (heading, lines) in lists {
         writeln!(out, "\n{heading}:")?;
         let names = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         for (name, about) in lines {
             write_wrapped(out, &format!("  {name:<names$}  "), about, width::of_stdout())?;
         }
-        Ok(())
-    };
-    let about = |command: &Command| command.get_about().map(ToString::to_string).unwrap_or_default();
-    let lines: Vec<_> = commands(command).into_iter().map(|command| (command.get_name(), about(command))).collect();
-    list("Commands", &lines)?;
-    let lines: Vec<_> = TOPICS.iter().map(|topic| (topic.name, topic.about.to_string())).collect();
-    list("Topics", &lines)
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Help texts as the language of manual pages.
 
+use crate::cli::help::REFERENCE;
 use clap_mangen::roff::{Inline, Roff, bold, roman};
 
 /// Adds a page of `sim help` as it is printed: headings, paragraphs, items, and commands and output, which are indented.
@@ -13,34 +14,23 @@ pub fn add_page(roff: &mut Roff, page: &str) {
     writer.end();
 }
 
-/// Adds what follows the options in the help of a command: examples and remarks.
+/// Adds what follows the options in the help of a command: examples and remarks. The reference to a page is left out, because
+/// pages refer to others in their last section.
 pub fn add_after_help(roff: &mut Roff, text: &str) {
     let mut section = "";
     let mut writer = Blocks { roff, indent: 2, block: Block::None };
-    let mut is_new = true;
-    for line in text.lines() {
-        if is_new && !line.is_empty() {
-            let (next, rest) = match line {
-                "Examples:" | "Example:" => ("EXAMPLES", ""),
-                line if line.starts_with("Examples, ") => ("EXAMPLES", line),
-                line if line.starts_with(' ') => (section, line),
-                line => ("NOTES", line),
-            };
-            if next != section {
-                writer.heading(next);
-                section = next;
-            }
-            if !rest.is_empty() {
-                writer.line(rest);
-            }
-            // Indented lines that follow at once are kept as they are.
-            if rest.ends_with(':') {
-                writer.end();
-            }
-        } else {
-            writer.line(line);
+    for paragraph in text.split("\n\n").filter(|paragraph| !paragraph.starts_with(REFERENCE)) {
+        let (next, lines) = match paragraph.strip_prefix("Examples:\n") {
+            Some(examples) => ("EXAMPLES", examples),
+            None if paragraph.starts_with(' ') => (section, paragraph),
+            None => ("NOTES", paragraph),
+        };
+        if next != section {
+            writer.heading(next);
+            section = next;
         }
-        is_new = line.is_empty();
+        lines.lines().for_each(|line| writer.line(line));
+        writer.line("");
     }
     writer.end();
 }
@@ -156,9 +146,6 @@ mod tests {
     fn examples_are_a_section_and_remarks_are_another() {
         let text = "Examples:\n  sim a   first\n  sim b\n\nA remark.\nMore of it.\n\nAnother one.";
         let expected = ".SH EXAMPLES\n.PP\n.EX\nsim a   first\nsim b\n\n.EE\n.SH NOTES\n.PP\nA remark.\nMore of it.\n.PP\nAnother one.\n";
-        assert_eq!(roff(|roff| add_after_help(roff, text)), expected);
-        let text = "Examples, for now:\n  sim a\n  sim b";
-        let expected = ".SH EXAMPLES\n.PP\nExamples, for now:\n.PP\n.EX\nsim a\nsim b\n.EE\n";
         assert_eq!(roff(|roff| add_after_help(roff, text)), expected);
     }
 }

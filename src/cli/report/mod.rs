@@ -12,12 +12,14 @@ use clap::{ArgMatches, Args, ValueEnum};
 use super::failure::UsageError;
 use super::log::LogArgs;
 use super::options::{self, SettingList};
-use super::output_options::OutputOptions;
+use super::output_options::{OutputOptions, reporting};
 use super::places::refuse_collisions;
-use super::settings::{LogUnderSettings, Work, read_settings};
+use super::settings::{LogUnderSettings, Work};
 use super::simulate::PLAIN_EASY;
-use super::slurm_conf;
+use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
+use super::{CommandForm, parsed};
+use crate::experiment::Section::{Engine, Estimates, Log, Metrics, Reading, Run, Shape};
 use crate::experiment::{Options, Setting};
 use crate::report::html::{ComparisonReport, GanttColors, GanttData};
 use crate::report::{Cell, Output, grouped};
@@ -27,6 +29,18 @@ use crate::trace::{Moment, ReadOptions, TraceError, Workload};
 
 use charts::{gantts, pictured, with_gantt};
 
+/// The subcommand.
+pub const COMMAND: CommandForm = CommandForm {
+    name: "report",
+    about: "Write a report with charts as one HTML file: what came out, who gains, who pays, and whether it is chance",
+    arguments: |command| {
+        let command = reporting(ReportArgs::augment_args(command));
+        let command = options::add(command, &[Run, Log, Reading, Estimates, Shape, Engine, Metrics]);
+        slurm_conf::add(options::with_lists(command), SLURM_CONF)
+    },
+    run: |matches, quiet| execute(&parsed(matches), matches, quiet),
+};
+
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   sim report --out report.html                                    the embedded log
@@ -34,7 +48,7 @@ use charts::{gantts, pictured, with_gantt};
   sim report KTH.swf --gantt 30d..31d --gantt-colors user --out kth.html
 
 Open the file with any browser. It needs no network and no scripts.")]
-pub struct ReportArgs {
+struct ReportArgs {
     #[command(flatten)]
     log: LogArgs,
     /// The file to write the report to; - for standard output
@@ -93,11 +107,8 @@ impl Window {
     }
 }
 
-pub fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
-    let SettingList { options: mut settings, .. } = read_settings(matches, quiet)?;
-    if !quiet {
-        slurm_conf::note_idle_predictor(matches, &settings);
-    }
+fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+    let SettingList { options: mut settings, .. } = options::read_settings(matches, quiet)?;
     if !options::is_given(matches, "baseline") {
         set_default_baseline(&mut settings)?;
     }

@@ -16,7 +16,7 @@ const NOT_REPEATED: [&str; 8] = ["log", "trace", "out", "keep", "threads", "quie
 pub fn facts(matches: &ArgMatches, given: &LogArgs, log: &Log, workload: &Workload, replications: u32) -> Vec<Fact> {
     let name = given.given().map_or("the log embedded in the program".to_string(), str::to_string);
     let mut facts = vec![
-        Fact::code("command", command(matches, "report", given.given())),
+        Fact::code("command", command(matches, given.given())),
         Fact::new("program", format!("Shadowtime {}", env!("CARGO_PKG_VERSION"))),
         Fact::new("log", format!("{name} ({})", log.source.format)),
     ];
@@ -41,11 +41,10 @@ pub fn facts(matches: &ArgMatches, given: &LogArgs, log: &Log, workload: &Worklo
 }
 
 /// The command that gives the same report again.
-fn command(matches: &ArgMatches, name: &str, log: Option<&str>) -> String {
-    let program = crate::cli::command();
-    let command = program.find_subcommand(name).expect("it is a command");
+fn command(matches: &ArgMatches, log: Option<&str>) -> String {
+    let command = super::COMMAND.whole();
     let quoted = |text: &str| shlex::try_quote(text).map_or(text.to_string(), |quoted| quoted.into_owned());
-    let mut words = vec!["sim".to_string(), name.to_string()];
+    let mut words = vec!["sim".to_string(), "report".to_string()];
     words.extend(log.map(quoted));
     for argument in command.get_arguments() {
         let id = argument.get_id().as_str();

@@ -22,13 +22,22 @@ use super::output_options::OutputOptions;
 use super::places::{OptionFile, given_files, refuse_collisions};
 use super::progress::Progress;
 use super::stderr::{self, note, warning};
+use super::{CommandForm, parsed};
 use crate::report::Output;
 use crate::reproduce::{ArchiveLog, Figure, FoundLog, Setup, Study, acknowledgements, find_logs};
 use crate::reproduce::{write_figures, write_overview};
 use crate::time::readable_duration;
 
+/// The subcommand.
+pub const COMMAND: CommandForm = CommandForm {
+    name: "reproduce",
+    about: "Compute the tables of a paper again, with published and measured figures side by side",
+    arguments: ReproduceArgs::augment_args,
+    run: |matches, quiet| execute(&parsed(matches), quiet),
+};
+
 #[derive(Debug, Args)]
-pub struct ReproduceArgs {
+struct ReproduceArgs {
     #[command(subcommand)]
     paper: Paper,
 }
@@ -170,7 +179,7 @@ struct KeptRuns {
     out: Option<PathBuf>,
 }
 
-pub fn execute(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<()> {
     match &args.paper {
         Paper::Talby(args) => talby::execute(args, quiet),
         Paper::Smith(args) => smith::execute(args, quiet),

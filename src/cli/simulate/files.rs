@@ -5,7 +5,6 @@ use super::{RunDetails, SimulateArgs};
 use crate::cli::failure::UsageError;
 use crate::cli::notes::made_by;
 use crate::cli::output_options::OutputFiles;
-use crate::cli::places::given_files;
 use crate::cli::settings::LogUnderSettings;
 use crate::metrics::{JobMetrics, PredictionRow};
 use crate::report::{Output, breakdown_cells, write_csv, write_jobs, write_predictions, write_schedule, write_series};
@@ -29,11 +28,10 @@ impl DetailFiles {
             ("--swf-out", &args.swf_out),
             ("--predictions-out", &args.predictions_out),
             ("--names-out", &args.names_out),
-            ("--by-out", &args.by_out),
+            ("--by-out", &args.groups.by_out),
             ("--series-out", &args.series_out),
         ];
-        let inputs = given_files([("--trace", &args.trace)]);
-        let OutputFiles { files, stdout_taken } = OutputFiles::open(outputs, &inputs)?;
+        let OutputFiles { files, stdout_taken } = OutputFiles::open(outputs, &args.log.files())?;
         let [jobs, swf, predictions, names, by, series] = files;
         Ok((DetailFiles { jobs, swf, predictions, names, by, series }, stdout_taken))
     }

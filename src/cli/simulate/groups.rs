@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use crate::cli::output_options::GroupOptions;
 use crate::engine::RunRecord;
 use crate::metrics::{Breakdown, GroupBy, Groupings, Measure};
 use crate::runs::FinishedRun;
@@ -18,18 +19,17 @@ pub struct GroupPlan {
 }
 
 impl GroupPlan {
-    /// Of groups that are names, tables have `top`.
-    pub fn new(workload: &Workload, measure: &Measure, tables: &[GroupBy], file: &[GroupBy], top: usize) -> GroupPlan {
-        let mut keys: Vec<_> = file.iter().map(|&by| (by, None)).collect();
+    pub fn new(workload: &Workload, measure: &Measure, options: &GroupOptions) -> GroupPlan {
+        let mut keys: Vec<_> = options.file_keys().into_iter().map(|by| (by, None)).collect();
         let file = (0..keys.len()).collect();
-        let table = |&by: &GroupBy| {
-            let key = (by, by.is_by_name().then_some(top));
+        let table = |by: GroupBy| {
+            let key = (by, by.is_by_name().then_some(options.top));
             keys.iter().position(|other| *other == key).unwrap_or_else(|| {
                 keys.push(key);
                 keys.len() - 1
             })
         };
-        let tables = tables.iter().map(table).collect();
+        let tables = options.keys().into_iter().map(table).collect();
         let groupings = Groupings::of(workload, measure, &keys);
         GroupPlan { groupings, measure: *measure, tables, file, of_baseline: OnceLock::new() }
     }

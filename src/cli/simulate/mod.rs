@@ -8,21 +8,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use clap::{ArgMatches, Args};
+use clap::{ArgMatches, Args, Command};
 
 use super::failure::UsageError;
-use super::log::{log_or_demo, write_names_of};
+use super::log::{LogArgs, write_names_of};
 use super::options::{self, SettingList};
-use super::output_options::OutputOptions;
-use super::settings::{LogUnderSettings, Work, group_keys, print_of_groups, read_settings};
-use super::slurm_conf;
+use super::output_options::{GroupOptions, OutputOptions};
+use super::settings::{LogUnderSettings, Work};
+use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
+use crate::experiment::Section::{Engine, Estimates, Log, Metrics, Reading, Run, Shape};
 use crate::experiment::Setting;
-use crate::metrics::{Breakdown, GroupBy, Series};
+use crate::metrics::{Breakdown, Series};
 use crate::report::{Cell, counted, write_breakdown, write_comparison};
 use crate::runs::{Computed, Details, FinishedRun, Simulated, row_format};
 use crate::time::{Seconds, parse_duration};
-use crate::trace::{Log, ReadOptions};
+use crate::trace::{self, ReadOptions};
 
 use files::DetailFiles;
 use groups::GroupPlan;
@@ -30,27 +31,27 @@ use groups::GroupPlan;
 /// The default baseline of the embedded log: plain EASY.
 pub(super) const PLAIN_EASY: &str = "easy/estimate";
 
+/// Adds the options of a simulation. Those of experiments are first in help.
+pub fn with_arguments(command: Command) -> Command {
+    let command = options::add(command, &[Run, Log, Reading, Estimates, Shape, Engine, Metrics]);
+    let command = slurm_conf::add(options::with_lists(command), SLURM_CONF);
+    SimulateArgs::augment_args(command).mut_arg("top", |top| top.requires("by")).mut_arg("log", |log| {
+        log.help("The log, plain, .gz or .zst; - for standard input [default: the embedded log, compared with easy/estimate]")
+    })
+}
+
 #[derive(Debug, Args)]
-pub struct SimulateArgs {
-    /// The same as LOG
-    #[arg(long, value_name = "FILE", display_order = 0)]
-    pub trace: Option<String>,
+struct SimulateArgs {
+    #[command(flatten)]
+    log: LogArgs,
     /// Run each setting on the log as it is and on N - 1 slightly shaken copies (see --replication), and print means with 95%
     /// intervals, and whether each difference from the baseline is more than chance
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Output")]
     #[arg(conflicts_with_all = ["replication", "shake", "seed"])]
     #[arg(conflicts_with_all = ["jobs_out", "swf_out", "predictions_out", "series_out"])]
     replications: Option<u32>,
-    /// Also print the figures of groups of jobs: by width, runtime, estimate, user, group, queue, partition, week, hour (several
-    /// with commas)
-    #[arg(long, value_name = "KEYS", value_delimiter = ',', value_parser = GroupBy::parse, help_heading = "Output")]
-    by: Vec<GroupBy>,
-    /// Of users, groups, queues and partitions, --by prints this number, the largest by area, and the others in one line
-    #[arg(long, value_name = "N", default_value_t = 20, requires = "by", help_heading = "Output")]
-    top: usize,
-    /// Write the figures of all groups of --by (of all keys without it) as CSV; - for standard output
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    by_out: Option<String>,
+    #[command(flatten)]
+    groups: GroupOptions,
     /// Keep finished runs in this folder, and reuse those that are in it. A run of which more than the summary is printed or
     /// written is computed again [default: runs are not kept]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
@@ -94,12 +95,10 @@ pub struct RunDetails {
     simulated: Option<Arc<Simulated>>,
 }
 
-pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
-    let SettingList { options: mut settings, swept } = read_settings(matches, quiet)?;
-    if !quiet {
-        slurm_conf::note_idle_predictor(matches, &settings);
-    }
-    if args.trace.is_none() && !options::is_given(matches, "baseline") {
+pub fn execute(matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+    let args: SimulateArgs = super::parsed(matches);
+    let SettingList { options: mut settings, swept } = options::read_settings(matches, quiet)?;
+    if args.log.given().is_none() && !options::is_given(matches, "baseline") {
         let baseline = Setting::parse_pair(PLAIN_EASY)?;
         settings.iter_mut().for_each(|options| options.baseline = Some(baseline.clone()));
     }
@@ -107,9 +106,9 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
         let message = "--swf-out writes one schedule: give one scheduler and one predictor";
         return Err(UsageError(message.to_string()).into());
     }
-    let print = print_of_groups(&args.by, &args.by_out, args.output.print)?;
-    let (mut files, stdout_taken) = DetailFiles::open(args)?;
-    let source = log_or_demo(args.trace.as_deref(), quiet);
+    let print = args.groups.printed(args.output.print)?;
+    let (mut files, stdout_taken) = DetailFiles::open(&args)?;
+    let source = args.log.source(quiet);
     let began = Instant::now();
     let how = ReadOptions {
         keep_text: files.swf.is_some(),
@@ -118,16 +117,15 @@ pub fn execute(args: &SimulateArgs, matches: &ArgMatches, quiet: bool) -> anyhow
         ..ReadOptions::default()
     };
     let names_out = files.names.take();
-    let write_names = |log: &Log| names_out.map_or(Ok(()), |out| write_names_of(log, out));
-    let given = (args.trace.as_deref(), &source);
+    let write_names = |log: &trace::Log| names_out.map_or(Ok(()), |out| write_names_of(log, out));
+    let given = (args.log.given(), &source);
     let mut log = LogUnderSettings::read(given, settings, args.replications, how, write_names, quiet)?;
     let (workload, reading) = (log.workload.clone(), began.elapsed());
     if files.series.is_some() {
         let submissions = workload.last_submit() - workload.first_submit();
         Series::check_length(submissions, args.series_step).map_err(UsageError)?;
     }
-    let (table_keys, file_keys) = group_keys(&args.by, &args.by_out);
-    let groups = GroupPlan::new(&workload, &log.settings[0].measure, &table_keys, &file_keys, args.top);
+    let groups = GroupPlan::new(&workload, &log.settings[0].measure, &args.groups);
     let (keeps_run, history) = (files.needs_runs(), files.predictions.is_some());
     let details = Details {
         again: keeps_run || !groups.is_empty(),

@@ -12,14 +12,15 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Subcommand};
 use results::print_results;
 use stored::{merge, missing_cells, print_missing, print_not_done, status};
 
+use super::{CommandForm, parsed};
 use crate::cli::failure::{UsageError, refuse_program};
 use crate::cli::interrupt;
 use crate::cli::options;
-use crate::cli::output_options::{Format, OutputOptions, PrintOptions};
+use crate::cli::output_options::{Format, OutputOptions, PrintOptions, listing, reporting};
 use crate::cli::places::refuse_collisions;
 use crate::cli::plain_arguments::{PlainArguments, refuse_unknown_word};
 use crate::cli::progress::Progress;
-use crate::cli::slurm_conf;
+use crate::cli::slurm_conf::{self, SLURM_CONF};
 use crate::cli::stderr::{note, warning};
 use crate::experiment::{OPTIONS, OptionForm, what_draws};
 use crate::report::{Cell, JsonRows, Output, counted, counted_as, csv_line, grouped};
@@ -31,9 +32,21 @@ use crate::sweep::{Grid, GridList, GridText, REPLICATIONS, StartMode, Submitted,
 use crate::time::readable_duration;
 use crate::trace::{Source, TraceError};
 
+/// The subcommand.
+pub const COMMAND: CommandForm = CommandForm {
+    name: "sweep",
+    about: "Run a grid of settings on all cores or on a cluster; it can be stopped and resumed",
+    arguments: |command| {
+        let command = with_lists(command).mut_subcommand("status", listing);
+        let command = command.mut_subcommand("merge", reporting).mut_subcommand("report", reporting);
+        slurm_conf::add(command, SLURM_CONF)
+    },
+    run: |matches, quiet| execute(&parsed(matches), matches, quiet),
+};
+
 #[derive(Debug, Args)]
 #[command(subcommand_negates_reqs = true, args_conflicts_with_subcommands = true)]
-pub struct SweepArgs {
+struct SweepArgs {
     #[command(subcommand)]
     command: Option<SweepCommand>,
     /// A TOML file with one line per option: predictor = ["estimate", "ruh:window=1..3"]; options on the command line replace
@@ -96,7 +109,7 @@ struct StoredArgs {
     print: PrintOptions,
 }
 
-pub const HELP: &str =
+const HELP: &str =
     "Lists are written with commas or by repeating the option, ranges as 1..10 or 0.8..1.2:0.1 (also for a key:
 ruh:window=1..10), alternatives in braces: 'ruh:window={1..3|5},cap={on|off}'. The grid is the product of all
 lists, in the order given, the last list changing fastest. A swept option has a column in the results, and so
@@ -111,25 +124,22 @@ Examples:
   sim sweep report study --out study.html             charts of the results, for a browser";
 
 /// Adds the lists to the command: every option of the main command, which may be repeated. Help shows them first.
-pub fn with_lists(command: Command) -> Command {
+fn with_lists(command: Command) -> Command {
     let trace =
         Arg::new("trace").long("trace").value_name("FILE").help("The logs, as a list [default: the embedded log]");
     let lists = [trace].into_iter().chain(OPTIONS.iter().map(options::argument));
-    let about = command.get_about().cloned().unwrap_or_default();
-    let command = Command::new("sweep").after_help(HELP);
     let lists = lists.map(|list| match OptionForm::find(list.get_id().as_str()) {
         Some(option) => list.value_parser(options::checked_list(option)),
         None => list,
     });
     // A list for a switch must have its values written: --pass-on-miss=on,off.
-    let command = command.args(
+    let command = command.after_help(HELP).args(
         lists.zip(0..).map(|(list, order)| list.action(ArgAction::Append).display_order(order).help_heading("Grid")),
     );
-    // Set last: clap would otherwise use the comment of the flattened struct as the description of the command.
-    SweepArgs::augment_args(command).about(about)
+    SweepArgs::augment_args(command)
 }
 
-pub fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     match &args.command {
         Some(SweepCommand::Merge(args)) => return merge(&Sweep::open(&args.folder)?, &args.print, quiet),
         Some(SweepCommand::Status(args)) => return status(&Sweep::open(&args.folder)?, &args.print.or_table()),
@@ -243,9 +253,8 @@ fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<GridList>
                 UsageError(format!("'{}' and --trace both name logs: give all of them in one way", logs[0])).into()
             );
         }
-        let command = crate::cli::command();
-        let command = command.find_subcommand("sweep").expect("this is `sweep`");
-        logs.iter().try_for_each(|log| refuse_unknown_word(log, command))?;
+        let command = COMMAND.whole();
+        logs.iter().try_for_each(|log| refuse_unknown_word(log, &command))?;
         // In quotes, so that commas and braces are part of a name.
         given.push((places.next().unwrap_or(0), GridList::new("trace", logs.iter().map(|log| quote(log)))));
     }

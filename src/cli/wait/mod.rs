@@ -17,12 +17,12 @@ use super::notes::report_cleaning;
 use super::options;
 use super::output_options::{OutputFiles, OutputOptions};
 use super::progress::Progress;
-use super::slurm_conf;
+use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
-use super::width;
-use crate::experiment::{Options, simulate};
+use super::{CommandForm, parsed};
+use crate::experiment::{Options, Section, simulate};
 use crate::job::{Job, JobId, Submission};
-use crate::report::{Cell, Output, counted, grouped, percent, swept_cells, write_csv, write_forms, write_wrapped};
+use crate::report::{Cell, counted, grouped, percent, swept_cells, write_csv, write_wrapped};
 use crate::spec::{Spec, SpecList, parse_list};
 use crate::text::printable;
 use crate::time::{DAY, Seconds, Time, parse_date_time, readable_duration};
@@ -35,6 +35,20 @@ use crate::{predict, schedule};
 use codes::Codes;
 use live::History;
 use question::{Question, parse_question};
+
+/// The subcommand.
+pub const COMMAND: CommandForm = CommandForm {
+    name: "wait",
+    about: "Predict how long jobs will wait: ranges with probabilities, for a whole log or one job",
+    arguments: |command| {
+        let command = options::add(
+            WaitArgs::augment_args(command),
+            &[Section::Log, Section::Reading, Section::Estimates, Section::Shape],
+        );
+        slurm_conf::add(command, SLURM_CONF)
+    },
+    run: |matches, quiet| execute(&parsed(matches), matches, quiet),
+};
 
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
@@ -52,11 +66,11 @@ simulation of the present queue). `sim list methods` prints them with their keys
 arrives, from jobs that have started by then. 50,000 predictions by the default methods take two to three minutes of
 processor time. The answer for one job or a queue is by `simulate`, recalibrated, unless --method is given.")]
 #[command(group(ArgGroup::new("question").args(["at", "ask", "queue"]).multiple(true)))]
-pub struct WaitArgs {
+struct WaitArgs {
     #[command(flatten)]
     log: LogArgs,
     /// How waits are predicted: a list of knn, ibl, qbets, downey, simulate, with their keys; see `sim list methods`
-    #[arg(long, value_name = "SPECS", default_value = "knn,ibl,qbets,simulate:draws=30,recalibrate=on", value_parser = parse_methods, display_order = 0)]
+    #[arg(long, value_name = "SPECS", default_value = "knn,ibl,qbets,simulate:draws=30,recalibrate=on", value_parser = options::checked_specs("method", WaitMethod::parse), display_order = 0)]
     method: String,
     /// Which waits are predicted: those recorded in the log (replay), or those of the log simulated under this scheduler
     #[arg(long, value_name = "SPEC", default_value = "replay", value_parser = parse_scheduler, display_order = 0)]
@@ -125,16 +139,6 @@ enum Switch {
     Off,
 }
 
-/// The word in place of methods that prints all of them.
-const HELP: &str = "help";
-
-fn parse_methods(text: &str) -> Result<String, String> {
-    match text {
-        HELP => Ok(text.to_string()),
-        _ => options::checked_specs("method", WaitMethod::parse)(text),
-    }
-}
-
 /// The present time as given.
 #[derive(Clone, Copy, Debug)]
 enum Now {
@@ -167,10 +171,7 @@ impl WaitArgs {
     }
 }
 
-pub fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
-    if args.method == HELP {
-        return Ok(Output::stdout().fill(|out| write_forms(out, "", width::of_stdout(), &WaitMethod::forms()))?);
-    }
+fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     let methods = parse_list("method", [args.method.as_str()], WaitMethod::parse)?;
     let mut args = args.clone();
     if let Some(conf) = slurm_conf::read(matches, quiet)? {

@@ -1,11 +1,6 @@
 //! Axes with round ticks and their units.
 
-use std::ops::Range;
-
-use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
-
-use super::svg::TEXT;
-use super::text_width::text_width;
+use super::svg::drawn_width;
 use crate::text::grouped;
 use crate::time::{DAY, HOUR, MINUTE, ROUND_STEPS, Seconds};
 
@@ -21,8 +16,8 @@ enum Scale {
 /// A tick with its label.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
-    value: f64,
-    label: String,
+    pub value: f64,
+    pub label: String,
 }
 
 /// An axis. It has several sets of ticks; the first in which no labels meet is used.
@@ -32,8 +27,6 @@ pub struct Axis {
     from: f64,
     to: f64,
     sets: Vec<Vec<Tick>>,
-    /// The set that is used.
-    ticks: Vec<Tick>,
 }
 
 /// Durations at which an axis can have ticks, and whether they are in the smaller sets too.
@@ -54,8 +47,9 @@ const DURATIONS: [(Seconds, &str, u8); 12] = [
 
 impl Axis {
     fn new(scale: Scale, from: f64, to: f64, sets: Vec<Vec<Tick>>) -> Axis {
-        let within = |set: Vec<Tick>| set.into_iter().filter(|tick| tick.value >= from && tick.value <= to).collect();
-        Axis { scale, from, to, sets: sets.into_iter().map(within).collect(), ticks: Vec::new() }
+        let mut axis = Axis { scale, from, to, sets };
+        axis.sets.iter_mut().for_each(|set| set.retain(|tick| (from..=to).contains(&tick.value)));
+        axis
     }
 
     /// Durations from a second to at least `most` seconds, logarithmic.
@@ -127,11 +121,6 @@ impl Axis {
         Axis::new(Scale::Linear, 0.0, 1.0, [20, 25, 50, 100].map(ticks).to_vec())
     }
 
-    /// Time from 0 to `most` seconds, linear.
-    pub fn time(most: f64) -> Axis {
-        Axis::time_between(0.0, most.max(1.0))
-    }
-
     /// Time between two values in seconds, linear.
     pub fn time_between(least: f64, most: f64) -> Axis {
         let most = most.max(least + 1.0);
@@ -179,30 +168,34 @@ impl Axis {
         ((at(value) - from) / (to - from)).clamp(0.0, 1.0)
     }
 
-    /// Takes the largest set of ticks whose labels have room along `length` units.
-    pub fn fit(&mut self, length: f64, horizontal: bool) {
-        let room = |set: &Vec<Tick>| {
-            let half =
-                |tick: &Tick| if horizontal { text_width(&tick.label) * f64::from(TEXT) / 2.0 + 6.0 } else { 9.0 };
-            let meets = |pair: &[Tick]| {
-                (self.place(pair[1].value) - self.place(pair[0].value)).abs() * length < half(&pair[0]) + half(&pair[1])
-            };
-            !set.windows(2).any(meets)
+    /// The two ends.
+    pub fn ends(&self) -> [f64; 2] {
+        [self.from, self.to]
+    }
+
+    /// Whether a value is between the ends.
+    pub fn has(&self, value: f64) -> bool {
+        (self.from..=self.to).contains(&value)
+    }
+
+    /// The largest set of ticks whose labels have room along `length` units.
+    pub fn ticks(&self, length: f64, horizontal: bool) -> &[Tick] {
+        let half = |tick: &Tick| if horizontal { drawn_width(&tick.label) / 2.0 + 6.0 } else { 9.0 };
+        let meets = |pair: &[Tick]| {
+            (self.place(pair[1].value) - self.place(pair[0].value)).abs() * length < half(&pair[0]) + half(&pair[1])
         };
-        let set = self.sets.iter().find(|set| room(set)).or(self.sets.last());
-        self.ticks = set.cloned().unwrap_or_default();
+        let set = self.sets.iter().find(|set| !set.windows(2).any(meets)).or(self.sets.last());
+        set.map_or(&[], |set| set)
     }
 
     /// The width of the widest label, in units.
     pub fn label_width(&self) -> f64 {
-        let labels = self.sets.iter().flatten().map(|tick| text_width(&tick.label) * f64::from(TEXT));
-        labels.fold(0.0, f64::max)
+        self.sets.iter().flatten().map(|tick| drawn_width(&tick.label)).fold(0.0, f64::max)
     }
 
     /// By how much the label of the last tick reaches beyond the end of the axis, in units, at most.
     pub fn overhang(&self) -> f64 {
-        let last = self.sets.iter().filter_map(|set| set.last());
-        last.map(|tick| text_width(&tick.label) * f64::from(TEXT) / 2.0).fold(0.0, f64::max)
+        self.sets.iter().filter_map(|set| set.last()).map(|tick| drawn_width(&tick.label) / 2.0).fold(0.0, f64::max)
     }
 }
 
@@ -219,40 +212,12 @@ fn time_label(seconds: Seconds) -> String {
     }
 }
 
-impl Ranged for Axis {
-    type FormatOption = NoDefaultFormatting;
-    type ValueType = f64;
-
-    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
-        limit.0 + (self.place(*value) * f64::from(limit.1 - limit.0)).round() as i32
-    }
-
-    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
-        match hint.weight().allow_light_points() {
-            true => Vec::new(),
-            false => self.ticks.iter().map(|tick| tick.value).collect(),
-        }
-    }
-
-    fn range(&self) -> Range<f64> {
-        self.from..self.to
-    }
-}
-
-impl ValueFormatter<f64> for Axis {
-    fn format_ext(&self, value: &f64) -> String {
-        let tick = self.ticks.iter().find(|tick| tick.value == *value);
-        tick.map_or(String::new(), |tick| tick.label.clone())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn labels(mut axis: Axis, length: f64, horizontal: bool) -> Vec<String> {
-        axis.fit(length, horizontal);
-        axis.ticks.into_iter().map(|tick| tick.label).collect()
+    fn labels(axis: Axis, length: f64, horizontal: bool) -> Vec<String> {
+        axis.ticks(length, horizontal).iter().map(|tick| tick.label.clone()).collect()
     }
 
     #[test]
@@ -265,7 +230,10 @@ mod tests {
         assert_eq!(labels(Axis::between(0.8, 1.2), 200.0, true), ["0.8", "0.9", "1", "1.1", "1.2"]);
         assert_eq!(labels(Axis::between(-30.0, 50.0), 90.0, false), ["-20", "0", "20", "40"]);
         assert_eq!(labels(Axis::time_between(3000.0, 9000.0), 100.0, false), ["1 h", "1:30", "2 h", "2:30"]);
-        assert_eq!(labels(Axis::time(43_200.0), 300.0, true), ["0", "2 h", "4 h", "6 h", "8 h", "10 h", "12 h"]);
+        assert_eq!(
+            labels(Axis::time_between(0.0, 43_200.0), 300.0, true),
+            ["0", "2 h", "4 h", "6 h", "8 h", "10 h", "12 h"]
+        );
         assert_eq!(labels(Axis::differences(4000.0), 150.0, false), ["-1 h", "-10 min", "0", "+10 min", "+1 h"]);
         let number = |value: f64| format!("{value}");
         assert_eq!(labels(Axis::numbers(1.0, 9e4, number), 300.0, true), ["1", "10", "100", "1000", "10000"]);
@@ -275,7 +243,7 @@ mod tests {
     #[test]
     fn places_grow_with_values_and_stay_on_the_axis() {
         for axis in [Axis::durations(1e5), Axis::counts(50.0), Axis::differences(5000.0), Axis::shares()] {
-            let Range { start, end } = axis.range();
+            let [start, end] = axis.ends();
             let places: Vec<_> =
                 (0..=100).map(|at| axis.place(start + (end - start) * f64::from(at) / 100.0)).collect();
             assert!(places.windows(2).all(|pair| pair[0] < pair[1]), "{axis:?}");

@@ -1,15 +1,15 @@
 //! Charts of curves.
 
-use plotters::prelude::*;
-
-use super::plot::{DRAWN, Frame, line, put, units};
-use super::svg::Ink;
+use super::frame::Frame;
+use super::svg::{Ink, Point};
 
 /// A curve of a setting.
+#[derive(Default)]
 pub struct Curve {
     /// The number of the setting.
     pub series: usize,
-    pub points: Vec<(f64, f64)>,
+    /// Pairs of values. Those beside the x axis are not drawn.
+    pub points: Vec<Point>,
     /// Whether the points are marked. For few points with gaps between them.
     pub dots: bool,
     /// The intervals around the points: the place, the lower end and the upper end. Empty if there are none.
@@ -17,20 +17,18 @@ pub struct Curve {
 }
 
 /// Draws curves, the first on top.
-pub fn curves(frame: Frame<'_>, curves: &[Curve]) -> String {
-    frame.draw(|chart, _| {
+pub fn draw_curves(frame: &Frame<'_>, curves: &[Curve]) -> String {
+    frame.draw(|drawing, inside| {
         for curve in curves.iter().rev().filter(|curve| curve.band.len() > 1) {
-            let upper = curve.band.iter().map(|(x, _, high)| (*x, *high));
-            let lower = curve.band.iter().rev().map(|(x, low, _)| (*x, *low));
-            let fill = Ink::Plain(curve.series).color().mix(0.15).filled();
-            put(chart, Polygon::new(upper.chain(lower).collect::<Vec<_>>(), fill));
+            let upper = curve.band.iter().map(|&(x, _, high)| inside.at(x, high));
+            let lower = curve.band.iter().rev().map(|&(x, low, _)| inside.at(x, low));
+            drawing.area(upper.chain(lower), Ink::Plain(curve.series), 0.15);
         }
         for curve in curves.iter().rev() {
-            let style = line(Ink::Series(curve.series), 1.8);
-            chart.draw_series(LineSeries::new(curve.points.iter().copied(), style)).expect(DRAWN);
-            if curve.dots {
-                let fill = Ink::Plain(curve.series).color().filled();
-                curve.points.iter().for_each(|point| put(chart, Circle::new(*point, units(2.4), fill)));
+            let points = curve.points.iter().filter(|(x, _)| frame.x.has(*x)).map(|&(x, y)| inside.at(x, y));
+            drawing.line(points.clone(), Ink::Series(curve.series), 1.8);
+            for point in points.filter(|_| curve.dots) {
+                drawing.point(point, 2.4, Ink::Plain(curve.series), 1.0);
             }
         }
     })

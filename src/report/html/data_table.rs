@@ -30,6 +30,11 @@ impl DataCell {
         DataCell::shown(crate::text::grouped(count), count as f64)
     }
 
+    /// A duration in seconds.
+    pub fn duration(seconds: f64) -> DataCell {
+        DataCell::shown(crate::time::readable_duration(seconds), seconds)
+    }
+
     /// A share of 0 to 1, in percent.
     pub fn share(share: f64) -> DataCell {
         match share.is_finite() {

@@ -4,24 +4,26 @@ use maud::{Markup, PreEscaped, html};
 
 use super::data_table::DataTable;
 use super::outside;
+use super::svg::Ink;
 
 /// How an entry of a legend is marked.
 #[derive(Clone, Copy, Debug)]
 pub enum Mark {
     /// A line of the series with this number.
     Line(usize),
-    /// A box with this class and this opacity in percent.
-    Box(&'static str, u32),
+    /// A box with this opacity.
+    Box(Ink, f64),
     /// A thin line that leads to a mark.
     Lead,
 }
 
 /// A chart with all that belongs to it.
+#[derive(Default)]
 pub struct Figure {
     pub title: String,
     /// The legend is text of the page and not of the picture: it has as many lines as the names need.
     pub legend: Vec<(Mark, String)>,
-    /// The picture, made by [`super::svg::Canvas::finish`].
+    /// The picture, made by [`super::svg::Drawing::finish`].
     pub picture: String,
     /// What there is to see.
     pub caption: String,
@@ -47,20 +49,19 @@ impl Figure {
     }
 }
 
+/// Charts beside each other.
+pub fn figures(figures: &[Figure]) -> Markup {
+    html! { div.figures { @for figure in figures { (figure.markup()) } } }
+}
+
 fn key(mark: Mark) -> Markup {
-    match mark {
-        Mark::Line(series) => html! {
-            svg.key viewBox="0 0 28 10" aria-hidden="true" {
-                path class={ "l" (series) } d="M0 5L28 5" stroke-width="2.5" {}
+    html! {
+        svg.key viewBox="0 0 28 10" aria-hidden="true" {
+            @match mark {
+                Mark::Line(series) => path class={ "l" (Ink::Series(series)) } d="M0 5L28 5" stroke-width="2.5" {},
+                Mark::Lead => path.lt d="M0 5L27 5M27 1L27 9" stroke-width="1.2" {},
+                Mark::Box(ink, opacity) => rect class={ "f" (ink) } x="8" y="0" width="12" height="10" opacity=(format!("{opacity:.2}")) {},
             }
-        },
-        Mark::Lead => html! {
-            svg.key viewBox="0 0 28 10" aria-hidden="true" { path.lt d="M0 5L27 5M27 1L27 9" stroke-width="1.2" {} }
-        },
-        Mark::Box(class, opacity) => html! {
-            svg.key viewBox="0 0 28 10" aria-hidden="true" {
-                rect class=(class) x="8" y="0" width="12" height="10" opacity=(format!("{:.2}", f64::from(opacity) / 100.0)) {}
-            }
-        },
+        }
     }
 }

@@ -1,26 +1,24 @@
 //! Reports as one HTML file.
 //!
-//! `comparison`, `sweep` and `study` are the three kinds of reports. Each makes a `page` of figures and tables. The charts are
-//! drawn by plotters: `plot` has their frame, `axis` their ticks, `svg` writes what plotters draws.
+//! `comparison`, `sweep` and `study` are the three kinds of reports. Each makes a `page` of figures and tables. The charts of a
+//! comparison are in `charts`, with a list of all of them. `frame` draws the axes around a chart, `axis` finds their ticks,
+//! `svg` writes shapes.
 
 mod axis;
+mod charts;
 mod comparison;
 mod curves;
 mod data_table;
-mod density;
 mod figure;
-mod gantt;
-mod heat_map;
+mod frame;
 mod page;
-mod plot;
-mod scatter;
 mod study;
 mod svg;
 mod sweep;
 mod text_width;
 
-pub use comparison::{ComparisonReport, PicturedSetting};
-pub use gantt::{GanttColors, GanttData};
+pub use charts::{GanttColors, GanttData, PicturedSetting};
+pub use comparison::ComparisonReport;
 pub use page::Fact;
 pub use study::{StudyFigure, StudyReport};
 pub use sweep::SweepReport;

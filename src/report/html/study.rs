@@ -1,13 +1,12 @@
 //! The report of a study: published against measured figures.
 
 use maud::{Markup, html};
-use plotters::prelude::*;
 
 use super::axis::Axis;
 use super::data_table::{DataCell, DataTable};
-use super::figure::{Figure, Mark};
+use super::figure::{Figure, Mark, figures as figures_markup};
+use super::frame::{Frame, TALL, WIDTH};
 use super::page::{Fact, Page, Section};
-use super::plot::{Frame, WIDTH, line, put, units};
 use super::svg::Ink;
 use crate::text::grouped;
 
@@ -78,7 +77,7 @@ fn section(figures: &[StudyFigure]) -> Section {
     let charts: Vec<Figure> =
         columns.iter().filter(|(_, column)| column.len() >= FEWEST).map(|(name, column)| chart(name, column)).collect();
     let content = html! {
-        @if !charts.is_empty() { div.figures { @for chart in &charts { (chart.markup()) } } }
+        @if !charts.is_empty() { (figures_markup(&charts)) }
         (table(figures))
     };
     Section { title: figures[0].table.clone(), content }
@@ -122,31 +121,18 @@ fn chart(name: &str, figures: &[&StudyFigure]) -> Figure {
         false => Axis::between(low - room, high + room),
     };
     let label = format!("Published against measured figures of {}: {name}", figures[0].table);
-    let frame = Frame {
-        size: (WIDTH, 340),
-        label: &label,
-        x: axis(),
-        y: axis(),
-        x_title: "published",
-        y_title: "measured",
-        grid: (true, true),
-    };
-    let picture = frame.draw(|chart, canvas| {
-        let ends = plotters::coord::ranged1d::Ranged::range(&axis());
-        put(chart, PathElement::new(vec![(ends.start, ends.start), (ends.end, ends.end)], line(Ink::Axis, 1.0)));
+    let frame = Frame { size: (WIDTH, TALL), ..Frame::new(&label, (axis(), "published"), (axis(), "measured")) };
+    let picture = frame.draw(|drawing, inside| {
+        drawing.line(axis().ends().map(|end| inside.at(end, end)), Ink::Axis, 1.0);
         for (figure, published, measured) in &pairs {
             let ink = if figure.differs { Ink::Loss } else { Ink::Gain };
             let title =
                 format!("{}, {}: published {}, measured {measured:.2}", figure.row, figure.column, figure.published);
-            canvas.with_title(&super::outside(&title), || {
+            drawing.titled(&super::outside(&title), |drawing| {
                 if let Some((from, to)) = figure.interval {
-                    put(chart, PathElement::new(vec![(*published, from), (*published, to)], line(ink, 1.4)));
+                    drawing.line([from, to].map(|end| inside.at(*published, end)), ink, 1.4);
                 }
-                let (point, fill) = ((*published, *measured), ink.color().mix(0.8).filled());
-                match figure.differs {
-                    true => put(chart, TriangleMarker::new(point, units(4.6), fill)),
-                    false => put(chart, Circle::new(point, units(3.2), fill)),
-                }
+                drawing.point(inside.at(*published, *measured), 3.2, ink, 0.8);
             });
         }
     });
@@ -162,13 +148,13 @@ fn chart(name: &str, figures: &[&StudyFigure]) -> Figure {
     Figure {
         title: format!("Published against measured: {name}"),
         legend: vec![
-            (Mark::Box("fup", 80), "agrees (circle)".to_string()),
-            (Mark::Box("fdn", 80), "differs (triangle)".to_string()),
+            (Mark::Box(Ink::Gain, 0.8), "agrees (circle)".to_string()),
+            (Mark::Box(Ink::Loss, 0.8), "differs (triangle)".to_string()),
         ],
         picture,
         caption: "One point per published number; on the line both are equal. Vertical bars are 95% intervals of ours."
             .to_string(),
         data,
-        wide: false,
+        ..Figure::default()
     }
 }

@@ -1,26 +1,16 @@
-//! Writes what plotters draws as an SVG picture inside of a page.
+//! Shapes as an SVG picture inside of a page.
 //!
-//! The page decides the colours, which differ between light and dark, so shapes have classes instead of colours. plotters only
-//! passes colours through: an [`Ink`] is passed as a colour that stands for its class.
+//! The page decides the colours, which differ between light and dark, so shapes have classes instead of colours.
 
-use std::cell::RefCell;
-use std::convert::Infallible;
-use std::fmt::Write;
-use std::rc::Rc;
-
-use plotters::style::RGBColor;
-use plotters_backend::text_anchor::{HPos, VPos};
-use plotters_backend::{
-    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind, FontTransform,
-};
+use std::fmt::{Display, Formatter, Result, Write};
 
 use super::text_width::text_width;
 
-/// Pictures are drawn in tenths of a unit, because plotters has whole numbers only.
-pub const TENTHS: u32 = 10;
-
 /// The size of all text, in units.
-pub const TEXT: u32 = 12;
+const TEXT: f64 = 12.0;
+
+/// A place in a picture, in units from its left upper corner.
+pub type Point = (f64, f64);
 
 /// What a shape is drawn with. The style sheet has its colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,219 +34,175 @@ pub enum Ink {
 impl Ink {
     /// The number of different series.
     pub const SERIES: usize = 8;
+}
 
-    fn code(self) -> u8 {
+/// The end of the names of its classes: `l` and this is a line, `f` and this is a filled shape.
+impl Display for Ink {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
-            Ink::Text => 0,
-            Ink::Grid => 1,
-            Ink::Axis => 2,
-            Ink::Gain => 3,
-            Ink::Loss => 4,
-            Ink::Series(at) => 10 + (at % Ink::SERIES) as u8,
-            Ink::Plain(at) => 20 + (at % Ink::SERIES) as u8,
-        }
-    }
-
-    /// The colour that stands for it.
-    pub fn color(self) -> RGBColor {
-        RGBColor(0, 0, self.code())
-    }
-
-    /// The end of the class names of a colour.
-    fn class(color: BackendColor) -> String {
-        match color.rgb.2 {
-            0 => "t".to_string(),
-            1 => "g".to_string(),
-            2 => "a".to_string(),
-            3 => "up".to_string(),
-            4 => "dn".to_string(),
-            series @ 10..20 => (series - 10).to_string(),
-            plain => format!("p{}", plain - 20),
+            Ink::Text => write!(f, "t"),
+            Ink::Grid => write!(f, "g"),
+            Ink::Axis => write!(f, "a"),
+            Ink::Gain => write!(f, "up"),
+            Ink::Loss => write!(f, "dn"),
+            Ink::Series(number) => write!(f, "{}", number % Ink::SERIES),
+            Ink::Plain(number) => write!(f, "p{}", number % Ink::SERIES),
         }
     }
 }
 
-/// A picture that is being drawn. Its copies are the same picture.
-#[derive(Clone)]
-pub struct Canvas {
+/// Where a text is, seen from its point.
+#[derive(Clone, Copy, Debug)]
+pub enum Anchor {
+    /// To the right of it, as high as the middle of the text.
+    Right,
+    /// To the left of it, as high as the middle of the text.
+    Left,
+    /// Around it.
+    Middle,
+    /// Below it, in the middle.
+    Below,
+    /// Below it and to the right.
+    Corner,
+}
+
+/// A picture that is being drawn.
+pub struct Drawing {
     size: (u32, u32),
-    shapes: Rc<RefCell<String>>,
+    shapes: String,
 }
 
-type Drawn = Result<(), DrawingErrorKind<Infallible>>;
+impl Drawing {
+    /// An empty picture of this width and height, in units.
+    pub fn new(size: (u32, u32)) -> Drawing {
+        Drawing { size, shapes: String::new() }
+    }
 
-impl Canvas {
-    /// An empty picture of this size, in units.
-    pub fn new(width: u32, height: u32) -> Canvas {
-        Canvas { size: (width * TENTHS, height * TENTHS), shapes: Rc::default() }
+    /// A line through these points.
+    pub fn line(&mut self, points: impl IntoIterator<Item = Point>, ink: Ink, width: f64) {
+        let data = path_data(points);
+        self.put(format_args!("<path d=\"{data}\" class=\"l{ink}\" stroke-width=\"{width}\"/>"));
+    }
+
+    /// The area inside of these points.
+    pub fn area(&mut self, points: impl IntoIterator<Item = Point>, ink: Ink, opacity: f64) {
+        let (data, paint) = (path_data(points), Fill(ink, opacity));
+        self.put(format_args!("<path d=\"{data}z\"{paint}/>"));
+    }
+
+    /// A filled box between two corners.
+    pub fn rect(&mut self, a: Point, b: Point, ink: Ink, opacity: f64) {
+        let (x, y) = (Tenths(a.0.min(b.0)), Tenths(a.1.min(b.1)));
+        // The difference of what is written, so that neighbours touch.
+        let (width, height) =
+            (Tenths(Tenths(a.0.max(b.0)).value() - x.value()), Tenths(Tenths(a.1.max(b.1)).value() - y.value()));
+        let fill = Fill(ink, opacity);
+        self.put(format_args!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"{fill}/>"));
+    }
+
+    /// A point. What is bad is a triangle: colours alone may not be told apart.
+    pub fn point(&mut self, (x, y): Point, radius: f64, ink: Ink, opacity: f64) {
+        if ink == Ink::Loss {
+            let radius = 1.4 * radius;
+            let (right, down) = (radius * 0.866, radius / 2.0);
+            return self.area([(x, y - radius), (x - right, y + down), (x + right, y + down)], ink, opacity);
+        }
+        let (x, y, fill) = (Tenths(x), Tenths(y), Fill(ink, opacity));
+        self.put(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"{fill}/>"));
+    }
+
+    /// A text at a point. An empty text is nothing.
+    pub fn text(&mut self, (x, y): Point, anchor: Anchor, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        let (side, down) = match anchor {
+            Anchor::Right => ("", 0.35),
+            Anchor::Left => (" text-anchor=\"end\"", 0.35),
+            Anchor::Middle => (" text-anchor=\"middle\"", 0.35),
+            Anchor::Below => (" text-anchor=\"middle\"", 0.8),
+            Anchor::Corner => ("", 0.8),
+        };
+        // The point of an SVG text is on the line on which its letters stand.
+        let (x, y, text) = (Tenths(x), Tenths(y + down * TEXT), Escaped(text));
+        self.put(format_args!("<text x=\"{x}\" y=\"{y}\"{side}>{text}</text>"));
     }
 
     /// Gives a tooltip to all that `draw` draws.
-    pub fn with_title<T>(&self, title: &str, draw: impl FnOnce() -> T) -> T {
-        self.push(&format!("<g><title>{}</title>", escaped(title)));
-        let drawn = draw();
-        self.push("</g>");
-        drawn
+    pub fn titled(&mut self, title: &str, draw: impl FnOnce(&mut Drawing)) {
+        self.put(format_args!("<g><title>{}</title>", Escaped(title)));
+        draw(self);
+        self.shapes.push_str("</g>");
     }
 
     /// The picture. `label` says what it shows, for people who cannot see it.
-    pub fn finish(&self, label: &str) -> String {
-        let (width, height) = (self.size.0 / TENTHS, self.size.1 / TENTHS);
-        let shapes = self.shapes.borrow();
-        format!("<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">{shapes}</svg>", escaped(label))
+    pub fn finish(self, label: &str) -> String {
+        let ((width, height), label, shapes) = (self.size, Escaped(label), self.shapes);
+        format!("<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\">{shapes}</svg>")
     }
 
-    fn push(&self, text: &str) {
-        self.shapes.borrow_mut().push_str(text);
+    fn put(&mut self, shape: std::fmt::Arguments<'_>) {
+        self.shapes.write_fmt(shape).expect("a string can always be written");
     }
+}
+
+/// How wide a text is in a picture, in units.
+pub fn drawn_width(text: &str) -> f64 {
+    text_width(text) * TEXT
 }
 
 /// A text as the content of an element or of an attribute.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    maud::Escaper::new(&mut out).write_str(text).expect("a string can always be written");
-    out
-}
+struct Escaped<'a>(&'a str);
 
-/// A number of tenths, without decimals that are not needed.
-struct Tenths(i32);
-
-impl std::fmt::Display for Tenths {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (sign, tenths) = (if self.0 < 0 { "-" } else { "" }, self.0.unsigned_abs());
-        match (tenths / TENTHS, tenths % TENTHS) {
-            (whole, 0) => write!(f, "{sign}{whole}"),
-            (0, rest) => write!(f, "{sign}.{rest}"),
-            (whole, rest) => write!(f, "{sign}{whole}.{rest}"),
-        }
+impl Display for Escaped<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let mut out = String::with_capacity(self.0.len());
+        maud::Escaper::new(&mut out).write_str(self.0)?;
+        f.write_str(&out)
     }
 }
 
-/// The attributes of a line or a filled shape.
-fn paint<S: BackendStyle>(style: &S, fill: bool) -> String {
-    let class = Ink::class(style.color());
-    let mut text = format!(" class=\"{}{class}\"", if fill { "f" } else { "l" });
-    if style.color().alpha < 0.995 {
-        write!(text, " opacity=\"{:.2}\"", style.color().alpha).expect("a string can always be written");
-    }
-    if !fill {
-        write!(text, " stroke-width=\"{}\"", Tenths(style.stroke_width() as i32)).expect("as above");
-    }
-    text
-}
+/// A length in tenths of a unit, which keeps pictures small.
+struct Tenths(f64);
 
-impl DrawingBackend for Canvas {
-    type ErrorType = Infallible;
-
-    fn get_size(&self) -> (u32, u32) {
-        self.size
-    }
-
-    fn ensure_prepared(&mut self) -> Drawn {
-        Ok(())
-    }
-
-    fn present(&mut self) -> Drawn {
-        Ok(())
-    }
-
-    fn draw_pixel(&mut self, point: BackendCoord, color: BackendColor) -> Drawn {
-        self.draw_rect(point, (point.0 + 1, point.1 + 1), &color, true)
-    }
-
-    fn draw_line<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S) -> Drawn {
-        self.draw_path([from, to], style)
-    }
-
-    fn draw_rect<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S, fill: bool) -> Drawn {
-        if style.color().alpha > 0.0 {
-            let (left, top) = (from.0.min(to.0), from.1.min(to.1));
-            let (width, height) = ((from.0 - to.0).abs(), (from.1 - to.1).abs());
-            self.push(&format!(
-                "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"{}/>",
-                Tenths(left),
-                Tenths(top),
-                Tenths(width),
-                Tenths(height),
-                paint(style, fill)
-            ));
-        }
-        Ok(())
-    }
-
-    fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(&mut self, path: I, style: &S) -> Drawn {
-        if style.color().alpha > 0.0 {
-            self.push(&format!("<path d=\"{}\"{}/>", path_data(path), paint(style, false)));
-        }
-        Ok(())
-    }
-
-    fn draw_circle<S: BackendStyle>(&mut self, center: BackendCoord, radius: u32, style: &S, fill: bool) -> Drawn {
-        let ((x, y), radius) = (center, Tenths(radius as i32));
-        let shape = format!("<circle cx=\"{}\" cy=\"{}\" r=\"{radius}\"{}/>", Tenths(x), Tenths(y), paint(style, fill));
-        self.push(&shape);
-        Ok(())
-    }
-
-    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(&mut self, path: I, style: &S) -> Drawn {
-        self.push(&format!("<path d=\"{}z\"{}/>", path_data(path), paint(style, true)));
-        Ok(())
-    }
-
-    fn draw_text<T: BackendTextStyle>(&mut self, text: &str, style: &T, at: BackendCoord) -> Drawn {
-        let anchor = match style.anchor().h_pos {
-            HPos::Left => "",
-            HPos::Center => " text-anchor=\"middle\"",
-            HPos::Right => " text-anchor=\"end\"",
-        };
-        // The distance from the anchor to the line on which letters stand, in parts of the size of the text.
-        let down = match style.anchor().v_pos {
-            VPos::Top => 0.8,
-            VPos::Center => 0.35,
-            VPos::Bottom => -0.2,
-        };
-        let down = (style.size() * down).round() as i32;
-        let (x, y) = style.transform().transform(0, down);
-        let (x, y) = (Tenths(at.0 + x), Tenths(at.1 + y));
-        let turned = match style.transform() {
-            FontTransform::None => String::new(),
-            FontTransform::Rotate90 => format!(" transform=\"rotate(90 {x} {y})\""),
-            FontTransform::Rotate180 => format!(" transform=\"rotate(180 {x} {y})\""),
-            FontTransform::Rotate270 => format!(" transform=\"rotate(270 {x} {y})\""),
-        };
-        self.push(&format!("<text x=\"{x}\" y=\"{y}\"{anchor}{turned}>{}</text>", escaped(text)));
-        Ok(())
-    }
-
-    fn estimate_text_size<T: BackendTextStyle>(
-        &self,
-        text: &str,
-        style: &T,
-    ) -> Result<(u32, u32), DrawingErrorKind<Infallible>> {
-        let size = style.size();
-        Ok(((text_width(text) * size).ceil() as u32, (size * 1.2).ceil() as u32))
+impl Tenths {
+    fn value(&self) -> f64 {
+        // Adding 0 makes -0 positive.
+        (self.0 * 10.0).round() / 10.0 + 0.0
     }
 }
 
-/// The path through these points. Points in line with their neighbours are left out.
-fn path_data(points: impl IntoIterator<Item = BackendCoord>) -> String {
-    let mut kept: Vec<BackendCoord> = Vec::new();
-    for point in points {
-        if let [.., a, b] = kept[..] {
-            let is_straight = (a.0 == b.0 && b.0 == point.0 && (b.1 - a.1).signum() == (point.1 - b.1).signum())
-                || (a.1 == b.1 && b.1 == point.1 && (b.0 - a.0).signum() == (point.0 - b.0).signum());
-            if is_straight || b == point {
-                kept.pop();
-            }
+impl Display for Tenths {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        self.value().fmt(f)
+    }
+}
+
+/// The attributes of a filled shape.
+struct Fill(Ink, f64);
+
+impl Display for Fill {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, " class=\"f{}\"", self.0)?;
+        if self.1 < 0.995 { write!(f, " opacity=\"{:.2}\"", self.1) } else { Ok(()) }
+    }
+}
+
+/// The path through these points. Points in the middle of a horizontal line are left out.
+fn path_data(points: impl IntoIterator<Item = Point>) -> String {
+    let mut kept: Vec<Point> = Vec::new();
+    for (x, y) in points {
+        let point = (Tenths(x).value(), Tenths(y).value());
+        if let [.., a, b] = kept[..]
+            && a.1 == b.1
+            && b.1 == point.1
+        {
+            kept.pop();
         }
         kept.push(point);
     }
-    let mut data = String::new();
-    for (at, (x, y)) in kept.into_iter().enumerate() {
-        let command = if at == 0 { "M" } else { "L" };
-        write!(data, "{command}{} {}", Tenths(x), Tenths(y)).expect("a string can always be written");
-    }
-    data
+    let place = |(at, (x, y)): (usize, &Point)| format!("{}{x} {y}", if at == 0 { "M" } else { "L" });
+    kept.iter().enumerate().map(place).collect()
 }
 
 #[cfg(test)]
@@ -265,17 +211,14 @@ mod tests {
 
     #[test]
     fn shapes_have_classes_and_short_numbers() {
-        let mut canvas = Canvas::new(100, 50);
-        let blue = Ink::Series(1).color();
-        canvas.draw_path([(0, 0), (10, 0), (25, 0), (25, -7)], &blue).unwrap();
-        canvas
-            .with_title("a < \"b\" & c", || canvas.clone().draw_rect((10, 30), (0, 5), &Ink::Gain.color(), true))
-            .unwrap();
-        let picture = canvas.finish("<script>");
+        let mut drawing = Drawing::new((100, 50));
+        drawing.line([(0.0, 0.0), (1.0, 0.01), (2.5, 0.0), (2.5, -0.7)], Ink::Series(9), 0.1);
+        drawing.titled("a < \"b\" & c", |drawing| drawing.rect((1.0, 3.0), (-0.04, 0.5), Ink::Gain, 1.0));
+        let picture = drawing.finish("<script>");
         let expected = "<svg viewBox=\"0 0 100 50\" role=\"img\" aria-label=\"&lt;script&gt;\">\
-             <path d=\"M0 0L2.5 0L2.5 -.7\" class=\"l1\" stroke-width=\".1\"/>\
+             <path d=\"M0 0L2.5 0L2.5 -0.7\" class=\"l1\" stroke-width=\"0.1\"/>\
              <g><title>a &lt; &quot;b&quot; &amp; c</title>\
-             <rect x=\"0\" y=\".5\" width=\"1\" height=\"2.5\" class=\"fup\"/></g></svg>";
+             <rect x=\"0\" y=\"0.5\" width=\"1\" height=\"2.5\" class=\"fup\"/></g></svg>";
         assert_eq!(picture, expected);
     }
 }

@@ -3,11 +3,11 @@
 use maud::html;
 
 use super::axis::Axis;
-use super::curves::{Curve, curves};
+use super::curves::{Curve, draw_curves};
 use super::data_table::{DataCell, DataTable};
-use super::figure::{Figure, Mark};
+use super::figure::{Figure, Mark, figures};
+use super::frame::Frame;
 use super::page::{Fact, Page, Section};
-use super::plot::{Frame, HEIGHT, WIDTH};
 use super::svg::Ink;
 use crate::metrics::{Group, Interval, NumberLines, Shown};
 use crate::report::with_interval;
@@ -38,10 +38,10 @@ pub struct SweepReport {
 impl SweepReport {
     /// The page.
     pub fn page(self) -> String {
-        let figures: Vec<Figure> = self.charts.iter().map(figure).collect();
-        let charts = match figures.is_empty() {
+        let charts: Vec<Figure> = self.charts.iter().map(figure).collect();
+        let charts = match charts.is_empty() {
             true => html! { p { "No option of this sweep has several numbers as its values, so there is no chart." } },
-            false => html! { div.figures { @for figure in &figures { (figure.markup()) } } },
+            false => figures(&charts),
         };
         let runs: usize = self.groups.iter().map(|group| group.rows).sum();
         let averaged = runs > self.groups.len();
@@ -104,15 +104,9 @@ fn figure(chart: &NumberLines) -> Figure {
         Shown::Improvement | Shown::Percent => format!("{} (percent)", column.name),
         _ => column.name.to_string(),
     };
-    let frame = Frame {
-        size: (WIDTH, HEIGHT),
-        label: &label,
-        x: if is_wide { Axis::numbers(low, high, |value| value.to_string()) } else { Axis::between(low, high) },
-        y: if column.shown == Shown::Duration { Axis::time_between(least, most) } else { Axis::between(least, most) },
-        x_title: option,
-        y_title: &title,
-        grid: (true, true),
-    };
+    let x = if is_wide { Axis::numbers(low, high, |value| value.to_string()) } else { Axis::between(low, high) };
+    let y = if column.shown == Shown::Duration { Axis::time_between(least, most) } else { Axis::between(least, most) };
+    let frame = Frame::new(&label, (x, option), (y, &title));
     let drawn: Vec<Curve> = (1..)
         .zip(lines)
         .map(|(series, line)| {
@@ -125,7 +119,7 @@ fn figure(chart: &NumberLines) -> Figure {
             Curve { series, points, dots: true, band: band.collect() }
         })
         .collect();
-    let picture = curves(frame, &drawn);
+    let picture = draw_curves(&frame, &drawn);
     let mut data = DataTable::new(1, ["line", option.as_str(), "runs", column.name]).sortable();
     for (line, point) in chart.lines.iter().flat_map(|line| line.points.iter().map(move |point| (line, point))) {
         data.push([
@@ -141,7 +135,7 @@ fn figure(chart: &NumberLines) -> Figure {
     };
     let bands = if points().any(|point| point.mean.half_width.is_some()) { " Bands are 95% intervals." } else { "" };
     Figure {
-        title: format!("{} by {option}", column.name),
+        title: label.clone(),
         legend: (1..).zip(lines).map(|(series, line)| (Mark::Line(series), line.name.clone())).collect(),
         picture,
         caption: format!(
@@ -149,7 +143,7 @@ fn figure(chart: &NumberLines) -> Figure {
             upper(column.about)
         ),
         data,
-        wide: false,
+        ..Figure::default()
     }
 }
 

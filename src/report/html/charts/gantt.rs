@@ -3,16 +3,13 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use plotters::prelude::*;
-
-use super::axis::Axis;
-use super::data_table::{DataCell, DataTable};
-use super::figure::{Figure, Mark};
-use super::plot::{Chart, Frame, line, put, units};
-use super::svg::{Canvas, Ink, TEXT};
-use super::text_width::text_width;
+use super::{Compared, DataCell, DataTable, Figure, Frame, Mark};
 use crate::metrics::{Gantt, GanttJob};
-use crate::text::{counted, grouped};
+use crate::report::html::axis::Axis;
+use crate::report::html::frame::Inside;
+use crate::report::html::outside;
+use crate::report::html::svg::{Drawing, Ink, drawn_width};
+use crate::text::counted;
 use crate::time::{DAY, HOUR, MINUTE, Seconds, Time, readable_duration};
 
 /// The size of the chart of one setting, in units.
@@ -43,20 +40,18 @@ pub struct GanttData {
     pub settings: Vec<(String, Gantt)>,
 }
 
-/// The classes of waits: the longest of each, its name, and its opacity in percent.
-const WAITS: [(Seconds, &str, u32); 6] = [
-    (0, "did not wait", 12),
-    (10 * MINUTE, "waited up to 10 min", 26),
-    (HOUR, "up to 1 h", 42),
-    (6 * HOUR, "up to 6 h", 58),
-    (DAY, "up to 1 d", 76),
-    (Seconds::MAX, "longer", 100),
+/// The classes of waits: the longest of each, its name, and its opacity.
+const WAITS: [(Seconds, &str, f64); 6] = [
+    (0, "did not wait", 0.12),
+    (10 * MINUTE, "waited up to 10 min", 0.26),
+    (HOUR, "up to 1 h", 0.42),
+    (6 * HOUR, "up to 6 h", 0.58),
+    (DAY, "up to 1 d", 0.76),
+    (Seconds::MAX, "longer", 1.0),
 ];
 
 /// The users with colours of their own.
 const COLORED_USERS: usize = 6;
-
-const CLASSES: [&str; 8] = ["fp0", "fp1", "fp2", "fp3", "fp4", "fp5", "fp6", "fp7"];
 
 /// The colours of the boxes, and their legend.
 struct Colors {
@@ -78,16 +73,17 @@ impl Colors {
         Colors { users, by: data.colors }
     }
 
-    fn of_job(&self, job: &GanttJob) -> RGBAColor {
+    /// The colour of a job and its opacity.
+    fn of_job(&self, job: &GanttJob) -> (Ink, f64) {
         match self.by {
             GanttColors::Wait => {
                 let wait = job.start - job.submit;
-                let class = WAITS.iter().find(|(longest, _, _)| wait <= *longest).unwrap_or(&WAITS[WAITS.len() - 1]);
-                Ink::Plain(1).color().mix(f64::from(class.2) / 100.0)
+                let class = WAITS.iter().find(|(longest, _, _)| wait <= *longest);
+                (Ink::Plain(1), class.map_or(1.0, |class| class.2))
             }
             GanttColors::User => match self.users.iter().position(|user| *user == job.user) {
-                Some(at) => Ink::Plain(at + 1).color().mix(0.85),
-                None => Ink::Plain(0).color().mix(0.3),
+                Some(at) => (Ink::Plain(at + 1), 0.85),
+                None => (Ink::Plain(0), 0.3),
             },
         }
     }
@@ -95,55 +91,48 @@ impl Colors {
     fn legend(&self) -> Vec<(Mark, String)> {
         let mut legend: Vec<(Mark, String)> = match self.by {
             GanttColors::Wait => {
-                WAITS.iter().map(|&(_, name, opacity)| (Mark::Box("fp1", opacity), name.to_string())).collect()
+                WAITS.iter().map(|&(_, name, opacity)| (Mark::Box(Ink::Plain(1), opacity), name.to_string())).collect()
             }
             GanttColors::User => {
-                let users = self.users.iter().zip(&CLASSES[1..]);
-                let users = users.map(|(user, class)| (Mark::Box(class, 85), format!("user {user}")));
-                users.chain([(Mark::Box("fp0", 30), "other users".to_string())]).collect()
+                let users = (1..).zip(&self.users);
+                let users = users.map(|(at, user)| (Mark::Box(Ink::Plain(at), 0.85), format!("user {user}")));
+                users.chain([(Mark::Box(Ink::Plain(0), 0.3), "other users".to_string())]).collect()
             }
         };
-        legend.push((Mark::Box("edge", 100), "backfilled (strong left edge)".to_string()));
+        legend.push((Mark::Box(Ink::Text, 1.0), "backfilled (strong left edge)".to_string()));
         legend.push((Mark::Lead, "leads from a start to the one that was first reserved".to_string()));
         legend
     }
 }
 
 /// The chart.
-pub fn gantt(data: &GanttData) -> Figure {
+pub fn chart(compared: &Compared<'_>) -> Figure {
+    let data = compared.gantt;
     let colors = Colors::of(data);
     let length = (data.window.end - data.window.start) as f64;
-    let count = data.settings.len() as u32;
-    let canvas = Canvas::new(SIZE.0, SIZE.1 * count);
-    let root = canvas.clone().into_drawing_area();
-    let areas = root.split_evenly((count as usize, 1));
+    let mut drawing = Drawing::new((SIZE.0, SIZE.1 * data.settings.len() as u32));
     let highest = data.settings.iter().flat_map(|(_, gantt)| &gantt.jobs).flat_map(|job| &job.rows).map(|row| row.end);
     let highest = highest.max().unwrap_or(0).max(data.procs);
-    for (at, ((name, gantt), area)) in data.settings.iter().zip(&areas).enumerate() {
+    for (at, (name, gantt)) in data.settings.iter().enumerate() {
         let is_last = at + 1 == data.settings.len();
         let title = format!("{}: processors", fitted(name, f64::from(SIZE.0) - 120.0));
-        let frame = Frame {
-            size: SIZE,
-            label: "",
-            x: Axis::time(length),
-            y: Axis::counts(f64::from(highest)),
-            x_title: if is_last { "time since the beginning of the window" } else { "" },
-            y_title: &title,
-            grid: (true, false),
-        };
-        frame.draw_on(area, &canvas, |chart, canvas| {
-            gantt.jobs.iter().for_each(|job| draw_job(chart, canvas, job, &data.window, &colors));
+        let x_title = if is_last { "time since the beginning of the window" } else { "" };
+        let x = (Axis::time_between(0.0, length), x_title);
+        let y = (Axis::counts(f64::from(highest)), title.as_str());
+        let frame = Frame { size: SIZE, grid: (true, false), ..Frame::new("", x, y) };
+        frame.draw_on(&mut drawing, f64::from(SIZE.1) * at as f64, |drawing, inside| {
+            gantt.jobs.iter().for_each(|job| draw_job(drawing, inside, job, &data.window, &colors));
             // Above all boxes.
             for (job, reserved) in gantt.jobs.iter().filter_map(|job| Some((job, job.reserved?))) {
-                draw_reservation(chart, job, reserved, &data.window);
+                draw_reservation(drawing, inside, job, reserved, &data.window);
             }
             let top = f64::from(data.procs);
-            put(chart, PathElement::new(vec![(0.0, top), (length, top)], line(Ink::Axis, 1.0)));
+            drawing.line([inside.at(0.0, top), inside.at(length, top)], Ink::Axis, 1.0);
         });
     }
     let names: Vec<&str> = data.settings.iter().map(|(name, _)| name.as_str()).collect();
     let label = format!("Gantt chart of {}: jobs as boxes, processors against time", names.join(" and "));
-    let picture = canvas.finish(&label);
+    let picture = drawing.finish(&label);
     let since = |time: Time| readable_duration((time - data.first_submit) as f64);
     let (from, to) = (since(data.window.start), since(data.window.end));
     let why = if data.chosen { "This is the time in which the most area waits. " } else { "" };
@@ -168,32 +157,26 @@ pub fn gantt(data: &GanttData) -> Figure {
     }
 }
 
-fn draw_job(chart: &mut Chart<'_>, canvas: &Canvas, job: &GanttJob, window: &Range<Time>, colors: &Colors) {
+fn draw_job(drawing: &mut Drawing, inside: &Inside<'_>, job: &GanttJob, window: &Range<Time>, colors: &Colors) {
     let (from, to) = (job.start.max(window.start) - window.start, job.end.min(window.end) - window.start);
+    let (from, to) = (from as f64, to as f64);
     let user = if job.user < 0 { "an unknown user".to_string() } else { format!("user {}", job.user) };
     let title = format!(
-        "job {} of {user}: {}, waited {}, ran {}{}",
+        "job {} of {user}: {}, waited {}, ran {}{}{}",
         job.number,
         counted(job.procs.into(), "processor"),
         readable_duration((job.start - job.submit) as f64),
         readable_duration((job.end - job.start) as f64),
-        job.reserved.map_or_else(
-            || if job.backfilled { ", backfilled".to_string() } else { String::new() },
-            |reserved| format!(
-                ", {}{}",
-                if job.backfilled { "backfilled, " } else { "" },
-                compared(job.start, reserved)
-            )
-        )
+        if job.backfilled { ", backfilled" } else { "" },
+        job.reserved.map_or(String::new(), |reserved| compared(job.start, reserved))
     );
-    canvas.with_title(&title, || {
+    let (ink, opacity) = colors.of_job(job);
+    drawing.titled(&title, |drawing| {
         for row in &job.rows {
             let (low, high) = (f64::from(row.start), f64::from(row.end));
-            let corners = [(from as f64, low), (to as f64, high)];
-            put(chart, Rectangle::new(corners, colors.of_job(job).filled()));
+            drawing.rect(inside.at(from, low), inside.at(to, high), ink, opacity);
             if job.backfilled && job.start >= window.start {
-                let edge = vec![(from as f64, low), (from as f64, high)];
-                put(chart, PathElement::new(edge, Ink::Text.color().stroke_width(units(1.2) as u32)));
+                drawing.line([inside.at(from, low), inside.at(from, high)], Ink::Text, 1.2);
             }
         }
     });
@@ -202,23 +185,20 @@ fn draw_job(chart: &mut Chart<'_>, canvas: &Canvas, job: &GanttJob, window: &Ran
 /// How a start compares with the one that was first reserved.
 fn compared(start: Time, reserved: Time) -> String {
     match start - reserved {
-        0 => "when first reserved".to_string(),
-        late @ 1.. => format!("{} after its first reservation", readable_duration(late as f64)),
-        early => format!("{} before its first reservation", readable_duration(-early as f64)),
+        0 => ", when first reserved".to_string(),
+        late @ 1.. => format!(", {} after its first reservation", readable_duration(late as f64)),
+        early => format!(", {} before its first reservation", readable_duration(-early as f64)),
     }
 }
 
 /// Leads from the start of a job to the start that was first reserved for it.
-fn draw_reservation(chart: &mut Chart<'_>, job: &GanttJob, reserved: Time, window: &Range<Time>) {
+fn draw_reservation(drawing: &mut Drawing, inside: &Inside<'_>, job: &GanttJob, reserved: Time, window: &Range<Time>) {
     let Some(row) = job.rows.iter().max_by_key(|row| row.len()).filter(|_| job.start >= window.start) else { return };
-    let height = f64::from(row.start + row.end) / 2.0;
-    let x = |time: Time| (time.clamp(window.start, window.end) - window.start) as f64;
-    put(chart, PathElement::new(vec![(x(job.start), height), (x(reserved), height)], line(Ink::Text, 0.6)));
+    let at = |time: Time| inside.at((time - window.start) as f64, f64::from(row.start + row.end) / 2.0);
+    let (x, y) = at(reserved);
+    drawing.line([at(job.start), (x, y)], Ink::Text, 0.6);
     if window.contains(&reserved) {
-        let mark = |(x, y)| {
-            EmptyElement::at((x, y)) + PathElement::new(vec![(0, units(-2.5)), (0, units(2.5))], line(Ink::Text, 1.0))
-        };
-        put(chart, mark((x(reserved), height)));
+        drawing.line([(x, y - 2.5), (x, y + 2.5)], Ink::Text, 1.0);
     }
 }
 
@@ -254,7 +234,7 @@ fn table(data: &GanttData) -> DataTable {
         let mut row = vec![
             DataCell::text(first.number.to_string()),
             DataCell::shown(user, first.user as f64),
-            DataCell::shown(grouped(first.procs.into()), f64::from(first.procs)),
+            DataCell::count(first.procs.into()),
             time(first.submit),
         ];
         for job in settings {
@@ -263,10 +243,7 @@ fn table(data: &GanttData) -> DataTable {
                 Some(job) => [
                     time(job.start),
                     time(job.end),
-                    DataCell::shown(
-                        readable_duration((job.start - job.submit) as f64),
-                        (job.start - job.submit) as f64,
-                    ),
+                    DataCell::duration((job.start - job.submit) as f64),
                     DataCell::shown(if job.backfilled { "yes" } else { "no" }, f64::from(u8::from(job.backfilled))),
                     job.reserved.map_or(DataCell::text("-"), time),
                 ],
@@ -279,16 +256,11 @@ fn table(data: &GanttData) -> DataTable {
 
 /// The beginning of a text that is not wider than this number of units.
 fn fitted(text: &str, room: f64) -> String {
-    let text = super::outside(text);
-    if text_width(&text) * f64::from(TEXT) <= room {
+    let text = outside(text);
+    if drawn_width(&text) <= room {
         return text;
     }
-    let mut kept = String::new();
-    for c in text.chars() {
-        kept.push(c);
-        if text_width(&kept) * f64::from(TEXT) > room - 20.0 {
-            break;
-        }
-    }
-    format!("{kept}...")
+    let ends = text.char_indices().map(|(end, _)| end);
+    let end = ends.take_while(|end| drawn_width(&text[..*end]) <= room - 20.0).last().unwrap_or(0);
+    format!("{}...", &text[..end])
 }

@@ -1,14 +1,11 @@
 //! The change of waits by width and runtime.
 
-use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, VPos};
-
-use super::axis::Axis;
-use super::data_table::{DataCell, DataTable};
-use super::figure::{Figure, Mark};
-use super::plot::{Frame, WIDTH, put, text_style};
-use super::svg::Ink;
-use crate::metrics::{RUNTIME_CLASSES, WaitGrid, runtime_class_name, width_class_name};
+use super::{Compared, DataCell, DataTable, Figure, Frame, Mark, PicturedSetting};
+use crate::metrics::{RUNTIME_CLASSES, runtime_class_name, width_class_name};
+use crate::report::html::axis::Axis;
+use crate::report::html::frame::WIDTH;
+use crate::report::html::outside;
+use crate::report::html::svg::{Anchor, Ink};
 use crate::text::counted;
 use crate::time::{DAY, HOUR, MINUTE, readable_duration};
 
@@ -37,8 +34,10 @@ fn strength(difference: f64) -> f64 {
 }
 
 /// The chart of a setting in comparison with another.
-pub fn heat_map(name: &str, of_run: &WaitGrid, base_name: &str, of_base: &WaitGrid) -> Figure {
-    let rows: Vec<_> = of_run.rows().zip(of_base.rows()).map(|((class, run), (_, base))| (class, run, base)).collect();
+pub fn chart(_: &Compared<'_>, base: &PicturedSetting<'_>, setting: &PicturedSetting<'_>) -> Figure {
+    let (name, base_name) = (&setting.name, &base.name);
+    let pairs = setting.pictures.grid.rows().zip(base.pictures.grid.rows());
+    let rows: Vec<_> = pairs.map(|((class, run), (_, base))| (class, run, base)).collect();
     let runtimes: Vec<String> = (0..RUNTIME_CLASSES as i64).map(short_runtime).collect();
     let widths: Vec<String> = rows.iter().map(|(class, _, _)| width_class_name(*class)).collect();
     let mut data =
@@ -46,22 +45,20 @@ pub fn heat_map(name: &str, of_run: &WaitGrid, base_name: &str, of_base: &WaitGr
     let label = format!("Change of the mean wait of {name} against {base_name}, by processors and runtime");
     let frame = Frame {
         size: (WIDTH, 70 + ROW * rows.len() as u32),
-        label: &label,
-        x: Axis::names(&runtimes),
-        y: Axis::names(&widths),
-        x_title: "runtime",
-        y_title: "processors",
         grid: (false, false),
+        ..Frame::new(&label, (Axis::names(&runtimes), "runtime"), (Axis::names(&widths), "processors"))
     };
-    let picture = frame.draw(|chart, canvas| {
+    let picture = frame.draw(|drawing, inside| {
         for (at, (class, run, base)) in rows.iter().enumerate() {
             for (column, (run, base)) in run.iter().zip(*base).enumerate() {
                 let Some((wait, base)) = run.wait_mean().zip(base.wait_mean()) else { continue };
                 let (left, low) = (column as f64, at as f64);
                 let change = wait - base;
-                let ink = if change < 0.0 { Ink::Gain } else { Ink::Loss };
-                let is_same = change.abs() < 0.5;
-                let ink = if is_same { Ink::Axis.color().mix(0.1) } else { ink.color().mix(strength(change)) };
+                let (ink, opacity) = match change {
+                    same if same.abs() < 0.5 => (Ink::Axis, 0.1),
+                    less if less < 0.0 => (Ink::Gain, strength(change)),
+                    _ => (Ink::Loss, strength(change)),
+                };
                 let (width, runtime) = (width_class_name(*class), runtime_class_name(column as i64));
                 let jobs = counted(run.jobs, "job");
                 let title = format!(
@@ -69,18 +66,17 @@ pub fn heat_map(name: &str, of_run: &WaitGrid, base_name: &str, of_base: &WaitGr
                     readable_duration(wait),
                     readable_duration(base)
                 );
-                canvas.with_title(&title, || {
-                    let corners = [(left + 0.02, low + 0.03), (left + 0.98, low + 0.97)];
-                    put(chart, Rectangle::new(corners, ink.filled()));
-                    let style = text_style(HPos::Center, VPos::Center);
-                    put(chart, Text::new(short(change), (left + 0.5, low + 0.5), style));
+                drawing.titled(&title, |drawing| {
+                    let (from, to) = (inside.at(left + 0.02, low + 0.03), inside.at(left + 0.98, low + 0.97));
+                    drawing.rect(from, to, ink, opacity);
+                    drawing.text(inside.at(left + 0.5, low + 0.5), Anchor::Middle, &short(change));
                 });
                 data.push([
                     DataCell::text(width),
                     DataCell::text(runtime),
                     DataCell::count(run.jobs),
-                    DataCell::shown(readable_duration(wait), wait),
-                    DataCell::shown(readable_duration(base), base),
+                    DataCell::duration(wait),
+                    DataCell::duration(base),
                     DataCell::shown(short(change), change),
                 ]);
             }
@@ -89,17 +85,17 @@ pub fn heat_map(name: &str, of_run: &WaitGrid, base_name: &str, of_base: &WaitGr
     Figure {
         title: format!("{name}: change by width and runtime"),
         legend: vec![
-            (Mark::Box("fup", 60), "waits less".to_string()),
-            (Mark::Box("fdn", 60), "waits longer".to_string()),
+            (Mark::Box(Ink::Gain, 0.6), "waits less".to_string()),
+            (Mark::Box(Ink::Loss, 0.6), "waits longer".to_string()),
         ],
         picture,
         caption: format!(
             "The mean wait of each class of jobs minus that under {base_name}: a negative number is a shorter wait. Strong \
              colours are large changes. Classes without jobs are empty.",
-            base_name = super::outside(base_name)
+            base_name = outside(base_name)
         ),
         data: data.sortable(),
-        wide: false,
+        ..Figure::default()
     }
 }
 

@@ -1,0 +1,94 @@
+//! The frame of a chart: axes, ticks, grid lines and titles of the axes.
+
+use super::axis::Axis;
+use super::svg::{Anchor, Drawing, Ink, Point};
+
+/// The width of a chart, in units. Narrow screens show it nearly unscaled.
+pub const WIDTH: u32 = 440;
+
+/// The height of a chart of points, in units.
+pub const TALL: u32 = 340;
+
+/// Everything around the content of a chart.
+pub struct Frame<'a> {
+    /// In units.
+    pub size: (u32, u32),
+    /// What the chart shows, for people who cannot see it.
+    pub label: &'a str,
+    pub x: Axis,
+    pub y: Axis,
+    /// The text below the x axis.
+    pub x_title: &'a str,
+    /// The text above the y axis.
+    pub y_title: &'a str,
+    /// Whether ticks have lines through the chart.
+    pub grid: (bool, bool),
+}
+
+/// The part of a picture inside of a frame, in units.
+pub struct Inside<'a> {
+    frame: &'a Frame<'a>,
+    pub left: f64,
+    pub top: f64,
+    pub right: f64,
+    pub bottom: f64,
+}
+
+impl Inside<'_> {
+    /// Where a pair of values is. Values beyond the end of an axis are at that end.
+    pub fn at(&self, x: f64, y: f64) -> Point {
+        (
+            self.left + self.frame.x.place(x) * (self.right - self.left),
+            self.bottom - self.frame.y.place(y) * (self.bottom - self.top),
+        )
+    }
+}
+
+impl<'a> Frame<'a> {
+    /// A frame of the usual size with all lines. The axes have titles.
+    pub fn new(label: &'a str, (x, x_title): (Axis, &'a str), (y, y_title): (Axis, &'a str)) -> Frame<'a> {
+        Frame { size: (WIDTH, 270), label, x, y, x_title, y_title, grid: (true, true) }
+    }
+
+    /// Draws the frame, lets `content` draw inside of it, and returns the picture.
+    pub fn draw(&self, content: impl FnOnce(&mut Drawing, &Inside<'_>)) -> String {
+        let mut drawing = Drawing::new(self.size);
+        self.draw_on(&mut drawing, 0.0, content);
+        drawing.finish(self.label)
+    }
+
+    /// Draws into a part of a picture that begins at this height.
+    pub fn draw_on(&self, drawing: &mut Drawing, from: f64, content: impl FnOnce(&mut Drawing, &Inside<'_>)) {
+        let titled = if self.x_title.is_empty() { 24.0 } else { 42.0 };
+        let (width, end) = (f64::from(self.size.0), from + f64::from(self.size.1));
+        let inside = Inside {
+            frame: self,
+            left: self.y.label_width() + 12.0,
+            top: from + if self.y_title.is_empty() { 9.0 } else { 26.0 },
+            right: width - self.x.overhang().max(8.0),
+            bottom: end - titled,
+        };
+        let Inside { left, top, right, bottom, .. } = inside;
+        drawing.text((0.0, from + 2.0), Anchor::Corner, self.y_title);
+        drawing.text(((left + right) / 2.0, end - 12.0), Anchor::Below, self.x_title);
+        let x_ticks = self.x.ticks(right - left, true);
+        let y_ticks = self.y.ticks(bottom - top, false);
+        let (column, row) = (|value: f64| inside.at(value, 0.0).0, |value: f64| inside.at(0.0, value).1);
+        for x in x_ticks.iter().filter(|_| self.grid.0).map(|tick| column(tick.value)) {
+            drawing.line([(x, bottom), (x, top)], Ink::Grid, 1.0);
+        }
+        for y in y_ticks.iter().filter(|_| self.grid.1).map(|tick| row(tick.value)) {
+            drawing.line([(left, y), (right, y)], Ink::Grid, 1.0);
+        }
+        drawing.line([(left, top), (left, bottom), (right, bottom)], Ink::Axis, 1.0);
+        for (x, label) in x_ticks.iter().map(|tick| (column(tick.value), &tick.label)) {
+            drawing.line([(x, bottom), (x, bottom + 3.0)], Ink::Axis, 1.0);
+            drawing.text((x, bottom + 6.0), Anchor::Below, label);
+        }
+        for (y, label) in y_ticks.iter().map(|tick| (row(tick.value), &tick.label)) {
+            drawing.line([(left - 3.0, y), (left, y)], Ink::Axis, 1.0);
+            drawing.text((left - 6.0, y), Anchor::Left, label);
+        }
+        content(drawing, &inside);
+    }
+}
