@@ -34,7 +34,7 @@
 //!
 //! | floor | module | what it contains |
 //! |---|---|---|
-//! | 0 | [`files`], [`time`], [`job`], [`spec`], [`settings_file`], [`text`], [`similar`], [`stats`], [`rng`], [`parallel`] | all files that are read, so that no output replaces one; basic types: durations, jobs (what is submitted and what is known only later), `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, names that were probably meant, medians and rank correlations, random streams from one seed, threads with results in a fixed order |
+//! | 0 | [`files`], [`time`], [`job`], [`spec`], [`settings_file`], [`text`], [`similar`], [`stats`], [`rng`], [`parallel`], [`program`] | all files that are read, so that no output replaces one; basic types: durations, jobs (what is submitted and what is known only later), `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, names that were probably meant, medians and rank correlations, random streams from one seed, threads with results in a fixed order, programs of other people: starting, limits of time, ending |
 //! | 1 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, named cleaning rules with counts, shaping, the embedded log; the present queue of a site |
 //! | 2 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
 //! | 3 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, programs in other languages, the catalog of all predictors |
@@ -59,7 +59,7 @@
 //! # Where to change what
 //!
 //! - A new predictor: a file in `predict/` and a line in `predict/catalog.rs`.
-//! - What a program that predicts reads and writes: `predict/exec/protocol.rs`; how it is started and ended: `predict/exec/child.rs`.
+//! - What a program that predicts reads and writes: `predict/exec/protocol.rs`; how programs are started and ended: `program/`.
 //! - How similar past jobs are found and used for a prediction: `predict/smith/templates.rs` and `predict/smith/category.rs`.
 //! - A new scheduler: a file in `schedule/` and a line in `schedule/catalog.rs`.
 //! - A new order of the queue: `schedule/order.rs`; a new key of the schedulers that backfill: `schedule/rules.rs`.
@@ -117,6 +117,7 @@ pub mod model;
 pub mod parallel;
 pub mod predict;
 pub mod production;
+pub mod program;
 pub mod recommend;
 pub mod report;
 pub mod reproduce;

@@ -20,7 +20,7 @@ use crate::fidelity::{
 };
 use crate::metrics::GroupBy;
 use crate::report::{Cell, Output, OutputError, write_csv};
-use crate::runs::{Computed, Details, FinishedRun};
+use crate::runs::{ComputedRuns, Details, FinishedRun};
 use crate::time::{HOUR, Seconds, parse_duration, print_duration};
 use crate::trace::{Log, ReadOptions, Workload};
 
@@ -155,7 +155,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
     };
     let details = Details { again, record: true, ..Details::default() };
     let (format, threads) = (FidelityFigures::format(args.window), args.output.threads());
-    let Computed { rows, extras, .. } =
+    let ComputedRuns { rows, extras, .. } =
         log.compute(&Work { folder: args.out.as_deref(), format, threads, details }, &yields, quiet)?;
     let schedule = |(at, (figures, fidelity)): (usize, (FidelityFigures, Option<ScheduleFidelity>))| {
         let options = &log.settings[at];

@@ -43,7 +43,7 @@ mod signals {
     use super::super::stderr;
     use super::*;
     use crate::parallel;
-    use crate::predict::end_programs;
+    use crate::program::end_programs;
     use crate::report::abandon_unfinished;
 
     /// Ends the program. If the current work can end early, the first interrupt only requests that.

@@ -12,7 +12,7 @@ use crate::experiment::Options;
 use crate::metrics::{RunRow, SettingRuns};
 use crate::report::{counted, grouped};
 use crate::runs::{
-    Computed, Details, Executor, FinishedRun, GivenJobs, Jobs, KeptRow, PlannedRun, Shard, Step, simulations,
+    ComputedRuns, Details, Executor, FinishedRun, GivenJobs, Jobs, KeptRow, PlannedRun, Shard, Step, simulations,
 };
 use crate::trace::{Log, ReadOptions, Source, Workload};
 
@@ -78,7 +78,7 @@ impl LogUnderSettings {
         work: &Work<'_>,
         yields: &(dyn Fn(FinishedRun<'_>) -> (K, E) + Sync),
         quiet: bool,
-    ) -> anyhow::Result<Computed<K, E>> {
+    ) -> anyhow::Result<ComputedRuns<K, E>> {
         let run = |options: &Options, number: u32| PlannedRun {
             trace: self.trace.clone(),
             options: options.clone().replicated(number),

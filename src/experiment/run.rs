@@ -1,8 +1,8 @@
 //! Runs a scheduler with a predictor on a workload.
 
 use crate::engine::{self, EngineError, EngineOptions, Named, Observer, RunRecord};
-use crate::predict::{self, RunFacts};
-use crate::schedule::{self, LogFacts};
+use crate::predict::{self, Predictor, RunFacts};
+use crate::schedule::{self, LogFacts, Policy};
 use crate::spec::{Spec, SpecError};
 use crate::trace::Workload;
 
@@ -56,6 +56,18 @@ impl Setting {
         self.in_full() == other.in_full() && self.engine == other.engine
     }
 
+    /// The scheduler, built for a log.
+    pub fn policy(&self, facts: &LogFacts<'_>) -> Named<dyn Policy> {
+        Named { name: self.scheduler.to_string(), value: schedule::catalog::build(&self.scheduler, facts) }
+    }
+
+    /// The predictor, built for a simulation of which this is known.
+    pub fn predictor(&self, facts: &RunFacts<'_>) -> Named<dyn Predictor> {
+        let mut predictor = predict::catalog::build(&self.predictor);
+        predictor.on_begin(facts);
+        Named { name: self.predictor.to_string(), value: predictor }
+    }
+
     /// Simulates a workload with an additional observer. `progress` as in [`engine::run`].
     ///
     /// # Errors
@@ -66,14 +78,11 @@ impl Setting {
         observer: impl Observer,
         progress: &mut dyn FnMut(usize),
     ) -> Result<RunRecord, EngineError> {
-        let policy = schedule::catalog::build(&self.scheduler, &LogFacts::of_jobs(&workload.jobs, &workload.wide));
-        let mut predictor = predict::catalog::build(&self.predictor);
-        predictor.on_begin(&RunFacts::of(workload));
         engine::run_observed(
             workload.procs,
             &workload.jobs,
-            Named { name: self.scheduler.to_string(), value: policy },
-            Named { name: self.predictor.to_string(), value: predictor },
+            self.policy(&LogFacts::of_jobs(&workload.jobs, &workload.wide)),
+            self.predictor(&RunFacts::of(workload)),
             EngineOptions { unix_start: workload.unix_start, ..self.engine },
             observer,
             progress,

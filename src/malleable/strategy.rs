@@ -83,7 +83,7 @@ pub struct Strategy {
 
 const RISK: Key = Key {
     name: "risk",
-    kind: Kind::Text { what: "a number of at least 0", canonical: at_least_0 },
+    kind: Kind::AT_LEAST_0,
     default: "0",
     about: "hold out only for a saving over this share of the run time at once (the paper's risk aversion: 0.2)",
 };
@@ -135,7 +135,7 @@ const AVG: Form = Form {
     about: "what is free, at once, up to the average parallelism A",
     keys: &[Key {
         name: "min-share",
-        kind: Kind::Text { what: "a number from 0 to 1", canonical: from_0_to_1 },
+        kind: Kind::FROM_0_TO_1,
         default: "0",
         about: "the smallest share of A that a job accepts (the paper's example: 0.4)",
     }],
@@ -176,50 +176,30 @@ const HEUR: Form = Form {
     keys: &[
         Key {
             name: "f",
-            kind: Kind::Text { what: "a number above 0 and up to 1", canonical: share },
+            kind: Kind::Real { what: "a number above 0 and up to 1", fits: |share| share > 0.0 && share <= 1.0 },
             default: "1",
             about: "the share",
         },
         Key {
             name: "k",
-            kind: Kind::Text { what: "a number of at least 0", canonical: at_least_0 },
+            kind: Kind::AT_LEAST_0,
             default: "0.2",
             about: "how long: this share of the run time that could be saved",
         },
         Key {
             name: "lthresh",
-            kind: Kind::Text { what: "a number of at least 0", canonical: at_least_0 },
+            kind: Kind::AT_LEAST_0,
             default: "0",
             about: "only jobs of a longer lifetime, in seconds",
         },
         Key {
             name: "athresh",
-            kind: Kind::Text { what: "a number of at least 0", canonical: at_least_0 },
+            kind: Kind::AT_LEAST_0,
             default: "1",
             about: "only jobs of a larger average parallelism",
         },
     ],
 };
-
-fn number(text: &str, what: &str, fits: impl Fn(f64) -> bool) -> Result<String, String> {
-    match text.parse::<f64>() {
-        // Adding 0 turns -0 into 0.
-        Ok(number) if number.is_finite() && fits(number) => Ok((number + 0.0).to_string()),
-        _ => Err(format!("'{text}' is not {what}")),
-    }
-}
-
-fn at_least_0(text: &str) -> Result<String, String> {
-    number(text, "a number of at least 0", |number| number >= 0.0)
-}
-
-fn from_0_to_1(text: &str) -> Result<String, String> {
-    number(text, "a number from 0 to 1", |number| (0.0..=1.0).contains(&number))
-}
-
-fn share(text: &str) -> Result<String, String> {
-    number(text, "a number above 0 and up to 1", |number| number > 0.0 && number <= 1.0)
-}
 
 impl Strategy {
     /// All strategies with their keys.

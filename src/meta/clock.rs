@@ -3,7 +3,7 @@
 use super::live_site::LiveSite;
 use super::policies::DispatchPolicy;
 use super::system::{MetaSystem, SiteMachine, StreamJob};
-use super::waits::{HistoryWaits, SiteWaitPredictor};
+use super::waits::{SiteWaitPredictor, history_waits};
 use crate::engine::{EngineError, Outcome};
 use crate::job::JobId;
 use crate::time::Time;
@@ -35,7 +35,7 @@ pub fn run(
     policy: &DispatchPolicy,
     watch: &mut dyn FnMut(usize),
 ) -> Result<MetaRecord, EngineError> {
-    let by_history = |machine: &SiteMachine| -> Box<dyn SiteWaitPredictor> { Box::new(HistoryWaits::new(machine)) };
+    let by_history = |machine: &SiteMachine| -> Box<dyn SiteWaitPredictor> { Box::new(history_waits(machine)) };
     run_with(system, policy, &|machine| policy.needs_waits().then(|| by_history(machine)), watch)
 }
 

@@ -4,12 +4,10 @@ use super::load::{Load, SiteLoadMeter};
 use super::policies::SiteView;
 use super::system::SiteMachine;
 use super::waits::SiteWaitPredictor;
-use crate::engine::{
-    Arrival, Cancellation, End, EngineError, EngineOptions, Named, Observer, Outcome, Simulation, Start,
-};
+use crate::engine::{Arrival, Cancellation, End, EngineError, EngineOptions, Observer, Outcome, Simulation, Start};
 use crate::job::{Job, JobId, Submission};
-use crate::predict::{self, RunFacts};
-use crate::schedule::{self, LogFacts};
+use crate::predict::RunFacts;
+use crate::schedule::LogFacts;
 use crate::time::Time;
 use crate::trace::WideNumbers;
 
@@ -63,15 +61,14 @@ impl LiveSite {
     pub fn new(machine: &SiteMachine, waits: Option<Box<dyn SiteWaitPredictor>>) -> LiveSite {
         let SiteMachine { name, procs, setting, unix_start, accounts, .. } = machine;
         // Future jobs are not known here, so there is no log to replay. (Sites cannot replay.)
-        let policy = schedule::catalog::build(&setting.scheduler, &LogFacts::of_accounts(accounts));
-        let mut predictor = predict::catalog::build(&setting.predictor);
+        let policy = setting.policy(&LogFacts::of_accounts(accounts));
         // The stream begins at time 0. Its users and other names are numbered over all sites, with small numbers.
         let (trace, unix_start) = (name.as_str(), *unix_start);
-        predictor.on_begin(&RunFacts { trace, procs: *procs, first_submit: 0, unix_start, wide: WideNumbers::NONE });
+        let facts = RunFacts { trace, procs: *procs, first_submit: 0, unix_start, wide: WideNumbers::NONE };
         let simulation = Simulation::observed(
             *procs,
-            Named { name: setting.scheduler.to_string(), value: policy },
-            Named { name: setting.predictor.to_string(), value: predictor },
+            policy,
+            setting.predictor(&facts),
             EngineOptions { unix_start, ..setting.engine },
             SiteObservers { load: SiteLoadMeter::default(), starts: 0, waits },
         );

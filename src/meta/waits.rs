@@ -2,10 +2,10 @@
 
 use super::policies::LEAST_STARTS;
 use super::system::SiteMachine;
-use crate::engine::{Arrival, Cancellation, End, Observer, Start};
+use crate::engine::Observer;
 use crate::job::Submission;
 use crate::time::Time;
-use crate::wait::{Learning, SiteOrder, WaitPredictor, quick_starter};
+use crate::wait::{Learning, SiteOrder, WaitPredictor};
 
 /// Observes one site, and predicts the wait of a job before it is sent there.
 pub trait SiteWaitPredictor: Observer + Send {
@@ -18,51 +18,24 @@ pub trait SiteWaitPredictor: Observer + Send {
 }
 
 /// Predictions from a site's history as in Kumar and Vadhiyar: quick starters, and two ranges with their probabilities.
-pub(super) struct HistoryWaits {
-    procs: u32,
-    predictor: SiteOrder<WaitPredictor>,
+pub(super) fn history_waits(machine: &SiteMachine) -> SiteOrder<WaitPredictor> {
+    // Probabilities are trained when they may first be needed, and then as often as in the paper: every 5,000 jobs that
+    // arrive at the site.
+    let learning = Learning { first: LEAST_STARTS, ..Learning::default() };
+    SiteOrder::new(WaitPredictor::new(machine.procs, learning, 1))
 }
 
-impl HistoryWaits {
-    pub fn new(machine: &SiteMachine) -> HistoryWaits {
-        // Probabilities are trained when they may first be needed, and then as often as in the paper: every 5,000 jobs
-        // that arrive at the site.
-        let learning = Learning { first: LEAST_STARTS, ..Learning::default() };
-        let predictor = WaitPredictor::new(machine.procs, learning, 1);
-        HistoryWaits { procs: machine.procs, predictor: SiteOrder::new(predictor) }
-    }
-}
-
-impl Observer for HistoryWaits {
-    fn on_arrival(&mut self, arrival: &Arrival<'_>) {
-        self.predictor.on_arrival(arrival);
-    }
-
-    fn on_start(&mut self, start: &Start<'_>) {
-        self.predictor.on_start(start);
-    }
-
-    fn on_end(&mut self, end: &End<'_>) {
-        self.predictor.on_end(end);
-    }
-
-    fn on_cancellation(&mut self, cancellation: &Cancellation<'_>) {
-        self.predictor.on_cancellation(cancellation);
-    }
-}
-
-impl SiteWaitPredictor for HistoryWaits {
+impl SiteWaitPredictor for SiteOrder<WaitPredictor> {
     fn advance_to(&mut self, now: Time) {
-        self.predictor.advance_to(now);
+        SiteOrder::advance_to(self, now);
     }
 
     fn is_quick(&self, job: &Submission, _: Time) -> bool {
-        let (predictor, _) = self.predictor.handler();
-        quick_starter(job, predictor.state().occupied(), self.procs, &predictor.window())
+        self.handler().0.is_quick(job)
     }
 
     fn expected_wait(&self, job: &Submission, now: Time) -> Option<f64> {
-        let (predictor, ahead) = self.predictor.handler();
+        let (predictor, ahead) = self.handler();
         predictor.predict_behind(job, ahead, now).map(|prediction| prediction.expected_wait())
     }
 }

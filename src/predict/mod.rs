@@ -58,7 +58,6 @@ mod smith;
 
 pub use board::{Board, BoardKeeper, InvalidPrediction, InvalidReason, Stage};
 pub(crate) use board::{Change, Entry, Fault};
-pub use exec::end_all as end_programs;
 pub use predict_at_start::PredictAtStart;
 pub use predictor::{Oracle, Predictor, RunFacts};
 pub use smith::{category, template_file, templates};

@@ -16,7 +16,7 @@ use std::path::Path;
 
 use crate::experiment::{Options, Setting};
 use crate::metrics::{Better, Column, Portion, RunRow, SettingRuns, Verdict};
-use crate::runs::{Computed, PlannedRun, RunsError, compute_rows};
+use crate::runs::{ComputedRuns, PlannedRun, RunsError, compute_rows};
 use crate::text::counted;
 
 /// The schedulers that compete if no candidates are given.
@@ -177,7 +177,7 @@ impl Question {
             compute_rows(cells, folder, threads, &|done| progress(before + done))
         };
         let cells: Vec<_> = self.candidates.iter().flat_map(|setting| self.first_part(setting, chosen_on)).collect();
-        let Computed { rows, mut reused, mut computed, .. } = compute(&cells, 0)?;
+        let ComputedRuns { rows, mut reused, mut computed, .. } = compute(&cells, 0)?;
         let broken = |runs: &SettingRuns| -> Vec<String> {
             self.guards.iter().filter(|guard| guard.is_broken(runs)).map(Guard::to_string).collect()
         };

@@ -5,36 +5,27 @@
 
 use super::downey_tables::tables;
 use super::figure::{At, Figure};
-use super::logs::FoundLog;
-use super::study::{Study, StudyError, StudyForm};
+use super::study::{Computed, Setup, StepDone, Study, StudyError};
 use crate::malleable::{
     DaySequence, MalleableFigures, MalleableWorkload, Strategy, StudyCase, StudyView, run_cases, schedule_malleable,
 };
 use crate::parallel;
 use crate::stats::percentile;
 
-pub(super) const FORM: StudyForm = StudyForm {
+/// The study.
+pub const DOWNEY: Study = Study {
     name: "downey",
     paper: "Downey: malleable jobs that choose by predicted queue times",
     logs: &[],
-    build: |setup| {
-        let (replications, days) = if setup.quick { (2, 20) } else { (10, PAPER_DAYS) };
-        Ok(Box::new(Downey { replications, days, threads: setup.threads }))
-    },
+    replications: [10, 2],
+    days: [PAPER_DAYS, 20],
+    unit: "workloads",
+    steps: |setup| variants(setup.days).iter().map(|variant| variant.seeds(setup) as usize).sum(),
+    compute,
 };
 
 /// The days of the paper's workload.
-pub const PAPER_DAYS: u32 = 120;
-
-/// The study.
-pub struct Downey {
-    /// The number of workloads, with seeds from 1 on.
-    pub replications: u64,
-    /// Days of each; the paper's are [`PAPER_DAYS`].
-    pub days: u32,
-    /// The number of threads to use.
-    pub threads: usize,
-}
+const PAPER_DAYS: u32 = 120;
 
 /// Workloads of settings that are not the paper's own, at most.
 const MOST_ELSEWHERE: u64 = 5;
@@ -43,13 +34,13 @@ const MOST_ELSEWHERE: u64 = 5;
 pub struct Variant {
     pub name: String,
     /// What it stands for: a load, a number of processors, ...
-    pub kind: Setting,
+    pub kind: VariantKind,
     pub workload: MalleableWorkload,
     strategies: &'static [&'static str],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Setting {
+pub enum VariantKind {
     Paper,
     /// The paper's workload, read in another way.
     Reading,
@@ -100,27 +91,32 @@ fn variants(days: u32) -> Vec<Variant> {
     let variant =
         |name: &str, kind, workload, strategies| Variant { name: name.to_string(), kind, workload, strategies };
     let mut all = vec![
-        variant("", Setting::Paper, paper, PAPER),
-        variant("", Setting::Information, paper, INFORMED),
-        variant("A up to 32", Setting::Applications, MalleableWorkload { max_parallelism: 32, ..paper }, FIVE),
-        variant("sigma = 0", Setting::Applications, MalleableWorkload { max_sigma: 0.0, ..paper }, FIVE),
+        variant("", VariantKind::Paper, paper, PAPER),
+        variant("", VariantKind::Information, paper, INFORMED),
+        variant("A up to 32", VariantKind::Applications, MalleableWorkload { max_parallelism: 32, ..paper }, FIVE),
+        variant("sigma = 0", VariantKind::Applications, MalleableWorkload { max_sigma: 0.0, ..paper }, FIVE),
     ];
     let readings = [
         ("days=one", MalleableWorkload { sequence: DaySequence::Continuous, ..paper }),
         ("a=up", MalleableWorkload { whole_parallelism: true, ..paper }),
     ];
-    all.extend(readings.map(|(name, workload)| variant(name, Setting::Reading, workload, FIVE)));
+    all.extend(readings.map(|(name, workload)| variant(name, VariantKind::Reading, workload, FIVE)));
     for rho in [0.5, 0.6, 0.7, 0.8, 0.9, 1.0] {
-        all.push(variant(&format!("load {rho:.1}"), Setting::Load, MalleableWorkload { rho, ..paper }, FIVE));
+        all.push(variant(&format!("load {rho:.1}"), VariantKind::Load, MalleableWorkload { rho, ..paper }, FIVE));
     }
     for procs in [32, 64, 256] {
-        all.push(variant(&format!("{procs} processors"), Setting::Size, MalleableWorkload { procs, ..paper }, FIVE));
+        all.push(variant(
+            &format!("{procs} processors"),
+            VariantKind::Size,
+            MalleableWorkload { procs, ..paper },
+            FIVE,
+        ));
     }
     all
 }
 
 /// A variant with one seed.
-pub struct Run {
+pub struct DowneyRun {
     cases: Vec<(&'static str, StudyView)>,
     figures: Vec<MalleableFigures>,
     /// Under PRED and BIAS, in the view of the application: the logarithms of actual over predicted queue times by the
@@ -131,8 +127,8 @@ pub struct Run {
 /// Columns of Figure 5, by the predicted queue time, up to so many seconds.
 pub const COLUMNS: [(&str, f64); 3] = [("up to 1 min", 60.0), ("1 to 10 min", 600.0), ("over 10 min", f64::INFINITY)];
 
-impl Run {
-    fn of(variant: &Variant, seed: u64) -> Run {
+impl DowneyRun {
+    fn of(variant: &Variant, seed: u64) -> DowneyRun {
         let workload = MalleableWorkload { seed, ..variant.workload };
         let jobs = workload.generate().expect("the study's workloads can be made");
         let strategy = |text: &str| Strategy::parse(text).expect("a strategy of our own");
@@ -143,7 +139,7 @@ impl Run {
             cases.iter().map(|(text, view)| StudyCase { strategy: strategy(text), view: *view }).collect();
         let outcomes = run_cases(&jobs, &workload, &asked, false, 1, |_| ());
         let columns = match variant.kind {
-            Setting::Paper => ["pred", "bias"].map(|text| {
+            VariantKind::Paper => ["pred", "bias"].map(|text| {
                 let found = cases.iter().position(|case| *case == (text, StudyView::Application));
                 let line = found.and_then(|at| outcomes[at].line);
                 let made = schedule_malleable(&jobs, &workload, strategy(text).rule, StudyView::Application, line);
@@ -157,7 +153,7 @@ impl Run {
             }),
             _ => Default::default(),
         };
-        Run { cases, figures: outcomes.into_iter().map(|outcome| outcome.figures).collect(), columns }
+        DowneyRun { cases, figures: outcomes.into_iter().map(|outcome| outcome.figures).collect(), columns }
     }
 
     fn find(&self, strategy: &str, view: StudyView) -> &MalleableFigures {
@@ -186,61 +182,47 @@ impl Run {
 }
 
 /// The runs of a variant, by seed.
-pub struct Measured {
+pub struct VariantRuns {
     pub variant: Variant,
-    pub runs: Vec<Run>,
+    pub runs: Vec<DowneyRun>,
 }
 
-impl Study for Downey {
-    fn name(&self) -> &'static str {
-        FORM.name
-    }
-
-    fn logs(&self) -> &[FoundLog] {
-        &[]
-    }
-
-    fn steps(&self) -> (usize, &'static str) {
-        (variants(self.days).iter().map(|variant| self.seeds(variant) as usize).sum(), "workloads")
-    }
-
-    fn figures(&self, progress: &(dyn Fn(usize) + Sync)) -> Result<Vec<Figure>, StudyError> {
-        let variants = variants(self.days);
-        let of = |variant| (1..=self.seeds(variant)).map(move |seed| (variant, seed));
-        let tasks: Vec<(&Variant, u64)> = variants.iter().flat_map(of).collect();
-        let runs = parallel::map(&tasks, self.threads, |(variant, seed)| Run::of(variant, *seed), progress);
-        let mut runs = runs.into_iter();
-        let with_runs = |variant: Variant| {
-            let seeds = self.seeds(&variant) as usize;
-            Measured { variant, runs: runs.by_ref().take(seeds).collect() }
-        };
-        let measured: Vec<Measured> = variants.into_iter().map(with_runs).collect();
-        Ok(tables(&measured))
-    }
+fn compute(setup: &Setup, progress: StepDone<'_>) -> Result<Computed, StudyError> {
+    let variants = variants(setup.days);
+    let tasks: Vec<(&Variant, u64)> =
+        variants.iter().flat_map(|variant| (1..=variant.seeds(setup)).map(move |seed| (variant, seed))).collect();
+    let mut runs =
+        parallel::map(&tasks, setup.threads, |(variant, seed)| DowneyRun::of(variant, *seed), progress).into_iter();
+    let with_runs = |variant: Variant| {
+        let seeds = variant.seeds(setup) as usize;
+        VariantRuns { variant, runs: runs.by_ref().take(seeds).collect() }
+    };
+    let all: Vec<VariantRuns> = variants.into_iter().map(with_runs).collect();
+    Ok(tables(&all).into())
 }
 
-impl Downey {
+impl Variant {
     /// How many workloads there are of a variant: fewer where there is nothing to compare with.
-    fn seeds(&self, variant: &Variant) -> u64 {
-        if variant.kind == Setting::Paper { self.replications } else { self.replications.min(MOST_ELSEWHERE) }
+    fn seeds(&self, setup: &Setup) -> u64 {
+        if self.kind == VariantKind::Paper { setup.replications } else { setup.replications.min(MOST_ELSEWHERE) }
     }
 }
 
-impl Measured {
+impl VariantRuns {
     /// A number of each run, beside what was published. The paper's is one run: it may lie anywhere among ours.
-    pub fn figure(&self, at: At<'_>, published: &str, number: impl Fn(&Run) -> f64) -> Figure {
+    pub fn figure(&self, at: At<'_>, published: &str, number: impl Fn(&DowneyRun) -> f64) -> Figure {
         let values: Vec<f64> = self.runs.iter().map(number).collect();
         let range = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
-        let figure = Figure::new(at, published, values[0], "").over(&values);
+        let figure = Figure::first_of(at, published, &values);
         let figure = if at.2.contains('%') { figure.percent() } else { figure };
         Figure { range: (values.len() > 1).then_some(range), ..figure }
     }
 
     /// A number of jobs of each run, as many as there would be in the days of the paper.
-    pub fn count(&self, at: At<'_>, published: &str, number: impl Fn(&Run) -> usize) -> Figure {
+    pub fn count(&self, at: At<'_>, published: &str, number: impl Fn(&DowneyRun) -> f64) -> Figure {
         let days = self.variant.workload.days;
         let scale = f64::from(PAPER_DAYS) / f64::from(days);
-        let figure = self.figure(at, published, |run| number(run) as f64 * scale);
+        let figure = self.figure(at, published, |run| number(run) * scale);
         match days {
             PAPER_DAYS => figure,
             _ => figure.noted(&format!("{days} days were run; the number is scaled to {PAPER_DAYS}")),

@@ -1,6 +1,6 @@
 //! What Downey's report has published, each with the number of ours that belongs beside it.
 
-use super::downey::{COLUMNS, Measured, Run, Setting, median};
+use super::downey::{COLUMNS, DowneyRun, VariantKind, VariantRuns, median};
 use super::figure::Figure;
 use crate::malleable::LIFETIMES;
 
@@ -20,16 +20,36 @@ const ROUGH: &str = "the paper's own definition of load gives ours, and so does 
 const BIAS_COST: &str = "9% to 22% also with ages=literal, life=fitted, fit=online, days=one, a=up, predictor a, b or exact, \
                          1 or 4 benefactors, the line of the application's view, or the line that the paper prints";
 
-/// Rows of Table 1: rebels, percent of all, minutes saved per job, percent of rebels who lose.
-const REBELS: [(&str, [&str; 4]); 4] = [
+/// A number of a strategy: the column of a table, and how a run gives it.
+type StrategyNumber = (&'static str, fn(&DowneyRun, &str) -> f64);
+
+const REBELS: StrategyNumber = ("rebels in 120 days", |run, strategy| run.alone(strategy).rebels as f64);
+const REBELS_PCT: StrategyNumber = ("rebels, % of all", |run, strategy| run.alone(strategy).rebels_pct());
+const SAVED: StrategyNumber = ("saved per job, minutes", |run, strategy| run.alone(strategy).saved_mean / 60.0);
+const LOSERS_PCT: StrategyNumber = ("rebels who lose, %", |run, strategy| run.alone(strategy).losers_pct());
+const UTILIZATION: StrategyNumber = ("change of utilization, %", DowneyRun::utilization_change);
+const TURNAROUND: StrategyNumber = ("turnaround, s", |run, strategy| run.system(strategy).turnaround_mean);
+const CHANGE: StrategyNumber = ("change of turnaround, %", DowneyRun::turnaround_change);
+const CORRELATION: StrategyNumber = ("correlation", |run, strategy| run.alone(strategy).correlation);
+/// The line through predicted and actual queue times.
+const LINE: [StrategyNumber; 3] = [
+    CORRELATION,
+    ("slope", |run, strategy| run.alone(strategy).slope),
+    ("intercept", |run, strategy| run.alone(strategy).intercept),
+];
+/// A strategy in five numbers.
+const IN_SHORT: [StrategyNumber; 5] = [REBELS_PCT, SAVED, LOSERS_PCT, UTILIZATION, CHANGE];
+
+/// Rows of Table 1.
+const TABLE_1_ROWS: [(&str, [&str; 4]); 4] = [
     ("opt", ["4244", "14", "13.8", "0"]),
     ("pred", ["2388", "8", "12.8", "8"]),
     ("bias", ["3089", "10", "13.5", "8"]),
     ("heur", ["11158", "37", "12.8", "68"]),
 ];
 
-/// Rows of Table 2: change of utilization in percent, turnaround in seconds and its change in percent.
-const SYSTEM: [(&str, [&str; 3]); 5] = [
+/// Rows of Table 2.
+const TABLE_2_ROWS: [(&str, [&str; 3]); 5] = [
     ("avg", ["", "4795", ""]),
     ("opt", ["0.1", "5236", "9"]),
     ("pred", ["2.4", "4652", "-3"]),
@@ -37,9 +57,70 @@ const SYSTEM: [(&str, [&str; 3]); 5] = [
     ("heur", ["-5", "6555", "37"]),
 ];
 
-/// Rows of Figure 5: correlation, slope and intercept.
-const LINES: [(&str, &str, [&str; 3]); 2] =
-    [("a) PRED", "pred", ["0.48", "0.6", "1.7"]), ("b) BIAS", "bias", ["0.59", "1.01", "-0.01"])];
+/// Rows of Figure 5.
+const FIGURE_5_ROWS: [(&str, [&str; 3]); 2] = [("pred", ["0.48", "0.6", "1.7"]), ("bias", ["0.59", "1.01", "-0.01"])];
+
+/// A number of the text: its section, what it is, the published number and how a run gives it.
+type TextNumber = (&'static str, &'static str, &'static str, fn(&DowneyRun) -> f64);
+
+const TEXT_NUMBERS: [TextNumber; 8] = [
+    ("section 5.2", "spoiled, %", "63", |run| share(run.alone("opt").spoiled, run.alone("opt").jobs)),
+    ("section 5.2", "rebels of the others, OPT, %", "38", |run| {
+        share(run.alone("opt").rebels, run.alone("opt").jobs - run.alone("opt").spoiled)
+    }),
+    ("section 5.2", "saved per rebel, OPT, median, minutes", "15", |run| run.alone("opt").saved_by_rebel_median / 60.0),
+    ("section 5.2", "saved per rebel, OPT, mean, hours", "1.6", |run| run.alone("opt").saved_by_rebel / 3600.0),
+    ("section 5.2", "duration of a job, median, minutes", "3", |run| run.alone("avg").runtime_median / 60.0),
+    ("section 5.2", "duration of a job, mean, minutes", "78", |run| run.alone("avg").runtime_mean / 60.0),
+    ("section 5.1", "turnaround if users insist on 40% of A, change, %", "24", |run| {
+        run.turnaround_change("avg:min-share=0.4")
+    }),
+    ("section 5.5", "lifetimes of OPT's rebels over docile ones'", "8", |run| {
+        run.alone("opt").rebel_lifetime / run.alone("opt").docile_lifetime
+    }),
+];
+
+/// The same for the strategies that predict. They are, with the keys of a reading: PRED, BIAS, BIAS with lock-in, and with
+/// lock-in and risk aversion.
+type PredictionNumber = (&'static str, &'static str, &'static str, fn(&DowneyRun, [&str; 4]) -> f64);
+
+const PREDICTION_NUMBERS: [PredictionNumber; 11] = [
+    ("section 5.3", "saved per rebel, PRED, median, minutes", "55", |run, [pred, ..]| {
+        run.alone(pred).saved_by_rebel_median / 60.0
+    }),
+    ("section 5.3", "saved per rebel, PRED, mean, hours", "2.7", |run, [pred, ..]| {
+        run.alone(pred).saved_by_rebel / 3600.0
+    }),
+    ("section 5.3", "lost per loser, PRED, mean, minutes", "3.7", |run, [pred, ..]| {
+        run.alone(pred).lost_by_loser / 60.0
+    }),
+    ("section 5.3", "PRED saves less than OPT by, %", "7", |run, [pred, ..]| short_of_opt(run, pred)),
+    ("section 5.4", "BIAS saves less than OPT by, %", "2", |run, [_, bias, ..]| short_of_opt(run, bias)),
+    ("section 6.1", "BIAS with lock-in, turnaround, s", "5011", |run, [_, _, locked, _]| TURNAROUND.1(run, locked)),
+    ("section 6.1", "BIAS with lock-in, change from AVG, %", "4.5", |run, [_, _, locked, _]| {
+        change(run, locked, "avg")
+    }),
+    ("section 6.1", "BIAS with lock-in, change from BIAS, %", "-0.7", |run, [_, bias, locked, _]| {
+        change(run, locked, bias)
+    }),
+    ("section 6.1", "and risk aversion, turnaround, s", "4783", |run, [.., averse]| TURNAROUND.1(run, averse)),
+    ("section 6.1", "and risk aversion, change from AVG, %", "-0.3", |run, [.., averse]| change(run, averse, "avg")),
+    ("section 6.1", "and risk aversion, change from BIAS, %", "-5.2", |run, [_, bias, _, averse]| {
+        change(run, averse, bias)
+    }),
+];
+
+fn share(part: usize, of: usize) -> f64 {
+    100.0 * part as f64 / of as f64
+}
+
+fn change(run: &DowneyRun, to: &str, from: &str) -> f64 {
+    100.0 * (run.system(to).turnaround_mean / run.system(from).turnaround_mean - 1.0)
+}
+
+fn short_of_opt(run: &DowneyRun, strategy: &str) -> f64 {
+    100.0 * (1.0 - run.alone(strategy).saved_mean / run.alone("opt").saved_mean)
+}
 
 /// Other readings of the two strategies that predict, as keys.
 const READINGS: [(&str, &str); 6] = [
@@ -51,259 +132,174 @@ const READINGS: [(&str, &str); 6] = [
     ("pred", "predictor=exact"),
 ];
 
-/// A number of the line through predicted and actual queue times under a strategy.
-type LineFigure = (&'static str, fn(&Run, &str) -> f64);
-const THE_LINE: [LineFigure; 3] = [
-    ("correlation", |run, strategy| run.alone(strategy).correlation),
-    ("slope", |run, strategy| run.alone(strategy).slope),
-    ("intercept", |run, strategy| run.alone(strategy).intercept),
-];
-
 /// All figures, in the order of the paper.
-pub fn tables(measured: &[Measured]) -> Vec<Figure> {
-    let of = |kind: Setting| measured.iter().filter(move |measured| measured.variant.kind == kind);
-    let paper = of(Setting::Paper).next().expect("the paper's workload was run");
-    let readings: Vec<&Measured> = of(Setting::Reading).collect();
+pub fn tables(measured: &[VariantRuns]) -> Vec<Figure> {
+    let of = |kind: VariantKind| measured.iter().filter(move |measured| measured.variant.kind == kind);
+    let paper = of(VariantKind::Paper).next().expect("the paper's workload was run");
+    let readings: Vec<&VariantRuns> = of(VariantKind::Reading).collect();
     let mut figures = table_1(paper, &readings);
     figures.extend(table_2(paper, &readings));
     figures.extend(figure_5(paper, &readings));
     figures.extend(text(paper));
     for (kind, rho, published) in [("load 0.5", 0.5, "160"), ("load 1.0", 1.0, "320")] {
-        let at = of(Setting::Load).find(|measured| measured.variant.name == kind).expect("this load was run");
+        let at = of(VariantKind::Load).find(|measured| measured.variant.name == kind).expect("this load was run");
         let expected = rho * 128.0 * 43_200.0 / LIFETIMES.mean();
-        let jobs = |run: &Run| run.alone("avg").jobs as f64 / f64::from(at.variant.workload.days);
+        let jobs = |run: &DowneyRun| run.alone("avg").jobs as f64 / f64::from(at.variant.workload.days);
         let figure = at.figure((TEXT, "section 4", &format!("jobs a day at {kind}")), published, jobs);
         figures.push(figure.noted(&format!("{expected:.0} are expected")).because(ROUGH));
     }
     figures.extend(open(paper));
-    for (kind, table) in [(Setting::Load, LOADS), (Setting::Size, SIZES), (Setting::Applications, APPLICATIONS)] {
+    for (kind, table) in
+        [(VariantKind::Load, LOADS), (VariantKind::Size, SIZES), (VariantKind::Applications, APPLICATIONS)]
+    {
         figures.extend(of(kind).flat_map(|measured| elsewhere(table, measured)));
     }
-    figures.extend(of(Setting::Information).flat_map(information));
+    figures.extend(of(VariantKind::Information).flat_map(information));
     figures
 }
 
-/// The rows of a table as the paper has them, then in other readings: of the strategies, and of the workload. `row` makes
-/// the figures of a row from the runs, the name of the row, the strategy whose published numbers these are, and the
-/// strategy that was run.
-fn with_readings(
-    strategies: &[&str],
-    paper: &Measured,
-    readings: &[&Measured],
-    row: impl Fn(&Measured, &str, &str, &str) -> Vec<Figure>,
+/// These numbers of a strategy, as a row of a table. Numbers without a published one count as not published.
+fn row(
+    runs: &VariantRuns,
+    (table, row): (&str, &str),
+    strategy: &str,
+    numbers: &[StrategyNumber],
+    published: &[&str],
+) -> Vec<Figure> {
+    let published = published.iter().copied().chain(std::iter::repeat(""));
+    let figure = |((column, of), published): (&StrategyNumber, &str)| {
+        runs.figure((table, row, column), published, |run| of(run, strategy))
+    };
+    numbers.iter().zip(published).map(figure).collect()
+}
+
+/// The rows of a table as the paper has them, then in other readings: of the strategies, and of the workload. `make` makes
+/// the figures of a row from the runs, the name of the row, the strategy that was run, and the place of its published
+/// numbers.
+fn with_readings<const N: usize>(
+    rows: &[(&str, [&'static str; N])],
+    paper: &VariantRuns,
+    readings: &[&VariantRuns],
+    make: impl Fn(&VariantRuns, &str, &str, &(&str, [&'static str; N])) -> Vec<Figure>,
 ) -> Vec<Figure> {
     let upper = str::to_uppercase;
-    let mut figures: Vec<Figure> =
-        strategies.iter().flat_map(|strategy| row(paper, &upper(strategy), strategy, strategy)).collect();
+    let mut figures: Vec<Figure> = rows.iter().flat_map(|row| make(paper, &upper(row.0), row.0, row)).collect();
     let mut others = Vec::new();
     for (strategy, key) in READINGS {
-        others.extend(row(paper, &format!("{}, {key}", upper(strategy)), strategy, &format!("{strategy}:{key}")));
+        let row = rows.iter().find(|row| row.0 == strategy).expect("the paper has this strategy");
+        others.extend(make(paper, &format!("{}, {key}", upper(strategy)), &format!("{strategy}:{key}"), row));
     }
     for reading in readings {
-        for strategy in strategies {
-            let name = format!("{}, {}", upper(strategy), reading.variant.name);
-            others.extend(row(reading, &name, strategy, strategy));
-        }
+        let of_row =
+            |row: &(&str, _)| make(reading, &format!("{}, {}", upper(row.0), reading.variant.name), row.0, row);
+        others.extend(rows.iter().flat_map(of_row));
     }
     figures.extend(others.into_iter().map(|figure| figure.reading(true)));
     figures
 }
 
-fn table_1(paper: &Measured, readings: &[&Measured]) -> Vec<Figure> {
-    with_readings(&REBELS.map(|(strategy, _)| strategy), paper, readings, |measured, name, published, strategy| {
-        let [rebels, of_all, saved, losers] = published_in(&REBELS, published);
-        let figure = |column: &str, published: &str, number: &dyn Fn(&Run) -> f64| {
-            measured.figure((TABLE_1, name, column), published, number)
-        };
-        vec![
-            measured.count((TABLE_1, name, "rebels in 120 days"), rebels, |run| run.alone(strategy).rebels),
-            figure("rebels, % of all", of_all, &|run| run.alone(strategy).rebels_pct()),
-            figure("saved per job, minutes", saved, &|run| run.alone(strategy).saved_mean / 60.0),
-            figure("rebels who lose, %", losers, &|run| run.alone(strategy).losers_pct()),
-        ]
+fn table_1(paper: &VariantRuns, readings: &[&VariantRuns]) -> Vec<Figure> {
+    with_readings(&TABLE_1_ROWS, paper, readings, |runs, name, strategy, (_, published)| {
+        let mut figures = vec![runs.count((TABLE_1, name, REBELS.0), published[0], |run| REBELS.1(run, strategy))];
+        figures.extend(row(runs, (TABLE_1, name), strategy, &[REBELS_PCT, SAVED, LOSERS_PCT], &published[1..]));
+        figures
     })
 }
 
-fn table_2(paper: &Measured, readings: &[&Measured]) -> Vec<Figure> {
-    with_readings(&SYSTEM.map(|(strategy, _)| strategy), paper, readings, |measured, name, published, strategy| {
-        let [utilization, turnaround, change] = published_in(&SYSTEM, published);
-        let figure = |column: &str, published: &str, number: &dyn Fn(&Run) -> f64| {
-            measured.figure((TABLE_2, name, column), published, number)
-        };
-        let turnaround = figure("turnaround, s", turnaround, &|run| run.system(strategy).turnaround_mean);
+fn table_2(paper: &VariantRuns, readings: &[&VariantRuns]) -> Vec<Figure> {
+    with_readings(&TABLE_2_ROWS, paper, readings, |runs, name, strategy, (of_paper, published)| {
         if strategy == "avg" {
-            return vec![turnaround];
+            return row(runs, (TABLE_2, name), strategy, &[TURNAROUND], &published[1..]);
         }
-        let note = if published == "bias" { BIAS_COST } else { "" };
-        vec![
-            figure("change of utilization, %", utilization, &|run| run.utilization_change(strategy)),
-            turnaround,
-            figure("change of turnaround, %", change, &|run| run.turnaround_change(strategy)).noted(note),
-        ]
+        let mut figures = row(runs, (TABLE_2, name), strategy, &[UTILIZATION, TURNAROUND, CHANGE], published);
+        if *of_paper == "bias" {
+            figures[2].note = BIAS_COST.to_string();
+        }
+        figures
     })
 }
 
-/// The published numbers of a strategy.
-fn published_in<const N: usize>(rows: &[(&str, [&'static str; N])], strategy: &str) -> [&'static str; N] {
-    rows.iter().find(|(name, _)| *name == strategy).expect("the paper has this strategy").1
-}
-
-fn figure_5(paper: &Measured, readings: &[&Measured]) -> Vec<Figure> {
-    let mut figures = with_readings(&["pred", "bias"], paper, readings, |measured, name, published, strategy| {
-        let (row, _, numbers) = LINES.iter().find(|line| line.1 == published).expect("the paper has this line");
-        let row = match name.split_once(", ") {
-            None => (*row).to_string(),
-            Some((_, key)) => format!("{row}, {key}"),
-        };
-        let line = THE_LINE.iter().zip(numbers).map(|((column, number), published)| {
-            measured.figure((FIGURE_5, &row, column), published, |run| number(run, strategy))
-        });
-        line.collect()
+fn figure_5(paper: &VariantRuns, readings: &[&VariantRuns]) -> Vec<Figure> {
+    let name = |strategy: &str| if strategy == "pred" { "a) PRED" } else { "b) BIAS" };
+    let mut figures = with_readings(&FIGURE_5_ROWS, paper, readings, |runs, full, strategy, (of_paper, published)| {
+        let reading = full.split_once(", ").map_or(String::new(), |(_, key)| format!(", {key}"));
+        row(runs, (FIGURE_5, &format!("{}{reading}", name(of_paper))), strategy, &LINE, published)
     });
-    for (at, (row, ..)) in LINES.iter().enumerate() {
-        for (column, (name, _)) in COLUMNS.iter().enumerate() {
+    for (at, (strategy, _)) in FIGURE_5_ROWS.iter().enumerate() {
+        for (column, (range, _)) in COLUMNS.iter().enumerate() {
             // The broken and the solid line of the figure, over the white one.
-            let of = |run: &Run| run.columns[at][column].clone();
+            let of = |run: &DowneyRun| run.columns[at][column].clone();
             let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
-            let column = |what: &str| format!("actual, % of predicted {name}, {what}");
-            let medians = |run: &Run| 100.0 * libm::exp(median(&of(run)));
-            figures.push(paper.figure((FIGURE_5, row, &column("median")), "", medians).noted("figure"));
-            let means = |run: &Run| 100.0 * libm::exp(mean(of(run)));
-            figures.push(paper.figure((FIGURE_5, row, &column("geometric mean")), "", means).noted("figure"));
+            let medians = |run: &DowneyRun| 100.0 * libm::exp(median(&of(run)));
+            let means = |run: &DowneyRun| 100.0 * libm::exp(mean(of(run)));
+            let mut add = |what: &str, number: &dyn Fn(&DowneyRun) -> f64| {
+                let column = format!("actual, % of predicted {range}, {what}");
+                figures.push(paper.figure((FIGURE_5, name(strategy), &column), "", number).noted("figure"));
+            };
+            add("median", &medians);
+            add("geometric mean", &means);
         }
     }
     figures
 }
 
-fn text(paper: &Measured) -> Vec<Figure> {
-    let figure = |row: &str, column: &str, published: &str, number: &dyn Fn(&Run) -> f64| {
-        paper.figure((TEXT, row, column), published, number)
-    };
-    let minutes = |seconds: f64| seconds / 60.0;
-    let hours = |seconds: f64| seconds / 3600.0;
-    let mut figures = vec![
-        paper
-            .count((TEXT, "section 5.2", "jobs in 120 days"), "30421", |run| run.alone("avg").jobs)
-            .noted("30579 are expected, with a standard deviation of 175"),
-        figure("section 5.2", "spoiled, %", "63", &|run| {
-            100.0 * run.alone("opt").spoiled as f64 / run.alone("opt").jobs as f64
-        }),
-        figure("section 5.2", "rebels of the others, OPT, %", "38", &|run| {
-            100.0 * run.alone("opt").rebels as f64 / (run.alone("opt").jobs - run.alone("opt").spoiled) as f64
-        }),
-        figure("section 5.2", "saved per rebel, OPT, median, minutes", "15", &|run| {
-            minutes(run.alone("opt").saved_by_rebel_median)
-        }),
-        figure("section 5.2", "saved per rebel, OPT, mean, hours", "1.6", &|run| {
-            hours(run.alone("opt").saved_by_rebel)
-        }),
-        figure("section 5.2", "duration of a job, median, minutes", "3", &|run| {
-            minutes(run.alone("avg").runtime_median)
-        }),
-        figure("section 5.2", "duration of a job, mean, minutes", "78", &|run| minutes(run.alone("avg").runtime_mean)),
-        figure("section 5.1", "turnaround if users insist on 40% of A, change, %", "24", &|run| {
-            run.turnaround_change("avg:min-share=0.4")
-        }),
-        figure("section 5.5", "lifetimes of OPT's rebels over docile ones'", "8", &|run| {
-            run.alone("opt").rebel_lifetime / run.alone("opt").docile_lifetime
-        }),
-    ];
-    figures.extend(text_of_predictions(paper, None));
-    figures.extend(text_of_predictions(paper, Some("ages=literal")).into_iter().map(|figure| figure.reading(true)));
+fn text(paper: &VariantRuns) -> Vec<Figure> {
+    let jobs = paper.count((TEXT, "section 5.2", "jobs in 120 days"), "30421", |run| run.alone("avg").jobs as f64);
+    let mut figures = vec![jobs.noted("30579 are expected, with a standard deviation of 175")];
+    let number = |(section, column, published, of): TextNumber| paper.figure((TEXT, section, column), published, of);
+    figures.extend(TEXT_NUMBERS.map(number));
+    figures.extend(text_of_predictions(paper, "", ""));
+    let literal = text_of_predictions(paper, "ages=literal", ", ages=literal");
+    figures.extend(literal.into_iter().map(|figure| figure.reading(true)));
     figures
 }
 
-/// The figures of sections 5.3, 5.4 and 6.1, in the default reading or with another key.
-fn text_of_predictions(paper: &Measured, key: Option<&str>) -> Vec<Figure> {
-    let spec = |name: &str, more: &str| {
-        let keys: Vec<&str> = key.into_iter().chain((!more.is_empty()).then_some(more)).collect();
+/// The figures of sections 5.3, 5.4 and 6.1, with another key if it is not empty, and what it adds to the names of rows.
+fn text_of_predictions(paper: &VariantRuns, key: &str, reading: &str) -> Vec<Figure> {
+    let specs = [("pred", ""), ("bias", ""), ("bias", "lock-in=on"), ("bias", "lock-in=on,risk=0.2")];
+    let specs = specs.map(|(name, more)| {
+        let keys: Vec<&str> = [key, more].into_iter().filter(|keys| !keys.is_empty()).collect();
         if keys.is_empty() { name.to_string() } else { format!("{name}:{}", keys.join(",")) }
+    });
+    let specs = specs.each_ref().map(String::as_str);
+    let figure = |(section, column, published, of): PredictionNumber| {
+        paper.figure((TEXT, &format!("{section}{reading}"), column), published, |run| of(run, specs))
     };
-    let figure = |section: &str, column: &str, published: &str, number: &dyn Fn(&Run) -> f64| {
-        let row = key.map_or(section.to_string(), |key| format!("{section}, {key}"));
-        paper.figure((TEXT, &row, column), published, number)
-    };
-    let minutes = |seconds: f64| seconds / 60.0;
-    let change = |run: &Run, to: &str, from: &str| {
-        100.0 * (run.system(to).turnaround_mean / run.system(from).turnaround_mean - 1.0)
-    };
-    let (pred, bias) = (spec("pred", ""), spec("bias", ""));
-    let (locked, averse) = (spec("bias", "lock-in=on"), spec("bias", "lock-in=on,risk=0.2"));
-    vec![
-        figure("section 5.3", "saved per rebel, PRED, median, minutes", "55", &|run| {
-            minutes(run.alone(&pred).saved_by_rebel_median)
-        }),
-        figure("section 5.3", "saved per rebel, PRED, mean, hours", "2.7", &|run| {
-            run.alone(&pred).saved_by_rebel / 3600.0
-        }),
-        figure("section 5.3", "lost per loser, PRED, mean, minutes", "3.7", &|run| {
-            minutes(run.alone(&pred).lost_by_loser)
-        }),
-        figure("section 5.3", "PRED saves less than OPT by, %", "7", &|run| short_of_opt(run, &pred)),
-        figure("section 5.4", "BIAS saves less than OPT by, %", "2", &|run| short_of_opt(run, &bias)),
-        figure("section 6.1", "BIAS with lock-in, turnaround, s", "5011", &|run| run.system(&locked).turnaround_mean),
-        figure("section 6.1", "BIAS with lock-in, change from AVG, %", "4.5", &|run| change(run, &locked, "avg")),
-        figure("section 6.1", "BIAS with lock-in, change from BIAS, %", "-0.7", &|run| change(run, &locked, &bias)),
-        figure("section 6.1", "and risk aversion, turnaround, s", "4783", &|run| run.system(&averse).turnaround_mean),
-        figure("section 6.1", "and risk aversion, change from AVG, %", "-0.3", &|run| change(run, &averse, "avg")),
-        figure("section 6.1", "and risk aversion, change from BIAS, %", "-5.2", &|run| change(run, &averse, &bias)),
-    ]
-}
-
-fn short_of_opt(run: &Run, strategy: &str) -> f64 {
-    100.0 * (1.0 - run.alone(strategy).saved_mean / run.alone("opt").saved_mean)
+    PREDICTION_NUMBERS.map(figure).to_vec()
 }
 
 /// Another objective that the paper mentions (section 6.1), without figures.
-fn open(paper: &Measured) -> Vec<Figure> {
-    let note = "section 6.1: the queue time of all waiting jobs counts";
-    let mut figures = Vec::new();
-    for strategy in ["opt:cost=queue", "pred:cost=queue"] {
-        figures.extend(in_short(OPEN, strategy, strategy, paper, note));
-    }
-    let line = THE_LINE.iter().map(|(column, number)| {
-        let strategy = "pred:cost=queue";
-        paper.figure((OPEN, strategy, column), "", |run| number(run, strategy)).noted(note)
-    });
-    figures.extend(line);
-    figures
+fn open(paper: &VariantRuns) -> Vec<Figure> {
+    let (opt, pred) = ("opt:cost=queue", "pred:cost=queue");
+    let mut figures = row(paper, (OPEN, opt), opt, &IN_SHORT, &[]);
+    figures.extend(row(paper, (OPEN, pred), pred, &IN_SHORT, &[]));
+    figures.extend(row(paper, (OPEN, pred), pred, &LINE, &[]));
+    noted(figures, "section 6.1: the queue time of all waiting jobs counts")
 }
 
-/// A strategy in five numbers.
-fn in_short(table: &str, row: &str, strategy: &str, measured: &Measured, note: &str) -> Vec<Figure> {
-    let figure =
-        |column: &str, number: &dyn Fn(&Run) -> f64| measured.figure((table, row, column), "", number).noted(note);
-    vec![
-        figure("rebels, % of all", &|run| run.alone(strategy).rebels_pct()),
-        figure("saved per job, minutes", &|run| run.alone(strategy).saved_mean / 60.0),
-        figure("rebels who lose, %", &|run| run.alone(strategy).losers_pct()),
-        figure("change of utilization, %", &|run| run.utilization_change(strategy)),
-        figure("change of turnaround, %", &|run| run.turnaround_change(strategy)),
-    ]
+fn noted(figures: Vec<Figure>, note: &str) -> Vec<Figure> {
+    figures.into_iter().map(|figure| figure.noted(note)).collect()
 }
 
 /// Both tables on another workload.
-fn elsewhere(table: &str, measured: &Measured) -> Vec<Figure> {
-    let row = |strategy: &str| format!("{}, {}", measured.variant.name, strategy.to_uppercase());
-    let mut figures =
-        vec![measured.figure((table, &row("avg"), "turnaround, s"), "", |run| run.system("avg").turnaround_mean)];
+fn elsewhere(table: &str, runs: &VariantRuns) -> Vec<Figure> {
+    let name = |strategy: &str| format!("{}, {}", runs.variant.name, strategy.to_uppercase());
+    let mut figures = row(runs, (table, &name("avg")), "avg", &[TURNAROUND], &[]);
     for strategy in ["opt", "pred", "bias", "heur"] {
-        figures.extend(in_short(table, &row(strategy), strategy, measured, ""));
+        figures.extend(row(runs, (table, &name(strategy)), strategy, &IN_SHORT, &[]));
     }
     figures
 }
 
 /// Users who say in which of so many classes the run times of their jobs lie.
-fn information(measured: &Measured) -> Vec<Figure> {
+fn information(runs: &VariantRuns) -> Vec<Figure> {
     let mut figures = Vec::new();
     for classes in [2, 5, 10, 100] {
         for name in ["pred", "bias"] {
             let strategy = format!("{name}:classes={classes}");
-            let note = "of so many classes of run times that of each job is known";
-            let correlation = |run: &Run| run.alone(&strategy).correlation;
-            figures.push(measured.figure((INFORMATION, &strategy, "correlation"), "", correlation).noted(note));
-            figures.extend(in_short(INFORMATION, &strategy, &strategy, measured, note));
+            figures.extend(row(runs, (INFORMATION, &strategy), &strategy, &[CORRELATION], &[]));
+            figures.extend(row(runs, (INFORMATION, &strategy), &strategy, &IN_SHORT, &[]));
         }
     }
-    figures
+    noted(figures, "of so many classes of run times that of each job is known")
 }

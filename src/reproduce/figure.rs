@@ -1,4 +1,4 @@
-//! A figure: what was published, what is measured here, and whether the two agree.
+//! A figure: what was published, what is measured here, whether the two agree, and whether that is more than chance.
 
 use serde::{Deserialize, Serialize};
 
@@ -70,32 +70,32 @@ impl Agreement {
 
 /// A published figure, as far as it is a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Published {
+enum PublishedValue {
     /// A number, and half of its last printed digit.
     Number(f64, f64),
     /// Both ends included.
     Between(f64, f64),
 }
 
-impl Published {
+impl PublishedValue {
     /// `24`, `12.8`, `47-53`, `-3 - -2`, `>90`, `<0`, `<=54`.
-    fn parse(text: &str) -> Option<Published> {
+    fn parse(text: &str) -> Option<PublishedValue> {
         let number = |text: &str| text.trim().parse::<f64>().ok();
         if let Some(value) = number(text) {
             let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-            return Some(Published::Number(value, 0.5 / 10f64.powi(decimals as i32)));
+            return Some(PublishedValue::Number(value, 0.5 / 10f64.powi(decimals as i32)));
         }
         if let Some(bound) = text.strip_prefix('>').and_then(number) {
-            return Some(Published::Between(bound.next_up(), f64::INFINITY));
+            return Some(PublishedValue::Between(bound.next_up(), f64::INFINITY));
         }
         if let Some(bound) = text.strip_prefix("<=").and_then(number) {
-            return Some(Published::Between(f64::NEG_INFINITY, bound));
+            return Some(PublishedValue::Between(f64::NEG_INFINITY, bound));
         }
         if let Some(bound) = text.strip_prefix('<').and_then(number) {
-            return Some(Published::Between(f64::NEG_INFINITY, bound.next_down()));
+            return Some(PublishedValue::Between(f64::NEG_INFINITY, bound.next_down()));
         }
         let (low, high) = text.split_once(" - ").or_else(|| text.split_once('-'))?;
-        Some(Published::Between(number(low)?, number(high)?))
+        Some(PublishedValue::Between(number(low)?, number(high)?))
     }
 }
 
@@ -104,18 +104,64 @@ const SMALL: f64 = 2.0;
 
 impl Figure {
     /// One number, without an interval.
-    pub fn new((table, row, column): At<'_>, published: &str, measured: f64, note: &str) -> Figure {
-        let [table, row, column, published, note] = [table, row, column, published, note].map(str::to_string);
+    pub fn new((table, row, column): At<'_>, published: &str, measured: f64) -> Figure {
+        let [table, row, column, published] = [table, row, column, published].map(str::to_string);
         let measured = measured.is_finite().then_some(measured);
-        let (interval, range, other_reading, in_percent, reason) = (None, None, false, false, String::new());
+        let (note, reason) = (String::new(), String::new());
+        let (interval, range, other_reading, in_percent) = (None, None, false, false);
         Figure { table, row, column, published, measured, interval, range, other_reading, in_percent, note, reason }
     }
 
+    /// The first of these values, with the 95% interval of their mean.
+    pub fn first_of(at: At<'_>, published: &str, values: &[f64]) -> Figure {
+        Figure::new(at, published, values.first().copied().unwrap_or(f64::NAN)).over(values)
+    }
+
+    /// The mean of these values, with its 95% interval.
+    pub fn mean_of(at: At<'_>, published: &str, values: &[f64]) -> Figure {
+        Figure::new(at, published, mean_and_half_width(values).0).over(values)
+    }
+
     /// The same with the 95% interval of the mean over these values, if they are enough for one.
-    pub fn over(self, values: &[f64]) -> Figure {
+    fn over(self, values: &[f64]) -> Figure {
         let (mean, half) = mean_and_half_width(values);
         let interval = half.map(|half| (mean - half, mean + half)).filter(|(low, _)| low.is_finite());
         Figure { interval, ..self }
+    }
+
+    /// The same with a note whether the published bound holds (`>90`, `<0`), if it is one.
+    pub fn judged(self) -> Figure {
+        let verdict = match PublishedValue::parse(&self.published) {
+            Some(PublishedValue::Between(low, f64::INFINITY)) => {
+                self.verdict(low.next_down(), 1.0, "holds", "does not hold")
+            }
+            Some(PublishedValue::Between(f64::NEG_INFINITY, high)) => {
+                self.verdict(high.next_up(), -1.0, "holds", "does not hold")
+            }
+            _ => String::new(),
+        };
+        self.noted(&verdict)
+    }
+
+    /// The same with a note whether it is a gain at all. The size of the gain is printed next to the published one.
+    pub fn judged_as_gain(self) -> Figure {
+        let verdict = self.verdict(0.0, 1.0, "a gain", "no gain");
+        self.noted(&verdict)
+    }
+
+    /// Says in words whether the figure lies on the claimed side of a bound, and whether that is more than chance.
+    fn verdict(&self, bound: f64, sign: f64, yes: &str, no: &str) -> String {
+        let beyond = |value: f64| (value - bound) * sign;
+        // All of the interval, some of it, or none of it may be on the claimed side of the bound.
+        match self.interval {
+            None if self.measured.is_some_and(|measured| beyond(measured) > 0.0) => format!("{yes} in this one run"),
+            None => format!("{no} in this one run"),
+            Some((low, high)) => match (beyond(low).min(beyond(high)) > 0.0, beyond(low).max(beyond(high)) < 0.0) {
+                (true, _) => format!("{yes} beyond noise"),
+                (_, true) => format!("{no}, beyond noise"),
+                _ => "within noise".to_string(),
+            },
+        }
     }
 
     /// The same with a note, after the one that it has.
@@ -141,22 +187,22 @@ impl Figure {
 
     /// The published figure, if it is one number.
     pub fn published_number(&self) -> Option<f64> {
-        match Published::parse(&self.published)? {
-            Published::Number(value, _) => Some(value),
-            Published::Between(..) => None,
+        match PublishedValue::parse(&self.published)? {
+            PublishedValue::Number(value, _) => Some(value),
+            PublishedValue::Between(..) => None,
         }
     }
 
     /// How the two compare. A published number counts as exact to half of its last printed digit.
     pub fn agreement(&self) -> Agreement {
-        let (published, measured) = match (Published::parse(&self.published), self.measured) {
+        let (published, measured) = match (PublishedValue::parse(&self.published), self.measured) {
             (None, _) => return Agreement::NotPublished,
             (_, None) => return Agreement::NotMeasured,
             (Some(published), Some(measured)) => (published, measured),
         };
         let (low, high, rounding) = match published {
-            Published::Number(value, half) => (value, value, half),
-            Published::Between(low, high) => (low, high, 0.0),
+            PublishedValue::Number(value, half) => (value, value, half),
+            PublishedValue::Between(low, high) => (low, high, 0.0),
         };
         let reached = |(from, to): (f64, f64)| from <= high + rounding && to >= low - rounding;
         let small = |value: f64| {
@@ -166,9 +212,11 @@ impl Figure {
         // A bound holds if all of the interval is within it: else chance may have decided.
         let within = |(from, to): (f64, f64)| from >= low && to <= high;
         match published {
-            Published::Between(..) if within(self.interval.unwrap_or((measured, measured))) => Agreement::Holds,
+            PublishedValue::Between(..) if within(self.interval.unwrap_or((measured, measured))) => Agreement::Holds,
             _ if self.range.into_iter().chain(self.interval).any(reached) => Agreement::Interval,
-            Published::Number(value, half) if small(value) || (value - measured).abs() <= half => Agreement::TwoPoints,
+            PublishedValue::Number(value, half) if small(value) || (value - measured).abs() <= half => {
+                Agreement::TwoPoints
+            }
             _ if self.reason.is_empty() => Agreement::Unexplained,
             _ => Agreement::Explained,
         }
@@ -206,19 +254,19 @@ mod tests {
     use super::*;
 
     fn figure(published: &str, measured: f64) -> Figure {
-        Figure::new(("Table 1", "row", "column"), published, measured, "")
+        Figure::new(("Table 1", "row", "column"), published, measured)
     }
 
     #[test]
     fn published_texts_are_read() {
-        use Published::{Between, Number};
-        assert_eq!(Published::parse("24"), Some(Number(24.0, 0.5)));
-        assert_eq!(Published::parse("-0.01"), Some(Number(-0.01, 0.005)));
-        assert_eq!(Published::parse("47-53"), Some(Between(47.0, 53.0)));
-        assert_eq!(Published::parse("-3 - -2"), Some(Between(-3.0, -2.0)));
-        assert_eq!(Published::parse("<=54"), Some(Between(f64::NEG_INFINITY, 54.0)));
+        use PublishedValue::{Between, Number};
+        assert_eq!(PublishedValue::parse("24"), Some(Number(24.0, 0.5)));
+        assert_eq!(PublishedValue::parse("-0.01"), Some(Number(-0.01, 0.005)));
+        assert_eq!(PublishedValue::parse("47-53"), Some(Between(47.0, 53.0)));
+        assert_eq!(PublishedValue::parse("-3 - -2"), Some(Between(-3.0, -2.0)));
+        assert_eq!(PublishedValue::parse("<=54"), Some(Between(f64::NEG_INFINITY, 54.0)));
         for text in ["", "N/A", "many", "a-b"] {
-            assert_eq!(Published::parse(text), None, "{text}");
+            assert_eq!(PublishedValue::parse(text), None, "{text}");
         }
     }
 
@@ -255,5 +303,19 @@ mod tests {
         let noted = |measured| Figure { note: "seed 0".to_string(), ..figure("20", measured).because("other jobs") };
         assert_eq!(noted(20.0).remark(), "seed 0");
         assert_eq!(noted(40.0).remark(), "seed 0; other jobs");
+    }
+
+    #[test]
+    fn verdicts_look_at_the_whole_interval() {
+        let with = |published: &str, measured, interval| Figure { interval, ..figure(published, measured) };
+        let gain = |measured, interval| with("24", measured, interval).judged_as_gain().note;
+        assert_eq!(gain(3.0, Some((1.0, 5.0))), "a gain beyond noise");
+        assert_eq!(gain(3.0, Some((-1.0, 7.0))), "within noise");
+        assert_eq!(gain(-3.0, Some((-5.0, -1.0))), "no gain, beyond noise");
+        let bound = |published, measured, interval| with(published, measured, interval).judged().note;
+        assert_eq!(bound(">90", 60.0, Some((55.0, 65.0))), "does not hold, beyond noise");
+        assert_eq!(bound("<0", -3.0, Some((-5.0, -1.0))), "holds beyond noise");
+        assert_eq!(bound("<50", 60.0, None), "does not hold in this one run");
+        assert_eq!(bound("60", 60.0, None), "");
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::figure::Figure;
 use super::logs::FoundLog;
-use super::study::{StudyError, StudyForm};
+use super::study::{Study, StudyError};
 use crate::runs::RESULTS_REVISION;
 use crate::trace::digest;
 
@@ -29,7 +29,7 @@ impl KeptFigures {
     /// # Errors
     ///
     /// If a log cannot be read.
-    pub fn key(study: &StudyForm, logs: &[FoundLog], quick: bool) -> Result<String, StudyError> {
+    pub fn key(study: &Study, logs: &[FoundLog], quick: bool) -> Result<String, StudyError> {
         let mut key = format!("{} {RESULTS_REVISION} {STUDIES_REVISION} quick={quick}", study.name);
         for found in logs {
             let digest = digest(&found.source())?;
@@ -59,11 +59,9 @@ mod tests {
     fn what_was_written_is_read_back_unless_it_depends_on_something_else() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("study.json");
-        let number = Figure::new(("Table 1", "a \"row\"", "%"), "24", 23.4, "note").over(&[1.0, 2.0]).percent();
-        let kept = KeptFigures {
-            key: "a".to_string(),
-            figures: vec![number, Figure::new(("T", "r", "c"), "1", f64::NAN, "")],
-        };
+        let number = Figure::first_of(("Table 1", "a \"row\"", "%"), "24", &[1.0, 2.0]).noted("note").percent();
+        let kept =
+            KeptFigures { key: "a".to_string(), figures: vec![number, Figure::new(("T", "r", "c"), "1", f64::NAN)] };
         let mut text = Vec::new();
         kept.write(&mut text).unwrap();
         std::fs::write(&file, &text).unwrap();

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::experiment::Options;
-use crate::schedule::catalog;
+use crate::experiment::{OptionForm, Options};
+use crate::runs::PlannedRun;
 use crate::trace::{Log, ReadOptions, Source, TraceError, Workload, read};
 
 /// A log of the Parallel Workloads Archive.
@@ -57,12 +57,27 @@ impl FoundLog {
         read(&self.source(), ReadOptions::default(), &mut |_| ())
     }
 
-    /// Its jobs with the waits that it recorded, cleaned as for `--scheduler replay`.
-    pub fn replayed(&self) -> Result<Workload, TraceError> {
-        let replay = catalog::parse("replay").expect("a scheduler of ours");
-        let options = Options { scheduler: replay, ..Options::default() };
+    /// Its jobs with these options of the main command, such as `("procs", "338")`.
+    pub fn workload(&self, options: &[(&str, &str)]) -> Result<Workload, TraceError> {
+        let PlannedRun { options, .. } = grid_cell(&self.file, options, 0);
         options.clean_out(&mut read(&self.source(), options.read_options(), &mut |_| ())?)
     }
+
+    /// Its jobs with the waits that it recorded, cleaned as for `--scheduler replay`.
+    pub fn replayed(&self) -> Result<Workload, TraceError> {
+        self.workload(&[("scheduler", "replay")])
+    }
+}
+
+/// A run of a sweep: the log in this file with these options of the main command. The first replication is the log as it is,
+/// the others are shaken copies of it.
+pub(super) fn grid_cell(file: &Path, options: &[(&str, &str)], replication: u32) -> PlannedRun {
+    let mut all = Options::default();
+    for (name, value) in options {
+        let option = OptionForm::find(name).expect("an option of the main command");
+        option.set(&mut all, value).unwrap_or_else(|why| panic!("--{name} {value}: {why}"));
+    }
+    PlannedRun { trace: Some(file.to_string_lossy().into_owned()), options: all.replicated(replication) }
 }
 
 /// Looks for logs in a folder: first those that are there, then those that are missing. Of several versions of a log

@@ -9,7 +9,6 @@ mod downey;
 mod downey_tables;
 mod figure;
 mod gaussier;
-mod judge;
 mod kept;
 mod kumar_meta;
 mod kumar_wait;
@@ -22,17 +21,22 @@ mod tables;
 mod talby;
 mod tsafrir;
 
-pub use downey::{Downey, PAPER_DAYS};
 pub use figure::{Agreement, Figure};
-pub use gaussier::{GAUSSIER_LOGS, Gaussier};
 pub use kept::KeptFigures;
-pub use kumar_meta::KumarMeta;
-pub use kumar_wait::{KUMAR_LOGS, KumarWait};
+pub use kumar_meta::kumar_meta_cost;
 pub use logs::{ArchiveLog, FoundLog, acknowledgements, find_logs, other_logs};
-pub use orders::{ORDERS_LOGS, Orders};
-pub use ours::{OURS_LOGS, Ours};
-pub use smith::{SMITH_LOGS, Smith};
-pub use study::{STUDIES, Setup, Study, StudyError, StudyForm};
+pub use study::{Computed, Setup, StepDone, Study, StudyError};
 pub use tables::{count_agreements, write_figures, write_overview};
-pub use talby::{TALBY_LOGS, Talby};
-pub use tsafrir::{TSAFRIR_LOGS, Tsafrir};
+
+pub use downey::DOWNEY;
+pub use gaussier::GAUSSIER;
+pub use kumar_meta::KUMAR_META;
+pub use kumar_wait::KUMAR_WAIT;
+pub use orders::ORDERS;
+pub use ours::OURS;
+pub use smith::SMITH;
+pub use talby::TALBY;
+pub use tsafrir::TSAFRIR;
+
+/// Every study, in the order of the papers.
+pub const STUDIES: [Study; 9] = [TALBY, SMITH, TSAFRIR, DOWNEY, KUMAR_WAIT, KUMAR_META, GAUSSIER, ORDERS, OURS];

@@ -1,4 +1,4 @@
-//! What every study is: logs that it needs, work that can be counted, and figures at the end.
+//! What every study is: the logs that it can use, its options, and the function that computes its figures.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,66 +7,96 @@ use super::figure::Figure;
 use super::logs::{ArchiveLog, FoundLog};
 use crate::engine::EngineError;
 use crate::report::OutputError;
-use crate::runs::RunsError;
+use crate::runs::{ComputedRuns, PlannedRun, RunsError};
 use crate::trace::TraceError;
+use crate::wait::EvaluationPlan;
 
 /// A paper whose figures are computed again.
-pub trait Study {
-    /// The name after `sim reproduce`.
-    fn name(&self) -> &'static str;
-
-    /// The logs that it reads; none for a study of made workloads.
-    fn logs(&self) -> &[FoundLog];
-
-    /// The number of steps that [`Study::figures`] takes, and what one step is: `runs`, `searches`, `workloads`.
-    fn steps(&self) -> (usize, &'static str);
-
-    /// Computes the figures. `progress` is called after each step with the number of finished steps.
-    ///
-    /// # Errors
-    ///
-    /// If a simulation fails, or if results that are kept on disk cannot be read or written.
-    fn figures(&self, progress: &(dyn Fn(usize) + Sync)) -> Result<Vec<Figure>, StudyError>;
-}
-
-/// What a study is built from, beyond its own options.
-#[derive(Clone, Debug)]
-pub struct Setup {
-    /// The logs at hand.
-    pub logs: Vec<FoundLog>,
-    /// Where finished runs are kept, for studies that can keep them.
-    pub folder: Option<PathBuf>,
-    /// The number of threads to use.
-    pub threads: usize,
-    /// A first look: one replication, and samples where the whole takes long.
-    pub quick: bool,
-}
-
-/// An entry of the list of studies.
 #[derive(Clone, Copy)]
-pub struct StudyForm {
+pub struct Study {
     /// The name after `sim reproduce`.
     pub name: &'static str,
     /// The paper in a few words.
     pub paper: &'static str,
-    /// The logs that it can use.
+    /// The logs that it can use; none for a study of made workloads.
     pub logs: &'static [ArchiveLog],
-    /// Builds the study, with its own options at their defaults.
-    pub build: fn(Setup) -> Result<Box<dyn Study>, StudyError>,
+    /// The number of replications: in full, and for a first look.
+    pub replications: [u64; 2],
+    /// The number of days of made workloads: in full, and for a first look.
+    pub days: [u32; 2],
+    /// What one step is: `runs`, `searches`, `workloads`.
+    pub unit: &'static str,
+    /// The number of steps.
+    pub steps: fn(&Setup) -> usize,
+    /// Computes the figures. The function that it gets is called after each step with the number of finished steps.
+    ///
+    /// # Errors
+    ///
+    /// If a log cannot be read, if a simulation fails, or if results that are kept on disk cannot be read or written.
+    pub compute: fn(&Setup, StepDone<'_>) -> Result<Computed, StudyError>,
 }
 
-/// Every study, in the order of the papers.
-pub const STUDIES: [StudyForm; 9] = [
-    super::talby::FORM,
-    super::smith::FORM,
-    super::tsafrir::FORM,
-    super::downey::FORM,
-    super::kumar_wait::FORM,
-    super::kumar_meta::FORM,
-    super::gaussier::FORM,
-    super::orders::FORM,
-    super::ours::FORM,
-];
+/// Is called after each step with the number of finished steps.
+pub type StepDone<'a> = &'a (dyn Fn(usize) + Sync);
+
+/// What a study has computed.
+pub struct Computed {
+    /// In the order of the paper.
+    pub figures: Vec<Figure>,
+    /// The runs, if they are those of a sweep.
+    pub runs: Option<(Vec<PlannedRun>, ComputedRuns)>,
+}
+
+impl From<Vec<Figure>> for Computed {
+    fn from(figures: Vec<Figure>) -> Self {
+        Computed { figures, runs: None }
+    }
+}
+
+/// The logs of a study and its options. A study ignores options that are not its own.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The logs at hand.
+    pub logs: Vec<FoundLog>,
+    /// Other logs in the same folder.
+    pub others: Vec<PathBuf>,
+    /// Where finished runs are kept, for studies that can keep them.
+    pub folder: Option<PathBuf>,
+    /// The number of threads to use.
+    pub threads: usize,
+    /// A first look: samples where the whole takes long.
+    pub quick: bool,
+    /// The number of runs of each case, or of random workloads or searches.
+    pub replications: u64,
+    /// The number of days of made workloads.
+    pub days: u32,
+    /// The number of windows of each log.
+    pub windows: usize,
+    /// Whether all jobs of a log are used, and not only as many as in the paper.
+    pub all_jobs: bool,
+    /// Which waits are predicted.
+    pub plan: EvaluationPlan,
+}
+
+impl Setup {
+    /// A study on these logs with its options at their defaults, or at those of a first look.
+    pub fn new(study: &Study, logs: Vec<FoundLog>, threads: usize, quick: bool) -> Setup {
+        let plan = EvaluationPlan { threads, ..EvaluationPlan::default() };
+        let looked_at = EvaluationPlan { most: 5_000, regression_every: 500, ..plan };
+        Setup {
+            logs,
+            others: Vec::new(),
+            folder: None,
+            threads,
+            quick,
+            replications: study.replications[usize::from(quick)],
+            days: study.days[usize::from(quick)],
+            windows: 10,
+            all_jobs: false,
+            plan: if quick { looked_at } else { plan },
+        }
+    }
+}
 
 /// A study that could not be finished.
 #[derive(Debug)]

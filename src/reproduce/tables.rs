@@ -160,9 +160,9 @@ mod tests {
         let long = "a row whose name is much longer than any that a table of the paper has, and goes on";
         let mut figures: Vec<Figure> = ["22", "", ">90", "3"]
             .iter()
-            .map(|published| Figure::new(("Table 1", long, long), published, 21.0, &"a long remark ".repeat(20)))
+            .map(|published| Figure::new(("Table 1", long, long), published, 21.0).noted(&"a long remark ".repeat(20)))
             .collect();
-        figures[0] = figures[0].clone().over(&[1234567.0, 1234568.0]);
+        figures[0].interval = Some((1234567.0, 1234568.0));
         let written = |width: usize| {
             let mut out = Vec::new();
             write_overview(&mut out, width, "study", &figures).unwrap();

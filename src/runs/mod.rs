@@ -15,5 +15,5 @@ pub use execute::{Details, Executor, Failure, FinishedRun, RunReport, Simulated,
 pub use jobs::{GivenJobs, Jobs};
 pub use keys::{Keys, RESULTS_REVISION};
 pub use plan::{PlannedRun, RunPlan, Shard, quoted};
-pub use rows::{Computed, KeptRow, RunsError, compute_rows, row_format};
+pub use rows::{ComputedRuns, KeptRow, RunsError, compute_rows, row_format};
 pub use store::{LogState, PartWriter, RunKey, Store};

@@ -53,7 +53,7 @@ pub fn row_format() -> String {
 
 /// The finished runs of a plan.
 #[derive(Debug)]
-pub struct Computed<K = RunRow, E = ()> {
+pub struct ComputedRuns<K = RunRow, E = ()> {
     /// The row of each run, in the order of the plan.
     pub rows: Vec<K>,
     /// What else each run has yielded. None for a run that was found in the folder.
@@ -103,7 +103,7 @@ impl Executor<'_> {
         folder: Option<&Path>,
         format: &str,
         yields: &(dyn Fn(FinishedRun<'_>) -> (K, E) + Sync),
-    ) -> Result<Computed<K, E>, RunsError> {
+    ) -> Result<ComputedRuns<K, E>, RunsError> {
         let count = self.plan.count();
         let mut runs: Vec<Option<(K, Option<E>)>> = (0..count).map(|_| None).collect();
         let mut each = |at: usize, row: K, extra: E| runs[at] = Some((row, Some(extra)));
@@ -139,7 +139,7 @@ impl Executor<'_> {
             let run = self.plan.run(at);
             row.relabel(&run, self.jobs.label(&run));
         }
-        Ok(Computed { rows, extras, reused, computed })
+        Ok(ComputedRuns { rows, extras, reused, computed })
     }
 }
 
@@ -153,7 +153,7 @@ pub fn compute_rows(
     folder: Option<&Path>,
     threads: usize,
     progress: &(dyn Fn(usize) + Sync),
-) -> Result<Computed, RunsError> {
+) -> Result<ComputedRuns, RunsError> {
     let watch = |step| {
         if let Step::Run { done, all } = step {
             progress(plan.len() - all + done);

@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use super::judge::Score;
 use crate::engine::{self, EngineError, EngineOptions, Named, Outcome};
+use crate::experiment::Setting;
 use crate::parallel;
-use crate::predict::{self, PredictAtStart, Predictor, RunFacts};
+use crate::predict::{PredictAtStart, RunFacts};
 use crate::report::Cell;
-use crate::schedule::{self, LogFacts};
+use crate::schedule::LogFacts;
 use crate::trace::Workload;
 
 /// The predictors to compare with: their specs, and their names in tables.
@@ -55,19 +56,14 @@ pub fn compare_predictors(
     watch: impl Fn(usize) + Sync,
 ) -> Result<Vec<ComparedPredictor>, EngineError> {
     let judge = |(predictor, name): &(String, String)| {
-        let spec = predict::catalog::parse(predictor).expect("a spec that was checked");
-        let replay = schedule::catalog::parse("replay").expect("replay is in the catalog");
-        let mut asked = PredictAtStart(predict::catalog::build(&spec));
-        asked.on_begin(&RunFacts::of(workload));
+        let setting = Setting::parse("replay", predictor).expect("a spec that was checked");
+        let Named { name: asked, value } = setting.predictor(&RunFacts::of(workload));
         let record = engine::run(
             workload.procs,
             &workload.jobs,
-            Named {
-                name: "replay".to_string(),
-                value: schedule::catalog::build(&replay, &LogFacts::of_jobs(&workload.jobs, &workload.wide)),
-            },
-            Named { name: predictor.clone(), value: Box::new(asked) },
-            EngineOptions { unix_start: workload.unix_start, ..EngineOptions::default() },
+            setting.policy(&LogFacts::of_jobs(&workload.jobs, &workload.wide)),
+            Named { name: asked, value: Box::new(PredictAtStart(value)) },
+            EngineOptions { unix_start: workload.unix_start, ..setting.engine },
             &mut |_| (),
         )?;
         let score = |range: Range<usize>| {
@@ -78,7 +74,7 @@ pub fn compare_predictors(
             }
             score
         };
-        let (name, predictor) = (name.clone(), spec.to_string());
+        let (name, predictor) = (name.clone(), setting.predictor.to_string());
         Ok(ComparedPredictor { name, predictor, score: score(counted.clone()), trained: trained.clone().map(score) })
     };
     parallel::map(predictors, threads, judge, watch).into_iter().collect()

@@ -10,13 +10,13 @@ use std::sync::{Arc, Mutex};
 use rustc_hash::FxHashMap;
 
 use super::categories::Categories;
-use crate::engine::{self, End, Named, Observer, Start};
+use crate::engine::{self, End, Observer, Start};
 use crate::experiment::Setting;
 use crate::job::Job;
-use crate::predict;
+use crate::predict::RunFacts;
 use crate::predict::category::{Category, Confidence, data_point, whole_seconds};
 use crate::predict::templates::{Data, Template};
-use crate::schedule::{self, LogFacts};
+use crate::schedule::LogFacts;
 use crate::time::Seconds;
 use crate::trace::WideNumbers;
 
@@ -125,11 +125,9 @@ impl Observer for EventRecorder {
 /// Runs the log's own schedule. It does not depend on the size of the machine or on predictions.
 fn replay(jobs: &[Job], observer: &mut EventRecorder) {
     let setting = Setting::parse("replay", "estimate").expect("the setting is valid");
-    let policy = Named {
-        name: "replay".to_string(),
-        value: schedule::catalog::build(&setting.scheduler, &LogFacts::of_jobs(jobs, WideNumbers::NONE)),
-    };
-    let predictor = Named { name: "estimate".to_string(), value: predict::catalog::build(&setting.predictor) };
+    let policy = setting.policy(&LogFacts::of_jobs(jobs, WideNumbers::NONE));
+    let facts = RunFacts { trace: "", procs: 1, first_submit: 0, unix_start: None, wide: WideNumbers::NONE };
+    let predictor = setting.predictor(&facts);
     engine::run_observed(1, jobs, policy, predictor, setting.engine, observer, &mut |_| ())
         .expect("a log in order of submission can be replayed");
 }

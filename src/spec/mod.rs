@@ -61,8 +61,10 @@ pub enum Kind {
     },
     /// A finite number.
     Real {
-        /// Valid numbers are above this.
-        above: f64,
+        /// What is valid, for messages and lists.
+        what: &'static str,
+        /// Whether a finite number is valid.
+        fits: fn(f64) -> bool,
     },
     /// A duration, such as `20m`.
     Duration {
@@ -90,6 +92,16 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// A number above 0.
+    pub const ABOVE_0: Kind = Kind::Real { what: "a number above 0", fits: |number| number > 0.0 };
+
+    /// A number of at least 0.
+    pub const AT_LEAST_0: Kind = Kind::Real { what: "a number of at least 0", fits: |number| number >= 0.0 };
+
+    /// A share, both ends included.
+    pub const FROM_0_TO_1: Kind =
+        Kind::Real { what: "a number from 0 to 1", fits: |number| (0.0..=1.0).contains(&number) };
+
     /// The value as it is printed: equal values have equal texts.
     fn canonical(self, text: &str) -> Result<String, String> {
         let expected = || format!("'{text}' is not {self}");
@@ -98,8 +110,9 @@ impl Kind {
                 Ok(number) if number >= least => Ok(number.to_string()),
                 _ => Err(expected()),
             },
-            Kind::Real { above } => match text.parse::<f64>() {
-                Ok(number) if number > above && number.is_finite() => Ok(number.to_string()),
+            Kind::Real { fits, .. } => match text.parse::<f64>() {
+                // Adding 0 turns -0 into 0.
+                Ok(number) if number.is_finite() && fits(number) => Ok((number + 0.0).to_string()),
                 _ => Err(expected()),
             },
             Kind::Duration { least } => match parse_duration(text)? {
@@ -124,13 +137,12 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Kind::Whole { least } => write!(f, "a whole number of at least {least}"),
-            Kind::Real { above } => write!(f, "a number above {above}"),
             Kind::Duration { least } | Kind::Seconds { least } => {
                 write!(f, "a duration of at least {}", print_duration(*least))
             }
             Kind::Switch => write!(f, "on or off"),
             Kind::Choice(words) => write!(f, "one of {}", words.join(", ")),
-            Kind::Text { what, .. } => write!(f, "{what}"),
+            Kind::Real { what, .. } | Kind::Text { what, .. } => write!(f, "{what}"),
             Kind::Others => write!(f, "any text"),
         }
     }

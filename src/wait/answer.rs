@@ -122,9 +122,9 @@ impl SiteHandler for Until<'_> {
         }
     }
 
-    fn on_end(&mut self, id: JobId, _runtime: Seconds, now: Time) {
+    fn on_end(&mut self, id: JobId, runtime: Seconds, now: Time) {
         if !self.reached {
-            self.site.on_end(id, now);
+            self.site.on_end(id, runtime, now);
         }
     }
 }

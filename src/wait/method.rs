@@ -64,7 +64,7 @@ const IBL: Form = Form {
     keys: &[Key { name: "k", kind: Kind::Whole { least: 1 }, default: "50", about: "the number of jobs" }],
 };
 
-const SHARE: Kind = Kind::Text { what: "a number above 0 and below 1", canonical: parse_share };
+const SHARE: Kind = Kind::Real { what: "a number above 0 and below 1", fits: |share| share > 0.0 && share < 1.0 };
 
 const QBETS: Form = Form {
     name: "qbets",
@@ -127,13 +127,6 @@ fn parse_degree(text: &str) -> Result<String, String> {
     match text.parse::<u32>() {
         Ok(degree @ 1..=100) => Ok(degree.to_string()),
         _ => Err(format!("'{text}' is not a whole number from 1 to 100")),
-    }
-}
-
-fn parse_share(text: &str) -> Result<String, String> {
-    match text.parse::<f64>() {
-        Ok(share) if share > 0.0 && share < 1.0 => Ok(share.to_string()),
-        _ => Err(format!("'{text}' is not a number above 0 and below 1")),
     }
 }
 

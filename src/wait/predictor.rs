@@ -112,25 +112,6 @@ impl PredictionInput<'_> {
     }
 }
 
-/// Behind a [`super::SiteOrder`] the events of a simulation come in the order in which waits are predicted.
-impl SiteHandler for WaitPredictor {
-    fn on_arrival(&mut self, id: JobId, job: &Submission, now: Time) {
-        WaitPredictor::on_arrival(self, id, job, now);
-    }
-
-    fn on_start(&mut self, id: JobId, now: Time) {
-        WaitPredictor::on_start(self, id, now);
-    }
-
-    fn on_end(&mut self, id: JobId, _runtime: Seconds, now: Time) {
-        WaitPredictor::on_end(self, id, now);
-    }
-
-    fn on_cancellation(&mut self, id: JobId) {
-        WaitPredictor::on_cancellation(self, id);
-    }
-}
-
 /// Predicts waits at one site by similar jobs, a support vector machine and quick starters.
 ///
 /// Arrivals, starts and ends update it as they happen. It uses no other data: a prediction never depends on a wait that
@@ -139,13 +120,13 @@ impl SiteHandler for WaitPredictor {
 ///
 /// ```
 /// use shadowtime::job::{JobId, Submission};
-/// use shadowtime::wait::{Learning, WaitPredictor};
+/// use shadowtime::wait::{Learning, SiteHandler, WaitPredictor};
 ///
 /// let mut site = WaitPredictor::new(64, Learning::default(), 1);
 /// site.on_arrival(JobId(0), &Submission::new(0, 64, 3600), 0);
 /// site.on_start(JobId(0), 0);
 /// site.on_arrival(JobId(1), &Submission::new(10, 64, 3600), 10);
-/// site.on_end(JobId(0), 1800);
+/// site.on_end(JobId(0), 1800, 1800);
 /// site.on_start(JobId(1), 1800);
 /// let answer = site.predict(&Submission::new(1900, 64, 3600), 1900).unwrap();
 /// // The second job arrived, like this one, at a full machine: it waited 1790 seconds.
@@ -180,37 +161,6 @@ impl WaitPredictor {
         }
     }
 
-    /// A job joins the queue.
-    pub fn on_arrival(&mut self, id: JobId, job: &Submission, now: Time) {
-        self.waiting.push(ArrivedJob { id, job: *job, features: features(job, &self.state, now) });
-        self.state.arrive(id, job);
-        self.arrivals += 1;
-        if self.learning.is_due(self.arrivals) {
-            self.learn();
-        }
-    }
-
-    /// A waiting job starts: its wait becomes part of the history. Ignored if no such job waits.
-    pub fn on_start(&mut self, id: JobId, now: Time) {
-        if self.state.start(id, now)
-            && let Some(arrived) = self.remove_waiting(id)
-        {
-            self.history.push(&arrived, now - arrived.job.submit);
-        }
-    }
-
-    /// A running job ends. Ignored if no such job runs.
-    pub fn on_end(&mut self, id: JobId, _now: Time) {
-        self.state.end(id);
-    }
-
-    /// A waiting job is cancelled; it does not become part of the history.
-    pub fn on_cancellation(&mut self, id: JobId) {
-        if self.state.cancel(id) {
-            self.remove_waiting(id);
-        }
-    }
-
     fn remove_waiting(&mut self, id: JobId) -> Option<ArrivedJob> {
         let at = self.waiting.iter().position(|arrived| arrived.id == id)?;
         Some(self.waiting.swap_remove(at))
@@ -227,7 +177,7 @@ impl WaitPredictor {
     }
 
     /// The same for a job that arrives behind the jobs `ahead`, which have not been passed to
-    /// [`WaitPredictor::on_arrival`] yet.
+    /// [`SiteHandler::on_arrival`] yet.
     pub fn predict_behind(&self, job: &Submission, ahead: &[(JobId, Submission)], now: Time) -> Option<WaitPrediction> {
         let mut state = Cow::Borrowed(&self.state);
         ahead.iter().for_each(|(id, other)| state.to_mut().arrive(*id, other));
@@ -245,6 +195,11 @@ impl WaitPredictor {
         PredictionInput { job, features: &features, window: &window, procs: self.procs, classifier }.predict()
     }
 
+    /// Whether a job that arrives now is predicted to wait less than an hour.
+    pub fn is_quick(&self, job: &Submission) -> bool {
+        quick_starter(job, self.state.occupied(), self.procs, &self.window())
+    }
+
     /// The latest starts, on which predictions are based.
     pub fn window(&self) -> HistoryWindow<'_> {
         self.history.window(self.history.len(), self.learning.history)
@@ -258,5 +213,38 @@ impl WaitPredictor {
     /// The jobs that wait and run now.
     pub fn state(&self) -> &SiteState {
         &self.state
+    }
+}
+
+/// Behind a [`super::SiteOrder`] the events of a simulation come in the order in which waits are predicted.
+impl SiteHandler for WaitPredictor {
+    fn on_arrival(&mut self, id: JobId, job: &Submission, now: Time) {
+        self.waiting.push(ArrivedJob { id, job: *job, features: features(job, &self.state, now) });
+        self.state.arrive(id, job);
+        self.arrivals += 1;
+        if self.learning.is_due(self.arrivals) {
+            self.learn();
+        }
+    }
+
+    /// A waiting job starts: its wait becomes part of the history. Ignored if no such job waits.
+    fn on_start(&mut self, id: JobId, now: Time) {
+        if self.state.start(id, now)
+            && let Some(arrived) = self.remove_waiting(id)
+        {
+            self.history.push(&arrived, now - arrived.job.submit);
+        }
+    }
+
+    /// A running job ends. Ignored if no such job runs.
+    fn on_end(&mut self, id: JobId, _runtime: Seconds, _now: Time) {
+        self.state.end(id);
+    }
+
+    /// A waiting job is cancelled; it does not become part of the history.
+    fn on_cancellation(&mut self, id: JobId) {
+        if self.state.cancel(id) {
+            self.remove_waiting(id);
+        }
     }
 }

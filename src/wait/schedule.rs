@@ -1,9 +1,10 @@
 //! A schedule as a sequence of events of a site, in the order in which waits are predicted.
 
-use crate::engine::{Arrival, Cancellation, End, EngineError, EngineOptions, Named, Observer, Simulation, Start};
+use crate::engine::{Arrival, Cancellation, End, EngineError, Observer, Simulation, Start};
+use crate::experiment::Setting;
 use crate::job::{Job, JobId, Submission};
-use crate::predict::{self, RunFacts};
-use crate::schedule::{self, LogFacts};
+use crate::predict::RunFacts;
+use crate::schedule::LogFacts;
 use crate::time::{Seconds, Time};
 use crate::trace::{WideNumbers, Workload};
 
@@ -58,16 +59,11 @@ impl<'a> SiteSchedule<'a> {
     /// arrives.
     pub(super) fn replay(&self, jobs: usize, handler: &mut dyn SiteHandler) -> Result<(), EngineError> {
         let all = self.with_waits();
-        let replay = schedule::catalog::parse("replay").expect("replay is in the catalog");
-        let policy = Named {
-            name: replay.to_string(),
-            value: schedule::catalog::build(&replay, &LogFacts::of_jobs(&all, self.wide)),
-        };
         // A replay does not depend on predicted run times.
-        let estimate = predict::catalog::parse("estimate").expect("estimate is in the catalog");
-        let predictor = Named { name: estimate.to_string(), value: predict::catalog::build(&estimate) };
-        let order = SiteOrder::new(handler);
-        let mut simulation = Simulation::observed(self.procs, policy, predictor, EngineOptions::default(), order);
+        let setting = Setting::parse("replay", "estimate").expect("both are in the catalogs");
+        let policy = setting.policy(&LogFacts::of_jobs(&all, self.wide));
+        let (predictor, order) = (setting.predictor(&self.facts()), SiteOrder::new(handler));
+        let mut simulation = Simulation::observed(self.procs, policy, predictor, setting.engine, order);
         for together in all[..jobs].chunk_by(|a, b| a.submission.submit == b.submission.submit) {
             together.iter().try_for_each(|job| simulation.submit(job).map(|_| ()))?;
             simulation.advance_to(together[0].submission.submit)?;

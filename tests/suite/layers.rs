@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// `time`, `text` and `similar` are below the other basic modules, which use them.)
 const FLOORS: [&[&str]; 14] = [
     &["files", "time", "text", "similar"],
-    &["job", "spec", "settings_file", "stats", "rng", "parallel"],
+    &["job", "spec", "settings_file", "stats", "rng", "parallel", "program"],
     &["trace"],
     &["model"],
     &["predict", "schedule"],

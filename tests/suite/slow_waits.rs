@@ -9,7 +9,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use shadowtime::job::{JobId, Submission};
 use shadowtime::rng::stream;
-use shadowtime::wait::{ArrivedJob, Classifier, Learning, WaitHistory, WaitPrediction, WaitPredictor};
+use shadowtime::wait::{ArrivedJob, Classifier, Learning, SiteHandler, WaitHistory, WaitPrediction, WaitPredictor};
 
 const HOUR: i64 = 3600;
 const CLASSES: usize = 6;
@@ -387,7 +387,7 @@ fn a_wait_predictor_agrees_with_the_definitions() {
         running.sort_unstable();
         while let Some(&(end, id, procs)) = running.first().filter(|job: &&(i64, usize, u32)| job.0 <= now) {
             running.remove(0);
-            fast.on_end(JobId(id as u32), end);
+            fast.on_end(JobId(id as u32), 0, end);
             free += procs;
             while let Some(&(id, job, runtime)) =
                 queue.first().filter(|job: &&(usize, Submission, i64)| job.1.procs <= free)

@@ -4,8 +4,8 @@
 use shadowtime::experiment::{Setting, simulate};
 use shadowtime::job::{Job, JobId, Submission};
 use shadowtime::wait::{
-    Evaluation, EvaluationPlan, ForwardPlans, ForwardSetting, Learning, SimulatedJobs, SiteSchedule, WaitMethod,
-    WaitPredictor, evaluate, forward_waits,
+    Evaluation, EvaluationPlan, ForwardPlans, ForwardSetting, Learning, SimulatedJobs, SiteHandler, SiteSchedule,
+    WaitMethod, WaitPredictor, evaluate, forward_waits,
 };
 
 use crate::site_events::{Happening, happenings};
@@ -251,12 +251,12 @@ fn told_step_by_step_it_is_the_same() {
                     assert_eq!(other.state().waiting().len() + 1, site.state().waiting().len());
                     other.on_cancellation(ghost);
                     other.on_start(ghost, now);
-                    other.on_end(ghost, now);
+                    other.on_end(ghost, 0, now);
                     assert_eq!(other.known(), site.known());
                 }
             }
             Happening::Start => site.on_start(id, now),
-            Happening::End => site.on_end(id, now),
+            Happening::End => site.on_end(id, jobs[id.index()].runtime, now),
         }
     }
     assert_eq!(asked, 130);

@@ -23,7 +23,7 @@ use crate::experiment::Section::{Engine, Estimates, Log, Metrics, Reading, Run, 
 use crate::experiment::{Options, Setting};
 use crate::report::html::{ComparisonReport, GanttColors, GanttData};
 use crate::report::{Cell, Output, grouped};
-use crate::runs::{Computed, Details, FinishedRun, Simulated, row_format};
+use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_format};
 use crate::time::Time;
 use crate::trace::{Moment, ReadOptions, TraceError, Workload};
 
@@ -132,7 +132,7 @@ fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
     };
     let details = Details { again: true, record: true, pictures: true, ..Details::default() };
     let work = Work { folder: args.keep.as_deref(), format: row_format(), threads: args.output.threads(), details };
-    let Computed { rows, extras, .. } = log.compute(&work, &yields, quiet)?;
+    let ComputedRuns { rows, extras, .. } = log.compute(&work, &yields, quiet)?;
     let shown: Vec<Simulated> = extras.into_iter().flatten().flatten().collect();
     let (workload, names, runs) = (&log.workload, log.names(), log.by_setting(&rows));
     let base_name = log.settings[0].baseline.as_ref().map(Setting::pair).unwrap_or_default();

@@ -11,9 +11,9 @@ use crate::cli::stderr::{self, note, warning};
 use crate::cli::width;
 use crate::report::{Output, OutputError, write_csv, write_wrapped};
 use crate::reproduce::{
-    ArchiveLog, Figure, FoundLog, KeptFigures, STUDIES, Setup, StudyError, StudyForm, acknowledgements,
+    ArchiveLog, Figure, FoundLog, KeptFigures, STUDIES, Setup, Study, StudyError, acknowledgements, write_figures,
+    write_overview,
 };
-use crate::reproduce::{write_figures, write_overview};
 
 #[derive(Debug, Args)]
 pub struct AllArgs {
@@ -40,7 +40,7 @@ pub fn execute(args: &AllArgs, quiet: bool) -> anyhow::Result<()> {
         }
     }
     let logs = find(&args.logs, &wanted, quiet)?;
-    let (mut done, mut failed): (Vec<(StudyForm, Vec<Figure>)>, Vec<&str>) = (Vec::new(), Vec::new());
+    let (mut done, mut failed): (Vec<(Study, Vec<Figure>)>, Vec<&str>) = (Vec::new(), Vec::new());
     for study in STUDIES {
         let logs: Vec<FoundLog> = logs.iter().filter(|found| study.logs.contains(&found.log)).cloned().collect();
         if logs.is_empty() && !study.logs.is_empty() {
@@ -63,7 +63,7 @@ pub fn execute(args: &AllArgs, quiet: bool) -> anyhow::Result<()> {
         done.iter().try_for_each(|(study, figures)| write_summary(out, width, study, figures))
     };
     create(&args.out, "summary.txt")?.fill(|out| summary(out, width::DEFAULT))?;
-    let of_study = |(study, figures): &(StudyForm, Vec<Figure>)| {
+    let of_study = |(study, figures): &(Study, Vec<Figure>)| {
         figures.iter().map(|figure| figure.cells(study.name)).collect::<Vec<_>>()
     };
     let cells: Vec<_> = done.iter().flat_map(of_study).collect();
@@ -76,7 +76,7 @@ pub fn execute(args: &AllArgs, quiet: bool) -> anyhow::Result<()> {
 }
 
 /// The figures of a study, from the folder if they are there and still valid.
-fn figures(args: &AllArgs, study: StudyForm, logs: &[FoundLog], quiet: bool) -> anyhow::Result<Vec<Figure>> {
+fn figures(args: &AllArgs, study: Study, logs: &[FoundLog], quiet: bool) -> anyhow::Result<Vec<Figure>> {
     let key = KeptFigures::key(&study, logs, args.quick)?;
     let file = args.out.join(format!("{}.json", study.name));
     if let Some(kept) = KeptFigures::read(&file, &key) {
@@ -85,16 +85,15 @@ fn figures(args: &AllArgs, study: StudyForm, logs: &[FoundLog], quiet: bool) -> 
         }
         return Ok(kept.figures);
     }
-    let folder = Some(args.out.join(format!("{}-runs", study.name)));
-    let setup = Setup { logs: logs.to_vec(), folder, threads: args.output.threads(), quick: args.quick };
-    let figures = compute(&*(study.build)(setup)?, quiet)?;
-    let kept = KeptFigures { key, figures };
+    let mut setup = Setup::new(&study, logs.to_vec(), args.output.threads(), args.quick);
+    setup.folder = Some(args.out.join(format!("{}-runs", study.name)));
+    let kept = KeptFigures { key, figures: compute(&study, &setup, quiet)?.figures };
     Output::create(&file.to_string_lossy())?.fill(|out| kept.write(out))?;
     Ok(kept.figures)
 }
 
 /// The figures as a table, as CSV and as a page with charts.
-fn write_study(folder: &Path, study: StudyForm, logs: &[FoundLog], figures: &[Figure]) -> Result<(), OutputError> {
+fn write_study(folder: &Path, study: Study, logs: &[FoundLog], figures: &[Figure]) -> Result<(), OutputError> {
     create(folder, &format!("{}.txt", study.name))?.fill(|out| {
         write_overview(out, width::DEFAULT, study.name, figures)?;
         write_figures(out, width::DEFAULT, figures)
@@ -105,7 +104,7 @@ fn write_study(folder: &Path, study: StudyForm, logs: &[FoundLog], figures: &[Fi
     create(folder, &format!("{}.html", study.name))?.fill(|out| out.write_all(page.as_bytes()))
 }
 
-fn write_summary(out: &mut dyn Write, width: usize, study: &StudyForm, figures: &[Figure]) -> io::Result<()> {
+fn write_summary(out: &mut dyn Write, width: usize, study: &Study, figures: &[Figure]) -> io::Result<()> {
     write_wrapped(out, "", study.paper, width)?;
     write_overview(out, width, study.name, figures)
 }

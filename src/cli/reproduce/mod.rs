@@ -1,17 +1,9 @@
 //! `sim reproduce`: the tables of a paper, with published and measured figures side by side.
 
 mod all;
-mod downey;
-mod gaussier;
 mod html;
-mod kumar_meta;
-mod kumar_wait;
-mod orders;
-mod ours;
-mod smith;
-mod talby;
-mod tsafrir;
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -23,9 +15,13 @@ use super::places::{OptionFile, given_files, refuse_collisions};
 use super::progress::Progress;
 use super::stderr::{self, note, warning};
 use super::{CommandForm, parsed};
-use crate::report::Output;
-use crate::reproduce::{ArchiveLog, Figure, FoundLog, Setup, Study, acknowledgements, find_logs};
-use crate::reproduce::{write_figures, write_overview};
+use crate::metrics::RunRow;
+use crate::report::{Cell, Output, counted, grouped, write_csv};
+use crate::reproduce::{
+    ArchiveLog, Computed, DOWNEY, Figure, FoundLog, GAUSSIER, KUMAR_META, KUMAR_WAIT, ORDERS, OURS, SMITH, Setup,
+    Study, TALBY, TSAFRIR, acknowledgements, find_logs, kumar_meta_cost, other_logs, write_figures, write_overview,
+};
+use crate::runs::PlannedRun;
 use crate::time::readable_duration;
 
 /// The subcommand.
@@ -51,7 +47,21 @@ enum Paper {
 
 Uses the logs SDSC-SP2-1998, CTC-SP2-1996, KTH-SP2-1996 and SDSC-BLUE-2000 of the Parallel Workloads Archive, any version.
 Missing logs are named, and the tables are computed from the others.")]
-    Talby(talby::TalbyArgs),
+    Talby {
+        #[command(flatten)]
+        common: Common,
+        /// The number of runs of each setting: the first on the log as it is, the others on slightly shaken copies
+        /// (submissions moved by up to 30 s). Intervals are over all of them
+        #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+        replications: u32,
+        /// Keep finished runs in this folder, and reuse those that are in it [default: runs are not kept]
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+        /// Write a CSV with one line per run: the command that repeats the run alone, and its summary; - for standard
+        /// output (the figures then go to standard error)
+        #[arg(long, value_name = "FILE")]
+        cells_out: Option<String>,
+    },
     /// Templates and the search for them: Tables 1 and 4 to 10 of Smith, Foster and Taylor
     #[command(after_help = "Examples:
   sim reproduce smith --logs logs --replications 1              one genetic search per log
@@ -59,7 +69,14 @@ Missing logs are named, and the tables are computed from the others.")]
 
 Uses the logs CTC-SP2-1996 and SDSC-Par-1996 of the Parallel Workloads Archive, any version. The two other workloads of the
 paper, ANL and SDSC95, are not public: their published figures are printed without measured ones.")]
-    Smith(smith::SmithArgs),
+    Smith {
+        #[command(flatten)]
+        common: Common,
+        /// The number of genetic searches per log, with seeds from 0 on. The measured figures are those of the first search,
+        /// intervals are over all of them
+        #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+        replications: u32,
+    },
     /// Models of user estimates: Tables 1, 2 and 5 and Figures 14 to 16 of Tsafrir, Etsion and Feitelson
     #[command(after_help = "Examples:
   sim reproduce tsafrir --logs logs --replications 4                 a quick test: some seconds
@@ -69,7 +86,13 @@ Uses the logs SDSC-SP2-1998, CTC-SP2-1996, KTH-SP2-1996 and SDSC-BLUE-2000 of th
 They are prepared as in the paper, and only jobs with a runtime and processors above 0 are used. SDSC-106 is SDSC without the
 jobs whose estimate only one user uses, the user with most such estimates. KTH4H has only the jobs of KTH with estimates up to
 4 hours. The paper prints no numbers for Figures 14 to 16, so only measured figures are shown.")]
-    Tsafrir(tsafrir::TsafrirArgs),
+    Tsafrir {
+        #[command(flatten)]
+        common: Common,
+        /// The number of runs of each random model of estimates, with seeds from 1 on
+        #[arg(long, alias = "seeds", value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+        replications: u64,
+    },
     /// Malleable jobs: Tables 1 and 2, Figure 5, the numbers in the text and the future work of Downey
     #[command(after_help = "Examples:
   sim reproduce downey --days 20                                a quick test
@@ -77,7 +100,20 @@ jobs whose estimate only one user uses, the user with most such estimates. KTH4H
 
 Needs no logs: the workload is the model of the paper. Each published figure comes from one run of the model; the note says
 whether it is within the range of our runs.")]
-    Downey(downey::DowneyArgs),
+    Downey {
+        /// Ignored: the study uses no logs. The option exists so that all studies can be called in the same way
+        #[arg(long, value_name = "DIR")]
+        logs: Option<PathBuf>,
+        #[command(flatten)]
+        output: StudyOutput,
+        /// The number of days of each workload
+        #[arg(long, value_name = "N", default_value_t = DOWNEY.days[0], value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        days: u32,
+        /// The number of random workloads, with seeds from 1 on; at most five for variants that are not in the paper. The
+        /// measured figures are those of the first workload, intervals are over all of them
+        #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+        replications: u32,
+    },
     /// Prediction of waits as ranges: Tables 3 and 4, Figure 2 and the claims of the text of Kumar and Vadhiyar
     #[command(after_help = "Examples:
   sim reproduce kumar-wait --logs logs                          about six minutes of processor time
@@ -89,7 +125,19 @@ Workloads Archive, any version. Missing logs are named and left out. Of the regr
 polynomial of degree 19 can take long: its solver is stopped after 100,000 iterations, and the note says for how many jobs.
 With the printed distance, which finds more similar jobs, and without that limit it took an hour, on SDSC-BLUE and SDSC-SP2
 alone.")]
-    KumarWait(kumar_wait::KumarWaitArgs),
+    KumarWait {
+        #[command(flatten)]
+        common: Common,
+        /// The first job of each log that is predicted, counted from 1
+        #[arg(long, value_name = "N", default_value_t = 10_001, value_parser = clap::value_parser!(u32).range(2..))]
+        begin: u32,
+        /// The largest number of jobs of each log that are predicted
+        #[arg(long, value_name = "N", default_value_t = 50_000, value_parser = clap::value_parser!(u32).range(1..))]
+        most: u32,
+        /// Regressions, which are slow, predict only every N-th of these jobs
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+        regression_every: u32,
+    },
     /// Metascheduling by predicted waits: Tables 7 and 8, Figure 3 and the claims of section 5.2 of Kumar and Vadhiyar
     #[command(after_help = "Examples:
   sim reproduce kumar-meta --logs logs                          the logs as they are, one set of generated jobs: minutes
@@ -99,7 +147,20 @@ Uses the logs CTC-SP2-1996, LANL-CM5-1994, HPC2N-2002, SDSC-BLUE-2000 and SDSC-S
 any version, and from each the number of jobs that Table 7 of the paper implies. The sixth site of the paper,
 ANL-Intrepid-2009, ran half of all jobs there: without its log the reductions in the paper are not comparable with ours. The 32
 synthetic scenarios need no logs.")]
-    KumarMeta(kumar_meta::KumarMetaArgs),
+    KumarMeta {
+        #[command(flatten)]
+        common: Common,
+        /// Use all jobs of each log, not only the number that Table 7 of the paper implies
+        #[arg(long)]
+        full: bool,
+        /// The number of days in which the jobs of the synthetic scenarios arrive
+        #[arg(long, value_name = "N", default_value_t = KUMAR_META.days[0], value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        days: u32,
+        /// The number of replications: the first uses the logs as they are, the others slightly shaken logs (submissions
+        /// moved by up to 30 s), each with other generated jobs. Intervals are over all of them
+        #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+        replications: u64,
+    },
     /// Runtimes predicted by machine learning: slowdowns and flow times of the program of Gaussier et al.
     #[command(after_help = "Examples:
   sim reproduce gaussier --logs logs --replications 1           a quick test: less than a minute
@@ -107,7 +168,12 @@ synthetic scenarios need no logs.")]
 
 Uses the logs KTH-SP2-1996, CTC-SP2-1996 (with 338 processors), SDSC-SP2-1998, SDSC-BLUE-2000 and CEA-Curie-2011 of the Parallel
 Workloads Archive, any version. Jobs end at their estimates.")]
-    Gaussier(gaussier::GaussierArgs),
+    Gaussier {
+        #[command(flatten)]
+        common: Common,
+        #[command(flatten)]
+        runs: KeptRuns,
+    },
     /// Orders of the queue, with and without backfilling: Table V of Zhang, Dai, He, Bao and Xie
     #[command(after_help = "Examples:
   sim reproduce orders --logs logs                              ten windows of each log: some seconds
@@ -115,7 +181,13 @@ Workloads Archive, any version. Jobs end at their estimates.")]
 
 Uses the logs SDSC-SP2-1998 and HPC2N-2002 of the Parallel Workloads Archive, any version. The windows of 1,024 jobs of the paper
 are not recorded, so ours are consecutive ones, and slowdowns of windows differ by orders of magnitude.")]
-    Orders(orders::OrdersArgs),
+    Orders {
+        #[command(flatten)]
+        common: Common,
+        /// The number of consecutive windows of 1,024 jobs, from the first job on. Intervals are over the windows
+        #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+        windows: u32,
+    },
     /// Our own claims on every log of a folder: reservations by estimates, the predictor kin, and answers about waits
     #[command(after_help = "Examples:
   sim reproduce ours --logs logs --replications 1               a quick test: five minutes of processor time
@@ -124,7 +196,12 @@ are not recorded, so ours are consecutive ones, and slowdowns of windows differ 
 Uses every log of the folder. The claim is about seven of them, to which nobody tuned anything: SDSC-BLUE-2000, HPC2N-2002,
 CEA-Curie-2011, LLNL-Thunder-2007, RICC-2010, SDSC-DS-2004 and LANL-CM5-1994. Longest waits and losers are printed beside the
 gains. Waits are predicted for 50,000 jobs of KTH-SP2-1996, CTC-SP2-1996, SDSC-BLUE-2000, SDSC-SP2-1998 and HPC2N-2002.")]
-    Ours(ours::OursArgs),
+    Ours {
+        #[command(flatten)]
+        common: Common,
+        #[command(flatten)]
+        runs: KeptRuns,
+    },
     /// Run all of these studies and write their figures to a folder
     #[command(after_help = "Examples:
   sim reproduce all --logs logs --out studies --quick           a quick test of every study, in minutes
@@ -181,31 +258,121 @@ struct KeptRuns {
 
 fn execute(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<()> {
     match &args.paper {
-        Paper::Talby(args) => talby::execute(args, quiet),
-        Paper::Smith(args) => smith::execute(args, quiet),
-        Paper::Tsafrir(args) => tsafrir::execute(args, quiet),
-        Paper::Downey(args) => downey::execute(args, quiet),
-        Paper::KumarWait(args) => kumar_wait::execute(args, quiet),
-        Paper::KumarMeta(args) => kumar_meta::execute(args, quiet),
-        Paper::Gaussier(args) => gaussier::execute(args, quiet),
-        Paper::Orders(args) => orders::execute(args, quiet),
-        Paper::Ours(args) => ours::execute(args, quiet),
+        Paper::Talby { common, replications, out, cells_out } => {
+            let mut setup = common.setup(&TALBY, &given_files([("--cells-out", cells_out)]), quiet)?;
+            (setup.replications, setup.folder) = (u64::from(*replications), out.clone());
+            talby(&setup, &common.output, cells_out.as_deref(), quiet)
+        }
+        Paper::Smith { common, replications } => {
+            common.perform(&SMITH, quiet, |setup| setup.replications = u64::from(*replications))
+        }
+        Paper::Tsafrir { common, replications } => {
+            common.perform(&TSAFRIR, quiet, |setup| setup.replications = *replications)
+        }
+        Paper::Downey { logs, output, days, replications } => {
+            if let (Some(logs), false) = (logs, quiet) {
+                note(format_args!("this study uses no logs: {} is ignored", logs.display()));
+            }
+            let setup = Setup::new(&DOWNEY, Vec::new(), output.threads(), false);
+            let setup = Setup { replications: u64::from(*replications), days: *days, ..setup };
+            perform(&DOWNEY, &setup, output, quiet)
+        }
+        Paper::KumarWait { common, begin, most, regression_every } => common.perform(&KUMAR_WAIT, quiet, |setup| {
+            setup.plan.learning.first = *begin as usize - 1;
+            setup.plan.most = *most as usize;
+            setup.plan.regression_every = *regression_every as usize;
+        }),
+        Paper::KumarMeta { common, full, days, replications } => {
+            let setup = common.setup(&KUMAR_META, &[], quiet)?;
+            let setup = Setup { all_jobs: *full, days: *days, replications: *replications, ..setup };
+            if !quiet {
+                note_cost(&setup)?;
+            }
+            perform(&KUMAR_META, &setup, &common.output, quiet)
+        }
+        Paper::Gaussier { common, runs } => common.perform(&GAUSSIER, quiet, |setup| runs.apply(setup)),
+        Paper::Orders { common, windows } => common.perform(&ORDERS, quiet, |setup| setup.windows = *windows as usize),
+        Paper::Ours { common, runs } => {
+            let mut setup = every_log(common)?;
+            runs.apply(&mut setup);
+            perform(&OURS, &setup, &common.output, quiet)
+        }
         Paper::All(args) => all::execute(args, quiet),
+    }
+}
+
+impl KeptRuns {
+    fn apply(&self, setup: &mut Setup) {
+        (setup.replications, setup.folder) = (u64::from(self.replications), self.out.clone());
     }
 }
 
 impl Common {
     /// Finds the logs of a study, and refuses outputs that would overwrite one of them.
-    fn setup(&self, wanted: &[ArchiveLog], outputs: &[OptionFile], quiet: bool) -> anyhow::Result<Setup> {
-        let logs = find(&self.logs, wanted, quiet)?;
+    fn setup(&self, study: &Study, outputs: &[OptionFile], quiet: bool) -> anyhow::Result<Setup> {
+        let logs = find(&self.logs, study.logs, quiet)?;
         if logs.is_empty() {
             return Err(UsageError(format!("none of the logs of the study is in {}", self.logs.display())).into());
         }
         let inputs: Vec<_> = logs.iter().filter_map(|log| Some(("--logs", log.file.to_str()?))).collect();
         let html = given_files([("--html", &self.output.html)]);
         refuse_collisions(&[outputs, &html].concat(), &inputs, true)?;
-        Ok(Setup { logs, folder: None, threads: self.output.threads(), quick: false })
+        Ok(Setup::new(study, logs, self.output.threads(), false))
     }
+
+    /// Computes and prints a study with the options that `set` sets.
+    fn perform(&self, study: &Study, quiet: bool, set: impl FnOnce(&mut Setup)) -> anyhow::Result<()> {
+        let mut setup = self.setup(study, &[], quiet)?;
+        set(&mut setup);
+        perform(study, &setup, &self.output, quiet)
+    }
+}
+
+/// All logs of a folder, without a warning for one that is not there: the study is about what is in the folder.
+fn every_log(common: &Common) -> anyhow::Result<Setup> {
+    let folder = &common.logs;
+    let cannot_read = |error| UsageError(format!("cannot read the folder {}: {error}", folder.display()));
+    let (logs, _) = find_logs(folder, OURS.logs).map_err(cannot_read)?;
+    let others = other_logs(folder, &logs).map_err(cannot_read)?;
+    if logs.is_empty() && others.is_empty() {
+        return Err(UsageError(format!("no log (*.swf, *.swf.gz, *.swf.zst) is in {}", folder.display())).into());
+    }
+    Ok(Setup { others, ..Setup::new(&OURS, logs, common.output.threads(), false) })
+}
+
+/// Says what the study of several sites will cost.
+fn note_cost(setup: &Setup) -> anyhow::Result<()> {
+    let (jobs, predictions) = kumar_meta_cost(setup)?;
+    // A prediction of a wait takes 250 microseconds on a slow core; the rest takes little time in comparison.
+    let time = readable_duration(predictions as f64 * 250e-6 / setup.threads as f64);
+    let (runs, jobs) = (counted((KUMAR_META.steps)(setup) as u64, "run"), counted(jobs as u64, "job"));
+    let predictions = counted(predictions as u64, "predicted wait");
+    note(format_args!("{runs}, {jobs}, up to {predictions}: about {time} at most"));
+    Ok(())
+}
+
+/// Computes and prints the study of Talby et al., and writes its runs if that is wanted.
+fn talby(setup: &Setup, output: &StudyOutput, cells_out: Option<&str>, quiet: bool) -> anyhow::Result<()> {
+    let cells_file = cells_out.map(Output::create).transpose()?;
+    let html = output.open_html()?;
+    let Computed { figures, runs } = compute(&TALBY, setup, quiet)?;
+    let (cells, runs) = runs.expect("the runs of the study are those of a sweep");
+    if !quiet {
+        let [reused, computed] = [runs.reused, runs.computed].map(|count| grouped(count as u64));
+        note(format_args!("{}: {reused} reused, {computed} computed", counted(runs.rows.len() as u64, "run")));
+    }
+    if let Some(out) = cells_file {
+        out.fill(|out| write_cells(out, &cells, &runs.rows))?;
+    }
+    // As with the main command: if a file is standard output, the result goes to standard error.
+    print(&TALBY, setup, &figures, output, html, cells_out.is_some_and(Output::is_stdout))
+}
+
+/// Writes one line per run, with the command that repeats it.
+fn write_cells(out: &mut dyn Write, cells: &[PlannedRun], rows: &[RunRow]) -> io::Result<()> {
+    let with_command =
+        |(cell, row): (&PlannedRun, &RunRow)| [vec![("command", Cell::Text(cell.command()))], row.cells()].concat();
+    write_csv(out, &cells.iter().zip(rows).map(with_command).collect::<Vec<_>>(), true)
 }
 
 /// Finds logs in a folder, with a warning for each log that is missing.
@@ -222,47 +389,47 @@ fn find(folder: &Path, wanted: &[ArchiveLog], quiet: bool) -> anyhow::Result<Vec
 }
 
 /// Computes the figures of a study, with a progress bar and a note of the time taken.
-fn compute(study: &dyn Study, quiet: bool) -> anyhow::Result<Vec<Figure>> {
+fn compute(study: &Study, setup: &Setup, quiet: bool) -> anyhow::Result<Computed> {
     let began = Instant::now();
-    let (steps, unit) = study.steps();
-    let figures = {
-        let progress = Progress::counting(study.name(), unit, Some(steps), quiet);
-        study.figures(&|done| progress.set(done))?
+    let computed = {
+        let progress = Progress::counting(study.name, study.unit, Some((study.steps)(setup)), quiet);
+        (study.compute)(setup, &|done| progress.set(done))?
     };
     if !quiet {
-        note(format_args!("{}: done in {}", study.name(), readable_duration(began.elapsed().as_secs_f64())));
+        note(format_args!("{}: done in {}", study.name, readable_duration(began.elapsed().as_secs_f64())));
     }
-    Ok(figures)
+    Ok(computed)
 }
 
 /// Computes and prints a study.
-fn perform(study: &dyn Study, output: &StudyOutput, quiet: bool) -> anyhow::Result<()> {
+fn perform(study: &Study, setup: &Setup, output: &StudyOutput, quiet: bool) -> anyhow::Result<()> {
     let html = output.open_html()?;
-    let figures = compute(study, quiet)?;
-    print(study, &figures, output, html, false)
+    let figures = compute(study, setup, quiet)?.figures;
+    print(study, setup, &figures, output, html, false)
 }
 
 /// Prints figures, also as HTML if that is wanted, and the acknowledgements that the providers of the logs request.
 fn print(
-    study: &dyn Study,
+    study: &Study,
+    setup: &Setup,
     figures: &[Figure],
     output: &StudyOutput,
     html: Option<Output>,
     stdout_taken: bool,
 ) -> anyhow::Result<()> {
     if let Some(out) = html {
-        let page = html::page(study.name(), study.logs(), figures);
+        let page = html::page(study.name, &setup.logs, figures);
         out.fill(|out| out.write_all(page.as_bytes()))?;
     }
     // As with the main command: if a file is standard output, the result goes to standard error.
     let stdout_taken = stdout_taken || output.html.as_deref().is_some_and(Output::is_stdout);
-    let cells: Vec<_> = figures.iter().map(|figure| figure.cells(study.name())).collect();
+    let cells: Vec<_> = figures.iter().map(|figure| figure.cells(study.name)).collect();
     output.output.print.print_rows(stdout_taken, &cells, |out, width| {
-        write_overview(out, width, study.name(), figures)?;
+        write_overview(out, width, study.name, figures)?;
         write_figures(out, width, figures)
     })?;
-    if !study.logs().is_empty() {
-        stderr::line(acknowledgements(study.logs()));
+    if !setup.logs.is_empty() {
+        stderr::line(acknowledgements(&setup.logs));
     }
     Ok(())
 }

@@ -21,7 +21,7 @@ use crate::experiment::Section::{Engine, Estimates, Log, Metrics, Reading, Run, 
 use crate::experiment::Setting;
 use crate::metrics::{Breakdown, Series};
 use crate::report::{Cell, counted, write_breakdown, write_comparison};
-use crate::runs::{Computed, Details, FinishedRun, Simulated, row_format};
+use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_format};
 use crate::time::{Seconds, parse_duration};
 use crate::trace::{self, ReadOptions};
 
@@ -141,7 +141,7 @@ pub fn execute(matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
         (run.row(), RunDetails { breakdowns, simulated: (keeps_run && !is_copy).then_some(run.own) })
     };
     let work = Work { folder: args.out.as_deref(), format: row_format(), threads: args.output.threads(), details };
-    let Computed { rows, extras, .. } = log.compute(&work, &yields, quiet)?;
+    let ComputedRuns { rows, extras, .. } = log.compute(&work, &yields, quiet)?;
     let details: Vec<RunDetails> = extras.into_iter().take(copies_from).flatten().collect();
     if !quiet {
         let (jobs, total) = (counted(workload.jobs.len() as u64, "job"), began.elapsed());

@@ -3,7 +3,6 @@
 
 use rand::RngExt;
 
-use super::values::SHARE;
 use super::{Assignment, Sample, Seeds};
 use crate::rng::stream;
 use crate::spec::{Form, Key, Kind, Spec};
@@ -15,13 +14,13 @@ pub static FORM: Form = Form {
     keys: &[
         Key {
             name: "peak",
-            kind: SHARE,
+            kind: Kind::FROM_0_TO_1,
             default: "0.1",
             about: "the share of the jobs whose estimate is their runtime",
         },
         Key {
             name: "hump",
-            kind: SHARE,
+            kind: Kind::FROM_0_TO_1,
             default: "0.1",
             about: "the share of the jobs, all of them under 90 seconds, that use 5% of their estimate at most",
         },

@@ -16,7 +16,6 @@ mod multiple;
 mod replace;
 mod shuffle;
 mod tsafrir;
-mod values;
 
 pub use catalog::EstimateModel;
 pub use modes::{HEAD, Mode, Modes, ks_distance};

@@ -2,11 +2,13 @@
 
 use rand::RngExt;
 
-use super::values::FACTOR;
 use super::{Assignment, Sample, Seeds};
 use crate::rng::stream;
-use crate::spec::{Form, Key, Spec};
+use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::{FOREVER, Seconds};
+
+/// How much longer an estimate can be than the runtime.
+const FACTOR: Kind = Kind::Real { what: "a number from 0 to 1000000", fits: |factor| (0.0..=1e6).contains(&factor) };
 
 pub static FORM: Form = Form {
     name: "f",

@@ -1,35 +1,26 @@
 //! A predictor that is another program, in any language. Each simulation starts one child process, and talks to it in JSON
 //! lines over its standard input and output: an event in, predictions out.
 //!
-//! `protocol` has the lines, `child` the process, `identity` what tells two versions of a program apart.
+//! `protocol` has the lines. How a program is started, asked and ended is in [`crate::program`].
 
-#[cfg(unix)]
-mod child;
-#[cfg(not(unix))]
-#[path = "no_child.rs"]
-mod child;
-mod identity;
 mod protocol;
 
-use std::io;
 use std::time::Duration;
 
-pub use child::end_all;
-pub use identity::digest;
+use twox_hash::XxHash3_128;
 
-use child::Child;
-use identity::files_named;
-use protocol::{Answer, EventName, Greeting, Introduction, fields_of_miss, push_arrival, push_event};
+use protocol::{EventName, ExecAnswer, Greeting, Introduction, fields_of_miss, push_arrival, push_event};
 
 use super::board::{Board, Stage};
 use super::deadline;
 use super::predictor::{Predictor, RunFacts};
 use crate::files;
 use crate::job::JobId;
+use crate::program::{Program, check_command, digest_of_files, files_named};
 use crate::similar::did_you_mean;
 use crate::spec::{Form, Key, Kind, Spec, SpecError};
 use crate::text::shortened;
-use crate::time::{Seconds, print_duration};
+use crate::time::Seconds;
 
 pub const FORM: Form = Form {
     name: "exec",
@@ -37,7 +28,7 @@ pub const FORM: Form = Form {
     keys: &[
         Key {
             name: "command",
-            kind: Kind::Text { what: "a command", canonical: command },
+            kind: Kind::Text { what: "a command", canonical: check_command },
             default: "",
             about: "the program and its arguments; required",
         },
@@ -51,28 +42,8 @@ pub const FORM: Form = Form {
     ],
 };
 
-/// The most bytes of a line that a program may write.
-const MOST_OF_A_LINE: usize = 1 << 20;
-
 /// The largest prediction that a program may make, in seconds: the largest whole number that is exact in every language.
 const LONGEST: Seconds = 1 << 53;
-
-/// Checks a command and returns it as it is.
-fn command(text: &str) -> Result<String, String> {
-    match shlex::split(text) {
-        Some(words) if !words.is_empty() || text.is_empty() => Ok(text.to_string()),
-        Some(_) => Err(format!("'{text}' has no word")),
-        None => Err(format!(
-            "'{text}' has a quotation mark without the one that ends it (a command with commas is written in double \
-             quotes: command=\"...\")"
-        )),
-    }
-}
-
-/// The words of a command. Nothing is expanded in them: no shell is started.
-fn words(command: &str) -> Vec<String> {
-    shlex::split(command).unwrap_or_default()
-}
 
 /// A spec of `exec` needs a command, and no key that is probably one of its own, mistyped. From here on no output may replace a
 /// file that the command names.
@@ -82,11 +53,29 @@ pub fn check(spec: &Spec) -> Result<(), SpecError> {
     if let Some((key, meant)) = mistyped.into_iter().find(|(_, meant)| !meant.is_empty()) {
         return Err(SpecError(format!("predictor '{spec}': no key '{key}'{meant}")));
     }
-    files_named(&words(spec.text("command"))).iter().for_each(|file| files::add_input(file));
+    files_named(spec.text("command")).iter().for_each(|file| files::add_input(file));
     match spec.text("command").is_empty() {
         true => Err(SpecError(format!("predictor '{spec}': name the program: exec:command=python3 my.py"))),
         false => Ok(()),
     }
+}
+
+/// A hash of the contents of all files that the command names, and of the version that the program reports. The program is
+/// started for that, and ended.
+///
+/// # Errors
+///
+/// If a file cannot be read, or the program does not answer the greeting.
+pub fn digest(spec: &Spec) -> Result<u128, String> {
+    let mut hash = XxHash3_128::new();
+    digest_of_files(spec.text("command"), &mut hash)?;
+    let (_, introduction) = Exec::new(spec).start().map_err(|why| format!("predictor '{spec}': {why}"))?;
+    // Without a version nothing is added, which no version equals.
+    if let Some(version) = introduction.version {
+        hash.write(b"version ");
+        hash.write(version.as_bytes());
+    }
+    Ok(hash.finish_128())
 }
 
 /// The program behind `exec`. It is started at the first event, so that building this predictor costs nothing.
@@ -94,42 +83,32 @@ pub struct Exec {
     command: String,
     timeout: Duration,
     greeting: Greeting,
-    program: Program,
+    program: ProgramStage,
     /// Scratch: the line that is sent.
     line: Vec<u8>,
 }
 
-enum Program {
+enum ProgramStage {
     NotStarted,
     Started {
-        child: Child,
+        program: Program,
         introduction: Introduction,
     },
     /// It has broken the contract.
     Failed,
 }
 
-/// Why there is no answer.
-#[cfg_attr(not(unix), allow(dead_code, reason = "no program is started there"))]
-enum Unanswered {
-    /// The program has ended, in this way.
-    Ended(String),
-    /// It did not answer in time.
-    Silent,
-    /// Its line has no end.
-    TooLong,
-    /// It wrote this line together with its answer.
-    MoreThanALine(u64),
-    /// It wrote this line, with this text, before it was asked again.
-    Unasked(u64, Vec<u8>),
-    /// The pipes failed.
-    Failed(io::Error),
-}
-
 /// An event that the program is asked about.
 struct Asked {
     event: EventName,
     job: JobId,
+}
+
+impl Asked {
+    fn in_words(&self, board: &Board) -> String {
+        let (event, number) = (self.event.in_words(), board.number(self.job));
+        format!("the {event} of job {number} (id {}) at time {}", protocol::id(self.job), board.now())
+    }
 }
 
 impl Exec {
@@ -139,101 +118,59 @@ impl Exec {
             command: spec.text("command").to_string(),
             timeout: Duration::from_secs(spec.duration("timeout").unsigned_abs()),
             greeting: Greeting::new(keys),
-            program: Program::NotStarted,
+            program: ProgramStage::NotStarted,
             line: Vec::new(),
         }
     }
 
     /// Starts the program if it has not been started. Returns whether it wants to know of such events.
     fn wants(&mut self, asked: &Asked, board: &mut Board) -> bool {
-        if let Program::NotStarted = self.program {
+        if let ProgramStage::NotStarted = self.program {
             match self.start() {
-                Ok((child, introduction)) => self.program = Program::Started { child, introduction },
+                Ok((program, introduction)) => self.program = ProgramStage::Started { program, introduction },
                 Err(why) => self.fail(board, why),
             }
         }
-        matches!(&self.program, Program::Started { introduction, .. } if introduction.wants(asked.event))
+        matches!(&self.program, ProgramStage::Started { introduction, .. } if introduction.wants(asked.event))
     }
 
     /// Starts the program and greets it.
-    fn start(&mut self) -> Result<(Child, Introduction), String> {
-        let command = &self.command;
-        let mut child = Child::start(&words(command), self.timeout)
-            .map_err(|error| format!("cannot start the program '{command}': {error}"))?;
+    fn start(&mut self) -> Result<(Program, Introduction), String> {
+        let mut program = Program::start(&self.command, self.timeout)?;
         self.line.clear();
         self.greeting.push(&mut self.line);
-        let answer = match child.ask(&self.line) {
-            Ok(answer) => Introduction::parse(answer).map_err(|why| {
-                let read = shown(answer);
-                format!("the program '{command}' answered the greeting with line 1 of its output, '{read}': {why}")
-            }),
-            Err(unanswered) => Err(self.unanswered("the greeting", unanswered)),
+        let greeting = "the greeting";
+        let answer = match program.ask(&self.line, &|| greeting.to_string()).map(Introduction::parse) {
+            Ok(read) => read.map_err(|why| program.bad_answer(greeting, &format!(": {why}"))),
+            Err(unanswered) => Err(unanswered),
         };
         match answer {
-            Ok(introduction) => Ok((child, introduction)),
+            Ok(introduction) => Ok((program, introduction)),
             Err(why) => {
-                child.end_at_once();
+                program.end_at_once();
                 Err(why)
             }
         }
     }
 
-    fn unanswered(&self, asked: &str, why: Unanswered) -> String {
-        let (command, timeout) = (&self.command, self.timeout.as_secs() as Seconds);
-        match why {
-            Unanswered::Ended(how) => format!("the program '{command}' ended ({how}) before it answered {asked}"),
-            Unanswered::Silent => format!(
-                "the program '{command}' did not answer {asked} within {}; it must flush its output after each line \
-                 (Python: print(..., flush=True)), and the key timeout allows more time",
-                print_duration(timeout)
-            ),
-            Unanswered::TooLong => {
-                format!("the program '{command}' answered {asked} with a line of more than {MOST_OF_A_LINE} bytes")
-            }
-            Unanswered::MoreThanALine(line) => format!(
-                "the program '{command}' answered {asked} with more than one line; line {line} of its output is one too \
-                 many"
-            ),
-            Unanswered::Unasked(line, text) => {
-                let text = shown(&text);
-                format!(
-                    "the program '{command}' wrote line {line} of its output, '{text}', unasked, before {asked}; it must \
-                     write one line for each event that it gets"
-                )
-            }
-            Unanswered::Failed(error) => format!("the program '{command}' cannot be asked about {asked}: {error}"),
-        }
-    }
-
     /// Sends the line that is prepared and applies the answer.
     fn ask(&mut self, asked: &Asked, board: &mut Board) {
-        let Program::Started { child, .. } = &mut self.program else { return };
+        let ProgramStage::Started { program, .. } = &mut self.program else { return };
         // The text is only needed for an error.
-        let event = |board: &Board| {
-            let (event, number) = (asked.event.in_words(), board.number(asked.job));
-            format!("the {event} of job {number} (id {}) at time {}", protocol::id(asked.job), board.now())
+        let why = match program.ask(&self.line, &|| asked.in_words(board)).map(|answer| apply(answer, board)) {
+            Ok(Ok(())) => return,
+            Ok(Err(why)) => program.bad_answer(&asked.in_words(board), &format!(": {why}")),
+            Err(unanswered) => unanswered,
         };
-        let answer = match child.ask(&self.line) {
-            Ok(answer) => apply(answer, board).map_err(|why| (why, shown(answer))),
-            Err(unanswered) => {
-                let why = self.unanswered(&event(board), unanswered);
-                return self.fail(board, why);
-            }
-        };
-        if let Err((why, read)) = answer {
-            let (command, line, event) = (&self.command, child.lines(), event(board));
-            let why =
-                format!("the program '{command}' answered {event} with line {line} of its output, '{read}': {why}");
-            self.fail(board, why);
-        }
+        self.fail(board, why);
     }
 
     /// Ends the program, and the simulation with this error.
     fn fail(&mut self, board: &mut Board, why: String) {
-        if let Program::Started { child, .. } = &mut self.program {
-            child.end_at_once();
+        if let ProgramStage::Started { program, .. } = &mut self.program {
+            program.end_at_once();
         }
-        self.program = Program::Failed;
+        self.program = ProgramStage::Failed;
         board.fail(why);
     }
 
@@ -256,7 +193,7 @@ fn apply(answer: &[u8], board: &mut Board) -> Result<(), String> {
     if answer == b"{}" {
         return Ok(());
     }
-    for (id, prediction) in Answer::parse(answer)?.predictions {
+    for (id, prediction) in ExecAnswer::parse(answer)?.predictions {
         let Some(job) = protocol::job(&id).filter(|&job| board.stage(job) != Stage::Gone) else {
             return Err(format!("job '{}' is neither waiting nor running", shortened(&id)));
         };
@@ -267,11 +204,6 @@ fn apply(answer: &[u8], board: &mut Board) -> Result<(), String> {
         board.predict(job, prediction);
     }
     Ok(())
-}
-
-/// A line as it is shown in an error.
-fn shown(line: &[u8]) -> String {
-    shortened(&String::from_utf8_lossy(line)).to_string()
 }
 
 impl Predictor for Exec {
@@ -288,14 +220,9 @@ impl Predictor for Exec {
         push_arrival(&mut self.line, id, board, &self.greeting.wide);
         self.ask(&asked, board);
         if board.prediction(id) == 0
-            && let Program::Started { child, .. } = &self.program
+            && let ProgramStage::Started { program, .. } = &self.program
         {
-            let (command, line, number) = (&self.command, child.lines(), board.number(id));
-            let (id, now, read) = (protocol::id(id), board.now(), shown(child.last_line()));
-            let why = format!(
-                "the program '{command}' answered the arrival of job {number} (id {id}) at time {now} with line {line} of \
-                 its output, '{read}', which has no prediction for this job"
-            );
+            let why = program.bad_answer(&asked.in_words(board), ", which has no prediction for this job");
             self.fail(board, why);
         }
     }

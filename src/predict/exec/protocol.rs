@@ -190,15 +190,15 @@ impl Introduction {
 
 /// How a program answers an event.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Answer<'a> {
+#[serde(deny_unknown_fields, rename = "Answer")]
+pub struct ExecAnswer<'a> {
     /// Ids and seconds, in the order of the line.
     #[serde(borrow, default, rename = "predict", deserialize_with = "predictions")]
     pub predictions: Vec<(Cow<'a, str>, Seconds)>,
 }
 
-impl<'a> Answer<'a> {
-    pub fn parse(line: &'a [u8]) -> Result<Answer<'a>, String> {
+impl<'a> ExecAnswer<'a> {
+    pub fn parse(line: &'a [u8]) -> Result<ExecAnswer<'a>, String> {
         read(line).map_err(|why| format!(r#"{why}; it should be like {{"predict":{{"17":3600}}}} or {{}}"#))
     }
 }
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn answers_are_predictions_in_their_order() {
-        let parse = |line: &str| Answer::parse(line.as_bytes()).map(|answer| format!("{:?}", answer.predictions));
+        let parse = |line: &str| ExecAnswer::parse(line.as_bytes()).map(|answer| format!("{:?}", answer.predictions));
         assert_eq!(
             parse(r#" { "predict" : {"2":5,"1":9007199254740992} } "#).unwrap(),
             r#"[("2", 5), ("1", 9007199254740992)]"#

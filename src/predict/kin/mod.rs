@@ -42,7 +42,7 @@ pub const FORM: Form = Form {
         },
         Key {
             name: "power",
-            kind: Kind::Real { above: 0.0 },
+            kind: Kind::ABOVE_0,
             default: "0.5",
             about: "the power of the mean; 1 is the arithmetic mean, a smaller one gives short runtimes more influence",
         },

@@ -35,23 +35,15 @@ pub const FORM: Form = Form {
             default: "runtime",
             about: "the features of last jobs: their runtimes, or as the authors ran it, the time since their submission",
         },
-        Key { name: "eta", kind: Kind::Real { above: 0.0 }, default: "5000", about: "the size of a step of learning" },
+        Key { name: "eta", kind: Kind::ABOVE_0, default: "5000", about: "the size of a step of learning" },
         Key {
             name: "lambda",
-            kind: Kind::Text { what: "a number of at least 0", canonical: at_least_zero },
+            kind: Kind::AT_LEAST_0,
             default: "4000000000",
             about: "how strongly large weights are reduced",
         },
     ],
 };
-
-fn at_least_zero(text: &str) -> Result<String, String> {
-    match text.parse::<f64>() {
-        // The sum turns -0 into 0.
-        Ok(number) if number >= 0.0 && number.is_finite() => Ok((number + 0.0).to_string()),
-        _ => Err(format!("'{text}' is not a number of at least 0")),
-    }
-}
 
 /// All jobs of unknown users (-1) count as one user's. A job without an estimate in the log counts with the one assigned
 /// to it. Nothing is propagated: a job keeps the prediction of its arrival until it misses a deadline.

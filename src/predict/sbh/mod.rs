@@ -79,7 +79,7 @@ pub const SBH_NOEST: Form = Form {
         },
         Key {
             name: "factor",
-            kind: Kind::Real { above: 1.0 },
+            kind: Kind::Real { what: "a number above 1", fits: |number| number > 1.0 },
             default: "10",
             about: "a missed prediction is multiplied by this",
         },

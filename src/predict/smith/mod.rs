@@ -32,7 +32,10 @@ pub const FORM: Form = Form {
         },
         Key {
             name: "confidence",
-            kind: Kind::Text { what: "a percentage above 0 and below 100", canonical: percentage },
+            kind: Kind::Real {
+                what: "a percentage above 0 and below 100",
+                fits: |percent| percent > 0.0 && percent < 100.0,
+            },
             default: "90",
             about: "confidence level of the intervals, in percent",
         },
@@ -44,13 +47,6 @@ pub const FORM: Form = Form {
         },
     ],
 };
-
-fn percentage(text: &str) -> Result<String, String> {
-    match text.parse::<f64>() {
-        Ok(percent) if percent > 0.0 && percent < 100.0 => Ok(percent.to_string()),
-        _ => Err(format!("'{text}' is not a percentage above 0 and below 100")),
-    }
-}
 
 /// Unknown values (-1) are values like any other: all unknown users are one user. For a job without an estimate in the log,
 /// `rel` divides by the one assigned to it. If no category has enough jobs, the prediction is the estimate.

@@ -105,9 +105,9 @@ fn compared(found: &FoundLog, what: &str, measured: &[WaitFigures], prototype: [
         let note = if error.is_empty() { "" } else { "published: a prototype" };
         let (row, column) = (found.log.name, method.method.as_str());
         let minutes = method.mean_error() / MINUTE as f64;
-        let error = Figure::new((&format!("{what}: mean error in minutes"), row, column), error, minutes, "");
+        let error = Figure::new((&format!("{what}: mean error in minutes"), row, column), error, minutes);
         let ranges = format!("{what}: ranges met, in percent");
-        let met = Figure::new((&ranges, row, column), met, method.classes[0].percent(), "").percent();
+        let met = Figure::new((&ranges, row, column), met, method.classes[0].percent()).percent();
         [error, met].map(|figure| figure.noted(note).because(reason))
     };
     measured.iter().zip(prototype).flat_map(of_method).collect()
@@ -115,5 +115,5 @@ fn compared(found: &FoundLog, what: &str, measured: &[WaitFigures], prototype: [
 
 fn covered(found: &FoundLog, what: &str, measured: &WaitFigures, published: &str) -> Figure {
     let table = format!("{what}: started by the 90% bound, in percent");
-    Figure::new((&table, found.log.name, &measured.method), published, measured.bounds[2].percent(), "").percent()
+    Figure::new((&table, found.log.name, &measured.method), published, measured.bounds[2].percent()).percent()
 }

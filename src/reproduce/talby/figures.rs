@@ -4,14 +4,13 @@ use crate::experiment::{Setting, simulate};
 use crate::metrics::columns::{AI_MEAN, BACKFILLED, BSLD_MEAN, RA_MEAN, WAIT_MEAN};
 use crate::metrics::{Better, Column, RunRow, Shown};
 use crate::reproduce::figure::{At, Figure};
-use crate::reproduce::judge::{Claim, verdict};
+use crate::reproduce::logs::FoundLog;
 use crate::reproduce::study::StudyError;
-use crate::stats::mean_and_half_width;
 use crate::trace::Workload;
 
 use super::{
     ANY, BALANCED, BALANCED_50H, CONSTANT, EASY, LISTS, RUH, RUH_BY_ARRIVAL, RUH_CAPPED, RUH_PROPAGATION, SESSIONS,
-    Talby, UNBALANCED, sbh,
+    UNBALANCED, sbh,
 };
 
 /// The four metrics of the paper, with their names in its tables.
@@ -48,12 +47,13 @@ pub fn unmatched(workloads: &[Workload]) -> Result<Figure, StudyError> {
     }
     let place = (TEXT, "jobs that no past job matches", "share of jobs");
     let note = "counts every job predicted to take 1 s, so it is an upper bound";
-    Ok(Figure::new(place, "<1", mean(shares), note).percent())
+    Ok(Figure::new(place, "<1", mean(shares)).noted(note).percent())
 }
 
-/// What the runs of the study measured.
-pub struct Measured<'a> {
-    pub study: &'a Talby,
+/// The runs of the study.
+pub struct TalbyRuns<'a> {
+    pub logs: &'a [FoundLog],
+    pub cases: &'a [String],
     /// The rows of all runs, in the order of the study's grid.
     pub rows: &'a [RunRow],
 }
@@ -61,18 +61,18 @@ pub struct Measured<'a> {
 /// One replication on all logs.
 #[derive(Clone, Copy)]
 struct Replication<'a> {
-    measured: &'a Measured<'a>,
-    number: usize,
+    study: &'a TalbyRuns<'a>,
+    /// Of each log in turn, one row per case.
+    rows: &'a [RunRow],
 }
 
 impl Replication<'_> {
     /// A metric of a run, rounded as it is printed, so that a reader who repeats the run alone computes the same figures.
     /// NaN if it is not defined.
     fn value(self, log: usize, case: &str, metric: &Column) -> f64 {
-        let study = self.measured.study;
-        let case = study.cases.iter().position(|other| other == case).unwrap_or_else(|| panic!("no case {case}"));
-        let row = (self.number * study.setup.logs.len() + log) * study.cases.len() + case;
-        metric.cell(&self.measured.rows[row]).printed().unwrap_or(f64::NAN)
+        let cases = self.study.cases;
+        let case = cases.iter().position(|other| other == case).unwrap_or_else(|| panic!("no case {case}"));
+        metric.cell(&self.rows[log * cases.len() + case]).printed().unwrap_or(f64::NAN)
     }
 
     /// The improvement of a case over a base case on one log, in percent.
@@ -84,12 +84,12 @@ impl Replication<'_> {
 
     /// The unweighted mean of the improvements on all logs, in percent.
     fn mean_gain(self, case: &str, base: &str, metric: &Column) -> f64 {
-        mean((0..self.measured.study.setup.logs.len()).map(|log| self.gain(log, case, base, metric)))
+        mean((0..self.study.logs.len()).map(|log| self.gain(log, case, base, metric)))
     }
 
     /// The improvements of many pairs (case, base case) on all logs, in percent.
     fn gains(self, pairs: &[(String, String)], metric: &Column) -> Vec<f64> {
-        let logs = 0..self.measured.study.setup.logs.len();
+        let logs = 0..self.study.logs.len();
         logs.flat_map(|log| pairs.iter().map(move |(case, base)| self.gain(log, case, base, metric))).collect()
     }
 }
@@ -111,22 +111,12 @@ fn pairs(of: impl Fn(&str) -> Vec<(String, String)>) -> Vec<(String, String)> {
     LISTS.into_iter().flat_map(of).collect()
 }
 
-impl Measured<'_> {
-    fn figure(
-        &self,
-        at: At<'_>,
-        published: &str,
-        claim: Claim,
-        note: &str,
-        number: impl Fn(Replication<'_>) -> f64,
-    ) -> Figure {
-        let values: Vec<f64> =
-            (0..self.study.replications).map(|at| number(Replication { measured: self, number: at })).collect();
-        let (mean, half) = mean_and_half_width(&values);
-        let interval = half.map(|half| (mean - half, mean + half));
-        let note = [verdict(claim, values[0], interval), note.to_string()];
-        let note: Vec<String> = note.into_iter().filter(|text| !text.is_empty()).collect();
-        Figure::new(at, published, values[0], &note.join("; ")).over(&values)
+impl TalbyRuns<'_> {
+    /// A number of each replication, beside the published one.
+    fn figure(&self, at: At<'_>, published: &str, number: impl Fn(Replication<'_>) -> f64) -> Figure {
+        let replications = self.rows.chunks(self.logs.len() * self.cases.len());
+        let values: Vec<f64> = replications.map(|rows| number(Replication { study: self, rows })).collect();
+        Figure::first_of(at, published, &values)
     }
 
     pub fn tables(&self) -> Vec<Figure> {
@@ -136,7 +126,7 @@ impl Measured<'_> {
             |table: &str, row: Row<'_>, case: &str, base: &str, published: [&str; 4], reasons: [&str; 4]| {
                 for (((metric, column), published), reason) in METRICS.iter().zip(published).zip(reasons) {
                     let number = |replication: Replication<'_>| replication.mean_gain(case, base, metric);
-                    let figure = self.figure((table, &row.name(), column), published, Claim::None, "", number);
+                    let figure = self.figure((table, &row.name(), column), published, number);
                     figures.push(figure.percent().because(reason).reading(row.is_other_reading()));
                 }
             };
@@ -177,25 +167,23 @@ impl Measured<'_> {
 
     pub fn claims(&self) -> Vec<Figure> {
         let mut figures = Vec::new();
-        let mut claim = |row: Row<'_>,
-                         column: &str,
-                         published: &str,
-                         claim,
-                         note: &str,
-                         number: &dyn Fn(Replication<'_>) -> f64| {
-            let figure = self.figure((TEXT, &row.name(), column), published, claim, note, number).percent();
-            figures.push(figure.reading(row.is_other_reading()));
+        type Number<'a> = &'a dyn Fn(Replication<'_>) -> f64;
+        let mut add = |row: Row<'_>, column: &str, published: &str, is_gain: bool, note: &str, number: Number<'_>| {
+            let figure = self.figure((TEXT, &row.name(), column), published, number).percent();
+            let figure = if is_gain { figure.judged_as_gain() } else { figure.judged() };
+            figures.push(figure.noted(note).reading(row.is_other_reading()));
         };
+        // The published numbers are gains, other figures and bounds.
+        let (gain, plain) = (true, false);
         let unlimited = |criteria| sbh(criteria, "dfs", "all", "on");
         let best = unlimited("PE/P/E/*");
         let more_accurate = unlimited("E/P/X");
-        let gain = Claim::Gain;
-        claim(Row("SBH [PE,P,E,*] over EASY", &[]), "wait time", "24", gain, "", &|r| {
+        add(Row("SBH [PE,P,E,*] over EASY", &[]), "wait time", "24", gain, "", &|r| {
             r.mean_gain(&best, EASY, &WAIT_MEAN)
         });
         for (case, name) in [(&best, "[PE,P,E,*]"), (&more_accurate, "[E,P,X]")] {
             let row = format!("SBH {name} over EASY");
-            claim(Row(&row, &[]), "absolute inaccuracy", "47-53", gain, "", &|r| r.mean_gain(case, EASY, &AI_MEAN));
+            add(Row(&row, &[]), "absolute inaccuracy", "47-53", gain, "", &|r| r.mean_gain(case, EASY, &AI_MEAN));
         }
 
         // The searches differ only for lists of more than one criterion, and most without a limit on sessions.
@@ -207,18 +195,16 @@ impl Measured<'_> {
         let best_two: Vec<_> = LISTS[..2].iter().flat_map(|list| searches(list)).collect();
         let cases = format!(
             "{} cases: the four lists that the paper names, all sessions, with and without propagation",
-            dfs.len() * self.study.setup.logs.len()
+            dfs.len() * self.logs.len()
         );
         for (metric, column) in METRICS {
             let row = format!("DFS better than BFS by {column}");
-            claim(Row(&row, &[]), "share of cases", ">90", Claim::Above(90.0), &cases, &|r| {
-                share_above_zero(&r.gains(&dfs, metric))
-            });
+            add(Row(&row, &[]), "share of cases", ">90", plain, &cases, &|r| share_above_zero(&r.gains(&dfs, metric)));
         }
-        claim(Row("DFS over BFS", &[]), "wait time", "5", gain, &cases, &|r| mean(r.gains(&dfs, &WAIT_MEAN)));
-        claim(Row("DFS over BFS", &[]), "absolute inaccuracy", "17", gain, &cases, &|r| mean(r.gains(&dfs, &AI_MEAN)));
+        add(Row("DFS over BFS", &[]), "wait time", "5", gain, &cases, &|r| mean(r.gains(&dfs, &WAIT_MEAN)));
+        add(Row("DFS over BFS", &[]), "absolute inaccuracy", "17", gain, &cases, &|r| mean(r.gains(&dfs, &AI_MEAN)));
         let row = Row("DFS over BFS", &["[PE,P,E,*] and [E,P,X] alone"]);
-        claim(row, "absolute inaccuracy", "17", gain, "", &|r| mean(r.gains(&best_two, &AI_MEAN)));
+        add(row, "absolute inaccuracy", "17", gain, "", &|r| mean(r.gains(&best_two, &AI_MEAN)));
 
         for (propagate, reading) in [("on", ""), ("ends", "propagate=ends")] {
             let propagation = pairs(|list| {
@@ -230,13 +216,13 @@ impl Measured<'_> {
                 pairs
             });
             let readings = [reading];
-            claim(Row("propagation better", &readings), "share of cases", "75", Claim::None, "by wait time", &|r| {
+            add(Row("propagation better", &readings), "share of cases", "75", plain, "by wait time", &|r| {
                 share_above_zero(&r.gains(&propagation, &WAIT_MEAN))
             });
-            claim(Row("propagation", &readings), "wait time", "10", gain, "", &|r| {
+            add(Row("propagation", &readings), "wait time", "10", gain, "", &|r| {
                 mean(r.gains(&propagation, &WAIT_MEAN))
             });
-            claim(Row("propagation", &readings), "absolute inaccuracy", "6", gain, "", &|r| {
+            add(Row("propagation", &readings), "absolute inaccuracy", "6", gain, "", &|r| {
                 mean(r.gains(&propagation, &AI_MEAN))
             });
         }
@@ -248,28 +234,26 @@ impl Measured<'_> {
                 ["on", "off"].map(of).to_vec()
             });
             let row = format!("DFS at most {limit} sessions back");
-            let (published, said) = if limit == "30" { ("-3 - -2", Claim::None) } else { ("<0", Claim::Below(0.0)) };
-            claim(Row(&row, &[]), "wait time", published, said, "", &|r| mean(r.gains(&limited, &WAIT_MEAN)));
+            let published = if limit == "30" { "-3 - -2" } else { "<0" };
+            add(Row(&row, &[]), "wait time", published, plain, "", &|r| mean(r.gains(&limited, &WAIT_MEAN)));
         }
         for criteria in [ANY, "PEX/*"] {
             let case = unlimited(criteria);
             let row = format!("[{}] over RUH", criteria.replace('/', ","));
-            claim(Row(&row, &[]), "wait time", "<0", Claim::Below(0.0), "", &|r| r.mean_gain(&case, RUH, &WAIT_MEAN));
+            add(Row(&row, &[]), "wait time", "<0", plain, "", &|r| r.mean_gain(&case, RUH, &WAIT_MEAN));
         }
         for think in ["5m", "1h", "4h"] {
             let case = format!("sjbf/sbh:think={think}");
             let row = format!("think time of {think} over 20m");
             let note = "the paper claims no consistent effect";
-            claim(Row(&row, &[]), "wait time", "", Claim::None, note, &|r| r.mean_gain(&case, &best, &WAIT_MEAN));
+            add(Row(&row, &[]), "wait time", "", plain, note, &|r| r.mean_gain(&case, &best, &WAIT_MEAN));
         }
         for seconds in ["60", "600", "3600"] {
             let case = format!("sjbf/constant:seconds={seconds}");
             let row = format!("constant of {seconds} s over 1 s");
-            claim(Row(&row, &[]), "wait time", "<0", Claim::Below(0.0), "", &|r| {
-                r.mean_gain(&case, CONSTANT, &WAIT_MEAN)
-            });
+            add(Row(&row, &[]), "wait time", "<0", plain, "", &|r| r.mean_gain(&case, CONSTANT, &WAIT_MEAN));
         }
-        claim(Row("constant of 1 s over EASY", &[]), "jobs backfilled", "22", gain, "", &|r| {
+        add(Row("constant of 1 s over EASY", &[]), "jobs backfilled", "22", gain, "", &|r| {
             r.mean_gain(CONSTANT, EASY, &BACKFILLED)
         });
         figures
@@ -277,19 +261,19 @@ impl Measured<'_> {
 
     /// On how many logs unbalanced growth waits less than balanced growth.
     pub fn better_unbalanced(&self) -> Figure {
-        let logs = self.study.setup.logs.len();
+        let logs = self.logs.len();
         let better =
             |r: Replication<'_>| (0..logs).filter(|&log| r.gain(log, UNBALANCED, BALANCED, &WAIT_MEAN) > 0.0).count();
         let place = ("text, logs", "unbalanced better than balanced", "logs");
         let note = if logs < 4 { format!("of {logs} logs at hand; the paper has four") } else { String::new() };
-        self.figure(place, "3", Claim::None, &note, |r| better(r) as f64)
+        self.figure(place, "3", |r| better(r) as f64).noted(&note)
     }
 
     /// Figures 3 to 5. The paper prints no numbers for them, so there is nothing to compare with.
     pub fn figures_by_log(&self) -> Vec<Figure> {
         let mut figures = Vec::new();
         let mut add = |table: &str, row: &str, case: &str, metrics: &[(&Column, &str)]| {
-            for (log, found) in self.study.setup.logs.iter().enumerate() {
+            for (log, found) in self.logs.iter().enumerate() {
                 for (metric, column) in metrics {
                     let unit = match metric.shown {
                         Shown::Duration => 60.0,
@@ -297,9 +281,8 @@ impl Measured<'_> {
                         _ => 1.0,
                     };
                     let row = format!("{}, {row}", found.log.name);
-                    figures.push(self.figure((table, &row, column), "", Claim::None, "figure", |r| {
-                        r.value(log, case, metric) / unit
-                    }));
+                    let figure = self.figure((table, &row, column), "", |r| r.value(log, case, metric) / unit);
+                    figures.push(figure.noted("figure"));
                 }
             }
         };
@@ -337,24 +320,24 @@ impl Measured<'_> {
         }
         figures
     }
+}
 
-    /// Figure 2: a histogram of runtime divided by estimate, in bins of ten percent.
-    pub fn accuracy_histogram(&self, workloads: &[Workload]) -> Vec<Figure> {
-        let mut figures = Vec::new();
-        for (found, workload) in self.study.setup.logs.iter().zip(workloads) {
-            let mut bins = [0usize; 11];
-            for job in &workload.jobs {
-                let accuracy = job.runtime as f64 / job.submission.estimate as f64;
-                bins[((accuracy * 10.0) as usize).min(10)] += 1;
-            }
-            for (bin, count) in bins.iter().enumerate() {
-                let column =
-                    if bin < 10 { format!("{}-{}%", bin * 10, bin * 10 + 10) } else { "100% and over".to_string() };
-                let place = ("Figure 2, percent of the jobs by runtime / estimate", found.log.name, column.as_str());
-                let share = *count as f64 / workload.jobs.len() as f64 * 100.0;
-                figures.push(Figure::new(place, "", share, "figure"));
-            }
+/// Figure 2: a histogram of runtime divided by estimate, in bins of ten percent.
+pub fn accuracy_histogram(logs: &[FoundLog], workloads: &[Workload]) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    for (found, workload) in logs.iter().zip(workloads) {
+        let mut bins = [0usize; 11];
+        for job in &workload.jobs {
+            let accuracy = job.runtime as f64 / job.submission.estimate as f64;
+            bins[((accuracy * 10.0) as usize).min(10)] += 1;
         }
-        figures
+        for (bin, count) in bins.iter().enumerate() {
+            let column =
+                if bin < 10 { format!("{}-{}%", bin * 10, bin * 10 + 10) } else { "100% and over".to_string() };
+            let place = ("Figure 2, percent of the jobs by runtime / estimate", found.log.name, column.as_str());
+            let share = *count as f64 / workload.jobs.len() as f64 * 100.0;
+            figures.push(Figure::new(place, "", share).noted("figure"));
+        }
     }
+    figures
 }

@@ -1,6 +1,6 @@
 //! The simulations of Figure 16: EASY with each kind of estimates. Random kinds are simulated with many seeds.
 
-use super::published::Published;
+use super::published::PublishedLog;
 use crate::experiment::{Setting, simulate};
 use crate::metrics::{Measure, summarize};
 use crate::model::{EstimateModel, ks_distance, replace_estimates};
@@ -9,7 +9,7 @@ use crate::trace::{Log, Workload};
 
 /// A kind of estimates.
 #[derive(Clone, Debug)]
-pub(super) struct Estimates {
+pub(super) struct EstimateKind {
     /// The name in the paper.
     pub label: &'static str,
     /// None for the estimates of the log itself.
@@ -18,16 +18,16 @@ pub(super) struct Estimates {
 
 /// One simulation.
 #[derive(Clone, Debug)]
-pub(super) struct Run {
+pub(super) struct EstimateRun {
     /// The index of the version of a log.
     pub version: usize,
-    pub estimates: Estimates,
+    pub estimates: EstimateKind,
     pub seed: u64,
 }
 
 /// The result of a simulation.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Measured {
+pub(super) struct SimulatedEstimates {
     /// The mean wait in minutes.
     pub wait: f64,
     /// The mean bounded slowdown.
@@ -43,7 +43,7 @@ pub(super) struct Measured {
 const SEEDS_OF_DISTRIBUTIONS: u64 = 4;
 
 /// All runs of a version, with seeds from 1 on. Empty if the paper does not simulate it.
-pub(super) fn of(version: usize, published: &Published, seeds: u64) -> Vec<Run> {
+pub(super) fn of(version: usize, published: &PublishedLog, seeds: u64) -> Vec<EstimateRun> {
     let Some(models) = &published.models else { return Vec::new() };
     let kinds = [
         ("original", ""),
@@ -63,15 +63,19 @@ pub(super) fn of(version: usize, published: &Published, seeds: u64) -> Vec<Run> 
         let model = (!model.is_empty()).then(|| EstimateModel::parse(model).expect("a valid model"));
         // With f = 0, estimates equal runtimes for any seed.
         let is_random = label != "f0" && model.as_ref().is_some_and(EstimateModel::is_random);
-        let estimates = Estimates { label, model };
-        (1..=if is_random { seeds } else { 1 }).map(move |seed| Run { version, estimates: estimates.clone(), seed })
+        let estimates = EstimateKind { label, model };
+        (1..=if is_random { seeds } else { 1 }).map(move |seed| EstimateRun {
+            version,
+            estimates: estimates.clone(),
+            seed,
+        })
     });
     runs.collect()
 }
 
-impl Run {
+impl EstimateRun {
     /// Simulates a version of a log with these estimates.
-    pub fn measure(&self, log: &Log, workload: &Workload) -> Result<Measured, String> {
+    pub fn measure(&self, log: &Log, workload: &Workload) -> Result<SimulatedEstimates, String> {
         let mut workload = workload.clone();
         let (mut distance, mut short) = (None, 0);
         if let Some(model) = &self.estimates.model {
@@ -86,6 +90,6 @@ impl Run {
         let setting = Setting::parse("easy", "estimate").expect("a valid pair");
         let record = simulate(&workload, &setting, &mut |_| ()).map_err(|error| error.to_string())?;
         let summary = summarize(&workload, &record, &Measure::default());
-        Ok(Measured { wait: summary.wait_mean / 60.0, slowdown: summary.bsld_mean, distance, short })
+        Ok(SimulatedEstimates { wait: summary.wait_mean / 60.0, slowdown: summary.bsld_mean, distance, short })
     }
 }

@@ -12,11 +12,10 @@ use std::sync::Arc;
 use super::sample::WaitSample;
 use super::schedule::SiteSchedule;
 use super::simulated_log::SimulatedJobs;
-use crate::engine::{EngineError, EngineOptions, Named, Simulation};
+use crate::engine::{EngineError, EngineOptions, Simulation};
 use crate::experiment::Setting;
 use crate::job::JobId;
 use crate::parallel;
-use crate::predict;
 use crate::rng::stream;
 use crate::schedule::{self, Accounts, LogFacts};
 use crate::time::Seconds;
@@ -122,15 +121,10 @@ fn each_arrival(
     visit: &mut dyn FnMut(JobId, &mut Replay) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
     let all = schedule.with_waits();
-    let replay = schedule::catalog::parse("replay").expect("replay is in the catalog");
-    let policy = Named {
-        name: "replay".to_string(),
-        value: schedule::catalog::build(&replay, &LogFacts::of_jobs(&all, schedule.wide)),
-    };
+    let scheduler = schedule::catalog::parse("replay").expect("replay is in the catalog");
+    let policy = Setting { scheduler, ..setting.clone() }.policy(&LogFacts::of_jobs(&all, schedule.wide));
     // The replay updates the predictor and the ratios, so that they are those of each job's arrival.
-    let mut predictor = predict::catalog::build(&setting.predictor);
-    predictor.on_begin(&schedule.facts());
-    let predictor = Named { name: setting.predictor.to_string(), value: predictor };
+    let predictor = setting.predictor(&schedule.facts());
     let options = EngineOptions { unix_start: schedule.unix_start, ..EngineOptions::default() };
     let mut past = Simulation::observed(schedule.procs, policy, predictor, options, RatioHistory::default());
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! The process behind `exec`: started in a process group of its own, asked line by line with a time limit, and ended with
+//! The process of a program: started in a process group of its own, asked line by line with a time limit, and ended with
 //! everything that it has started.
 
 use std::io::{self, Read, Write};
@@ -123,18 +123,14 @@ impl Child {
         line.strip_suffix(b"\r").unwrap_or(line)
     }
 
-    /// Sends a line, which ends with a newline, and returns the line that answers it, without its newline.
-    pub fn ask(&mut self, line: &[u8]) -> Result<&[u8], Unanswered> {
-        match self.exchange(line) {
-            Ok(()) => Ok(self.last_line()),
-            Err(unanswered) => {
-                // An interrupt has ended the program: there is no error to report.
-                if running().is_over {
-                    wait_for_exit();
-                }
-                Err(unanswered)
-            }
+    /// Sends a line, which ends with a newline, and reads the line that answers it.
+    pub fn ask(&mut self, line: &[u8]) -> Result<(), Unanswered> {
+        let answer = self.exchange(line);
+        // An interrupt has ended the program: there is no error to report.
+        if answer.is_err() && running().is_over {
+            wait_for_exit();
         }
+        answer
     }
 
     fn exchange(&mut self, line: &[u8]) -> Result<(), Unanswered> {

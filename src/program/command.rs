@@ -1,47 +1,54 @@
-//! What tells two versions of a program apart, for results that are kept: the files that its command names, and the version
-//! that it reports itself.
+//! The command of a program, and the files that it names.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use twox_hash::XxHash3_128;
 
-use super::{Exec, words};
 use crate::files;
-use crate::spec::Spec;
 
-/// A hash of the contents of all files that the command names, and of the version that the program reports. The program is
-/// started for that, and ended.
-///
-/// A word of the command names a file if it is the path of one, or if what follows its `=` is.
+/// Checks a command and returns it as it is.
 ///
 /// # Errors
 ///
-/// If a file cannot be read, or the program does not answer the greeting.
-pub fn digest(spec: &Spec) -> Result<u128, String> {
-    let mut hash = XxHash3_128::new();
-    for file in files_named(&words(spec.text("command"))) {
-        let of_file = digest_of_file(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
-        hash.write(&of_file.to_le_bytes());
+/// If it has no word, or a quotation mark that nothing ends, with a message.
+pub fn check_command(text: &str) -> Result<String, String> {
+    match shlex::split(text) {
+        Some(words) if !words.is_empty() || text.is_empty() => Ok(text.to_string()),
+        Some(_) => Err(format!("'{text}' has no word")),
+        None => Err(format!(
+            "'{text}' has a quotation mark without the one that ends it (a command with commas is written in double \
+             quotes: command=\"...\")"
+        )),
     }
-    let (child, introduction) = Exec::new(spec).start().map_err(|why| format!("predictor '{spec}': {why}"))?;
-    drop(child);
-    // Without a version nothing is added, which no version equals.
-    if let Some(version) = introduction.version {
-        hash.write(b"version ");
-        hash.write(version.as_bytes());
-    }
-    Ok(hash.finish_128())
 }
 
-/// The files that words of a command name.
-pub fn files_named(words: &[String]) -> Vec<PathBuf> {
+/// The words of a command. Nothing is expanded in them: no shell is started.
+pub(super) fn words(command: &str) -> Vec<String> {
+    shlex::split(command).unwrap_or_default()
+}
+
+/// The files that words of a command name. A word names a file if it is the path of one, or if what follows its `=` is.
+pub fn files_named(command: &str) -> Vec<PathBuf> {
     let named = |word: &String| {
         let after_equals = word.split_once('=').map(|(_, value)| value);
         let file = [Some(word.as_str()), after_equals].into_iter().flatten().find(|text| Path::new(text).is_file());
         file.map(PathBuf::from)
     };
-    words.iter().filter_map(named).collect()
+    words(command).iter().filter_map(named).collect()
+}
+
+/// Adds the contents of all files that a command names to a hash.
+///
+/// # Errors
+///
+/// If a file cannot be read, with a message.
+pub fn digest_of_files(command: &str, hash: &mut XxHash3_128) -> Result<(), String> {
+    for file in files_named(command) {
+        let of_file = digest_of_file(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+        hash.write(&of_file.to_le_bytes());
+    }
+    Ok(())
 }
 
 fn digest_of_file(path: &Path) -> io::Result<u128> {
@@ -73,7 +80,7 @@ mod tests {
             path("e"),
             folder.path().display()
         );
-        let found = files_named(&words(&command));
+        let found = files_named(&command);
         assert_eq!(found, ["a.py", "b=c", "d"].map(|name| folder.path().join(name)));
         let before = digest_of_file(&found[0]).unwrap();
         std::fs::write(&found[0], "changed").unwrap();
