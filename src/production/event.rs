@@ -130,6 +130,7 @@ pub(super) fn parse(line: &[u8]) -> Result<Line<'_>, String> {
 fn in_words(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let what = text.split(" at line ").next().unwrap_or(&text);
+    let what = what.replace("a JSON number", "a number");
     format!("it is not an event in JSON: {what}, at column {}", error.column())
 }
 

@@ -103,9 +103,9 @@ fn figures_of_fidelity_are_kept() {
     assert_counts(&with_out(&jobs, "--out", &out), "3 runs: 0 reused, 3 computed");
     // Charts show the runs on the log as it is.
     let report = ["report", "--first", "300", "--predictor", "ruh,sbh", "--replications", "3", "--out", &html];
-    assert_counts(&with_out(&report, "--keep", &out), "6 runs: 0 reused, 6 computed");
+    assert_counts(&with_out(&report, "--runs-out", &out), "6 runs: 0 reused, 6 computed");
     let page = folder.read("report.html");
-    assert_counts(&with_out(&report, "--keep", &out), "6 runs: 4 reused, 2 computed");
+    assert_counts(&with_out(&report, "--runs-out", &out), "6 runs: 4 reused, 2 computed");
     assert_eq!(folder.read("report.html"), page);
     sim_ok(&report);
     assert_eq!(folder.read("report.html"), page);

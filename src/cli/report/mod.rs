@@ -62,7 +62,7 @@ struct ReportArgs {
     /// Keep finished runs in this folder, and reuse those that are in it. The runs that charts show are computed again [default:
     /// runs are not kept]
     #[arg(long, value_name = "DIR", display_order = 2)]
-    keep: Option<PathBuf>,
+    runs_out: Option<PathBuf>,
     /// The window of the Gantt chart: times after the first submission (10d..11d), or dates (2016-12-25..2016-12-26, UTC)
     /// [default: the 12 hours in which the most area waits]
     #[arg(long, value_name = "FROM..TO", value_parser = parse_window, display_order = 3)]
@@ -131,7 +131,7 @@ fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
         (row, Some(own))
     };
     let details = Details { again: true, record: true, pictures: true, ..Details::default() };
-    let work = Work { folder: args.keep.as_deref(), format: row_format(), threads: args.output.threads(), details };
+    let work = Work { folder: args.runs_out.as_deref(), format: row_format(), threads: args.output.threads(), details };
     let ComputedRuns { rows, extras, .. } = log.compute(&work, &yields, quiet)?;
     let shown: Vec<Simulated> = extras.into_iter().flatten().flatten().collect();
     let (workload, names, runs) = (&log.workload, log.names(), log.by_setting(&rows));
