@@ -20,10 +20,10 @@ use std::time::Instant;
 use peakmem_alloc::{INSTRUMENTED_SYSTEM, PeakMemAlloc, PeakMemAllocTrait};
 use shadowtime::engine::RunRecord;
 use shadowtime::experiment::{Setting, simulate};
-use shadowtime::metrics::{Breakdown, GroupBy, Groupings, JobMetrics, Measure, summarize};
+use shadowtime::metrics::{Breakdown, GroupBy, Groupings, JOB_COLUMNS, JobMetrics, Measure, summarize};
 use shadowtime::model::{Sessions, generate_sessions};
 use shadowtime::predict::templates::Template;
-use shadowtime::report::write_jobs;
+use shadowtime::report::write_settings;
 use shadowtime::search::Judge;
 use shadowtime::trace::{Cleaning, ReadOptions, Source, Workload, clean_out, read, write_header, write_record};
 use shadowtime::wait::{EvaluationPlan, Learning, SiteSchedule, WaitMethod, evaluate};
@@ -241,7 +241,7 @@ fn run(case: &str, source: &Source) -> u64 {
             let (workload, record) = simulated("easy/estimate", source);
             let mut written = BufWriter::with_capacity(1 << 16, Digested(0xcbf2_9ce4_8422_2325));
             let jobs = record.finished(&workload.jobs).map(|job| JobMetrics::of(&job, 10));
-            write_jobs(&mut written, std::iter::once((None, jobs))).unwrap();
+            write_settings(&mut written, JOB_COLUMNS, std::iter::once((None, jobs))).unwrap();
             written.into_inner().unwrap().0
         }
         // A run of easy/estimate with the figures of all groups.

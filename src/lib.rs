@@ -37,13 +37,13 @@
 //! | 0 | [`files`], [`time`], [`job`], [`spec`], [`settings_file`], [`text`], [`similar`], [`stats`], [`rng`], [`parallel`], [`program`] | all files that are read, so that no output replaces one; basic types: durations, jobs (what is submitted and what is known only later), `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, names that were probably meant, medians and rank correlations, random streams from one seed, threads with results in a fixed order, programs of other people: starting, limits of time, ending |
 //! | 1 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, named cleaning rules with counts, shaping, the embedded log; the present queue of a site |
 //! | 2 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
+//! | 2 | [`machine`] | what a job asks of a machine, what is free, what a running job was given; a pool of processors is its only kind |
 //! | 3 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, programs in other languages, the catalog of all predictors |
 //! | 3 | [`schedule`] | the policy interface, the waiting queue, its orders and its indexes by number of processors, the running jobs, the profile of free processors, the plan of reservations, one file per policy (Slurm's has a folder), the keys and the catalog of all policies |
-//! | 4 | [`engine`] | events and their order, the machine, observers of events; the only module that changes the state of a simulation |
+//! | 4 | [`engine`] | events and their order, the state of the machine, observers of events; the only module that changes the state of a simulation |
 //! | 5 | [`metrics`] | from the record of a run to numbers: summaries, the table of columns, improvement over a baseline, means over runs with their intervals, breakdowns of jobs into groups, fairness, series over time, what charts show of a run |
 //! | 6 | [`experiment`] | one workload under a scheduler and a predictor, and the table of all options that change its result |
 //! | 7 | [`report`] | tables, CSV, JSON, SWF, HTML with charts, and files that are never left half-written; does not use the engine |
-//! | 8 | [`compare`] | the comparison of two outputs: rows matched by what was run, changes, tolerances |
 //! | 8 | [`search`] | the search for good templates, and the comparison of a set of templates with other predictors |
 //! | 8 | [`malleable`] | Downey's study: jobs that choose their number of processors by predicted queue times; it has its own simulation loop |
 //! | 8 | [`production`] | predictions for a batch system that is running: its events, their order and the misses between them, the file in which they are kept, learning from a log |
@@ -54,7 +54,8 @@
 //! | 9 | [`wait`] | predictions of when a job will start: history, nearest neighbours, probabilities of ranges, simulations of the present queue (`forward/`), their recalibration by past waits, answers for a queue of now (`live`), and the accuracy of all these |
 //! | 10 | [`meta`] | one stream of jobs, many sites: simulations on a common clock, and policies that choose the site of each job |
 //! | 11 | [`reproduce`] | tables of papers, computed again, one file or folder per paper |
-//! | 12 | [`cli`] | one file per subcommand, which parses arguments, calls the library and prints the report |
+//! | 12 | [`compare`] | the list of all outputs with their columns; the comparison of two outputs: rows matched by what was run, changes, tolerances |
+//! | 13 | [`cli`] | one file per subcommand, which parses arguments, calls the library and prints the report |
 //!
 //! # Where to change what
 //!
@@ -62,6 +63,8 @@
 //! - What a program that predicts reads and writes: `predict/exec/protocol.rs`; how programs are started and ended: `program/`.
 //! - How similar past jobs are found and used for a prediction: `predict/smith/templates.rs` and `predict/smith/category.rs`.
 //! - A new scheduler: a file in `schedule/` and a line in `schedule/catalog.rs`.
+//! - What fits a machine: `machine/mod.rs`. What the schedulers that backfill keep of the waiting jobs from pass to pass:
+//!   `schedule/backlog.rs`.
 //! - A new order of the queue: `schedule/order.rs`; a new key of the schedulers that backfill: `schedule/rules.rs`.
 //! - How the reservations of all waiting jobs are kept from pass to pass: `schedule/plan.rs`; which of them stay the same when
 //!   running jobs end: `schedule/check.rs`.
@@ -76,10 +79,11 @@
 //!   [`engine::Observer`].
 //! - A new policy that distributes jobs over sites: `meta/policies.rs`; the order of events at all sites: `meta/clock.rs`.
 //! - A new estimate model: a file in `model/estimates/` and an entry in `model/estimates/catalog.rs`.
-//! - A new format of logs: a file in `trace/accounting/`, and its lines in `trace/format.rs`.
-//! - How rows of accounting files become records: `trace/accounting/collect.rs`.
+//! - A new format of logs or of present queues: a file in `trace/formats/` with its entry, and a line in the table in
+//!   `trace/formats/mod.rs`.
+//! - How rows of any format become records: `trace/rows/collect.rs`; which columns and lines a row has: `trace/rows/columns.rs`.
 //! - Which records are dropped or changed: `trace/clean.rs`.
-//! - A new format of present queues: a file in `trace/queue/`. Which jobs of Slurm wait, and which are held: `trace/queue/stage.rs`.
+//! - Which jobs of Slurm wait, and which are held: `trace/queue/stage.rs`; how they become a queue: `trace/queue/collect.rs`.
 //! - What a line of `sim predict` can contain: `production/event.rs`; what an event does: `production/live/mod.rs`; what is kept and
 //!   forgotten: `production/ledger.rs`, `production/service.rs` and `production/state_file.rs`.
 //! - Lists, ranges and alternatives of values in options: `spec/expand.rs`; the columns of swept keys: `sweep/axis.rs`.
@@ -87,8 +91,9 @@
 //! - Who competes in `sim recommend`, and how the winner is judged: `recommend/mod.rs`.
 //! - How near a simulated schedule is to the recorded one: `fidelity/figures.rs` and `fidelity/moving.rs`; a column of it:
 //!   `fidelity/columns.rs`. Which schedulers compete there: `fidelity/mod.rs`.
-//! - Which rows of two outputs `sim compare` matches: `compare/kind.rs`.
-//! - A column of the summary: `metrics/summary.rs`, then `metrics/columns.rs`, and `metrics/row.rs`, which stores it.
+//! - A column of runs: its figure in `metrics/summary.rs`, then its entry in `metrics/columns.rs`. A column of another output:
+//!   its entry in the list of that output (`..._COLUMNS`, `..._columns()`).
+//! - A new output: its list of columns, and its entry in `compare/outputs.rs`, by which `sim compare` knows its rows.
 //! - A new subcommand: a file in `cli/` with its form, and a line in the list of `cli/mod.rs`. The options that several
 //!   commands share: `cli/output_options.rs`.
 //! - Which names a shell offers for an option: `cli/completions/sources.rs`.
@@ -110,6 +115,7 @@ pub mod experiment;
 pub mod fidelity;
 pub mod files;
 pub mod job;
+pub mod machine;
 pub mod malleable;
 pub mod meta;
 pub mod metrics;

@@ -10,7 +10,7 @@ use super::places::refuse_collisions;
 use super::stderr::{note, warning};
 use super::width;
 use super::{CommandForm, parsed};
-use crate::compare::{CompareError, Comparison, Counts, Difference, OutputKind, Tolerance};
+use crate::compare::{CompareError, Comparison, Counts, Difference, RowKind, Tolerance};
 use crate::report::{Cell, JsonRows, Output, Table, counted, csv_line, grouped, write_wrapped};
 use crate::text::plural;
 use crate::trace::Source;
@@ -78,7 +78,7 @@ fn execute(args: &CompareArgs, quiet: bool) -> anyhow::Result<()> {
     }
     let tolerance = args.tolerance.unwrap_or_default();
     let about =
-        About { kind: comparison.kind(), columns: comparison.columns(), keys: comparison.keys(), names, tolerance };
+        About { rows: comparison.rows(), columns: comparison.columns(), keys: comparison.keys(), names, tolerance };
     let mut result = Ok(Counts::default());
     Output::stdout().fill(|out| {
         let out = &mut UntilClosed(out);
@@ -122,7 +122,7 @@ impl Write for UntilClosed<'_> {
 
 /// What is compared.
 struct About {
-    kind: OutputKind,
+    rows: RowKind,
     columns: usize,
     keys: Vec<String>,
     names: [String; 2],
@@ -132,7 +132,7 @@ struct About {
 impl About {
     /// The closing line.
     fn in_words(&self, counts: &Counts) -> String {
-        let row = if self.kind == OutputKind::Jobs { "job" } else { "row" };
+        let row = if self.rows == RowKind::Jobs { "job" } else { "row" };
         let compared = format!("{}, {} compared", counted(counts.rows, row), counted(self.columns as u64, "column"));
         let mut found = Vec::new();
         if counts.cells > 0 {
@@ -143,7 +143,7 @@ impl About {
         for (alone, name) in counts.alone.iter().zip(&self.names).filter(|(alone, _)| **alone > 0) {
             found.push(format!("{} only in {name}", counted(*alone, row)));
         }
-        let is_of_runs = matches!(self.kind, OutputKind::Runs | OutputKind::Means);
+        let is_of_runs = matches!(self.rows, RowKind::Runs | RowKind::Means);
         if is_of_runs && counts.rows == 0 && counts.alone.iter().all(|&alone| alone > 0) {
             found.push("no run is in both files; to compare settings use lists and --baseline".to_string());
         }

@@ -50,8 +50,8 @@ fn execute(args: &EstimatesArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
     report_reading(&log, quiet);
     // No job is dropped because it needs too many processors: estimates do not depend on the machine.
     let mut jobs = clean(&log, &Cleaning { procs: Some(u32::MAX), ..Cleaning::default() })?;
-    let replaced = replace_estimates(&mut jobs, &log, model, *seed)
-        .map_err(|why| TraceError::Estimates { name: log.name.clone(), why })?;
+    let replaced =
+        replace_estimates(&mut jobs, &log, model, *seed).map_err(|why| TraceError::unusable(&log.name, why))?;
     let mut estimates = vec![None; log.records.len()];
     for job in &jobs.jobs {
         estimates[job.record as usize] = Some(job.submission.estimate);

@@ -14,12 +14,12 @@ use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
 use super::{CommandForm, parsed};
 use crate::fidelity::{
-    DEFAULT_PREDICTOR, DEFAULT_SCHEDULERS, FidelityBreakdown, FidelityFigures, FidelityHeading, RecordedWaits,
-    ScheduleFidelity, fidelity_cells, fidelity_group_cells, write_fidelity, write_fidelity_groups, write_fidelity_jobs,
-    write_fidelity_windows,
+    COMPARED_JOB_COLUMNS, DEFAULT_PREDICTOR, DEFAULT_SCHEDULERS, FidelityBreakdown, FidelityFigures, FidelityHeading,
+    FidelityRow, RecordedComparison, RecordedWaits, WINDOW_COLUMNS, compared_jobs, fidelity_group_cells,
+    write_fidelity, write_fidelity_groups,
 };
 use crate::metrics::GroupBy;
-use crate::report::{Cell, Output, OutputError, write_csv};
+use crate::report::{Cell, Output, OutputError, write_csv, write_settings};
 use crate::runs::{ComputedRuns, Details, FinishedRun};
 use crate::time::{HOUR, Seconds, parse_duration, print_duration};
 use crate::trace::{Log, ReadOptions, Workload};
@@ -102,7 +102,7 @@ struct PrintedSchedule {
     row: Vec<(String, Cell)>,
     figures: FidelityFigures,
     /// With the groups and the waits. None if neither is printed.
-    fidelity: Option<ScheduleFidelity>,
+    fidelity: Option<RecordedComparison>,
 }
 
 impl PrintedSchedule {
@@ -157,10 +157,10 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
     let (format, threads) = (FidelityFigures::format(args.window), args.output.threads());
     let ComputedRuns { rows, extras, .. } =
         log.compute(&Work { folder: args.out.as_deref(), format, threads, details }, &yields, quiet)?;
-    let schedule = |(at, (figures, fidelity)): (usize, (FidelityFigures, Option<ScheduleFidelity>))| {
+    let schedule = |(at, (figures, fidelity)): (usize, (FidelityFigures, Option<RecordedComparison>))| {
         let options = &log.settings[at];
         let (scheduler, predictor) = (options.scheduler.to_string(), options.predictor.to_string());
-        let row = fidelity_cells(&heading, (&scheduler, &predictor), &swept[at], &figures);
+        let row = FidelityRow { heading: &heading, scheduler, predictor }.cells(&swept[at], &figures);
         PrintedSchedule { name: options.setting().pair(), row, figures, fidelity: fidelity.filter(|_| again) }
     };
     let mut schedules: Vec<PrintedSchedule> = rows.into_iter().zip(extras).enumerate().map(schedule).collect();
@@ -230,11 +230,12 @@ impl FidelityFiles {
             out.fill(|out| write_csv(out, &rows, true))?;
         }
         if let Some(out) = self.jobs_out {
-            out.fill(|out| write_fidelity_jobs(out, workload, &recorded.jobs, named()))?;
+            let jobs = named().map(|(name, one)| (name, compared_jobs(workload, &recorded.jobs, one)));
+            out.fill(|out| write_settings(out, COMPARED_JOB_COLUMNS, jobs))?;
         }
         if let Some(out) = self.windows_out {
             let windows = named().map(|(name, comparison)| (name, recorded.windows_of(comparison)));
-            out.fill(|out| write_fidelity_windows(out, windows))?;
+            out.fill(|out| write_settings(out, WINDOW_COLUMNS, windows))?;
         }
         Ok(())
     }

@@ -140,7 +140,7 @@ fn execute(args: &GenerateArgs, quiet: bool) -> anyhow::Result<()> {
             let only = args.only.map(Only::class);
             let option = args.only.and_then(|only| only.to_possible_value());
             let option = option.map_or(String::new(), |only| format!(" --only {}", only.get_name()));
-            let about = About {
+            let about = ModelAbout {
                 name: "lublin",
                 model: "the model of Lublin and Feitelson (2003)",
                 longest_runtime: Lublin::longest_runtime(),
@@ -153,7 +153,7 @@ fn execute(args: &GenerateArgs, quiet: bool) -> anyhow::Result<()> {
         Model::Downey(args) => {
             let StreamArgs { size: SizeArgs { jobs, procs }, users, .. } = *args;
             let (jobs, seed) = (jobs as usize, args.made.seed);
-            let about = About {
+            let about = ModelAbout {
                 name: "downey",
                 model: "the workload of Downey (1997)",
                 longest_runtime: Downey::longest_runtime(),
@@ -203,7 +203,7 @@ fn report_row(
 }
 
 /// What the header of the log says about the model.
-struct About<'a> {
+struct ModelAbout<'a> {
     name: &'a str,
     model: &'a str,
     longest_runtime: i64,
@@ -216,7 +216,7 @@ struct About<'a> {
 /// Writes a log of the jobs that `made` returns. Its argument multiplies the times between arrivals.
 fn execute_stream<Jobs: Iterator<Item = ModelJob>>(
     args: &StreamArgs,
-    about: &About,
+    about: &ModelAbout,
     made: impl Fn(f64) -> Jobs,
     quiet: bool,
 ) -> anyhow::Result<()> {
@@ -243,7 +243,7 @@ fn execute_stream<Jobs: Iterator<Item = ModelJob>>(
         given("offered-load", offered_load.map(|load| load.to_string())),
         given("estimates", args.estimates.as_ref().map(EstimateModel::to_string)),
     );
-    let About { model, longest_runtime, more, .. } = *about;
+    let ModelAbout { model, longest_runtime, more, .. } = *about;
     let header = header(&Origin { model, jobs, procs, longest_runtime, more, command: &command });
     let mut writer = Writer { estimates, seed, load: LoadMeter::default(), short: 0 };
     let progress = Progress::counting("writing", "jobs", Some(jobs), quiet);

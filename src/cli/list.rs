@@ -9,14 +9,16 @@ use super::failure::UsageError;
 use super::help;
 use super::output_options::{PrintOptions, listing};
 use super::{CommandForm, parsed};
+use crate::compare::{KnownOutput, known_outputs};
 use crate::malleable::Strategy;
 use crate::meta;
-use crate::metrics::{Better, COLUMNS};
+use crate::metrics::ListedColumn;
 use crate::model::estimates;
 use crate::predict;
 use crate::report::{Cell, Output, OutputError, write_columns, write_forms, write_wrapped};
 use crate::reproduce::STUDIES;
 use crate::schedule;
+use crate::similar::did_you_mean;
 use crate::spec::Form;
 use crate::wait;
 
@@ -35,11 +37,16 @@ pub const COMMAND: CommandForm = CommandForm {
   sim list predictors
   sim list predictors --format json         one object per predictor and per key of a predictor
   sim list predictors --example python      a complete predictor of your own: save it, change it, run it
-  sim list columns --format csv --no-header")]
+  sim list columns                          the columns of all outputs
+  sim list columns wait                     those of sim wait
+  sim list columns runs --format csv --no-header")]
 struct ListArgs {
     /// What to list [default: the lists]
     #[arg(value_enum)]
     what: Option<What>,
+    /// List the columns of this output only, such as runs, jobs or wait [default: of all outputs]
+    #[arg(value_name = "OUTPUT")]
+    output: Option<String>,
     /// Print the source of a predictor of your own instead, in this language; see `sim help predictors`
     #[arg(long, value_enum, value_name = "EXAMPLE")]
     example: Option<Language>,
@@ -79,7 +86,7 @@ pub enum What {
     Policies,
     /// Methods of `sim wait`
     Methods,
-    /// Columns of results
+    /// Columns of all outputs
     Columns,
     /// Studies of `sim reproduce`
     Studies,
@@ -109,6 +116,11 @@ fn execute(args: &ListArgs) -> anyhow::Result<()> {
             }
         };
     }
+    if let (Some(output), what) = (&args.output, args.what)
+        && what != Some(What::Columns)
+    {
+        return Err(UsageError(format!("'{output}' is an output: sim list columns {output}")).into());
+    }
     let print = args.print.or_table();
     Ok(match args.what {
         None => print_names(&print, &lists()),
@@ -119,7 +131,10 @@ fn execute(args: &ListArgs) -> anyhow::Result<()> {
             let topics = help::topics().map(|(name, about)| (name.to_string(), about.to_string()));
             print_names(&print, &topics.collect::<Vec<_>>())
         }
-        Some(What::Columns) => print.print_rows(false, &column_rows(), |out, width| write_columns(out, "", width)),
+        Some(What::Columns) => {
+            let outputs = outputs(args.output.as_deref())?;
+            print.print_rows(false, &column_rows(&outputs), |out, width| write_outputs(out, width, &outputs))
+        }
         Some(what) => {
             let forms = forms(what);
             print.print_rows(false, &form_rows(&forms), |out, width| write_forms(out, "", width, &forms))
@@ -166,18 +181,61 @@ fn form_rows(forms: &[&Form]) -> Vec<Vec<(&'static str, Cell)>> {
     forms.iter().flat_map(of_form).collect()
 }
 
-fn column_rows() -> Vec<Vec<(&'static str, Cell)>> {
-    let row = |column: &&crate::metrics::Column| {
-        let better = match column.better {
-            Some(Better::Lower) => Cell::Text("lower".to_string()),
-            Some(Better::Higher) => Cell::Text("higher".to_string()),
-            None => Cell::None,
-        };
+/// Writes a list for a page of the manual: `predictors`, or `columns runs`.
+///
+/// # Panics
+/// If there is no such list.
+pub fn write_list(out: &mut dyn Write, indent: &str, width: usize, name: &str) -> io::Result<()> {
+    match name.strip_prefix("columns ") {
+        Some(output) => {
+            let outputs = outputs(Some(output)).expect("a page of ours lists what there is");
+            write_columns(out, indent, width, &outputs[0].columns)
+        }
+        None => {
+            let what = What::from_str(name, false).expect("a page of ours lists what there is");
+            write_forms(out, indent, width, &forms(what))
+        }
+    }
+}
+
+/// The output with this name, or all.
+fn outputs(name: Option<&str>) -> Result<Vec<KnownOutput>, UsageError> {
+    let mut outputs = known_outputs();
+    let Some(name) = name else { return Ok(outputs) };
+    let names: Vec<&str> = outputs.iter().map(|output| output.name).collect();
+    if !names.contains(&name) {
+        let meant = did_you_mean(name, names.iter().copied());
+        return Err(UsageError(format!("there is no output '{name}'{meant}: write one of {}", names.join(", "))));
+    }
+    outputs.retain(|output| output.name == name);
+    Ok(outputs)
+}
+
+/// Writes the columns of one output, or of several with headings.
+fn write_outputs(out: &mut dyn Write, width: usize, outputs: &[KnownOutput]) -> io::Result<()> {
+    if let [output] = outputs {
+        return write_columns(out, "", width, &output.columns);
+    }
+    for (at, output) in outputs.iter().enumerate() {
+        if at > 0 {
+            writeln!(out)?;
+        }
+        write_wrapped(out, "", &format!("{} ({})", output.name, output.about), width)?;
+        write_columns(out, "  ", width, &output.columns)?;
+    }
+    Ok(())
+}
+
+fn column_rows(outputs: &[KnownOutput]) -> Vec<Vec<(&'static str, Cell)>> {
+    let row = |output: &KnownOutput, column: &ListedColumn| {
         vec![
-            ("name", Cell::Text(column.name.to_string())),
-            ("better", better),
+            ("name", Cell::Text(column.name.clone())),
+            ("better", column.better.map(|better| Cell::Word(better.name())).into()),
             ("about", Cell::Text(column.about.to_string())),
+            ("output", Cell::Word(output.name)),
+            ("key", Cell::Count(column.is_key.into())),
+            ("only", Cell::Word(column.only)),
         ]
     };
-    COLUMNS.iter().map(row).collect()
+    outputs.iter().flat_map(|output| output.columns.iter().map(move |column| row(output, column))).collect()
 }

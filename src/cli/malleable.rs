@@ -12,8 +12,8 @@ use super::progress::Progress;
 use super::stderr::note;
 use super::{CommandForm, parsed};
 use crate::malleable::{
-    CaseOutcome, DaySequence, MalleableJob, MalleableWorkload, Strategy, StudyCase, StudyRow, StudyView, most_runs,
-    run_cases, run_workloads, write_allocations, write_pairs, write_tables,
+    DaySequence, MalleableWorkload, Strategy, StudyCase, StudyRow, StudyView, most_runs, run_cases, run_workloads,
+    write_allocations, write_pairs, write_tables,
 };
 use crate::report::{counted, swept_cells, write_wrapped};
 use crate::spec::{SpecError, SpecList, parse_list};
@@ -119,27 +119,21 @@ impl MalleableArgs {
         MalleableWorkload { procs, days, rho, max_parallelism, whole_parallelism, max_sigma, sequence, seed }
     }
 
-    fn views(&self) -> Vec<StudyView> {
-        match self.view {
-            None => vec![StudyView::Application, StudyView::System],
-            Some(ViewArg::Application) => vec![StudyView::Application],
-            Some(ViewArg::System) => vec![StudyView::System],
-        }
-    }
-
     fn strategies(&self) -> Result<SpecList<Strategy>, SpecError> {
         parse_list("strategy", self.strategy.iter().map(String::as_str), Strategy::parse)
     }
 
     /// The requested cases, view by view, followed by AVG in each view, with which they are compared.
     fn cases(&self, strategies: &[Strategy]) -> Result<Vec<StudyCase>, SpecError> {
-        let of =
-            |view: StudyView| strategies.iter().map(move |strategy| StudyCase { strategy: strategy.clone(), view });
-        let mut cases: Vec<StudyCase> = self.views().into_iter().flat_map(of).collect();
-        for view in self.views() {
-            cases.push(StudyCase { strategy: Strategy::parse("avg")?, view });
-        }
-        Ok(cases)
+        let views: &[StudyView] = match self.view {
+            None => &[StudyView::Application, StudyView::System],
+            Some(ViewArg::Application) => &[StudyView::Application],
+            Some(ViewArg::System) => &[StudyView::System],
+        };
+        let case = |strategy: &Strategy, view: &StudyView| StudyCase { strategy: strategy.clone(), view: *view };
+        let requested = views.iter().flat_map(|view| strategies.iter().map(move |strategy| case(strategy, view)));
+        let avg = Strategy::parse("avg")?;
+        Ok(requested.chain(views.iter().map(|view| case(&avg, view))).collect())
     }
 }
 
@@ -159,7 +153,10 @@ fn execute(args: &MalleableArgs, quiet: bool) -> anyhow::Result<()> {
                     UsageError("no job arrives: give more --days or a higher --offered-load".to_string()).into()
                 );
             }
-            let outcomes = run_one(args, &jobs, &cases, jobs_out.is_some() || scatter_out.is_some(), threads, quiet);
+            let progress = Progress::counting("simulating", "runs", Some(most_runs(&cases)), quiet);
+            let keep = jobs_out.is_some() || scatter_out.is_some();
+            let outcomes = run_cases(&jobs, &args.workload(), &cases, keep, threads, |done| progress.set(done));
+            drop(progress);
             let rows = rows(&cases, outcomes.iter().map(|outcome| vec![outcome.figures]).collect());
             let kept: Vec<_> = rows
                 .iter()
@@ -193,18 +190,6 @@ fn execute(args: &MalleableArgs, quiet: bool) -> anyhow::Result<()> {
 
 fn usage_error(error: crate::malleable::WorkloadError) -> UsageError {
     UsageError(error.to_string())
-}
-
-fn run_one(
-    args: &MalleableArgs,
-    jobs: &[MalleableJob],
-    cases: &[StudyCase],
-    keep: bool,
-    threads: usize,
-    quiet: bool,
-) -> Vec<CaseOutcome> {
-    let progress = Progress::counting("simulating", "runs", Some(most_runs(cases)), quiet);
-    run_cases(jobs, &args.workload(), cases, keep, threads, |done| progress.set(done))
 }
 
 fn run_many(

@@ -16,12 +16,13 @@ use super::{CommandForm, parsed};
 use crate::experiment::Options;
 use crate::experiment::Section::{Engine, Estimates, Log, Metrics, Reading, Shape};
 use crate::meta::{
-    DispatchPolicy, MetaRecord, MetaSummary, MetaSystem, SCENARIO_DAYS, Scenario, Site, SiteText, SitesFile,
-    placed_jobs, policy_row, run, site_rows, summarize_system, write_policies, write_scenarios,
+    DispatchPolicy, MetaRecord, MetaSummary, MetaSystem, PlacedRow, PolicyRow, SCENARIO_DAYS, Scenario, Site, SiteText,
+    SitesFile, placed_jobs, run, site_columns, site_rows, summarize_system, write_placed_jobs, write_policies,
+    write_scenarios,
 };
 use crate::metrics::Measure;
 use crate::parallel;
-use crate::report::{Cell, PlacedRow, counted, swept_cells, write_csv, write_placed_jobs, write_wrapped};
+use crate::report::{Cell, counted, swept_cells, write_settings, write_wrapped};
 use crate::settings_file;
 use crate::spec::{Spec, SpecError, SpecList, parse_list};
 use crate::time::readable_duration;
@@ -166,20 +167,26 @@ fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Res
         return Err(UsageError(format!("--warmup and --cooldown leave no job to measure: there are {jobs}")).into());
     }
     let all = with_static(&policies.items);
+    let cost: Vec<Cost> =
+        all.iter().map(|policy| Cost::of(policy, system.machines.len(), system.arrivals.len())).collect();
+    note_cost(&counted(system.machines.len() as u64, "site"), &cost, args.output.threads(), quiet);
     let records = run_all(&system, &all, args.output.threads(), quiet)?;
     let summarize = |(policy, record)| summarize_system(&system, policy, record, &options.measure);
     let summaries = named(&policies.items, all.iter().zip(&records).map(summarize).collect());
     let static_run = summaries.iter().find(|run| run.policy == "static").expect("static was run");
     let shown = &summaries[..policies.items.len()];
     if let Some(out) = sites_out {
-        let rows: Vec<_> = shown.iter().flat_map(|run| site_rows(static_run, run)).collect();
-        out.fill(|out| write_csv(out, &rows, true))?;
+        let rows = shown.iter().flat_map(|run| site_rows(static_run, run));
+        out.fill(|out| write_settings(out, &site_columns(), [(None, rows)].into_iter()))?;
     }
     if let Some(out) = jobs_out {
         let names: Vec<String> = policies.items.iter().map(Spec::to_string).collect();
         out.fill(|out| write_placed_jobs(out, jobs(&system, &names, &records, &options.measure)))?;
     }
-    let row = |(at, run)| policy_row(static_run, run).into_iter().chain(swept_cells(&policies.keys, at)).collect();
+    let row = |(at, run)| {
+        let cells = PolicyRow::of(static_run, run).cells().into_iter();
+        cells.chain(swept_cells(&policies.keys, at)).collect()
+    };
     let rows: Vec<Vec<_>> = shown.iter().enumerate().map(row).collect();
     Ok(args.output.print.print_rows(stdout_taken, &rows, |out, width| write_policies(out, width, static_run, shown))?)
 }
@@ -243,6 +250,9 @@ fn execute_scenarios(
     let all = with_static(&policies.items);
     let cells: Vec<(Scenario, &DispatchPolicy)> =
         scenarios.iter().flat_map(|&scenario| all.iter().map(move |policy| (scenario, policy))).collect();
+    let cost: Vec<Cost> =
+        cells.iter().map(|(scenario, policy)| Cost::of(policy, 4, scenario.jobs(args.days))).collect();
+    note_cost(&counted(scenarios.len() as u64, "scenario"), &cost, args.output.threads(), quiet);
     let (setting, seed) = (options.setting(), options.shaping.seed);
     let began = Instant::now();
     let summaries = {
@@ -267,7 +277,7 @@ fn execute_scenarios(
             let name = [("scenario".to_string(), Cell::Text(name.clone()))];
             let seed = [("seed".to_string(), Cell::Count(seed))];
             let swept = swept_cells(&policies.keys, at);
-            name.into_iter().chain(policy_row(static_run, run)).chain(swept).chain(seed).collect::<Vec<_>>()
+            name.into_iter().chain(PolicyRow::of(static_run, run).cells()).chain(swept).chain(seed).collect::<Vec<_>>()
         };
         runs[..policies.items.len()].iter().enumerate().map(with_name).collect::<Vec<_>>()
     };
@@ -293,4 +303,36 @@ fn refuse_options_of_logs(matches: &ArgMatches) -> Result<(), UsageError> {
         }
     }
     Ok(())
+}
+
+/// The expected cost of a run, which is printed before the run starts.
+#[derive(Clone, Copy)]
+struct Cost {
+    jobs: usize,
+    seconds: f64,
+}
+
+/// Seconds per job and site without a prediction of the wait, measured on a slow core.
+const STEP_SECONDS: f64 = 1.2e-6;
+/// Seconds per job and site if the wait is predicted, measured on a slow core.
+const PREDICTION_SECONDS: f64 = 250e-6;
+
+impl Cost {
+    fn of(policy: &DispatchPolicy, sites: usize, jobs: usize) -> Cost {
+        let each = if policy.needs_waits() { PREDICTION_SECONDS } else { STEP_SECONDS };
+        Cost { jobs, seconds: each * (sites * jobs) as f64 }
+    }
+}
+
+fn note_cost(what: &str, costs: &[Cost], threads: usize, quiet: bool) {
+    if quiet {
+        return;
+    }
+    let jobs: usize = costs.iter().map(|cost| cost.jobs).sum();
+    let all: f64 = costs.iter().map(|cost| cost.seconds).sum();
+    let longest = costs.iter().map(|cost| cost.seconds).fold(0.0, f64::max);
+    let (runs, jobs) = (counted(costs.len() as u64, "run"), counted(jobs as u64, "job"));
+    let time = readable_duration((all / threads as f64).max(longest).max(1.0).round());
+    let threads = counted(threads as u64, "thread");
+    note(format_args!("{what}: {runs}, {jobs} in all, about {time} on {threads}"));
 }

@@ -50,8 +50,9 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 
-use crate::predict::catalog::{self, Entry};
+use crate::predict::catalog::{self as predictors, Entry};
 use crate::report::{Output, OutputError};
+use crate::schedule::catalog::{self as schedulers, SchedulerEntry};
 
 /// A subcommand. Its file has its form, and [`COMMANDS`] has all forms.
 struct CommandForm {
@@ -198,7 +199,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Like [`run`], with the predictors of another crate added to those of this one. Call it once per process.
+/// Like [`run`], with the predictors and schedulers of another crate added to those of this one. Call it once per process.
 ///
 /// ```standalone_crate
 /// # use shadowtime::{job::JobId, predict::{Board, Predictor, catalog::Entry}, spec::Form};
@@ -212,13 +213,17 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// static HALF: Form = Form { name: "half", about: "half of the estimate", keys: &[] };
 /// static MINE: [Entry; 1] = [(&HALF, |_| Box::new(Half))];
 /// let arguments = ["mine", "-q", "--predictor", "half", "--baseline", "sjbf/ruh"].map(Into::into);
-/// let code = shadowtime::cli::run_with(&MINE, arguments);
+/// let code = shadowtime::cli::run_with(&MINE, &[], arguments);
 /// assert_eq!(code, std::process::ExitCode::SUCCESS);
 /// // A second list is an error: results would depend on when it was added.
 /// assert!(shadowtime::predict::catalog::extend(&MINE).is_err());
 /// ```
-pub fn run_with(predictors: &'static [Entry], arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    match catalog::extend(predictors) {
+pub fn run_with(
+    predictors: &'static [Entry],
+    schedulers: &'static [SchedulerEntry],
+    arguments: impl IntoIterator<Item = OsString>,
+) -> ExitCode {
+    match predictors::extend(predictors).and_then(|()| schedulers::extend(schedulers)) {
         Ok(()) => run(arguments),
         Err(error) => {
             stderr::error(error);

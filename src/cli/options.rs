@@ -10,7 +10,7 @@ use crate::predict;
 use crate::report::{Cell, swept_cells};
 use crate::schedule;
 use crate::schedule::slurm::conf::SlurmConf;
-use crate::spec::{Spec, SpecError, expand, explain, parse_list};
+use crate::spec::{Spec, SpecError, expand, parse_list};
 use crate::text::printable_lines;
 
 /// The option that can be given several times.
@@ -172,10 +172,9 @@ pub fn checked_list(
     option: &'static OptionForm,
 ) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static {
     move |text| {
-        let values = expand(option.name, text).map_err(|why| printable_lines(&why).into_owned())?;
-        let check = values.iter().try_for_each(|value| option.check(value));
-        let explained = |why| explain(text, why, &|value| option.check(value).is_ok());
-        check.map(|()| text.to_string()).map_err(|why| printable_lines(&explained(why)).into_owned())
+        let values = expand(option.name, text);
+        let check = values.and_then(|values| values.iter().try_for_each(|value| option.check(value)));
+        check.map(|()| text.to_string()).map_err(|why| printable_lines(&why).into_owned())
     }
 }
 

@@ -89,23 +89,23 @@ struct PredictArgs {
     max_ahead: MaxAhead,
     /// Print a program that connects this command to PBS, in Python, and do nothing else; see `sim help production`
     #[arg(long, value_enum, value_name = "EXAMPLE", display_order = 6)]
-    example: Option<Program>,
+    example: Option<ExampleProgram>,
 }
 
 /// The programs of the page `sim help production`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Program {
+enum ExampleProgram {
     /// hook.py: sets soft_walltime of new jobs
     Hook,
     /// follow.py: a service that answers the hook and follows the accounting log
     Follow,
 }
 
-impl Program {
+impl ExampleProgram {
     fn code(self) -> &'static str {
         let file = match self {
-            Program::Hook => "hook.py",
-            Program::Follow => "follow.py",
+            ExampleProgram::Hook => "hook.py",
+            ExampleProgram::Follow => "follow.py",
         };
         program_in_page("production", file)
     }

@@ -104,7 +104,7 @@ impl Progress {
         let (what, text) = (self.what, Arc::clone(&self.text));
         let line = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
             let text = text.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            let line = Line { what, text: &text, done: state.pos(), total: state.len(), elapsed: state.elapsed() };
+            let line = BarLine { what, text: &text, done: state.pos(), total: state.len(), elapsed: state.elapsed() };
             // If this fails, there is nothing to draw on.
             let _ = out.write_str(&line.within(width::of_bars()));
         };
@@ -126,7 +126,7 @@ impl Drop for Progress {
 }
 
 /// What a bar shows.
-struct Line<'a> {
+struct BarLine<'a> {
     what: &'a str,
     text: &'a str,
     done: u64,
@@ -134,11 +134,11 @@ struct Line<'a> {
     elapsed: Duration,
 }
 
-impl Line<'_> {
+impl BarLine<'_> {
     /// The line in at most `width` columns. The bar becomes shorter first, then the text after the numbers is left out, then
     /// the time.
     fn within(&self, width: usize) -> String {
-        let Line { what, text, .. } = self;
+        let BarLine { what, text, .. } = self;
         let numbers = match self.total {
             Some(total) => format!("{}/{}", grouped(self.done), grouped(total)),
             None => grouped(self.done),
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     fn line(text: &str, done: u64, total: Option<u64>, seconds: u64, width: usize) -> String {
-        Line { what: "searching", text, done, total, elapsed: Duration::from_secs(seconds) }.within(width)
+        BarLine { what: "searching", text, done, total, elapsed: Duration::from_secs(seconds) }.within(width)
     }
 
     #[test]

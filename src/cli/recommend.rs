@@ -21,7 +21,7 @@ use crate::recommend::{
     write_recommendation,
 };
 use crate::schedule::slurm::conf::SlurmConf;
-use crate::spec::{SpecError, expand, explain};
+use crate::spec::{SpecError, expand};
 use crate::text::counted;
 
 /// The subcommand.
@@ -117,8 +117,7 @@ struct Candidates(Vec<Setting>);
 fn parse_candidates(text: &str) -> Result<Candidates, SpecError> {
     let parse = |text: &str| Setting::parse_pair(text).and_then(refuse_replay);
     let values = expand("candidates", text).map_err(SpecError)?;
-    let all: Result<Vec<Setting>, SpecError> = values.iter().map(|value| parse(value)).collect();
-    all.map(Candidates).map_err(|SpecError(why)| SpecError(explain(text, why, &|value| parse(value).is_ok())))
+    values.iter().map(|value| parse(value)).collect::<Result<_, _>>().map(Candidates)
 }
 
 /// The present setting and the candidates, with the keys of a slurm.conf where they use `slurm`. With such a file, the present

@@ -15,12 +15,13 @@ use super::stderr::note;
 use super::{CommandForm, parsed};
 use crate::experiment::Options;
 use crate::experiment::Section::{Estimates, Log, Reading, Shape};
+use crate::metrics::cells;
 use crate::predict::templates::Template;
 use crate::predict::{self, template_file};
-use crate::report::{Cell, Output, Table, counted, grouped, write_csv, write_wrapped};
+use crate::report::{Output, Table, counted, grouped, write_settings, write_wrapped};
 use crate::search::{
-    COMPARED_PREDICTORS, ComparedPredictor, Found, Genetic, Judge, Limits, SearchStep, Space, compare_predictors,
-    genetic, greedy,
+    COMPARED_PREDICTORS, ComparedPredictor, FoundSet, Genetic, Judge, STEP_COLUMNS, SearchLimits, SearchStep,
+    TemplateSpace, WITH_TRAINING, compare_predictors, compared_columns, genetic, greedy,
 };
 use crate::spec::{Spec, SpecError, parse_list};
 use crate::text::printable;
@@ -151,7 +152,7 @@ fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
     // The search must not use anything about the jobs that it is evaluated on later.
     let searched = trained.clone().unwrap_or(0..jobs);
     let estimates = workload.cleaning.filled < workload.cleaning.jobs();
-    let space = Space::of(&workload.jobs[searched.clone()], estimates, args.histories);
+    let space = TemplateSpace::of(&workload.jobs[searched.clone()], estimates, args.histories);
     let judge = Judge::new(&workload.jobs[searched.clone()], searched);
     let threads = args.output.threads();
     let began = Instant::now();
@@ -178,14 +179,13 @@ fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
         out.fill(|out| out.write_all(template_file(&comments, &found.templates).as_bytes()))?;
     }
     if let Some(out) = history_out {
-        let rows: Vec<_> = found.steps.iter().map(step_cells).collect();
-        out.fill(|out| write_csv(out, &rows, true))?;
+        out.fill(|out| write_settings(out, STEP_COLUMNS, [(None, found.steps.iter().cloned())].into_iter()))?;
     }
-    let seed_cell = if args.method == SearchMethod::Genetic { Cell::Count(seed) } else { Cell::None };
-    let row = |compared: &ComparedPredictor| [compared.cells(), vec![("seed", seed_cell.clone())]].concat();
-    let rows: Vec<_> = compared.iter().map(row).collect();
+    let seed = (args.method == SearchMethod::Genetic).then_some(seed);
+    let given = args.train.map_or("", |_| WITH_TRAINING);
+    let rows: Vec<_> = compared.iter().map(|one| cells(&compared_columns(), &(one, seed), &[given])).collect();
     args.output.print.print_rows(stdout_taken, &rows, |out, width| {
-        write_comparison(out, width, &workload, &found, &compared, &seed_cell)
+        write_comparison(out, width, &workload, &found, &compared, seed)
     })?;
     if interrupt::stop_requested() { Err(Interrupted.into()) } else { Ok(()) }
 }
@@ -199,13 +199,13 @@ fn read_waits(args: &SearchArgs, mut options: Options, quiet: bool) -> anyhow::R
 fn search(
     args: &SearchArgs,
     judge: &Judge<'_>,
-    space: &Space,
+    space: &TemplateSpace,
     seed: u64,
     threads: usize,
     quiet: bool,
-) -> anyhow::Result<Found> {
+) -> anyhow::Result<FoundSet> {
     interrupt::allow_early_end();
-    let limits = Limits {
+    let limits = SearchLimits {
         evaluations: args.evaluations,
         deadline: args.time_limit.map(|seconds| Instant::now() + Duration::from_secs(seconds as u64)),
         stopped: &interrupt::stop_requested,
@@ -254,7 +254,7 @@ fn best_predictor(templates: &[Template]) -> String {
     format!("smith:templates={},at=start", Template::print_set(templates))
 }
 
-fn comments(args: &SearchArgs, workload: &Workload, found: &Found, seed: u64) -> Vec<String> {
+fn comments(args: &SearchArgs, workload: &Workload, found: &FoundSet, seed: u64) -> Vec<String> {
     let method = args.method.to_possible_value().map_or(String::new(), |method| method.get_name().to_string());
     let whole = if found.stopped { ", stopped before it was through" } else { "" };
     let part = args.train.map_or(String::new(), |share| format!(" on the first {share} of the jobs"));
@@ -268,30 +268,18 @@ fn comments(args: &SearchArgs, workload: &Workload, found: &Found, seed: u64) ->
     ]
 }
 
-fn step_cells(step: &SearchStep) -> Vec<(&'static str, Cell)> {
-    vec![
-        ("search", Cell::Text(step.search.clone())),
-        ("step", Cell::Count(step.step as u64)),
-        ("evaluations", Cell::Count(step.evaluations)),
-        ("best_min", Cell::Real(step.best)),
-        ("mean_min", Cell::Real(step.mean)),
-        ("worst_min", Cell::Real(step.worst)),
-        ("templates", Cell::Text(Template::print_set(&step.templates))),
-    ]
-}
-
 fn write_comparison(
     out: &mut dyn Write,
     width: usize,
     workload: &Workload,
-    found: &Found,
+    found: &FoundSet,
     compared: &[ComparedPredictor],
-    seed: &Cell,
+    seed: Option<u64>,
 ) -> io::Result<()> {
     let score = &compared[0].score;
     let runtime = in_minutes(score.mean_runtime_minutes());
     let (label, jobs) = (printable(&workload.label), counted(score.jobs as u64, "job"));
-    let seed = if *seed == Cell::None { String::new() } else { format!(", seed {}", seed.text()) };
+    let seed = seed.map_or(String::new(), |seed| format!(", seed {seed}"));
     write_wrapped(out, "", &format!("{label}: {jobs} judged, mean runtime {runtime}{seed}"), width)?;
     writeln!(out, "\nbest templates")?;
     found.templates.iter().try_for_each(|template| writeln!(out, "  {template}"))?;

@@ -88,7 +88,7 @@ impl LogUnderSettings {
             .collect();
         let details = |at: usize| if at < self.settings.len() { work.details } else { Details::default() };
         let (workload, digest) = (self.workload.clone(), self.log.digest);
-        let jobs = Jobs::Given(GivenJobs { workload, cleaned: self.cleaned.take(), digest });
+        let jobs = Jobs::Given(Box::new(GivenJobs { workload, cleaned: self.cleaned.take(), digest }));
         let format = format!("{}{}", work.format, if self.is_mixed { ", beside replay" } else { "" });
         let folder = work.folder.inspect(|folder| keep_at_interrupt(folder));
         let computed = {

@@ -12,12 +12,12 @@ use super::progress::Progress;
 use super::stderr::{note, warning};
 use super::{CommandForm, parsed};
 use crate::experiment::{Options, Section};
+use crate::metrics::cells;
 use crate::report::{
-    Cell, counted, finding_rows, grouped, survey_row, write_findings, write_log, write_sorted_log, write_survey,
+    Cell, FINDING_COLUMNS, SURVEY_COLUMNS, counted, finding_rows, grouped, write_findings, write_log, write_survey,
 };
 use crate::trace::{
-    CONVERTED, Header, Log, ReadOptions, SortedLog, Source, TraceError, Unit, over_machine, peak, read_joined, survey,
-    validate,
+    CONVERTED, Header, Log, ReadOptions, Source, TraceError, Unit, over_machine, peak, read_joined, survey, validate,
 };
 
 /// The subcommand.
@@ -60,8 +60,7 @@ enum TraceCommand {
   sim trace convert jobs.csv --out jobs.swf \\
     --log-format csv:submit=submit_time,wait=wait_time,run=run_time,procs=node_num
 
-An SWF file in order of submission is copied without being kept in memory. Other logs take about
-72 bytes per job, and SWF logs that must be sorted or joined as much as their text.")]
+The new log takes about 72 bytes of memory per job, and SWF logs also as much as their text.")]
     Convert(ConvertArgs),
 }
 
@@ -112,7 +111,9 @@ fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resul
             {
                 warning(format_args!("{}: {} {}", log.name, grouped(peak.into()), over_machine(peak, procs)));
             }
-            Ok(args.print.print_row(false, &survey_row(&survey), |out, width| write_survey(out, width, &survey))?)
+            Ok(args.print.print_row(false, &cells(SURVEY_COLUMNS, &survey, &[]), |out, width| {
+                write_survey(out, width, &survey)
+            })?)
         }
         TraceCommand::Validate(args) => {
             refuse_collisions(&[], &args.log.files(), true)?;
@@ -122,6 +123,7 @@ fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resul
             let findings = validate(&source, &how, procs, &mut |records| progress.set(records))?;
             drop(progress);
             let rows = finding_rows(&source.label(), &findings);
+            let rows: Vec<_> = rows.iter().map(|row| cells(FINDING_COLUMNS, row, &[])).collect();
             args.print.or_table().print_rows(false, &rows, |out, _| write_findings(out, &source.name(), &findings))?;
             if findings.is_sound() { Ok(()) } else { Err(UsageError(format!("{} is not sound", source.name())).into()) }
         }
@@ -137,55 +139,28 @@ fn convert(args: &ConvertArgs, options: &Options, quiet: bool) -> anyhow::Result
     let sources: Vec<Source> = logs.iter().map(|file| Source::from_argument(file)).collect();
     let how = ReadOptions { keep_names: names.is_some(), ..options.read_options() };
     let progress = Progress::counting("reading", "records", None, quiet);
-    let sorted = match &sources[..] {
-        [source] => SortedLog::find(source, &how, options.cleaning.procs, &mut |records| progress.set(records))?,
-        _ => None,
-    };
-    if let Some(sorted) = &sorted {
-        let header = converted_header(&sorted.log, sorted.records, &sources, options, quiet)?;
-        drop(progress);
-        out.expect("--out is required").fill(|out| write_sorted_log(out, sorted, &header))?;
-        names.map_or(Ok(()), |out| write_names_of(&sorted.log, out))?;
-        return report_conversion(args, &sorted.log, sorted.records, &header, quiet);
-    }
     let log = read_joined(&sources, &how, &mut |records| progress.set(records))?;
     drop(progress);
-    let header = converted_header(&log, log.records.len(), &sources, options, quiet)?;
+    let header = converted_header(&log, &sources, options, quiet)?;
     out.expect("--out is required").fill(|out| write_log(out, &log, &header))?;
     names.map_or(Ok(()), |out| write_names_of(&log, out))?;
-    report_conversion(args, &log, log.records.len(), &header, quiet)
-}
-
-fn report_conversion(
-    args: &ConvertArgs,
-    log: &Log,
-    records: usize,
-    header: &Header,
-    quiet: bool,
-) -> anyhow::Result<()> {
     let row = [
         ("trace", Cell::Text(log.label.clone())),
         ("format", Cell::Text(log.source.format.to_string())),
-        ("records", Cell::Count(records as u64)),
+        ("records", Cell::Count(log.records.len() as u64)),
         ("rows", Cell::Count(log.source.rows)),
         ("procs", header.procs().map_or(Cell::None, |procs| Cell::Count(u64::from(procs)))),
     ];
     Ok(args.print.report(&args.out, quiet, &row, || {
-        let (records, rows) = (counted(records as u64, "record"), counted(log.source.rows, "row"));
+        let (records, rows) = (counted(log.records.len() as u64, "record"), counted(log.source.rows, "row"));
         note(format_args!("{}: {records} of {rows}", log.name));
     })?)
 }
 
 /// The header of a log that is converted. Prints what reading did to the log.
-fn converted_header(
-    log: &Log,
-    records: usize,
-    sources: &[Source],
-    options: &Options,
-    quiet: bool,
-) -> Result<Header, TraceError> {
+fn converted_header(log: &Log, sources: &[Source], options: &Options, quiet: bool) -> Result<Header, TraceError> {
     report_reading(log, quiet);
-    if records == 0 {
+    if log.records.is_empty() {
         return Err(TraceError::NoJobs { name: log.name.clone(), why: "the log has no records".to_string() });
     }
     let mut header = log.header.with_procs(machine(log, options)?);
@@ -199,7 +174,7 @@ fn machine(log: &Log, options: &Options) -> Result<u32, TraceError> {
         return Ok(procs);
     }
     let peak = peak(&log.records, options.cleaning.procs_field);
-    let peak = peak.ok_or_else(|| TraceError::NoMachine { name: log.name.clone() })?;
+    let peak = peak.ok_or_else(|| TraceError::no_machine(&log.name))?;
     warn_of_peak(&log.name);
     Ok(peak)
 }

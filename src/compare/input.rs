@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 
 use csv::{ByteRecord, ErrorKind, Reader};
 
-use super::kind::OutputKind;
+use super::outputs::KnownOutput;
 use crate::text::{counted, shortened};
 use crate::trace::Source;
 
@@ -33,7 +33,7 @@ impl std::error::Error for CompareError {}
 pub struct Input {
     pub name: String,
     pub header: Vec<String>,
-    pub kind: OutputKind,
+    pub output: KnownOutput,
     rows: Reader<Box<dyn BufRead>>,
 }
 
@@ -61,7 +61,7 @@ impl Input {
         if let Some(name) = header[0].strip_prefix('\u{feff}') {
             header[0] = name.to_string();
         }
-        let Some(kind) = OutputKind::of(&header) else {
+        let Some(output) = KnownOutput::of(&header) else {
             let line = header.join(",");
             return Err(wrong(&format!(
                 "its first line is not the header of an output that can be compared: '{}' (was it written with --no-header, or with \
@@ -72,7 +72,7 @@ impl Input {
         if let Some(twice) = header.iter().enumerate().find(|(at, name)| header[..*at].contains(name)) {
             return Err(wrong(&format!("it has two columns '{}'", shortened(twice.1))));
         }
-        Ok(Input { name, header, kind, rows })
+        Ok(Input { name, header, output, rows })
     }
 
     /// Reads the next row. False at the end.

@@ -7,7 +7,7 @@ use csv::ByteRecord;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::input::{CompareError, Input};
-use super::kind::OutputKind;
+use super::outputs::RowKind;
 use super::seen::{SeenRows, row_id};
 use super::value::{Change, Tolerance};
 use crate::predict;
@@ -90,17 +90,20 @@ impl Comparison {
     pub fn open(sources: [&Source; 2], only: &[String]) -> Result<Comparison, CompareError> {
         let inputs = [Input::open(sources[0])?, Input::open(sources[1])?];
         let [first, second] = &inputs;
-        if first.kind != second.kind {
+        if !first.output.is_like(&second.output) {
             return Err(CompareError::Input(format!(
                 "{} has {} and {} has {}: they cannot be compared",
-                first.name, first.kind, second.name, second.kind
+                first.name,
+                first.output.rows.name(),
+                second.name,
+                second.output.rows.name()
             )));
         }
         let (mut keys, mut values) = (Vec::new(), Vec::new());
         for (at, name) in first.header.iter().enumerate() {
             let Some(other) = second.column(name) else { continue };
             let common = Common { name: name.clone(), at: [at, other] };
-            match first.kind.is_key(&first.header, at) {
+            match first.output.is_key(&first.header, at) {
                 true => keys.push(common),
                 false => values.push(common),
             }
@@ -127,8 +130,8 @@ impl Comparison {
     }
 
     /// What the rows of both outputs are.
-    pub fn kind(&self) -> OutputKind {
-        self.inputs[0].kind
+    pub fn rows(&self) -> RowKind {
+        self.inputs[0].output.rows
     }
 
     /// The names of the outputs.
@@ -173,21 +176,8 @@ impl Comparison {
             for at in [0, 1] {
                 more[at] = more[at] && self.inputs[at].read(&mut rows[at])?;
             }
-            let ids = [0, 1].map(|at| more[at].then(|| self.id(&rows[at], at)));
-            if let [Some(first), Some(second)] = ids
-                && first == second
-            {
-                // Rows of equal outputs: neither of them has to wait.
-                let is_waiting = [0, 1].map(|at| waiting[at].contains_key(&first));
-                if !paired.insert(first) || is_waiting != [false, false] {
-                    let at = usize::from(is_waiting[1]);
-                    return Err(self.twice(&rows[at], at));
-                }
-                self.compare([&rows[0], &rows[1]], tolerance, &mut counts, found)?;
-                continue;
-            }
-            for at in [0, 1] {
-                let Some(id) = ids[at] else { continue };
+            for at in [0, 1].into_iter().filter(|&at| more[at]) {
+                let id = self.id(&rows[at], at);
                 if paired.contains(id) {
                     return Err(self.twice(&rows[at], at));
                 }
@@ -231,7 +221,7 @@ impl Comparison {
         counts: &mut Counts,
         found: &mut dyn FnMut(Difference) -> std::io::Result<()>,
     ) -> Result<(), CompareError> {
-        if !matches!(self.kind(), OutputKind::Runs | OutputKind::Means) {
+        if !matches!(self.rows(), RowKind::Runs | RowKind::Means) {
             return Ok(());
         }
         let mut there: FxHashMap<Vec<String>, usize> = FxHashMap::default();

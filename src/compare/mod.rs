@@ -5,12 +5,12 @@
 //! [`Comparison::run`] compares the rows. Files with their rows in the same order are compared without loading them.
 
 mod input;
-mod kind;
 mod matching;
+mod outputs;
 mod seen;
 mod value;
 
 pub use input::CompareError;
-pub use kind::OutputKind;
 pub use matching::{Comparison, Counts, Difference};
+pub use outputs::{KnownOutput, RowKind, known_outputs};
 pub use value::{Change, Tolerance};

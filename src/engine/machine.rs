@@ -1,13 +1,13 @@
-//! The machine: waiting jobs, running jobs and free processors, in the orders that policies need.
+//! The state of the machine: waiting jobs, running jobs and free processors, in the orders that policies need.
 
 use crate::job::JobId;
+use crate::machine::Capacity;
 use crate::schedule::{Move, Queue, Running, RunningJobs, View, Waiting};
 use crate::time::{Seconds, Time};
 
 #[derive(Clone, Debug)]
 pub(super) struct Machine {
-    pub procs: u32,
-    pub free: i64,
+    pub capacity: Capacity,
     pub waiting: Queue,
     pub running: RunningJobs,
     /// Running jobs with a new prediction that are not yet sorted into `running` by it.
@@ -22,8 +22,7 @@ pub(super) struct Machine {
 impl Machine {
     pub fn new(procs: u32, inflate: f64, by_estimates: bool) -> Self {
         Machine {
-            procs,
-            free: i64::from(procs),
+            capacity: Capacity::pool(procs),
             waiting: Queue::default(),
             running: RunningJobs::default(),
             moves: Vec::new(),
@@ -34,8 +33,8 @@ impl Machine {
     }
 
     pub fn view(&self, now: Time) -> View<'_> {
-        let Machine { procs, free, ref waiting, ref running, only_arrivals, .. } = *self;
-        View { now, procs, free, waiting, running, only_arrivals }
+        let Machine { capacity, waiting, running, only_arrivals, .. } = self;
+        View { now, capacity, waiting, running, only_arrivals: *only_arrivals }
     }
 
     /// The prediction that the scheduler computes with: multiplied by `inflate` and rounded to the nearest second. The
@@ -67,8 +66,8 @@ impl Machine {
 
     /// A job starts. Its end is counted `length` seconds from now.
     pub fn start(&mut self, job: Waiting, now: Time, length: Seconds) {
-        self.free -= i64::from(job.procs);
-        self.running.insert(Running { id: job.id, procs: job.procs, end: now + length });
+        let grant = self.capacity.take(job.shape());
+        self.running.insert(Running { id: job.id, grant, end: now + length });
     }
 
     /// Notes the new prediction of a running job. [`Machine::move_running`] applies all of them at once.
@@ -92,6 +91,6 @@ impl Machine {
     pub fn release(&mut self, id: JobId, start: Time, length: Seconds) {
         self.only_arrivals = false;
         let job = self.running.remove(start + length, id);
-        self.free += i64::from(job.procs);
+        self.capacity.give(job.grant);
     }
 }

@@ -15,8 +15,10 @@ mod setup;
 mod simulation;
 
 pub use error::EngineError;
-pub use observer::{Arrival, Cancellation, End, Miss, Observer, Placed, PredictionChange, Reservation, Start};
-pub use recorder::{Event, Outcome, PredictionMade};
+pub use observer::{
+    Arrival, Cancellation, End, Event, Miss, Observer, Placed, PredictionChange, PredictionMade, Reservation, Start,
+};
+pub use recorder::Outcome;
 pub use run::{Finished, RunRecord, run, run_observed};
 pub use setup::{EngineOptions, Named};
 pub use simulation::Simulation;

@@ -7,8 +7,6 @@
 use crate::job::{JobId, Submission};
 use crate::time::{Seconds, Time};
 
-use super::recorder::PredictionMade;
-
 /// Something that observes a simulation. All methods do nothing by default.
 ///
 /// Events come in the order of [`super::Simulation`]; their times never decrease. Unlike predictors, observers can read
@@ -105,6 +103,49 @@ pub struct PredictionChange {
     pub runtime: Seconds,
 }
 
+/// The event at which a prediction was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A job joined the queue.
+    Arrival,
+    /// A job started.
+    Start,
+    /// A job ended.
+    Termination,
+    /// A running job outlived its prediction.
+    Miss,
+    /// A waiting job was withdrawn.
+    Cancellation,
+}
+
+impl Event {
+    /// As written in the history of predictions.
+    pub fn name(self) -> &'static str {
+        match self {
+            Event::Arrival => "arrival",
+            Event::Start => "start",
+            Event::Termination => "termination",
+            Event::Miss => "miss",
+            Event::Cancellation => "cancellation",
+        }
+    }
+}
+
+/// One entry of the history of predictions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PredictionMade {
+    /// The job that is predicted.
+    pub job: JobId,
+    /// When the prediction was made.
+    pub time: Time,
+    /// The predicted runtime, in seconds.
+    pub prediction: Seconds,
+    /// The event at which it was made.
+    pub event: Event,
+    /// The job of that event. It differs from `job` when the prediction was propagated.
+    pub cause: JobId,
+}
+
 /// A job has started.
 #[derive(Clone, Copy, Debug)]
 pub struct Start<'a> {
@@ -182,79 +223,53 @@ pub struct Cancellation<'a> {
 /// No observer.
 impl Observer for () {}
 
+/// The methods for events of an observer that consists of others, which are called one after the other.
+macro_rules! forward_events {
+    ($this:ident: $($part:expr),+) => {
+        fn on_arrival(&mut $this, event: &Arrival<'_>) {
+            $($part.on_arrival(event);)+
+        }
+
+        fn on_prediction(&mut $this, event: &PredictionChange) {
+            $($part.on_prediction(event);)+
+        }
+
+        fn on_start(&mut $this, event: &Start<'_>) {
+            $($part.on_start(event);)+
+        }
+
+        fn on_reservation(&mut $this, event: &Reservation) {
+            $($part.on_reservation(event);)+
+        }
+
+        fn on_miss(&mut $this, event: &Miss) {
+            $($part.on_miss(event);)+
+        }
+
+        fn on_end(&mut $this, event: &End<'_>) {
+            $($part.on_end(event);)+
+        }
+
+        fn on_cancellation(&mut $this, event: &Cancellation<'_>) {
+            $($part.on_cancellation(event);)+
+        }
+    };
+}
+
 /// Two observers: the first is called first.
 impl<A: Observer, B: Observer> Observer for (A, B) {
-    fn on_arrival(&mut self, arrival: &Arrival<'_>) {
-        self.0.on_arrival(arrival);
-        self.1.on_arrival(arrival);
-    }
-
-    fn on_prediction(&mut self, change: &PredictionChange) {
-        self.0.on_prediction(change);
-        self.1.on_prediction(change);
-    }
-
-    fn on_start(&mut self, start: &Start<'_>) {
-        self.0.on_start(start);
-        self.1.on_start(start);
-    }
+    forward_events!(self: self.0, self.1);
 
     fn wanted_reservations(&self) -> usize {
         self.0.wanted_reservations().max(self.1.wanted_reservations())
-    }
-
-    fn on_reservation(&mut self, reservation: &Reservation) {
-        self.0.on_reservation(reservation);
-        self.1.on_reservation(reservation);
-    }
-
-    fn on_miss(&mut self, miss: &Miss) {
-        self.0.on_miss(miss);
-        self.1.on_miss(miss);
-    }
-
-    fn on_end(&mut self, end: &End<'_>) {
-        self.0.on_end(end);
-        self.1.on_end(end);
-    }
-
-    fn on_cancellation(&mut self, cancellation: &Cancellation<'_>) {
-        self.0.on_cancellation(cancellation);
-        self.1.on_cancellation(cancellation);
     }
 }
 
 /// A borrowed observer.
 impl<O: Observer + ?Sized> Observer for &mut O {
-    fn on_arrival(&mut self, arrival: &Arrival<'_>) {
-        (**self).on_arrival(arrival);
-    }
-
-    fn on_prediction(&mut self, change: &PredictionChange) {
-        (**self).on_prediction(change);
-    }
-
-    fn on_start(&mut self, start: &Start<'_>) {
-        (**self).on_start(start);
-    }
+    forward_events!(self: (**self));
 
     fn wanted_reservations(&self) -> usize {
         (**self).wanted_reservations()
-    }
-
-    fn on_reservation(&mut self, reservation: &Reservation) {
-        (**self).on_reservation(reservation);
-    }
-
-    fn on_miss(&mut self, miss: &Miss) {
-        (**self).on_miss(miss);
-    }
-
-    fn on_end(&mut self, end: &End<'_>) {
-        (**self).on_end(end);
-    }
-
-    fn on_cancellation(&mut self, cancellation: &Cancellation<'_>) {
-        (**self).on_cancellation(cancellation);
     }
 }

@@ -1,6 +1,6 @@
 //! The recorder: an observer that stores starts, misses and the accuracy of predictions over time.
 
-use super::observer::{Arrival, Cancellation, End, Observer, Placed, PredictionChange, Start};
+use super::observer::{Arrival, Cancellation, End, Event, Observer, Placed, PredictionChange, PredictionMade, Start};
 use crate::job::JobId;
 use crate::time::{IfKnown, Seconds, Time};
 
@@ -47,52 +47,9 @@ impl Outcome {
     };
 }
 
-/// The event at which a prediction was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// A job joined the queue.
-    Arrival,
-    /// A job started.
-    Start,
-    /// A job ended.
-    Termination,
-    /// A running job outlived its prediction.
-    Miss,
-    /// A waiting job was withdrawn.
-    Cancellation,
-}
-
-impl Event {
-    /// As written in the history of predictions.
-    pub fn name(self) -> &'static str {
-        match self {
-            Event::Arrival => "arrival",
-            Event::Start => "start",
-            Event::Termination => "termination",
-            Event::Miss => "miss",
-            Event::Cancellation => "cancellation",
-        }
-    }
-}
-
-/// One entry of the history of predictions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PredictionMade {
-    /// The job that is predicted.
-    pub job: JobId,
-    /// When the prediction was made.
-    pub time: Time,
-    /// The predicted runtime, in seconds.
-    pub prediction: Seconds,
-    /// The event at which it was made.
-    pub event: Event,
-    /// The job of that event. It differs from `job` when the prediction was propagated.
-    pub cause: JobId,
-}
-
 /// The unfinished record of a job in the system.
 #[derive(Clone, Copy, Debug)]
-struct Draft {
+struct OutcomeDraft {
     outcome: Outcome,
     /// Since when the present prediction is in force.
     since: Time,
@@ -106,7 +63,7 @@ pub(super) struct Recorder {
     /// By id. A job's outcome is written once, when the job leaves: this memory is rarely in the processor's cache.
     pub outcomes: Vec<Outcome>,
     /// By a job's place on the board.
-    drafts: Vec<Draft>,
+    drafts: Vec<OutcomeDraft>,
     /// All predictions in order of events; at each event the job's own first, then the others in order of arrival. None
     /// if they are not kept.
     pub history: Option<Vec<PredictionMade>>,
@@ -145,7 +102,7 @@ impl Recorder {
 
 impl Observer for Recorder {
     fn on_arrival(&mut self, arrival: &Arrival<'_>) {
-        let draft = Draft { outcome: Outcome::UNKNOWN, since: arrival.time, ai_seconds: 0, ai_carried: 0 };
+        let draft = OutcomeDraft { outcome: Outcome::UNKNOWN, since: arrival.time, ai_seconds: 0, ai_carried: 0 };
         match self.drafts.get_mut(arrival.job.place) {
             Some(free) => *free = draft,
             None => self.drafts.push(draft),
@@ -199,7 +156,7 @@ fn float_of(sum: i128) -> f64 {
     sum as f64
 }
 
-impl Draft {
+impl OutcomeDraft {
     /// Adds the accuracy of a prediction that was in force from `since` to `now`.
     fn add_accuracy(&mut self, prediction: Seconds, runtime: Seconds, now: Time) {
         let held = now - std::mem::replace(&mut self.since, now);

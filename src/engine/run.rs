@@ -1,8 +1,8 @@
 //! Simulates a whole workload, from the first submission to the last end.
 
 use super::error::EngineError;
-use super::observer::Observer;
-use super::recorder::{Outcome, PredictionMade};
+use super::observer::{Observer, PredictionMade};
+use super::recorder::Outcome;
 use super::setup::{EngineOptions, Named};
 use super::simulation::Simulation;
 use crate::job::Job;

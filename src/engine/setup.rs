@@ -12,13 +12,21 @@ pub struct EngineOptions {
     pub pass_on_miss: bool,
     /// Whether to keep every prediction that was made ([`super::RunRecord::history`]).
     pub keep_history: bool,
-    /// The Unix time of the instant 0, which predictors can read. None if it is not known.
+    /// The Unix time of the instant 0, which predictors and policies can read. None if it is not known.
     pub unix_start: Option<Time>,
+    /// The submission time of the first job of the log, if the simulation begins with a later job.
+    pub first_submission: Option<Time>,
 }
 
 impl Default for EngineOptions {
     fn default() -> Self {
-        EngineOptions { inflate: 1.0, pass_on_miss: false, keep_history: false, unix_start: None }
+        EngineOptions {
+            inflate: 1.0,
+            pass_on_miss: false,
+            keep_history: false,
+            unix_start: None,
+            first_submission: None,
+        }
     }
 }
 

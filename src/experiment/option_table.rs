@@ -108,7 +108,7 @@ options! {
     }
     Reading {
         "log-format" "FORMAT" [reading.format: Maybe(By(LogFormat::parse, LogFormat::to_string))]
-            "The format of the log, if its content does not tell: swf, sacct, pbs, lsf, sge, or csv:submit=COLUMN,start=COLUMN,run=COLUMN,procs=COLUMN,...; see `sim help logs`"
+            "The format of the log, if its content does not tell; `sim help logs` lists the formats"
         "unit" "UNIT" [reading.unit: Words(UNITS)]
             "What a processor is in a log that is not SWF: cpus, nodes or gpus"
         "submit-time" "TIME" [reading.submit_time: Words(SUBMIT_TIMES)]

@@ -47,7 +47,7 @@ impl Options {
         let (missing_estimate, overrun) = (MissingEstimate::Largest, Overrun::Extend);
         let mut workload = clean(log, &Cleaning { missing_estimate, overrun, ..self.rules() })?;
         replace_estimates(&mut workload, log, model, self.estimates_seed)
-            .map_err(|why| TraceError::Estimates { name: log.name.clone(), why })?;
+            .map_err(|why| TraceError::unusable(&log.name, why))?;
         if self.cleaning.overrun == Overrun::Kill {
             workload.jobs.iter_mut().for_each(|job| job.runtime = job.runtime.min(job.submission.estimate));
         }

@@ -1,109 +1,78 @@
-//! The columns of figures. Tables, CSV and JSON are made from this list.
+//! The columns of all outputs of `sim fidelity`.
 
 use super::figures::FidelityFigures;
-use crate::metrics::{Cell, Shown};
-use crate::report::shown;
+use super::moving::SameWindows;
+use super::tables::{ComparedJob, FidelityRow};
+use crate::metrics::{Cell, Column, Shown, column_list};
+use crate::time::print_duration;
 
-/// A figure as a column of results.
-#[derive(Debug)]
-pub struct FidelityColumn {
-    /// The name in CSV and JSON.
-    pub name: &'static str,
-    /// The heading in tables. None: the column is not in tables.
-    pub heading: Option<&'static str>,
-    /// The format in tables.
-    pub shown: Shown,
-    /// The value.
-    pub cell: fn(&FidelityFigures) -> Cell,
-}
-
-impl FidelityColumn {
-    /// The value in a table; a dash if it is not defined.
-    pub(super) fn shown_value(&self, figures: &FidelityFigures) -> String {
-        shown(self.shown, (self.cell)(figures).printed().unwrap_or(f64::NAN))
-    }
-}
-
-pub(super) const RECORDED: FidelityColumn = FidelityColumn {
-    name: "wait_recorded",
-    heading: Some("recorded wait"),
-    shown: Shown::Duration,
-    cell: |figures| Cell::Seconds(figures.recorded),
+/// The columns of figures, of a schedule and of a group of jobs.
+pub static FIDELITY_COLUMNS: &[Column<FidelityFigures>] = &column_list! {
+    |figures: FidelityFigures|
+    count "jobs" "jobs that are compared" figures.jobs, heading("jobs");
+    duration "wait_recorded" "mean recorded wait in seconds" Cell::Seconds(figures.recorded), heading("recorded wait");
+    duration "wait_simulated" "mean simulated wait in seconds"
+        Cell::Seconds(figures.simulated), heading("simulated wait");
+    duration "wait_difference" "the second less the first" Cell::Seconds(figures.difference());
+    real "wait_difference_pct" "the same in percent of the first"
+        figures.difference_pct(), shown(Shown::Improvement), heading("differs by");
+    percent "moving_error_pct" "error of the moving mean of waits in percent"
+        figures.moving.map(|moving| moving.percent), lower, heading("moving error");
+    duration "moving_error" "the same in seconds" figures.moving.map(|moving| Cell::Seconds(moving.seconds)), lower;
+    count "windows" "windows of the moving mean" figures.moving.map_or(0, |moving| moving.windows);
+    duration "start_error" "mean seconds between the simulated and the recorded start"
+        Cell::Seconds(figures.start_error), lower, heading("start error");
+    real "rank_correlation" "Spearman's, of simulated and recorded waits"
+        figures.rank_correlation, shown(Shown::Index), higher, heading("rank correlation");
+    percent "within_1m_pct" "percentage of jobs that start so near to their recorded start"
+        figures.near_pct(0), higher, heading("within 1m");
+    percent "within_10m_pct" "percentage of jobs that start so near to their recorded start"
+        figures.near_pct(1), higher, heading("within 10m");
+    percent "within_60m_pct" "percentage of jobs that start so near to their recorded start"
+        figures.near_pct(2), higher, heading("within 60m");
 };
 
-pub(super) const SIMULATED: FidelityColumn = FidelityColumn {
-    name: "wait_simulated",
-    heading: Some("simulated wait"),
-    shown: Shown::Duration,
-    cell: |figures| Cell::Seconds(figures.simulated),
+/// The columns before the figures of a schedule, and those after them.
+pub fn schedule_columns<'a>() -> [Vec<Column<FidelityRow<'a>>>; 2] {
+    [
+        Vec::from(column_list! {
+            |row: FidelityRow<'a>|
+            key "trace" "the label of the log" row.heading.workload.label.clone();
+            key "procs" "processors of the machine" row.heading.workload.procs;
+            key "scheduler" "the scheduler" row.scheduler.clone();
+            key "predictor" "the predictor of runtimes" row.predictor.clone();
+        }),
+        Vec::from(column_list! {
+            |row: FidelityRow<'a>|
+            label "without_wait" "jobs that are left out because the log has no wait of them" row.heading.without_wait;
+            label "dropped" "records of the log that did not become jobs" row.heading.workload.cleaning.dropped();
+            label "window" "the length of the windows" print_duration(row.heading.window);
+            key "options" "other options that change the result" row.heading.options.to_string();
+        }),
+    ]
+}
+
+/// The columns of compared jobs.
+pub static COMPARED_JOB_COLUMNS: &[Column<ComparedJob>] = &column_list! {
+    |job: ComparedJob|
+    key "job" "the number of the job in the log" job.number;
+    label "user" "the user's number" job.user;
+    label "queue" "the queue's number" job.queue;
+    label "submit" "when it was submitted, in seconds of the log" job.waits.submit;
+    label "procs" "processors" job.procs;
+    duration "wait_recorded" "recorded wait in seconds" job.waits.recorded;
+    duration "wait_simulated" "simulated wait in seconds" job.waits.simulated;
+    duration "difference" "the second less the first" job.waits.simulated - job.waits.recorded;
 };
 
-/// A share of jobs.
-const fn near(name: &'static str, heading: &'static str, cell: fn(&FidelityFigures) -> Cell) -> FidelityColumn {
-    FidelityColumn { name, heading: Some(heading), shown: Shown::Percent, cell }
-}
-
-/// All columns, in their order.
-pub static FIDELITY_COLUMNS: [FidelityColumn; 13] = [
-    FidelityColumn {
-        name: "jobs",
-        heading: Some("jobs"),
-        shown: Shown::Count,
-        cell: |figures| Cell::Count(figures.jobs as u64),
-    },
-    RECORDED,
-    SIMULATED,
-    FidelityColumn {
-        name: "wait_difference",
-        heading: None,
-        shown: Shown::Duration,
-        cell: |figures| Cell::Seconds(figures.difference()),
-    },
-    FidelityColumn {
-        name: "wait_difference_pct",
-        heading: Some("differs by"),
-        shown: Shown::Improvement,
-        cell: |figures| Cell::Real(figures.difference_pct()),
-    },
-    FidelityColumn {
-        name: "moving_error_pct",
-        heading: Some("moving error"),
-        shown: Shown::Percent,
-        cell: |figures| figures.moving.map_or(Cell::None, |moving| Cell::Real(moving.percent)),
-    },
-    FidelityColumn {
-        name: "moving_error",
-        heading: None,
-        shown: Shown::Duration,
-        cell: |figures| figures.moving.map_or(Cell::None, |moving| Cell::Seconds(moving.seconds)),
-    },
-    FidelityColumn {
-        name: "windows",
-        heading: None,
-        shown: Shown::Count,
-        cell: |figures| Cell::Count(figures.moving.map_or(0, |moving| moving.windows)),
-    },
-    FidelityColumn {
-        name: "start_error",
-        heading: Some("start error"),
-        shown: Shown::Duration,
-        cell: |figures| Cell::Seconds(figures.start_error),
-    },
-    FidelityColumn {
-        name: "rank_correlation",
-        heading: Some("rank correlation"),
-        shown: Shown::Index,
-        cell: |figures| figures.rank_correlation.map_or(Cell::None, Cell::Real),
-    },
-    near("within_1m_pct", "within 1m", |figures| Cell::Real(figures.near_pct(0))),
-    near("within_10m_pct", "within 10m", |figures| Cell::Real(figures.near_pct(1))),
-    near("within_60m_pct", "within 60m", |figures| Cell::Real(figures.near_pct(2))),
-];
-
-/// The columns of tables of groups, with their headings.
-pub(super) fn in_tables() -> impl Iterator<Item = (&'static FidelityColumn, &'static str)> {
-    FIDELITY_COLUMNS.iter().filter_map(|column| Some((column, column.heading?)))
-}
+/// The columns of windows of the moving mean.
+pub static WINDOW_COLUMNS: &[Column<SameWindows>] = &column_list! {
+    |window: SameWindows|
+    key "time" "when the window begins, in seconds of the log" window.begin;
+    label "jobs" "jobs that were submitted in it" window.jobs;
+    duration "wait_recorded" "their mean recorded wait in seconds" Cell::Seconds(window.means().0);
+    duration "wait_simulated" "their mean simulated wait in seconds" Cell::Seconds(window.means().1);
+};
 
 #[cfg(test)]
 mod tests {

@@ -8,13 +8,13 @@ mod moving;
 mod recorded;
 mod tables;
 
-pub use columns::{FIDELITY_COLUMNS, FidelityColumn};
+pub use columns::{COMPARED_JOB_COLUMNS, FIDELITY_COLUMNS, WINDOW_COLUMNS};
 pub use figures::{FidelityFigures, NEAR};
 pub use moving::{MovingError, MovingJob, SameWindows, Windows};
-pub use recorded::{FidelityBreakdown, RecordedWaits, ScheduleFidelity};
+pub use recorded::{FidelityBreakdown, RecordedComparison, RecordedWaits};
 pub use tables::{
-    FidelityHeading, fidelity_cells, fidelity_group_cells, write_fidelity, write_fidelity_groups, write_fidelity_jobs,
-    write_fidelity_windows,
+    ComparedJob, FidelityHeading, FidelityRow, compared_jobs, fidelity_group_cells, listed_fidelity, write_fidelity,
+    write_fidelity_groups,
 };
 
 /// The schedulers that are compared if none is given: each kind that there is, and EASY with the orders of the queue that sites

@@ -23,7 +23,7 @@ pub struct RecordedWaits {
 
 /// A simulated schedule in comparison with the recorded one.
 #[derive(Clone, Debug)]
-pub struct ScheduleFidelity {
+pub struct RecordedComparison {
     /// The figures of all compared jobs.
     pub figures: FidelityFigures,
     /// The figures of the groups, for each key in the order of the keys.
@@ -71,7 +71,7 @@ impl RecordedWaits {
     }
 
     /// Compares the result of simulating this workload.
-    pub fn compare(&self, workload: &Workload, record: &RunRecord) -> ScheduleFidelity {
+    pub fn compare(&self, workload: &Workload, record: &RunRecord) -> RecordedComparison {
         let moving = |&at: &u32| {
             let (job, outcome) = (&workload.jobs[at as usize], &record.outcomes[at as usize]);
             let submit = job.submission.submit;
@@ -92,7 +92,7 @@ impl RecordedWaits {
             FidelityBreakdown { grouping: grouping.clone(), figures: groups.iter().map(figures).collect() }
         };
         let breakdowns = self.groups.iter().map(breakdown).collect();
-        ScheduleFidelity { figures: FidelityFigures::of(&waits, self.windows.as_ref()), breakdowns, waits }
+        RecordedComparison { figures: FidelityFigures::of(&waits, self.windows.as_ref()), breakdowns, waits }
     }
 
     /// Whether the log is long enough for a moving mean.
@@ -101,7 +101,7 @@ impl RecordedWaits {
     }
 
     /// The windows of a comparison that have jobs, in their order. Each is on its own: the count is 1.
-    pub fn windows_of(&self, comparison: &ScheduleFidelity) -> Vec<SameWindows> {
+    pub fn windows_of(&self, comparison: &RecordedComparison) -> Vec<SameWindows> {
         let mut all = Vec::new();
         if let Some(windows) = &self.windows {
             windows.for_each(&comparison.waits, |same| {

@@ -2,13 +2,14 @@
 
 use std::io::{self, Write};
 
-use super::columns::{FIDELITY_COLUMNS, FidelityColumn, RECORDED, SIMULATED, in_tables};
+use super::columns::{FIDELITY_COLUMNS, schedule_columns};
 use super::figures::FidelityFigures;
-use super::moving::SameWindows;
-use super::recorded::{FidelityBreakdown, ScheduleFidelity};
-use crate::report::{Cell, Table, csv_cell, write_group_caption, write_wrapped};
+use super::moving::MovingJob;
+use super::recorded::{FidelityBreakdown, RecordedComparison};
+use crate::metrics::{Cell, Cells, Column, ListedColumn, Main, SEVERAL_NAME, cells, listed};
+use crate::report::{Table, named_rows, write_group_caption, write_wrapped};
 use crate::text::{counted, counted_as, printable};
-use crate::time::{Seconds, print_duration};
+use crate::time::{Seconds, print_duration, readable_duration};
 use crate::trace::Workload;
 
 /// What all schedules are compared with.
@@ -24,33 +25,33 @@ pub struct FidelityHeading<'a> {
     pub window: Seconds,
 }
 
-/// The cells of figures, by the names of the columns.
-fn figure_cells(figures: &FidelityFigures) -> impl Iterator<Item = (String, Cell)> {
-    FIDELITY_COLUMNS.iter().map(|column| (column.name.to_string(), (column.cell)(figures)))
+/// A schedule as a row: what was run.
+pub struct FidelityRow<'a> {
+    /// What all schedules have in common.
+    pub heading: &'a FidelityHeading<'a>,
+    /// The scheduler's spec.
+    pub scheduler: String,
+    /// The predictor's spec.
+    pub predictor: String,
 }
 
-/// The row of a schedule: what was run, the figures, and the options.
-pub fn fidelity_cells(
-    heading: &FidelityHeading<'_>,
-    (scheduler, predictor): (&str, &str),
-    swept: &[(String, Cell)],
-    figures: &FidelityFigures,
-) -> Vec<(String, Cell)> {
-    let FidelityHeading { workload, options, without_wait, window } = heading;
-    let text = |name: &str, text: &str| (name.to_string(), Cell::Text(text.to_string()));
-    let count = |name: &str, count| (name.to_string(), Cell::Count(count));
-    let mut cells = vec![
-        text("trace", &workload.label),
-        count("procs", workload.procs.into()),
-        text("scheduler", scheduler),
-        text("predictor", predictor),
-    ];
-    cells.extend(figure_cells(figures));
-    cells.extend([count("without_wait", *without_wait), count("dropped", workload.cleaning.dropped())]);
-    cells.push(text("window", &print_duration(*window)));
-    cells.extend(swept.iter().cloned());
-    cells.push(text("options", options));
-    cells
+impl FidelityRow<'_> {
+    /// What was run, the figures, the swept keys, and the options.
+    pub fn cells(&self, swept: &[(String, Cell)], figures: &FidelityFigures) -> Cells {
+        let [before, after] = schedule_columns();
+        let mut after = cells(&after, self, &[]);
+        let options = after.split_off(after.len() - 1);
+        [cells(&before, self, &[]), cells(FIDELITY_COLUMNS, figures, &[]), after, swept.to_vec(), options].concat()
+    }
+}
+
+/// The columns of schedules, and those of groups of jobs, for lists.
+pub fn listed_fidelity() -> [Vec<ListedColumn>; 2] {
+    let [before, after] = schedule_columns().map(|columns| listed(&columns));
+    let labels = [("key", "by what jobs are grouped"), ("value", "the group")];
+    let labels = labels.map(|(name, about)| ListedColumn::key(name, about, ""));
+    let groups = [&[ListedColumn::of_setting()], &labels[..], &listed(FIDELITY_COLUMNS)].concat();
+    [[before, listed(FIDELITY_COLUMNS), after].concat(), groups]
 }
 
 /// Writes the table of all schedules, in the order in which they are given: the nearest first.
@@ -78,17 +79,13 @@ pub fn write_fidelity(
     writeln!(out)?;
     let mut table = Table::default();
     // All schedules are compared with the same waits, which are in the first line.
-    let columns: Vec<_> = in_tables().skip_while(|(column, _)| column.name != SIMULATED.name).collect();
-    let headings = columns.iter().skip(1).map(|(_, text)| *text);
+    let columns: Vec<_> = in_tables().skip_while(|column| column.name != "wait_simulated").collect();
+    let headings = columns.iter().skip(1).map(|column| column.heading);
     table.headings(["", "mean wait"].into_iter().chain(headings));
     if let Some(figures) = all.first() {
-        let recorded = RECORDED.shown_value(figures);
-        table.push(vec!["as recorded".to_string(), recorded]);
+        table.push(vec!["as recorded".to_string(), readable_duration(figures.recorded)]);
     }
-    for (name, figures) in names.iter().zip(all) {
-        let cells = columns.iter().map(|(column, _)| column.shown_value(figures));
-        table.push([name.clone()].into_iter().chain(cells).collect());
-    }
+    table.append(named_rows("", &columns, names.iter().map(String::as_str).zip(all.iter().copied())));
     table.write(out, width)?;
     writeln!(out)?;
     let has_moving = all.first().is_some_and(|figures| figures.moving.is_some());
@@ -115,14 +112,19 @@ pub fn write_fidelity(
     write_wrapped(out, "", &note, width)
 }
 
+/// The columns of tables.
+fn in_tables() -> impl Iterator<Item = &'static Column<FidelityFigures>> {
+    FIDELITY_COLUMNS.iter().filter(|column| column.main == Main::Always)
+}
+
 /// The groups of a breakdown as rows of CSV. If there are several settings, the first column is their name.
-pub fn fidelity_group_cells(setting: Option<&str>, breakdown: &FidelityBreakdown) -> Vec<Vec<(String, Cell)>> {
+pub fn fidelity_group_cells(setting: Option<&str>, breakdown: &FidelityBreakdown) -> Vec<Cells> {
     let grouping = &breakdown.grouping;
     let text = |name: &str, text: &str| (name.to_string(), Cell::Text(text.to_string()));
     let row = |(value, figures): (&String, &FidelityFigures)| {
-        let labels = setting.map(|setting| text("setting", setting)).into_iter();
+        let labels = setting.map(|setting| text(SEVERAL_NAME, setting)).into_iter();
         let labels = labels.chain([text("key", grouping.by.name()), text("value", value)]);
-        labels.chain(figure_cells(figures)).collect()
+        labels.chain(cells(FIDELITY_COLUMNS, figures, &[])).collect()
     };
     grouping.values.iter().zip(&breakdown.figures).map(row).collect()
 }
@@ -138,65 +140,36 @@ pub fn write_fidelity_groups(
     let by = breakdown.grouping.by.name();
     write_group_caption(out, width, setting, by, zone)?;
     // A column that no group has, as the moving error of weeks, is left out.
-    let is_there = |(column, _): &(&FidelityColumn, &str)| {
-        breakdown.figures.iter().any(|figures| (column.cell)(figures) != Cell::None)
-    };
+    let is_there =
+        |column: &&Column<FidelityFigures>| breakdown.figures.iter().any(|figures| column.cell(figures) != Cell::None);
     let columns: Vec<_> = in_tables().filter(is_there).collect();
-    let mut table = Table::default();
-    table.headings([by].into_iter().chain(columns.iter().map(|(_, text)| *text)));
-    for (value, figures) in breakdown.grouping.values.iter().zip(&breakdown.figures) {
-        let cells = columns.iter().map(|(column, _)| column.shown_value(figures));
-        table.push([value.clone()].into_iter().chain(cells).collect());
-    }
-    table.write(out, width)
+    let values = breakdown.grouping.values.iter().map(String::as_str);
+    named_rows(by, &columns, values.zip(&breakdown.figures)).write(out, width)
 }
 
-/// Writes the CSV of compared jobs: one line per job, in order of submission. `jobs` are their indexes in the workload. If the
-/// runs are named, because there are several, the name is the first column.
-pub fn write_fidelity_jobs<'a>(
-    out: &mut dyn Write,
-    workload: &Workload,
-    jobs: &[u32],
-    runs: impl Iterator<Item = (Option<&'a str>, &'a ScheduleFidelity)>,
-) -> io::Result<()> {
-    for (at, (setting, comparison)) in runs.enumerate() {
-        if at == 0 {
-            let first = if setting.is_some() { "setting," } else { "" };
-            writeln!(out, "{first}job,user,queue,submit,procs,wait_recorded,wait_simulated,difference")?;
-        }
-        let setting = setting.map_or(String::new(), |setting| format!("{},", csv_cell(setting)));
-        for (&index, waits) in jobs.iter().zip(&comparison.waits) {
-            let job = &workload.jobs[index as usize];
-            let [user, queue] = [job.submission.user, job.submission.queue].map(|code| workload.wide.number(code));
-            let (recorded, simulated) = (waits.recorded, waits.simulated);
-            writeln!(
-                out,
-                "{setting}{},{user},{queue},{},{},{recorded},{simulated},{}",
-                job.number,
-                waits.submit,
-                job.submission.procs,
-                simulated - recorded
-            )?;
-        }
-    }
-    Ok(())
+/// A compared job as a row.
+pub struct ComparedJob {
+    /// The job's number in the log.
+    pub number: i64,
+    /// The user's number.
+    pub user: i64,
+    /// The queue's number.
+    pub queue: i64,
+    /// Processors.
+    pub procs: u32,
+    /// The two waits.
+    pub waits: MovingJob,
 }
 
-/// Writes the CSV of moving means: one line per window that has jobs. Named runs as in [`write_fidelity_jobs`].
-pub fn write_fidelity_windows<'a>(
-    out: &mut dyn Write,
-    runs: impl Iterator<Item = (Option<&'a str>, Vec<SameWindows>)>,
-) -> io::Result<()> {
-    for (at, (setting, windows)) in runs.enumerate() {
-        if at == 0 {
-            let first = if setting.is_some() { "setting," } else { "" };
-            writeln!(out, "{first}time,jobs,wait_recorded,wait_simulated")?;
-        }
-        let setting = setting.map_or(String::new(), |setting| format!("{},", csv_cell(setting)));
-        for window in windows {
-            let (recorded, simulated) = window.means();
-            writeln!(out, "{setting}{},{},{recorded:.3},{simulated:.3}", window.begin, window.jobs)?;
-        }
-    }
-    Ok(())
+/// The compared jobs, in order of submission. `jobs` are their indexes in the workload.
+pub fn compared_jobs<'a>(
+    workload: &'a Workload,
+    jobs: &'a [u32],
+    comparison: &'a RecordedComparison,
+) -> impl Iterator<Item = ComparedJob> + 'a {
+    jobs.iter().zip(&comparison.waits).map(|(&index, &waits)| {
+        let job = &workload.jobs[index as usize];
+        let [user, queue] = [job.submission.user, job.submission.queue].map(|code| workload.wide.number(code));
+        ComparedJob { number: job.number, user, queue, procs: job.submission.procs, waits }
+    })
 }

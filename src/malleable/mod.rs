@@ -26,5 +26,5 @@ pub use schedule::{
 };
 pub use strategy::{Correction, Objective, PredictionSettings, Rule, Strategy};
 pub use study::{CaseOutcome, StudyCase, most_runs, run_cases, run_workloads};
-pub use tables::{StudyRow, write_allocations, write_pairs, write_tables};
+pub use tables::{STUDY_COLUMNS, StudyRow, listed_study, write_allocations, write_pairs, write_tables};
 pub use workload::{DaySequence, LIFETIMES, MalleableJob, MalleableWorkload, WorkloadError};

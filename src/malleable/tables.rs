@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 
 use super::figures::{MalleableFigures, saved};
-use super::schedule::{DecisionKind, MalleableSchedule, StudyView};
+use super::schedule::{Allocation, DecisionKind, MalleableSchedule, QueueTimePair, StudyView};
 use super::workload::MalleableJob;
-use crate::report::{Cell, Table, csv_cell, grouped, percent, signed_percent, write_wrapped};
+use crate::metrics::{Cell, Cells, Column, ListedColumn, Shown, column_list, listed};
+use crate::report::{CsvRows, Table, csv_cell, grouped, percent, signed_percent, write_wrapped};
 use crate::stats::mean_and_half_width;
 use crate::time::readable_duration;
 
@@ -43,63 +44,76 @@ pub struct StudyRow {
     pub avg: Vec<MalleableFigures>,
 }
 
-/// How a column is written.
-#[derive(Clone, Copy)]
-enum ColumnKind {
-    Count,
-    Seconds,
-    Real,
+/// When the details of a study are printed.
+pub const WITH_DETAILS: &str = "with --details";
+
+/// The figures of a study, of one run.
+pub static STUDY_COLUMNS: &[Column<MalleableFigures>] = &column_list! {
+    |run: MalleableFigures|
+    count "jobs" "jobs" run.jobs;
+    count "rebels" "jobs that first wait for more processors than are free" run.rebels;
+    duration "saved_mean_s" "seconds that rebels saved against starting at once, summed and divided by all jobs"
+        Cell::Seconds(run.saved_mean), higher;
+    percent "losers_pct" "percentage of rebels that lost time" run.losers_pct(), lower;
+    duration "turnaround_mean_s" "mean seconds from arrival to end" Cell::Seconds(run.turnaround_mean), lower;
+    fraction "utilization" "mean efficiency over time and processors, a fraction" run.utilization, higher;
+    count "spoiled" "jobs that got all processors they can use at once" run.spoiled, only(WITH_DETAILS);
+    count "losers" "rebels that lost time" run.losers, lower, only(WITH_DETAILS);
+    duration "saved_rebel_mean_s" "mean seconds that a rebel saved"
+        Cell::Seconds(run.saved_by_rebel), higher, only(WITH_DETAILS);
+    duration "saved_rebel_median_s" "the median of them"
+        Cell::Seconds(run.saved_by_rebel_median), higher, only(WITH_DETAILS);
+    duration "lost_loser_mean_s" "mean seconds that a loser lost"
+        Cell::Seconds(run.lost_by_loser), lower, only(WITH_DETAILS);
+    duration "wait_mean_s" "mean seconds from arrival to start" Cell::Seconds(run.wait_mean), lower, only(WITH_DETAILS);
+    duration "runtime_mean_s" "mean seconds from start to end"
+        Cell::Seconds(run.runtime_mean), lower, only(WITH_DETAILS);
+    duration "runtime_median_s" "the median of them" Cell::Seconds(run.runtime_median), lower, only(WITH_DETAILS);
+    duration "rebel_lifetime_mean_s" "mean sequential lifetime of rebels"
+        Cell::Seconds(run.rebel_lifetime), only(WITH_DETAILS);
+    duration "docile_lifetime_mean_s" "mean sequential lifetime of the others"
+        Cell::Seconds(run.docile_lifetime), only(WITH_DETAILS);
+    count "pairs" "queue times that rebels decided by" run.pairs, only(WITH_DETAILS);
+    real "correlation" "of the logarithms of predicted and actual queue times"
+        run.correlation, higher, only(WITH_DETAILS);
+    real "slope" "of the line of actual on predicted queue times" run.slope, only(WITH_DETAILS);
+    real "intercept" "of that line" run.intercept, only(WITH_DETAILS);
+};
+
+/// The columns of a study, of its jobs and of its queue times, for lists.
+pub fn listed_study() -> [Vec<ListedColumn>; 3] {
+    let key = |name, about, only| ListedColumn::key(name, about, only);
+    let strategy = || key("strategy", "the strategy of jobs", "");
+    let view = |only| key("view", "application: one job decides, the others run under avg; system: all decide", only);
+    let labelled = |columns: Vec<ListedColumn>| [vec![strategy(), view("")], columns].concat();
+    let rows =
+        ListedColumn { is_key: false, ..key("rows", "workloads, of which means are printed", "with --replications") };
+    let study = [vec![strategy(), rows], listed(STUDY_COLUMNS), vec![view("without --view")]].concat();
+    [study, labelled(listed(&allocation_columns())), labelled(listed(PAIR_COLUMNS))]
 }
-
-type StudyColumn = (&'static str, ColumnKind, fn(&MalleableFigures) -> f64);
-
-const COLUMNS: [StudyColumn; 6] = [
-    ("jobs", ColumnKind::Count, |run| run.jobs as f64),
-    ("rebels", ColumnKind::Count, |run| run.rebels as f64),
-    ("saved_mean_s", ColumnKind::Seconds, |run| run.saved_mean),
-    ("losers_pct", ColumnKind::Real, MalleableFigures::losers_pct),
-    ("turnaround_mean_s", ColumnKind::Seconds, |run| run.turnaround_mean),
-    ("utilization", ColumnKind::Real, |run| run.utilization),
-];
-
-const DETAILS: [StudyColumn; 14] = [
-    ("spoiled", ColumnKind::Count, |run| run.spoiled as f64),
-    ("losers", ColumnKind::Count, |run| run.losers as f64),
-    ("saved_rebel_mean_s", ColumnKind::Seconds, |run| run.saved_by_rebel),
-    ("saved_rebel_median_s", ColumnKind::Seconds, |run| run.saved_by_rebel_median),
-    ("lost_loser_mean_s", ColumnKind::Seconds, |run| run.lost_by_loser),
-    ("wait_mean_s", ColumnKind::Seconds, |run| run.wait_mean),
-    ("runtime_mean_s", ColumnKind::Seconds, |run| run.runtime_mean),
-    ("runtime_median_s", ColumnKind::Seconds, |run| run.runtime_median),
-    ("rebel_lifetime_mean_s", ColumnKind::Seconds, |run| run.rebel_lifetime),
-    ("docile_lifetime_mean_s", ColumnKind::Seconds, |run| run.docile_lifetime),
-    ("pairs", ColumnKind::Count, |run| run.pairs as f64),
-    ("correlation", ColumnKind::Real, |run| run.correlation),
-    ("slope", ColumnKind::Real, |run| run.slope),
-    ("intercept", ColumnKind::Real, |run| run.intercept),
-];
 
 impl StudyRow {
     /// The row of one workload, or means over many with the half-widths of their 95% intervals (`_ci95`).
-    pub fn cells(&self, with_view: bool, details: bool) -> Vec<(String, Cell)> {
+    pub fn cells(&self, with_view: bool, details: bool) -> Cells {
         let mut cells = vec![("strategy".to_string(), Cell::Text(self.strategy.clone()))];
         if self.runs.len() > 1 {
             cells.push(("rows".to_string(), Cell::Count(self.runs.len() as u64)));
         }
-        for (name, kind, value) in COLUMNS.iter().chain(DETAILS.iter().filter(|_| details)) {
-            let (mean, half) = self.stat(|run, _| value(run));
-            let cell = |value: f64| match kind {
-                ColumnKind::Seconds => Cell::Seconds(value),
+        for column in STUDY_COLUMNS.iter().filter(|column| details || column.only.is_empty()) {
+            let name = column.name.to_string();
+            if let [run] = &self.runs[..] {
+                cells.push((name, column.cell(run)));
+                continue;
+            }
+            let (mean, half) = self.stat(|run, _| column.cell(run).number().unwrap_or(f64::NAN));
+            let cell = |value: f64| match column.shown {
+                Shown::Duration => Cell::Seconds(value),
                 _ => Cell::Real(value),
             };
-            match (kind, half) {
-                (ColumnKind::Count, None) => cells.push((name.to_string(), Cell::Count(mean as u64))),
-                (_, None) => cells.push((name.to_string(), cell(mean))),
-                (_, Some(half)) => cells.extend([(name.to_string(), cell(mean)), (format!("{name}_ci95"), cell(half))]),
-            }
+            cells.extend([(name.clone(), cell(mean)), (format!("{name}_ci95"), half.map(cell).into())]);
         }
         if with_view {
-            cells.push(("view".to_string(), Cell::Text(self.view.name().to_string())));
+            cells.push(("view".to_string(), Cell::Word(self.view.name())));
         }
         cells
     }
@@ -203,58 +217,71 @@ pub fn write_tables(out: &mut dyn Write, width: usize, rows: &[StudyRow]) -> io:
     table.write(out, width)
 }
 
-const JOB_COLUMNS: &str = "strategy,view,job,arrival,lifetime,parallelism,sigma,kind,decided,offered,held_for,predicted,\
-                           asked,start,procs,runtime,saved,scheduled_start,scheduled_procs";
+/// A job of a schedule with its number, its decision and the result.
+pub type AllocationRow<'a> = (u64, &'a MalleableJob, &'a Allocation);
 
-/// Writes one CSV line per job of each schedule: the job, its decision and the result.
-pub fn write_allocations(
+/// The columns of `--jobs-out`, after strategy and view.
+pub fn allocation_columns<'a>() -> Vec<Column<AllocationRow<'a>>> {
+    Vec::from(column_list! {
+        |row: AllocationRow<'a>|
+        key "job" "the number of the job" row.0;
+        label "arrival" "seconds after the start of the first day" Cell::Seconds(row.1.arrival);
+        label "lifetime" "seconds on one processor" Cell::Seconds(row.1.lifetime);
+        label "parallelism" "average parallelism" row.1.parallelism;
+        label "sigma" "variance of the parallelism" row.1.sigma;
+        text "kind" "spoiled, docile or rebel" row.2.kind.name();
+        duration "decided" "when it first decided" Cell::Seconds(row.2.decided);
+        count "offered" "processors that it could have had then" row.2.offered;
+        count "held_for" "processors that it waited for" row.2.hold_out.map(|hold_out| hold_out.procs);
+        duration "predicted" "the predicted seconds until it has them"
+            row.2.hold_out.map(|hold_out| Cell::Seconds(hold_out.wait));
+        count "asked" "how often it decided" row.2.decisions;
+        duration "start" "its start by its own decisions" Cell::Seconds(row.2.placement.start);
+        count "procs" "its processors by its own decisions" row.2.placement.procs;
+        duration "runtime" "seconds on these" Cell::Seconds(row.1.runtime(row.2.placement.procs));
+        duration "saved" "seconds saved against starting at once" Cell::Seconds(saved(row.1, row.2)), higher;
+        duration "scheduled_start" "its start in the schedule" Cell::Seconds(row.2.scheduled.start);
+        count "scheduled_procs" "its processors in the schedule" row.2.scheduled.procs;
+    })
+}
+
+/// The columns of `--scatter-out`, after strategy and view.
+pub static PAIR_COLUMNS: &[Column<QueueTimePair>] = &column_list! {
+    |pair: QueueTimePair|
+    key "job" "the number of the job" Cell::Count(pair.job as u64 + 1);
+    key "time" "when it decided" Cell::Seconds(pair.time);
+    key "procs" "processors that it waited for" pair.procs;
+    duration "predicted" "the predicted seconds until they are free" Cell::Seconds(pair.predicted);
+    duration "actual" "the actual seconds until they are free" Cell::Seconds(pair.actual);
+};
+
+/// Writes rows of each schedule as CSV, after its strategy and its view.
+fn write_schedules<'a, R, I: Iterator<Item = R>>(
     out: &mut dyn Write,
-    jobs: &[MalleableJob],
-    schedules: &[(&StudyRow, &MalleableSchedule)],
+    columns: &[Column<R>],
+    schedules: &[(&'a StudyRow, &'a MalleableSchedule)],
+    rows: impl Fn(&'a MalleableSchedule) -> I,
 ) -> io::Result<()> {
-    writeln!(out, "{JOB_COLUMNS}")?;
-    for (row, schedule) in schedules {
-        let label = format!("{},{}", csv_cell(&row.strategy), row.view.name());
-        for (number, (job, at)) in (1u64..).zip(jobs.iter().zip(&schedule.allocations)) {
-            let (held_for, predicted) = match at.hold_out {
-                Some(hold_out) if hold_out.wait.is_finite() => {
-                    (hold_out.procs.to_string(), format!("{:.3}", hold_out.wait))
-                }
-                Some(hold_out) => (hold_out.procs.to_string(), String::new()),
-                None => Default::default(),
-            };
-            writeln!(
-                out,
-                "{label},{number},{:.3},{:.3},{:.6},{:.6},{},{:.3},{},{held_for},{predicted},{},{:.3},{},{:.3},{:.3},{:.3},{}",
-                job.arrival,
-                job.lifetime,
-                job.parallelism,
-                job.sigma,
-                at.kind.name(),
-                at.decided,
-                at.offered,
-                at.decisions,
-                at.placement.start,
-                at.placement.procs,
-                job.runtime(at.placement.procs),
-                saved(job, at),
-                at.scheduled.start,
-                at.scheduled.procs,
-            )?;
-        }
+    let mut lines = CsvRows::begin(out, &["strategy", "view"], columns)?;
+    for (study, schedule) in schedules {
+        let labels = [&csv_cell(&study.strategy), study.view.name()];
+        rows(schedule).try_for_each(|row| lines.row(&labels, &row))?;
     }
     Ok(())
 }
 
+/// Writes one CSV line per job of each schedule: the job, its decision and the result.
+pub fn write_allocations<'a>(
+    out: &mut dyn Write,
+    jobs: &'a [MalleableJob],
+    schedules: &[(&'a StudyRow, &'a MalleableSchedule)],
+) -> io::Result<()> {
+    write_schedules(out, &allocation_columns(), schedules, |schedule| {
+        jobs.iter().zip(&schedule.allocations).zip(1..).map(|((job, allocation), number)| (number, job, allocation))
+    })
+}
+
 /// Writes one CSV line per prediction behind a decision to hold out (the points of Figure 5).
 pub fn write_pairs(out: &mut dyn Write, schedules: &[(&StudyRow, &MalleableSchedule)]) -> io::Result<()> {
-    writeln!(out, "strategy,view,job,time,procs,predicted,actual")?;
-    for (row, schedule) in schedules {
-        let label = format!("{},{}", csv_cell(&row.strategy), row.view.name());
-        for pair in &schedule.pairs {
-            let (job, time, procs) = (pair.job + 1, pair.time, pair.procs);
-            writeln!(out, "{label},{job},{time:.3},{procs},{:.3},{:.3}", pair.predicted, pair.actual)?;
-        }
-    }
-    Ok(())
+    write_schedules(out, PAIR_COLUMNS, schedules, |schedule| schedule.pairs.iter().copied())
 }

@@ -57,7 +57,7 @@ pub fn run_with(
     waits: &dyn Fn(&SiteMachine) -> Option<Box<dyn SiteWaitPredictor>>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<MetaRecord, EngineError> {
-    let mut clock = Clock {
+    let mut clock = MetaClock {
         arrivals: &system.arrivals,
         policy,
         sites: system.machines.iter().map(|machine| LiveSite::new(machine, waits(machine))).collect(),
@@ -87,7 +87,7 @@ struct Queued {
     id: JobId,
 }
 
-struct Clock<'a> {
+struct MetaClock<'a> {
     arrivals: &'a [StreamJob],
     policy: &'a DispatchPolicy,
     sites: Vec<LiveSite>,
@@ -103,7 +103,7 @@ struct Clock<'a> {
     started: Vec<JobId>,
 }
 
-impl Clock<'_> {
+impl MetaClock<'_> {
     fn next_event(&self) -> Option<Time> {
         let arrival = self.arrivals.get(self.next).map(StreamJob::submit);
         self.sites.iter().filter_map(LiveSite::next_event).chain(arrival).min()

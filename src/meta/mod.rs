@@ -39,7 +39,10 @@ pub use clock::{MetaRecord, run, run_with};
 pub use figures::{Fairness, MetaSummary, PlacedJob, SiteSummary, WaitSummary, placed_jobs, summarize_system};
 pub use load::Load;
 pub use policies::{DispatchPolicy, LEAST_STARTS, SiteView, dispatch_forms};
-pub use rows::{mean_over, policy_row, site_rows, write_policies, write_scenarios};
+pub use rows::{
+    PlacedRow, PolicyRow, SiteRow, listed_meta, mean_over, policy_columns, site_columns, site_rows, write_placed_jobs,
+    write_policies, write_scenarios,
+};
 pub use scenarios::{Partitioning, SCENARIO_DAYS, Scenario};
 pub use site_text::{SiteText, SitesFile};
 pub use system::{MetaSystem, MetaSystemError, Site, SiteMachine, StreamJob};

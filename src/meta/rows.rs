@@ -2,79 +2,144 @@
 
 use std::io::{self, Write};
 
-use super::figures::{Fairness, MetaSummary};
-use crate::report::{Cell, Table, counted, grouped, percent, signed_percent, write_wrapped};
+use super::figures::{Fairness, MetaSummary, SiteSummary, WaitSummary};
+use crate::metrics::{Cell, Cells, Column, JOB_COLUMNS, JobMetrics, ListedColumn, Shown, cells, column_list, listed};
+use crate::report::{
+    CsvRows, Table, counted, csv_cell, grouped, percent, shown_or_dash, signed_percent, write_wrapped,
+};
 use crate::time::readable_duration;
 
-type MetaRow = Vec<(String, Cell)>;
-
-fn text(text: &str) -> Cell {
-    Cell::Text(text.to_string())
+/// A policy with its results as a row.
+pub struct PolicyRow<'a> {
+    run: &'a MetaSummary,
+    waits: &'a WaitSummary,
+    fairness: Fairness,
 }
 
-fn real(value: Option<f64>) -> Cell {
-    value.map_or(Cell::None, Cell::Real)
+impl<'a> PolicyRow<'a> {
+    /// `home` is the same system under `static`.
+    pub fn of(home: &MetaSummary, run: &'a MetaSummary) -> PolicyRow<'a> {
+        PolicyRow { run, waits: &run.waits, fairness: Fairness::of(home, run) }
+    }
+
+    /// The figures of Table 8, a share for each site (Table 7), and other metrics.
+    pub fn cells(&self) -> Cells {
+        let mut row = cells(&policy_columns(), self, &[]);
+        let share = |site: &SiteSummary| (format!("share_{}_pct", site.name), Cell::Real(site.share_pct));
+        let shares: Vec<_> = self.run.sites.iter().map(share).collect();
+        row.splice(SHARES_AT..SHARES_AT, shares);
+        row
+    }
 }
 
-fn named(cells: Vec<(&str, Cell)>) -> MetaRow {
-    cells.into_iter().map(|(name, cell)| (name.to_string(), cell)).collect()
+/// The place of the columns with the share of each site.
+const SHARES_AT: usize = 5;
+
+/// The columns of policies, with their captions in the table.
+pub fn policy_columns<'a>() -> Vec<Column<PolicyRow<'a>>> {
+    Vec::from(column_list! {
+        |row: PolicyRow<'a>|
+        key "policy" "the policy" row.run.policy.clone();
+        count "jobs" "measured jobs" row.waits.jobs;
+        duration "wait_mean" "mean wait in seconds" Cell::Seconds(row.waits.wait_mean), lower, heading("wait, mean");
+        percent "wait_le_1h_pct" "percentage of jobs that waited an hour at most"
+            row.waits.wait_le_1h_pct, higher, heading("  an hour at most");
+        percent "wait_ge_1d_pct" "percentage of jobs that waited a day at least"
+            row.waits.wait_ge_1d_pct, lower, heading("  a day at least");
+        duration "wait_p50" "median wait in seconds" Cell::Seconds(row.waits.wait_p50), lower, heading("  median");
+        duration "wait_p95" "wait in seconds that 95% of the jobs do not exceed"
+            Cell::Seconds(row.waits.wait_p95), lower, heading("  95% of jobs within");
+        duration "wait_max" "longest wait in seconds" Cell::Seconds(row.waits.wait_max), lower;
+        real "bsld_mean" "mean bounded slowdown" row.waits.bsld_mean, lower, heading("bounded slowdown, mean");
+        real "bsld_p50" "median bounded slowdown" row.waits.bsld_p50, lower, heading("  median");
+        real "bsld_p95" "bounded slowdown that 95% of the jobs do not exceed"
+            row.waits.bsld_p95, lower, heading("  95% of jobs within");
+        real "wait_reduction_pct" "improvement of wait_mean over static in percent"
+            row.fairness.reduction_pct, shown(Shown::Improvement), higher, heading("  improvement");
+        count "sites_gaining" "sites whose own jobs wait less than under static"
+            row.fairness.gaining, higher, heading("sites that gain");
+        count "sites_paying" "sites whose own jobs wait longer than under static"
+            row.fairness.paying, lower, heading("sites that pay");
+        real "jain" "Jain's index over the mean bounded slowdowns of the sites' own jobs"
+            row.fairness.jain, shown(Shown::Index), higher, heading("Jain's index of their slowdowns");
+        count "queued" "how many times jobs were queued" row.run.queued;
+        count "cancelled" "how many of those were cancelled, because the job had started at another site"
+            row.run.cancelled, heading("cancelled in queues");
+    })
 }
 
-/// One row per policy: the figures of Table 8, a share for each site (Table 7), and other metrics. `home` is the same
-/// system under `static`.
-pub fn policy_row(home: &MetaSummary, run: &MetaSummary) -> MetaRow {
-    let (waits, fairness) = (&run.waits, Fairness::of(home, run));
-    let mut row = named(vec![
-        ("policy", text(&run.policy)),
-        ("jobs", Cell::Count(waits.jobs as u64)),
-        ("wait_mean", Cell::Seconds(waits.wait_mean)),
-        ("wait_le_1h_pct", Cell::Real(waits.wait_le_1h_pct)),
-        ("wait_ge_1d_pct", Cell::Real(waits.wait_ge_1d_pct)),
-    ]);
-    row.extend(run.sites.iter().map(|site| (format!("share_{}_pct", site.name), Cell::Real(site.share_pct))));
-    row.extend(named(vec![
-        ("wait_p50", Cell::Seconds(waits.wait_p50)),
-        ("wait_p95", Cell::Seconds(waits.wait_p95)),
-        ("wait_max", Cell::Seconds(waits.wait_max)),
-        ("bsld_mean", Cell::Real(waits.bsld_mean)),
-        ("bsld_p50", Cell::Real(waits.bsld_p50)),
-        ("bsld_p95", Cell::Real(waits.bsld_p95)),
-        ("wait_reduction_pct", real(fairness.reduction_pct)),
-        ("sites_gaining", Cell::Count(fairness.gaining as u64)),
-        ("sites_paying", Cell::Count(fairness.paying as u64)),
-        ("jain", Cell::Real(fairness.jain)),
-        ("queued", Cell::Count(run.queued)),
-        ("cancelled", Cell::Count(run.cancelled)),
-    ]));
-    row
+/// A site under a policy as a row: its own jobs, wherever they ran, and the jobs that ran there, wherever they were submitted.
+pub struct SiteRow<'a> {
+    policy: &'a str,
+    site: &'a SiteSummary,
+    gain: Option<f64>,
 }
 
-/// One row per site under a policy: its own jobs, wherever they ran, and the jobs that ran there, wherever they were
-/// submitted. `home` is the same system under `static`.
-pub fn site_rows(home: &MetaSummary, run: &MetaSummary) -> Vec<MetaRow> {
+/// The sites of a run. `home` is the same system under `static`.
+pub fn site_rows<'a>(home: &MetaSummary, run: &'a MetaSummary) -> impl Iterator<Item = SiteRow<'a>> {
     let gains = Fairness::of(home, run).gains_pct;
-    let row = |(site, gain): (&super::figures::SiteSummary, Option<f64>)| {
-        let (own, ran) = (&site.own, &site.ran);
-        named(vec![
-            ("policy", text(&run.policy)),
-            ("site", text(&site.name)),
-            ("procs", Cell::Count(u64::from(site.procs))),
-            ("own_jobs", Cell::Count(own.jobs as u64)),
-            ("own_wait_mean", Cell::Seconds(own.wait_mean)),
-            ("own_wait_p50", Cell::Seconds(own.wait_p50)),
-            ("own_wait_p95", Cell::Seconds(own.wait_p95)),
-            ("own_bsld_mean", Cell::Real(own.bsld_mean)),
-            ("own_wait_reduction_pct", real(gain)),
-            ("ran_jobs", Cell::Count(ran.jobs as u64)),
-            ("share_pct", Cell::Real(site.share_pct)),
-            ("ran_wait_mean", Cell::Seconds(ran.wait_mean)),
-            ("ran_wait_p50", Cell::Seconds(ran.wait_p50)),
-            ("ran_wait_p95", Cell::Seconds(ran.wait_p95)),
-            ("ran_bsld_mean", Cell::Real(ran.bsld_mean)),
-            ("utilization", Cell::Real(site.utilization)),
-        ])
-    };
-    run.sites.iter().zip(gains).map(row).collect()
+    run.sites.iter().zip(gains).map(|(site, gain)| SiteRow { policy: &run.policy, site, gain })
+}
+
+/// The columns of `--sites-out`.
+pub fn site_columns<'a>() -> Vec<Column<SiteRow<'a>>> {
+    Vec::from(column_list! {
+        |row: SiteRow<'a>|
+        key "policy" "the policy" row.policy.to_string();
+        key "site" "the site" row.site.name.clone();
+        label "procs" "processors of its machine" row.site.procs;
+        label "own_jobs" "jobs submitted there" row.site.own.jobs;
+        duration "own_wait_mean" "their mean wait in seconds" Cell::Seconds(row.site.own.wait_mean), lower;
+        duration "own_wait_p50" "their median wait" Cell::Seconds(row.site.own.wait_p50), lower;
+        duration "own_wait_p95" "the wait that 95% of them do not exceed" Cell::Seconds(row.site.own.wait_p95), lower;
+        real "own_bsld_mean" "their mean bounded slowdown" row.site.own.bsld_mean, lower;
+        percent "own_wait_reduction_pct" "improvement of their mean wait over static in percent" row.gain, higher;
+        count "ran_jobs" "jobs that ran there" row.site.ran.jobs;
+        percent "share_pct" "the same in percent of all jobs" row.site.share_pct;
+        duration "ran_wait_mean" "their mean wait in seconds" Cell::Seconds(row.site.ran.wait_mean), lower;
+        duration "ran_wait_p50" "their median wait" Cell::Seconds(row.site.ran.wait_p50), lower;
+        duration "ran_wait_p95" "the wait that 95% of them do not exceed" Cell::Seconds(row.site.ran.wait_p95), lower;
+        real "ran_bsld_mean" "their mean bounded slowdown" row.site.ran.bsld_mean, lower;
+        fraction "utilization" "share of the machine that was used, a fraction" row.site.utilization, higher;
+    })
+}
+
+/// A job of a grid of several sites as a row.
+#[derive(Clone, Copy, Debug)]
+pub struct PlacedRow<'a> {
+    /// The policy that chose the site.
+    pub policy: &'a str,
+    /// The name of the site where it was submitted.
+    pub origin: &'a str,
+    /// The name of the site where it ran.
+    pub site: &'a str,
+    /// The job and its metrics.
+    pub job: JobMetrics,
+}
+
+/// Writes the CSV of the jobs of a grid: policy, origin and site, then the columns of [`JOB_COLUMNS`].
+pub fn write_placed_jobs<'a>(out: &mut dyn Write, rows: impl Iterator<Item = PlacedRow<'a>>) -> io::Result<()> {
+    let mut lines = CsvRows::begin(out, &["policy", "origin", "site"], JOB_COLUMNS)?;
+    for PlacedRow { policy, origin, site, job } in rows {
+        let labels = [policy, origin, site].map(csv_cell);
+        lines.row(&[0, 1, 2].map(|at: usize| labels[at].as_str()), &job)?;
+    }
+    Ok(())
+}
+
+/// The columns of policies, of sites and of jobs, for lists.
+pub fn listed_meta() -> [Vec<ListedColumn>; 3] {
+    let mut policies = listed(&policy_columns());
+    let about = "percentage of the jobs that ran at the site NAME; one column per site";
+    policies.insert(SHARES_AT, ListedColumn { is_key: false, ..ListedColumn::key("share_NAME_pct", about, "") });
+    policies.insert(0, ListedColumn::key("scenario", "the scenario", "with --scenario"));
+    let seed = ListedColumn::key("seed", "of the random numbers", "with --scenario");
+    policies.push(ListedColumn { is_key: false, ..seed });
+    let key = |name, about| ListedColumn::key(name, about, "");
+    // The site on which a job ran is a result.
+    let site = ListedColumn { is_key: false, ..key("site", "where it ran") };
+    let jobs = [vec![key("policy", "the policy"), key("origin", "where it was submitted"), site], listed(JOB_COLUMNS)];
+    [policies, listed(&site_columns()), jobs.concat()]
 }
 
 /// Writes a table with one column per policy.
@@ -84,44 +149,38 @@ pub fn write_policies(out: &mut dyn Write, width: usize, home: &MetaSummary, run
     let (sites, procs) = (counted(home.sites.len() as u64, "site"), counted(procs, "processor"));
     write_wrapped(out, "", &format!("{sites}, {procs}, {jobs}; improvements over static: positive is better"), width)?;
     writeln!(out)?;
-    let fairness: Vec<Fairness> = runs.iter().map(|run| Fairness::of(home, run)).collect();
+    let rows: Vec<PolicyRow<'_>> = runs.iter().map(|run| PolicyRow::of(home, run)).collect();
+    let columns = policy_columns();
     let mut table = Table::default();
     table.headings([""].into_iter().chain(runs.iter().map(|run| run.policy.as_str())));
-    let mut line = |what: &str, cells: Vec<String>| table.push([vec![what.to_string()], cells].concat());
-    let each = |show: &dyn Fn(&MetaSummary) -> String| runs.iter().map(show).collect::<Vec<_>>();
-    line("wait, mean", each(&|run| readable_duration(run.waits.wait_mean)));
-    line("  improvement", fairness.iter().map(|fair| improvement(fair.reduction_pct)).collect());
-    line("  median", each(&|run| readable_duration(run.waits.wait_p50)));
-    line("  95% of jobs within", each(&|run| readable_duration(run.waits.wait_p95)));
-    line("  an hour at most", each(&|run| percent(run.waits.wait_le_1h_pct / 100.0)));
-    line("  a day at least", each(&|run| percent(run.waits.wait_ge_1d_pct / 100.0)));
-    line("bounded slowdown, mean", each(&|run| format!("{:.2}", run.waits.bsld_mean)));
-    line("  median", each(&|run| format!("{:.2}", run.waits.bsld_p50)));
-    line("  95% of jobs within", each(&|run| format!("{:.2}", run.waits.bsld_p95)));
-    line("cancelled in queues", each(&|run| grouped(run.cancelled)));
-    line("jobs that ran at", vec![]);
+    let lines = |table: &mut Table, names: &[&str]| {
+        for column in names.iter().filter_map(|name| columns.iter().find(|column| column.name == *name)) {
+            let cells = rows.iter().map(|row| shown_or_dash(column, row));
+            table.push([column.heading.to_string()].into_iter().chain(cells).collect());
+        }
+    };
+    let line = |what: String, show: &dyn Fn(&PolicyRow<'_>) -> String| {
+        [what].into_iter().chain(rows.iter().map(show)).collect::<Vec<_>>()
+    };
+    lines(&mut table, &["wait_mean", "wait_reduction_pct", "wait_p50", "wait_p95", "wait_le_1h_pct", "wait_ge_1d_pct"]);
+    lines(&mut table, &["bsld_mean", "bsld_p50", "bsld_p95", "cancelled"]);
+    table.line(["jobs that ran at"]);
     for (at, site) in home.sites.iter().enumerate() {
         let what = format!("  {} ({})", site.name, grouped(u64::from(site.procs)));
-        line(&what, each(&|run| percent(run.sites[at].share_pct / 100.0)));
+        table.push(line(what, &|row| percent(row.run.sites[at].share_pct / 100.0)));
     }
-    line("mean wait of the jobs of", vec![]);
+    table.line(["mean wait of the jobs of"]);
     for (at, site) in home.sites.iter().enumerate() {
         let what = format!("  {} ({})", site.name, counted(site.own.jobs as u64, "job"));
-        line(&what, each(&|run| readable_duration(run.sites[at].own.wait_mean)));
+        table.push(line(what, &|row| readable_duration(row.run.sites[at].own.wait_mean)));
     }
-    line("improvement for the jobs of", vec![]);
+    table.line(["improvement for the jobs of"]);
     for (at, site) in home.sites.iter().enumerate() {
-        line(&format!("  {}", site.name), fairness.iter().map(|fair| improvement(fair.gains_pct[at])).collect());
+        let gain = |row: &PolicyRow<'_>| row.fairness.gains_pct[at].map_or("-".to_string(), signed_percent);
+        table.push(line(format!("  {}", site.name), &gain));
     }
-    line("sites that gain", fairness.iter().map(|fair| fair.gaining.to_string()).collect());
-    line("sites that pay", fairness.iter().map(|fair| fair.paying.to_string()).collect());
-    line("Jain's index of their slowdowns", fairness.iter().map(|fair| format!("{:.3}", fair.jain)).collect());
+    lines(&mut table, &["sites_gaining", "sites_paying", "jain"]);
     table.write(out, width)
-}
-
-/// The reduction of a wait with its sign: a shorter wait is positive.
-fn improvement(reduction: Option<f64>) -> String {
-    reduction.map_or("-".to_string(), signed_percent)
 }
 
 /// Writes the mean waits of many systems, by name, under the same policies, and the means over all systems.

@@ -1,12 +1,19 @@
 //! A value in a table of results, with its number of decimals.
 
+/// A row of an output: its cells with their names.
+pub type Cells = Vec<(String, Cell)>;
+
 /// A value and its format in CSV and JSON. [`super::Shown`] is the format in tables.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
     /// Written unchanged.
     Text(String),
-    /// A whole number.
+    /// A name of this program, which needs no quotes.
+    Word(&'static str),
+    /// A whole number that is not negative.
     Count(u64),
+    /// A whole number, such as a time or the number of a job.
+    Whole(i64),
     /// Written with three decimals.
     Seconds(f64),
     /// Written with six decimals: fractions, slowdowns, percentages.
@@ -22,7 +29,9 @@ impl Cell {
     pub fn text(&self) -> String {
         match self {
             Cell::Text(text) => text.clone(),
+            Cell::Word(word) => word.to_string(),
             Cell::Count(count) => count.to_string(),
+            Cell::Whole(number) => number.to_string(),
             Cell::Seconds(value) if value.is_finite() => format!("{value:.3}"),
             Cell::Real(value) if value.is_finite() => plain_zero(format!("{value:.6}")),
             Cell::Number(value) => value.to_string(),
@@ -36,9 +45,47 @@ impl Cell {
     /// printed file gets the same digits.
     pub fn printed(&self) -> Option<f64> {
         match self {
-            Cell::Text(_) => None,
+            Cell::Text(_) | Cell::Word(_) => None,
             number => number.text().parse().ok(),
         }
+    }
+
+    /// The number with all its digits. None for a text and for what is not defined.
+    pub fn number(&self) -> Option<f64> {
+        match *self {
+            Cell::Count(count) => Some(count as f64),
+            Cell::Whole(number) => Some(number as f64),
+            Cell::Seconds(number) | Cell::Real(number) | Cell::Number(number) => Some(number),
+            Cell::Text(_) | Cell::Word(_) | Cell::None => None,
+        }
+        .filter(|number| number.is_finite())
+    }
+}
+
+macro_rules! cells_of {
+    ($($kind:ident($value:ident: $from:ty) = $cell:expr;)*) => {
+        $(impl From<$from> for Cell {
+            fn from($value: $from) -> Cell {
+                Cell::$kind($cell)
+            }
+        })*
+    };
+}
+
+cells_of! {
+    Text(text: String) = text;
+    Word(word: &'static str) = word;
+    Count(count: u64) = count;
+    Count(count: u32) = count.into();
+    Count(count: usize) = count as u64;
+    Count(flag: bool) = flag.into();
+    Whole(number: i64) = number;
+    Real(number: f64) = number;
+}
+
+impl<T: Into<Cell>> From<Option<T>> for Cell {
+    fn from(value: Option<T>) -> Cell {
+        value.map_or(Cell::None, Into::into)
     }
 }
 

@@ -1,14 +1,13 @@
-//! What a column of results is.
+//! What a column of an output is. Every output has one list of columns. CSV, JSON, tables, `sim list columns`, the keys of
+//! `sim compare` and the documentation are made from it.
 
-use super::cell::Cell;
-use super::fairness::Losers;
+use super::cell::{Cell, Cells};
 use super::improvement::Better;
-use super::row::{RunLabel, RunRow};
-use super::summary::Summary;
+use super::row::RunRow;
 
-/// A column of results.
+/// A column of an output with rows of type `R`; the rows of most outputs are runs.
 #[derive(Debug)]
-pub struct Column {
+pub struct Column<R = RunRow> {
     /// The name in CSV and JSON.
     pub name: &'static str,
     /// The meaning, in one line, with the unit.
@@ -17,10 +16,27 @@ pub struct Column {
     pub shown: Shown,
     /// Whether lower or higher values are better. None if neither is.
     pub better: Option<Better>,
-    /// Whether tables of many runs show it.
+    /// What its values say about a row.
+    pub role: Role,
+    /// When the output has the column, such as `with --details`. Empty: always.
+    pub only: &'static str,
+    /// Whether tables show it.
     pub main: Main,
-    /// How its value is computed.
-    pub source: Source,
+    /// The heading in tables.
+    pub heading: &'static str,
+    /// The value in a row.
+    pub value: fn(&R) -> Cell,
+}
+
+/// What the values of a column say about a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// What the row is about. Rows of two outputs that agree in these columns belong together.
+    Key,
+    /// Something else that is no result.
+    Label,
+    /// A result: a number, which has means over rows, or a text.
+    Figure,
 }
 
 /// Whether tables of many runs show a column. Groups of runs have means and intervals of those with numbers.
@@ -32,25 +48,6 @@ pub enum Main {
     Compared,
     /// Always.
     Always,
-}
-
-/// How the value of a column is computed, which also gives its type.
-#[derive(Clone, Copy, Debug)]
-pub enum Source {
-    /// A text or a number of the run's label.
-    Label(fn(&RunLabel) -> Cell),
-    /// A whole number; None if it is not defined.
-    Count(fn(&Summary) -> Option<u64>),
-    /// Seconds, printed with three decimals; NaN if not defined.
-    Seconds(fn(&Summary) -> f64),
-    /// A fraction, a slowdown or a percentage, printed with six decimals; NaN if not defined.
-    Real(fn(&Summary) -> f64),
-    /// The name of the baseline.
-    BaselineName,
-    /// The improvement of a column over the baseline, in percent.
-    Improvement(&'static Column),
-    /// A share of users or of their area that lose against the baseline, in percent.
-    Losers(fn(&Losers) -> f64),
 }
 
 /// The format of a value in tables.
@@ -76,61 +73,154 @@ pub enum Shown {
     ShareOfJobs,
 }
 
-impl Column {
-    /// Whether the column exists only if there is a baseline.
-    pub fn needs_baseline(&self) -> bool {
-        matches!(self.source, Source::BaselineName | Source::Improvement(_) | Source::Losers(_))
+/// The first column of files that have the rows of several runs: the name of the run.
+pub const SEVERAL_NAME: &str = "setting";
+
+/// When a file has this column.
+pub const SEVERAL: &str = "if there are several settings";
+
+impl<R> Column<R> {
+    /// A result, which tables show in this format.
+    const fn figure(name: &'static str, about: &'static str, shown: Shown, value: fn(&R) -> Cell) -> Column<R> {
+        let (better, role, only, main, heading) = (None, Role::Figure, "", Main::Never, name);
+        Column { name, about, shown, better, role, only, main, heading, value }
     }
 
-    /// Whether tables of many runs show it.
-    pub fn is_main(&self, with_baseline: bool) -> bool {
-        self.main == Main::Always || (with_baseline && self.main == Main::Compared)
+    /// A count.
+    pub const fn count(name: &'static str, about: &'static str, value: fn(&R) -> Cell) -> Column<R> {
+        Column::figure(name, about, Shown::Count, value)
     }
 
-    /// Whether its values are numbers, which have means over runs.
-    pub fn is_number(&self) -> bool {
-        !matches!(self.source, Source::Label(_) | Source::BaselineName)
+    /// A text that is a result.
+    pub const fn text(name: &'static str, about: &'static str, value: fn(&R) -> Cell) -> Column<R> {
+        Column::figure(name, about, Shown::AsPrinted, value)
+    }
+
+    /// Seconds.
+    pub const fn duration(name: &'static str, about: &'static str, value: fn(&R) -> Cell) -> Column<R> {
+        Column::figure(name, about, Shown::Duration, value)
+    }
+
+    /// A number that tables show with two decimals.
+    pub const fn real(name: &'static str, about: &'static str, value: fn(&R) -> Cell) -> Column<R> {
+        Column::figure(name, about, Shown::Slowdown, value)
+    }
+
+    /// A fraction, which tables show as a percentage.
+    pub const fn fraction(name: &'static str, about: &'static str, value: fn(&R) -> Cell) -> Column<R> {
+        Column::figure(name, about, Shown::Fraction, value)
+    }
+
+    /// A percentage.
+    pub const fn percent(name: &'static str, about: &'static str, value: fn(&R) -> Cell) -> Column<R> {
+        Column::figure(name, about, Shown::Percent, value)
+    }
+
+    /// A column that says what a row is about.
+    pub const fn key(name: &'static str, about: &'static str, value: fn(&R) -> Cell) -> Column<R> {
+        Column { role: Role::Key, ..Column::figure(name, about, Shown::AsPrinted, value) }
+    }
+
+    /// A column that is neither a key nor a result.
+    pub const fn label(name: &'static str, about: &'static str, value: fn(&R) -> Cell) -> Column<R> {
+        Column { role: Role::Label, ..Column::figure(name, about, Shown::AsPrinted, value) }
+    }
+
+    /// Lower values are better.
+    pub const fn lower(self) -> Column<R> {
+        Column { better: Some(Better::Lower), ..self }
+    }
+
+    /// Higher values are better.
+    pub const fn higher(self) -> Column<R> {
+        Column { better: Some(Better::Higher), ..self }
+    }
+
+    /// The output has the column only under this condition.
+    pub const fn only(self, when: &'static str) -> Column<R> {
+        Column { only: when, ..self }
+    }
+
+    /// Tables show it in another format.
+    pub const fn shown(self, shown: Shown) -> Column<R> {
+        Column { shown, ..self }
+    }
+
+    /// Tables show it.
+    pub const fn main(self, main: Main) -> Column<R> {
+        Column { main, ..self }
+    }
+
+    /// Tables show it under this heading.
+    pub const fn heading(self, heading: &'static str) -> Column<R> {
+        Column { heading, main: Main::Always, ..self }
     }
 
     /// The value in a row.
-    pub fn cell(&self, row: &RunRow) -> Cell {
-        let RunRow { label, summary, baseline } = row;
-        match self.source {
-            Source::Label(cell) => cell(label),
-            Source::Count(_) | Source::Seconds(_) | Source::Real(_) => self.summary_cell(summary),
-            Source::BaselineName => baseline.as_ref().map_or(Cell::None, |base| Cell::Text(base.name.clone())),
-            Source::Improvement(of) => {
-                let percent = baseline.as_ref().and_then(|base| of.improvement(&base.summary, summary));
-                percent.map_or(Cell::None, Cell::Real)
-            }
-            Source::Losers(share) => baseline.as_ref().map_or(Cell::None, |base| Cell::Real(share(&base.losers))),
-        }
+    pub fn cell(&self, row: &R) -> Cell {
+        (self.value)(row)
     }
 
-    /// The value of a figure. None for labels and comparisons.
-    pub fn summary_cell(&self, summary: &Summary) -> Cell {
-        match self.source {
-            Source::Count(count) => count(summary).map_or(Cell::None, Cell::Count),
-            Source::Seconds(seconds) => Cell::Seconds(seconds(summary)),
-            Source::Real(number) => Cell::Real(number(summary)),
-            Source::Label(_) | Source::BaselineName | Source::Improvement(_) | Source::Losers(_) => Cell::None,
+    /// What is known of it without a row.
+    pub fn listed(&self) -> ListedColumn {
+        ListedColumn {
+            name: self.name.to_string(),
+            about: self.about,
+            better: self.better,
+            is_key: self.role == Role::Key,
+            only: self.only,
         }
     }
+}
 
-    /// The value with all digits. None for labels and comparisons, and if it is not defined.
-    pub fn figure(&self, summary: &Summary) -> Option<f64> {
-        match self.source {
-            Source::Count(count) => count(summary).map(|count| count as f64),
-            Source::Seconds(number) | Source::Real(number) => Some(number(summary)),
-            Source::Label(_) | Source::BaselineName | Source::Improvement(_) | Source::Losers(_) => None,
-        }
-        .filter(|number| number.is_finite())
+/// A list of columns. Each entry has the kind of the column ([`Column::count`] and others), its name, its meaning, its value,
+/// and what else is to be said, such as `lower` or `heading("mean wait")`.
+macro_rules! column_list {
+    (|$row:ident: $rows:ty| $($kind:ident $name:literal $about:literal $value:expr $(, $how:ident $(($with:expr))?)*;)*) => {
+        [$($crate::metrics::Column::<$rows>::$kind($name, $about, |$row: &$rows| $crate::metrics::Cell::from($value))$(.$how($($with)?))*),*]
+    };
+}
+pub(crate) use column_list;
+
+/// The names and values of a row of an output. `given` are the conditions of columns that hold ([`Column::only`]).
+pub fn cells<R>(columns: &[Column<R>], row: &R, given: &[&str]) -> Cells {
+    let is_there = |column: &&Column<R>| column.only.is_empty() || given.contains(&column.only);
+    columns.iter().filter(is_there).map(|column| (column.name.to_string(), column.cell(row))).collect()
+}
+
+/// A column in a list of all outputs, where rows have no type.
+#[derive(Clone, Debug)]
+pub struct ListedColumn {
+    /// As [`Column::name`].
+    pub name: String,
+    /// As [`Column::about`].
+    pub about: &'static str,
+    /// As [`Column::better`].
+    pub better: Option<Better>,
+    /// Whether it says what a row is about.
+    pub is_key: bool,
+    /// As [`Column::only`].
+    pub only: &'static str,
+}
+
+impl ListedColumn {
+    /// A column that says what a row is about.
+    pub fn key(name: &str, about: &'static str, only: &'static str) -> ListedColumn {
+        ListedColumn { name: name.to_string(), about, better: None, is_key: true, only }
     }
 
-    /// The improvement of a run over a baseline in percent. None if neither lower nor higher is better, if the baseline is
-    /// 0, or if the figure is not defined.
-    pub fn improvement(&self, base: &Summary, run: &Summary) -> Option<f64> {
-        let percent = self.better?.percent(self.figure(base)?, self.figure(run)?);
-        percent.is_finite().then_some(percent)
+    /// The name of the run, where there are several.
+    pub fn of_setting() -> ListedColumn {
+        ListedColumn::key(SEVERAL_NAME, "the scheduler and the predictor of the run", SEVERAL)
     }
+}
+
+/// Lists columns.
+pub fn listed<R>(columns: &[Column<R>]) -> Vec<ListedColumn> {
+    columns.iter().map(Column::listed).collect()
+}
+
+/// Lists the columns of a file of one or several runs.
+pub fn listed_with_setting<R>(columns: &[Column<R>]) -> Vec<ListedColumn> {
+    [vec![ListedColumn::of_setting()], listed(columns)].concat()
 }

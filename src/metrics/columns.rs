@@ -1,319 +1,98 @@
-//! The columns of results. CSV, JSON, tables, means over groups, improvements over a baseline and the documentation of
-//! columns are all made from this one list.
+//! The columns of runs: `sim`, `sim sweep`. CSV, JSON, tables, means over groups, improvements over a baseline and the
+//! documentation of columns are all made from this one list.
 
-use super::cell::Cell;
-use super::column::{Column, Main, Shown, Source};
-use super::improvement::Better;
+use super::cell::{Cell, Cells};
+use super::column::{Column, Main, Role, Shown};
+use super::row::{Baseline, RunRow};
+use super::summary::Summary;
 
-/// Defaults for columns. Each column sets its own name, meaning and source.
-const LABEL: Column = Column {
-    name: "",
-    about: "",
-    shown: Shown::AsPrinted,
-    better: None,
-    main: Main::Never,
-    source: Source::BaselineName,
-};
-const WAIT: Column = Column { shown: Shown::Duration, better: Some(Better::Lower), ..LABEL };
-const SLOWDOWN: Column = Column { shown: Shown::Slowdown, better: Some(Better::Lower), ..LABEL };
-const IMPROVEMENT: Column =
-    Column { shown: Shown::Improvement, better: Some(Better::Higher), main: Main::Always, ..LABEL };
+/// The condition of the columns that compare a run with another one.
+pub const WITH_BASELINE: &str = "with a baseline";
 
-/// The column `trace`.
-pub static TRACE: Column = Column {
-    name: "trace",
-    about: "the label of the log",
-    main: Main::Always,
-    source: Source::Label(|run| Cell::Text(run.trace.clone())),
-    ..LABEL
-};
-static PROCS: Column = Column {
-    name: "procs",
-    about: "processors of the machine",
-    source: Source::Label(|run| Cell::Count(run.procs.into())),
-    ..LABEL
-};
-/// The column `scheduler`.
-pub static SCHEDULER: Column = Column {
-    name: "scheduler",
-    about: "the scheduler, with the keys that are not the defaults",
-    main: Main::Always,
-    source: Source::Label(|run| Cell::Text(run.scheduler.clone())),
-    ..LABEL
-};
-/// The column `predictor`.
-pub static PREDICTOR: Column = Column {
-    name: "predictor",
-    about: "the predictor of runtimes, likewise",
-    main: Main::Always,
-    source: Source::Label(|run| Cell::Text(run.predictor.clone())),
-    ..LABEL
-};
-/// The column `jobs`.
-pub static JOBS: Column = Column {
-    name: "jobs",
-    about: "measured jobs",
-    shown: Shown::Count,
-    source: Source::Count(|run| Some(run.jobs as u64)),
-    ..LABEL
-};
-static DROPPED: Column = Column {
-    name: "dropped",
-    about: "records of the log that did not become jobs",
-    source: Source::Label(|run| Cell::Count(run.dropped)),
-    ..LABEL
-};
-/// The column `wait_mean`.
-pub static WAIT_MEAN: Column = Column {
-    name: "wait_mean",
-    about: "seconds from submission to start, mean",
-    main: Main::Always,
-    source: Source::Seconds(|run| run.wait_mean),
-    ..WAIT
-};
-/// The column `bsld_mean`.
-pub static BSLD_MEAN: Column = Column {
-    name: "bsld_mean",
-    about: "bounded slowdown, max(1, (wait + runtime) / max(runtime, 10 s)), mean",
-    main: Main::Always,
-    source: Source::Real(|run| run.bsld_mean),
-    ..SLOWDOWN
-};
-/// The column `ai_mean`.
-pub static AI_MEAN: Column = Column {
-    name: "ai_mean",
-    about: "absolute inaccuracy in seconds, |runtime - prediction| weighted by how long each prediction held, mean",
-    shown: Shown::Duration,
-    better: Some(Better::Lower),
-    main: Main::Always,
-    source: Source::Seconds(|run| run.ai_mean),
-};
-/// The column `ra_mean`.
-pub static RA_MEAN: Column = Column {
-    name: "ra_mean",
-    about: "relative accuracy, a fraction: the smaller of runtime and prediction over the larger, weighted likewise, mean",
-    shown: Shown::Fraction,
-    better: Some(Better::Higher),
-    main: Main::Always,
-    source: Source::Real(|run| run.ra_mean),
-};
-/// The column `backfilled`.
-pub static BACKFILLED: Column = Column {
-    name: "backfilled",
-    about: "jobs that started before a job that had waited longer",
-    shown: Shown::ShareOfJobs,
-    source: Source::Count(|run| Some(run.backfilled as u64)),
-    ..LABEL
-};
-/// The column `misses`.
-pub static MISSES: Column = Column {
-    name: "misses",
-    about: "missed deadlines: how often a job ran longer than predicted",
-    shown: Shown::Count,
-    source: Source::Count(|run| Some(run.misses)),
-    ..LABEL
-};
-/// The column `utilization`.
-pub static UTILIZATION: Column = Column {
-    name: "utilization",
-    about: "share of the machine that was used in the whole simulation, a fraction",
-    shown: Shown::Fraction,
-    better: Some(Better::Higher),
-    main: Main::Always,
-    source: Source::Real(|run| run.utilization),
-};
-/// The column `makespan`.
-pub static MAKESPAN: Column = Column {
-    name: "makespan",
-    about: "seconds from the first submission to the last end of the whole simulation",
-    shown: Shown::Duration,
-    better: Some(Better::Lower),
-    source: Source::Seconds(|run| run.makespan as f64),
-    ..LABEL
-};
-/// The column `wait_p50`.
-pub static WAIT_P50: Column = Column {
-    name: "wait_p50",
-    about: "median wait in seconds; percentiles are nearest-rank",
-    source: Source::Seconds(|run| run.wait_p50),
-    ..WAIT
-};
-/// The column `wait_p95`.
-pub static WAIT_P95: Column = Column {
-    name: "wait_p95",
-    about: "wait in seconds that 95% of the jobs do not exceed",
-    source: Source::Seconds(|run| run.wait_p95),
-    ..WAIT
-};
-/// The column `wait_max`.
-pub static WAIT_MAX: Column = Column {
-    name: "wait_max",
-    about: "longest wait in seconds",
-    main: Main::Compared,
-    source: Source::Seconds(|run| run.wait_max),
-    ..WAIT
-};
-/// The column `bsld_p50`.
-pub static BSLD_P50: Column =
-    Column { name: "bsld_p50", about: "median bounded slowdown", source: Source::Real(|run| run.bsld_p50), ..SLOWDOWN };
-/// The column `bsld_p95`.
-pub static BSLD_P95: Column = Column {
-    name: "bsld_p95",
-    about: "bounded slowdown that 95% of the jobs do not exceed",
-    source: Source::Real(|run| run.bsld_p95),
-    ..SLOWDOWN
-};
-/// The column `mae`.
-pub static MAE: Column = Column {
-    name: "mae",
-    about: "mean error of the prediction in force at the start, in seconds",
-    shown: Shown::Duration,
-    better: Some(Better::Lower),
-    source: Source::Seconds(|run| run.mae),
-    ..LABEL
-};
-/// The column `mae_pct`.
-pub static MAE_PCT: Column = Column {
-    name: "mae_pct",
-    about: "the same in percent of the mean runtime",
-    shown: Shown::Percent,
-    better: Some(Better::Lower),
-    source: Source::Real(|run| run.mae_pct),
-    ..LABEL
-};
-/// The column `answered`.
-pub static ANSWERED: Column = Column {
-    name: "answered",
-    about: "jobs whose prediction at the start had a confidence interval; empty without any",
-    shown: Shown::ShareOfJobs,
-    source: Source::Count(|run| run.inside_pct.map(|_| run.answered as u64)),
-    ..LABEL
-};
-/// The column `inside_pct`.
-pub static INSIDE_PCT: Column = Column {
-    name: "inside_pct",
-    about: "percentage of these jobs that ended within it",
-    shown: Shown::Percent,
-    source: Source::Real(|run| run.inside_pct.unwrap_or(f64::NAN)),
-    ..LABEL
-};
-/// The column `jain`.
-pub static JAIN: Column = Column {
-    name: "jain",
-    about: "Jain's index over the users' mean bounded slowdowns: 1 if all are equal, 1/n if one of n users has all of it",
-    shown: Shown::Index,
-    better: Some(Better::Higher),
-    main: Main::Compared,
-    source: Source::Real(|run| run.jain),
-};
-/// The column `wide_wait_mean`.
-pub static WIDE_WAIT_MEAN: Column = Column {
-    name: "wide_wait_mean",
-    about: "mean wait in seconds of the widest jobs that together make 1% of the area",
-    main: Main::Compared,
-    source: Source::Seconds(|run| run.wide_wait_mean),
-    ..WAIT
-};
-static BASELINE: Column = Column {
-    name: "baseline",
-    about: "what the run is compared with, scheduler/predictor",
-    source: Source::BaselineName,
-    ..LABEL
-};
-static WAIT_IMPROVEMENT: Column = Column {
-    name: "wait_improvement_pct",
-    about: "improvement of wait_mean over the baseline in percent",
-    source: Source::Improvement(&WAIT_MEAN),
-    ..IMPROVEMENT
-};
-static BSLD_IMPROVEMENT: Column = Column {
-    name: "bsld_improvement_pct",
-    about: "improvement of bsld_mean over the baseline in percent",
-    source: Source::Improvement(&BSLD_MEAN),
-    ..IMPROVEMENT
-};
-static AI_IMPROVEMENT: Column = Column {
-    name: "ai_improvement_pct",
-    about: "improvement of ai_mean over the baseline in percent",
-    source: Source::Improvement(&AI_MEAN),
-    ..IMPROVEMENT
-};
-static RA_IMPROVEMENT: Column = Column {
-    name: "ra_improvement_pct",
-    about: "improvement of ra_mean over the baseline in percent",
-    source: Source::Improvement(&RA_MEAN),
-    ..IMPROVEMENT
-};
-/// The column `users_lose_pct`.
-pub static USERS_LOSE: Column = Column {
-    name: "users_lose_pct",
-    about: "percentage of users who lose: mean wait over 1.1 times the baseline's and over a minute more",
-    shown: Shown::Percent,
-    better: Some(Better::Lower),
-    main: Main::Compared,
-    source: Source::Losers(|losers| losers.users_pct),
-};
-/// The column `area_lose_pct`.
-pub static AREA_LOSE: Column = Column {
-    name: "area_lose_pct",
-    about: "percentage of the area (processors x runtime) that belongs to these users",
-    shown: Shown::Percent,
-    better: Some(Better::Lower),
-    main: Main::Compared,
-    source: Source::Losers(|losers| losers.area_pct),
-};
-/// The column `options`.
-pub static OPTIONS: Column = Column {
-    name: "options",
-    about: "other options that change the result, as in first=1000 load=1.1",
-    source: Source::Label(|run| Cell::Text(run.options.clone())),
-    ..LABEL
-};
+/// Defines each column as a static of its own, and the list of all.
+macro_rules! run_columns {
+    (|$run:ident| $($column:ident $kind:ident $name:literal $about:literal $value:expr $(, $how:ident $(($with:expr))?)*;)*) => {
+        $(
+            #[doc = concat!("The column `", $name, "`.")]
+            pub static $column: Column =
+                Column::<RunRow>::$kind($name, $about, |$run: &RunRow| Cell::from($value))$(.$how($($with)?))*;
+        )*
+
+        /// All columns, in the order in which they are printed.
+        pub static COLUMNS: &[&Column] = &[$(&$column),*];
+    };
+}
+
+run_columns! {
+    |run|
+    TRACE key "trace" "the label of the log" run.label.trace.clone(), main(Main::Always);
+    PROCS key "procs" "processors of the machine" run.label.procs;
+    SCHEDULER key "scheduler" "the scheduler, with the keys that are not the defaults"
+        run.label.scheduler.clone(), main(Main::Always);
+    PREDICTOR key "predictor" "the predictor of runtimes, likewise" run.label.predictor.clone(), main(Main::Always);
+    JOBS count "jobs" "measured jobs" run.summary.jobs;
+    DROPPED label "dropped" "records of the log that did not become jobs" run.label.dropped;
+    WAIT_MEAN duration "wait_mean" "seconds from submission to start, mean"
+        Cell::Seconds(run.summary.wait_mean), lower, main(Main::Always);
+    BSLD_MEAN real "bsld_mean" "bounded slowdown, max(1, (wait + runtime) / max(runtime, 10 s)), mean"
+        run.summary.bsld_mean, lower, main(Main::Always);
+    AI_MEAN duration "ai_mean"
+        "absolute inaccuracy in seconds, |runtime - prediction| weighted by how long each prediction held, mean"
+        Cell::Seconds(run.summary.ai_mean), lower, main(Main::Always);
+    RA_MEAN fraction "ra_mean"
+        "relative accuracy, a fraction: the smaller of runtime and prediction over the larger, weighted likewise, mean"
+        run.summary.ra_mean, higher, main(Main::Always);
+    BACKFILLED real "backfilled" "jobs that started before a job that had waited longer"
+        run.summary.backfilled, shown(Shown::ShareOfJobs);
+    MISSES count "misses" "missed deadlines: how often a job ran longer than predicted" run.summary.misses;
+    UTILIZATION fraction "utilization" "share of the machine that was used in the whole simulation, a fraction"
+        run.summary.utilization, higher, main(Main::Always);
+    MAKESPAN duration "makespan" "seconds from the first submission to the last end of the whole simulation"
+        Cell::Seconds(run.summary.makespan as f64), lower;
+    WAIT_P50 duration "wait_p50" "median wait in seconds; percentiles are nearest-rank"
+        Cell::Seconds(run.summary.wait_p50), lower;
+    WAIT_P95 duration "wait_p95" "wait in seconds that 95% of the jobs do not exceed"
+        Cell::Seconds(run.summary.wait_p95), lower;
+    WAIT_MAX duration "wait_max" "longest wait in seconds"
+        Cell::Seconds(run.summary.wait_max), lower, main(Main::Compared);
+    BSLD_P50 real "bsld_p50" "median bounded slowdown" run.summary.bsld_p50, lower;
+    BSLD_P95 real "bsld_p95" "bounded slowdown that 95% of the jobs do not exceed" run.summary.bsld_p95, lower;
+    MAE duration "mae" "mean error of the prediction in force at the start, in seconds"
+        Cell::Seconds(run.summary.mae), lower;
+    MAE_PCT percent "mae_pct" "the same in percent of the mean runtime" run.summary.mae_pct, lower;
+    ANSWERED real "answered" "jobs whose prediction at the start had a confidence interval; empty without any"
+        run.summary.inside_pct.map(|_| run.summary.answered), shown(Shown::ShareOfJobs);
+    INSIDE_PCT percent "inside_pct" "percentage of these jobs that ended within it" run.summary.inside_pct;
+    JAIN real "jain"
+        "Jain's index over the users' mean bounded slowdowns: 1 if all are equal, 1/n if one of n users has all of it"
+        run.summary.jain, shown(Shown::Index), higher, main(Main::Compared);
+    WIDE_WAIT_MEAN duration "wide_wait_mean" "mean wait in seconds of the widest jobs that together make 1% of the area"
+        Cell::Seconds(run.summary.wide_wait_mean), lower, main(Main::Compared);
+    BASELINE key "baseline" "what the run is compared with, scheduler/predictor"
+        run.baseline.as_ref().map(|base| base.name.clone()), only(WITH_BASELINE);
+    WAIT_GAIN percent "wait_improvement_pct" "improvement of wait_mean over the baseline in percent"
+        WAIT_MEAN.gain_of(run), shown(Shown::Improvement), higher, only(WITH_BASELINE), heading("wait gain");
+    BSLD_GAIN percent "bsld_improvement_pct" "improvement of bsld_mean over the baseline in percent"
+        BSLD_MEAN.gain_of(run), shown(Shown::Improvement), higher, only(WITH_BASELINE), heading("bsld gain");
+    AI_GAIN percent "ai_improvement_pct" "improvement of ai_mean over the baseline in percent"
+        AI_MEAN.gain_of(run), shown(Shown::Improvement), higher, only(WITH_BASELINE), heading("ai gain");
+    RA_GAIN percent "ra_improvement_pct" "improvement of ra_mean over the baseline in percent"
+        RA_MEAN.gain_of(run), shown(Shown::Improvement), higher, only(WITH_BASELINE), heading("ra gain");
+    USERS_LOSE percent "users_lose_pct"
+        "percentage of users who lose: mean wait over 1.1 times the baseline's and over a minute more"
+        run.baseline.as_ref().map(|base| base.losers.users_pct), lower, only(WITH_BASELINE), main(Main::Compared);
+    AREA_LOSE percent "area_lose_pct" "percentage of the area (processors x runtime) that belongs to these users"
+        run.baseline.as_ref().map(|base| base.losers.area_pct), lower, only(WITH_BASELINE), main(Main::Compared);
+    // Makes the labels of any two rows differ if their settings differ. It is the last.
+    OPTIONS key "options" "other options that change the result, as in first=1000 load=1.1" run.label.options.clone();
+}
 
 /// The columns that are equal for runs that differ only in random numbers.
 pub static SETTING: [&Column; 3] = [&TRACE, &SCHEDULER, &PREDICTOR];
 
-/// All columns, in the order in which they are printed.
-pub static COLUMNS: [&Column; 33] = [
-    &TRACE,
-    &PROCS,
-    &SCHEDULER,
-    &PREDICTOR,
-    &JOBS,
-    &DROPPED,
-    &WAIT_MEAN,
-    &BSLD_MEAN,
-    &AI_MEAN,
-    &RA_MEAN,
-    &BACKFILLED,
-    &MISSES,
-    &UTILIZATION,
-    &MAKESPAN,
-    &WAIT_P50,
-    &WAIT_P95,
-    &WAIT_MAX,
-    &BSLD_P50,
-    &BSLD_P95,
-    &MAE,
-    &MAE_PCT,
-    &ANSWERED,
-    &INSIDE_PCT,
-    &JAIN,
-    &WIDE_WAIT_MEAN,
-    &BASELINE,
-    &WAIT_IMPROVEMENT,
-    &BSLD_IMPROVEMENT,
-    &AI_IMPROVEMENT,
-    &RA_IMPROVEMENT,
-    &USERS_LOSE,
-    &AREA_LOSE,
-    // Makes the labels of any two rows differ if their settings differ.
-    &OPTIONS,
-];
-
 /// The columns of results: all, or those that do not need a baseline.
 pub fn columns(with_baseline: bool) -> impl Iterator<Item = &'static Column> {
-    COLUMNS.into_iter().filter(move |column| with_baseline || !column.needs_baseline())
+    COLUMNS.iter().copied().filter(move |column| with_baseline || !column.needs_baseline())
 }
 
 impl Column {
@@ -322,10 +101,68 @@ impl Column {
         COLUMNS.iter().any(|column| column.name == name)
     }
 
+    /// Whether the column exists only if there is a baseline.
+    pub fn needs_baseline(&self) -> bool {
+        self.only == WITH_BASELINE
+    }
+
+    /// Whether it is the improvement of another column over the baseline.
+    pub fn is_gain(&self) -> bool {
+        self.shown == Shown::Improvement
+    }
+
     /// The column with the improvement of this one over the baseline, if there is one.
-    pub fn improvement_column(&self) -> Option<&'static Column> {
-        let is_it = |column: &&&Column| matches!(column.source, Source::Improvement(of) if of.name == self.name);
-        COLUMNS.iter().find(is_it).copied()
+    pub fn gain_column(&self) -> Option<&'static Column> {
+        let name = format!("{}_improvement_pct", self.short_name());
+        COLUMNS.iter().copied().find(|column| column.name == name)
+    }
+
+    /// The name without the ending of means: `wait` for `wait_mean`.
+    pub fn short_name(&self) -> &'static str {
+        self.name.trim_end_matches("_mean")
+    }
+
+    /// Whether tables of many runs show it.
+    pub fn is_main(&self, with_baseline: bool) -> bool {
+        self.main == Main::Always || (with_baseline && self.main == Main::Compared)
+    }
+
+    /// Whether its values are numbers, which have means over runs.
+    pub fn is_number(&self) -> bool {
+        self.role == Role::Figure
+    }
+
+    /// The value of a figure. None for labels and comparisons.
+    pub fn summary_cell(&self, summary: &Summary) -> Cell {
+        match self.is_number() && !self.needs_baseline() {
+            true => self.cell(&RunRow { summary: *summary, ..RunRow::default() }),
+            false => Cell::None,
+        }
+    }
+
+    /// The value with all digits. None for labels and comparisons, and if it is not defined.
+    pub fn figure_of(&self, summary: &Summary) -> Option<f64> {
+        self.summary_cell(summary).number()
+    }
+
+    /// The improvement of a run over a baseline in percent. None if neither lower nor higher is better, if the baseline is
+    /// 0, or if the figure is not defined.
+    pub fn improvement(&self, base: &Summary, run: &Summary) -> Option<f64> {
+        let percent = self.better?.percent(self.figure_of(base)?, self.figure_of(run)?);
+        percent.is_finite().then_some(percent)
+    }
+
+    /// The improvement of a run over its baseline as a cell.
+    fn gain_of(&self, run: &RunRow) -> Cell {
+        let percent = |base: &Baseline| self.improvement(&base.summary, &run.summary);
+        run.baseline.as_ref().and_then(percent).map(Cell::Real).into()
+    }
+}
+
+impl RunRow {
+    /// The names and values of all columns, in order; those of a comparison only if there is a baseline.
+    pub fn cells(&self) -> Cells {
+        columns(self.baseline.is_some()).map(|column| (column.name.to_string(), column.cell(self))).collect()
     }
 }
 
@@ -340,7 +177,7 @@ mod tests {
         let run = Summary { wait_mean: 150.0, bsld_mean: 5.0, ai_mean: 0.0, ra_mean: 0.5, ..Summary::default() };
         let baseline = Some(Baseline { name: "easy/estimate".to_string(), summary: base, losers: Losers::default() });
         let row = RunRow { label: RunLabel::default(), summary: run, baseline };
-        let improvements = COLUMNS.iter().filter(|column| matches!(column.source, Source::Improvement(_)));
+        let improvements = COLUMNS.iter().filter(|column| column.is_gain());
         let cells: Vec<_> = improvements.map(|column| (column.name, column.cell(&row).text())).collect();
         let expected = [
             ("wait_improvement_pct", "25.000000"),
@@ -351,11 +188,14 @@ mod tests {
         assert_eq!(cells, expected.map(|(name, text)| (name, text.to_string())));
         assert_eq!(WAIT_MEAN.improvement(&Summary::default(), &run), None, "over a baseline of 0");
         assert_eq!(BACKFILLED.improvement(&base, &run), None, "neither good nor bad");
-        for column in COLUMNS {
-            if let Source::Improvement(of) = column.source {
-                assert!(of.better.is_some() && column.about.contains(of.name), "{}", column.name);
-                assert_eq!(of.improvement_column().map(|found| found.name), Some(column.name));
-            }
+        for column in COLUMNS.iter().copied().filter(|column| column.is_gain()) {
+            let of = COLUMNS
+                .iter()
+                .copied()
+                .find(|of| of.gain_column().is_some_and(|gain| gain.name == column.name))
+                .unwrap();
+            assert!(of.better.is_some() && column.about.contains(of.name), "{}", column.name);
+            assert_eq!(column.heading, format!("{} gain", of.short_name()));
         }
     }
 
@@ -368,6 +208,6 @@ mod tests {
         assert_eq!((names.len(), all - alone), (all, 7));
         let row = RunRow::default();
         assert_eq!(row.cells().len(), alone);
-        assert!(row.cells().iter().all(|(name, _)| !name.contains("improvement") && *name != "baseline"));
+        assert!(row.cells().iter().all(|(name, _)| !name.contains("improvement") && name != "baseline"));
     }
 }

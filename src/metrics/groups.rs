@@ -38,7 +38,7 @@ impl GroupMean {
 
     /// The half-width as a cell of CSV or JSON.
     pub fn half_width_cell(&self) -> Cell {
-        self.half_width.map_or(Cell::None, Cell::Real)
+        self.half_width.into()
     }
 }
 

@@ -10,6 +10,14 @@ pub enum Better {
 }
 
 impl Better {
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Better::Lower => "lower",
+            Better::Higher => "higher",
+        }
+    }
+
     /// The improvement over a baseline in percent; positive is better. Not finite if the baseline is 0 or one of the two is
     /// NaN.
     pub fn percent(self, base: f64, run: f64) -> f64 {

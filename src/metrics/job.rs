@@ -1,5 +1,7 @@
 //! The metrics of one job.
 
+use super::cell::Cell;
+use super::column::{Column, column_list};
 use crate::engine::{Finished, PredictionMade};
 use crate::job::Job;
 use crate::time::{Seconds, Time};
@@ -45,6 +47,27 @@ pub struct JobMetrics {
     /// Whether a job that arrived earlier still waited when this one started.
     pub backfilled: bool,
 }
+
+/// The columns of `--jobs-out`.
+pub static JOB_COLUMNS: &[Column<JobMetrics>] = &column_list! {
+    |job: JobMetrics|
+    key "job" "the number of the job in the log" job.number;
+    label "user" "the user's number; -1 if unknown" job.user;
+    label "submit" "when it was submitted, in seconds of the log" job.submit;
+    count "start" "when it started" job.start;
+    count "end" "when it ended" job.end;
+    duration "wait" "seconds from submission to start" job.wait, lower;
+    label "procs" "processors" job.procs;
+    label "runtime" "seconds from start to end" job.runtime;
+    label "estimate" "the user's estimate in seconds" job.estimate;
+    label "prediction" "the prediction at arrival, in seconds" job.prediction;
+    label "prediction_last" "the prediction at the end" job.prediction_last;
+    count "misses" "missed deadlines" job.misses;
+    real "bsld" "bounded slowdown" job.bsld, lower;
+    duration "ai" "absolute inaccuracy in seconds" Cell::Seconds(job.ai), lower;
+    fraction "ra" "relative accuracy, a fraction" job.ra, higher;
+    count "backfilled" "1 if it started before a job that had waited longer" job.backfilled;
+};
 
 impl JobMetrics {
     /// The same metrics with the user's number as it was in the log.
@@ -101,6 +124,16 @@ pub struct PredictionRow {
     /// The job of that event.
     pub cause: i64,
 }
+
+/// The columns of `--predictions-out`.
+pub static PREDICTION_COLUMNS: &[Column<PredictionRow>] = &column_list! {
+    |row: PredictionRow|
+    key "job" "the number of the job that is predicted" row.job;
+    key "time" "when the prediction was made, in seconds of the log" row.time;
+    duration "prediction" "the predicted runtime in seconds" row.prediction;
+    key "event" "the event at which it was made" row.event;
+    key "cause" "the job of that event" row.cause;
+};
 
 impl PredictionRow {
     /// The row of a prediction in the simulation of `jobs`.

@@ -22,13 +22,14 @@ mod summary;
 pub use breakdown::{
     Breakdown, GroupBaseline, GroupBy, Grouping, Groupings, RUNTIME_CLASSES, runtime_class_name, width_class_name,
 };
-pub use cell::Cell;
-pub use column::{Column, Main, Shown, Source};
+pub use cell::{Cell, Cells};
+pub(crate) use column::column_list;
+pub use column::{Column, ListedColumn, Main, Role, SEVERAL, SEVERAL_NAME, Shown, cells, listed, listed_with_setting};
 pub use columns::COLUMNS;
 pub use fairness::{Losers, UserChange, Users};
 pub use groups::{Group, GroupMean, Groups};
 pub use improvement::Better;
-pub use job::{JobMetrics, PredictionRow, bounded_slowdown};
+pub use job::{JOB_COLUMNS, JobMetrics, PREDICTION_COLUMNS, PredictionRow, bounded_slowdown};
 pub use lines::{MeanAt, NumberLine, NumberLines};
 pub use measure::{Measure, Portion};
 pub use pictures::{
@@ -36,6 +37,6 @@ pub use pictures::{
     MOST_JOBS, PictureObserver, Pictures, ReservedStarts, WaitGrid, busiest_window, log_limits, shrink_window,
 };
 pub use row::{Baseline, LINE_FORMAT, RunLabel, RunRow};
-pub use series::{Series, SeriesStep};
+pub use series::{SERIES_COLUMNS, Series, SeriesStep};
 pub use setting_runs::{Interval, SettingRuns, Verdict};
 pub use summary::{Summary, summarize, summarize_with_users};

@@ -2,11 +2,8 @@
 //!
 //! [`RunRow::to_line`] and [`RunRow::from_line`] write and read it as a line of text, for files that a later process reads.
 
-use std::fmt::Display;
 use std::str::FromStr;
 
-use super::cell::Cell;
-use super::columns::columns;
 use super::fairness::Losers;
 use super::summary::Summary;
 use crate::text::{escape_line, unescape_line};
@@ -39,7 +36,7 @@ pub struct Baseline {
     pub losers: Losers,
 }
 
-/// The result of a run. [`super::COLUMNS`] is the list of what is printed.
+/// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunRow {
     /// What was run.
@@ -55,11 +52,6 @@ pub struct RunRow {
 pub const LINE_FORMAT: u32 = 3;
 
 impl RunRow {
-    /// The names and values of all columns, in order; those of a comparison only if there is a baseline.
-    pub fn cells(&self) -> Vec<(&'static str, Cell)> {
-        columns(self.baseline.is_some()).map(|column| (column.name, column.cell(self))).collect()
-    }
-
     /// The row as a line for [`RunRow::from_line`]: fields separated by tabs, without a line end.
     ///
     /// Numbers have all their digits, so that reading a line gives the same row, and the printed decimals can be changed
@@ -114,78 +106,18 @@ impl RunRow {
     }
 }
 
-fn summary_fields(summary: &Summary) -> [String; 20] {
-    let Summary {
-        jobs,
-        wait_mean,
-        bsld_mean,
-        ai_mean,
-        ra_mean,
-        backfilled,
-        misses,
-        utilization,
-        makespan,
-        wait_p50,
-        wait_p95,
-        wait_max,
-        bsld_p50,
-        bsld_p95,
-        mae,
-        mae_pct,
-        answered,
-        inside_pct,
-        jain,
-        wide_wait_mean,
-    } = summary;
-    let number = |number: &dyn Display| number.to_string();
-    [
-        number(jobs),
-        number(wait_mean),
-        number(bsld_mean),
-        number(ai_mean),
-        number(ra_mean),
-        number(backfilled),
-        number(misses),
-        number(utilization),
-        number(makespan),
-        number(wait_p50),
-        number(wait_p95),
-        number(wait_max),
-        number(bsld_p50),
-        number(bsld_p95),
-        number(mae),
-        number(mae_pct),
-        number(answered),
-        inside_pct.map_or(String::new(), |inside| number(&inside)),
-        number(jain),
-        number(wide_wait_mean),
-    ]
+fn summary_fields(summary: &Summary) -> Vec<String> {
+    let mut summary = *summary;
+    summary.stored().map(|number| number.text()).to_vec()
 }
 
-/// Rust evaluates the fields in the order written here, which must be that of [`summary_fields`].
 fn read_summary(fields: &mut Fields<'_>) -> Result<Summary, String> {
-    Ok(Summary {
-        jobs: fields.number()?,
-        wait_mean: fields.number()?,
-        bsld_mean: fields.number()?,
-        ai_mean: fields.number()?,
-        ra_mean: fields.number()?,
-        backfilled: fields.number()?,
-        misses: fields.number()?,
-        utilization: fields.number()?,
-        makespan: fields.number()?,
-        wait_p50: fields.number()?,
-        wait_p95: fields.number()?,
-        wait_max: fields.number()?,
-        bsld_p50: fields.number()?,
-        bsld_p95: fields.number()?,
-        mae: fields.number()?,
-        mae_pct: fields.number()?,
-        answered: fields.number()?,
-        inside_pct: fields.number_if_any()?,
-        jain: fields.number()?,
-        wide_wait_mean: fields.number()?,
-    })
+    let mut summary = Summary::default();
+    for number in summary.stored() {
+        let field = fields.next()?;
+        number.read(field).ok_or_else(|| fields.not_a_number(field))?;
+    }
+    Ok(summary)
 }
 
 struct Fields<'a> {
@@ -206,14 +138,11 @@ impl<'a> Fields<'a> {
 
     fn number<T: FromStr>(&mut self) -> Result<T, String> {
         let field = self.next()?;
-        field.parse().map_err(|_| format!("field {} is '{field}', which is not a valid number", self.read))
+        field.parse().map_err(|_| self.not_a_number(field))
     }
 
-    fn number_if_any(&mut self) -> Result<Option<f64>, String> {
-        match self.rest.peek() {
-            Some(&"") => self.next().map(|_| None),
-            _ => self.number().map(Some),
-        }
+    fn not_a_number(&self, field: &str) -> String {
+        format!("field {} is '{field}', which is not a valid number", self.read)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The state of the machine and its queue over time, in equal steps.
 
+use super::column::{Column, column_list};
 use crate::engine::{Arrival, Cancellation, End, Observer, Start};
 use crate::text::counted;
 use crate::time::{DAY, HOUR, MINUTE, Seconds, Time, print_duration};
@@ -20,6 +21,17 @@ pub struct SeriesStep {
     /// The share of the machine that is used from here to the next step, 0 to 1.
     pub utilization: f64,
 }
+
+/// The columns of `--series-out`.
+pub static SERIES_COLUMNS: &[Column<SeriesStep>] = &column_list! {
+    |step: SeriesStep|
+    key "time" "when the step begins, in seconds of the log" step.time;
+    count "waiting" "jobs in the queue" step.waiting;
+    count "running" "jobs that run" step.running;
+    count "procs_used" "processors of the running jobs" step.procs_used;
+    count "procs_waiting" "processors that the waiting jobs need" step.procs_waiting;
+    fraction "utilization" "share of the machine that is used up to the next step" step.utilization, higher;
+};
 
 /// The most steps of a series: half a gigabyte of memory, and as much text.
 const MOST_STEPS: u64 = 10_000_000;

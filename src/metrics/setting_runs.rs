@@ -1,7 +1,7 @@
 //! A setting with all its replications: means, intervals, and whether a difference is more than chance.
 
-use super::cell::Cell;
-use super::column::{Column, Source};
+use super::cell::{Cell, Cells};
+use super::column::Column;
 use super::columns::{OPTIONS, PREDICTOR, columns};
 use super::improvement::Better;
 use super::row::{RunLabel, RunRow};
@@ -17,6 +17,11 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// The mean under the name of its figure, and the half-width under this name with `_ci95`, as cells of CSV or JSON.
+    fn cells(&self, name: &str) -> [(String, Cell); 2] {
+        [(name.to_string(), self.mean.into()), (format!("{name}_ci95"), self.half_width.into())]
+    }
+
     fn of(values: impl Iterator<Item = Option<f64>>) -> Interval {
         let (mean, half_width) = mean_and_half_width(&values.flatten().collect::<Vec<_>>());
         Interval { mean, half_width }
@@ -92,8 +97,8 @@ impl SettingRuns {
     /// The mean of the paired differences from the baseline in the unit of the column; positive is better.
     fn difference(&self, column: &Column) -> Interval {
         let gain = |row: &RunRow| {
-            let base = column.figure(&row.baseline.as_ref()?.summary)?;
-            let run = column.figure(&row.summary)?;
+            let base = column.figure_of(&row.baseline.as_ref()?.summary)?;
+            let run = column.figure_of(&row.summary)?;
             Some(if column.better? == Better::Lower { base - run } else { run - base })
         };
         Interval::of(self.rows.iter().map(gain))
@@ -114,37 +119,31 @@ impl SettingRuns {
     /// of each figure and the half-width of its interval. With a baseline, each figure that can be better also has that of
     /// the baseline, the improvement in its unit, and the verdict, which is that of the interval of this improvement.
     /// `options` are those that all replications share.
-    pub fn cells(&self, options: &str) -> Vec<(String, Cell)> {
+    pub fn cells(&self, options: &str) -> Cells {
         let with_baseline = self.baseline().is_some();
         if let [row] = &self.rows[..] {
-            return row.cells().into_iter().map(|(name, cell)| (name.to_string(), cell)).collect();
+            return row.cells();
         }
         let mut cells = Vec::new();
-        let pair = |name: String, Interval { mean, half_width }: Interval| {
-            [(name.clone(), Cell::Real(mean)), (format!("{name}_ci95"), half_width.map_or(Cell::None, Cell::Real))]
-        };
         for column in columns(with_baseline) {
-            match column.source {
-                Source::Label(_) if column.name == OPTIONS.name => {}
-                Source::Label(_) | Source::BaselineName => {
-                    cells.push((column.name.to_string(), column.cell(&self.rows[0])));
-                    if column.name == PREDICTOR.name {
-                        cells.push(("rows".to_string(), Cell::Count(self.rows.len() as u64)));
-                    }
+            let name = column.name.to_string();
+            if !column.is_number() {
+                let cell =
+                    if name == OPTIONS.name { Cell::Text(options.to_string()) } else { column.cell(&self.rows[0]) };
+                cells.push((name, cell));
+                if column.name == PREDICTOR.name {
+                    cells.push(("rows".to_string(), Cell::Count(self.rows.len() as u64)));
                 }
-                _ => {
-                    cells.extend(pair(column.name.to_string(), self.figure(column)));
-                    if with_baseline && !column.needs_baseline() && column.better.is_some() {
-                        cells.extend(pair(format!("base_{}", column.name), self.baseline_figure(column)));
-                        let short = column.name.trim_end_matches("_mean");
-                        cells.extend(pair(format!("{short}_improvement"), self.difference(column)));
-                        let verdict = self.verdict(column).map(|verdict| Cell::Text(verdict.name().to_string()));
-                        cells.push((format!("{short}_verdict"), verdict.unwrap_or(Cell::None)));
-                    }
-                }
+                continue;
+            }
+            cells.extend(self.figure(column).cells(&name));
+            if with_baseline && !column.needs_baseline() && column.better.is_some() {
+                cells.extend(self.baseline_figure(column).cells(&format!("base_{}", column.name)));
+                cells.extend(self.difference(column).cells(&format!("{}_improvement", column.short_name())));
+                let verdict = self.verdict(column).map(|verdict| Cell::Word(verdict.name()));
+                cells.push((format!("{}_verdict", column.short_name()), verdict.into()));
             }
         }
-        cells.push((OPTIONS.name.to_string(), Cell::Text(options.to_string())));
         cells
     }
 }

@@ -54,6 +54,70 @@ pub struct Summary {
     pub wide_wait_mean: f64,
 }
 
+/// A number that is written to a line and read from it, with all its digits.
+pub(super) trait StoredNumber {
+    fn text(&self) -> String;
+    /// None if the text is not such a number.
+    fn read(&mut self, text: &str) -> Option<()>;
+}
+
+macro_rules! stored_numbers {
+    ($($number:ty)*) => {
+        $(impl StoredNumber for $number {
+            fn text(&self) -> String {
+                self.to_string()
+            }
+
+            fn read(&mut self, text: &str) -> Option<()> {
+                *self = text.parse().ok()?;
+                Some(())
+            }
+        })*
+    };
+}
+
+stored_numbers!(usize u64 i64 f64);
+
+/// Empty if there is none.
+impl StoredNumber for Option<f64> {
+    fn text(&self) -> String {
+        self.map_or(String::new(), |number| number.to_string())
+    }
+
+    fn read(&mut self, text: &str) -> Option<()> {
+        *self = if text.is_empty() { None } else { Some(text.parse().ok()?) };
+        Some(())
+    }
+}
+
+impl Summary {
+    /// All fields, in the order in which a line of results has them.
+    pub(super) fn stored(&mut self) -> [&mut dyn StoredNumber; 20] {
+        [
+            &mut self.jobs,
+            &mut self.wait_mean,
+            &mut self.bsld_mean,
+            &mut self.ai_mean,
+            &mut self.ra_mean,
+            &mut self.backfilled,
+            &mut self.misses,
+            &mut self.utilization,
+            &mut self.makespan,
+            &mut self.wait_p50,
+            &mut self.wait_p95,
+            &mut self.wait_max,
+            &mut self.bsld_p50,
+            &mut self.bsld_p95,
+            &mut self.mae,
+            &mut self.mae_pct,
+            &mut self.answered,
+            &mut self.inside_pct,
+            &mut self.jain,
+            &mut self.wide_wait_mean,
+        ]
+    }
+}
+
 /// Computes the summary. `record` must be the result of simulating `workload`. Sums are added up in workload order, so
 /// that the digits are reproducible.
 pub fn summarize(workload: &Workload, record: &RunRecord, measure: &Measure) -> Summary {

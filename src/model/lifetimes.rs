@@ -106,7 +106,7 @@ impl Aged {
 /// Run times, in any unit, to which a distribution is fitted.
 #[derive(Clone, Debug, Default)]
 pub struct Lifetimes {
-    blocks: Vec<Block>,
+    blocks: Vec<RuntimeBlock>,
     count: u64,
     sum: f64,
     squares: f64,
@@ -115,7 +115,7 @@ pub struct Lifetimes {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Block {
+struct RuntimeBlock {
     /// In ascending order, with their logarithms.
     lives: Vec<(f64, f64)>,
     sum: f64,
@@ -133,7 +133,7 @@ impl Lifetimes {
             match self.blocks.last() {
                 Some(last) if last.lives.len() < LARGEST => self.insert(at - 1, runtime, ln),
                 _ => {
-                    self.blocks.push(Block::default());
+                    self.blocks.push(RuntimeBlock::default());
                     self.insert(at, runtime, ln);
                 }
             }
@@ -158,7 +158,7 @@ impl Lifetimes {
             let upper = block.lives.split_off(LARGEST / 2);
             let sum = upper.iter().map(|(_, ln)| ln).sum();
             block.sum = block.lives.iter().map(|(_, ln)| ln).sum();
-            self.blocks.insert(at + 1, Block { lives: upper, sum });
+            self.blocks.insert(at + 1, RuntimeBlock { lives: upper, sum });
         }
     }
 

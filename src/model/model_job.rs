@@ -64,7 +64,7 @@ pub struct Origin<'a> {
     pub longest_runtime: Seconds,
     /// Further header lines, without the semicolon.
     pub more: &'a [&'a str],
-    /// The command that generates the same log.
+    /// The command that generates the same log, in one line or several.
     pub command: &'a str,
 }
 
@@ -84,6 +84,7 @@ pub fn header(origin: &Origin) -> Header {
     push(format!("; MaxProcs: {procs}"));
     push(format!("; MaxRuntime: {longest_runtime}"));
     more.iter().for_each(|line| push(format!("; {line}")));
-    push(format!("; Note: made by `{command}`"));
+    let note = format!("; Note: made by `{}`", command.replace('\n', "\n;       "));
+    note.lines().for_each(|line| push(line.to_string()));
     header
 }

@@ -10,6 +10,7 @@ use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp, Geometric, LogNormal};
 
+use super::model_job::{ModelJob, Origin, header};
 use crate::rng::stream;
 use crate::time::{DAY, HOUR, MINUTE, Seconds, Time};
 use crate::trace::{Fields, Header};
@@ -43,15 +44,15 @@ const HOURS: [i64; 24] =
     [18, 14, 12, 10, 10, 12, 16, 24, 42, 62, 72, 70, 62, 66, 74, 78, 76, 66, 52, 44, 38, 34, 28, 20];
 
 /// A program of a user: the common properties of its jobs.
-struct Program {
-    executable: i64,
+struct SessionProgram {
+    executable: i32,
     procs: u32,
     runtime: f64,
     estimate: Seconds,
 }
 
 /// A job whose submit time is only known relative to the start of its session.
-struct Draft {
+struct SessionDraft {
     session: usize,
     after: Seconds,
     user: usize,
@@ -72,63 +73,44 @@ pub fn generate_sessions(model: &Sessions) -> (Header, Vec<Fields>) {
     let lengths = drafts.chunk_by(|a, b| a.session == b.session).map(|session| session[session.len() - 1].after);
     let starts: Vec<Time> = lengths.map(|length| by_day(rng.random_range(0..(span - length).max(1)))).collect();
 
-    let mut order: Vec<(Time, &Draft)> = drafts.iter().map(|job| (starts[job.session] + job.after, job)).collect();
+    let mut order: Vec<(Time, &SessionDraft)> =
+        drafts.iter().map(|job| (starts[job.session] + job.after, job)).collect();
     order.sort_by_key(|(submit, _)| *submit);
     let first = order.first().map_or(0, |(submit, _)| *submit);
     let records = order.iter().zip(1..).map(|((submit, job), number)| {
         let program = &programs[job.user][job.program];
-        let queue = QUEUE_LIMITS.iter().position(|&limit| program.estimate <= limit).unwrap_or(0) as i64 + 1;
-        let procs = i64::from(job.procs);
-        let user = job.user as i64 + 1;
-        [
-            number,
-            submit - first,
-            -1,
-            job.runtime,
-            procs,
-            -1,
-            -1,
-            procs,
-            program.estimate,
-            -1,
-            1,
+        let queue = QUEUE_LIMITS.iter().position(|&limit| program.estimate <= limit).unwrap_or(0) as i32 + 1;
+        let user = job.user as i32 + 1;
+        let job = ModelJob {
+            submit: submit - first,
+            procs: job.procs,
+            runtime: job.runtime,
             user,
-            user % 7 + 1,
-            program.executable,
+            executable: program.executable,
             queue,
-            1,
-            -1,
-            -1,
-        ]
+        };
+        let mut fields = job.fields(number, Some(program.estimate));
+        // The group and the partition.
+        (fields[12], fields[15]) = (i64::from(user % 7 + 1), 1);
+        fields
     });
     let records: Vec<Fields> = records.collect();
-    (header(model, records.len()), records)
+    let Sessions { procs, users, offered_load, seed, .. } = *model;
+    let jobs = records.len();
+    let header = header(&Origin {
+        model: "users who work in sessions",
+        jobs,
+        procs,
+        longest_runtime: LIMIT,
+        more: &["Queues: 1 up to 1h, 2 up to 6h, 3 up to 18h"],
+        command: &format!(
+            "sim generate sessions --jobs {jobs} --procs {procs} --users {users}\n--offered-load {offered_load} --seed {seed}"
+        ),
+    });
+    (header, records)
 }
 
-fn header(model: &Sessions, jobs: usize) -> Header {
-    let Sessions { procs, users, offered_load, seed, .. } = model;
-    let mut header = Header::default();
-    for line in [
-        "; Version: 2.2".to_string(),
-        "; Computer: none, a model".to_string(),
-        "; Installation: shadowtime, users who work in sessions".to_string(),
-        format!("; MaxJobs: {jobs}"),
-        format!("; MaxRecords: {jobs}"),
-        "; UnixStartTime: 1767225600".to_string(),
-        "; TimeZoneString: UTC".to_string(),
-        format!("; MaxNodes: {procs}"),
-        format!("; MaxProcs: {procs}"),
-        format!("; MaxRuntime: {LIMIT}"),
-        "; Queues: 1 up to 1h, 2 up to 6h, 3 up to 18h".to_string(),
-        format!("; Note: made by `sim generate sessions --jobs {jobs} --procs {procs} --users {users}"),
-        format!(";       --offered-load {offered_load} --seed {seed}`"),
-    ] {
-        header.push(line.as_bytes());
-    }
-    header
-}
-
-fn draw_programs(model: &Sessions) -> Vec<Vec<Program>> {
+fn draw_programs(model: &Sessions) -> Vec<Vec<SessionProgram>> {
     let mut rng = stream(model.seed, "programs");
     // Half of all programs run for less than 25 minutes, one in twenty for more than 6 hours.
     let runtimes = lognormal(7.3, 1.65);
@@ -136,7 +118,12 @@ fn draw_programs(model: &Sessions) -> Vec<Vec<Program>> {
     let mut draw = |rng: &mut ChaCha8Rng| {
         executable += 1;
         let runtime = runtimes.sample(rng).clamp(20.0, 0.8 * LIMIT as f64);
-        Program { executable, procs: draw_size(rng, model.procs), runtime, estimate: draw_estimate(rng, runtime) }
+        SessionProgram {
+            executable,
+            procs: draw_size(rng, model.procs),
+            runtime,
+            estimate: draw_estimate(rng, runtime),
+        }
     };
     (0..model.users)
         .map(|_| {
@@ -164,7 +151,7 @@ fn draw_estimate(rng: &mut ChaCha8Rng, runtime: f64) -> Seconds {
     ESTIMATES.into_iter().find(|&value| value >= wanted).unwrap_or(LIMIT)
 }
 
-fn draw_sessions(model: &Sessions, programs: &[Vec<Program>]) -> Vec<Draft> {
+fn draw_sessions(model: &Sessions, programs: &[Vec<SessionProgram>]) -> Vec<SessionDraft> {
     let mut rng = stream(model.seed, "sessions");
     let users: Vec<usize> = (0..programs.len()).collect();
     // A few users submit most of the jobs: the k-th user has 1/k as many sessions as the first.
@@ -192,7 +179,7 @@ fn draw_sessions(model: &Sessions, programs: &[Vec<Program>]) -> Vec<Draft> {
                 _ => (typical * job_spread.sample(&mut rng)) as Seconds,
             };
             let runtime = runtime.clamp(1, program.estimate);
-            drafts.push(Draft { session, after, user, program: program_at, procs, runtime });
+            drafts.push(SessionDraft { session, after, user, program: program_at, procs, runtime });
             after += think.sample(&mut rng) as Seconds + if batch { 0 } else { runtime };
             // A session lasts at most a day.
             if after > DAY {

@@ -30,7 +30,7 @@ const PROGRAMS: usize = 4;
 const SPREAD: f64 = 0.15;
 
 #[derive(Clone, Copy, Debug)]
-struct Program {
+struct UserProgram {
     executable: i32,
     shape: Shape,
 }
@@ -38,7 +38,7 @@ struct Program {
 #[derive(Clone, Copy, Debug)]
 struct Session {
     user: usize,
-    program: Program,
+    program: UserProgram,
 }
 
 /// The users of a machine and their sessions.
@@ -49,7 +49,7 @@ pub struct Users {
     spread: LogNormal<f64>,
     longest_runtime: f64,
     /// The latest programs of each user, the oldest first.
-    programs: Vec<Vec<Program>>,
+    programs: Vec<Vec<UserProgram>>,
     in_session: Vec<bool>,
     sessions: Vec<Option<Session>>,
     last: usize,
@@ -104,7 +104,7 @@ impl Users {
         let program = if known > 0 && self.rng.random_bool(KNOWN_PROGRAM) {
             self.programs[user][self.rng.random_range(0..known)]
         } else {
-            let program = Program { executable: self.next_executable, shape: draw() };
+            let program = UserProgram { executable: self.next_executable, shape: draw() };
             self.next_executable = self.next_executable.saturating_add(self.step);
             if known == PROGRAMS {
                 self.programs[user].remove(0);

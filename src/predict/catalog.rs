@@ -2,25 +2,25 @@
 //!
 //! A program of another crate can add its own with [`extend`], before it parses the first spec.
 
-use std::sync::OnceLock;
-
 use super::constant::{self, Constant};
-use super::downey::{self, Downey};
+use super::downey::{self, DowneyPredictor};
 use super::estimate::{self, Estimate};
 use super::exec::{self, Exec};
 use super::gibbons::{self, Gibbons};
 use super::kin::{self, Kin};
-use super::learned::{self, Learned};
+use super::learned::{self, LearnedPredictor};
 use super::perfect::{self, Perfect};
 use super::predictor::Predictor;
 use super::ruh::{self, Ruh};
 use super::sbh::{self, Sbh};
 use super::smith::{self, Smith, with_file_read};
-use crate::spec::{Form, Spec, SpecError};
+use crate::spec::{Catalog, Form, Spec, SpecError};
 
 /// One predictor of the catalog: what may be written, and the function that builds the predictor from a spec of that
 /// form. A predictor gets all its knowledge of jobs from events, so the spec is all that it is built from.
-pub type Entry = (&'static Form, fn(&Spec) -> Box<dyn Predictor>);
+pub type Entry = (&'static Form, Build);
+
+type Build = fn(&Spec) -> Box<dyn Predictor>;
 
 /// To add a predictor, add a line here.
 const CATALOG: &[Entry] = &[
@@ -33,42 +33,25 @@ const CATALOG: &[Entry] = &[
     (&sbh::SBH_NOEST, |spec| Box::new(Sbh::without_estimates(spec))),
     (&smith::FORM, |spec| Box::new(Smith::new(spec))),
     (&gibbons::FORM, |spec| Box::new(Gibbons::new(spec))),
-    (&downey::FORM, |spec| Box::new(Downey::new(spec))),
+    (&downey::FORM, |spec| Box::new(DowneyPredictor::new(spec))),
     (&kin::FORM, |spec| Box::new(Kin::new(spec))),
-    (&learned::FORM, |spec| Box::new(Learned::new(spec))),
+    (&learned::FORM, |spec| Box::new(LearnedPredictor::new(spec))),
     (&exec::FORM, |spec| Box::new(Exec::new(spec))),
 ];
 
-/// The predictors of other crates. Written once, before the first use, and never changed.
-static ADDED: OnceLock<&'static [Entry]> = OnceLock::new();
+static PREDICTORS: Catalog<Build> = Catalog::new("predictor", CATALOG);
 
 /// Adds predictors of another crate, for the whole process. Call it once, before anything else of this crate.
 ///
 /// # Errors
-///
-/// If the process has already added predictors, if a name is already in the catalog, or if a name could not be told
-/// from the rest of a spec.
+/// As [`Catalog::extend`].
 pub fn extend(predictors: &'static [Entry]) -> Result<(), SpecError> {
-    let mut names: Vec<&str> = CATALOG.iter().map(|(form, _)| form.name).collect();
-    for (form, _) in predictors {
-        if names.contains(&form.name) {
-            return Err(SpecError(format!("there are two predictors of the name '{}'", form.name)));
-        }
-        if form.name.is_empty() || form.name.contains([':', ',', '=', '/', ' ']) {
-            return Err(SpecError(format!("'{}' cannot be the name of a predictor", form.name)));
-        }
-        names.push(form.name);
-    }
-    ADDED.set(predictors).map_err(|_| SpecError("the catalog of predictors was extended twice".to_string()))
-}
-
-fn entries() -> impl Iterator<Item = &'static Entry> {
-    CATALOG.iter().chain(ADDED.get().copied().unwrap_or_default())
+    PREDICTORS.extend(predictors)
 }
 
 /// The names and keys of all predictors, in the order in which they are listed to users.
 pub fn forms() -> Vec<&'static Form> {
-    entries().map(|(form, _)| *form).collect()
+    PREDICTORS.forms()
 }
 
 /// Reads a predictor's spec. `templates=@file` is replaced by the templates in that file.
@@ -76,7 +59,7 @@ pub fn forms() -> Vec<&'static Form> {
 /// # Errors
 /// If the name, a key or a value is unknown, the file of templates cannot be read, or `exec` has no command.
 pub fn parse(text: &str) -> Result<Spec, SpecError> {
-    let spec = Spec::parse(&with_file_read(text)?, "predictor", &forms())?;
+    let spec = PREDICTORS.parse(&with_file_read(text)?)?;
     program(&spec).map_or(Ok(()), |_| exec::check(&spec))?;
     Ok(spec)
 }
@@ -103,8 +86,7 @@ pub fn digest_of_program(spec: &Spec) -> Result<u128, String> {
 /// # Panics
 /// If [`parse`] did not return the spec.
 pub fn build(spec: &Spec) -> Box<dyn Predictor> {
-    let entry = entries().find(|(form, _)| form.name == spec.name());
-    entry.expect("a spec of a predictor").1(spec)
+    PREDICTORS.builder(spec)(spec)
 }
 
 /// Whether the predictor gets the runtimes of jobs at their arrival, which is impossible on a real machine.

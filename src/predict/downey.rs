@@ -36,15 +36,15 @@ const FIRST_AGE: Seconds = 1;
 
 /// Unknown queues, users and executables (-1) are values like any other. If a category has too few jobs for a fit, the
 /// prediction is the estimate at arrival, and grows by [`deadline::add_increment`] at a missed deadline.
-pub struct Downey {
+pub struct DowneyPredictor {
     by: fn(&Submission) -> i32,
     point: fn(&UniformLog, f64) -> f64,
     categories: FxHashMap<i32, Lifetimes>,
 }
 
-impl Downey {
+impl DowneyPredictor {
     pub fn new(spec: &Spec) -> Self {
-        Downey {
+        DowneyPredictor {
             by: match spec.text("by") {
                 "queue" => |job| job.queue,
                 "user" => |job| job.user,
@@ -66,7 +66,7 @@ impl Downey {
     }
 }
 
-impl Predictor for Downey {
+impl Predictor for DowneyPredictor {
     fn on_arrival(&mut self, id: JobId, board: &mut Board) {
         self.predict_again(id, board);
     }

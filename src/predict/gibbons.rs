@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::board::Board;
 use super::predictor::Predictor;
-use super::smith::category::{Sums, data_point, unit, whole_seconds};
+use super::smith::category::{PointSums, data_point, unit, whole_seconds};
 use super::smith::templates::Data;
 use crate::job::{JobId, Submission};
 use crate::spec::{Form, Key, Kind, Spec};
@@ -32,15 +32,15 @@ const LEAST_VARIANCE: f64 = 1.0;
 pub struct Gibbons {
     data: Data,
     /// The jobs of each template in node ranges: by user and executable, by executable, and all jobs.
-    by_user: FxHashMap<(i32, i32), Ranges>,
-    by_executable: FxHashMap<i32, Ranges>,
-    all: Ranges,
+    by_user: FxHashMap<(i32, i32), NodeRanges>,
+    by_executable: FxHashMap<i32, NodeRanges>,
+    all: NodeRanges,
     /// Every job that has ended.
-    runs: Vec<Run>,
+    runs: Vec<PastRun>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Run {
+struct PastRun {
     runtime: Seconds,
     point: i64,
     procs: u32,
@@ -48,11 +48,11 @@ struct Run {
 
 /// The jobs of a template by node range: 1, 2-3, 4-7, 8-15 processors and so on.
 #[derive(Clone, Debug, Default)]
-struct Ranges(Vec<Range>);
+struct NodeRanges(Vec<NodeRange>);
 
 #[derive(Clone, Debug, Default)]
-struct Range {
-    sums: Sums,
+struct NodeRange {
+    sums: PointSums,
     /// Indexes into `Gibbons::runs`, for predictions of jobs that already run.
     runs: Vec<u32>,
 }
@@ -69,7 +69,7 @@ impl Gibbons {
             data,
             by_user: FxHashMap::default(),
             by_executable: FxHashMap::default(),
-            all: Ranges::default(),
+            all: NodeRanges::default(),
             runs: Vec::new(),
         }
     }
@@ -80,17 +80,17 @@ impl Gibbons {
             [self.by_user.get(&(job.user, job.executable)), self.by_executable.get(&job.executable), Some(&self.all)];
         let unit = unit(self.data, job.estimate);
         templates.into_iter().flatten().find_map(|ranges| {
-            let sums: Vec<Sums> = ranges.0.iter().map(|range| self.longer_than(range, age)).collect();
+            let sums: Vec<PointSums> = ranges.0.iter().map(|range| self.longer_than(range, age)).collect();
             let own = sums.get(range_of(job.procs)).filter(|own| own.count >= VALID);
-            own.map(Sums::mean).or_else(|| regression(&sums, f64::from(job.procs), unit)).map(|value| value * unit)
+            own.map(PointSums::mean).or_else(|| regression(&sums, f64::from(job.procs), unit)).map(|value| value * unit)
         })
     }
 
-    fn longer_than(&self, range: &Range, age: Seconds) -> Sums {
+    fn longer_than(&self, range: &NodeRange, age: Seconds) -> PointSums {
         if age == 0 {
             return range.sums;
         }
-        let mut sums = Sums::default();
+        let mut sums = PointSums::default();
         for run in range.runs.iter().map(|&at| self.runs[at as usize]).filter(|run| run.runtime > age) {
             sums.add(run.point, run.procs);
         }
@@ -100,7 +100,7 @@ impl Gibbons {
 
 /// The line through the ranges' means (processors, runtime), each weighted by the inverse of the variance of its
 /// runtimes. Two ranges with data are needed.
-fn regression(ranges: &[Sums], procs: f64, unit: f64) -> Option<f64> {
+fn regression(ranges: &[PointSums], procs: f64, unit: f64) -> Option<f64> {
     let points: Vec<(f64, f64, f64)> = ranges
         .iter()
         .filter(|sums| sums.count > 0)
@@ -127,14 +127,14 @@ impl Predictor for Gibbons {
 
     fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {
         let job = board.job(id);
-        let run = Run { runtime, point: data_point(self.data, runtime, job.estimate), procs: job.procs };
+        let run = PastRun { runtime, point: data_point(self.data, runtime, job.estimate), procs: job.procs };
         let (number, range) = (self.runs.len() as u32, range_of(job.procs));
         self.runs.push(run);
         let by_user = self.by_user.entry((job.user, job.executable)).or_default();
         let by_executable = self.by_executable.entry(job.executable).or_default();
-        for Ranges(ranges) in [by_user, by_executable, &mut self.all] {
+        for NodeRanges(ranges) in [by_user, by_executable, &mut self.all] {
             if ranges.len() <= range {
-                ranges.resize_with(range + 1, Range::default);
+                ranges.resize_with(range + 1, NodeRange::default);
             }
             ranges[range].sums.add(run.point, run.procs);
             ranges[range].runs.push(number);

@@ -51,13 +51,13 @@ pub struct Ruh {
     propagate: bool,
     running: bool,
     cap: bool,
-    users: FxHashMap<i32, User>,
+    users: FxHashMap<i32, RuhUser>,
     /// Scratch: the runtimes of one prediction.
     recent: Vec<Seconds>,
 }
 
 #[derive(Default)]
-struct User {
+struct RuhUser {
     /// The runtimes of the last terminated jobs, at most `window` of them, in order of termination or of arrival.
     terminated: VecDeque<Seconds>,
     /// These jobs (kept for `order=arrival`).

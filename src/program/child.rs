@@ -20,15 +20,15 @@ const GRACE: Duration = Duration::from_secs(1);
 const LAST_MOMENT: Duration = Duration::from_millis(200);
 
 /// All programs that run, so that an interrupt can end them.
-static RUNNING: Mutex<Running> = Mutex::new(Running { groups: Vec::new(), is_over: false });
+static RUNNING: Mutex<RunningPrograms> = Mutex::new(RunningPrograms { groups: Vec::new(), is_over: false });
 
-struct Running {
+struct RunningPrograms {
     groups: Vec<Pid>,
     /// This process is about to end: no more programs are started.
     is_over: bool,
 }
 
-fn running() -> MutexGuard<'static, Running> {
+fn running() -> MutexGuard<'static, RunningPrograms> {
     RUNNING.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 

@@ -3,14 +3,14 @@
 use std::fmt;
 
 use crate::metrics::columns::columns;
-use crate::metrics::{Better, Column, SettingRuns, Source};
+use crate::metrics::{Better, Column, SettingRuns};
 use crate::similar::did_you_mean;
 use crate::spec::SpecError;
 use crate::time::parse_duration;
 
 /// The figures that can be better or worse.
 pub fn figures() -> impl Iterator<Item = &'static Column> {
-    columns(true).filter(|column| column.better.is_some() && !matches!(column.source, Source::Improvement(_)))
+    columns(true).filter(|column| column.better.is_some() && !column.is_gain())
 }
 
 /// A figure by its name in results; `wait` and `bsld` are short for the means.

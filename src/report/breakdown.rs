@@ -6,9 +6,9 @@ use super::shown::{shown, signed_percent};
 use super::table::Table;
 use super::wrap::{shortened_to, write_wrapped};
 use crate::metrics::columns::{
-    BSLD_MEAN, JAIN, JOBS, MAKESPAN, UTILIZATION, WAIT_MAX, WAIT_MEAN, WIDE_WAIT_MEAN, columns,
+    BSLD_MEAN, JAIN, JOBS, MAKESPAN, UTILIZATION, WAIT_MAX, WAIT_MEAN, WIDE_WAIT_MEAN, WITH_BASELINE, columns,
 };
-use crate::metrics::{Breakdown, Cell, Column, GroupBaseline};
+use crate::metrics::{Breakdown, Cell, Cells, Column, GroupBaseline, Grouping, ListedColumn, SEVERAL_NAME, Summary};
 use crate::text::grouped;
 
 /// The figures of a group in CSV. The number of jobs is a label of the group; the others are those of a whole machine, or
@@ -18,39 +18,77 @@ fn figures() -> impl Iterator<Item = &'static Column> {
     columns(false).filter(move |column| column.is_number() && !without.contains(&column.name))
 }
 
-/// The groups of a breakdown as rows of CSV: `key,value,jobs,area_pct`, the figures, and with a baseline its figures, the
-/// improvements, and how many jobs gain and lose. If there are several settings, the first column is their name.
-pub fn breakdown_cells(setting: Option<&str>, breakdown: &Breakdown) -> Vec<Vec<(String, Cell)>> {
-    let grouping = &breakdown.grouping;
-    let row = |at: usize| {
-        let summary = &breakdown.summaries[at];
-        let mut cells = Vec::new();
-        let mut add = |name: &str, cell| cells.push((name.to_string(), cell));
-        if let Some(setting) = setting {
-            add("setting", Cell::Text(setting.to_string()));
-        }
-        add("key", Cell::Text(grouping.by.name().to_string()));
-        add("value", Cell::Text(grouping.values[at].clone()));
-        add("jobs", Cell::Count(summary.jobs as u64));
-        add("area_pct", Cell::Real(grouping.area_pct[at]));
-        for column in figures() {
-            add(column.name, column.summary_cell(summary));
-        }
-        if let Some(GroupBaseline { summary: base, gain, lose }) = breakdown.compared.get(at) {
-            for column in figures() {
-                add(&format!("base_{}", column.name), column.summary_cell(base));
-            }
-            for column in figures() {
-                if let Some(improvement) = column.improvement_column() {
-                    add(improvement.name, column.improvement(base, summary).map_or(Cell::None, Cell::Real));
-                }
-            }
-            add("jobs_gain", Cell::Count(*gain as u64));
-            add("jobs_lose", Cell::Count(*lose as u64));
-        }
-        cells
+/// A group of jobs as a row of CSV.
+struct GroupRow {
+    by: &'static str,
+    value: String,
+    area_pct: f64,
+    summary: Summary,
+    compared: Option<GroupBaseline>,
+}
+
+/// A column of groups. Its value may be that of a column of runs.
+struct GroupColumn {
+    listed: ListedColumn,
+    value: Box<dyn Fn(&GroupRow) -> Cell>,
+}
+
+/// The columns of groups: `key,value,jobs,area_pct`, the figures, and with a baseline its figures, the improvements, and how
+/// many jobs gain and lose.
+fn group_columns() -> Vec<GroupColumn> {
+    let own = |column: Column<GroupRow>| GroupColumn { listed: column.listed(), value: Box::new(column.value) };
+    let figure = |column: &'static Column| GroupColumn {
+        listed: column.listed(),
+        value: Box::new(|row| column.summary_cell(&row.summary)),
     };
-    (0..grouping.values.len()).map(row).collect()
+    let of_baseline = |column: &'static Column| GroupColumn {
+        listed: ListedColumn { name: format!("base_{}", column.name), only: WITH_BASELINE, ..column.listed() },
+        value: Box::new(|row| row.compared.map(|base| column.summary_cell(&base.summary)).into()),
+    };
+    let gain = |column: &'static Column| {
+        let gain = |row: &GroupRow| column.improvement(&row.compared?.summary, &row.summary).map(Cell::Real);
+        let listed = column.gain_column()?.listed();
+        Some(GroupColumn { listed, value: Box::new(move |row| gain(row).into()) })
+    };
+    let mut columns = vec![
+        own(Column::key("key", "by what jobs are grouped", |row| Cell::Word(row.by))),
+        own(Column::key("value", "the group", |row| Cell::Text(row.value.clone()))),
+        figure(&JOBS),
+        own(Column::percent("area_pct", "its share of the area of all jobs in percent", |row| {
+            Cell::Real(row.area_pct)
+        })),
+    ];
+    columns.extend(figures().map(figure));
+    columns.extend(figures().map(of_baseline));
+    columns.extend(figures().filter_map(gain));
+    let jobs = |name, about, value| own(Column::count(name, about, value).only(WITH_BASELINE));
+    columns.push(jobs("jobs_gain", "jobs that wait less than in the baseline", |row| {
+        row.compared.map(|base| Cell::Count(base.gain as u64)).into()
+    }));
+    columns.push(jobs("jobs_lose", "jobs that wait longer than in the baseline", |row| {
+        row.compared.map(|base| Cell::Count(base.lose as u64)).into()
+    }));
+    columns
+}
+
+/// The columns of groups of jobs, for lists.
+pub fn listed_groups() -> Vec<ListedColumn> {
+    [ListedColumn::of_setting()].into_iter().chain(group_columns().into_iter().map(|column| column.listed)).collect()
+}
+
+/// The groups of a breakdown as rows of CSV. If there are several settings, the first column is their name.
+pub fn breakdown_cells(setting: Option<&str>, breakdown: &Breakdown) -> Vec<Cells> {
+    let mut columns = group_columns();
+    columns.retain(|column| column.listed.only.is_empty() || !breakdown.compared.is_empty());
+    let row = |at: usize| {
+        let setting = setting.map(|setting| (SEVERAL_NAME.to_string(), Cell::Text(setting.to_string())));
+        let Grouping { by, values, area_pct } = &*breakdown.grouping;
+        let (by, value, area_pct) = (by.name(), values[at].clone(), area_pct[at]);
+        let (summary, compared) = (breakdown.summaries[at], breakdown.compared.get(at).copied());
+        let row = GroupRow { by, value, area_pct, summary, compared };
+        setting.into_iter().chain(columns.iter().map(|one| (one.listed.name.clone(), (one.value)(&row)))).collect()
+    };
+    (0..breakdown.summaries.len()).map(row).collect()
 }
 
 /// Writes the line above a table of groups: the name of the run, by what its jobs are grouped, and the time zone of hours and
@@ -85,7 +123,7 @@ pub fn write_breakdown(
     }
     table.headings(headings);
     for (at, summary) in breakdown.summaries.iter().enumerate() {
-        let figure = |column: &Column| shown(column.shown, column.figure(summary).unwrap_or(f64::NAN));
+        let figure = |column: &Column| shown(column.shown, column.figure_of(summary).unwrap_or(f64::NAN));
         let mut cells = vec![
             grouping.values[at].clone(),
             grouped(summary.jobs as u64),

@@ -10,14 +10,11 @@ use crate::text::csv_text;
 
 /// Writes an optional header line and one line per row. All rows must have the same columns.
 pub fn write_csv<N: AsRef<str>>(out: &mut dyn Write, rows: &[Vec<(N, Cell)>], header: bool) -> io::Result<()> {
-    let mut csv = CsvLines::new(out);
     if let Some(first) = rows.first().filter(|_| header) {
-        csv.line(first.iter().map(|(name, _)| csv_text(name.as_ref()).into_owned()))?;
+        let names: Vec<_> = first.iter().map(|(name, _)| csv_cell(name.as_ref())).collect();
+        writeln!(out, "{}", names.join(","))?;
     }
-    for row in rows {
-        csv.line(row.iter().map(|(_, cell)| safe_text(cell).into_owned()))?;
-    }
-    csv.finish()
+    rows.iter().try_for_each(|row| writeln!(out, "{}", csv_line(row)))
 }
 
 /// One row as a line of CSV, without a line end.
@@ -42,27 +39,6 @@ fn quoted(text: &str) -> Cow<'_, str> {
     match text.contains([',', '"', '\n', '\r']) {
         true => Cow::Owned(format!("\"{}\"", text.replace('"', "\"\""))),
         false => Cow::Borrowed(text),
-    }
-}
-
-/// Writes lines of CSV. It returns the writer's own `io::Error`, so that callers can recognize a full disk or a closed pipe;
-/// the csv crate wraps it.
-pub struct CsvLines<'a>(csv::Writer<&'a mut dyn Write>);
-
-impl<'a> CsvLines<'a> {
-    pub fn new(out: &'a mut dyn Write) -> Self {
-        CsvLines(csv::Writer::from_writer(out))
-    }
-
-    pub fn line<T: AsRef<[u8]>>(&mut self, cells: impl IntoIterator<Item = T>) -> io::Result<()> {
-        self.0.write_record(cells).map_err(|error| match error.into_kind() {
-            csv::ErrorKind::Io(error) => error,
-            other => io::Error::other(format!("{other:?}")),
-        })
-    }
-
-    pub fn finish(mut self) -> io::Result<()> {
-        self.0.flush()
     }
 }
 
@@ -126,7 +102,9 @@ impl Serialize for Cell {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Cell::Text(text) => serializer.serialize_str(text),
+            Cell::Word(word) => serializer.serialize_str(word),
             Cell::Count(count) => serializer.serialize_u64(*count),
+            Cell::Whole(number) => serializer.serialize_i64(*number),
             // A whole number has no decimal point: numbers of jobs, and whole values of options.
             Cell::Number(_) if self.text().parse::<i64>().is_ok() => {
                 self.text().parse::<i64>().ok().serialize(serializer)

@@ -1,20 +1,27 @@
 //! Fast formatting of numbers, for files with one line per job.
 
+use super::data::csv_cell;
+use crate::metrics::Cell;
+
 /// Builds lines of CSV from numbers and words that need no quotes.
 #[derive(Default)]
-pub struct NumberLine {
+pub struct CsvLine {
     text: Vec<u8>,
 }
 
-impl NumberLine {
-    pub fn whole(&mut self, number: i64) {
-        self.text.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
-        self.text.push(b',');
-    }
-
-    /// With a fixed number of decimals; an empty cell if the number is not finite.
-    pub fn real(&mut self, number: f64, decimals: u32) {
-        push_fixed(&mut self.text, number, decimals);
+impl CsvLine {
+    /// Adds a cell.
+    pub fn cell(&mut self, cell: &Cell) {
+        match cell {
+            Cell::Text(text) => self.text.extend_from_slice(csv_cell(text).as_bytes()),
+            Cell::Word(word) => self.text.extend_from_slice(word.as_bytes()),
+            Cell::Count(count) => self.text.extend_from_slice(itoa::Buffer::new().format(*count).as_bytes()),
+            Cell::Whole(number) => self.text.extend_from_slice(itoa::Buffer::new().format(*number).as_bytes()),
+            Cell::Seconds(number) => push_fixed(&mut self.text, *number, 3),
+            Cell::Real(number) => push_fixed(&mut self.text, *number, 6),
+            Cell::Number(_) => self.text.extend_from_slice(cell.text().as_bytes()),
+            Cell::None => {}
+        }
         self.text.push(b',');
     }
 

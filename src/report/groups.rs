@@ -2,15 +2,15 @@
 
 use std::io::{self, Write};
 
-use super::runs::{GAIN_NOTE, heading};
+use super::runs::GAIN_NOTE;
 use super::shown::shown_cell;
 use super::table::Table;
 use super::wrap::write_wrapped;
-use crate::metrics::{Cell, Group, GroupMean, Shown, Source};
+use crate::metrics::{Cell, Cells, Group, GroupMean, Shown};
 
 /// A group as a row of CSV or JSON: its labels under these names, its number of runs, and each mean with the half-width of
 /// its interval.
-pub fn group_cells(names: &[String], group: &Group) -> Vec<(String, Cell)> {
+pub fn group_cells(names: &[String], group: &Group) -> Cells {
     let labels = names.iter().cloned().zip(group.labels.iter().cloned().map(Cell::Text));
     let rows = ("rows".to_string(), Cell::Count(group.rows as u64));
     let pair = |mean: &GroupMean| {
@@ -24,7 +24,7 @@ pub fn group_cells(names: &[String], group: &Group) -> Vec<(String, Cell)> {
 pub fn write_groups(out: &mut dyn Write, width: usize, names: &[String], groups: &[Group]) -> io::Result<()> {
     let mut people = Table::with_left(names.len()).turnable();
     if let Some(first) = groups.first() {
-        let means = first.means.iter().map(|mean| heading(mean.column));
+        let means = first.means.iter().map(|mean| mean.column.heading.to_string());
         people.headings(names.iter().cloned().chain(["rows".to_string()]).chain(means));
     }
     let mean = |mean: &GroupMean| {
@@ -41,7 +41,7 @@ pub fn write_groups(out: &mut dyn Write, width: usize, names: &[String], groups:
         people.push(group.labels.iter().cloned().chain(rows).chain(group.means.iter().map(mean)).collect());
     }
     people.write(out, width)?;
-    let is_gain = |mean: &GroupMean| matches!(mean.column.source, Source::Improvement(_));
+    let is_gain = |mean: &GroupMean| mean.column.is_gain();
     match groups.first().is_some_and(|group| group.means.iter().any(is_gain)) {
         true => write_wrapped(out, "", GAIN_NOTE, width),
         false => Ok(()),

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::wrap::write_wrapped;
-use crate::metrics::{Better, COLUMNS};
+use crate::metrics::ListedColumn;
 use crate::spec::Form;
 
 /// A key with its default has at most this width; a longer one has a line of its own.
@@ -31,16 +31,14 @@ pub fn write_forms(out: &mut dyn Write, indent: &str, width: usize, forms: &[&Fo
     Ok(())
 }
 
-/// Writes the columns of results in their order, with their meanings, within a width and after an indentation.
-pub fn write_columns(out: &mut dyn Write, indent: &str, width: usize) -> io::Result<()> {
-    let names = COLUMNS.iter().map(|column| column.name.len()).max().unwrap_or(0);
-    for column in COLUMNS {
-        let better = match column.better {
-            Some(Better::Lower) => "; lower is better",
-            Some(Better::Higher) => "; higher is better",
-            None => "",
-        };
-        write_wrapped(out, &format!("{indent}{:<names$}  ", column.name), &format!("{}{better}", column.about), width)?;
+/// Writes columns in their order, with their meanings, within a width and after an indentation.
+pub fn write_columns(out: &mut dyn Write, indent: &str, width: usize, columns: &[ListedColumn]) -> io::Result<()> {
+    let names = columns.iter().map(|column| column.name.len()).max().unwrap_or(0);
+    for column in columns {
+        let better = column.better.map_or(String::new(), |better| format!("; {} is better", better.name()));
+        let only = if column.only.is_empty() { String::new() } else { format!("; only {}", column.only) };
+        let about = format!("{}{better}{only}", column.about);
+        write_wrapped(out, &format!("{indent}{:<names$}  ", column.name), &about, width)?;
     }
     Ok(())
 }

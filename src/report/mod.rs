@@ -9,36 +9,34 @@ mod digits;
 mod groups;
 #[cfg(feature = "cli")]
 pub mod html;
-mod jobs;
 mod listing;
 mod output;
 mod packed;
+mod rows;
 mod runs;
 mod schedule;
-mod series;
 mod shown;
 mod survey;
 mod swept;
 mod table;
 mod wrap;
 
-pub use breakdown::{breakdown_cells, write_breakdown, write_group_caption};
+pub use breakdown::{breakdown_cells, listed_groups, write_breakdown, write_group_caption};
 pub use comparison::write_comparison;
 pub use data::{JsonRows, csv_cell, csv_line, write_csv, write_json, write_json_list};
 pub use groups::{group_cells, write_groups};
-pub use jobs::{PlacedRow, write_jobs, write_placed_jobs, write_predictions};
 pub use listing::{write_columns, write_forms};
 pub use output::{Output, OutputError, abandon_unfinished, refuse_input, refuse_stdout};
+pub use rows::{CsvRows, write_settings};
 pub use runs::write_runs;
-pub use schedule::{write_log, write_schedule, write_sorted_log, write_with_estimates};
-pub use series::write_series;
-pub use shown::{seeds_in_words, shown, signed_percent, with_interval};
+pub use schedule::{write_log, write_schedule, write_with_estimates};
+pub use shown::{seeds_in_words, shown, shown_or_dash, signed_percent, with_interval};
 pub use survey::{
-    dropped_in_words, filling_in_words, finding_rows, reading_in_words, survey_row, write_findings, write_names,
-    write_survey,
+    FINDING_COLUMNS, FindingRow, NameRow, SURVEY_COLUMNS, dropped_in_words, filling_in_words, finding_rows,
+    name_columns, reading_in_words, write_findings, write_names, write_survey,
 };
-pub use swept::{option_cell, swept_cells};
-pub use table::{Table, percent};
+pub use swept::{option_cell, swept_cells, with_swept};
+pub use table::{Table, named_rows, percent};
 pub use wrap::{wrapped, write_wrapped};
 
 pub use crate::metrics::Cell;

@@ -5,14 +5,18 @@ use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard};
 
 use super::packed::Packing;
 use crate::files::{self, Place, written_path};
 
 /// Temporary files that are being written, to be removed if the program is interrupted.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
 
 /// Whether standard output was closed when the program was started.
 static STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);
@@ -43,23 +47,11 @@ impl fmt::Display for OutputError {
 impl std::error::Error for OutputError {}
 
 impl OutputError {
-    /// Whether another output should have been chosen, because this one is a file that is read.
+    /// Whether another output should have been chosen: this one is a file that is read, or no name of a file.
     pub fn is_bad_usage(&self) -> bool {
-        self.error.get_ref().is_some_and(|why| why.is::<OverwritesInput>())
+        self.error.kind() == io::ErrorKind::InvalidInput
     }
 }
-
-/// The output is this input.
-#[derive(Debug)]
-struct OverwritesInput(String);
-
-impl fmt::Display for OverwritesInput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "it would overwrite {}, which is read: choose another output", self.0)
-    }
-}
-
-impl std::error::Error for OverwritesInput {}
 
 /// Refuses a place that is a file which the program reads.
 ///
@@ -67,7 +59,10 @@ impl std::error::Error for OverwritesInput {}
 /// If it is one.
 pub fn refuse_input(place: Option<Place>) -> io::Result<()> {
     match place.and_then(|place| files::input_at(&place)) {
-        Some(input) => Err(io::Error::new(io::ErrorKind::InvalidInput, OverwritesInput(input))),
+        Some(input) => {
+            let why = format!("it would overwrite {input}, which is read: choose another output");
+            Err(io::Error::new(io::ErrorKind::InvalidInput, why))
+        }
         None => Ok(()),
     }
 }
@@ -285,10 +280,6 @@ fn check_stdout() -> io::Result<()> {
         true => Err(io::Error::other("it is closed; use `> /dev/null` if the result is not needed")),
         false => refuse_input(Place::of_stdout()),
     }
-}
-
-fn unfinished() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
-    UNFINISHED.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// Removes all unfinished files, and prevents any file from being finished afterwards: for a program that is ended by a

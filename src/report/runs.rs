@@ -5,19 +5,11 @@ use std::io::{self, Write};
 use super::shown::shown_cell;
 use super::table::Table;
 use super::wrap::write_wrapped;
+use crate::metrics::RunRow;
 use crate::metrics::columns::columns;
-use crate::metrics::{Column, RunRow, Source};
 
 /// Explains the columns of gains, below a table that has some.
 pub(super) const GAIN_NOTE: &str = "gain: improvement over the baseline; positive is better";
-
-/// The heading of a column in a table.
-pub(super) fn heading(column: &Column) -> String {
-    match column.source {
-        Source::Improvement(of) => format!("{} gain", of.name.trim_end_matches("_mean")),
-        _ => column.name.to_string(),
-    }
-}
 
 /// Writes the main columns of runs, followed by the caller's own columns, such as the options that a sweep varies.
 pub fn write_runs(
@@ -29,7 +21,7 @@ pub fn write_runs(
 ) -> io::Result<()> {
     let columns: Vec<_> = columns(with_baseline).filter(|column| column.is_main(with_baseline)).collect();
     let mut people = Table::with_left(3).turnable();
-    people.headings(columns.iter().map(|column| heading(column)).chain(added.iter().map(|name| name.to_string())));
+    people.headings(columns.iter().map(|column| column.heading).chain(added.iter().copied()));
     for (row, values) in rows {
         let cells = columns.iter().map(|column| shown_cell(column.shown, &column.cell(row)));
         people.push(cells.chain(values.iter().cloned()).collect());

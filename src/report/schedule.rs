@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::metrics::JobMetrics;
 use crate::text::counted;
 use crate::time::Seconds;
-use crate::trace::{Header, Log, LogText, SortedLog, field_texts, write_header, write_record, write_texts};
+use crate::trace::{Header, Log, LogText, field_texts, write_header, write_record, write_texts};
 
 /// Writes the jobs of a schedule with their simulated waits. Job number, submit time and runtime are those of the
 /// simulation, which differ from the log if the workload was shaped. So is the estimate if a model made it, which
@@ -61,7 +61,8 @@ pub fn write_with_estimates(
     Ok(())
 }
 
-/// Writes a log as SWF. Data lines that were kept are written as they are, except that the submit time is the record's.
+/// Writes a log as SWF. Data lines that were kept are written as they are, except that the submit time is the record's if it
+/// is another second than the one in the line.
 pub fn write_log(out: &mut dyn Write, log: &Log, header: &Header) -> io::Result<()> {
     write_header(out, header)?;
     for (at, record) in log.records.iter().enumerate() {
@@ -69,18 +70,18 @@ pub fn write_log(out: &mut dyn Write, log: &Log, header: &Header) -> io::Result<
             None => write_record(out, &record.to_fields(&log.wide))?,
             Some(text) => {
                 let submit = record.submit.to_string();
-                let fields = field_texts(text.line(at)).zip(1..);
-                write_texts(out, fields.map(|(field, number)| if number == 2 { submit.as_bytes() } else { field }))?;
+                let second = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<f64>().ok();
+                let is_same =
+                    |field: &[u8]| second(field).is_some_and(|time| (time + 0.5).floor() == record.submit as f64);
+                let fields = field_texts(text.line(at)).zip(1..).map(|(field, number)| match number {
+                    2 if !is_same(field) => submit.as_bytes(),
+                    _ => field,
+                });
+                write_texts(out, fields)?;
             }
         }
     }
     Ok(())
-}
-
-/// Copies an SWF log that is in order of submission: its data lines are written as they are.
-pub fn write_sorted_log(out: &mut dyn Write, log: &SortedLog, header: &Header) -> io::Result<()> {
-    write_header(out, header)?;
-    log.copy(&mut |line| write_texts(out, field_texts(line)))
 }
 
 fn estimates_note(maker: &str) -> String {

@@ -1,7 +1,7 @@
 //! Formats numbers for tables.
 
 use super::table::percent;
-use crate::metrics::{Cell, Interval, Shown};
+use crate::metrics::{Cell, Column, Interval, Shown};
 use crate::text::grouped;
 use crate::time::readable_duration;
 
@@ -10,6 +10,14 @@ pub fn shown_cell(how: Shown, cell: &Cell) -> String {
     match cell.printed() {
         Some(number) if how != Shown::AsPrinted => shown(how, number),
         _ => cell.text(),
+    }
+}
+
+/// The value of a column in a table; a dash if it is not defined.
+pub fn shown_or_dash<R>(column: &Column<R>, row: &R) -> String {
+    match column.shown {
+        Shown::AsPrinted => column.cell(row).text(),
+        how => shown(how, column.cell(row).printed().unwrap_or(f64::NAN)),
     }
 }
 

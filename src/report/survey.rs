@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::data::csv_cell;
+use super::rows::CsvRows;
 use super::table::{Table, percent};
 use super::wrap::write_wrapped;
-use crate::metrics::Cell;
+use crate::metrics::{Cell, Column, column_list};
 use crate::text::{counted, counted_as, grouped, printable};
 use crate::time::{date, readable_duration};
 use crate::trace::{CleaningReport, FIELD_NAMES, Findings, LineFault, LogNames, SourceReport, Survey};
@@ -77,13 +77,24 @@ pub fn reading_in_words(source: &SourceReport) -> Vec<String> {
     words
 }
 
-/// Writes the names behind the numbers of a log as CSV: kind, number, name.
-pub fn write_names(out: &mut dyn Write, names: &LogNames) -> io::Result<()> {
-    writeln!(out, "kind,number,name")?;
-    for (kind, number, name) in names.rows() {
-        writeln!(out, "{kind},{number},{}", csv_cell(&String::from_utf8_lossy(name)))?;
+/// A name of a log: its kind, its number and the name.
+pub type NameRow<'a> = (&'static str, usize, &'a [u8]);
+
+/// The columns of `--names-out`.
+pub fn name_columns<'a>() -> [Column<NameRow<'a>>; 3] {
+    column_list! {
+        |row: NameRow<'a>|
+        key "kind" "user, group, executable, queue, partition or job" row.0;
+        key "number" "the number in results" row.1;
+        text "name" "the name in the log" String::from_utf8_lossy(row.2).into_owned();
     }
-    Ok(())
+}
+
+/// Writes the names behind the numbers of a log as CSV.
+pub fn write_names(out: &mut dyn Write, names: &LogNames) -> io::Result<()> {
+    let columns = name_columns();
+    let mut lines = CsvRows::begin(out, &[], &columns)?;
+    names.rows().try_for_each(|row| lines.row(&[], &row))
 }
 
 /// What cleaning dropped, in one line. None if it dropped nothing.
@@ -214,102 +225,108 @@ fn write_counts(out: &mut dyn Write, width: usize, counts: &[(&str, u64)], all: 
     table.write(out, width)
 }
 
-/// A survey as a row of CSV or JSON.
-pub fn survey_row(survey: &Survey) -> Vec<(&'static str, Cell)> {
-    let cleaning = &survey.cleaning;
-    let text = |text: &Option<String>| text.clone().map_or(Cell::None, Cell::Text);
-    let count = |number: usize| Cell::Count(number as u64);
+/// The columns of `sim trace info`.
+pub static SURVEY_COLUMNS: &[Column<Survey>] = &column_list! {
+    |log: Survey|
+    key "trace" "the label of the log" log.label.clone();
+    label "computer" "the header field Computer" log.computer.clone();
+    label "installation" "the header field Installation" log.installation.clone();
+    label "procs" "processors of the machine; empty if unknown" log.procs;
+    count "records" "records of the log" log.cleaning.records;
+    count "skipped_lines" "faulty lines that were skipped" log.skipped.count;
+    count "jobs" "records that become jobs" log.jobs;
+    count "users" "known users" log.users;
+    count "groups" "known groups" log.groups;
+    count "executables" "known executables" log.executables;
+    count "queues" "known queues" log.queues;
+    count "partitions" "known partitions" log.partitions;
+    duration "first_submit" "first submission of a job, in seconds of the log" Cell::Seconds(log.first_submit as f64);
+    duration "last_submit" "last submission of a job" Cell::Seconds(log.last_submit as f64);
+    fraction "offered_load" "work of all jobs over what the machine could do, a fraction" log.offered_load;
+    real "procs_mean" "mean processors of a job" log.procs_mean;
+    count "procs_max" "processors of the widest job" log.procs_max;
+    duration "runtime_mean" "mean runtime in seconds" Cell::Seconds(log.runtime_mean);
+    duration "runtime_max" "longest runtime in seconds" Cell::Seconds(log.runtime_max as f64);
+    duration "estimate_mean" "mean estimate in seconds" Cell::Seconds(log.estimate_mean);
+    count "dropped" "records that cleaning drops, for one of the next seven reasons" log.cleaning.dropped();
+    count "without_procs" "records without processors" log.cleaning.without_procs;
+    count "negative_runtime" "records with a negative run time" log.cleaning.negative_runtime;
+    count "negative_submit" "records with a negative submit time" log.cleaning.negative_submit;
+    count "never_ran" "jobs that were cancelled before they had processors" log.cleaning.never_ran;
+    count "too_wide" "jobs wider than the machine" log.cleaning.too_wide;
+    count "without_estimate" "jobs without an estimate" log.cleaning.without_estimate;
+    count "without_wait" "jobs without a recorded wait" log.cleaning.without_wait;
+    count "estimates_filled" "jobs whose missing estimate is filled in" log.cleaning.filled;
+    count "zero_runtime" "jobs with a run time of 0, simulated as 1 second" log.cleaning.zero_runtime;
+    count "overruns" "jobs that run longer than their estimate" log.cleaning.overruns;
+    count "out_of_order" "jobs submitted before the record above" log.cleaning.out_of_order;
+    label "format" "the format of the log" log.source.format.to_string();
+    count "peak" "most processors in use at once; empty if the log has no waits" log.peak;
+    count "rows" "rows that were read: the next eight counts and the records" log.source.rows;
+    count "steps" "rows that are steps of jobs" log.source.steps;
+    count "array_ranges" "rows that are ranges of job arrays" log.source.array_ranges;
+    count "array_parents" "rows that are parents of job arrays" log.source.array_parents;
+    count "repeated" "rows that repeat others" log.source.repeated;
+    count "not_ended" "jobs that had not ended" log.source.not_ended;
+    count "other_events" "rows that do not report the end of a job" log.source.other_events;
+    count "without_gpus" "jobs without GPUs" log.source.without_gpus;
+    count "other_clusters" "jobs of other clusters" log.source.other_clusters;
+    count "never_started" "records of jobs that never started" log.source.never_started;
+    count "held" "jobs that were held, submitted when they became eligible" log.source.held;
+    count "waits_cut" "jobs that started before they were submitted" log.source.waits_cut;
+    count "clock_changes" "jobs whose times differ from their run time by an hour or more" log.source.clock_changes;
+    count "unknown_states" "records with an unknown state" log.source.unknown_states;
+    count "extra_fields" "records with fields after the 18th" log.source.extra_fields;
+    label "states" "how many records have each state: STATE:COUNT, with blanks between them" states(log);
+    duration "wait_mean" "mean recorded wait in seconds" log.wait_mean.map(Cell::Seconds);
+    duration "estimate_max" "largest estimate in seconds" Cell::Seconds(log.estimate_max as f64);
+    fraction "unknown_job" "fraction of the records that do not have this field" log.unknown[0];
+    fraction "unknown_submit" "fraction of the records that do not have this field" log.unknown[1];
+    fraction "unknown_wait" "fraction of the records that do not have this field" log.unknown[2];
+    fraction "unknown_runtime" "fraction of the records that do not have this field" log.unknown[3];
+    fraction "unknown_allocated" "fraction of the records that do not have this field" log.unknown[4];
+    fraction "unknown_cpu_time" "fraction of the records that do not have this field" log.unknown[5];
+    fraction "unknown_memory" "fraction of the records that do not have this field" log.unknown[6];
+    fraction "unknown_requested" "fraction of the records that do not have this field" log.unknown[7];
+    fraction "unknown_estimate" "fraction of the records that do not have this field" log.unknown[8];
+    fraction "unknown_requested_memory" "fraction of the records that do not have this field" log.unknown[9];
+    fraction "unknown_status" "fraction of the records that do not have this field" log.unknown[10];
+    fraction "unknown_user" "fraction of the records that do not have this field" log.unknown[11];
+    fraction "unknown_group" "fraction of the records that do not have this field" log.unknown[12];
+    fraction "unknown_executable" "fraction of the records that do not have this field" log.unknown[13];
+    fraction "unknown_queue" "fraction of the records that do not have this field" log.unknown[14];
+    fraction "unknown_partition" "fraction of the records that do not have this field" log.unknown[15];
+    fraction "unknown_preceding" "fraction of the records that do not have this field" log.unknown[16];
+    fraction "unknown_think_time" "fraction of the records that do not have this field" log.unknown[17];
+};
+
+fn states(survey: &Survey) -> String {
     let states: Vec<_> = survey.states.iter().map(|(state, count)| format!("{}:{count}", printable(state))).collect();
-    let mut row = vec![
-        ("trace", Cell::Text(survey.label.clone())),
-        ("computer", text(&survey.computer)),
-        ("installation", text(&survey.installation)),
-        ("procs", survey.procs.map_or(Cell::None, |procs| Cell::Count(procs.into()))),
-        ("records", Cell::Count(cleaning.records)),
-        ("skipped_lines", Cell::Count(survey.skipped.count)),
-        ("jobs", count(survey.jobs)),
-        ("users", count(survey.users)),
-        ("groups", count(survey.groups)),
-        ("executables", count(survey.executables)),
-        ("queues", count(survey.queues)),
-        ("partitions", count(survey.partitions)),
-        ("first_submit", Cell::Seconds(survey.first_submit as f64)),
-        ("last_submit", Cell::Seconds(survey.last_submit as f64)),
-        ("offered_load", survey.offered_load.map_or(Cell::None, Cell::Real)),
-        ("procs_mean", Cell::Real(survey.procs_mean)),
-        ("procs_max", Cell::Count(survey.procs_max.into())),
-        ("runtime_mean", Cell::Seconds(survey.runtime_mean)),
-        ("runtime_max", Cell::Seconds(survey.runtime_max as f64)),
-        ("estimate_mean", Cell::Seconds(survey.estimate_mean)),
-        ("dropped", Cell::Count(cleaning.dropped())),
-        ("without_procs", Cell::Count(cleaning.without_procs)),
-        ("negative_runtime", Cell::Count(cleaning.negative_runtime)),
-        ("negative_submit", Cell::Count(cleaning.negative_submit)),
-        ("never_ran", Cell::Count(cleaning.never_ran)),
-        ("too_wide", Cell::Count(cleaning.too_wide)),
-        ("without_estimate", Cell::Count(cleaning.without_estimate)),
-        ("without_wait", Cell::Count(cleaning.without_wait)),
-        ("estimates_filled", Cell::Count(cleaning.filled)),
-        ("zero_runtime", Cell::Count(cleaning.zero_runtime)),
-        ("overruns", Cell::Count(cleaning.overruns)),
-        ("out_of_order", Cell::Count(cleaning.out_of_order)),
-        ("format", Cell::Text(survey.source.format.to_string())),
-        ("peak", survey.peak.map_or(Cell::None, |peak| Cell::Count(peak.into()))),
-        ("rows", Cell::Count(survey.source.rows)),
-        ("steps", Cell::Count(survey.source.steps)),
-        ("array_ranges", Cell::Count(survey.source.array_ranges)),
-        ("array_parents", Cell::Count(survey.source.array_parents)),
-        ("repeated", Cell::Count(survey.source.repeated)),
-        ("not_ended", Cell::Count(survey.source.not_ended)),
-        ("other_events", Cell::Count(survey.source.other_events)),
-        ("without_gpus", Cell::Count(survey.source.without_gpus)),
-        ("other_clusters", Cell::Count(survey.source.other_clusters)),
-        ("never_started", Cell::Count(survey.source.never_started)),
-        ("held", Cell::Count(survey.source.held)),
-        ("waits_cut", Cell::Count(survey.source.waits_cut)),
-        ("clock_changes", Cell::Count(survey.source.clock_changes)),
-        ("unknown_states", Cell::Count(survey.source.unknown_states)),
-        ("extra_fields", Cell::Count(survey.source.extra_fields)),
-        ("states", Cell::Text(states.join(" "))),
-        ("wait_mean", survey.wait_mean.map_or(Cell::None, Cell::Seconds)),
-        ("estimate_max", Cell::Seconds(survey.estimate_max as f64)),
-    ];
-    const UNKNOWN: [&str; 18] = [
-        "unknown_job",
-        "unknown_submit",
-        "unknown_wait",
-        "unknown_runtime",
-        "unknown_allocated",
-        "unknown_cpu_time",
-        "unknown_memory",
-        "unknown_requested",
-        "unknown_estimate",
-        "unknown_requested_memory",
-        "unknown_status",
-        "unknown_user",
-        "unknown_group",
-        "unknown_executable",
-        "unknown_queue",
-        "unknown_partition",
-        "unknown_preceding",
-        "unknown_think_time",
-    ];
-    row.extend(UNKNOWN.into_iter().zip(survey.unknown.map(Cell::Real)));
-    row
+    states.join(" ")
 }
 
-/// What [`write_findings`] writes, as rows: `trace,finding,line,count,text`. The last row is the verdict, `sound` or
-/// `not sound`, with the number of records.
-pub fn finding_rows(trace: &str, findings: &Findings) -> Vec<Vec<(&'static str, Cell)>> {
-    let row = |finding: &str, line: u64, count: u64, text: String| {
-        vec![
-            ("trace", Cell::Text(trace.to_string())),
-            ("finding", Cell::Text(finding.to_string())),
-            ("line", if line > 0 { Cell::Count(line) } else { Cell::None }),
-            ("count", Cell::Count(count)),
-            ("text", Cell::Text(text)),
-        ]
-    };
+/// A finding of the validation of a log.
+pub struct FindingRow {
+    trace: String,
+    finding: &'static str,
+    line: u64,
+    count: u64,
+    text: String,
+}
+
+/// The columns of `sim trace validate`.
+pub static FINDING_COLUMNS: &[Column<FindingRow>] = &column_list! {
+    |row: FindingRow|
+    key "trace" "the label of the log" row.trace.clone();
+    key "finding" "fault, machine or remark; in the last row sound or not sound" row.finding;
+    key "line" "the first line that has it" (row.line > 0).then_some(row.line);
+    count "count" "how many have it; in the last row the records" row.count;
+    key "text" "what was found" row.text.clone();
+};
+
+/// What [`write_findings`] writes, as rows. The last row is the verdict, `sound` or `not sound`, with the number of records.
+pub fn finding_rows(trace: &str, findings: &Findings) -> Vec<FindingRow> {
+    let row = |finding, line, count, text| FindingRow { trace: trace.to_string(), finding, line, count, text };
     let fault = |fault: &LineFault| row("fault", fault.line, 1, format!("{}: \"{}\"", fault.kind, fault.text));
     let mut rows: Vec<_> = findings.faults.iter().map(fault).collect();
     let more = findings.fault_count - findings.faults.len() as u64;
@@ -317,19 +334,18 @@ pub fn finding_rows(trace: &str, findings: &Findings) -> Vec<Vec<(&'static str, 
         rows.push(row("fault", 0, more, "more faulty lines".to_string()));
     }
     if findings.no_machine {
-        rows.push(row(
-            "machine",
-            0,
-            1,
-            "no MaxProcs, no MaxNodes and no waits: simulating it needs --procs N".to_string(),
-        ));
+        rows.push(row("machine", 0, 1, NO_MACHINE.to_string()));
     }
-    rows.extend(
-        findings.remarks.iter().map(|remark| row("remark", remark.first_line, remark.count, remark.what.clone())),
-    );
-    let verdict = if findings.is_sound() { "sound" } else { "not sound" };
-    rows.push(row(verdict, 0, findings.records, format!("{} faulty lines", findings.fault_count)));
+    let remarks = findings.remarks.iter();
+    rows.extend(remarks.map(|remark| row("remark", remark.first_line, remark.count, remark.what.clone())));
+    rows.push(row(verdict(findings), 0, findings.records, format!("{} faulty lines", findings.fault_count)));
     rows
+}
+
+const NO_MACHINE: &str = "no MaxProcs, no MaxNodes and no waits: simulating it needs --procs N";
+
+fn verdict(findings: &Findings) -> &'static str {
+    if findings.is_sound() { "sound" } else { "not sound" }
 }
 
 /// Writes the findings of validation as text.
@@ -343,7 +359,7 @@ pub fn write_findings(out: &mut dyn Write, name: &str, findings: &Findings) -> i
         writeln!(out, "{name}: and {}", counted(more, "more faulty line"))?;
     }
     if findings.no_machine {
-        writeln!(out, "{name}: no MaxProcs, no MaxNodes and no waits: simulating it needs --procs N")?;
+        writeln!(out, "{name}: {NO_MACHINE}")?;
     }
     if findings.records == 0 {
         writeln!(out, "{name}: no records")?;
@@ -355,7 +371,7 @@ pub fn write_findings(out: &mut dyn Write, name: &str, findings: &Findings) -> i
             line => writeln!(out, " (first on line {line})")?,
         }
     }
-    let verdict = if findings.is_sound() { "sound" } else { "not sound" };
+    let verdict = verdict(findings);
     let (records, faults) = (counted(findings.records, "record"), counted(findings.fault_count, "faulty line"));
     writeln!(out, "{name}: {verdict}: {records}, {faults}")
 }

@@ -1,11 +1,18 @@
 //! Columns for the keys of specs that have several values in a list.
 
-use crate::metrics::Cell;
+use crate::metrics::{Cell, Cells};
 use crate::spec::SweptKey;
 
 /// The cells of the swept keys in the row of the list's value at this index.
 pub fn swept_cells(keys: &[SweptKey], at: usize) -> impl Iterator<Item = (String, Cell)> {
     keys.iter().map(move |key| (key.column.clone(), option_cell(&key.values[at])))
+}
+
+/// Adds the cells of swept keys to a row. Its last column, such as `options`, stays the last.
+pub fn with_swept(mut row: Cells, swept: impl IntoIterator<Item = (String, Cell)>) -> Cells {
+    let last = row.pop();
+    row.extend(swept.into_iter().chain(last));
+    row
 }
 
 /// The value of an option or of a key: a number if its text is that of a number, not defined if it is empty. In CSV it has

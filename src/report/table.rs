@@ -14,7 +14,9 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::ops::Range;
 
+use super::shown::shown_or_dash;
 use super::wrap::{shortened_to, text_width, wrapped};
+use crate::metrics::Column;
 use crate::text::printable;
 
 /// The space between two columns.
@@ -87,6 +89,11 @@ impl Table {
             }
         }
         self.lines.push(cells);
+    }
+
+    /// Adds the lines of another table, without its headings.
+    pub fn append(&mut self, other: Table) {
+        self.lines.extend(other.lines.into_iter().skip(usize::from(other.has_headings)));
     }
 
     /// Writes the table in lines of at most `width` columns, without trailing blanks.
@@ -268,6 +275,21 @@ impl Table {
         }
         Ok(())
     }
+}
+
+/// A table of the columns that tables show: one line per row, with the name of the row in the first column.
+pub fn named_rows<'a, R: 'a>(
+    corner: &str,
+    columns: &[&Column<R>],
+    rows: impl Iterator<Item = (&'a str, &'a R)>,
+) -> Table {
+    let mut table = Table::default();
+    table.headings([corner].into_iter().chain(columns.iter().map(|column| column.heading)));
+    for (name, row) in rows {
+        let cells = columns.iter().map(|column| shown_or_dash(column, row));
+        table.push([name.to_string()].into_iter().chain(cells).collect());
+    }
+    table
 }
 
 /// The end of the block that begins with the column `from`: at least one column.

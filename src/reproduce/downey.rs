@@ -1,5 +1,5 @@
 //! Downey, "Using queue time predictions for processor allocation" (1997): the runs behind Tables 1 and 2, Figure 5, the
-//! figures of the text and the future work. What is published, and beside it measured, stands in `downey_tables.rs`.
+//! figures of the text and the future work. The published and the measured figures are in `downey_tables.rs`.
 //!
 //! There is no log: a workload is drawn from the paper's model for each seed, and one in the paper is like any of ours.
 
@@ -12,7 +12,7 @@ use crate::malleable::{
 use crate::parallel;
 use crate::stats::percentile;
 
-/// The study.
+/// Downey: malleable jobs. It uses no logs.
 pub const DOWNEY: Study = Study {
     name: "downey",
     paper: "Downey: malleable jobs that choose by predicted queue times",
@@ -33,7 +33,7 @@ const MOST_ELSEWHERE: u64 = 5;
 /// A setting of which all figures are measured.
 pub struct Variant {
     pub name: String,
-    /// What it stands for: a load, a number of processors, ...
+    /// What it changes: the load, the number of processors, ...
     pub kind: VariantKind,
     pub workload: MalleableWorkload,
     strategies: &'static [&'static str],
@@ -124,7 +124,7 @@ pub struct DowneyRun {
     pub columns: [[Vec<f64>; COLUMNS.len()]; 2],
 }
 
-/// Columns of Figure 5, by the predicted queue time, up to so many seconds.
+/// The columns of Figure 5: the name, and the longest predicted queue time in seconds.
 pub const COLUMNS: [(&str, f64); 3] = [("up to 1 min", 60.0), ("1 to 10 min", 600.0), ("over 10 min", f64::INFINITY)];
 
 impl DowneyRun {

@@ -291,7 +291,7 @@ fn elsewhere(table: &str, runs: &VariantRuns) -> Vec<Figure> {
     figures
 }
 
-/// Users who say in which of so many classes the run times of their jobs lie.
+/// Users state the class of the run time of each job: one of 2, 5, 10 or 100 classes.
 fn information(runs: &VariantRuns) -> Vec<Figure> {
     let mut figures = Vec::new();
     for classes in [2, 5, 10, 100] {

@@ -13,7 +13,7 @@ use crate::runs::compute_rows;
 /// The logs of the paper that are used here.
 const LOGS: [ArchiveLog; 5] = [KTH, CTC, SDSC_SP2, SDSC_BLUE, CURIE];
 
-/// The study.
+/// Gaussier, Glesser, Reis and Trystram: runtimes predicted by machine learning.
 pub const GAUSSIER: Study = Study {
     name: "gaussier",
     paper: "Gaussier, Glesser, Reis and Trystram: runtimes predicted by machine learning",

@@ -16,7 +16,7 @@ use crate::stats::mean_and_half_width;
 use crate::time::MINUTE;
 use crate::trace::{Shaping, Workload, shape};
 
-/// The study.
+/// Kumar and Vadhiyar: metascheduling by predicted waits.
 pub const KUMAR_META: Study = Study {
     name: "kumar-meta",
     paper: "Kumar and Vadhiyar: metascheduling",
@@ -54,7 +54,7 @@ const SITES: [PaperSite; 6] = [
 
 /// The rows of Table 8: name, value, and the published figures under static, least-loaded and least-predicted. The last row
 /// is not in the paper: the share of busy processors from the first submission to the last end.
-const TABLE_8: [(&str, Value, [&str; 3]); 4] = [
+const TABLE_8: [(&str, SystemNumber, [&str; 3]); 4] = [
     ("mean wait, minutes", |run| run.waits.wait_mean / MINUTE as f64, ["196", "105", "52"]),
     ("jobs that wait an hour at most, %", |run| run.waits.wait_le_1h_pct, ["68", "76", "89"]),
     ("jobs that wait a day at least, %", |run| run.waits.wait_ge_1d_pct, ["3.2", "1.4", "0.5"]),
@@ -89,7 +89,7 @@ struct MetaCell {
 }
 
 /// Selects a number of a simulation.
-type Value = fn(&MetaSummary) -> f64;
+type SystemNumber = fn(&MetaSummary) -> f64;
 
 fn compute(setup: &Setup, progress: StepDone<'_>) -> Result<Computed, StudyError> {
     let (cells, sites) = (cells(setup), sites(setup)?);
@@ -273,10 +273,10 @@ impl MetaResults {
     /// the paper.
     fn synthetic_claims(&self) -> Vec<Figure> {
         let table = "text, synthetic experiments, least-predicted, percent";
-        type Change<'a> = &'a dyn Fn(u64, Scenario, usize) -> f64;
-        let wait: Change<'_> =
+        type ScenarioChange<'a> = &'a dyn Fn(u64, Scenario, usize) -> f64;
+        let wait: ScenarioChange<'_> =
             &|replication, scenario, policy| self.reduction(replication, Some(scenario), LEAST_PREDICTED, policy);
-        let short: Change<'_> = &|replication, scenario, policy| {
+        let short: ScenarioChange<'_> = &|replication, scenario, policy| {
             let share = |policy| TABLE_8[1].1(self.run(replication, Some(scenario), policy));
             (share(LEAST_PREDICTED) - share(policy)) / share(policy) * 100.0
         };

@@ -15,7 +15,7 @@ use crate::wait::{
 /// The logs of both studies of the paper.
 pub(super) const KUMAR_LOGS: [ArchiveLog; 6] = [CTC, ANL, LANL, HPC2N, SDSC_BLUE, SDSC_SP2];
 
-/// The study.
+/// Kumar and Vadhiyar: prediction of waits.
 pub const KUMAR_WAIT: Study = Study {
     name: "kumar-wait",
     paper: "Kumar and Vadhiyar: prediction of waits",
@@ -105,7 +105,7 @@ struct LogWaits {
     published: &'static KumarLog,
     /// In the order of [`METHODS`].
     methods: Vec<WaitFigures>,
-    /// In the order of Table 3, all on the jobs that regressions were asked about.
+    /// In the order of Table 3, all on the jobs for which regressions were evaluated.
     points: Vec<WaitFigures>,
 }
 
@@ -237,7 +237,7 @@ fn ranges(measured: &LogWaits, table: &str, at: usize, published: &str) -> Vec<F
     measured.by_method().flat_map(row).collect()
 }
 
-/// Two classes stand in a picture, three nowhere.
+/// Why there is no published number: two classes are in a picture, three are not printed.
 fn missing(at: usize, column: usize) -> String {
     let picture = if at == 1 { "figure" } else { "not printed" };
     if column == IBL { format!("{picture}; {IBL_NOTE}") } else { picture.to_string() }

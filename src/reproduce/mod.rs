@@ -1,7 +1,8 @@
-//! Published tables, computed again: figures of papers beside ours, with what must differ said.
+//! Published tables, computed again: the figures of papers beside ours, and the reason where ours must differ.
 //!
-//! A [`Study`] is data: the published figures with their places, the runs that measure each, and a reason where ours
-//! must differ. Nothing is tuned to a published figure. [`STUDIES`] lists them all.
+//! A [`Study`] is a value: the logs that it can use, its defaults, and the function that computes its [`Figure`]s. A figure
+//! has its place in the paper, what was published, what is measured, and a reason where ours must differ. Nothing is tuned
+//! to a published figure. [`STUDIES`] lists all studies.
 //!
 #![doc = include_str!("../cli/help/reproduce.md")]
 

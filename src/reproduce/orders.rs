@@ -12,7 +12,7 @@ use crate::trace::Workload;
 /// The logs of the table that are real.
 const LOGS: [ArchiveLog; 2] = [SDSC_SP2, HPC2N];
 
-/// The study.
+/// Zhang, Dai, He, Bao and Xie: orders of the queue.
 pub const ORDERS: Study = Study {
     name: "orders",
     paper: "Zhang, Dai, He, Bao and Xie: orders of the queue, with and without backfilling",

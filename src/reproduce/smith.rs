@@ -7,11 +7,12 @@ use super::logs::{ArchiveLog, CTC, SDSC_PAR_96};
 use super::study::{Computed, Setup, StepDone, Study, StudyError};
 use crate::predict::templates::Template;
 use crate::search::{
-    ComparedPredictor, Genetic, Judge, Limits, Score, SearchStep, Space, compare_predictors, genetic, greedy,
+    ComparedPredictor, Genetic, Judge, Score, SearchLimits, SearchStep, TemplateSpace, compare_predictors, genetic,
+    greedy,
 };
 use crate::trace::Workload;
 
-/// The study.
+/// Smith, Foster and Taylor: templates, and the search for them.
 pub const SMITH: Study = Study {
     name: "smith",
     paper: "Smith, Foster and Taylor: templates",
@@ -144,9 +145,9 @@ fn compute(setup: &Setup, progress: StepDone<'_>) -> Result<Computed, StudyError
 fn results(setup: &Setup, workload: &Workload, step: &dyn Fn()) -> Result<SmithResults, StudyError> {
     let jobs = 0..workload.jobs.len();
     let relative = workload.cleaning.filled < workload.cleaning.jobs();
-    let space = Space::of(&workload.jobs, relative, false);
+    let space = TemplateSpace::of(&workload.jobs, relative, false);
     let judge = Judge::new(&workload.jobs, jobs.clone());
-    let limits = Limits { evaluations: None, deadline: None, stopped: &|| false, threads: setup.threads };
+    let limits = SearchLimits { evaluations: None, deadline: None, stopped: &|| false, threads: setup.threads };
     let whole = "a search without limits finds something";
     let greedy = greedy(&judge, &space, &limits, &|_| ()).expect(whole);
     step();

@@ -1,4 +1,4 @@
-//! Figures for people: a first page that counts how many agree, then a block per table.
+//! Figures as text: a first page that counts how many agree, then one block per table.
 
 use std::io::{self, Write};
 
@@ -58,7 +58,7 @@ pub fn write_overview(out: &mut dyn Write, width: usize, study: &str, figures: &
     writeln!(out)
 }
 
-/// Prints figures, a block for each table. Remarks stand below the block, each once.
+/// Prints figures, one block per table. Each remark is printed once, below its block.
 pub fn write_figures(out: &mut dyn Write, width: usize, figures: &[Figure]) -> io::Result<()> {
     for block in figures.chunk_by(|a, b| a.table == b.table) {
         write_block(out, width, block)?;
@@ -70,9 +70,9 @@ pub fn write_figures(out: &mut dyn Write, width: usize, figures: &[Figure]) -> i
 fn write_block(out: &mut dyn Write, width: usize, block: &[Figure]) -> io::Result<()> {
     write_wrapped(out, "", &block[0].table, width)?;
     let mut remarks: Vec<String> = Vec::new();
-    let lines: Vec<Line> = block.iter().map(|figure| Line::of(figure, &mut remarks)).collect();
-    // What the numbers need is theirs; the names share the rest.
-    let widest = |of: &dyn Fn(&Line) -> usize, least: usize| lines.iter().map(of).max().unwrap_or(0).max(least);
+    let lines: Vec<FigureLine> = block.iter().map(|figure| FigureLine::of(figure, &mut remarks)).collect();
+    // The numbers get the width that they need; the names share the rest.
+    let widest = |of: &dyn Fn(&FigureLine) -> usize, least: usize| lines.iter().map(of).max().unwrap_or(0).max(least);
     let numbers =
         8 + 3 * 2 + 9 + widest(&|line| line.interval.len(), 12) + 9 + widest(&|line| line.remark.len(), 0) + 10;
     let rows = widest(&|line| line.row.chars().count(), 3);
@@ -83,7 +83,7 @@ fn write_block(out: &mut dyn Write, width: usize, block: &[Figure]) -> io::Resul
     let mut table = Table::with_remarks(2);
     table.headings(["  row", "column", "published", "measured", "95% interval", "agrees", ""]);
     for row in lines.chunk_by(|a, b| a.row == b.row) {
-        // The name of a row goes down beside its figures, and on below them if it is long.
+        // A long name of a row is wrapped beside its figures, and continues below them if there are too few.
         let mut names = wrapped(row[0].row, row_width).into_iter();
         let mut push = |column: &str, numbers: [&str; 5]| {
             let name = format!("  {}", names.next().unwrap_or_default());
@@ -109,7 +109,7 @@ fn write_block(out: &mut dyn Write, width: usize, block: &[Figure]) -> io::Resul
 }
 
 /// A figure as it is printed.
-struct Line<'a> {
+struct FigureLine<'a> {
     row: &'a str,
     column: &'a str,
     published: &'a str,
@@ -120,9 +120,9 @@ struct Line<'a> {
     remark: String,
 }
 
-impl<'a> Line<'a> {
+impl<'a> FigureLine<'a> {
     /// A remark that the block does not have yet is added to `remarks`.
-    fn of(figure: &'a Figure, remarks: &mut Vec<String>) -> Line<'a> {
+    fn of(figure: &'a Figure, remarks: &mut Vec<String>) -> FigureLine<'a> {
         // One digit more than the paper prints.
         let decimals = figure.published.split_once('.').map_or(1, |_| 2);
         let number = |number: f64| format!("{number:.decimals$}");
@@ -137,7 +137,7 @@ impl<'a> Line<'a> {
                 format!("[{}]", remarks.len())
             }
         };
-        Line {
+        FigureLine {
             row: &figure.row,
             column: &figure.column,
             published: &figure.published,
@@ -176,7 +176,11 @@ mod tests {
         let text = written(100);
         assert!(text.contains("study: 3 published figures"), "{text}");
         assert_eq!(text.matches("[1] a long remark").count(), 1, "{text}");
-        assert_eq!(text.matches("a row whose name").count(), 1 + 4, "a row's name stands once, a column's each time");
+        assert_eq!(
+            text.matches("a row whose name").count(),
+            1 + 4,
+            "the name of a row is printed once, that of a column each time"
+        );
         let first_page = text.split("\n\n").next().unwrap();
         assert!(first_page.lines().count() <= 10, "{first_page}");
     }

@@ -344,7 +344,7 @@ impl Workers<'_> {
             let Some(&at) = self.pending.get(task / 2) else { break };
             let run = self.executor.plan.run(at);
             let (details, jobs) = ((self.executor.details)(at), self.executor.jobs.name(&run));
-            if task % 2 == 0 {
+            if task.is_multiple_of(2) {
                 // A failure is reported by the runs that need the baseline.
                 let _ = catch_unwind(AssertUnwindSafe(|| self.begin_baseline(&run, &jobs, details, &mut last)));
                 continue;

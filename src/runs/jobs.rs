@@ -14,7 +14,7 @@ pub enum Jobs {
     /// From the logs that the runs name, which are read when they are needed.
     OfLogs,
     /// From the one log of all runs, which the caller has read.
-    Given(GivenJobs),
+    Given(Box<GivenJobs>),
 }
 
 /// The jobs of a log that was read and cleaned for all runs of a plan.

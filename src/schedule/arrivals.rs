@@ -57,9 +57,9 @@ impl Arrivals {
         Arrivals { is_kept, jobs: ById::default(), origin: None }
     }
 
-    /// See [`super::Policy::set_first_submission`].
-    pub fn set_first_submission(&mut self, submit: Time) {
-        self.origin = Some(submit);
+    /// See [`super::Facts::first_submission`].
+    pub fn set_origin(&mut self, first_submission: Option<Time>) {
+        self.origin = first_submission;
     }
 
     pub fn push(&mut self, id: JobId, job: &Submission) {

@@ -2,8 +2,14 @@
 
 use super::hints::Hints;
 use super::limits::Limits;
-use super::profile::Step;
 use crate::time::{Seconds, Time};
+
+/// The free processors from an instant on, until the next step begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    pub from: Time,
+    pub free: i64,
+}
 
 /// Free processors over time: each step lasts until the next one. [`super::profile::Profile`] says what the methods do.
 ///
@@ -12,7 +18,7 @@ use crate::time::{Seconds, Time};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
     /// In order of time; none is empty.
-    blocks: Vec<Block>,
+    blocks: Vec<StepBlock>,
     /// The steps of the blocks, in any order.
     steps: Vec<Steps>,
     /// The places in `steps` that no block uses; those from `used` on are free as well.
@@ -22,7 +28,7 @@ pub(super) struct Blocks {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Block {
+struct StepBlock {
     /// The beginning of the first step.
     from: Time,
     /// No step has fewer free processors.
@@ -39,11 +45,11 @@ struct Block {
 #[derive(Clone, Copy, Debug)]
 struct Steps {
     from: [Time; LARGEST],
-    /// The free processors, before [`Block::taken`] is subtracted.
+    /// The free processors, before [`StepBlock::taken`] is subtracted.
     free: [i64; LARGEST],
 }
 
-impl Block {
+impl StepBlock {
     /// Adds processors to all steps.
     fn add(&mut self, procs: i64) {
         self.taken -= procs;
@@ -73,7 +79,7 @@ impl Blocks {
                 (self.steps[place].from[at], self.steps[place].free[at]) = (step.from, step.free);
             }
             let (from, len) = (steps[0].from, steps.len());
-            self.blocks.push(Block { from, least: 0, most: 0, taken: 0, len, place });
+            self.blocks.push(StepBlock { from, least: 0, most: 0, taken: 0, len, place });
             self.measure(self.blocks.len() - 1);
         }
     }
@@ -160,7 +166,7 @@ impl Blocks {
         self.cut(end);
         let first = self.cut(start);
         let mut at = first;
-        while let Some(Block { len, place, .. }) = self.blocks.get(at.0).filter(|block| block.from < end) {
+        while let Some(StepBlock { len, place, .. }) = self.blocks.get(at.0).filter(|block| block.from < end) {
             let to = match self.blocks.get(at.0 + 1) {
                 Some(next) if next.from <= end => *len,
                 _ => self.steps[*place].from[..*len].partition_point(|from| *from < end),
@@ -199,7 +205,7 @@ impl Blocks {
         if free(before) != free((at, step)) {
             return;
         }
-        let Block { len, place, .. } = self.blocks[at];
+        let StepBlock { len, place, .. } = self.blocks[at];
         if len == 1 {
             self.spare.push(place);
             self.blocks.remove(at);
@@ -219,7 +225,7 @@ impl Blocks {
     /// The step that contains this instant; the first one, if it is earlier.
     fn position_of(&self, time: Time) -> Position {
         let block = self.blocks.partition_point(|block| block.from <= time).saturating_sub(1);
-        let Block { len, place, .. } = self.blocks[block];
+        let StepBlock { len, place, .. } = self.blocks[block];
         let step = self.steps[place].from[..len].partition_point(|from| *from <= time);
         (block, step.saturating_sub(1))
     }
@@ -227,7 +233,7 @@ impl Blocks {
     /// The first step with this many processors or more, from a position on.
     fn next_with(&mut self, (mut at, mut step): Position, procs: i64) -> Option<Position> {
         loop {
-            let Block { most, taken, len, place, .. } = &mut self.blocks[at];
+            let StepBlock { most, taken, len, place, .. } = &mut self.blocks[at];
             let free = &self.steps[*place].free[..*len];
             if *most >= procs {
                 if let Some(found) = free[step..].iter().position(|free| *free >= procs + *taken) {
@@ -247,7 +253,7 @@ impl Blocks {
     fn next_without(&mut self, (first, step): Position, procs: i64, end: Time) -> Result<Position, Position> {
         let (mut at, mut from) = (first, step);
         loop {
-            let Block { least, taken, len, place, .. } = self.blocks[at];
+            let StepBlock { least, taken, len, place, .. } = self.blocks[at];
             let is_last = self.blocks.get(at + 1).is_none_or(|next| next.from >= end);
             let steps = &self.steps[place];
             if least < procs {
@@ -276,7 +282,7 @@ impl Blocks {
     fn take(&mut self, first: Position, last: Position, end: Time, procs: i64) {
         let free_before = self.steps[self.blocks[last.0].place].free[last.1];
         let next = match self.blocks[last.0] {
-            Block { len, place, .. } if last.1 + 1 < len => Some(self.steps[place].from[last.1 + 1]),
+            StepBlock { len, place, .. } if last.1 + 1 < len => Some(self.steps[place].from[last.1 + 1]),
             _ => self.blocks.get(last.0 + 1).map(|block| block.from),
         };
         if first.0 < last.0 {
@@ -311,7 +317,7 @@ impl Blocks {
     }
 
     fn insert(&mut self, at: usize, step: usize, from: Time, free: i64) {
-        let Block { len, place, .. } = &mut self.blocks[at];
+        let StepBlock { len, place, .. } = &mut self.blocks[at];
         let steps = &mut self.steps[*place];
         steps.from.copy_within(step..*len, step + 1);
         steps.free.copy_within(step..*len, step + 1);
@@ -328,7 +334,7 @@ impl Blocks {
         let moved = &mut self.steps[place];
         moved.from[..old.len - half].copy_from_slice(&steps.from[half..old.len]);
         moved.free[..old.len - half].copy_from_slice(&steps.free[half..old.len]);
-        let new = Block { from: moved.from[0], len: old.len - half, place, ..*old };
+        let new = StepBlock { from: moved.from[0], len: old.len - half, place, ..*old };
         old.len = half;
         self.blocks.insert(at + 1, new);
         self.measure(at);
@@ -347,7 +353,7 @@ impl Blocks {
     pub fn limits(&self, limits: &mut Limits) {
         limits.reset(self.free_now());
         let mut lowest = self.free_now();
-        for Block { least, taken, len, place, .. } in &self.blocks {
+        for StepBlock { least, taken, len, place, .. } in &self.blocks {
             // No job needs less than one processor.
             if lowest <= 0 {
                 return;

@@ -1,6 +1,9 @@
 //! The list of all schedulers by name.
+//!
+//! A program of another crate can add its own with [`extend`], before it parses the first spec.
 
 use super::accounts::LogFacts;
+use super::easy::Easy;
 use super::fcfs::Fcfs;
 use super::order::Order;
 use super::policy::Policy;
@@ -8,17 +11,17 @@ use super::replay::{self, Replay};
 use super::reserving::Reserving;
 use super::rules::{self, Rules};
 use super::slurm;
-use crate::spec::{Form, Spec, SpecError};
+use crate::spec::{Catalog, Form, Spec, SpecError};
 
-/// Builds the scheduler of a spec for a log. Only `replay` uses the log, for its waits, and `slurm`, for who has a share.
+/// One scheduler of the catalog: what may be written, and the function that builds the policy from a spec of that form, for a
+/// log. Of the log `replay` uses the waits, and `slurm` who has a share.
+pub type SchedulerEntry = (&'static Form, Build);
+
 type Build = fn(&Spec, &LogFacts<'_>) -> Box<dyn Policy>;
 
 /// To add a scheduler, add a line here.
-const CATALOG: &[(&Form, Build)] = &[
-    (&rules::FCFS, |spec, _| match rules::order(spec, "queue") {
-        Order::Arrival => Box::new(Fcfs),
-        order => Box::new(Reserving::without_backfilling(order)),
-    }),
+const CATALOG: &[SchedulerEntry] = &[
+    (&rules::FCFS, |spec, _| Box::new(Fcfs::new(rules::order(spec, "queue")))),
     (&rules::EASY, |spec, _| Rules::of(spec).policy()),
     (&rules::SJBF, |spec, _| Rules::of(spec).policy()),
     (&rules::CONSERVATIVE, |spec, _| Rules::of(spec).policy()),
@@ -26,9 +29,19 @@ const CATALOG: &[(&Form, Build)] = &[
     (&replay::FORM, |_, log| Box::new(Replay::new(log.recorded_waits()))),
 ];
 
-/// The names of all schedulers, in the order in which they are listed to users.
+static SCHEDULERS: Catalog<Build> = Catalog::new("scheduler", CATALOG);
+
+/// Adds schedulers of another crate, for the whole process. Call it once, before anything else of this crate.
+///
+/// # Errors
+/// As [`Catalog::extend`].
+pub fn extend(schedulers: &'static [SchedulerEntry]) -> Result<(), SpecError> {
+    SCHEDULERS.extend(schedulers)
+}
+
+/// The names and keys of all schedulers, in the order in which they are listed to users.
 pub fn forms() -> Vec<&'static Form> {
-    CATALOG.iter().map(|(form, _)| *form).collect()
+    SCHEDULERS.forms()
 }
 
 /// Reads a scheduler's spec.
@@ -36,7 +49,7 @@ pub fn forms() -> Vec<&'static Form> {
 /// # Errors
 /// If there is no such scheduler, or it has no such key.
 pub fn parse(text: &str) -> Result<Spec, SpecError> {
-    Spec::parse(text, "scheduler", &forms())
+    SCHEDULERS.parse(text)
 }
 
 /// Builds the policy of a spec, for a log.
@@ -44,8 +57,18 @@ pub fn parse(text: &str) -> Result<Spec, SpecError> {
 /// # Panics
 /// If [`parse`] did not return the spec.
 pub fn build(spec: &Spec, log: &LogFacts<'_>) -> Box<dyn Policy> {
-    let entry = CATALOG.iter().find(|(form, _)| form.name == spec.name());
-    (entry.expect("a spec of a scheduler").1)(spec, log)
+    SCHEDULERS.builder(spec)(spec, log)
+}
+
+impl Rules {
+    /// The policy that follows these rules. Rules with the same meaning have the same policy.
+    pub fn policy(&self) -> Box<dyn Policy> {
+        match self {
+            // Jobs that have waited longest are the first of a queue in order of arrival anyway.
+            Rules { queue: Order::Arrival, reservations: Some(1), .. } => Box::new(Easy::of_rules(self)),
+            _ => Box::new(Reserving::new(self)),
+        }
+    }
 }
 
 /// Whether the scheduler is Slurm's and plans with estimates alone, so that predictions change no start.

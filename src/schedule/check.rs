@@ -3,11 +3,29 @@
 use std::cmp::Ordering;
 
 use super::hints::Roomless;
-use super::plan::Reservation;
 use super::policy::View;
 use super::profile::Profile;
 use super::running::Running;
+use crate::job::JobId;
 use crate::time::{Seconds, Time};
+
+/// The place of a waiting job in the plan.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlannedJob {
+    pub id: JobId,
+    pub procs: u32,
+    /// If it is open, an instant before which it cannot begin.
+    pub start: Time,
+    pub length: Seconds,
+    /// Whether its start is not known yet. The profile does not have it.
+    pub is_open: bool,
+}
+
+impl PlannedJob {
+    pub fn end(&self) -> Time {
+        self.start.saturating_add(self.length)
+    }
+}
 
 /// Compares a plan with what a new one would be, without making the new one.
 ///
@@ -47,13 +65,13 @@ impl Check {
                 && let Some(job) = planned.next()
                 && order == Ordering::Less
             {
-                self.changes.push((job.end, i64::from(job.procs)));
+                self.changes.push((job.end, i64::from(job.procs())));
             }
             if order != Ordering::Less
                 && let Some(job) = running.next()
                 && order == Ordering::Greater
             {
-                self.changes.push((job.end, -i64::from(job.procs)));
+                self.changes.push((job.end, -i64::from(job.procs())));
             }
         }
     }
@@ -65,7 +83,7 @@ impl Check {
 
     /// The number of reservations before the first one that would be another. `longest` is a length that none of them exceeds.
     /// Those that are open begin after now, and not before the horizon.
-    pub fn unchanged(&mut self, reserved: &[Reservation], longest: Seconds, view: &View<'_>) -> usize {
+    pub fn unchanged(&mut self, reserved: &[PlannedJob], longest: Seconds, view: &View<'_>) -> usize {
         let Some(horizon) = self.horizon() else {
             // Only a job whose start is past would have another.
             return reserved.iter().position(|job| job.start < view.now).unwrap_or(reserved.len());
@@ -73,8 +91,8 @@ impl Check {
         let soon = horizon.saturating_add(longest);
         self.roomless.clear();
         self.profile.reset(view);
-        let mut is_same = |job: &Reservation| {
-            let &Reservation { procs, start, length, is_open, .. } = job;
+        let mut is_same = |job: &PlannedJob| {
+            let &PlannedJob { procs, start, length, is_open, .. } = job;
             let procs = i64::from(procs);
             if start < horizon {
                 return self.profile.reserve(procs, length) == start;

@@ -1,31 +1,62 @@
 //! First come, first served: the head of the queue starts as soon as it fits. No job overtakes another.
 
-use super::policy::{Policy, View};
+use super::backlog::Backlog;
+use super::order::Order;
+use super::policy::{Facts, Policy, View};
 use super::queue::Waiting;
-use crate::job::JobId;
+use super::rules::Rules;
+use crate::job::{JobId, Submission};
+use crate::machine::Capacity;
 
-/// Starts jobs strictly in order of arrival.
-pub struct Fcfs;
+/// Starts jobs strictly in an order: the first that does not fit blocks all others.
+pub struct Fcfs {
+    backlog: Backlog,
+}
+
+impl Fcfs {
+    /// Jobs start in this order.
+    pub fn new(queue: Order) -> Fcfs {
+        Fcfs { backlog: Backlog::unindexed(&Rules { queue, ..Rules::default() }) }
+    }
+}
 
 impl Policy for Fcfs {
+    fn on_begin(&mut self, facts: &Facts) {
+        self.backlog.on_begin(facts);
+    }
+
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        heads_that_fit(view.waiting.iter(), view.free, |job| starts.push(job.id));
+        self.backlog.begin_pass(view);
+        heads_that_fit(self.backlog.jobs(view), *view.capacity, |job| starts.push(job.id));
+        self.backlog.end_pass(view, starts);
+    }
+
+    fn on_arrival(&mut self, id: JobId, job: &Submission) {
+        self.backlog.on_arrival(id, job);
+    }
+
+    fn on_prediction(&mut self, job: &Waiting) {
+        self.backlog.on_prediction(job);
+    }
+
+    fn on_cancellation(&mut self, job: &Waiting) {
+        self.backlog.remove(job);
     }
 }
 
 /// Calls `fits` for the first jobs of a queue that can start one after the other. Returns the first job that cannot
-/// start, and the processors that are then free.
+/// start, and what is free then.
 pub(super) fn heads_that_fit<'a>(
     queue: impl Iterator<Item = &'a Waiting>,
-    mut free: i64,
+    mut capacity: Capacity,
     mut fits: impl FnMut(&Waiting),
-) -> (Option<&'a Waiting>, i64) {
+) -> (Option<&'a Waiting>, Capacity) {
     for job in queue {
-        if i64::from(job.procs) > free {
-            return (Some(job), free);
+        if !capacity.fits(job.shape()) {
+            return (Some(job), capacity);
         }
-        free -= i64::from(job.procs);
+        capacity.take(job.shape());
         fits(job);
     }
-    (None, free)
+    (None, capacity)
 }

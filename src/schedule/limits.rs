@@ -32,8 +32,8 @@ impl Limits {
     }
 
     /// Whether a job can start now.
-    pub fn allow(&self, procs: u32, length: Seconds) -> bool {
-        self.longest(i64::from(procs)).is_some_and(|longest| length <= longest)
+    pub fn allow(&self, procs: i64, length: Seconds) -> bool {
+        self.longest(procs).is_some_and(|longest| length <= longest)
     }
 }
 

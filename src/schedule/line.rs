@@ -9,12 +9,12 @@ use rustc_hash::FxHashMap;
 use super::arrivals::Arrivals;
 use super::order::{Order, Rank};
 use super::policy::View;
-use super::queue::Waiting;
+use super::queue::{QueuePlace, Waiting};
 use crate::job::JobId;
 use crate::time::Seconds;
 
 /// The order of the queue, kept from pass to pass where that is possible.
-pub(super) struct Line {
+pub(super) struct QueueOrder {
     order: Order,
     /// Jobs that have waited this long come first, in order of arrival.
     starve: Option<Seconds>,
@@ -25,9 +25,9 @@ pub(super) struct Line {
     heap: BinaryHeap<Reverse<Rank>>,
 }
 
-impl Line {
-    pub fn new(order: Order, starve: Option<Seconds>) -> Line {
-        Line { order, starve, sorted: BTreeMap::new(), ranks: FxHashMap::default(), heap: BinaryHeap::new() }
+impl QueueOrder {
+    pub fn new(order: Order, starve: Option<Seconds>) -> QueueOrder {
+        QueueOrder { order, starve, sorted: BTreeMap::new(), ranks: FxHashMap::default(), heap: BinaryHeap::new() }
     }
 
     /// Whether submission times are needed.
@@ -35,7 +35,8 @@ impl Line {
         self.order.needs_submissions() || self.starve.is_some()
     }
 
-    fn is_kept_sorted(&self) -> bool {
+    /// Whether the waiting jobs are kept in the order of the queue.
+    pub fn is_kept_sorted(&self) -> bool {
         self.order != Order::Arrival && !self.order.depends_on_waits()
     }
 
@@ -62,11 +63,6 @@ impl Line {
         self.order == Order::Arrival || self.is_kept_sorted() && self.starve.is_none()
     }
 
-    /// The rank of a job in an order that is fixed.
-    pub fn rank(&self, job: &Waiting, arrivals: &Arrivals) -> Rank {
-        self.order.rank(job, arrivals, 0)
-    }
-
     /// The waiting jobs after a rank, in an order that is fixed.
     pub fn after<'a>(
         &'a self,
@@ -75,7 +71,7 @@ impl Line {
     ) -> Box<dyn Iterator<Item = (Rank, &'a Waiting)> + 'a> {
         if self.order == Order::Arrival {
             let places = view.waiting.places_after(rank.map(Rank::job));
-            return Box::new(places.iter().filter(|job| job.procs > 0).map(|job| (Rank::of_arrival(job.id), job)));
+            return Box::new(places.iter().filter_map(QueuePlace::job).map(|job| (Rank::of_arrival(job.id), job)));
         }
         let after = rank.map_or(Bound::Unbounded, Bound::Excluded);
         Box::new(self.sorted.range((after, Bound::Unbounded)).map(|(rank, job)| (*rank, job)))

@@ -7,18 +7,16 @@
 
 mod accounts;
 mod arrivals;
+mod backlog;
 mod blocks;
 pub mod catalog;
 mod check;
-mod conservative;
 mod easy;
 mod fcfs;
 mod hints;
 mod limits;
 mod line;
 mod order;
-#[cfg(test)]
-mod plain_profile;
 mod plan;
 mod policy;
 mod profile;
@@ -26,6 +24,7 @@ mod queue;
 mod ranked;
 mod replay;
 mod reserving;
+mod room;
 mod rules;
 mod running;
 mod scan_index;
@@ -33,11 +32,10 @@ pub mod slurm;
 mod widths;
 
 pub use accounts::{Accounts, LogFacts};
-pub use conservative::Conservative;
 pub use easy::Easy;
 pub use fcfs::Fcfs;
 pub use order::Order;
-pub use policy::{Policy, View};
+pub use policy::{Facts, Policy, View};
 pub use queue::{Queue, Waiting};
 pub use replay::Replay;
 pub use reserving::Reserving;

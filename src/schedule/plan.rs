@@ -2,7 +2,8 @@
 //! start when. Far reservations are left open as long as they have no effect.
 
 use super::arrivals::Arrivals;
-use super::check::Check;
+use super::backlog::Index;
+use super::check::{Check, PlannedJob};
 use super::hints::Roomless;
 use super::limits::Limits;
 use super::order::Rank;
@@ -10,11 +11,11 @@ use super::policy::View;
 use super::profile::Profile;
 use super::queue::Waiting;
 use super::ranked::Ranked;
-use super::reserving::{first_length, fitted_length};
 use super::rules::{Counting, Rules};
 use super::running::Running;
-use super::widths::Candidate;
+use super::widths::FittingJob;
 use crate::job::JobId;
+use crate::machine::Grant;
 use crate::time::{Seconds, Time};
 
 /// The jobs of the queue that a plan has not reached, in their order.
@@ -23,7 +24,7 @@ pub(super) trait Rest {
     fn next(&mut self) -> Option<(Rank, Waiting)>;
 
     /// The first job that the limits allow. `length` is the length that a job is fitted with, at least that of its prediction.
-    fn first_fitting(&self, limits: &Limits, length: impl Fn(JobId, Seconds) -> Seconds) -> Option<Candidate>;
+    fn first_fitting(&self, limits: &Limits, length: impl Fn(JobId, Seconds) -> Seconds) -> Option<FittingJob>;
 }
 
 /// A list of jobs.
@@ -34,9 +35,9 @@ impl Rest for Listed<'_> {
         self.0.next().map(|job| (Rank::of_arrival(job.id), *job))
     }
 
-    fn first_fitting(&self, limits: &Limits, length: impl Fn(JobId, Seconds) -> Seconds) -> Option<Candidate> {
-        let fitted = |job: &Waiting| Candidate { length: length(job.id, job.length), ..job.into() };
-        self.0.clone().map(fitted).find(|job| limits.longest(job.procs).is_some_and(|longest| job.length <= longest))
+    fn first_fitting(&self, limits: &Limits, length: impl Fn(JobId, Seconds) -> Seconds) -> Option<FittingJob> {
+        let fitted = |job: &Waiting| FittingJob { length: length(job.id, job.length), ..job.into() };
+        self.0.clone().map(fitted).find(|job| limits.allow(job.procs, job.length))
     }
 }
 
@@ -56,15 +57,15 @@ impl Rest for Indexed<'_> {
         Some((rank, *job))
     }
 
-    fn first_fitting(&self, limits: &Limits, length: impl Fn(JobId, Seconds) -> Seconds) -> Option<Candidate> {
+    fn first_fitting(&self, limits: &Limits, length: impl Fn(JobId, Seconds) -> Seconds) -> Option<FittingJob> {
         let longest = |procs| limits.longest(procs);
         let mut after = self.reached;
         loop {
             // By its prediction first, which is what the index knows.
             let (rank, job) = self.index.first_after(after, longest)?;
             let fitted = length(job.id, job.length);
-            if longest(job.procs).is_some_and(|longest| fitted <= longest) {
-                return Some(Candidate { length: fitted, ..job });
+            if limits.allow(job.procs, fitted) {
+                return Some(FittingJob { length: fitted, ..job });
             }
             after = Some(rank);
         }
@@ -78,7 +79,7 @@ pub(super) struct Plan {
     profile: Profile,
     limits: Limits,
     /// The reservations in the order of the queue.
-    reserved: Vec<Reservation>,
+    reserved: Vec<PlannedJob>,
     /// The ranks of their jobs.
     ranks: Vec<Rank>,
     /// An instant before which no reservation begins.
@@ -106,24 +107,6 @@ pub(super) struct Plan {
 
 /// Reservations are left open from this number of lengths of the longest job on.
 const FAR: Seconds = 2;
-
-/// The place of a waiting job in the plan.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Reservation {
-    pub id: JobId,
-    pub procs: u32,
-    /// If it is open, an instant before which it cannot begin.
-    pub start: Time,
-    pub length: Seconds,
-    /// Whether its start is not known yet. The profile does not have it.
-    pub is_open: bool,
-}
-
-impl Reservation {
-    fn end(&self) -> Time {
-        self.start.saturating_add(self.length)
-    }
-}
 
 impl Plan {
     pub fn new(rules: &Rules) -> Plan {
@@ -197,7 +180,7 @@ impl Plan {
         if kept < self.reserved.len() / 2 {
             return None;
         }
-        let is_due = |job: &Reservation| job.start == view.now && !job.is_open;
+        let is_due = |job: &PlannedJob| job.start == view.now && !job.is_open;
         let any_is_due = view.now >= self.earliest && self.reserved[..kept].iter().any(is_due);
         // The jobs before the first reservation count in another way, and the first reservation decides on the protection.
         if any_is_due && (self.counting == Counting::Estimate || self.protect.is_some()) {
@@ -217,7 +200,10 @@ impl Plan {
         self.running.clear();
         self.running.extend(view.running.iter());
         let reached = self.ranks.last().copied();
-        debug_assert!(any_is_due || self.profile.free_now() == view.free, "the plan counts with the machine as it is");
+        debug_assert!(
+            any_is_due || self.profile.free_now() == view.free(),
+            "the plan counts with the machine as it is"
+        );
         if any_is_due {
             self.start_due(view.now, starts);
         }
@@ -228,9 +214,9 @@ impl Plan {
     fn start_due(&mut self, now: Time, starts: &mut Vec<JobId>) {
         let mut stays = self.reserved.iter().map(|job| job.start != now);
         self.ranks.retain(|_| stays.next() == Some(true));
-        for &Reservation { id, procs, start, length, .. } in self.reserved.iter().filter(|job| job.start == now) {
+        for &PlannedJob { id, procs, start, length, .. } in self.reserved.iter().filter(|job| job.start == now) {
             starts.push(id);
-            insert(&mut self.running, Running { id, procs, end: start + length });
+            insert(&mut self.running, Running { id, grant: Grant::of_procs(procs), end: start + length });
         }
         self.reserved.retain(|job| job.start != now);
         self.first_open = self.reserved.iter().position(|job| job.is_open).unwrap_or(usize::MAX);
@@ -241,7 +227,7 @@ impl Plan {
     /// jobs after that have no effect on this pass.
     pub fn reserve(&mut self, view: &View<'_>, arrivals: &Arrivals, rest: &mut impl Rest, starts: &mut Vec<JobId>) {
         loop {
-            self.profile.limits(&mut self.limits);
+            self.update_limits();
             let fitted = |id, length| fitted_length(self.is_protected, arrivals, id, length);
             // Limits only get tighter. So no job before this one can start now.
             let Some(fitting) = rest.first_fitting(&self.limits, fitted) else { return };
@@ -265,7 +251,7 @@ impl Plan {
     }
 
     /// Starts a job or makes a reservation for it. Returns its start.
-    fn place(
+    pub fn place(
         &mut self,
         rank: Rank,
         job: &Waiting,
@@ -283,7 +269,7 @@ impl Plan {
         if start == view.now {
             starts.push(id);
             if self.is_kept {
-                insert(&mut self.running, Running { id, procs, end: start + length });
+                insert(&mut self.running, Running { id, grant: Grant::of_procs(procs), end: start + length });
             }
             return start;
         }
@@ -294,7 +280,7 @@ impl Plan {
             self.first_open = self.first_open.min(self.reserved.len());
             self.open_from = self.open_from.min(from);
         }
-        self.reserved.push(Reservation { id, procs, start, length, is_open: open_from.is_some() });
+        self.reserved.push(PlannedJob { id, procs, start, length, is_open: open_from.is_some() });
         self.ranks.push(rank);
         self.earliest = self.earliest.min(start);
         self.longest = self.longest.max(length);
@@ -338,6 +324,49 @@ impl Plan {
         (self.first_open, self.open_from) = (usize::MAX, Time::MAX);
     }
 
+    /// The number of reservations.
+    pub fn count(&self) -> usize {
+        self.reserved.len()
+    }
+
+    /// Whether the first job with a reservation is protected.
+    pub fn is_protected(&self) -> bool {
+        self.is_protected
+    }
+
+    /// The processors that are free now.
+    pub fn free_now(&self) -> i64 {
+        self.profile.free_now()
+    }
+
+    /// Whether a job can start now without delaying a reservation. Limits must be up to date.
+    pub fn allows(&self, job: &Waiting, arrivals: &Arrivals) -> bool {
+        let length = fitted_length(self.is_protected, arrivals, job.id, job.length);
+        self.limits.allow(i64::from(job.procs), length)
+    }
+
+    /// Computes the limits for jobs that start now.
+    pub fn update_limits(&mut self) {
+        self.profile.limits(&mut self.limits);
+    }
+
+    /// A job that the plan allows starts now, without a reservation.
+    pub fn start(&mut self, job: &Waiting, arrivals: &Arrivals) {
+        let length = fitted_length(self.is_protected, arrivals, job.id, job.length);
+        self.profile.reserve(i64::from(job.procs), length);
+        self.update_limits();
+    }
+
+    /// Starts the jobs of an index that can start now, in its order. None of them may be protected from the others.
+    pub fn fill(&mut self, index: &mut Ranked, starts: &mut Vec<JobId>) {
+        while index.narrowest().is_some_and(|procs| procs <= self.free_now()) {
+            self.update_limits();
+            let Some(job) = index.take_first(|procs| self.limits.longest(procs)) else { return };
+            self.profile.reserve(job.procs, job.length);
+            starts.push(job.id);
+        }
+    }
+
     #[cfg(test)]
     pub fn open_count(&self) -> usize {
         self.reserved.iter().filter(|job| job.is_open).count()
@@ -366,4 +395,16 @@ impl Plan {
 fn insert(running: &mut Vec<Running>, job: Running) {
     let at = running.partition_point(|other| (other.end, other.id) < (job.end, job.id));
     running.insert(at, job);
+}
+
+/// The length in the profile of a job before which there is no reservation. If it starts, it counts as running jobs do.
+fn first_length(counting: Counting, arrivals: &Arrivals, job: &Waiting, profile: &Profile) -> Seconds {
+    let starts = i64::from(job.procs) <= profile.free_now();
+    if starts { counting.running_length(job.id, job.length, arrivals) } else { job.length }
+}
+
+/// The length in the profile of a job that may delay a reservation: by its prediction until the pass is over, or by its estimate
+/// if that is longer and the first job with a reservation is protected.
+fn fitted_length(is_protected: bool, arrivals: &Arrivals, id: JobId, length: Seconds) -> Seconds {
+    if is_protected { length.max(arrivals.estimate(id)) } else { length }
 }

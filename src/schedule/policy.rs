@@ -3,6 +3,7 @@
 use super::queue::{Queue, Waiting};
 use super::running::RunningJobs;
 use crate::job::{JobId, Submission};
+use crate::machine::Capacity;
 use crate::time::Time;
 
 /// A scheduling policy. It decides which jobs start; only the engine changes the state.
@@ -17,13 +18,8 @@ pub trait Policy: Send {
     /// to see reservations; it must not change later passes.
     fn reservations(&mut self, _view: &View<'_>, _most: usize, _reserved: &mut Vec<(JobId, Time)>) {}
 
-    /// The submission time of the first job of the log, if a simulation begins with a later job. Called before the first
-    /// arrival. Orders of the queue may count from it.
-    fn set_first_submission(&mut self, _submit: Time) {}
-
-    /// The Unix time of the instant 0, or 0 if it is not known. Called before the first arrival. For policies that round times
-    /// as the clock shows them.
-    fn set_unix_start(&mut self, _unix_start: Time) {}
+    /// A simulation begins. Called once, before the first arrival.
+    fn on_begin(&mut self, _facts: &Facts) {}
 
     /// A job arrives. Called before the pass. Most policies need only the view and ignore this.
     fn on_arrival(&mut self, _id: JobId, _job: &Submission) {}
@@ -54,15 +50,25 @@ pub trait Policy: Send {
     }
 }
 
+/// What a policy knows before the first arrival.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// The machine, which is idle.
+    pub capacity: Capacity,
+    /// The submission time of the first job of the log, if the simulation begins with a later job. Orders of the queue may
+    /// count from it.
+    pub first_submission: Option<Time>,
+    /// The Unix time of the instant 0, or 0 if it is not known. For policies that round times as the clock shows them.
+    pub unix_start: Time,
+}
+
 /// What a policy can read.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// The present instant.
     pub now: Time,
-    /// The processors of the machine.
-    pub procs: u32,
-    /// The idle processors; negative if a replayed log uses more than the machine has.
-    pub free: i64,
+    /// The machine.
+    pub capacity: &'a Capacity,
     /// The waiting jobs in order of arrival, which is also the order of their ids.
     pub waiting: &'a Queue,
     /// The running jobs in order of the end that the policy counts with, then of id.
@@ -70,4 +76,16 @@ pub struct View<'a> {
     /// Whether arrivals are the only events since the last pass: no job has ended or was cancelled, no prediction of an
     /// earlier waiting job has changed, and no running job counts by another end.
     pub only_arrivals: bool,
+}
+
+impl View<'_> {
+    /// The processors of the machine.
+    pub fn procs(&self) -> u32 {
+        self.capacity.procs()
+    }
+
+    /// The idle processors; negative if a replayed log uses more than the machine has.
+    pub fn free(&self) -> i64 {
+        self.capacity.free()
+    }
 }

@@ -1,6 +1,6 @@
 //! The free processors of the future: what running jobs and reservations leave.
 
-use super::blocks::Blocks;
+use super::blocks::{Blocks, Step};
 use super::limits::Limits;
 use super::policy::View;
 use crate::time::{Seconds, Time};
@@ -15,12 +15,6 @@ pub(super) struct Profile {
     are_many: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Step {
-    pub from: Time,
-    pub free: i64,
-}
-
 /// More steps than this are in blocks.
 const FEW: usize = 160;
 
@@ -29,10 +23,10 @@ impl Profile {
     pub fn reset(&mut self, view: &View<'_>) {
         self.are_many = false;
         self.steps.clear();
-        self.steps.push(Step { from: view.now, free: view.free });
+        self.steps.push(Step { from: view.now, free: view.free() });
         for job in view.running.iter() {
             let last = self.steps[self.steps.len() - 1];
-            let free = last.free + i64::from(job.procs);
+            let free = last.free + i64::from(job.procs());
             if last.from == job.end {
                 self.steps.last_mut().expect("the step just looked at").free = free;
             } else {
@@ -165,5 +159,223 @@ impl Profile {
                 limits.drop_to(lowest, step.from - self.steps[0].from);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::JobId;
+    use crate::machine::{Capacity, Grant};
+    use crate::rng::stream;
+    use crate::schedule::queue::Queue;
+    use crate::schedule::running::{Running, RunningJobs};
+    use rand::RngExt;
+
+    /// The profile as a plain list of steps. Every search looks at every step.
+    #[derive(Clone, Debug, Default)]
+    struct PlainProfile {
+        steps: Vec<Step>,
+    }
+
+    impl PlainProfile {
+        fn of(steps: &[(Time, i64)]) -> PlainProfile {
+            PlainProfile { steps: steps.iter().map(|&(from, free)| Step { from, free }).collect() }
+        }
+
+        fn reset(&mut self, view: &View<'_>) {
+            self.steps.clear();
+            self.steps.push(Step { from: view.now, free: view.free() });
+            for job in view.running.iter() {
+                let last = self.steps[self.steps.len() - 1];
+                let free = last.free + i64::from(job.procs());
+                if last.from == job.end {
+                    self.steps.last_mut().expect("the step just looked at").free = free;
+                } else {
+                    self.steps.push(Step { from: job.end, free });
+                }
+            }
+        }
+
+        /// The first place for a reservation, and the step after its last one.
+        fn place(&self, procs: i64, length: Seconds) -> Option<(usize, usize)> {
+            let (mut first, mut at) = (0, 0);
+            // Steps [first, at) have enough free processors. The range grows until it is long enough, and restarts after every
+            // step with too few.
+            while at < self.steps.len() && (at == first || self.steps[at].from < self.steps[first].from + length) {
+                if self.steps[at].free < procs {
+                    first = at + 1;
+                }
+                at += 1;
+            }
+            (first < self.steps.len()).then_some((first, at))
+        }
+
+        fn reserve(&mut self, procs: i64, length: Seconds) -> Time {
+            let Some((first, at)) = self.place(procs, length) else { return Time::MAX };
+            let start = self.steps[first].from;
+            let end = start + length;
+            if self.steps.get(at).is_none_or(|step| step.from > end) {
+                self.steps.insert(at, Step { from: end, free: self.steps[at - 1].free });
+            }
+            for step in &mut self.steps[first..at] {
+                step.free -= procs;
+            }
+            start
+        }
+
+        fn add(&mut self, start: Time, end: Time, procs: i64) {
+            for time in [start, end].map(|time| time.max(self.steps[0].from)) {
+                let at = self.steps.iter().take_while(|step| step.from <= time).count();
+                if self.steps[at - 1].from < time {
+                    self.steps.insert(at, Step { from: time, free: self.steps[at - 1].free });
+                }
+            }
+            let inside = self.steps.iter_mut().filter(|step| start <= step.from && step.from < end);
+            inside.for_each(|step| step.free += procs);
+        }
+
+        fn advance(&mut self, now: Time) {
+            let past = self.steps.iter().take_while(|step| step.from <= now).count() - 1;
+            self.steps.drain(..past);
+            self.steps[0].from = now;
+        }
+
+        fn limits(&self) -> Limits {
+            let mut limits = Limits::default();
+            let mut least = self.steps[0].free;
+            limits.reset(least);
+            for step in &self.steps[1..] {
+                if step.free < least {
+                    least = step.free;
+                    limits.drop_to(least, step.from - self.steps[0].from);
+                }
+            }
+            limits
+        }
+    }
+
+    /// The view of a machine with these running jobs.
+    fn view<'a>(now: Time, capacity: &'a Capacity, waiting: &'a Queue, running: &'a RunningJobs) -> View<'a> {
+        View { now, capacity, waiting, running, only_arrivals: false }
+    }
+
+    /// A profile of the same steps. They must rise, as they do while jobs end and nothing is reserved.
+    fn profile_of(steps: &[(Time, i64)]) -> Profile {
+        let (mut running, queue) = (RunningJobs::default(), Queue::default());
+        for (pair, id) in steps.windows(2).zip(0..) {
+            let grant = Grant::of_procs(u32::try_from(pair[1].1 - pair[0].1).unwrap());
+            running.insert(Running { id: JobId(id), grant, end: pair[1].0 });
+        }
+        let (now, free) = steps[0];
+        let mut profile = Profile::default();
+        profile.reset(&view(now, &Capacity::pool(free as u32), &queue, &running));
+        profile
+    }
+
+    #[test]
+    fn reservations_fill_the_earliest_hole_that_is_long_enough() {
+        let mut plain = PlainProfile::of(&[(0, 2), (10, 5), (20, 3), (30, 8)]);
+        let mut profile = profile_of(&[(0, 2), (10, 5), (30, 8)]);
+        profile.add(20, 30, -2);
+        // Two processors are free at all times.
+        assert_eq!((plain.reserve(2, 25), profile.reserve(2, 25)), (0, 0));
+        let free: Vec<_> = plain.steps.iter().map(|step| (step.from, step.free)).collect();
+        assert_eq!(free, [(0, 0), (10, 3), (20, 1), (25, 3), (30, 8)]);
+        // Half-open: [10, 20) is just long enough for 10 seconds.
+        assert_eq!((plain.reserve(3, 10), profile.reserve(3, 10)), (10, 10));
+        assert_eq!((plain.reserve(3, 10), profile.reserve(3, 10)), (25, 25));
+        assert_eq!((plain.reserve(9, 1), profile.reserve(9, 1)), (Time::MAX, Time::MAX));
+    }
+
+    /// Compares the two over long random histories, with up to a thousand steps, many of which begin at the same instants.
+    #[test]
+    fn the_profile_in_blocks_is_the_plain_one() {
+        let mut rng = stream(1, "profile");
+        let mut most_steps = 0;
+        for history in 0..120 {
+            // The smallest profiles have few steps, the largest a thousand.
+            let (count, actions) = [(3, 30), (40, 300), (600, 2500)][history % 3];
+            let grain = [1, 7, 500][history / 3 % 3];
+            let mut now = rng.random_range(-1000..1000);
+            let (mut running, queue) = (RunningJobs::default(), Queue::default());
+            let mut used = 0;
+            for id in 0..rng.random_range(0..=count) {
+                let grant = Grant::of_procs(rng.random_range(1..9));
+                let job = Running { id: JobId(id), grant, end: now + grain * rng.random_range(1..500) };
+                used += i64::from(job.procs());
+                running.insert(job);
+            }
+            let free = rng.random_range(0..20);
+            let (mut profile, mut plain) = (Profile::default(), PlainProfile::default());
+            // The memory of another profile is used again.
+            for other in [1, 0] {
+                let capacity = Capacity::pool((free + other) as u32);
+                let view = view(now, &capacity, &queue, &running);
+                profile.reset(&view);
+                plain.reset(&view);
+                for _ in 0..20 * other {
+                    assert_eq!(profile.reserve(1 + other, 10), plain.reserve(1 + other, 10));
+                }
+            }
+            let widest = used + free;
+            let mut placed: Vec<(Time, Time, i64)> = Vec::new();
+            for action in 0..actions {
+                let most = if rng.random_bool(0.5) { widest.clamp(1, 8) } else { widest + 2 };
+                let longest = if rng.random_bool(0.2) { 2000 } else { 60 };
+                let (procs, length) = (rng.random_range(1..=most), grain * rng.random_range(1..=longest));
+                match rng.random_range(0..20) {
+                    0..12 => {
+                        let start = profile.reserve(procs, length);
+                        assert_eq!(start, plain.reserve(procs, length), "{history}: {action}");
+                        if start < Time::MAX {
+                            placed.push((start, start + length, procs));
+                        }
+                    }
+                    // A reservation is given back.
+                    12..14 if !placed.is_empty() => {
+                        let (start, end, procs) = placed.swap_remove(rng.random_range(0..placed.len()));
+                        profile.add(start, end, procs);
+                        plain.add(start.max(now), end.max(now), procs);
+                    }
+                    // Time passes.
+                    14 => {
+                        now += grain * rng.random_range(0..30);
+                        profile.advance(now);
+                        plain.advance(now);
+                    }
+                    // Anywhere in time.
+                    15 => {
+                        let start = now + grain * rng.random_range(-20..3000);
+                        let sign = if rng.random_bool(0.5) { 1 } else { -1 };
+                        // No step may have less than no processors.
+                        let inside = plain.steps.iter().enumerate().filter(|(at, step)| {
+                            step.from < start + length && plain.steps.get(at + 1).is_none_or(|next| next.from > start)
+                        });
+                        let least = inside.map(|(_, step)| step.free).min().unwrap_or(0);
+                        let procs = if sign > 0 { procs } else { procs.min(least) };
+                        profile.add(start, start + length, sign * procs);
+                        plain.add(start.max(now), (start + length).max(now), sign * procs);
+                    }
+                    _ => {
+                        let before = now + grain * rng.random_range(0..1000);
+                        let start = plain.place(procs, length).map(|(first, _)| plain.steps[first].from);
+                        assert_eq!(
+                            profile.has_room_before(before, procs, length),
+                            start.is_some_and(|start| start < before)
+                        );
+                        assert_eq!(profile.has_room_now(procs, length), start == Some(now));
+                    }
+                }
+                assert_eq!(profile.free_now(), plain.steps[0].free, "{history}: {action}");
+                let (mut limits, plain_limits) = (Limits::default(), plain.limits());
+                profile.limits(&mut limits);
+                for procs in 1..=12 {
+                    assert_eq!(limits.longest(procs), plain_limits.longest(procs), "{history}: {action}");
+                }
+            }
+            most_steps = most_steps.max(plain.steps.len());
+        }
+        assert!(most_steps > 900, "no profile had more than {most_steps} steps");
     }
 }

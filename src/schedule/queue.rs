@@ -1,6 +1,8 @@
 //! The queue of waiting jobs in order of arrival. Adding and removing jobs is fast for any length.
 
+use super::room::Room;
 use crate::job::JobId;
+use crate::machine::ShapeId;
 use crate::time::Seconds;
 
 /// A waiting job as a policy sees it.
@@ -16,12 +18,41 @@ pub struct Waiting {
     pub length: Seconds,
 }
 
+impl Waiting {
+    /// What it asks of the machine.
+    pub fn shape(&self) -> ShapeId {
+        ShapeId::of_procs(self.procs)
+    }
+}
+
+/// A place in the queue: that of a waiting job, or an empty one after its job has left.
+///
+/// The job of an empty place has 0 processors. An `Option` would be larger, and a scan of the queue would have a branch per place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QueuePlace(Waiting);
+
+impl QueuePlace {
+    /// The job, unless it has left.
+    pub fn job(&self) -> Option<&Waiting> {
+        (self.0.procs > 0).then_some(&self.0)
+    }
+
+    /// Whether there is a job, and it fits. Without a branch.
+    pub fn fits(&self, room: &Room) -> bool {
+        room.holds(self.0.procs, self.0.length)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.procs == 0
+    }
+}
+
 /// The waiting jobs.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
-    /// In order of arrival, which is also the order of ids. A job that leaves keeps its place, with 0 processors, until
-    /// there are enough empty places to remove them together.
-    places: Vec<Waiting>,
+    /// In order of arrival, which is also the order of ids. A job that leaves keeps its place until there are enough empty
+    /// places to remove them together.
+    places: Vec<QueuePlace>,
     /// All places before this one are empty.
     first: usize,
     count: usize,
@@ -45,49 +76,48 @@ impl Queue {
 
     /// The head: the job that arrived first. None if no job waits.
     pub fn first(&self) -> Option<&Waiting> {
-        self.places.get(self.first)
+        self.places.get(self.first).map(|place| &place.0)
     }
 
     /// The jobs in order of arrival.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Waiting> + Clone {
-        self.places[self.first..].iter().filter(|job| job.procs > 0)
+        self.places[self.first..].iter().filter_map(QueuePlace::job)
     }
 
-    /// The places of the jobs that arrived after `id` (of all jobs, if it is None), in order of arrival. Empty places are
-    /// included: they have 0 processors.
-    pub fn places_after(&self, id: Option<JobId>) -> &[Waiting] {
+    /// The places of the jobs that arrived after a job, in order of arrival; of all jobs if there is no such job. Some may be empty.
+    pub(super) fn places_after(&self, job: Option<JobId>) -> &[QueuePlace] {
         let places = &self.places[self.first..];
-        // Usually `id` is the first job or one of the last.
-        match (id, places) {
-            (None, _) => places,
-            (Some(id), [first, others @ ..]) if first.id == id => others,
-            (Some(id), _) => {
-                let count = places.iter().rev().take(Self::FEW).take_while(|job| job.id > id).count();
-                match places.len() - count {
-                    few if count < Self::FEW => &places[few..],
-                    before => &places[places[..before].partition_point(|job| job.id <= id)..],
-                }
-            }
+        let Some(id) = job else { return places };
+        // Usually it is the first job or one of the last.
+        if let [first, others @ ..] = places
+            && first.0.id == id
+        {
+            return others;
+        }
+        let count = places.iter().rev().take(Self::FEW).take_while(|place| place.0.id > id).count();
+        match places.len() - count {
+            few if count < Self::FEW => &places[few..],
+            before => &places[places[..before].partition_point(|place| place.0.id <= id)..],
         }
     }
 
     /// A waiting job by its id. None if the job does not wait.
     pub fn get(&self, id: JobId) -> Option<&Waiting> {
-        self.place(id).map(|at| &self.places[at])
+        self.place(id).map(|at| &self.places[at].0)
     }
 
     /// Adds a job that arrives. Its id must be above all others.
     pub(crate) fn push(&mut self, job: Waiting) {
-        debug_assert!(job.procs > 0 && self.places.last().is_none_or(|last| last.id < job.id));
-        self.places.push(job);
+        debug_assert!(job.procs > 0 && self.places.last().is_none_or(|last| last.0.id < job.id));
+        self.places.push(QueuePlace(job));
         self.count += 1;
     }
 
     /// Removes a job. None if it does not wait.
     pub(crate) fn remove(&mut self, id: JobId) -> Option<Waiting> {
         let at = self.place(id)?;
-        let job = self.places[at];
-        self.places[at].procs = 0;
+        let job = self.places[at].0;
+        self.places[at].0.procs = 0;
         self.count -= 1;
         if self.count == 0 {
             self.places.clear();
@@ -95,14 +125,14 @@ impl Queue {
             return Some(job);
         }
         // Most jobs leave soon after they arrive, so most empty places are at the end.
-        while self.places.last().is_some_and(|job| job.procs == 0) {
+        while self.places.last().is_some_and(QueuePlace::is_empty) {
             self.places.pop();
         }
         if self.places.len() > Self::FEW + 2 * self.count {
-            self.places.retain(|job| job.procs > 0);
+            self.places.retain(|place| !place.is_empty());
             self.first = 0;
         }
-        while self.places[self.first].procs == 0 {
+        while self.places[self.first].is_empty() {
             self.first += 1;
         }
         Some(job)
@@ -112,10 +142,13 @@ impl Queue {
     pub(crate) fn predict(&mut self, id: JobId, prediction: Seconds, length: Seconds) -> Option<&Waiting> {
         // If many predictions change, the jobs are often adjacent: one user submitted them one after another.
         let next = self.predicted + 1;
-        let at =
-            if self.places.get(next).is_some_and(|job| job.id == id && job.procs > 0) { next } else { self.place(id)? };
+        let at = if self.places.get(next).is_some_and(|place| place.0.id == id && !place.is_empty()) {
+            next
+        } else {
+            self.place(id)?
+        };
         self.predicted = at;
-        let job = &mut self.places[at];
+        let job = &mut self.places[at].0;
         (job.prediction, job.length) = (prediction, length);
         Some(job)
     }
@@ -124,11 +157,11 @@ impl Queue {
         // Most calls are for the job that has just arrived or for the head.
         let last = self.places.len().checked_sub(1)?;
         let at = match id {
-            id if id == self.places[last].id => last,
-            id if id == self.places[self.first].id => self.first,
-            id => self.first + self.places[self.first..].binary_search_by_key(&id, |job| job.id).ok()?,
+            id if id == self.places[last].0.id => last,
+            id if id == self.places[self.first].0.id => self.first,
+            id => self.first + self.places[self.first..].binary_search_by_key(&id, |place| place.0.id).ok()?,
         };
-        (self.places[at].procs > 0).then_some(at)
+        (!self.places[at].is_empty()).then_some(at)
     }
 }
 
@@ -164,7 +197,7 @@ mod tests {
             assert_eq!((queue.len(), queue.first()), (plain.len(), plain.first()));
             if step % 97 == 0 {
                 assert!(queue.iter().eq(&plain) && queue.iter().rev().eq(plain.iter().rev()));
-                let after = |id| queue.places_after(id).iter().filter(|job| job.procs > 0);
+                let after = |id| queue.places_after(id).iter().filter_map(QueuePlace::job);
                 assert!(after(None).eq(&plain));
                 for id in (0..=step).step_by(61).map(JobId) {
                     assert!(after(Some(id)).eq(plain.iter().filter(|job| job.id > id)), "{step}: {id:?}");

@@ -3,31 +3,37 @@
 
 use rustc_hash::FxHashMap;
 
-use super::order::Rank;
-use super::widths::Candidate;
+use super::arrivals::Arrivals;
+use super::backlog::Index;
+use super::order::{Order, Rank};
+use super::queue::Waiting;
+use super::widths::FittingJob;
 use crate::job::JobId;
 use crate::time::Seconds;
 
 /// A queue by width, and in its order within each width.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Ranked {
+    order: Order,
     /// In ascending order of width; every width has jobs.
-    widths: Vec<Width>,
+    widths: Vec<RankedWidth>,
     /// The width and the rank of each job.
     places: FxHashMap<JobId, (i64, Rank)>,
+    /// The first of the ranks that jobs got or gave up since [`Ranked::take_touched`].
+    touched: Option<Rank>,
 }
 
 /// The jobs of one width.
 #[derive(Clone, Debug)]
-struct Width {
+struct RankedWidth {
     procs: i64,
     /// Sorted blocks, none of which is empty. Moving the jobs of one block is fast, and so is a search through the shortest
     /// lengths of all blocks.
-    blocks: Vec<Block>,
+    blocks: Vec<RankBlock>,
 }
 
 #[derive(Clone, Debug)]
-struct Block {
+struct RankBlock {
     jobs: Vec<RankedJob>,
     /// The smallest length in the block.
     shortest: Seconds,
@@ -39,11 +45,11 @@ struct RankedJob {
     length: Seconds,
 }
 
-impl Block {
+impl RankBlock {
     const LARGEST: usize = 64;
 
-    fn new(jobs: Vec<RankedJob>) -> Block {
-        let mut block = Block { jobs, shortest: 0 };
+    fn new(jobs: Vec<RankedJob>) -> RankBlock {
+        let mut block = RankBlock { jobs, shortest: 0 };
         block.measure();
         block
     }
@@ -53,30 +59,51 @@ impl Block {
     }
 }
 
-impl Ranked {
-    pub fn clear(&mut self) {
+impl Index for Ranked {
+    fn clear(&mut self) {
         self.widths.clear();
         self.places.clear();
+        self.touched = None;
     }
 
-    /// Adds a job of this width and length, or changes its rank and length.
-    pub fn put(&mut self, procs: u32, length: Seconds, rank: Rank) {
-        self.remove(rank.job());
-        let procs = i64::from(procs);
-        self.places.insert(rank.job(), (procs, rank));
+    fn push(&mut self, job: &Waiting, arrivals: &Arrivals) {
+        let (procs, rank) = (i64::from(job.procs), self.order.rank(job, arrivals, 0));
+        self.touch(rank);
+        self.places.insert(job.id, (procs, rank));
         let at = match self.place(procs) {
             Ok(at) => at,
             Err(at) => {
-                self.widths.insert(at, Width { procs, blocks: Vec::new() });
+                self.widths.insert(at, RankedWidth { procs, blocks: Vec::new() });
                 at
             }
         };
-        self.widths[at].insert(RankedJob { rank, length });
+        self.widths[at].insert(RankedJob { rank, length: job.length });
+    }
+
+    fn change(&mut self, job: &Waiting, arrivals: &Arrivals) {
+        self.remove_id(job.id);
+        self.push(job, arrivals);
+    }
+
+    fn remove(&mut self, job: &Waiting) {
+        self.remove_id(job.id);
+    }
+
+    fn narrowest(&self) -> Option<i64> {
+        self.widths.first().map(|width| width.procs)
+    }
+}
+
+impl Ranked {
+    /// An index in this order, which must not depend on waits.
+    pub fn new(order: Order) -> Ranked {
+        Ranked { order, widths: Vec::new(), places: FxHashMap::default(), touched: None }
     }
 
     /// Removes a job, if it is in the index.
-    pub fn remove(&mut self, id: JobId) {
+    pub fn remove_id(&mut self, id: JobId) {
         let Some((procs, rank)) = self.places.remove(&id) else { return };
+        self.touch(rank);
         let at = self.place(procs).expect("the width of a job in the index");
         self.widths[at].remove(rank);
         if self.widths[at].blocks.is_empty() {
@@ -84,19 +111,21 @@ impl Ranked {
         }
     }
 
-    /// The width of the narrowest job.
-    pub fn narrowest(&self) -> Option<i64> {
-        self.widths.first().map(|width| width.procs)
+    fn touch(&mut self, rank: Rank) {
+        self.touched = Some(self.touched.map_or(rank, |first| first.min(rank)));
+    }
+
+    /// The first of the ranks that jobs got or gave up since the last call.
+    pub fn take_touched(&mut self) -> Option<Rank> {
+        self.touched.take()
     }
 
     /// Removes the first job that is not too long. `longest` is the limit for jobs of this width, and None for this and all
     /// larger widths if no such job can start.
-    pub fn take_first(&mut self, longest: impl Fn(i64) -> Option<Seconds>) -> Option<Candidate> {
-        let fitting = self.widths.iter().map_while(|width| Some((width, longest(width.procs)?)));
-        let found = fitting.filter_map(|(width, longest)| width.first(longest).map(|job| (job, width.procs)));
-        let (RankedJob { rank, length }, procs) = found.min_by_key(|(job, _)| job.rank)?;
-        self.remove(rank.job());
-        Some(Candidate { id: rank.job(), procs, length })
+    pub fn take_first(&mut self, longest: impl Fn(i64) -> Option<Seconds>) -> Option<FittingJob> {
+        let (_, job) = self.first_after(None, longest)?;
+        self.remove_id(job.id);
+        Some(job)
     }
 
     /// The first job after a rank that is not too long, with its rank. `longest` is as for [`Ranked::take_first`].
@@ -104,17 +133,12 @@ impl Ranked {
         &self,
         rank: Option<Rank>,
         longest: impl Fn(i64) -> Option<Seconds>,
-    ) -> Option<(Rank, Candidate)> {
+    ) -> Option<(Rank, FittingJob)> {
         let fitting = self.widths.iter().map_while(|width| Some((width, longest(width.procs)?)));
         let found =
             fitting.filter_map(|(width, longest)| width.first_after(rank, longest).map(|job| (job, width.procs)));
         let (RankedJob { rank, length }, procs) = found.min_by_key(|(job, _)| job.rank)?;
-        Some((rank, Candidate { id: rank.job(), procs, length }))
-    }
-
-    /// The rank of a job, if it is in the index.
-    pub fn rank(&self, id: JobId) -> Option<Rank> {
-        self.places.get(&id).map(|(_, rank)| *rank)
+        Some((rank, FittingJob { id: rank.job(), procs, length }))
     }
 
     fn place(&self, procs: i64) -> Result<usize, usize> {
@@ -122,20 +146,20 @@ impl Ranked {
     }
 }
 
-impl Width {
+impl RankedWidth {
     fn insert(&mut self, job: RankedJob) {
         let Some(at) = self.block_of(job.rank) else {
-            self.blocks.push(Block::new(vec![job]));
+            self.blocks.push(RankBlock::new(vec![job]));
             return;
         };
         let block = &mut self.blocks[at];
         let place = block.jobs.partition_point(|other| other.rank < job.rank);
         block.jobs.insert(place, job);
         block.shortest = block.shortest.min(job.length);
-        if block.jobs.len() > Block::LARGEST {
-            let upper = block.jobs.split_off(Block::LARGEST / 2);
+        if block.jobs.len() > RankBlock::LARGEST {
+            let upper = block.jobs.split_off(RankBlock::LARGEST / 2);
             block.measure();
-            self.blocks.insert(at + 1, Block::new(upper));
+            self.blocks.insert(at + 1, RankBlock::new(upper));
         }
     }
 
@@ -152,7 +176,7 @@ impl Width {
 
     /// The block for a job of this rank. None if there are no blocks.
     fn block_of(&self, rank: Rank) -> Option<usize> {
-        let last = |block: &Block| block.jobs.last().map(|job| job.rank);
+        let last = |block: &RankBlock| block.jobs.last().map(|job| job.rank);
         let at = self.blocks.partition_point(|block| last(block) < Some(rank));
         self.blocks.len().checked_sub(1).map(|most| at.min(most))
     }
@@ -180,16 +204,13 @@ impl Width {
 mod tests {
     use super::*;
     use crate::rng::stream;
-    use crate::schedule::arrivals::Arrivals;
-    use crate::schedule::order::Order;
-    use crate::schedule::queue::Waiting;
     use rand::RngExt;
 
     /// Compares with a scan of all jobs, over a long random history.
     #[test]
     fn the_index_finds_what_a_scan_finds() {
         let mut rng = stream(1, "ranked");
-        let (mut ranked, mut plain) = (Ranked::default(), Vec::<Waiting>::new());
+        let (mut ranked, mut plain) = (Ranked::new(Order::LargestArea), Vec::<Waiting>::new());
         let arrivals = Arrivals::new(false);
         let rank = |job: &Waiting| Order::LargestArea.rank(job, &arrivals, 0);
         for step in 0..8000u32 {
@@ -199,17 +220,17 @@ mod tests {
             match rng.random_range(0..10) {
                 draw if draw < leaves && !plain.is_empty() => {
                     let job = plain.swap_remove(rng.random_range(0..plain.len()));
-                    ranked.remove(job.id);
-                    ranked.remove(job.id);
+                    ranked.remove(&job);
+                    ranked.remove(&job);
                 }
                 draw if draw < leaves + 2 && !plain.is_empty() => {
                     let at = rng.random_range(0..plain.len());
                     plain[at].length = length;
-                    ranked.put(plain[at].procs, length, rank(&plain[at]));
+                    ranked.change(&plain[at], &arrivals);
                 }
                 _ => {
                     let job = Waiting { id: JobId(step), procs: rng.random_range(1..6), prediction: 0, length };
-                    ranked.put(job.procs, job.length, rank(&job));
+                    ranked.push(&job, &arrivals);
                     plain.push(job);
                 }
             }
@@ -218,12 +239,12 @@ mod tests {
             let (free, time) = (rng.random_range(0..7), rng.random_range(0..400));
             let longest = |procs: i64| (procs <= free).then_some(time / procs);
             let fits = |job: &&Waiting| longest(i64::from(job.procs)).is_some_and(|longest| job.length <= longest);
-            let first = plain.iter().filter(fits).min_by_key(|job| rank(job)).map(Candidate::from);
+            let first = plain.iter().filter(fits).min_by_key(|job| rank(job)).map(FittingJob::from);
             // After the rank of any job, whether it still waits or not.
             let after = Waiting { id: JobId(rng.random_range(0..=step)), procs: 1, prediction: 0, length };
             for after in [None, Some(rank(&after)), plain.last().map(&rank)] {
                 let later = plain.iter().filter(|job| after.is_none_or(|after| rank(job) > after)).filter(fits);
-                let later = later.min_by_key(|job| rank(job)).map(|job| (rank(job), Candidate::from(job)));
+                let later = later.min_by_key(|job| rank(job)).map(|job| (rank(job), FittingJob::from(job)));
                 assert_eq!(ranked.first_after(after, longest), later, "{step}");
             }
             if step % 3 == 0 {

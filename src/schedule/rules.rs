@@ -1,11 +1,7 @@
 //! The keys of the backfilling schedulers, and the policy for their values.
 
 use super::arrivals::Arrivals;
-use super::conservative::Conservative;
-use super::easy::Easy;
 use super::order::Order;
-use super::policy::Policy;
-use super::reserving::Reserving;
 use crate::job::JobId;
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::{Seconds, parse_duration, print_duration};
@@ -148,18 +144,6 @@ impl Rules {
             reservations: spec.text(RESERVATIONS.name).parse().ok(),
             protect: parse_duration(spec.text(PROTECT.name)).ok(),
             starve: parse_duration(spec.text(STARVE.name)).ok(),
-        }
-    }
-
-    /// The policy that follows these rules. Rules with the same meaning have the same policy.
-    pub fn policy(&self) -> Box<dyn Policy> {
-        match self {
-            // Jobs that have waited longest are the first of a queue in order of arrival anyway.
-            Rules { queue: Order::Arrival, reservations: Some(1), .. } => {
-                Box::new(Easy::with(self.scan, self.running, self.protect))
-            }
-            Rules { reservations: None, .. } => Box::new(Conservative::new(self)),
-            _ => Box::new(Reserving::new(self)),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The running jobs in order of predicted end. It is fast for thousands of jobs, as large machines have them.
 
 use crate::job::JobId;
+use crate::machine::Grant;
 use crate::time::Time;
 
 /// A running job as a policy sees it.
@@ -8,11 +9,18 @@ use crate::time::Time;
 pub struct Running {
     /// The job's number in order of arrival.
     pub id: JobId,
-    /// The processors it uses.
-    pub procs: u32,
+    /// What the machine has given it.
+    pub grant: Grant,
     /// The predicted end: the start plus the prediction multiplied by the factor `inflate`. For a policy that counts
     /// running jobs by estimates: the start plus the estimate, until the job outlives it.
     pub end: Time,
+}
+
+impl Running {
+    /// The processors it uses.
+    pub fn procs(&self) -> u32 {
+        self.grant.procs()
+    }
 }
 
 /// The running jobs in order of predicted end, then of id.
@@ -20,7 +28,7 @@ pub struct Running {
 pub struct RunningJobs {
     /// Sorted blocks of at most `LARGEST` jobs. Shifting jobs within a block at every start and end is fast; shifting
     /// thousands of jobs would not be. If there are several blocks, none is empty.
-    blocks: Vec<Block>,
+    blocks: Vec<RunningBlock>,
     count: usize,
     /// Scratch: the jobs that move, and the others.
     moved: Vec<Running>,
@@ -36,7 +44,7 @@ pub(crate) struct Move {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Block {
+struct RunningBlock {
     jobs: Vec<Running>,
     /// The sum over all jobs.
     procs: i64,
@@ -72,29 +80,29 @@ impl RunningJobs {
         })?;
         freed -= block.procs;
         let last = block.jobs.iter().position(|job| {
-            freed += i64::from(job.procs);
+            freed += i64::from(job.procs());
             freed >= procs
         })?;
         let end = block.jobs[last].end;
         let behind = block.jobs[last + 1..].iter().chain(blocks.flat_map(|block| &block.jobs));
-        freed += behind.take_while(|job| job.end == end).map(|job| i64::from(job.procs)).sum::<i64>();
+        freed += behind.take_while(|job| job.end == end).map(|job| i64::from(job.procs())).sum::<i64>();
         Some((end, freed))
     }
 
     pub(crate) fn insert(&mut self, job: Running) {
         self.count += 1;
         let Some(at) = self.block_of(key(&job)) else {
-            self.blocks.push(Block { procs: i64::from(job.procs), jobs: vec![job] });
+            self.blocks.push(RunningBlock { procs: i64::from(job.procs()), jobs: vec![job] });
             return;
         };
-        let Block { jobs, procs } = &mut self.blocks[at];
+        let RunningBlock { jobs, procs } = &mut self.blocks[at];
         jobs.insert(lower_bound(jobs, key(&job)), job);
-        *procs += i64::from(job.procs);
+        *procs += i64::from(job.procs());
         if jobs.len() > Self::LARGEST {
             let upper = jobs.split_off(Self::LARGEST / 2);
-            let moved: i64 = upper.iter().map(|job| i64::from(job.procs)).sum();
+            let moved: i64 = upper.iter().map(|job| i64::from(job.procs())).sum();
             *procs -= moved;
-            self.blocks.insert(at + 1, Block { jobs: upper, procs: moved });
+            self.blocks.insert(at + 1, RunningBlock { jobs: upper, procs: moved });
         }
     }
 
@@ -109,9 +117,9 @@ impl RunningJobs {
 
     fn remove_at(&mut self, at: usize, place: usize) -> Running {
         self.count -= 1;
-        let Block { jobs, procs } = &mut self.blocks[at];
+        let RunningBlock { jobs, procs } = &mut self.blocks[at];
         let job = jobs.remove(place);
-        *procs -= i64::from(job.procs);
+        *procs -= i64::from(job.procs());
         // The only block is kept, with its memory.
         if jobs.is_empty() && self.blocks.len() > 1 {
             self.blocks.remove(at);
@@ -151,11 +159,11 @@ impl RunningJobs {
         });
         // Blocks are not filled, so that the next insertions do not split them.
         let size = if self.count <= Self::LARGEST { Self::LARGEST } else { Self::LARGEST * 3 / 4 };
-        blocks.resize_with(self.count.div_ceil(size), Block::default);
-        for Block { jobs, procs } in blocks {
+        blocks.resize_with(self.count.div_ceil(size), RunningBlock::default);
+        for RunningBlock { jobs, procs } in blocks {
             jobs.clear();
             jobs.extend(all.by_ref().take(size));
-            *procs = jobs.iter().map(|job| i64::from(job.procs)).sum();
+            *procs = jobs.iter().map(|job| i64::from(job.procs())).sum();
         }
     }
 
@@ -187,7 +195,7 @@ impl RunningJobs {
             0 => None,
             1 => Some(0),
             blocks => {
-                let last = |block: &Block| block.jobs.last().map(key);
+                let last = |block: &RunningBlock| block.jobs.last().map(key);
                 Some(self.blocks.partition_point(|block| last(block) < Some(wanted)).min(blocks - 1))
             }
         }
@@ -250,7 +258,7 @@ mod tests {
                 }
                 _ => {
                     let (procs, end) = (rng.random_range(1..100), rng.random_range(0..3000));
-                    let job = Running { id: JobId(step), procs, end };
+                    let job = Running { id: JobId(step), grant: Grant::of_procs(procs), end };
                     running.insert(job);
                     plain.push(job);
                 }
@@ -258,7 +266,7 @@ mod tests {
             if step % 61 == 0 {
                 plain.sort_unstable_by_key(key);
                 assert!(running.iter().eq(&plain));
-                let all: i64 = plain.iter().map(|job| i64::from(job.procs)).sum();
+                let all: i64 = plain.iter().map(|job| i64::from(job.procs())).sum();
                 let wanted = rng.random_range(1..=all + 5);
                 assert_eq!(running.end_that_frees(wanted), plain_end_that_frees(&plain, wanted));
             }
@@ -267,7 +275,7 @@ mod tests {
 
     /// The definition: the first end by which enough processors are free.
     fn plain_end_that_frees(jobs: &[Running], procs: i64) -> Option<(Time, i64)> {
-        let freed = |end| jobs.iter().filter(|job| job.end <= end).map(|job| i64::from(job.procs)).sum();
+        let freed = |end| jobs.iter().filter(|job| job.end <= end).map(|job| i64::from(job.procs())).sum();
         jobs.iter().map(|job| (job.end, freed(job.end))).find(|(_, freed)| *freed >= procs)
     }
 }

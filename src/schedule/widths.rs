@@ -4,58 +4,47 @@
 //! extra processors. Jobs of one width differ only in length. So the index has one list per width, in order of arrival,
 //! with a tree of minimum lengths over it. Widths above the free processors are skipped.
 
+use super::arrivals::Arrivals;
+use super::backlog::Index;
 use super::queue::Waiting;
+use super::room::Room;
 use crate::job::JobId;
+use crate::machine::ShapeId;
 use crate::time::Seconds;
-
-/// The limits that a job must fit to be backfilled.
-#[derive(Clone, Copy, Debug)]
-pub struct Room {
-    pub free: i64,
-    /// The processors that the reservation does not need; jobs of any length may use them.
-    pub extra: i64,
-    /// The length of the longest job that ends by the shadow time.
-    pub longest: Seconds,
-}
-
-impl Room {
-    pub fn holds(&self, job: &Waiting) -> bool {
-        // Without short-circuit operators: their branches would be mispredicted too often.
-        self.is_wide_enough(job) & ((job.length <= self.longest) | (i64::from(job.procs) <= self.extra))
-    }
-
-    /// Whether the job fits the free processors. False for an empty place in a queue, which has 0 processors.
-    pub fn is_wide_enough(&self, job: &Waiting) -> bool {
-        i64::from(job.procs.wrapping_sub(1)) < self.free
-    }
-}
 
 /// A job that fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Candidate {
+pub(super) struct FittingJob {
     pub id: JobId,
     pub procs: i64,
     pub length: Seconds,
 }
 
-impl From<&Waiting> for Candidate {
-    fn from(job: &Waiting) -> Candidate {
-        Candidate { id: job.id, procs: i64::from(job.procs), length: job.length }
+impl FittingJob {
+    /// What it asks of the machine.
+    pub fn shape(&self) -> ShapeId {
+        ShapeId::of_procs(self.procs as u32)
+    }
+}
+
+impl From<&Waiting> for FittingJob {
+    fn from(job: &Waiting) -> FittingJob {
+        FittingJob { id: job.id, procs: i64::from(job.procs), length: job.length }
     }
 }
 
 /// A queue by width.
 #[derive(Clone, Debug, Default)]
-pub struct Widths {
+pub(super) struct Widths {
     /// In ascending order; every width has jobs.
-    widths: Vec<Width>,
+    widths: Vec<WidthTree>,
     /// Memory of removed widths, for reuse.
-    spare: Vec<Width>,
+    spare: Vec<WidthTree>,
 }
 
 /// The jobs of one width.
 #[derive(Clone, Debug, Default)]
-struct Width {
+struct WidthTree {
     procs: i64,
     /// In order of arrival. Jobs that have left are removed when the tree is full.
     ids: Vec<JobId>,
@@ -73,12 +62,12 @@ struct Width {
 /// The length of a job that has left: longer than any job.
 const REMOVED: Seconds = Seconds::MAX;
 
-impl Widths {
-    pub fn clear(&mut self) {
+impl Index for Widths {
+    fn clear(&mut self) {
         self.spare.append(&mut self.widths);
     }
 
-    pub fn push(&mut self, job: &Waiting) {
+    fn push(&mut self, job: &Waiting, _arrivals: &Arrivals) {
         let procs = i64::from(job.procs);
         let at = match self.place(procs) {
             Ok(at) => at,
@@ -92,7 +81,13 @@ impl Widths {
         self.widths[at].push(job.id, job.length);
     }
 
-    pub fn remove(&mut self, job: &Waiting) {
+    fn change(&mut self, job: &Waiting, _arrivals: &Arrivals) {
+        if let Ok(at) = self.place(i64::from(job.procs)) {
+            self.widths[at].change(job.id, job.length);
+        }
+    }
+
+    fn remove(&mut self, job: &Waiting) {
         if let Ok(at) = self.place(i64::from(job.procs))
             && let Some(place) = self.widths[at].find(job.id)
         {
@@ -100,26 +95,19 @@ impl Widths {
         }
     }
 
-    /// Changes the length of a job.
-    pub fn change(&mut self, job: &Waiting) {
-        if let Ok(at) = self.place(i64::from(job.procs)) {
-            self.widths[at].change(job.id, job.length);
-        }
-    }
-
-    /// The width of the narrowest job.
-    pub fn narrowest(&self) -> Option<i64> {
+    fn narrowest(&self) -> Option<i64> {
         self.widths.first().map(|width| width.procs)
     }
+}
 
+impl Widths {
     /// Removes the earliest job that fits.
-    pub fn take_earliest(&mut self, room: &Room) -> Option<Candidate> {
-        let longest = |procs| if procs <= room.extra { REMOVED - 1 } else { room.longest };
-        self.take_first(room.free, |width| width.earliest(longest(width.procs)))
+    pub fn take_earliest(&mut self, room: &Room) -> Option<FittingJob> {
+        self.take_first(room.free, |width| width.earliest(room.longest(width.procs)?))
     }
 
     /// Removes the shortest job that fits; of equally short ones the earliest.
-    pub fn take_shortest(&mut self, room: &Room) -> Option<Candidate> {
+    pub fn take_shortest(&mut self, room: &Room) -> Option<FittingJob> {
         let shortest = |most: i64| {
             let fitting = self.widths.iter().take_while(move |width| width.procs <= most);
             fitting.map(|width| width.shortest).min().filter(|&least| least != REMOVED)
@@ -134,12 +122,12 @@ impl Widths {
     }
 
     /// Removes the earliest of the jobs that `find` returns for the widths up to `widest`.
-    fn take_first(&mut self, widest: i64, find: impl Fn(&Width) -> Option<(JobId, usize)>) -> Option<Candidate> {
+    fn take_first(&mut self, widest: i64, find: impl Fn(&WidthTree) -> Option<(JobId, usize)>) -> Option<FittingJob> {
         let fitting = self.widths.iter().enumerate().take_while(|(_, width)| width.procs <= widest);
         let found = fitting.filter_map(|(at, width)| find(width).map(|(id, place)| (id, at, place)));
         let (id, at, place) = found.min()?;
         let width = &self.widths[at];
-        let candidate = Candidate { id, procs: width.procs, length: width.least[width.capacity + place] };
+        let candidate = FittingJob { id, procs: width.procs, length: width.least[width.capacity + place] };
         self.remove_at(at, place);
         Some(candidate)
     }
@@ -159,7 +147,7 @@ impl Widths {
     }
 }
 
-impl Width {
+impl WidthTree {
     const SMALLEST: usize = 8;
 
     fn reset(&mut self, procs: i64) {
@@ -249,6 +237,7 @@ mod tests {
     fn the_index_finds_what_a_scan_finds() {
         let mut rng = stream(1, "widths");
         let (mut widths, mut plain) = (Widths::default(), Vec::<Waiting>::new());
+        let arrivals = Arrivals::new(false);
         for step in 0..6000u32 {
             let length = rng.random_range(1..50) * rng.random_range(1..20);
             match rng.random_range(0..10) {
@@ -259,12 +248,12 @@ mod tests {
                 4..6 if !plain.is_empty() => {
                     let at = rng.random_range(0..plain.len());
                     plain[at].length = length;
-                    widths.change(&plain[at]);
+                    widths.change(&plain[at], &arrivals);
                 }
                 _ => {
                     let procs = 1 << rng.random_range(0..6) | rng.random_range(0..2);
                     plain.push(Waiting { id: JobId(step), procs, prediction: length, length });
-                    widths.push(&plain[plain.len() - 1]);
+                    widths.push(&plain[plain.len() - 1], &arrivals);
                 }
             }
             let room = Room {
@@ -272,10 +261,10 @@ mod tests {
                 extra: rng.random_range(0..20),
                 longest: rng.random_range(0..400),
             };
-            let held = plain.iter().filter(|job| room.holds(job));
-            let earliest = held.clone().min_by_key(|job| job.id).map(Candidate::from);
+            let held = plain.iter().filter(|job| room.holds(job.procs, job.length));
+            let earliest = held.clone().min_by_key(|job| job.id).map(FittingJob::from);
             assert_eq!(widths.clone().take_earliest(&room), earliest, "{step}");
-            let shortest = held.min_by_key(|job| (job.length, job.id)).map(Candidate::from);
+            let shortest = held.min_by_key(|job| (job.length, job.id)).map(FittingJob::from);
             assert_eq!(widths.clone().take_shortest(&room), shortest, "{step}");
             if let Some(taken) = shortest.filter(|_| step % 5 == 0) {
                 widths.take_shortest(&room);
@@ -283,7 +272,7 @@ mod tests {
             }
             if step == 4000 {
                 widths.clear();
-                plain.iter().for_each(|job| widths.push(job));
+                plain.iter().for_each(|job| widths.push(job, &arrivals));
             }
         }
     }

@@ -3,11 +3,13 @@
 use std::ops::Range;
 
 use super::judge::Score;
+use super::search_run::SearchStep;
 use crate::engine::{self, EngineError, EngineOptions, Named, Outcome};
 use crate::experiment::Setting;
+use crate::metrics::{Column, column_list};
 use crate::parallel;
+use crate::predict::templates::Template;
 use crate::predict::{PredictAtStart, RunFacts};
-use crate::report::Cell;
 use crate::schedule::LogFacts;
 use crate::trace::Workload;
 
@@ -80,26 +82,41 @@ pub fn compare_predictors(
     parallel::map(predictors, threads, judge, watch).into_iter().collect()
 }
 
-impl ComparedPredictor {
-    /// `name,jobs,error_min,error_pct,answered,error_answered_min,inside_pct`, then `train_error_min,train_error_pct`
-    /// if the search used other jobs, then `predictor`.
-    pub fn cells(&self) -> Vec<(&'static str, Cell)> {
-        let optional = |value: Option<f64>| value.map_or(Cell::None, Cell::Real);
-        let Score { jobs, answered, .. } = self.score;
-        let mut cells = vec![
-            ("name", Cell::Text(self.name.clone())),
-            ("jobs", Cell::Count(jobs as u64)),
-            ("error_min", Cell::Real(self.score.minutes())),
-            ("error_pct", Cell::Real(self.score.percent())),
-            ("answered", if answered > 0 { Cell::Count(answered as u64) } else { Cell::None }),
-            ("error_answered_min", optional(self.score.minutes_answered())),
-            ("inside_pct", optional(self.score.inside_percent())),
-        ];
-        if let Some(trained) = &self.trained {
-            cells.push(("train_error_min", Cell::Real(trained.minutes())));
-            cells.push(("train_error_pct", Cell::Real(trained.percent())));
-        }
-        cells.push(("predictor", Cell::Text(self.predictor.clone())));
-        cells
-    }
+/// When the errors on the jobs of the search are printed.
+pub const WITH_TRAINING: &str = "with --train";
+
+/// A predictor as a row, with the seed of the search if it has one.
+pub type ComparedRow<'a> = (&'a ComparedPredictor, Option<u64>);
+
+/// The columns of compared predictors.
+pub fn compared_columns<'a>() -> Vec<Column<ComparedRow<'a>>> {
+    Vec::from(column_list! {
+        |row: ComparedRow<'a>|
+        key "name" "the predictor in tables" row.0.name.clone();
+        label "jobs" "jobs that are predicted" row.0.score.jobs;
+        real "error_min" "mean error in minutes" row.0.score.minutes(), lower;
+        percent "error_pct" "the same in percent of the mean runtime" row.0.score.percent(), lower;
+        count "answered" "jobs whose prediction had a confidence interval"
+            Some(row.0.score.answered as u64).filter(|&answered| answered > 0);
+        real "error_answered_min" "mean error of these in minutes" row.0.score.minutes_answered(), lower;
+        percent "inside_pct" "percentage of these that ended within it" row.0.score.inside_percent();
+        real "train_error_min" "mean error in minutes on the jobs of the search"
+            row.0.trained.as_ref().map(|score| score.minutes()), lower, only(WITH_TRAINING);
+        percent "train_error_pct" "the same in percent"
+            row.0.trained.as_ref().map(|score| score.percent()), lower, only(WITH_TRAINING);
+        label "predictor" "its spec" row.0.predictor.clone();
+        label "seed" "of a genetic search" row.1;
+    })
 }
+
+/// The columns of `--history-out`.
+pub static STEP_COLUMNS: &[Column<SearchStep>] = &column_list! {
+    |step: SearchStep|
+    key "search" "which search, if there are several" step.search.clone();
+    key "step" "counted from 0" step.step;
+    count "evaluations" "sets evaluated so far" step.evaluations;
+    real "best_min" "the mean error of the best set of this step in minutes" step.best, lower;
+    real "mean_min" "the mean over the sets of this step" step.mean, lower;
+    real "worst_min" "the mean error of the worst set" step.worst, lower;
+    text "templates" "the best set" Template::print_set(&step.templates);
+};

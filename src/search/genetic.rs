@@ -8,8 +8,8 @@ use rand_chacha::ChaCha8Rng;
 use rustc_hash::FxHashMap;
 
 use super::judge::{Judge, Score};
-use super::search_run::{Found, Limits, SearchRun, SearchStep};
-use super::space::Space;
+use super::search_run::{FoundSet, SearchLimits, SearchRun, SearchStep};
+use super::space::TemplateSpace;
 use crate::predict::templates::Template;
 use crate::rng::stream;
 
@@ -48,11 +48,11 @@ const FITTEST: f64 = 4.0;
 /// any set was evaluated.
 pub fn genetic(
     judge: &Judge<'_>,
-    space: &Space,
+    space: &TemplateSpace,
     how: &Genetic,
-    limits: &Limits<'_>,
+    limits: &SearchLimits<'_>,
     watch: &dyn Fn(&SearchStep),
-) -> Option<Found> {
+) -> Option<FoundSet> {
     let mut search = SearchRun::new(judge, limits, watch);
     let mut rng = stream(how.seed, "genetic");
     let mut known: FxHashMap<Vec<Template>, Score> = FxHashMap::default();
@@ -78,7 +78,7 @@ pub fn genetic(
 
 /// The templates of an individual. Of equal templates only the first is kept: ties go to the earlier template, so the
 /// later ones have no effect.
-fn set_of(individual: &Individual, space: &Space) -> Vec<Template> {
+fn set_of(individual: &Individual, space: &TemplateSpace) -> Vec<Template> {
     let mut set: Vec<Template> = Vec::with_capacity(individual.len());
     for template in individual.iter().map(|bits| space.decode(bits)) {
         if !set.contains(&template) {
@@ -88,7 +88,7 @@ fn set_of(individual: &Individual, space: &Space) -> Vec<Template> {
     set
 }
 
-fn random_individual(space: &Space, how: &Genetic, rng: &mut ChaCha8Rng) -> Individual {
+fn random_individual(space: &TemplateSpace, how: &Genetic, rng: &mut ChaCha8Rng) -> Individual {
     let templates = rng.random_range(1..=how.templates);
     (0..templates).map(|_| (0..space.bits()).map(|_| rng.random()).collect()).collect()
 }
@@ -96,7 +96,7 @@ fn random_individual(space: &Space, how: &Genetic, rng: &mut ChaCha8Rng) -> Indi
 fn next_generation(
     population: &[Individual],
     scores: &[Score],
-    space: &Space,
+    space: &TemplateSpace,
     how: &Genetic,
     rng: &mut ChaCha8Rng,
 ) -> Vec<Individual> {
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn the_elite_is_copied_unchanged() {
-        let space = Space { fields: vec![], ranges: vec![1, 2], relative: true, histories: false };
+        let space = TemplateSpace { fields: vec![], ranges: vec![1, 2], relative: true, histories: false };
         let how = Genetic { population: 7, mutation: 1.0, ..Genetic::default() };
         let mut rng = rng(9);
         let population: Vec<Individual> = (0..7).map(|_| random_individual(&space, &how, &mut rng)).collect();

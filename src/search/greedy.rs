@@ -2,14 +2,19 @@
 //! characteristic, then the best with two, and so on.
 
 use super::judge::Judge;
-use super::search_run::{Found, Limits, SearchRun, SearchStep, best_of};
-use super::space::Space;
+use super::search_run::{FoundSet, SearchLimits, SearchRun, SearchStep, best_of};
+use super::space::TemplateSpace;
 use crate::predict::templates::{CategoryEstimate, Data, Template};
 
 /// Searches for each estimate (mean and regression, absolute and relative) separately, first without node ranges and
 /// then with them, like the paper's curves. Returns the best set of all steps. None if a limit was reached before any
 /// set was evaluated.
-pub fn greedy(judge: &Judge<'_>, space: &Space, limits: &Limits<'_>, watch: &dyn Fn(&SearchStep)) -> Option<Found> {
+pub fn greedy(
+    judge: &Judge<'_>,
+    space: &TemplateSpace,
+    limits: &SearchLimits<'_>,
+    watch: &dyn Fn(&SearchStep),
+) -> Option<FoundSet> {
     let mut search = SearchRun::new(judge, limits, watch);
     for ranges in [&[], &space.ranges[..]] {
         for method in [CategoryEstimate::Mean, CategoryEstimate::Regression] {
@@ -31,7 +36,7 @@ pub fn greedy(judge: &Judge<'_>, space: &Space, limits: &Limits<'_>, watch: &dyn
 }
 
 /// One greedy search. None if a limit was reached.
-fn climb(search: &mut SearchRun<'_>, space: &Space, ranges: &[u32], estimate: Template) -> Option<()> {
+fn climb(search: &mut SearchRun<'_>, space: &TemplateSpace, ranges: &[u32], estimate: Template) -> Option<()> {
     let name = name(estimate, !ranges.is_empty());
     let mut set = vec![estimate];
     let scores = search.judge(&[set.clone()])?;
@@ -55,7 +60,7 @@ fn name(estimate: Template, ranges: bool) -> String {
 }
 
 /// All templates with `count` characteristics. A node range of any size is one characteristic.
-fn templates_with(count: usize, space: &Space, ranges: &[u32], estimate: Template) -> Vec<Template> {
+fn templates_with(count: usize, space: &TemplateSpace, ranges: &[u32], estimate: Template) -> Vec<Template> {
     let mut made = Vec::new();
     for subset in 0u32..1 << space.fields.len() {
         let mut template = estimate;
@@ -79,7 +84,7 @@ mod tests {
 
     #[test]
     fn candidates_have_the_number_of_characteristics_asked_for() {
-        let space = Space {
+        let space = TemplateSpace {
             fields: vec![TemplateField::User, TemplateField::Executable, TemplateField::Queue],
             ranges: vec![1, 2],
             relative: false,

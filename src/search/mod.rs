@@ -2,7 +2,7 @@
 //!
 //! A set of templates is evaluated on the log's own schedule: a job is predicted when it started in the log, from jobs
 //! that had ended in the log by then. [`Judge`] evaluates one set, [`greedy`] and [`genetic`] search for a good one in
-//! the [`Space`] of templates that a log has the fields for, and [`compare_predictors`] compares it with other
+//! the [`TemplateSpace`] of templates that a log has the fields for, and [`compare_predictors`] compares it with other
 //! predictors.
 //!
 #![doc = include_str!("../cli/help/templates.md")]
@@ -15,9 +15,12 @@ mod judge;
 mod search_run;
 mod space;
 
-pub use compare::{COMPARED_PREDICTORS, ComparedPredictor, compare_predictors};
+pub use compare::{
+    COMPARED_PREDICTORS, ComparedPredictor, ComparedRow, STEP_COLUMNS, WITH_TRAINING, compare_predictors,
+    compared_columns,
+};
 pub use genetic::{Genetic, genetic};
 pub use greedy::greedy;
 pub use judge::{Judge, Score};
-pub use search_run::{Found, Limits, SearchStep};
-pub use space::{Space, TemplateField};
+pub use search_run::{FoundSet, SearchLimits, SearchStep};
+pub use space::{TemplateField, TemplateSpace};

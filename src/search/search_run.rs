@@ -8,7 +8,7 @@ use crate::parallel;
 use crate::predict::templates::Template;
 
 /// When a search stops before it is finished.
-pub struct Limits<'a> {
+pub struct SearchLimits<'a> {
     /// After this number of evaluated sets; None for no limit.
     pub evaluations: Option<u64>,
     /// At this instant; None for no limit. (The result then depends on the speed of the machine.)
@@ -40,7 +40,7 @@ pub struct SearchStep {
 
 /// The result of a search.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct FoundSet {
     /// The best set of all steps.
     pub templates: Vec<Template>,
     /// Its errors.
@@ -54,7 +54,7 @@ pub struct Found {
 /// A search in progress.
 pub(super) struct SearchRun<'a> {
     pub judge: &'a Judge<'a>,
-    limits: &'a Limits<'a>,
+    limits: &'a SearchLimits<'a>,
     evaluations: Cell<u64>,
     /// Called after each step.
     watch: &'a dyn Fn(&SearchStep),
@@ -63,7 +63,7 @@ pub(super) struct SearchRun<'a> {
 }
 
 impl<'a> SearchRun<'a> {
-    pub fn new(judge: &'a Judge<'a>, limits: &'a Limits<'a>, watch: &'a dyn Fn(&SearchStep)) -> SearchRun<'a> {
+    pub fn new(judge: &'a Judge<'a>, limits: &'a SearchLimits<'a>, watch: &'a dyn Fn(&SearchStep)) -> SearchRun<'a> {
         SearchRun { judge, limits, evaluations: Cell::new(0), watch, found: None, steps: Vec::new() }
     }
 
@@ -101,9 +101,9 @@ impl<'a> SearchRun<'a> {
         }
     }
 
-    pub fn finish(self, stopped: bool) -> Option<Found> {
+    pub fn finish(self, stopped: bool) -> Option<FoundSet> {
         let (templates, score) = self.found?;
-        Some(Found { templates, score, steps: self.steps, stopped })
+        Some(FoundSet { templates, score, steps: self.steps, stopped })
     }
 }
 

@@ -5,7 +5,7 @@ use crate::predict::templates::{CategoryEstimate, Data, LARGEST_RANGE, Template}
 
 /// The properties that templates of a log may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Space {
+pub struct TemplateSpace {
     /// The fields in which the jobs of the log differ.
     pub fields: Vec<TemplateField>,
     /// The sizes of node ranges that separate its jobs: powers of two.
@@ -84,15 +84,15 @@ impl TemplateField {
 /// Bits of a node range's size, and of a history's length.
 const NUMBER: usize = 4;
 
-impl Space {
+impl TemplateSpace {
     /// The space of a log. A field that is equal in all jobs is left out, and so are node ranges at least as wide as
     /// the widest job. `relative` and `histories` are copied.
-    pub fn of(jobs: &[Job], relative: bool, histories: bool) -> Space {
+    pub fn of(jobs: &[Job], relative: bool, histories: bool) -> TemplateSpace {
         let differ = |field: &TemplateField| jobs.windows(2).any(|pair| field.of(&pair[0]) != field.of(&pair[1]));
         let fields = TemplateField::ALL.into_iter().filter(differ).collect();
         let widest = jobs.iter().map(|job| job.submission.procs).max().unwrap_or(1);
         let sizes = std::iter::successors(Some(1), |size| Some(size * 2)).take_while(|&size| size <= LARGEST_RANGE);
-        Space { fields, ranges: sizes.take_while(|&size| size < widest).collect(), relative, histories }
+        TemplateSpace { fields, ranges: sizes.take_while(|&size| size < widest).collect(), relative, histories }
     }
 
     /// The number of bits of a template.
@@ -108,7 +108,7 @@ impl Space {
     ///
     /// # Panics
     ///
-    /// If there are fewer than [`Space::bits`] bits.
+    /// If there are fewer than [`TemplateSpace::bits`] bits.
     pub fn decode(&self, bits: &[bool]) -> Template {
         let mut bits = bits.iter().copied();
         let mut next = || bits.next().expect("as many bits as a template has");
@@ -171,16 +171,16 @@ mod tests {
 
     #[test]
     fn what_a_log_lacks_is_left_out() {
-        let space = Space::of(&jobs(&[1, 1, 2], 5), false, false);
+        let space = TemplateSpace::of(&jobs(&[1, 1, 2], 5), false, false);
         assert_eq!((space.fields.clone(), space.ranges.clone()), (vec![TemplateField::User], vec![1, 2, 4]));
         assert_eq!(space.bits(), 1 + 1 + 5);
-        let serial = Space::of(&jobs(&[-1, -1], 1), true, true);
+        let serial = TemplateSpace::of(&jobs(&[-1, -1], 1), true, true);
         assert_eq!((serial.fields.len(), serial.ranges.len(), serial.bits()), (0, 0, 1 + 1 + 5));
     }
 
     #[test]
     fn bits_are_templates() {
-        let space = Space { fields: vec![User, Queue], ranges: vec![1, 2, 4], relative: true, histories: true };
+        let space = TemplateSpace { fields: vec![User, Queue], ranges: vec![1, 2, 4], relative: true, histories: true };
         assert_eq!(space.bits(), 14);
         let decode = |text: &str| {
             let bits: Vec<bool> = text.chars().filter(|c| *c != ' ').map(|c| c == '1').collect();

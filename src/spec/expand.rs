@@ -11,7 +11,7 @@ const NUMERIC: [&str; 8] = ["procs", "estimates-seed", "first", "repeat", "load"
 const FILES: &str = "trace";
 
 /// The largest number of bytes in all values that one text may expand to.
-const MOST_BYTES: u64 = 64 << 20;
+const MOST_BYTES: usize = 64 << 20;
 
 /// How deeply braces may be nested.
 const DEEPEST: usize = 32;
@@ -44,9 +44,9 @@ pub fn expand(option: &str, text: &str) -> Result<Vec<String>, String> {
             return Err(format!("'{}' has an empty value", shortened(text)));
         }
         let more = expand_item(option, &item)?;
-        bytes += more.iter().map(|value| value.len() as u64).sum::<u64>();
+        bytes += total_length(&more);
         values.extend(more);
-        check_size(text, ExpansionSize { values: values.len() as u64, bytes })?;
+        check_size(text, values.len(), bytes)?;
     }
     Ok(values)
 }
@@ -67,25 +67,6 @@ fn expand_item(option: &str, item: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// The first value of one item of a list, without making the others. None if the item has another form.
-pub(super) fn first_of_item(item: &str) -> Option<String> {
-    fn first(pieces: &[Piece<'_>]) -> String {
-        let first = |piece: &Piece<'_>| match piece {
-            Piece::Plain(text) => text.to_string(),
-            Piece::Range(range) => range.values().next().unwrap_or_default(),
-            Piece::Choice(alternatives) => alternatives.first().map_or(String::new(), |pieces| first(pieces)),
-        };
-        pieces.iter().map(first).collect()
-    }
-    if let Some(value) = unquote(item) {
-        return Some(value);
-    }
-    match Range::find(item) {
-        Some(range) => range.ok()?.values().next(),
-        None => Pieces { text: item, at: 0, has_keys: true }.read(0).ok().map(|pieces| first(&pieces)),
-    }
-}
-
 /// The value, quoted if necessary, so that [`expand`] returns exactly this value.
 pub fn literal(option: &str, value: &str) -> String {
     match expand(option, value) {
@@ -94,22 +75,21 @@ pub fn literal(option: &str, value: &str) -> String {
     }
 }
 
-/// All combinations of alternatives. They are counted before they are made.
+/// All combinations of alternatives.
 fn expand_braces(text: &str, has_keys: bool) -> Result<Vec<String>, String> {
     let pieces = Pieces { text, at: 0, has_keys }.read(0).map_err(|why| match why.starts_with('\'') {
         // An error of a range begins with the text of the range.
         true => why,
         false => format!("'{}' {why}", shortened(text)),
     })?;
-    check_size(text, ExpansionSize::of_sequence(&pieces))?;
-    Ok(make(&pieces))
+    make(text, &pieces)
 }
 
-fn check_size(text: &str, size: ExpansionSize) -> Result<(), String> {
-    let limit = match size {
-        ExpansionSize { values, .. } if values > MOST as u64 => format!("{MOST} values"),
-        ExpansionSize { bytes, .. } if bytes > MOST_BYTES => format!("{MOST_BYTES} bytes"),
-        _ => return Ok(()),
+fn check_size(text: &str, values: usize, bytes: usize) -> Result<(), String> {
+    let limit = match () {
+        () if values > MOST => format!("{MOST} values"),
+        () if bytes > MOST_BYTES => format!("{MOST_BYTES} bytes"),
+        () => return Ok(()),
     };
     Err(format!("'{}' expands to more than {limit}", shortened(text)))
 }
@@ -216,57 +196,33 @@ fn quoted_length(text: &str) -> Option<usize> {
     Some(end + 2)
 }
 
-/// The number of values and their total length. Both saturate.
-#[derive(Clone, Copy)]
-struct ExpansionSize {
-    values: u64,
-    bytes: u64,
-}
-
-impl ExpansionSize {
-    fn of_sequence(pieces: &[Piece<'_>]) -> ExpansionSize {
-        pieces.iter().map(ExpansionSize::of_piece).fold(ExpansionSize { values: 1, bytes: 0 }, |all, next| {
-            ExpansionSize {
-                values: all.values.saturating_mul(next.values),
-                bytes: all.bytes.saturating_mul(next.values).saturating_add(next.bytes.saturating_mul(all.values)),
-            }
-        })
-    }
-
-    fn of_piece(piece: &Piece<'_>) -> ExpansionSize {
-        match piece {
-            Piece::Plain(text) => ExpansionSize { values: 1, bytes: text.len() as u64 },
-            Piece::Range(range) => {
-                let count = range.count() as u64;
-                ExpansionSize { values: count, bytes: count * range.longest() as u64 }
-            }
-            Piece::Choice(alternatives) => alternatives.iter().map(|pieces| ExpansionSize::of_sequence(pieces)).fold(
-                ExpansionSize { values: 0, bytes: 0 },
-                |all, next| ExpansionSize {
-                    values: all.values.saturating_add(next.values),
-                    bytes: all.bytes.saturating_add(next.bytes),
-                },
-            ),
-        }
-    }
-}
-
-/// The values of a sequence; the last choice changes fastest.
-fn make(pieces: &[Piece<'_>]) -> Vec<String> {
+/// The values of a sequence; the last choice changes fastest. `text` is the text that has this sequence, for messages.
+fn make(text: &str, pieces: &[Piece<'_>]) -> Result<Vec<String>, String> {
     let mut values = vec![String::new()];
     for piece in pieces {
         let endings: Vec<String> = match piece {
-            Piece::Plain(text) => {
-                values.iter_mut().for_each(|value| value.push_str(text));
-                continue;
-            }
+            Piece::Plain(text) => vec![text.to_string()],
             Piece::Range(range) => range.values().collect(),
-            Piece::Choice(alternatives) => alternatives.iter().flat_map(|pieces| make(pieces)).collect(),
+            Piece::Choice(alternatives) => {
+                let mut all = Vec::new();
+                for pieces in alternatives {
+                    all.extend(make(text, pieces)?);
+                    check_size(text, all.len(), total_length(&all))?;
+                }
+                all
+            }
         };
+        // Counted before they are made. No piece makes fewer values, or shorter ones.
+        let (before, after) = (values.len(), endings.len());
+        check_size(text, before * after, total_length(&values) * after + total_length(&endings) * before)?;
         let with_endings = |value: &String| endings.iter().map(|ending| format!("{value}{ending}")).collect();
         values = values.iter().flat_map::<Vec<String>, _>(with_endings).collect();
     }
-    values
+    Ok(values)
+}
+
+fn total_length(values: &[String]) -> usize {
+    values.iter().map(String::len).sum()
 }
 
 #[cfg(test)]

@@ -1,8 +1,62 @@
 //! Lists of specs: where one ends and the next begins, and values in double quotes.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
-use super::SpecError;
+use super::expand::expand;
+use super::swept::{SweptKey, SweptKeys};
+use super::{Spec, SpecError};
+
+/// Specs of an option in the order of a list.
+#[derive(Clone, Debug)]
+pub struct SpecList<T> {
+    /// What was read. Each is printed with the defaults of swept keys, if they were written.
+    pub items: Vec<T>,
+    /// The keys that have several values in the list.
+    pub keys: Vec<SweptKey>,
+}
+
+/// Reads a list of specs as [`expand`] does, each with `parse`. `option` is the name of the option without dashes. An
+/// option that was given several times has several texts, which are one list.
+///
+/// # Errors
+///
+/// If the list has another form, `parse` refuses a spec, or two specs mean the same.
+///
+/// ```
+/// use shadowtime::{predict, spec::parse_list};
+/// let read = |text| parse_list("predictor", [text], predict::catalog::parse);
+/// assert_eq!(read("sbh,ruh:window=1..10").unwrap().items.len(), 11);
+/// assert_eq!(read("ruh,sbh,ruh:window=3").unwrap_err().to_string(), "the predictor ruh is given twice");
+/// ```
+pub fn parse_list<'a, T: AsRef<Spec> + AsMut<Spec>>(
+    option: &str,
+    texts: impl IntoIterator<Item = &'a str>,
+    parse: impl Fn(&str) -> Result<T, SpecError>,
+) -> Result<SpecList<T>, SpecError> {
+    let mut items: Vec<T> = Vec::new();
+    for text in texts {
+        if split_list(text)?.iter().any(String::is_empty) {
+            // The error for an empty spec lists the valid names.
+            parse("")?;
+        }
+        for value in expand(option, text).map_err(SpecError)? {
+            items.push(parse(&value)?);
+        }
+    }
+    // Equal rows of results would be told apart by nothing.
+    let mut seen = BTreeSet::new();
+    if let Some(twice) = items.iter().map(AsRef::as_ref).find(|spec| !seen.insert(spec.to_string())) {
+        return Err(SpecError(format!("the {option} {twice} is given twice")));
+    }
+    let swept = SweptKeys::of(items.iter().map(AsRef::as_ref));
+    let mut keys = swept.columns(option);
+    for item in &mut items {
+        keys.iter_mut().for_each(|key| key.push(Some(item.as_ref())));
+        item.as_mut().show_written(swept.names());
+    }
+    Ok(SpecList { items, keys })
+}
 
 /// Splits a list of specs. A comma begins a new spec unless `key=` follows it.
 ///
@@ -33,22 +87,9 @@ pub(super) fn is_key(text: &str) -> bool {
 /// The value of a key as it is printed: in double quotes if it has braces, quotes, two dots, commas that are not in
 /// parentheses, or a parenthesis without its partner. Equals signs need none, because the first one ends the key.
 pub(super) fn quote_if_needed(value: &str) -> Cow<'_, str> {
-    let mut depth = 0usize;
-    let is_plain = value.chars().all(|c| match c {
-        '{' | '}' | '"' => false,
-        ',' => depth > 0,
-        '(' => {
-            depth += 1;
-            true
-        }
-        ')' => {
-            let has_partner = depth > 0;
-            depth = depth.saturating_sub(1);
-            has_partner
-        }
-        _ => true,
-    });
-    if is_plain && depth == 0 && !value.contains("..") { value.into() } else { quote(value).into() }
+    let has_marks = value.contains(['{', '}', '"']) || value.contains("..");
+    let is_one = split_at_commas(value).is_ok_and(|pieces| pieces.len() == 1);
+    if is_one && !has_marks { value.into() } else { quote(value).into() }
 }
 
 /// The text in double quotes, with a backslash before each quote and backslash in it.
@@ -118,5 +159,19 @@ mod tests {
             assert_eq!(unquote(&quote(text)).as_deref(), Some(text));
         }
         assert!(unquote("a").is_none() && unquote(r#""a"b""#).is_none() && unquote("\"").is_none());
+    }
+
+    #[test]
+    fn one_list_of_all_texts_in_which_swept_defaults_are_printed() {
+        let read = |texts: &[&str]| parse_list("predictor", texts.iter().copied(), crate::predict::catalog::parse);
+        let list = read(&["ruh:window=2..3", "sbh"]).unwrap();
+        assert_eq!(list.items.iter().map(Spec::to_string).collect::<Vec<_>>(), ["ruh:window=2", "ruh:window=3", "sbh"]);
+        assert_eq!(
+            (list.keys[0].column.as_str(), &list.keys[0].values[..2]),
+            ("predictor.window", &["2".into(), "3".into()][..])
+        );
+        for twice in [&["ruh,ruh"][..], &["ruh", "ruh"], &["ruh:window={3|3}"], &["ruh", "ruh:window=1..5"]] {
+            assert_eq!(read(twice).unwrap_err().to_string(), "the predictor ruh is given twice", "{twice:?}");
+        }
     }
 }

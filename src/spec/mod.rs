@@ -8,19 +8,19 @@
 //!
 //! Options that take several specs read them with [`parse_list`], or with [`expand`] if they need the texts.
 
+mod catalog;
 mod expand;
 mod list;
 mod range;
 mod swept;
-mod wrong_list;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
+pub use catalog::Catalog;
 pub use expand::{expand, literal};
-pub use list::{quote, split_list, unquote};
+pub use list::{SpecList, parse_list, quote, split_list, unquote};
 pub use swept::{SweptKey, SweptKeys};
-pub use wrong_list::{SpecList, explain, parse_list};
 
 use list::{is_key, quote_if_needed, split_at_commas};
 
@@ -104,32 +104,28 @@ impl Kind {
 
     /// The value as it is printed: equal values have equal texts.
     fn canonical(self, text: &str) -> Result<String, String> {
-        let expected = || format!("'{text}' is not {self}");
-        match self {
-            Kind::Whole { least } => match text.parse::<i64>() {
-                Ok(number) if number >= least => Ok(number.to_string()),
-                _ => Err(expected()),
-            },
-            Kind::Real { fits, .. } => match text.parse::<f64>() {
+        let valid = match self {
+            Kind::Whole { least } => text.parse::<i64>().ok().filter(|&number| number >= least).map(|n| n.to_string()),
+            Kind::Real { fits, .. } => {
+                let number = text.parse::<f64>().ok().filter(|&number| number.is_finite() && fits(number));
                 // Adding 0 turns -0 into 0.
-                Ok(number) if number.is_finite() && fits(number) => Ok((number + 0.0).to_string()),
-                _ => Err(expected()),
-            },
-            Kind::Duration { least } => match parse_duration(text)? {
-                seconds if seconds >= least => Ok(print_duration(seconds)),
-                _ => Err(expected()),
-            },
-            Kind::Seconds { least } => match parse_duration(text)? {
-                seconds if seconds >= least => Ok(seconds.to_string()),
-                _ => Err(expected()),
-            },
-            Kind::Switch if matches!(text, "on" | "off") => Ok(text.to_string()),
-            Kind::Choice(words) if words.contains(&text) => Ok(text.to_string()),
-            Kind::Text { canonical, .. } => canonical(text),
-            Kind::Choice(words) => Err(format!("{}{}", expected(), did_you_mean(text, words.iter().copied()))),
-            Kind::Switch => Err(expected()),
-            Kind::Others => Ok(text.to_string()),
-        }
+                number.map(|number| (number + 0.0).to_string())
+            }
+            Kind::Duration { least } => {
+                Some(parse_duration(text)?).filter(|&seconds| seconds >= least).map(print_duration)
+            }
+            Kind::Seconds { least } => {
+                Some(parse_duration(text)?).filter(|&seconds| seconds >= least).map(|seconds| seconds.to_string())
+            }
+            Kind::Switch => Some(text.to_string()).filter(|text| matches!(text.as_str(), "on" | "off")),
+            Kind::Choice(words) => Some(text.to_string()).filter(|_| words.contains(&text)),
+            Kind::Text { canonical, .. } => return canonical(text),
+            Kind::Others => Some(text.to_string()),
+        };
+        valid.ok_or_else(|| {
+            let words = if let Kind::Choice(words) = self { words } else { &[] };
+            format!("'{text}' is not {self}{}", did_you_mean(text, words.iter().copied()))
+        })
     }
 }
 
@@ -164,14 +160,19 @@ impl std::error::Error for SpecError {}
 #[derive(Clone, Debug)]
 pub struct Spec {
     form: &'static Form,
-    /// The values as they are printed, one per key, in the form's order.
-    values: Vec<String>,
-    /// Whether each key was written, in the same order.
-    written: Vec<bool>,
-    /// Whether each key is printed even if it has its default, in the same order.
-    shown: Vec<bool>,
-    /// The keys of [`Kind::Others`] and their values, in order of their names.
-    others: BTreeMap<String, String>,
+    /// Those of the form, in its order, then those of [`Kind::Others`], in order of their names.
+    keys: Vec<SpecKey>,
+}
+
+/// A key of a spec.
+#[derive(Clone, Debug)]
+struct SpecKey {
+    name: String,
+    /// As it is printed, without quotes.
+    value: String,
+    is_written: bool,
+    /// Whether it is printed in the shortest text.
+    is_shown: bool,
 }
 
 impl Spec {
@@ -180,24 +181,20 @@ impl Spec {
     /// # Errors
     /// If the name, a key or a value is invalid, or a key is given twice.
     pub fn parse(text: &str, what: &str, forms: &[&'static Form]) -> Result<Spec, SpecError> {
-        let (name, rest) = match text.split_once(':') {
-            Some((name, rest)) => (name, Some(rest)),
-            None => (text, None),
-        };
+        let (name, rest) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
         let Some(form) = forms.iter().find(|form| form.name == name) else {
             let names: Vec<_> = forms.iter().map(|form| form.name).collect();
             let many = what.strip_suffix('y').map_or(format!("{what}s"), |stem| format!("{stem}ies"));
             let meant = did_you_mean(name, names.iter().copied());
             return Err(SpecError(format!("unknown {what} '{name}': the {many} are {}{meant}", names.join(", "))));
         };
-        let mut values: Vec<Option<String>> = vec![None; form.own_keys().len()];
-        let mut others = BTreeMap::new();
         let wrong = |why: String| SpecError(format!("{what} '{text}': {why}"));
         let pieces = match rest {
             None => Vec::new(),
             Some("") => return Err(wrong(format!("nothing follows the colon; write {name}, or {name}:key=value"))),
             Some(rest) => split_at_commas(rest).map_err(wrong)?,
         };
+        let mut written: BTreeMap<&str, String> = BTreeMap::new();
         for piece in pieces {
             let is_switch = |key: &&Key| key.name == piece && matches!(key.kind, Kind::Switch);
             // A switch without a value is on.
@@ -205,29 +202,28 @@ impl Spec {
             let Some((key, value)) = pair else {
                 return Err(wrong(format!("'{piece}' is not key=value; {}", form.keys_in_words())));
             };
-            let unquoted = unquote(value);
-            let value = unquoted.as_deref().unwrap_or(value);
-            let twice = || wrong(format!("the key '{key}' is given twice"));
-            let Some(at) = form.own_keys().iter().position(|k| k.name == key) else {
-                if form.takes_others() && is_key(key) {
-                    match others.insert(key.to_string(), value.to_string()) {
-                        None => continue,
-                        Some(_) => return Err(twice()),
-                    }
+            let value = unquote(value).unwrap_or(value.to_string());
+            let value = match form.own_keys().iter().find(|own| own.name == key) {
+                Some(own) => own.kind.canonical(&value).map_err(|why| wrong(format!("{key}: {why}")))?,
+                None if form.takes_others() && is_key(key) => value,
+                None => {
+                    let meant = did_you_mean(key, form.keys.iter().map(|key| key.name));
+                    return Err(wrong(format!("no key '{key}'; {}{meant}", form.keys_in_words())));
                 }
-                let meant = did_you_mean(key, form.keys.iter().map(|key| key.name));
-                return Err(wrong(format!("no key '{key}'; {}{meant}", form.keys_in_words())));
             };
-            if values[at].is_some() {
-                return Err(twice());
+            if written.insert(key, value).is_some() {
+                return Err(wrong(format!("the key '{key}' is given twice")));
             }
-            values[at] = Some(form.keys[at].kind.canonical(value).map_err(|why| wrong(format!("{key}: {why}")))?);
         }
-        let written = values.iter().map(Option::is_some).collect();
-        let shown = vec![false; values.len()];
-        let values = values.into_iter().zip(form.keys);
-        let values = values.map(|(value, key)| value.unwrap_or_else(|| key.default.to_string())).collect();
-        Ok(Spec { form, values, written, shown, others })
+        let own = form.own_keys().iter().map(|key| {
+            let value = written.remove(key.name);
+            let (is_written, value) = (value.is_some(), value.unwrap_or_else(|| key.default.to_string()));
+            SpecKey { name: key.name.to_string(), is_shown: value != key.default, value, is_written }
+        });
+        let mut keys: Vec<SpecKey> = own.collect();
+        let others = written.into_iter().map(|(name, value)| (name.to_string(), value));
+        keys.extend(others.map(|(name, value)| SpecKey { name, value, is_written: true, is_shown: true }));
+        Ok(Spec { form, keys })
     }
 
     /// The part before the colon.
@@ -243,36 +239,29 @@ impl Spec {
     /// From now on those of these keys are printed that were written, even if they have their defaults: a value in a list of
     /// values has the same form as the others.
     pub fn show_written(&mut self, keys: &[impl AsRef<str>]) {
-        for (at, key) in self.form.own_keys().iter().enumerate() {
-            self.shown[at] |= self.written[at] && keys.iter().any(|shown| shown.as_ref() == key.name);
+        for key in self.keys.iter_mut().filter(|key| key.is_written) {
+            key.is_shown |= keys.iter().any(|shown| shown.as_ref() == key.name);
         }
     }
 
     /// The names of all keys with their values, without quotes: those of the form, then those of [`Kind::Others`].
     pub fn keys(&self) -> impl Iterator<Item = (&str, &str)> {
-        let own = self.form.own_keys().iter().map(|key| key.name).zip(self.values.iter().map(String::as_str));
-        own.chain(self.others())
+        self.keys.iter().map(|key| (key.name.as_str(), key.value.as_str()))
     }
 
-    /// The keys of the form that were written, with their values, without quotes.
+    /// The keys that were written, with their values, without quotes.
     pub fn written(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.keys().zip(&self.written).filter(|(_, is_written)| **is_written).map(|(pair, _)| pair)
+        self.keys().zip(&self.keys).filter(|(_, key)| key.is_written).map(|(pair, _)| pair)
     }
 
     /// The keys that the form does not have, in order of their names, with their values. See [`Kind::Others`].
     pub fn others(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.others.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+        self.keys().skip(self.form.own_keys().len())
     }
 
     /// The value of a key as it is printed. None if the form has no such key.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.keys().find(|(name, _)| *name == key).map(|(_, value)| value)
-    }
-
-    /// Whether a key is printed in the shortest text.
-    fn is_printed(&self, at: usize) -> bool {
-        // Keys of `Kind::Others` have no defaults.
-        self.values.get(at).is_none_or(|value| self.shown[at] || *value != self.form.keys[at].default)
     }
 
     /// The value of a key of [`Kind::Whole`]. Panics if it has another kind, or as [`Spec::text`].
@@ -304,22 +293,17 @@ impl Spec {
         self.get(key).unwrap_or_else(|| panic!("the form '{}' has no key '{key}'", self.form.name))
     }
 
-    /// `wanted` is called with the index of each key.
-    fn print(&self, wanted: impl Fn(usize) -> bool) -> String {
-        let mut text = self.form.name.to_string();
-        let pairs = self.keys().enumerate().filter(|(at, _)| wanted(*at));
-        for (count, (_, (key, value))) in pairs.enumerate() {
-            text.push(if count == 0 { ':' } else { ',' });
-            text.push_str(&format!("{key}={}", quote_if_needed(value)));
-        }
-        text
+    fn print(&self, is_wanted: impl Fn(&SpecKey) -> bool) -> String {
+        let pair = |key: &SpecKey| format!("{}={}", key.name, quote_if_needed(&key.value));
+        let pairs: Vec<_> = self.keys.iter().filter(|key| is_wanted(key)).map(pair).collect();
+        if pairs.is_empty() { self.form.name.to_string() } else { format!("{}:{}", self.form.name, pairs.join(",")) }
     }
 }
 
 /// Prints the shortest equivalent text: only the keys that differ from the defaults, and those of [`Spec::show_written`].
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.print(|at| self.is_printed(at)))
+        f.write_str(&self.print(|key| key.is_shown))
     }
 }
 

@@ -32,13 +32,6 @@ impl Range {
         Range::new(from, to, step).map_err(wrong)
     }
 
-    /// The text of a range with these ends: `1..10`, `0.8..1.2:0.1`. None if there is no such range.
-    pub fn between(from: &str, to: &str) -> Option<String> {
-        let plain = format!("{from}..{to}");
-        let stepped = format!("{plain}:{}", smallest_step(from, to));
-        [plain, stepped].into_iter().find(|text| matches!(Range::find(text), Some(Ok(_))))
-    }
-
     fn new(from: &str, to: &str, step: Option<&str>) -> Result<Range, String> {
         let stepped = format!("{from}..{to}:{}", smallest_step(from, to));
         let ((from, unit), (to, unit_of_to)) = (split_unit(from), split_unit(to));
@@ -67,19 +60,13 @@ impl Range {
     }
 
     /// The number of values.
-    pub fn count(&self) -> usize {
+    fn count(&self) -> usize {
         ((self.to - self.from) / self.step) as usize + 1
     }
 
     /// The values, in order.
     pub fn values(&self) -> impl Iterator<Item = String> {
         (0..self.count() as i64).map(|count| self.print(self.from + count * self.step))
-    }
-
-    /// The most bytes that a value has.
-    pub fn longest(&self) -> usize {
-        // All digits, a point and the unit.
-        self.to.to_string().len().max(self.decimals + 1) + 1 + self.unit.len()
     }
 
     fn print(&self, value: i64) -> String {
@@ -158,15 +145,6 @@ mod tests {
         ] {
             let expected = format!("'{text}' is not a range such as 1..10 or 0.8..1.2:0.1: {why}");
             assert_eq!(Range::find(text), Some(Err(expected)));
-        }
-    }
-
-    #[test]
-    fn no_value_is_longer_than_the_longest() {
-        for text in ["1..200", "0.05..0.1:0.05", "0.001..12:0.5", "9s..100s", "0..1"] {
-            let range = Range::parse(text).unwrap();
-            assert_eq!(range.values().count(), range.count());
-            assert!(range.values().all(|value| value.len() <= range.longest()), "{text}");
         }
     }
 }

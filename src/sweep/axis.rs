@@ -2,7 +2,7 @@
 
 use crate::experiment::{OPTIONS, OptionForm};
 use crate::similar::did_you_mean;
-use crate::spec::{SweptKey, SweptKeys, expand, explain};
+use crate::spec::{SweptKey, SweptKeys, expand};
 
 /// An option (or `trace`) and the values it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,8 +63,7 @@ impl Axis {
             let wrong = |why: String| format!("{place}{name}: {why}");
             for value in read_text(name, text).map_err(wrong)? {
                 if let Some(option) = OptionForm::find(name) {
-                    let is_valid = |text: &str| option.check(text).is_ok();
-                    let options = option.alone(&value).map_err(|why| wrong(explain(text, why, &is_valid)))?;
+                    let options = option.alone(&value).map_err(wrong)?;
                     options.spec(name).into_iter().for_each(|spec| swept.add(spec));
                 }
                 values.push(value);

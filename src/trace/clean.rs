@@ -68,13 +68,18 @@ pub(super) enum NotSane {
     NeverRan,
 }
 
-/// The processors of a record, if the record is sane.
-pub(super) fn sane_procs(record: &Record, field: ProcsField) -> Result<u32, NotSane> {
+/// The processors of a record: those of a field, or of the other one if that is unknown.
+pub(super) fn procs_of(record: &Record, field: ProcsField) -> i32 {
     let (first, second) = match field {
         ProcsField::Requested => (record.requested, record.allocated),
         ProcsField::Allocated => (record.allocated, record.requested),
     };
-    match if first > 0 { first } else { second } {
+    if first > 0 { first } else { second }
+}
+
+/// The processors of a record, if the record is sane.
+pub(super) fn sane_procs(record: &Record, field: ProcsField) -> Result<u32, NotSane> {
+    match procs_of(record, field) {
         procs if procs <= 0 => Err(NotSane::Procs),
         // Its runtime, if there is one, is that of something else: often the time after which a queue gave it up.
         _ if record.status == CANCELLED && record.allocated <= 0 => Err(NotSane::NeverRan),
@@ -167,7 +172,7 @@ impl<'a> Cleaner<'a> {
             None => {
                 report.machine_is_peak = true;
                 let peak = peak(&log.records, rules.procs_field);
-                peak.ok_or_else(|| TraceError::NoMachine { name: log.name.clone() })?
+                peak.ok_or_else(|| TraceError::no_machine(&log.name))?
             }
         };
         if rules.missing_estimate == MissingEstimate::Largest {
@@ -243,7 +248,11 @@ impl<'a> Cleaner<'a> {
     fn workload(self, log: &Log, mut jobs: Vec<Job>) -> Result<Workload, TraceError> {
         let Cleaner { rules, procs, report, first_too_wide, .. } = self;
         if let Some((job, needs)) = first_too_wide.filter(|_| rules.strict) {
-            return Err(TraceError::TooWide { name: log.name.clone(), job, needs, procs });
+            let why = format!(
+                "job {job} needs {needs} processors, but the machine has {procs}; without --strict such jobs are dropped and \
+                 counted, and --procs changes the machine"
+            );
+            return Err(TraceError::unusable(&log.name, why));
         }
         if jobs.is_empty() {
             return Err(TraceError::NoJobs { name: log.name.clone(), why: why_no_jobs(&report) });
@@ -277,10 +286,9 @@ fn why_no_jobs(report: &CleaningReport) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::accounting::{LogNames, SourceReport};
     use crate::trace::header::Header;
-    use crate::trace::read::Skipped;
-    use crate::trace::wide::WideNumbers;
+    use crate::trace::read::ReadOptions;
+    use crate::trace::source::Source;
 
     /// A log of (submit, wait, runtime, allocated, requested, estimate) on 64 processors.
     fn log(records: &[(i64, i64, i64, i32, i32, i64)]) -> Log {
@@ -302,19 +310,8 @@ mod tests {
                 partition: -1,
                 status: 1,
             });
-        Log {
-            name: "test".into(),
-            label: "test".into(),
-            header,
-            records: records.collect(),
-            wide: WideNumbers::default(),
-            source: SourceReport::default(),
-            names: LogNames::default(),
-            unknown: [0; 18],
-            skipped: Skipped::default(),
-            digest: None,
-            text: None,
-        }
+        let source = Source::Bytes { name: "test", bytes: b"".into() };
+        Log { header, records: records.collect(), ..Log::new(&source, &ReadOptions::default(), "swf") }
     }
 
     fn clean_with(records: &[(i64, i64, i64, i32, i32, i64)], rules: Cleaning) -> Workload {
@@ -353,7 +350,8 @@ mod tests {
         assert_eq!(clean_with(&records, dropping).cleaning.without_estimate, 1);
 
         let strict = Cleaning { strict: true, ..Cleaning::default() };
-        assert!(matches!(clean(&log(&records), &strict), Err(TraceError::TooWide { job: 6, needs: 65, .. })));
+        let wide = clean(&log(&records), &strict).unwrap_err().to_string();
+        assert!(wide.starts_with("test: job 6 needs 65 processors, but the machine has 64"), "{wide}");
         assert!(matches!(clean(&log(&records[1..4]), &Cleaning::default()), Err(TraceError::NoJobs { .. })));
     }
 
@@ -428,7 +426,8 @@ mod tests {
         nameless.records.push(Record { requested: 7, wait: -1, ..nameless.records[0] });
         assert_eq!(peak(&nameless.records, ProcsField::Requested), Some(7), "at least the widest job");
         nameless.records.iter_mut().for_each(|record| record.wait = -1);
-        assert!(matches!(clean(&nameless, &Cleaning::default()), Err(TraceError::NoMachine { .. })));
+        let nameless_error = clean(&nameless, &Cleaning::default()).unwrap_err().to_string();
+        assert_eq!(nameless_error, TraceError::no_machine("test").to_string());
         assert_eq!(clean(&nameless, &Cleaning { procs: Some(8), ..Cleaning::default() }).unwrap().procs, 8);
     }
 }

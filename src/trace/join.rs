@@ -1,15 +1,11 @@
 //! Joins SWF logs into one, on one clock and in order of submission.
 
-use std::io;
-
 use rustc_hash::FxHashSet;
 
 use super::error::TraceError;
-use super::format::LogFormat;
 use super::header::Header;
-use super::read::{Line, Lines, Log, LogText, ReadOptions, open, scan_swf};
+use super::read::{Log, LogText};
 use super::record::Record;
-use super::source::Source;
 use crate::time::{FOREVER, Time};
 
 /// Submit times that are all at least this are Unix times, if nothing says otherwise: it is a day of 1973.
@@ -54,7 +50,7 @@ pub fn join(mut logs: Vec<Log>) -> Result<Log, TraceError> {
         lines = sorted;
     }
     all.header = counted_header(&header, all.records.len());
-    Ok(Log { name, label, text: Some(lines), ..all })
+    Log { name, label, text: Some(lines), ..all }.checked()
 }
 
 /// The earliest submit time. Negative ones are unknown.
@@ -65,7 +61,7 @@ fn first_submit(log: &Log) -> Time {
 /// Moves the submit times of several logs to one clock. Returns the Unix time of its instant 0; None if it is 1970.
 fn put_on_one_clock(logs: &mut [Log]) -> Result<Option<Time>, TraceError> {
     refuse_separate_numbers(logs)?;
-    let failed = |log: &Log, why: &str| Err(TraceError::Format { name: log.name.clone(), why: why.to_string() });
+    let failed = |log: &Log, why: &str| Err(TraceError::unusable(&log.name, why));
     let start = |log: &Log| log.header.number("UnixStartTime").filter(|&time| time > 0);
     let Some(zero) = logs.iter().filter_map(start).min() else {
         return match logs.iter().find(|log| first_submit(log) < UNIX_TIMES) {
@@ -104,14 +100,14 @@ fn refuse_separate_numbers(logs: &[Log]) -> Result<(), TraceError> {
     let first = origin(&logs[0]);
     match logs.iter().find(|log| !first.0.is_empty() && !origin(log).0.is_empty() && origin(log) != first) {
         None => Ok(()),
-        Some(log) => Err(TraceError::Format {
-            name: log.name.clone(),
-            why: format!(
+        Some(log) => {
+            let why = format!(
                 "like {}, it was converted from an accounting file: the same number means a different user in each; \
                  join the accounting files instead",
                 logs[0].name
-            ),
-        }),
+            );
+            Err(TraceError::unusable(&log.name, why))
+        }
     }
 }
 
@@ -143,64 +139,4 @@ fn append(all: &mut Log, lines: &mut LogText, log: &Log) {
 fn counted_header(header: &Header, records: usize) -> Header {
     let counts = ["MaxJobs", "MaxRecords"].into_iter().filter(|name| header.number(name).is_some());
     counts.fold(header.clone(), |header, name| header.with_field(name, records))
-}
-
-/// An SWF log in order of submission, which can be copied without being kept in memory.
-#[derive(Debug)]
-pub struct SortedLog {
-    /// The log without its records, with the header of the copy.
-    pub log: Log,
-    /// The number of its records.
-    pub records: usize,
-    source: Source,
-    options: ReadOptions,
-}
-
-impl SortedLog {
-    /// Reads a file once to see whether it is an SWF log in order of submission. None if it is not, if it is not a file,
-    /// or if the size of the machine must be computed from its records.
-    ///
-    /// # Errors
-    /// As [`super::read`].
-    pub fn find(
-        source: &Source,
-        options: &ReadOptions,
-        procs: Option<u32>,
-        progress: &mut dyn FnMut(usize),
-    ) -> Result<Option<SortedLog>, TraceError> {
-        // Standard input can be read only once.
-        let Source::File(_) = source else { return Ok(None) };
-        let (format, raw) = open(source, options)?;
-        if format != LogFormat::Swf {
-            return Ok(None);
-        }
-        options.reading.check(&format, raw.name())?;
-        let (mut records, mut latest) = (0, Time::MIN);
-        let is_sorted = |record: &Record| {
-            records += 1;
-            std::mem::replace(&mut latest, record.submit) <= record.submit
-        };
-        let Some(mut log) = scan_swf(source, raw, options, is_sorted, progress)? else { return Ok(None) };
-        if procs.is_none() && log.header.procs().is_none() {
-            return Ok(None);
-        }
-        log.header = counted_header(&log.header, records);
-        Ok(Some(SortedLog { log, records, source: source.clone(), options: options.clone() }))
-    }
-
-    /// Reads the file again. `write` gets each data line.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or `write` fails.
-    pub fn copy(&self, write: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-        let failed = |error: TraceError| io::Error::other(error.to_string());
-        let (_, raw) = open(&self.source, &self.options).map_err(failed)?;
-        let mut lines = Lines::new(raw);
-        while let Some(line) = lines.next_line().map_err(failed)? {
-            if let Line::Record { text, .. } = line {
-                write(text)?;
-            }
-        }
-        Ok(())
-    }
 }

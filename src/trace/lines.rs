@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::error::{FaultKind, LineFault, TraceError};
 use super::record::QUICK_WINDOW;
-use super::source::BUFFER;
+use super::source::{BUFFER, Digesting};
 
 /// The most bytes of a line. Lines of logs are far shorter, but a binary file may be one "line" of any length.
 pub const LONGEST_LINE: usize = 1 << 20;
@@ -18,8 +18,8 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The lines of an input. A byte order mark before the first one is skipped. If the first 64 KiB have carriage returns and
 /// no newline, lines end with carriage returns, as those of old Macs did: each becomes a newline.
-pub struct RawLines<R> {
-    input: R,
+pub struct RawLines {
+    input: Digesting,
     name: String,
     /// The bytes read last, and space after them. Lines are parsed in it without a copy.
     buffer: Vec<u8>,
@@ -29,22 +29,35 @@ pub struct RawLines<R> {
     ended: bool,
     /// The failure of a read that was ahead of the lines. It is returned after the lines before it.
     failure: Option<io::Error>,
-    started: bool,
     /// Carriage returns are line ends.
     ends_with_returns: bool,
     number: u64,
 }
 
-impl<R: Read> RawLines<R> {
-    pub fn new(input: R, name: String) -> Self {
+impl RawLines {
+    /// Reads the first bytes, skips a byte order mark, and tells how lines end.
+    pub fn new(input: Digesting, name: String) -> Self {
         let (buffer, rest, failure) = (Vec::new(), 0..0, None);
-        let (ended, started, ends_with_returns) = (false, false, false);
-        RawLines { input, name, buffer, rest, ended, failure, started, ends_with_returns, number: 0 }
+        let mut lines =
+            RawLines { input, name, buffer, rest, ended: false, failure, ends_with_returns: false, number: 0 };
+        while lines.rest.len() < HEAD && !lines.ended && lines.failure.is_none() {
+            lines.read_more();
+        }
+        if lines.head().starts_with(BYTE_ORDER_MARK) {
+            lines.rest.start += BYTE_ORDER_MARK.len();
+        }
+        let head = &mut lines.buffer[lines.rest.clone()];
+        let is_return_inside = |at: usize| at + 1 < head.len();
+        if memchr::memchr(b'\n', head).is_none() && memchr::memchr(b'\r', head).is_some_and(is_return_inside) {
+            lines.ends_with_returns = true;
+            returns_to_newlines(head);
+        }
+        lines
     }
 
-    /// The input, for what it knows of the bytes that were read.
-    pub fn input(&self) -> &R {
-        &self.input
+    /// The hash of the bytes that were read, if it is computed.
+    pub fn digest(&self) -> Option<u128> {
+        self.input.digest()
     }
 
     /// The name of the log in messages.
@@ -57,27 +70,18 @@ impl<R: Read> RawLines<R> {
         self.number
     }
 
-    #[cfg(test)]
-    pub fn set_number(&mut self, number: u64) {
-        self.number = number;
-    }
-
     /// The bytes of the buffer. Lines are ranges of it until the next one is cut.
     pub fn buffer(&self) -> &[u8] {
         &self.buffer
     }
 
     /// The first bytes of the log, up to 64 KiB, before any line is cut.
-    pub fn head(&mut self) -> &[u8] {
-        self.start();
+    pub fn head(&self) -> &[u8] {
         &self.buffer[self.rest.clone()]
     }
 
     /// Cuts the next line. Returns its range in the buffer, without the line end.
     pub fn cut(&mut self) -> Result<Option<Range<usize>>, TraceError> {
-        if !self.started {
-            self.start();
-        }
         loop {
             let rest = &self.buffer[self.rest.clone()];
             let rest = &rest[..rest.len().min(LONGEST_LINE)];
@@ -85,7 +89,7 @@ impl<R: Read> RawLines<R> {
             let (length, end) = match memchr::memchr(b'\n', rest) {
                 Some(length) => (length, 1),
                 None if rest.len() == LONGEST_LINE => {
-                    let (kind, text) = (FaultKind::TooLong, shorten(rest));
+                    let (kind, text) = (FaultKind::TOO_LONG, shorten(rest));
                     let fault = LineFault { line: self.number + 1, column: 1, kind, text };
                     return Err(TraceError::Line { name: self.name.clone(), fault });
                 }
@@ -103,30 +107,6 @@ impl<R: Read> RawLines<R> {
             self.rest.start += length + end;
             self.number += 1;
             return Ok(Some(start..start + length));
-        }
-    }
-
-    /// Skips a byte order mark, and tells how lines end.
-    fn start(&mut self) {
-        if std::mem::replace(&mut self.started, true) {
-            return;
-        }
-        self.fill(HEAD);
-        if self.buffer[self.rest.clone()].starts_with(BYTE_ORDER_MARK) {
-            self.rest.start += BYTE_ORDER_MARK.len();
-        }
-        let head = &mut self.buffer[self.rest.clone()];
-        let is_return_inside = |at: usize| at + 1 < head.len();
-        if memchr::memchr(b'\n', head).is_none() && memchr::memchr(b'\r', head).is_some_and(is_return_inside) {
-            self.ends_with_returns = true;
-            returns_to_newlines(head);
-        }
-    }
-
-    /// Reads until this many bytes are not yet cut, or no more can be read.
-    fn fill(&mut self, count: usize) {
-        while self.rest.len() < count && !self.ended && self.failure.is_none() {
-            self.read_more();
         }
     }
 
@@ -152,9 +132,8 @@ impl<R: Read> RawLines<R> {
 }
 
 /// Everything that is not yet cut.
-impl<R: Read> Read for RawLines<R> {
+impl Read for RawLines {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        self.start();
         if !self.rest.is_empty() {
             let count = self.rest.len().min(out.len());
             out[..count].copy_from_slice(&self.buffer[self.rest.start..self.rest.start + count]);

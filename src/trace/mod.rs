@@ -5,11 +5,10 @@
 //!
 #![doc = include_str!("../cli/help/logs.md")]
 
-mod accounting;
 mod clean;
 mod demo;
 mod error;
-mod format;
+mod formats;
 mod header;
 mod join;
 mod labels;
@@ -18,6 +17,7 @@ mod number;
 mod queue;
 mod read;
 mod record;
+mod rows;
 mod shape;
 mod source;
 mod survey;
@@ -27,17 +27,17 @@ mod workload;
 mod write;
 mod zone;
 
-pub use accounting::{CsvColumns, EstimateField, LogNames, LogReading, SourceReport, SubmitTime, Unit};
 pub use clean::{Cleaning, MissingEstimate, Overrun, ProcsField, clean, clean_out, peak};
 pub use demo::{demo, demo_workload};
 pub use error::{FIELD_NAMES, FaultKind, LineFault, TraceError};
-pub use format::LogFormat;
+pub use formats::{CsvColumns, LogFormat, log_formats};
 pub use header::Header;
-pub use join::{CONVERTED, SortedLog};
+pub use join::CONVERTED;
 pub use labels::labels;
-pub use queue::{PresentJob, PresentQueue, PresentStage, QueueFormat, QueueReading, QueueReport, read_queue};
+pub use queue::{PresentJob, PresentQueue, PresentStage, QueueReading, read_queue};
 pub use read::{Log, LogText, ReadOptions, Skipped, read, read_joined};
 pub use record::{Fields, Record, field_texts};
+pub use rows::{EstimateField, LogNames, LogReading, SourceReport, SubmitTime, Unit};
 pub use shape::{Moment, Shaping, shape};
 pub use source::{Source, digest};
 pub use survey::{Survey, survey};

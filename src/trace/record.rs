@@ -2,6 +2,7 @@
 
 use super::error::FaultKind;
 use super::number::{self, NumberError};
+use super::rows::Bad;
 use super::wide::WideNumbers;
 use crate::time::FOREVER;
 
@@ -46,45 +47,24 @@ pub struct Record {
 /// The status of a job that was cancelled, before it started or while it ran.
 pub const CANCELLED: i32 = 5;
 
-/// A fault and its offset in the line, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FaultAt {
-    pub kind: FaultKind,
-    pub offset: usize,
-}
-
 /// Reads the fields of a data line. Fields after the 18th may hold anything and are ignored; also returns whether there are any.
-pub fn parse_fields(line: &[u8]) -> Result<(Fields, bool), FaultAt> {
+pub fn parse_fields(line: &[u8]) -> Result<(Fields, bool), Bad<'_>> {
     let mut fields = [UNKNOWN; 18];
-    let (mut count, mut at) = (0, 0);
-    loop {
-        while at < line.len() && is_blank(line[at]) {
-            at += 1;
-        }
-        if at == line.len() {
-            break;
-        }
-        let from = at;
-        while at < line.len() && !is_blank(line[at]) {
-            at += 1;
-        }
-        if count == 18 {
-            return Ok((fields, true));
-        }
-        count += 1;
-        fields[count - 1] = field_value(count, &line[from..at]).map_err(|error| {
-            let kind = match error {
-                NumberError::NotANumber => FaultKind::NotANumber { field: count },
-                NumberError::OutOfRange => FaultKind::OutOfRange { field: count },
+    let mut texts = field_texts(line);
+    for (at, value) in fields.iter_mut().enumerate() {
+        let Some(text) = texts.next() else {
+            let end = line.iter().rposition(|&b| !is_blank(b)).map_or(0, |last| last + 1);
+            return Err(Bad { kind: FaultKind::FieldCount { found: at }, at: &line[end..end] });
+        };
+        *value = field_value(at + 1, text).map_err(|error| {
+            let wrong = match error {
+                NumberError::NotANumber => FaultKind::NOT_A_NUMBER,
+                NumberError::OutOfRange => FaultKind::TOO_LARGE,
             };
-            FaultAt { kind, offset: from }
+            Bad { kind: FaultKind::Field { field: at + 1, wrong }, at: text }
         })?;
     }
-    if count < 18 {
-        let end = line.iter().rposition(|&b| !is_blank(b)).map_or(0, |last| last + 1);
-        return Err(FaultAt { kind: FaultKind::FieldCount { found: count }, offset: end });
-    }
-    Ok((fields, false))
+    Ok((fields, texts.next().is_some()))
 }
 
 /// The value of a field, counted from 1.
@@ -253,12 +233,6 @@ impl Record {
     }
 }
 
-/// The offset in bytes of a field (counted from 1) of a well-formed line.
-pub fn field_offset(line: &[u8], field: usize) -> usize {
-    let mut starts = (0..line.len()).filter(|&at| !is_blank(line[at]) && (at == 0 || is_blank(line[at - 1])));
-    starts.nth(field - 1).unwrap_or(0)
-}
-
 /// The texts of the fields of a well-formed line.
 pub fn field_texts(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|&b| is_blank(b)).filter(|field| !field.is_empty())
@@ -287,11 +261,12 @@ mod tests {
 
     #[test]
     fn faults_name_the_place() {
-        let fault = |line: &[u8]| parse_fields(line).unwrap_err();
-        assert_eq!(fault(b"1 2  3 "), FaultAt { kind: FaultKind::FieldCount { found: 3 }, offset: 6 });
+        let fault = |line: &'static [u8]| parse_fields(line).unwrap_err();
+        assert_eq!(fault(b"1 2  3 "), Bad { kind: FaultKind::FieldCount { found: 3 }, at: b"" });
         let more = [LINE, b" 7 {a,b} \xff"].concat();
         assert_eq!(parse_fields(&more), Ok((parse_fields(LINE).unwrap().0, true)));
-        assert_eq!(fault(b"1 x 3"), FaultAt { kind: FaultKind::NotANumber { field: 2 }, offset: 2 });
+        let kind = FaultKind::Field { field: 2, wrong: FaultKind::NOT_A_NUMBER };
+        assert_eq!(fault(b"1 x 3"), Bad { kind, at: b"x" });
         let (mut fields, _) = parse_fields(LINE).unwrap();
         let mut wide = WideNumbers::default();
         (fields[11], fields[12]) = (1 << 40, -5);
@@ -303,7 +278,6 @@ mod tests {
         assert_eq!(Record::from_fields(&fields, &mut wide), Err(5));
         fields[3] = FOREVER + 1;
         assert_eq!(Record::from_fields(&fields, &mut wide), Err(4));
-        assert_eq!(&LINE[field_offset(LINE, 14)..field_offset(LINE, 15)], b"307 ");
     }
 
     /// The result of `parse_quickly` for a line with these bytes after its end.

@@ -5,6 +5,7 @@ use std::fmt;
 use rand::RngExt;
 
 use super::error::TraceError;
+use super::read::TOO_MANY;
 use super::workload::Workload;
 use crate::rng::stream;
 use crate::time::{DAY, FOREVER, HOUR, MINUTE, Seconds, Time, date, parse_date_time, parse_duration, print_duration};
@@ -72,7 +73,11 @@ impl Moment {
         match (self, workload.unix_start) {
             (Moment::AfterFirst(seconds), _) => Ok(seconds),
             (Moment::Date(time), Some(start)) => Ok(time - start - workload.first_submit()),
-            (Moment::Date(_), None) => Err(TraceError::NoStart { name: workload.label.clone() }),
+            (Moment::Date(_), None) => Err(TraceError::unusable(
+                &workload.label,
+                "the header has no UnixStartTime, so --from and --to cannot be dates: give the time after the first \
+                 submission, for example --from 30d",
+            )),
         }
     }
 }
@@ -133,7 +138,7 @@ pub fn shape(mut workload: Workload, shaping: &Shaping) -> Result<Workload, Trac
 fn repeat(workload: &mut Workload, copies: u32) -> Result<(), TraceError> {
     let count = workload.jobs.len();
     let name = workload.label.clone();
-    let too_many = || TraceError::TooManyJobs { name: name.clone() };
+    let too_many = || TraceError::unusable(&name, TOO_MANY);
     let all = u32::try_from(count as u64 * u64::from(copies)).map_err(|_| too_many())?;
     let span = workload.last_submit() - workload.first_submit();
     let gaps = (count as i64 - 1).max(1);
@@ -203,7 +208,7 @@ mod tests {
         let moment = |text: &str| Some(Moment::parse(text).unwrap());
         let mut dated = workload(&[1800, 3599, 3600, 7200]);
         let christmas = Shaping { from: moment("2016-12-25"), to: moment("2016-12-25T01:00"), ..Shaping::default() };
-        assert!(matches!(shape(dated.clone(), &christmas), Err(TraceError::NoStart { .. })));
+        assert!(shape(dated.clone(), &christmas).unwrap_err().to_string().contains("no UnixStartTime"));
         dated.unix_start = Some(1_482_624_000 - 3600);
         let left: Vec<_> = shape(dated, &christmas).unwrap().jobs.iter().map(|job| job.submission.submit).collect();
         assert_eq!(left, [3600]);

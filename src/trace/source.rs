@@ -100,13 +100,13 @@ pub fn digest(source: &Source) -> Result<u128, TraceError> {
 }
 
 /// A reader that can compute the hash of everything read through it.
-pub struct Digesting<R> {
-    input: R,
+pub struct Digesting {
+    input: Box<dyn Read>,
     hasher: Option<twox_hash::xxhash3_128::Hasher>,
 }
 
-impl<R: Read> Digesting<R> {
-    pub fn new(input: R, enabled: bool) -> Self {
+impl Digesting {
+    pub fn new(input: Box<dyn Read>, enabled: bool) -> Self {
         Digesting { input, hasher: enabled.then(twox_hash::xxhash3_128::Hasher::new) }
     }
 
@@ -116,7 +116,7 @@ impl<R: Read> Digesting<R> {
     }
 }
 
-impl<R: Read> Read for Digesting<R> {
+impl Read for Digesting {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.input.read(buffer)?;
         if let Some(hasher) = &mut self.hasher {
@@ -138,25 +138,15 @@ fn unpack(mut packed: Box<dyn Read>) -> io::Result<Box<dyn BufRead>> {
     let mut start = Vec::new();
     // A pipe may return less than four bytes per read; `read_to_end` reads until it has them or the stream ends.
     packed.by_ref().take(4).read_to_end(&mut start)?;
-    let packed_with = match start[..] {
-        [0x1f, 0x8b, ..] => Packing::Gzip,
-        [0x28, 0xb5, 0x2f, 0xfd] => Packing::Zstd,
-        // A skippable frame: some tools write one first.
-        [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Packing::Zstd,
-        _ => Packing::None,
-    };
-    let whole = BufReader::with_capacity(BUFFER, Cursor::new(start).chain(packed));
-    Ok(match packed_with {
-        Packing::None => Box::new(whole),
-        Packing::Gzip => Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(whole))),
-        Packing::Zstd => Box::new(BufReader::with_capacity(BUFFER, ZstdFrames::new(whole))),
+    let whole = BufReader::with_capacity(BUFFER, Cursor::new(start.clone()).chain(packed));
+    Ok(match start[..] {
+        [0x1f, 0x8b, ..] => Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(whole))),
+        // The second form is a skippable frame: some tools write one first.
+        [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => {
+            Box::new(BufReader::with_capacity(BUFFER, ZstdFrames::new(whole)))
+        }
+        _ => Box::new(whole),
     })
-}
-
-enum Packing {
-    None,
-    Gzip,
-    Zstd,
 }
 
 /// Reads all frames of a zstd file; the crate's own reader stops after the first.

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::accounting::SourceReport;
 use super::clean::{Cleaning, clean, peak};
 use super::error::TraceError;
 use super::read::{Log, Skipped};
 use super::record::Record;
+use super::rows::SourceReport;
 use super::workload::CleaningReport;
 use crate::time::{Seconds, Time};
 

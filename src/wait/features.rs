@@ -66,18 +66,18 @@ struct OtherJobs {
     jobs: usize,
     work: i128,
     /// Compared by processors, by estimate and by processor time.
-    by: [Comparison; 3],
+    by: [RankComparison; 3],
 }
 
 #[derive(Clone, Copy, Default)]
-struct Comparison {
+struct RankComparison {
     /// The jobs that are lower than the job or equal to it.
     not_higher: usize,
     /// The work of the jobs that are strictly lower.
     lower_work: i128,
 }
 
-impl Comparison {
+impl RankComparison {
     /// The job's place, from 1 on, in the list sorted in increasing order: it enters behind its equals.
     fn rank(&self) -> usize {
         self.not_higher + 1

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use super::live::{FEW_ANSWERS, JUDGED_EVERY, LiveAnswer};
 use super::sample::WaitSample;
-use super::tables::WaitRow;
 use crate::job::Submission;
-use crate::report::{Cell, Table, counted, grouped, percent, write_wrapped};
+use crate::metrics::{Cell, Cells, Column, cells, column_list};
+use crate::report::{Table, counted, grouped, percent, write_wrapped};
 use crate::text::{counted_as, printable};
 use crate::time::{DAY, HOUR, MINUTE, Seconds, Time, date, readable_duration};
 use crate::trace::Zone;
@@ -96,51 +96,10 @@ impl LiveReport<'_> {
         }
     }
 
-    /// One row per job: `job,stage,procs,estimate,submit,waited`, the waits from now on and the starts that are not exceeded
-    /// with a probability of 50, 80 and 95%, the bounds of the most probable class of waits and its probability, the start that
-    /// the site's scheduler expects, why a job is held, and the present instant. Times are Unix times if the log says when it
-    /// begins, and seconds of the log otherwise.
-    pub fn rows(&self) -> Vec<WaitRow> {
-        let whole = |value: i64| Cell::Number(value as f64);
-        let time = |time: Time| whole(self.unix_start.unwrap_or(0) + time);
-        let row = |job: &LiveJob| {
-            let sample = job.place.map(|place| &self.answer.waits[place]);
-            let quantile = |level: f64| sample.map(|sample| sample.quantile(level));
-            let class = sample.map(|sample| (sample.class(), sample.probabilities()));
-            let bounds = class.map(|(class, _)| class.bounds());
-            let name = match (job.name.parse(), job.name.is_empty()) {
-                (Ok(number), _) => whole(number),
-                (_, true) => Cell::None,
-                _ => Cell::Text(job.name.clone()),
-            };
-            let mut row = vec![
-                ("job", name),
-                ("stage", Cell::Text(if job.place.is_some() { "waiting" } else { "held" }.to_string())),
-                ("procs", Cell::Count(u64::from(job.submission.procs))),
-                ("estimate", whole(job.submission.estimate)),
-                ("submit", time(job.submission.submit)),
-                ("waited", whole((self.now - job.submission.submit).max(0))),
-            ];
-            let waits = ["wait50", "wait80", "wait95"].into_iter().zip(SHOWN);
-            row.extend(waits.map(|(name, (level, _))| (name, quantile(level).map_or(Cell::None, whole))));
-            let starts = ["start50", "start80", "start95"].into_iter().zip(SHOWN);
-            row.extend(
-                starts
-                    .map(|(name, (level, _))| (name, quantile(level).map_or(Cell::None, |wait| time(self.now + wait)))),
-            );
-            let probability = class.map_or(Cell::None, |(class, all)| Cell::Real(all[class.index()]));
-            row.extend([
-                ("class_from", bounds.map_or(Cell::None, |(from, _)| whole(from))),
-                ("class_to", bounds.and_then(|(_, to)| to).map_or(Cell::None, whole)),
-                ("class_probability", probability),
-                ("expected_start", job.expected.map_or(Cell::None, time)),
-                ("reason", job.reason.clone().map_or(Cell::None, Cell::Text)),
-                ("now", time(self.now)),
-                ("wait", self.actual.map_or(Cell::None, whole)),
-            ]);
-            row
-        };
-        self.jobs.iter().map(row).collect()
+    /// The jobs as rows. `seed` is that of the random numbers.
+    pub fn rows(&self, seed: u64) -> Vec<Cells> {
+        let columns = live_columns();
+        self.jobs.iter().map(|job| cells(&columns, &LiveRow { report: self, job, seed }, &[])).collect()
     }
 
     /// Writes the answer as text.
@@ -309,6 +268,74 @@ impl LiveReport<'_> {
         }
         weak
     }
+}
+
+/// A job of the present queue as a row.
+pub struct LiveRow<'a> {
+    report: &'a LiveReport<'a>,
+    job: &'a LiveJob,
+    seed: u64,
+}
+
+impl LiveRow<'_> {
+    fn sample(&self) -> Option<&WaitSample> {
+        self.job.place.map(|place| &self.report.answer.waits[place])
+    }
+
+    /// The wait from now on that is not exceeded with this probability.
+    fn wait(&self, level: f64) -> Cell {
+        self.sample().map(|sample| Cell::Whole(sample.quantile(level))).into()
+    }
+
+    /// The end of this wait.
+    fn start(&self, level: f64) -> Cell {
+        self.sample().map(|sample| self.time(self.report.now + sample.quantile(level))).into()
+    }
+
+    /// Unix times if the log says when it begins, and seconds of the log otherwise.
+    fn time(&self, time: Time) -> Cell {
+        Cell::Whole(self.report.unix_start.unwrap_or(0) + time)
+    }
+
+    fn name(&self) -> Cell {
+        let name = &self.job.name;
+        match name.parse() {
+            Ok(number) => Cell::Whole(number),
+            Err(_) if name.is_empty() => Cell::None,
+            Err(_) => Cell::Text(name.clone()),
+        }
+    }
+}
+
+/// The columns of answers for one job or a queue.
+pub fn live_columns<'a>() -> Vec<Column<LiveRow<'a>>> {
+    Vec::from(column_list! {
+        |row: LiveRow<'a>|
+        key "job" "its id at the site, or its number in the log" row.name();
+        label "stage" "waiting or held" if row.job.place.is_some() { "waiting" } else { "held" };
+        label "procs" "processors" row.job.submission.procs;
+        label "estimate" "the user's estimate in seconds" row.job.submission.estimate;
+        label "submit" "when it was submitted" row.time(row.job.submission.submit);
+        label "waited" "seconds from then to now" (row.report.now - row.job.submission.submit).max(0);
+        duration "wait50" "seconds from now on that it waits at most with this probability" row.wait(0.5);
+        duration "wait80" "seconds from now on that it waits at most with this probability" row.wait(0.8);
+        duration "wait95" "seconds from now on that it waits at most with this probability" row.wait(0.95);
+        count "start50" "when that wait ends" row.start(0.5);
+        count "start80" "when that wait ends" row.start(0.8);
+        count "start95" "when that wait ends" row.start(0.95);
+        duration "class_from" "the least wait of the most probable range"
+            row.sample().map(|sample| sample.class().bounds().0);
+        duration "class_to" "its longest wait; the last range has no end"
+            row.sample().and_then(|sample| sample.class().bounds().1);
+        fraction "class_probability" "its probability"
+            row.sample().map(|sample| sample.probabilities()[sample.class().index()]);
+        label "expected_start" "the start that the site's own scheduler expects"
+            row.job.expected.map(|expected| row.time(expected));
+        label "reason" "why it is held" row.job.reason.clone();
+        label "now" "the present instant" row.time(row.report.now);
+        label "wait" "what a job of the log waited" row.report.actual;
+        label "seed" "of the random numbers" row.seed;
+    })
 }
 
 fn duration(seconds: Seconds) -> String {

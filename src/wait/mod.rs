@@ -42,7 +42,7 @@ pub use history::{ArrivedJob, HistoryWindow, WaitHistory};
 pub use ibl::predict as ibl_prediction;
 pub use knn::{Distance, Neighbour, Neighbours, neighbours};
 pub use live::{FEW_ANSWERS, JUDGED_EVERY, JUDGED_JOBS, LiveAnswer, LivePlan};
-pub use live_tables::{LiveJob, LiveReport};
+pub use live_tables::{LiveJob, LiveReport, LiveRow, live_columns};
 pub use method::WaitMethod;
 pub use predictor::{Learning, WaitPrediction, WaitPredictor};
 pub use qbets::{Qbets, rank};
@@ -55,5 +55,6 @@ pub use simulated_log::{SimulatedJobs, SimulatedLog};
 pub use state::{SiteJob, SiteState};
 pub use svm::Classifier;
 pub use tables::{
-    answer_cells, calibration_cells, confusion_cells, figures_cells, job_cells, write_answer, write_tables,
+    AnswerRow, ConfusionRow, JobAnswerRow, WaitRow, answer_columns, calibration_columns, confusion_columns,
+    confusion_rows, job_answer_columns, wait_columns, write_answer, write_tables,
 };

@@ -6,7 +6,7 @@ use libsvm_rs::kernel::powi;
 use super::features::{FEATURES, Features};
 use super::history::HistoryWindow;
 use super::knn::Neighbours;
-use super::scale::Scale;
+use super::scale::FeatureScale;
 use super::svr::{Kernel, SvrParameters, train};
 
 /// The largest number of neighbours in a regression: the time to solve one grows with its square.
@@ -79,7 +79,7 @@ impl Regression {
 
     /// The prediction for the target, and whether the solver was stopped.
     fn by_vectors(self, target: &Features, rows: &[Features], waits: &[f64]) -> (f64, bool) {
-        let (scale, rows) = Scale::learn(rows.iter().copied());
+        let (scale, rows) = FeatureScale::learn(rows.iter().copied());
         let found = train(&Kernel::new(rows.len(), |i, j| self.kernel(&rows[i], &rows[j])), waits, SUPPORT);
         let target = scale.apply(target);
         let terms = found.weights.iter().zip(&rows).filter(|(weight, _)| **weight != 0.0);

@@ -68,7 +68,7 @@ impl WaitSample {
         WaitSample { waits }
     }
 
-    /// The same waits, each longer by so many seconds.
+    /// The same waits, each longer by `seconds`.
     pub fn later(mut self, seconds: Seconds) -> WaitSample {
         self.waits.iter_mut().for_each(|(wait, _)| *wait += seconds);
         self

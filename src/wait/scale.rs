@@ -4,18 +4,18 @@ use super::features::{FEATURES, Features};
 
 /// Mean and deviation of each feature's logarithm.
 #[derive(Clone, Debug)]
-pub struct Scale {
+pub struct FeatureScale {
     mean: Features,
     /// One over the deviation; 0 for a constant feature.
     inverse: Features,
 }
 
-impl Scale {
+impl FeatureScale {
     /// Computes the scale of these rows, and returns it with the scaled rows.
-    pub fn learn(rows: impl Iterator<Item = Features>) -> (Scale, Vec<Features>) {
+    pub fn learn(rows: impl Iterator<Item = Features>) -> (FeatureScale, Vec<Features>) {
         let mut rows: Vec<Features> = rows.map(logarithms).collect();
         let count = rows.len().max(1) as f64;
-        let mut scale = Scale { mean: [0.0; FEATURES], inverse: [0.0; FEATURES] };
+        let mut scale = FeatureScale { mean: [0.0; FEATURES], inverse: [0.0; FEATURES] };
         for feature in 0..FEATURES {
             let mean = rows.iter().map(|row| row[feature]).sum::<f64>() / count;
             let square = |row: &Features| (row[feature] - mean) * (row[feature] - mean);
@@ -50,7 +50,7 @@ mod tests {
         let rows: Vec<Features> = (0..100)
             .map(|at| std::array::from_fn(|feature| if feature == 3 { 7.0 } else { (at * feature) as f64 }))
             .collect();
-        let (scale, scaled) = Scale::learn(rows.iter().copied());
+        let (scale, scaled) = FeatureScale::learn(rows.iter().copied());
         for feature in 0..FEATURES {
             let mean = scaled.iter().map(|row| row[feature]).sum::<f64>() / 100.0;
             let variance = scaled.iter().map(|row| row[feature] * row[feature]).sum::<f64>() / 100.0;

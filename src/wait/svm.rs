@@ -14,7 +14,7 @@ use rand::seq::SliceRandom;
 use super::classes::{CLASSES, PerClass, WaitClass};
 use super::features::{FEATURES, Features};
 use super::history::HistoryWindow;
-use super::scale::Scale;
+use super::scale::FeatureScale;
 use crate::parallel;
 use crate::rng::stream;
 
@@ -26,7 +26,7 @@ const GAMMA: f64 = 1.0 / FEATURES as f64;
 
 /// The jobs of a history with their classes.
 pub struct TrainingSet {
-    scale: Scale,
+    scale: FeatureScale,
     rows: Vec<Vec<SvmNode>>,
     dense: Vec<Features>,
     classes: Vec<WaitClass>,
@@ -54,7 +54,7 @@ pub struct TrainedPair {
 /// Predicts the probabilities of classes.
 #[derive(Clone, Debug)]
 pub struct Classifier {
-    scale: Scale,
+    scale: FeatureScale,
     present: Vec<WaitClass>,
     /// The support vectors of all pairs, without duplicates.
     vectors: Vec<Features>,
@@ -75,7 +75,7 @@ impl TrainingSet {
     pub fn of(window: &HistoryWindow<'_>, seed: u64) -> Option<TrainingSet> {
         // Otherwise LIBSVM prints its progress.
         libsvm_rs::set_quiet(true);
-        let (scale, dense) = Scale::learn((0..window.len()).map(|at| window.features(at)));
+        let (scale, dense) = FeatureScale::learn((0..window.len()).map(|at| window.features(at)));
         let classes: Vec<_> = window.waits().iter().map(|&wait| WaitClass::of(wait as f64)).collect();
         let present: Vec<_> = WaitClass::all().filter(|class| classes.contains(class)).collect();
         let rows = dense.iter().map(nodes).collect();

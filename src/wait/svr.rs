@@ -53,7 +53,7 @@ pub struct Svr {
 }
 
 /// The two dual variables of a row: `[0]` pulls the prediction up, `[1]` pulls it down. Both lie between 0 and C.
-type Pair = [f64; 2];
+type DualPair = [f64; 2];
 
 /// A dual variable: the index of its row and its side.
 #[derive(Clone, Copy)]
@@ -68,7 +68,7 @@ const SMALLEST: f64 = 1e-12;
 /// Fits a regression to these values, one per row of the kernel.
 pub fn train(kernel: &Kernel, values: &[f64], how: SvrParameters) -> Svr {
     let SvrParameters { c, epsilon, tolerance, most } = how;
-    let mut alphas: Vec<Pair> = vec![[0.0; 2]; values.len()];
+    let mut alphas: Vec<DualPair> = vec![[0.0; 2]; values.len()];
     // The value of each row less its prediction without the intercept.
     let mut residuals = values.to_vec();
     let mut stopped = true;
@@ -115,7 +115,7 @@ fn slope(residuals: &[f64], variable: Variable, epsilon: f64) -> f64 {
 /// information. None if the conditions of optimality hold.
 fn working_set(
     kernel: &Kernel,
-    alphas: &[Pair],
+    alphas: &[DualPair],
     residuals: &[f64],
     c: f64,
     epsilon: f64,
@@ -152,7 +152,7 @@ fn working_set(
 }
 
 /// The mean of what the variables between their bounds ask for, or the middle between the bounds of the others.
-fn intercept(alphas: &[Pair], residuals: &[f64], c: f64, epsilon: f64) -> f64 {
+fn intercept(alphas: &[DualPair], residuals: &[f64], c: f64, epsilon: f64) -> f64 {
     let (mut sum, mut free) = (0.0, 0);
     let (mut highest, mut lowest) = (f64::NEG_INFINITY, f64::INFINITY);
     for (row, alpha) in alphas.iter().enumerate() {

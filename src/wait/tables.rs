@@ -3,148 +3,204 @@
 use std::io::{self, Write};
 
 use super::answer::WaitAnswer;
-use super::classes::WaitClass;
-use super::evaluate::Evaluation;
+use super::classes::{PerClass, WaitClass};
+use super::evaluate::{Evaluation, MethodAnswer, PredictedJob};
 use super::figures::{CalibrationBin, HitRate, WaitFigures};
 use super::method::WaitMethod;
 use super::regression::ITERATIONS;
 use super::schedule::SiteSchedule;
-use crate::report::{Cell, Table, counted, grouped, percent, write_wrapped};
+use crate::job::Job;
+use crate::metrics::{Cell, Cells, Column, Main, cells, column_list};
+use crate::report::{Table, counted, grouped, named_rows, percent, write_wrapped};
 use crate::text::printable;
 use crate::time::{Seconds, readable_duration};
 
-/// One row of results: named cells.
-pub type WaitRow = Vec<(&'static str, Cell)>;
-
-/// One row per method:
-/// `method,predictions,ppe_pct,class1_pct,class2_pct,class3_pct,class1_slow_pct,class2_slow_pct,class3_slow_pct`, then
-/// `slow,unanswered,covered_pct,quick_precision_pct,quick_recall_pct,trace,scheduler,stopped`, then
-/// `mean_error,within_1m_pct,within_10m_pct,within_x2_pct,within_x3_pct`, then
-/// `covered50_pct,covered80_pct,covered90_pct,covered95_pct,pinball`.
-pub fn figures_cells(figures: &WaitFigures, trace: &str, scheduler: &str) -> WaitRow {
-    let share = |share: &HitRate| Cell::Real(share.percent());
-    let quick = |pick: fn(&(HitRate, HitRate)) -> &HitRate| {
-        figures.quick.as_ref().map_or(Cell::None, |quick| Cell::Real(pick(quick).percent()))
-    };
-    let bound = |level: usize| match figures.bounds[level] {
-        HitRate { all: 0, .. } => Cell::None,
-        met => share(&met),
-    };
-    vec![
-        ("method", Cell::Text(figures.method.clone())),
-        ("predictions", Cell::Count(figures.predictions)),
-        ("ppe_pct", Cell::Real(figures.ppe_percent())),
-        ("class1_pct", share(&figures.classes[0])),
-        ("class2_pct", share(&figures.classes[1])),
-        ("class3_pct", share(&figures.classes[2])),
-        ("class1_slow_pct", share(&figures.slow[0])),
-        ("class2_slow_pct", share(&figures.slow[1])),
-        ("class3_slow_pct", share(&figures.slow[2])),
-        ("slow", Cell::Count(figures.slow[0].all)),
-        ("unanswered", Cell::Count(figures.unanswered)),
-        ("covered_pct", share(&figures.covered)),
-        ("quick_precision_pct", quick(|(precision, _)| precision)),
-        ("quick_recall_pct", quick(|(_, recall)| recall)),
-        ("trace", Cell::Text(trace.to_string())),
-        ("scheduler", Cell::Text(scheduler.to_string())),
-        ("stopped", Cell::Count(figures.stopped)),
-        ("mean_error", Cell::Seconds(figures.mean_error())),
-        ("within_1m_pct", share(&figures.within_minutes[0])),
-        ("within_10m_pct", share(&figures.within_minutes[1])),
-        ("within_x2_pct", share(&figures.within_factors[0])),
-        ("within_x3_pct", share(&figures.within_factors[1])),
-        ("covered50_pct", bound(0)),
-        ("covered80_pct", bound(1)),
-        ("covered90_pct", bound(2)),
-        ("covered95_pct", bound(3)),
-        ("pinball", figures.pinball().map_or(Cell::None, Cell::Seconds)),
-    ]
+/// A method as a row of results.
+pub struct WaitRow<'a> {
+    /// The quality of its predictions.
+    pub figures: &'a WaitFigures,
+    /// The label of the log.
+    pub trace: &'a str,
+    /// The scheduler's spec.
+    pub scheduler: &'a str,
+    /// Of the random numbers.
+    pub seed: u64,
 }
 
-/// `method,class,predicted_class,jobs`: one row per true and predicted class.
-pub fn confusion_cells(figures: &WaitFigures) -> Vec<WaitRow> {
-    let pairs = WaitClass::all().flat_map(|truth| WaitClass::all().map(move |class| (truth, class)));
-    let row = |(truth, class): (WaitClass, WaitClass)| {
-        vec![
-            ("method", Cell::Text(figures.method.clone())),
-            ("class", Cell::Count(truth.number())),
-            ("predicted_class", Cell::Count(class.number())),
-            ("jobs", Cell::Count(figures.confusion[truth.index()][class.index()])),
-        ]
-    };
-    pairs.map(row).collect()
+fn percent_of(rate: HitRate) -> Cell {
+    Cell::Real(rate.percent())
 }
 
-/// `low,high,count,predicted,observed,by`: the probabilities of classes, in tenths, and who gives them.
-pub fn calibration_cells(by: &str, bin: &CalibrationBin) -> WaitRow {
-    vec![
-        ("low", Cell::Number(bin.low)),
-        ("high", Cell::Number((bin.low * 10.0 + 1.0) / 10.0)),
-        ("count", Cell::Count(bin.count)),
-        ("predicted", Cell::Real(bin.predicted())),
-        ("observed", Cell::Real(bin.observed())),
-        ("by", Cell::Text(by.to_string())),
-    ]
+/// None if the method gives no such bound.
+fn bound(row: &WaitRow<'_>, level: usize) -> Cell {
+    let rate = row.figures.bounds[level];
+    (rate.all > 0).then(|| percent_of(rate)).into()
 }
 
-/// One method's prediction for one job: `method,job,submit,procs,estimate,wait,class,predicted,predicted_class`, the
-/// two classes of the answer, the probabilities of all six, `quick,similar`, and the waits that are not exceeded with a
-/// probability of 50, 80, 90 and 95%, `by50,by80,by90,by95`. `at` is an index into the evaluation's
-/// jobs, `method` into its methods. None if the method has no answer.
-pub fn job_cells(evaluation: &Evaluation, schedule: &SiteSchedule<'_>, at: usize, method: usize) -> Option<WaitRow> {
-    let (method, answers) = &evaluation.answers[method];
-    let (judged, answer) = (&evaluation.jobs[at], answers[at]?);
-    let (point, probabilities) = (answer.point, answer.probabilities.unwrap_or(judged.probabilities));
-    let job = &schedule.jobs[judged.id.index()];
-    let class = answer.class();
-    let two = class.two_most_probable(&probabilities);
-    let mut row = vec![
-        ("method", Cell::Text(method.name())),
-        ("job", Cell::Number(job.number as f64)),
-        ("submit", Cell::Number(job.submission.submit as f64)),
-        ("procs", Cell::Count(u64::from(job.submission.procs))),
-        ("estimate", Cell::Number(job.submission.estimate as f64)),
-        ("wait", Cell::Number(judged.wait as f64)),
-        ("class", Cell::Count(WaitClass::of(judged.wait as f64).number())),
-        ("predicted", Cell::Seconds(point)),
-        ("predicted_class", Cell::Count(class.number())),
-        ("first_class", Cell::Count(two[0].number())),
-        ("second_class", Cell::Count(two[1].number())),
-    ];
-    let names = ["p1", "p2", "p3", "p4", "p5", "p6"];
-    row.extend(names.into_iter().zip(probabilities.map(Cell::Real)));
-    row.push(("quick", Cell::Count(u64::from(judged.quick))));
-    row.push(("similar", Cell::Count(judged.similar as u64)));
-    let bounds = ["by50", "by80", "by90", "by95"].into_iter().zip(answer.bounds);
-    row.extend(bounds.map(|(name, bound)| (name, bound.map_or(Cell::None, Cell::Seconds))));
-    Some(row)
+/// The columns of methods. Tables show them in two parts: up to `covered_pct`, and the others.
+pub fn wait_columns<'a>() -> Vec<Column<WaitRow<'a>>> {
+    Vec::from(column_list! {
+        |row: WaitRow<'a>|
+        key "method" "the method" row.figures.method.clone();
+        count "predictions" "jobs with a prediction" row.figures.predictions, heading("predictions");
+        percent "ppe_pct" "mean error in percent of the response time"
+            row.figures.ppe_percent(), lower, heading("error");
+        percent "class1_pct" "percentage of jobs in the predicted range of waits"
+            percent_of(row.figures.classes[0]), higher, heading("1 class");
+        percent "class2_pct" "the same for the two most probable ranges"
+            percent_of(row.figures.classes[1]), higher, heading("2 classes");
+        percent "class3_pct" "the same for the predicted range and its neighbours"
+            percent_of(row.figures.classes[2]), higher, heading("3 classes");
+        percent "class1_slow_pct" "class1_pct of slow jobs" percent_of(row.figures.slow[0]), higher, heading("slow: 1");
+        percent "class2_slow_pct" "class2_pct of slow jobs" percent_of(row.figures.slow[1]), higher, heading("slow: 2");
+        percent "class3_slow_pct" "class3_pct of slow jobs" percent_of(row.figures.slow[2]), higher, heading("slow: 3");
+        count "slow" "jobs that waited over an hour" row.figures.slow[0].all;
+        count "unanswered" "jobs that the method gave no answer for" row.figures.unanswered, lower;
+        percent "covered_pct" "percentage of waits up to the predicted one"
+            percent_of(row.figures.covered), heading("covered");
+        percent "quick_precision_pct" "of the jobs predicted to start within an hour"
+            row.figures.quick.map(|(precision, _)| percent_of(precision)), higher;
+        percent "quick_recall_pct" "of the jobs that started within an hour"
+            row.figures.quick.map(|(_, recall)| percent_of(recall)), higher;
+        label "trace" "the label of the log" row.trace.to_string();
+        label "scheduler" "the scheduler" row.scheduler.to_string();
+        count "stopped" "jobs for which the solver of a regression was stopped after 100,000 iterations"
+            row.figures.stopped;
+        duration "mean_error" "mean error in seconds"
+            Cell::Seconds(row.figures.mean_error()), lower, heading("mean error");
+        percent "within_1m_pct" "percentage of predictions at most a minute off"
+            percent_of(row.figures.within_minutes[0]), higher, heading("within 1 min");
+        percent "within_10m_pct" "the same for ten minutes"
+            percent_of(row.figures.within_minutes[1]), higher, heading("10 min");
+        percent "within_x2_pct" "the same for a factor of two"
+            percent_of(row.figures.within_factors[0]), higher, heading("factor 2");
+        percent "within_x3_pct" "the same for a factor of three"
+            percent_of(row.figures.within_factors[1]), higher, heading("factor 3");
+        percent "covered50_pct"
+            "percentage of waits up to the bound of this probability; empty if the method gives none"
+            bound(row, 0), heading("by 50%");
+        percent "covered80_pct"
+            "percentage of waits up to the bound of this probability; empty if the method gives none"
+            bound(row, 1), heading("by 80%");
+        percent "covered90_pct"
+            "percentage of waits up to the bound of this probability; empty if the method gives none"
+            bound(row, 2), heading("by 90%");
+        percent "covered95_pct"
+            "percentage of waits up to the bound of this probability; empty if the method gives none"
+            bound(row, 3), heading("by 95%");
+        duration "pinball" "mean pinball loss of the bounds in seconds"
+            row.figures.pinball().map(Cell::Seconds), lower, heading("loss");
+        label "seed" "of the random numbers" row.seed;
+    })
+}
+
+/// A pair of classes: the true one, and the predicted one.
+pub type ConfusionRow<'a> = (&'a WaitFigures, WaitClass, WaitClass);
+
+/// The columns of `--confusion-out`.
+pub fn confusion_columns<'a>() -> Vec<Column<ConfusionRow<'a>>> {
+    Vec::from(column_list! {
+        |row: ConfusionRow<'a>|
+        key "method" "the method" row.0.method.clone();
+        key "class" "the range of the wait, 1 to 6" row.1.number();
+        key "predicted_class" "the predicted range" row.2.number();
+        count "jobs" "jobs with both" row.0.confusion[row.1.index()][row.2.index()];
+    })
+}
+
+/// One row per true and predicted class.
+pub fn confusion_rows(figures: &WaitFigures) -> impl Iterator<Item = ConfusionRow<'_>> {
+    WaitClass::all().flat_map(move |truth| WaitClass::all().map(move |class| (figures, truth, class)))
+}
+
+/// The columns of `--calibration-out`: the probabilities of classes, in tenths, and who gives them.
+pub fn calibration_columns<'a>() -> Vec<Column<(&'a str, CalibrationBin)>> {
+    Vec::from(column_list! {
+        |row: (&'a str, CalibrationBin)|
+        key "low" "the least probability" Cell::Number(row.1.low);
+        key "high" "the largest probability" Cell::Number((row.1.low * 10.0 + 1.0) / 10.0);
+        count "count" "probabilities between them" row.1.count;
+        fraction "predicted" "their mean" row.1.predicted();
+        fraction "observed" "fraction of the cases that happened" row.1.observed();
+        key "by" "the support vector machine, or the method with its own probabilities" row.0.to_string();
+    })
+}
+
+/// One method's prediction for one job.
+pub struct JobAnswerRow<'a> {
+    method: &'a WaitMethod,
+    judged: &'a PredictedJob,
+    job: &'a Job,
+    answer: MethodAnswer,
+}
+
+impl<'a> JobAnswerRow<'a> {
+    /// `at` is an index into the evaluation's jobs, `method` into its methods. None if the method has no answer.
+    pub fn of(evaluation: &'a Evaluation, schedule: &SiteSchedule<'a>, at: usize, method: usize) -> Option<Self> {
+        let (method, answers) = &evaluation.answers[method];
+        let (judged, answer) = (&evaluation.jobs[at], answers[at]?);
+        Some(JobAnswerRow { method, judged, job: &schedule.jobs[judged.id.index()], answer })
+    }
+
+    fn probabilities(&self) -> PerClass {
+        self.answer.probabilities.unwrap_or(self.judged.probabilities)
+    }
+
+    fn two(&self, at: usize) -> Cell {
+        Cell::Count(self.answer.class().two_most_probable(&self.probabilities())[at].number())
+    }
+
+    fn by(&self, level: usize) -> Cell {
+        self.answer.bounds[level].map(Cell::Seconds).into()
+    }
+}
+
+/// The columns of `--jobs-out`.
+pub fn job_answer_columns<'a>() -> Vec<Column<JobAnswerRow<'a>>> {
+    Vec::from(column_list! {
+        |row: JobAnswerRow<'a>|
+        key "method" "the method" row.method.name();
+        key "job" "the number of the job in the log" row.job.number;
+        label "submit" "when it was submitted, in seconds of the log" row.job.submission.submit;
+        label "procs" "processors" row.job.submission.procs;
+        label "estimate" "the user's estimate in seconds" row.job.submission.estimate;
+        label "wait" "the wait in seconds" row.judged.wait;
+        label "class" "the range of the wait, 1 to 6" WaitClass::of(row.judged.wait as f64).number();
+        duration "predicted" "the predicted wait in seconds" Cell::Seconds(row.answer.point);
+        count "predicted_class" "the range of the predicted wait" row.answer.class().number();
+        count "first_class" "the more probable range of two" row.two(0);
+        count "second_class" "the other one" row.two(1);
+        fraction "p1" "the probability of this range" row.probabilities()[0];
+        fraction "p2" "the probability of this range" row.probabilities()[1];
+        fraction "p3" "the probability of this range" row.probabilities()[2];
+        fraction "p4" "the probability of this range" row.probabilities()[3];
+        fraction "p5" "the probability of this range" row.probabilities()[4];
+        fraction "p6" "the probability of this range" row.probabilities()[5];
+        count "quick" "1 if it is predicted to start within an hour" row.judged.quick;
+        count "similar" "similar jobs of knn with its default distance" row.judged.similar;
+        duration "by50" "the wait in seconds that is not exceeded with this probability, if the method gives it"
+            row.by(0);
+        duration "by80" "the wait in seconds that is not exceeded with this probability, if the method gives it"
+            row.by(1);
+        duration "by90" "the wait in seconds that is not exceeded with this probability, if the method gives it"
+            row.by(2);
+        duration "by95" "the wait in seconds that is not exceeded with this probability, if the method gives it"
+            row.by(3);
+    })
 }
 
 /// Writes the figures of all methods, the confusion matrix of the first one, and the calibration of the probabilities.
 pub fn write_tables(out: &mut dyn Write, width: usize, evaluation: &Evaluation, all: &[WaitFigures]) -> io::Result<()> {
-    let mut table = Table::default();
-    table.headings([
-        "",
-        "predictions",
-        "error",
-        "1 class",
-        "2 classes",
-        "3 classes",
-        "slow: 1",
-        "slow: 2",
-        "slow: 3",
-        "covered",
-    ]);
-    for figures in all {
-        let mut cells = vec![figures.method.clone(), grouped(figures.predictions)];
-        let shares = figures.classes.iter().chain(&figures.slow).chain([&figures.covered]);
-        let numbers = [figures.ppe_percent()].into_iter().chain(shares.map(HitRate::percent));
-        cells.extend(numbers.map(|number| percent(number / 100.0)));
-        table.push(cells);
-    }
-    table.write(out, width)?;
+    let columns = wait_columns();
+    let mut shown: Vec<_> = columns.iter().filter(|column| column.main == Main::Always).collect();
+    let near = shown.split_off(shown.iter().position(|column| column.name == "mean_error").unwrap_or(0));
+    let row = |figures| WaitRow { figures, trace: "", scheduler: "", seed: 0 };
+    let rows: Vec<_> = all.iter().map(|figures| (figures.method.as_str(), row(figures))).collect();
+    let rows = || rows.iter().map(|(name, row)| (*name, row));
+    named_rows("", &shown, rows()).write(out, width)?;
     writeln!(out)?;
-    write_closeness(out, width, all)?;
+    // How near point predictions are, and how often bounds hold.
+    named_rows("", &near, rows()).write(out, width)?;
     for figures in all.iter().filter(|figures| figures.unanswered > 0) {
         let unanswered = counted(figures.unanswered, "job");
         let why = match figures.method.starts_with("downey") {
@@ -195,53 +251,55 @@ pub fn write_tables(out: &mut dyn Write, width: usize, evaluation: &Evaluation, 
     Ok(())
 }
 
-/// How near point predictions are, and how often bounds hold.
-fn write_closeness(out: &mut dyn Write, width: usize, all: &[WaitFigures]) -> io::Result<()> {
-    let mut table = Table::default();
-    let headings =
-        ["", "mean error", "within 1 min", "10 min", "factor 2", "factor 3", "by 50%", "by 80%", "by 90%", "by 95%"];
-    table.headings(headings.into_iter().chain(["loss"]));
-    let duration = |seconds: f64| if seconds.is_finite() { readable_duration(seconds) } else { "-".to_string() };
-    for figures in all {
-        let near = figures.within_minutes.iter().chain(&figures.within_factors).chain(&figures.bounds);
-        let shares = near.map(|share| if share.all == 0 { "-".to_string() } else { percent(share.percent() / 100.0) });
-        let cells = [figures.method.clone(), duration(figures.mean_error())].into_iter().chain(shares);
-        table.push(cells.chain([figures.pinball().map_or("-".to_string(), duration)]).collect());
-    }
-    table.write(out, width)
+/// An answer for one job as a row.
+pub struct AnswerRow<'a> {
+    /// The answer.
+    pub answer: &'a WaitAnswer,
+    /// The job's number in its log.
+    pub number: Option<i64>,
+    /// Its actual wait.
+    pub actual: Option<Seconds>,
+    /// Of the random numbers.
+    pub seed: u64,
 }
 
-/// One answer as a row: the job, the site, the prediction, and the predictions of other methods. `number` is the job's
-/// number in its log, `actual` its actual wait.
-pub fn answer_cells(answer: &WaitAnswer, number: Option<i64>, actual: Option<Seconds>) -> Vec<(String, Cell)> {
-    let prediction = &answer.prediction;
-    let whole = |value: i64| Cell::Number(value as f64);
-    let [first, second] = prediction.two();
-    let mut row: Vec<(String, Cell)> = [
-        ("job", number.map_or(Cell::None, whole)),
-        ("time", whole(answer.now)),
-        ("procs", Cell::Count(u64::from(answer.job.procs))),
-        ("estimate", whole(answer.job.estimate)),
-        ("waiting", Cell::Count(answer.waiting as u64)),
-        ("running", Cell::Count(answer.running as u64)),
-        ("occupied", whole(answer.occupied)),
-        ("predicted", Cell::Seconds(prediction.point)),
-        ("predicted_class", Cell::Count(prediction.class().number())),
-        ("first_class", Cell::Count(first.0.number())),
-        ("first_probability", Cell::Real(first.1)),
-        ("second_class", Cell::Count(second.0.number())),
-        ("second_probability", Cell::Real(second.1)),
-        ("expected", Cell::Seconds(prediction.expected_wait())),
-        ("quick", Cell::Count(u64::from(prediction.quick))),
-        ("similar", Cell::Count(prediction.similar as u64)),
-        ("distance", Cell::Real(prediction.radius)),
-        ("wait", actual.map_or(Cell::None, whole)),
-    ]
-    .into_iter()
-    .map(|(name, cell)| (name.to_string(), cell))
-    .collect();
-    row.extend(answer.others.iter().map(|(name, point)| (name.clone(), point.map_or(Cell::None, Cell::Seconds))));
-    row
+/// The columns of one answer: the job, the site, the prediction. The predictions of other methods are after `wait`.
+pub fn answer_columns<'a>() -> Vec<Column<AnswerRow<'a>>> {
+    Vec::from(column_list! {
+        |row: AnswerRow<'a>|
+        key "job" "the number of the job in the log" row.number;
+        label "time" "when it arrives, in seconds of the log" row.answer.now;
+        label "procs" "its processors" row.answer.job.procs;
+        label "estimate" "the user's estimate in seconds" row.answer.job.estimate;
+        count "waiting" "jobs that wait then" row.answer.waiting;
+        count "running" "jobs that run then" row.answer.running;
+        count "occupied" "processors in use then" row.answer.occupied;
+        duration "predicted" "the predicted wait in seconds" Cell::Seconds(row.answer.prediction.point);
+        count "predicted_class" "its range, 1 to 6" row.answer.prediction.class().number();
+        count "first_class" "the more probable range of two" row.answer.prediction.two()[0].0.number();
+        fraction "first_probability" "its probability" row.answer.prediction.two()[0].1;
+        count "second_class" "the other range" row.answer.prediction.two()[1].0.number();
+        fraction "second_probability" "its probability" row.answer.prediction.two()[1].1;
+        duration "expected" "the expected wait by these probabilities, in seconds"
+            Cell::Seconds(row.answer.prediction.expected_wait());
+        count "quick" "1 if it is predicted to start within an hour" row.answer.prediction.quick;
+        count "similar" "similar jobs" row.answer.prediction.similar;
+        real "distance" "the largest distance of a similar job" row.answer.prediction.radius;
+        duration "wait" "what a job of the log waited" row.actual;
+        label "seed" "of the random numbers" row.seed;
+    })
+}
+
+impl AnswerRow<'_> {
+    /// The row, with a column for each other method.
+    pub fn cells(&self) -> Cells {
+        let mut row = cells(&answer_columns(), self, &[]);
+        let others = self.answer.others.iter();
+        let others = others.map(|(name, point)| (name.clone(), point.map(Cell::Seconds).into()));
+        let seed = row.pop();
+        row.extend(others.chain(seed));
+        row
+    }
 }
 
 /// Writes an answer as text. `name` describes the job in the first line; `actual` is its actual wait, if known.

@@ -290,7 +290,10 @@ fn a_table_with_named_columns() {
     assert!(wrong.contains("log:2:21: procs is not a number below 2^31: \"four\""), "{wrong}");
     let missing = error(text, &[("log-format", "csv:submit=when,wait=queued,run=took,procs=cores")]);
     assert!(missing.contains("there is no column 'cores'; its first line names the columns id, when"), "{missing}");
-    assert!(error(text, &[("log-format", format), ("unit", "nodes")]).contains("--unit does not apply to csv"));
+    assert!(
+        error(text, &[("log-format", format), ("unit", "nodes")])
+            .contains("the format csv does not say the nodes of jobs")
+    );
     assert!(error(text, &[]).contains("name its columns with --log-format csv:submit=COLUMN"));
 }
 

@@ -29,8 +29,7 @@ fn the_embedded_log_under_every_scheduler_with_every_predictor() {
 
 #[test]
 fn the_embedded_log_under_slurm() {
-    let keys =
-        ["", ":placement=pool", ":running=prediction", ":order=multifactor,age_weight=1000,fairshare_weight=2000"];
+    let keys = ["", ":running=prediction", ":order=multifactor,age_weight=1000,fairshare_weight=2000"];
     let schedulers = keys.map(|keys| format!("slurm{keys}")).join(",");
     let args = ["--format", "csv", "--baseline", "none", "--scheduler", &schedulers, "--predictor", "estimate,ruh"];
     assert_golden("slurm.csv", &sim_ok(&args));

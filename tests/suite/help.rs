@@ -10,10 +10,13 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use shadowtime::engine::{self, EngineOptions, Named};
 use shadowtime::metrics::{Measure, summarize};
+use shadowtime::schedule::catalog::SchedulerEntry;
 use shadowtime::schedule::{Easy, Order};
+use shadowtime::spec::Spec;
 
+use crate::largest_first::{self, LargestFirst};
 use crate::size_mean::{FORM, SizeMean};
-use crate::support::{Ran, command, demo_text, has_python, missing, real_log, real_logs, sim, sim_ok};
+use crate::support::{Ran, command, demo_text, facts, has_python, missing, real_log, real_logs, sim, sim_ok};
 
 const README: &str = include_str!("../../README.md");
 
@@ -337,11 +340,11 @@ fn pages_have_every_name_and_key() {
         ("meta", "policies"),
         ("malleable", "strategies"),
         ("waits", "methods"),
-        ("formats", "columns"),
+        ("formats", "columns runs"),
     ] {
         let page = sim(&["help", topic]).out;
         let words: Vec<_> = page.split_whitespace().collect();
-        let list = sim_ok(&["list", what]);
+        let list = sim_ok(&[&["list"], &what.split(' ').collect::<Vec<_>>()[..]].concat());
         for line in list.lines() {
             let line: Vec<_> = line.split_whitespace().collect();
             assert!(words.windows(line.len()).any(|words| words == line), "{topic} lacks {line:?}");
@@ -352,8 +355,9 @@ fn pages_have_every_name_and_key() {
     }
 }
 
+/// What `sim list columns` prints of an output is its header, but for the columns that are there only under a condition.
 #[test]
-fn the_page_of_formats_has_every_column() {
+fn the_lists_of_columns_are_those_of_the_outputs() {
     let page = pages().remove("formats").unwrap();
     let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
     let folder = tempfile::tempdir().unwrap();
@@ -365,13 +369,22 @@ fn the_page_of_formats_has_every_column() {
     };
     let header = |text: &str| text.lines().next().unwrap().replace(',', " ");
     let file = |name: &str| header(&fs::read_to_string(folder.path().join(name)).unwrap());
-    let assert_on_page = |columns: &str| assert!(words.contains(columns), "sim help formats lacks: {columns}");
+    let all: serde_json::Value = serde_json::from_str(&sim_ok(&["list", "columns", "--format", "json"])).unwrap();
+    let assert_listed = |output: &str, header: &str| {
+        let of_output = all.as_array().unwrap().iter().filter(|column| column["output"] == output);
+        let is_there = |name: &str| header.split(' ').any(|column| column == name);
+        let given = of_output.filter(|column| column["only"] == "" || is_there(column["name"].as_str().unwrap()));
+        let names: Vec<_> = given.map(|column| column["name"].as_str().unwrap()).collect();
+        assert_eq!(names.join(" "), header, "{output}");
+        assert!(words.contains(&format!("(`{output}`)")), "sim help formats does not name {output}");
+    };
 
-    // The summary's columns are made from their table, each on a line with what it means.
     let summary = header(&run(
         "--trace a.swf --format csv --baseline easy/estimate --jobs-out jobs --predictions-out predictions \
          --by-out by --series-out series",
     ));
+    assert_listed("runs", &summary);
+    // The page has them, each on a line with what it means.
     let printed = sim(&["help", "formats"]).out;
     let listed =
         printed.lines().skip_while(|line| !line.starts_with("    trace  ")).take_while(|line| !line.is_empty());
@@ -385,30 +398,40 @@ fn the_page_of_formats_has_every_column() {
     }
 
     let fidelity = "fidelity a.swf --scheduler easy --by-out fg --jobs-out fj --windows-out fw --format csv";
-    assert_on_page(&header(&run(fidelity)));
-    for name in ["fg", "fj", "fw"] {
-        assert_on_page(&file(name));
-    }
-    assert_on_page(&header(&run("trace info a.swf --format csv")));
-    assert_on_page(&header(&run("search --trace a.swf --evaluations 60 --out t --history-out history --format csv")));
+    assert_listed("fidelity", &header(&run(fidelity)));
+    assert_listed("trace", &header(&run("trace info a.swf --format csv")));
+    assert_listed("findings", &header(&run("trace validate a.swf --format csv")));
+    let search = "search --trace a.swf --evaluations 60 --out t --history-out history --format csv";
+    assert_listed("search", &header(&run(search)));
     let wait = "wait --trace a.swf --method qbets --jobs-out w --confusion-out confusion --calibration-out calibration";
-    assert_on_page(&header(&run(&format!("{wait} --format csv"))));
-    assert_on_page(&header(&run("wait --trace a.swf --ask procs=1,estimate=1h --format csv")));
+    assert_listed("wait", &header(&run(&format!("{wait} --format csv"))));
+    assert_listed("wait-queue", &header(&run("wait --trace a.swf --ask procs=1,estimate=1h --format csv")));
     let meta =
         "meta --site A=a.swf --site B=a.swf --policy static,redundant --sites-out sites --jobs-out m --format csv";
-    let policies = header(&run(meta)).replace(" share_A_pct share_B_pct", "");
-    assert_on_page(&policies);
-    let malleable = header(&run("malleable --days 1 --details --jobs-out mj --scatter-out scatter --format csv"));
-    let plain = header(&run("malleable --days 1 --view system --format csv"));
-    assert_on_page(&plain);
-    assert_on_page(malleable.strip_prefix(&plain).unwrap().strip_suffix(" view").unwrap().trim_start());
-    for name in
-        ["jobs", "predictions", "by", "series", "history", "w", "confusion", "calibration", "sites", "mj", "scatter"]
-    {
-        assert_on_page(&file(name));
+    assert_listed("meta", &header(&run(meta)).replace("share_A_pct share_B_pct", "share_NAME_pct"));
+    let malleable = "malleable --days 1 --details --jobs-out mj --scatter-out scatter --format csv";
+    assert_listed("malleable", &header(&run(malleable)));
+    for (output, name) in [
+        ("jobs", "jobs"),
+        ("predictions", "predictions"),
+        ("groups", "by"),
+        ("series", "series"),
+        ("fidelity-groups", "fg"),
+        ("fidelity-jobs", "fj"),
+        ("fidelity-windows", "fw"),
+        ("search-history", "history"),
+        ("wait-jobs", "w"),
+        ("wait-confusion", "confusion"),
+        ("wait-calibration", "calibration"),
+        ("meta-sites", "sites"),
+        ("meta-jobs", "m"),
+        ("malleable-jobs", "mj"),
+        ("malleable-scatter", "scatter"),
+    ] {
+        assert_listed(output, &file(name));
     }
-    assert_eq!(file("m"), format!("policy origin site {}", file("jobs")));
-    assert_on_page(&header(&run("reproduce downey --days 1 --replications 1 --format csv")));
+    let reproduced = header(&run("reproduce downey --days 1 --replications 1 --format csv"));
+    assert!(words.contains(&reproduced), "sim help formats lacks: {reproduced}");
 }
 
 #[test]
@@ -488,6 +511,31 @@ fn the_predictor_of_the_page_works() {
     let summary = summarize(&workload, &record, &Measure::default());
     // Better than the users' estimates (0.217).
     assert!(summary.ra_mean > 0.25 && summary.misses > 0, "{summary:?}");
+}
+
+/// The same for the scheduler of `sim help schedulers`.
+#[test]
+fn the_scheduler_of_the_page_works() {
+    let page = &pages()["schedulers"];
+    assert!(page.contains(include_str!("largest_first.rs")), "the page has another text than largest_first.rs");
+    let catalog = include_str!("../../src/schedule/catalog.rs");
+    let entry = "    (&largest_first::FORM, |_, _| Box::new(LargestFirst)),";
+    assert!(page.contains(entry) && page.contains("`use super::largest_first::{self, LargestFirst};`"));
+    // The same forms as those of its neighbours.
+    assert!(catalog.contains("    (&replay::FORM, |_, log| Box::new(Replay::new(log.recorded_waits()))),"));
+    assert!(catalog.contains("use super::replay::{self, Replay};"));
+    assert!(include_str!("../../src/schedule/mod.rs").contains("\nmod replay;\n"));
+
+    // As an entry of the catalog, as a program of another crate has it.
+    static MINE: [SchedulerEntry; 1] = [(&largest_first::FORM, |_, _| Box::new(LargestFirst))];
+    assert!(page.contains("= [(&FORM, |_, _| Box::new(LargestFirst))];"));
+    let workload = shadowtime::trace::demo_workload();
+    let spec = Spec::parse("largest-first", "scheduler", &[MINE[0].0]).unwrap();
+    let policy = Named { name: spec.to_string(), value: MINE[0].1(&spec, &facts(&workload.jobs)) };
+    let predictor = Named { name: FORM.name.to_string(), value: Box::new(SizeMean::default()) as Box<_> };
+    let options = EngineOptions::default();
+    let record = engine::run(workload.procs, &workload.jobs, policy, predictor, options, &mut |_| ()).unwrap();
+    assert!(summarize(&workload, &record, &Measure::default()).backfilled > 100);
 }
 
 #[test]

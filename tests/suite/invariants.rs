@@ -58,7 +58,7 @@ fn settings(schedulers: Vec<&'static str>) -> impl Strategy<Value = Setting> {
     let inflate = select(vec![1.0, 1.0, 1.5, 2.0, 3.0]);
     (select(schedulers), select(several_predictors()), inflate, any::<bool>()).prop_map(
         |(scheduler, predictor, inflate, pass_on_miss)| Setting {
-            engine: EngineOptions { inflate, pass_on_miss, keep_history: true, unix_start: None },
+            engine: EngineOptions { inflate, pass_on_miss, keep_history: true, ..EngineOptions::default() },
             ..Setting::parse(scheduler, predictor).unwrap()
         },
     )
@@ -146,7 +146,7 @@ fn work_in_is_work_out() {
         step(&workload, &setting, |simulation, _| {
             done += used * (simulation.now() - since);
             since = simulation.now();
-            used = i64::from(workload.procs) - simulation.view().free;
+            used = i64::from(workload.procs) - simulation.view().free();
         });
         prop_assert_eq!(used, 0, "in use after the end");
         prop_assert_eq!(done, work(&workload));
@@ -173,7 +173,7 @@ fn no_head_waits_that_fits() {
         let mut idle = None;
         step(&workload, &setting, |simulation, _| {
             let view = simulation.view();
-            if view.waiting.first().is_some_and(|head| i64::from(head.procs) <= view.free) {
+            if view.waiting.first().is_some_and(|head| i64::from(head.procs) <= view.free()) {
                 idle.get_or_insert(view.now);
             }
         });
@@ -273,9 +273,9 @@ fn reservations_of_heads_are_kept(workload: &Workload, setting: &Setting) -> Tes
 /// The head of the queue and when enough running jobs have ended for it, by their predictions.
 fn reservation(view: &View<'_>) -> Option<(JobId, Time)> {
     let head = view.waiting.first()?;
-    let mut free = view.free;
+    let mut free = view.free();
     let enough = view.running.iter().find(|job| {
-        free += i64::from(job.procs);
+        free += i64::from(job.procs());
         free >= i64::from(head.procs)
     });
     Some((head.id, enough.expect("a job fits the empty machine").end))

@@ -24,6 +24,8 @@ mod help;
 mod html;
 mod invariants;
 mod kept_runs;
+#[cfg(unix)]
+mod largest_first;
 mod layers;
 mod live_waits;
 mod malleable;
@@ -74,6 +76,6 @@ mod wait;
 mod who_pays;
 mod widths;
 
-// `size_mean` is a file as it would be in the library, where these are modules of the crate.
+// `size_mean` and `largest_first` are files as they would be in the library, where these are modules of the crate.
 #[cfg(unix)]
-use shadowtime::{job, predict, spec, time};
+use shadowtime::{job, predict, schedule, spec, time};

@@ -782,7 +782,7 @@ fn what_makes_no_sense_is_refused() {
         (&["--strategy", "best"], "the strategies are avg, opt, pred, bias, heur"),
         (&["--strategy", ""], "unknown strategy ''"),
         (&["--seeds", "1"], "--replications"),
-        (&["--strategy", "avg:min-share=0.2,0.4"], "; write min-share={0.2|0.4}"),
+        (&["--strategy", "avg:min-share=0.2,0.4"], "unknown strategy '0.4'"),
         (&["--strategy", "avg:min-share=0.5..2:0.5"], "min-share: '1.5' is not a number from 0 to 1"),
         (&["--reading", "days=two"], "days=one, a=up"),
         (&["--seeds", "3", "--jobs-out", "x.csv"], "cannot be used with"),

@@ -558,7 +558,7 @@ fn what_is_wrong_with_a_grid_is_said_with_exit_code_2() {
             vec!["meta", "--site", &a, "--policy", "k-distributed:k=1..2,k-distributed:k=2"],
             "k-distributed is given twice",
         ),
-        (vec!["meta", "--site", &a, "--policy", "k-distributed:k=[1,2]"], "; write k={1|2} or k=1..2"),
+        (vec!["meta", "--site", &a, "--policy", "k-distributed:k=[1,2]"], "k: '[1' is not a whole number"),
         (vec!["meta", file.to_str().unwrap()], "site 1: 'log' is missing"),
         (vec!["meta", "--site", &replay], "log's own schedule"),
         (vec!["meta", "--scenario", "3K-equal-I"], "a scenario is SIZE-PARTITIONING-LOAD"),

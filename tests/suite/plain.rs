@@ -39,7 +39,7 @@ impl PlainRules {
         let used = |at: Time| uses.iter().filter(|r| r.0 <= at && at < r.1).map(|r| r.2).sum::<i64>();
         // More processors are in use only from the beginning of some use on.
         let begins = uses.iter().map(|r| r.0).filter(|&at| from < at && at < from + length);
-        [from].into_iter().chain(begins).all(|at| used(at) + procs <= i64::from(view.procs))
+        [from].into_iter().chain(begins).all(|at| used(at) + procs <= i64::from(view.procs()))
     }
 
     /// Sorts jobs, the first first. `value` of a job is its value in an order where the smallest comes first.
@@ -110,7 +110,7 @@ impl Policy for PlainRules {
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
         self.deepest.fetch_max(view.waiting.len(), Ordering::Relaxed);
         let now = view.now;
-        let counted = |job: &Running| (Time::MIN, self.counted_end(job, now), i64::from(job.procs));
+        let counted = |job: &Running| (Time::MIN, self.counted_end(job, now), i64::from(job.procs()));
         let mut uses: Vec<Use> = view.running.iter().map(counted).collect();
         let queue = self.queue(view);
 
@@ -161,9 +161,9 @@ impl PlainWalk {
     /// The steps (from, free processors) that the running jobs leave.
     fn steps(&self, view: &View<'_>) -> Vec<(Time, i64)> {
         let mut ends: Vec<(Time, i64)> =
-            view.running.iter().map(|job| (self.0.counted_end(job, view.now), i64::from(job.procs))).collect();
+            view.running.iter().map(|job| (self.0.counted_end(job, view.now), i64::from(job.procs()))).collect();
         ends.sort_unstable();
-        let mut steps = vec![(view.now, view.free)];
+        let mut steps = vec![(view.now, view.free())];
         for (end, procs) in ends {
             let free = steps[steps.len() - 1].1 + procs;
             steps.push((end, free));
@@ -545,7 +545,7 @@ fn a_kept_plan_equals_new_ones_with_thousands_of_waiting_jobs() {
         let queue = Order::from_name(queue).unwrap();
         let rules = Rules { queue, running, reservations: None, ..Rules::default() };
         let options = EngineOptions::default();
-        let anew = run(&workload, Box::new(Reserving::new(&rules)), predictor, options);
+        let anew = run(&workload, Box::new(Reserving::anew(&rules)), predictor, options);
         assert!(run(&workload, rules.policy(), predictor, options) == anew, "{rules:?} with {predictor}");
     }
 }

@@ -13,7 +13,7 @@ use proptest::test_runner::TestCaseResult;
 use shadowtime::engine::{self, EngineOptions, Named, Outcome};
 use shadowtime::job::{JobId, Submission};
 use shadowtime::predict;
-use shadowtime::schedule::{self, Policy, View, Waiting};
+use shadowtime::schedule::{self, Facts, Policy, View, Waiting};
 use shadowtime::time::Time;
 use shadowtime::trace::Workload;
 
@@ -33,7 +33,6 @@ struct Keys {
     main_delay: i64,
     main_interval: i64,
     kill_wait: i64,
-    is_pool: bool,
     by_prediction: bool,
     /// The weights of age, size and fair share, and the half-life.
     multifactor: Option<[i64; 4]>,
@@ -43,7 +42,6 @@ impl Keys {
     fn spec(&self) -> String {
         let Keys { interval, resolution, window, linear, depth, per_user, .. } = self;
         let Keys { main_depth, main_delay, main_interval, kill_wait, .. } = self;
-        let placement = if self.is_pool { "pool" } else { "nodes" };
         let running = if self.by_prediction { "prediction" } else { "estimate" };
         let order = self.multifactor.map_or("order=fcfs".to_string(), |[age, size, fair, halflife]| {
             format!(
@@ -54,7 +52,7 @@ impl Keys {
             "slurm:bf_interval={interval}s,bf_resolution={resolution}s,bf_window={window}s,bf_window_linear={linear}s,\
              bf_max_job_test={depth},bf_max_job_user={per_user},default_queue_depth={main_depth},\
              batch_sched_delay={main_delay}s,sched_interval={main_interval}s,kill_wait={kill_wait}s,\
-             placement={placement},running={running},{order}"
+             running={running},{order}"
         )
     }
 }
@@ -136,7 +134,7 @@ impl PlainSlurm {
             let aged = ((view.now - submission.submit) as f64 / 1000.0).min(1.0);
             let used = if all > 0.0 { usages[&submission.user] / all } else { 0.0 };
             let fairness = 2.0f64.powf(-used * self.users as f64);
-            age as f64 * aged + size as f64 * f64::from(job.procs) / f64::from(view.procs) + fair as f64 * fairness
+            age as f64 * aged + size as f64 * f64::from(job.procs) / f64::from(view.procs()) + fair as f64 * fairness
         };
         // Sums in another order differ in the last digits, so equal priorities must not be told apart by them.
         let rounded = |job: &Waiting| (priority(job) * 1e6).round();
@@ -148,11 +146,8 @@ impl PlainSlurm {
         (0..procs as usize).filter(|node| self.running.iter().all(|job| !job.3.contains(node))).collect()
     }
 
-    /// The shortest sufficient run of consecutive nodes; else the longest, and again for the rest. In a pool, the first ones.
+    /// The shortest sufficient run of consecutive nodes; else the longest, and again for the rest.
     fn place(&self, nodes: &[usize], procs: u32) -> Vec<usize> {
-        if self.keys.is_pool {
-            return nodes[..procs as usize].to_vec();
-        }
         let (mut left, mut share) = (nodes.to_vec(), Vec::new());
         while share.len() < procs as usize {
             let needed = procs as usize - share.len();
@@ -180,7 +175,7 @@ impl PlainSlurm {
 
     fn main_pass(&mut self, view: &View<'_>, depth: usize, starts: &mut Vec<JobId>) {
         for job in self.queue(view, starts).iter().take(depth) {
-            let idle = self.idle(view.procs);
+            let idle = self.idle(view.procs());
             if idle.len() < job.procs as usize {
                 return;
             }
@@ -202,11 +197,7 @@ impl PlainSlurm {
                 return;
             }
             count += 1;
-            if let Some(mut nodes) = self.plan(view, &job, &mut reserved) {
-                if self.keys.is_pool {
-                    // Only the number was planned.
-                    nodes = self.place(&self.idle(view.procs), job.procs);
-                }
+            if let Some(nodes) = self.plan(view, &job, &mut reserved) {
                 self.start(&job, view.now, nodes, starts);
             }
         }
@@ -217,8 +208,7 @@ impl PlainSlurm {
         unix.div_euclid(self.keys.resolution) * self.keys.resolution - self.unix_start
     }
 
-    /// The times at which reservations change, and what is free between two of them: from, to, the free nodes (in a pool their
-    /// number).
+    /// The times at which reservations change, and what is free between two of them: from, to, the free nodes.
     fn stretches(&self, view: &View<'_>, reserved: &[Reserved]) -> Vec<(Time, Time, Vec<usize>)> {
         let (begin, end) = (self.round_down(view.now), self.round_down(view.now + self.keys.window));
         let mut times = vec![begin, end];
@@ -228,20 +218,15 @@ impl PlainSlurm {
         let mut stretches: Vec<(Time, Time, Vec<usize>)> = Vec::new();
         for pair in times.windows(2) {
             let here = || reserved.iter().filter(|r| r.0 <= pair[0] && pair[1] <= r.1);
-            let free = match self.keys.is_pool {
-                true => {
-                    let taken: usize = here().map(|r| r.2.len()).sum();
-                    (0..(view.procs as usize).saturating_sub(taken)).collect()
-                }
-                false => (0..view.procs as usize).filter(|node| here().all(|r| !r.2.contains(node))).collect(),
-            };
+            let free: Vec<usize> =
+                (0..view.procs() as usize).filter(|node| here().all(|r| !r.2.contains(node))).collect();
             match stretches.last_mut() {
                 Some(last) if last.2 == free => last.1 = pair[1],
                 _ => stretches.push((pair[0], pair[1], free)),
             }
         }
         if stretches.is_empty() {
-            stretches.push((begin, end, (0..view.procs as usize).collect()));
+            stretches.push((begin, end, (0..view.procs() as usize).collect()));
         }
         stretches
     }
@@ -257,7 +242,7 @@ impl PlainSlurm {
                 return None;
             }
             let to = from + limit;
-            let mut allowed: Vec<usize> = (0..view.procs as usize).collect();
+            let mut allowed: Vec<usize> = (0..view.procs() as usize).collect();
             let mut later = None;
             for (at, (begin, end, free)) in stretches.iter().enumerate() {
                 if *end <= from {
@@ -294,14 +279,9 @@ impl PlainSlurm {
                 return None;
             }
             let (begin, end) = (self.round_down(start), self.round_down(start + limit));
-            let clashes = stretches.iter().any(|(b, e, free)| {
-                *e > begin
-                    && *b < end
-                    && match self.keys.is_pool {
-                        true => free.len() < procs,
-                        false => nodes.iter().any(|node| !free.contains(node)),
-                    }
-            });
+            let clashes = stretches
+                .iter()
+                .any(|(b, e, free)| *e > begin && *b < end && nodes.iter().any(|node| !free.contains(node)));
             if clashes {
                 assert!(start > from, "no progress");
                 from = start;
@@ -314,13 +294,9 @@ impl PlainSlurm {
 
     /// When enough of the allowed nodes are idle, and which the job gets.
     fn opening(&self, view: &View<'_>, procs: usize, allowed: &[usize]) -> Option<(Time, Vec<usize>)> {
-        let idle = self.idle(view.procs);
-        let usable = |idle: &[usize]| -> Vec<usize> {
-            match self.keys.is_pool {
-                true => (0..idle.len().min(allowed.len())).collect(),
-                false => idle.iter().copied().filter(|node| allowed.contains(node)).collect(),
-            }
-        };
+        let idle = self.idle(view.procs());
+        let usable =
+            |idle: &[usize]| -> Vec<usize> { idle.iter().copied().filter(|node| allowed.contains(node)).collect() };
         if usable(&idle).len() >= procs {
             return Some((view.now, self.place(&usable(&idle), procs as u32)));
         }
@@ -339,7 +315,7 @@ impl PlainSlurm {
             while at < ends.len() {
                 let (end, _, nodes) = ends[at];
                 at += 1;
-                if !self.keys.is_pool && !nodes.iter().any(|node| allowed.contains(node)) {
+                if !nodes.iter().any(|node| allowed.contains(node)) {
                     continue;
                 }
                 let unix = end + self.unix_start;
@@ -383,8 +359,8 @@ impl PlainSlurm {
 }
 
 impl Policy for PlainSlurm {
-    fn set_unix_start(&mut self, unix_start: Time) {
-        self.unix_start = unix_start;
+    fn on_begin(&mut self, facts: &Facts) {
+        self.unix_start = facts.unix_start;
     }
 
     fn on_arrival(&mut self, id: JobId, job: &Submission) {
@@ -446,8 +422,8 @@ fn keys() -> impl Strategy<Value = Keys> {
     let depths = (select(vec![1usize, 5, 500, 500]), select(vec![0usize, 0, 1, 3]), select(vec![1usize, 3, 100, 100]));
     let weights = (0..2000i64, 0..2000i64, 0..2000i64, select(vec![300i64, 5_000, 604_800]));
     let multifactor = proptest::option::weighted(0.3, weights.prop_map(|(a, s, f, h)| [a, s, f, h]));
-    (times, depths, prop::bool::weighted(0.2), any::<bool>(), multifactor).prop_map(
-        |(times, (depth, per_user, main_depth), is_pool, by_prediction, multifactor)| {
+    (times, depths, any::<bool>(), multifactor).prop_map(
+        |(times, (depth, per_user, main_depth), by_prediction, multifactor)| {
             let (interval, resolution, window, linear, main_delay, main_interval, kill_wait) = times;
             Keys {
                 interval,
@@ -460,7 +436,6 @@ fn keys() -> impl Strategy<Value = Keys> {
                 main_delay,
                 main_interval,
                 kill_wait,
-                is_pool,
                 by_prediction,
                 multifactor,
             }

@@ -9,7 +9,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use shadowtime::trace::{
-    PresentJob, PresentQueue, PresentStage, ProcsField, QueueFormat, QueueReading, Source, TraceError, Unit, read_queue,
+    PresentJob, PresentQueue, PresentStage, ProcsField, QueueReading, Source, TraceError, Unit, read_queue,
 };
 
 fn recorded(name: &str) -> Source {
@@ -52,7 +52,7 @@ const NOON: i64 = 1_794_831_360;
 #[test]
 fn what_a_real_slurm_printed() {
     let queue = read(&recorded("squeue_r.txt"));
-    assert_eq!(queue.format, QueueFormat::Squeue);
+    assert_eq!(queue.report.format, "squeue");
     let jobs = by_name(&queue);
     let alone = |name: &str| {
         let job = jobs[name];
@@ -110,7 +110,7 @@ fn all_forms_of_the_same_queue_agree() {
     assert_eq!((&without_header.jobs, without_header.now), (&expanded.jobs, expanded.now));
 
     let json = read(&recorded("squeue.json.gz"));
-    assert_eq!(json.format, QueueFormat::SqueueJson);
+    assert_eq!(json.report.format, "squeue --json");
     // Slurm 22.05 forgets the last task of `23_[1-298:3]` in `squeue -r`.
     let (text_jobs, mut json_jobs) = (by_name(&expanded), by_name(&json));
     assert_eq!(json_jobs["23_298"].procs, 1);
@@ -284,9 +284,9 @@ fn faults_name_the_place_and_the_way_out() {
             "{\"jobs\": [],\n\"errors\": [{\"description\": \"no\\u001b way\"}]}".to_string(),
             "squeue had an error, \"no\\u{1b} way\", and gave no jobs",
         ),
-        ("{\"jobs\":\n[{\"job_id\": 7}]}".to_string(), "queue:2:15: job 7 has no \"job_state\""),
+        ("{\"jobs\":\n[{\"job_id\": 7}]}".to_string(), "queue: job 7 has no \"job_state\""),
         ("{\"jobs\": [{\"job_id\": 7, \"job_state\": \"RUNNING\"}]}".to_string(), "job 7 has no \"submit_time\""),
-        ("{\"jobs\": [{\"job_state\": \"RUNNING\"}]}".to_string(), "a job without a \"job_id\""),
+        ("{\"jobs\": [{\"job_state\": \"RUNNING\"}]}".to_string(), "job 1 of the list has no \"job_id\""),
         ("{\"jobs\": [{\"job_id\": \"seven\"}]}".to_string(), "\"seven\" is not a number"),
         ("{\"jobs\": [{\"job_id\": {\"set\": 7}}]}".to_string(), "invalid type"),
         (
@@ -339,7 +339,7 @@ fn open_records_of_a_log() {
                 7 -1 -1 -1 4 -1 -1 4 60 -1 -1 2 1 1 1 1 -1 -1\n\
                 8 115 -1 0 4 -1 -1 4 60 -1 5 2 1 1 1 1 -1 -1\n";
     let queue = read(&bytes(text));
-    assert_eq!((queue.format, queue.header.number("UnixStartTime")), (QueueFormat::Swf, Some(1_000_000_000)));
+    assert_eq!((queue.report.format, queue.header.number("UnixStartTime")), ("swf", Some(1_000_000_000)));
     let jobs: Vec<_> = queue
         .jobs
         .iter()

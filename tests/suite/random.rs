@@ -1,5 +1,7 @@
 //! Random workloads on which events coincide on purpose, and how a property is checked on them.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -10,15 +12,26 @@ use shadowtime::trace::Workload;
 
 use crate::support::{job_of, workload};
 
-/// Checks a property on `cases` random cases, always the same ones for a seed, and shows the smallest that breaks it.
+/// Checks a property on random cases and shows the smallest that breaks it. A fifth of `cases` are the same on every day,
+/// a tenth are new: over the days many more cases are tried than in one run.
 pub fn check<S: Strategy>(seed: u64, cases: u32, strategy: S, property: impl Fn(S::Value) -> TestCaseResult) {
-    let config = Config { cases, failure_persistence: None, ..Config::default() };
-    let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&seed.to_le_bytes());
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
-    if let Err(error) = TestRunner::new_with_rng(config, rng).run(&strategy, property) {
-        panic!("{error}");
+    let day = seed_of_the_day();
+    for (day, cases) in [(0, cases.div_ceil(5)), (day, cases.div_ceil(10))] {
+        let config = Config { cases, failure_persistence: None, ..Config::default() };
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&seed.to_le_bytes());
+        bytes[8..16].copy_from_slice(&day.to_le_bytes());
+        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+        if let Err(error) = TestRunner::new_with_rng(config, rng).run(&strategy, &property) {
+            panic!("SHADOWTIME_SEED={day} repeats this case: {error}");
+        }
     }
+}
+
+/// The number of the day, or what the variable SHADOWTIME_SEED says.
+fn seed_of_the_day() -> u64 {
+    let day = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs() / 86_400);
+    std::env::var("SHADOWTIME_SEED").map_or_else(|_| day(), |seed| seed.parse().expect("SHADOWTIME_SEED is a number"))
 }
 
 /// The user of jobs whose user is not known.

@@ -798,8 +798,13 @@ mod backfilled_jobs {
 mod inflate {
     use super::*;
 
-    const DOUBLED: EngineOptions =
-        EngineOptions { inflate: 2.0, pass_on_miss: false, keep_history: false, unix_start: None };
+    const DOUBLED: EngineOptions = EngineOptions {
+        inflate: 2.0,
+        pass_on_miss: false,
+        keep_history: false,
+        unix_start: None,
+        first_submission: None,
+    };
 
     #[test]
     fn doubling_permits_a_backfill_at_the_expense_of_the_head() {
@@ -879,8 +884,13 @@ mod inflate {
 mod missed_deadlines {
     use super::*;
 
-    const PASS_ON_MISS: EngineOptions =
-        EngineOptions { inflate: 1.0, pass_on_miss: true, keep_history: false, unix_start: None };
+    const PASS_ON_MISS: EngineOptions = EngineOptions {
+        inflate: 1.0,
+        pass_on_miss: true,
+        keep_history: false,
+        unix_start: None,
+        first_submission: None,
+    };
 
     #[test]
     fn a_miss_alone_starts_nothing_unless_asked_to() {
@@ -1278,7 +1288,7 @@ mod simulation {
         //
         // Job 1 starts at 0, job 2 at its end, and job 3 is backfilled at 1.
         let mut simulation = plain_easy(&[exact(0, 3, 4)], 1);
-        assert_eq!((simulation.now(), start_of(&simulation, 1), simulation.view().free), (1, Some(0), 1));
+        assert_eq!((simulation.now(), start_of(&simulation, 1), simulation.view().free()), (1, Some(0), 1));
         assert_eq!(simulation.next_event(), Some(4));
         assert_eq!(simulation.submit(&exact(1, 4, 2)), Ok(JobId(1)));
         assert_eq!(simulation.submit(&exact(1, 1, 3)), Ok(JobId(2)));
@@ -1371,7 +1381,7 @@ mod simulation {
         // they run.
         let mut simulation = plain_easy(&[exact(0, 4, 4), exact(2, 2, 3), exact(4, 2, 1)], 3);
         simulation.settle(4).unwrap();
-        assert_eq!((simulation.now(), simulation.view().free), (4, 4));
+        assert_eq!((simulation.now(), simulation.view().free()), (4, 4));
         let waiting: Vec<_> = simulation.view().waiting.iter().map(|job| (job.id, job.prediction)).collect();
         assert_eq!(waiting, [(JobId(1), 3), (JobId(2), 1)]);
         assert_eq!(simulation.pass().unwrap(), [JobId(1), JobId(2)]);
@@ -1489,7 +1499,7 @@ mod simulation {
 
     /// Runs jobs on one processor under `fcfs` with a predictor of our own, called "says".
     fn run_own(predictor: impl Predictor + 'static, jobs: &[Job]) -> Result<Vec<Outcome>, EngineError> {
-        let policy = named("fcfs", Box::new(schedule::Fcfs) as Box<dyn Policy>);
+        let policy = named("fcfs", Box::new(schedule::Fcfs::new(schedule::Order::Arrival)) as Box<dyn Policy>);
         let predictor = named("says", Box::new(predictor) as Box<dyn Predictor>);
         let jobs = workload(1, jobs).jobs;
         shadowtime::engine::run(1, &jobs, policy, predictor, EngineOptions::default(), &mut |_| ())
@@ -1605,7 +1615,7 @@ mod simulation {
         // Both deadlines are at 3. Job 1 is looked at first, and what it sets off moves that of job 2 to 9.
         let mut simulation = Simulation::new(
             2,
-            named("fcfs", Box::new(schedule::Fcfs)),
+            named("fcfs", Box::new(schedule::Fcfs::new(schedule::Order::Arrival))),
             named("together", Box::new(Together)),
             EngineOptions::default(),
         );

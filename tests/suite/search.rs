@@ -7,12 +7,13 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use shadowtime::job::{Job, Submission};
 use shadowtime::predict::templates::Template;
-use shadowtime::search::{Genetic, Judge, Limits, Space, compare_predictors, genetic, greedy};
+use shadowtime::search::{Genetic, Judge, SearchLimits, TemplateSpace, compare_predictors, genetic, greedy};
 
 use crate::random::{check, workloads};
 use crate::support::{command, real_log, real_logs, sim, sim_ok, workload};
 
-const NO_LIMITS: Limits<'static> = Limits { evaluations: None, deadline: None, stopped: &|| false, threads: 2 };
+const NO_LIMITS: SearchLimits<'static> =
+    SearchLimits { evaluations: None, deadline: None, stopped: &|| false, threads: 2 };
 
 /// The judge takes each template through the log alone and never runs the engine; the engine runs the whole set.
 #[test]
@@ -73,7 +74,7 @@ fn the_greedy_search_finds_the_planted_characteristic() {
     ];
     for (expected, runtime) in cases {
         let jobs = planted(runtime);
-        let space = Space::of(&jobs, false, false);
+        let space = TemplateSpace::of(&jobs, false, false);
         // The first jobs have no history.
         let judge = Judge::new(&jobs, 200..jobs.len());
         let found = greedy(&judge, &space, &NO_LIMITS, &|_| ()).unwrap();
@@ -86,7 +87,8 @@ fn the_greedy_search_finds_the_planted_characteristic() {
     // Runtimes on a line over processors: a regression finds them, a mean cannot.
     let jobs = planted(|job| 60 * i64::from(job.procs));
     let found =
-        greedy(&Judge::new(&jobs, 200..jobs.len()), &Space::of(&jobs, false, false), &NO_LIMITS, &|_| ()).unwrap();
+        greedy(&Judge::new(&jobs, 200..jobs.len()), &TemplateSpace::of(&jobs, false, false), &NO_LIMITS, &|_| ())
+            .unwrap();
     let best = |search: &str| {
         let steps = found.steps.iter().filter(|step| step.search == search);
         steps.map(|step| step.best).fold(f64::INFINITY, f64::min)
@@ -97,10 +99,10 @@ fn the_greedy_search_finds_the_planted_characteristic() {
 #[test]
 fn a_genetic_search_never_gets_worse_and_is_the_same_for_any_number_of_threads() {
     let jobs = planted(|job| 100 * i64::from(job.executable) + i64::from(job.user) * 20 + 10);
-    let space = Space::of(&jobs, true, true);
+    let space = TemplateSpace::of(&jobs, true, true);
     let how = Genetic { population: 12, generations: 15, ..Genetic::default() };
     let search = |threads, seed| {
-        let limits = Limits { threads, ..NO_LIMITS };
+        let limits = SearchLimits { threads, ..NO_LIMITS };
         let judge = Judge::new(&jobs, 0..jobs.len());
         genetic(&judge, &space, &Genetic { seed, ..how }, &limits, &|_| ()).unwrap()
     };
@@ -119,9 +121,9 @@ fn a_genetic_search_never_gets_worse_and_is_the_same_for_any_number_of_threads()
 #[test]
 fn limits_end_a_search_with_the_best_so_far() {
     let jobs = planted(|job| 100 * i64::from(job.executable) + 10);
-    let (space, judge) = (Space::of(&jobs, false, false), Judge::new(&jobs, 0..jobs.len()));
+    let (space, judge) = (TemplateSpace::of(&jobs, false, false), Judge::new(&jobs, 0..jobs.len()));
     let limited = |evaluations| {
-        let limits = Limits { evaluations: Some(evaluations), ..NO_LIMITS };
+        let limits = SearchLimits { evaluations: Some(evaluations), ..NO_LIMITS };
         greedy(&judge, &space, &limits, &|_| ())
     };
     // The template of all jobs, then one for each of four fields.

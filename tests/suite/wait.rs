@@ -436,7 +436,7 @@ fn bad_questions_are_refused() {
         (&["--ask", "procs=4,estimate=1h,color=red"], "no key 'color'"),
         (&["--ask", "procs=4,procs=8,estimate=2h"], "the key 'procs' is given twice"),
         (&["--ask", "procs=4000,estimate=1h"], "procs=4000 is more than the machine has (128)"),
-        (&["--method", "ibl:k=1-3"], "; write k=1..3"),
+        (&["--method", "ibl:k=1-3"], "k: '1-3' is not a whole number of at least 1"),
         (&["--at", "999999"], "no job 999999"),
         (&["--at", "1", "--method", "knn"], "no job has started before this one"),
         (&["--ask", "procs=4,estimate=1h,user=bob"], "user: 'bob' is not a whole number"),

@@ -28,5 +28,5 @@ static HALF: Form = Form { name: "half", about: "a part of the estimate", keys: 
 static MINE: [Entry; 1] = [(&HALF, |spec| Box::new(Half(spec.whole("percent"))))];
 
 fn main() -> std::process::ExitCode {
-    shadowtime::cli::run_with(&MINE, std::env::args_os())
+    shadowtime::cli::run_with(&MINE, &[], std::env::args_os())
 }

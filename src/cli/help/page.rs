@@ -2,14 +2,18 @@
 
 use std::io::{self, Write};
 
-use crate::cli::list::{What, forms};
-use crate::report::{write_columns, write_forms, write_wrapped};
+use crate::cli::list::write_list;
+use crate::report::write_wrapped;
+use crate::trace::log_formats;
 
 /// Pages are at most this wide, apart from the output of commands that they show.
 pub const WIDTH: usize = 100;
 
 /// How far commands, output and files are indented.
 const INDENT: &str = "    ";
+
+/// The line that becomes the table of formats.
+const FORMATS: &str = "<!-- formats of logs -->";
 
 /// Prints a page. Fences around commands, output and files become an indentation. A line `<!-- list: NAME -->` becomes
 /// what `sim list NAME` prints, wrapped, so that a page never lacks a name or a key. Text is broken again if the terminal is
@@ -20,18 +24,20 @@ pub fn write(out: &mut dyn Write, text: &str, width: usize) -> io::Result<()> {
     // The lines of a paragraph or an item that were not printed yet.
     let mut paragraph = String::new();
     for line in text.lines() {
-        let is_text = !fenced && !line.starts_with("```") && !line.is_empty() && listed(line).is_none();
+        let is_list = line == FORMATS || listed(line).is_some();
+        let is_text = !fenced && !line.starts_with("```") && !line.is_empty() && !is_list;
         let is_text = is_text && width < WIDTH && !line.starts_with(['#', '|']);
         if !is_text || mark(line) > 0 {
             end_paragraph(out, &mut paragraph, width)?;
         }
         if line.starts_with("```") {
             fenced = !fenced;
-        } else if let Some(what) = listed(line) {
-            match what {
-                What::Columns => write_columns(out, INDENT, width)?,
-                what => write_forms(out, INDENT, width, &forms(what))?,
+        } else if line == FORMATS {
+            for (name, about) in log_formats() {
+                write_wrapped(out, &format!("{INDENT}{name:<8} "), about, width)?;
             }
+        } else if let Some(what) = listed(line) {
+            write_list(out, INDENT, width, what)?;
         } else if is_text {
             match paragraph.is_empty() {
                 true => paragraph.push_str(line),
@@ -68,9 +74,8 @@ fn mark(line: &str) -> usize {
 }
 
 /// What a line asks to be listed.
-fn listed(line: &str) -> Option<What> {
-    let name = line.strip_prefix("<!-- list: ")?.strip_suffix(" -->")?;
-    Some(clap::ValueEnum::from_str(name, false).expect("a page of ours lists what there is"))
+fn listed(line: &str) -> Option<&str> {
+    line.strip_prefix("<!-- list: ")?.strip_suffix(" -->")
 }
 
 #[cfg(test)]

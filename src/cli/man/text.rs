@@ -9,7 +9,7 @@ pub fn add_page(roff: &mut Roff, page: &str) {
     let title = lines.next().unwrap_or_default().trim_start_matches(['#', ' ']);
     roff.control("SH", ["DESCRIPTION"]);
     roff.text([bold(title)]);
-    let mut writer = Blocks { roff, indent: 4, block: Block::None };
+    let mut writer = PageWriter { roff, indent: 4, block: PageBlock::None };
     lines.for_each(|line| writer.line(line));
     writer.end();
 }
@@ -18,7 +18,7 @@ pub fn add_page(roff: &mut Roff, page: &str) {
 /// pages refer to others in their last section.
 pub fn add_after_help(roff: &mut Roff, text: &str) {
     let mut section = "";
-    let mut writer = Blocks { roff, indent: 2, block: Block::None };
+    let mut writer = PageWriter { roff, indent: 2, block: PageBlock::None };
     for paragraph in text.split("\n\n").filter(|paragraph| !paragraph.starts_with(REFERENCE)) {
         let (next, lines) = match paragraph.strip_prefix("Examples:\n") {
             Some(examples) => ("EXAMPLES", examples),
@@ -37,7 +37,7 @@ pub fn add_after_help(roff: &mut Roff, text: &str) {
 
 /// What the last lines were.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Block {
+enum PageBlock {
     None,
     /// A paragraph or an item, whose lines are filled.
     Text,
@@ -45,36 +45,36 @@ enum Block {
     Kept,
 }
 
-struct Blocks<'a> {
+struct PageWriter<'a> {
     roff: &'a mut Roff,
     /// Lines that are indented by this many blanks are kept as they are.
     indent: usize,
-    block: Block,
+    block: PageBlock,
 }
 
-impl Blocks<'_> {
+impl PageWriter<'_> {
     fn line(&mut self, line: &str) {
         let blanks = line.len() - line.trim_start().len();
-        if self.block == Block::Kept && (line.is_empty() || blanks >= self.indent) {
+        if self.block == PageBlock::Kept && (line.is_empty() || blanks >= self.indent) {
             let kept = line.get(self.indent..).unwrap_or_default();
             self.roff.text([roman(kept)]);
         } else if line.is_empty() {
-            self.block = Block::None;
+            self.block = PageBlock::None;
         } else if let Some(heading) = line.strip_prefix("## ") {
             self.heading(&heading.replace('`', "").to_uppercase());
-        } else if blanks >= self.indent && self.block != Block::Text {
+        } else if blanks >= self.indent && self.block != PageBlock::Text {
             self.end();
             self.roff.control("PP", []);
             self.roff.control("EX", []);
             self.roff.text([roman(&line[self.indent..])]);
-            self.block = Block::Kept;
+            self.block = PageBlock::Kept;
         } else {
             self.text(line.trim_start());
         }
     }
 
     fn text(&mut self, line: &str) {
-        if self.block == Block::Kept {
+        if self.block == PageBlock::Kept {
             self.end();
         }
         let number = line.split_once(". ").filter(|(number, _)| number.parse::<u32>().is_ok());
@@ -87,13 +87,13 @@ impl Blocks<'_> {
                 self.roff.text(inlines(rest));
             }
             None => {
-                if self.block == Block::None {
+                if self.block == PageBlock::None {
                     self.roff.control("PP", []);
                 }
                 self.roff.text(inlines(line));
             }
         }
-        self.block = Block::Text;
+        self.block = PageBlock::Text;
     }
 
     fn heading(&mut self, heading: &str) {
@@ -102,10 +102,10 @@ impl Blocks<'_> {
     }
 
     fn end(&mut self) {
-        if self.block == Block::Kept {
+        if self.block == PageBlock::Kept {
             self.roff.control("EE", []);
         }
-        self.block = Block::None;
+        self.block = PageBlock::None;
     }
 }
 

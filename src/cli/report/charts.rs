@@ -30,12 +30,15 @@ pub fn with_gantt(settings: &[Options]) -> Range<usize> {
     }
 }
 
-/// The charts of these runs, from the top, and their window, which is that of the first run if none is wanted.
+/// Gantt charts with the names of their settings, from the top.
+type NamedGantts = Vec<(String, Gantt)>;
+
+/// The charts of these runs, and their window, which is that of the first run if none is wanted.
 pub fn gantts(
     workload: &Workload,
     wanted: Option<Window>,
     runs: &[(String, &Simulated)],
-) -> anyhow::Result<(Range<Time>, Vec<(String, Gantt)>)> {
+) -> anyhow::Result<(Range<Time>, NamedGantts)> {
     let records: Vec<&RunRecord> = runs.iter().map(|(_, run)| run.record()).collect();
     let window = match wanted {
         Some(window) => window.times(workload)?,

@@ -49,11 +49,11 @@ Uses the logs SDSC-SP2-1998, CTC-SP2-1996, KTH-SP2-1996 and SDSC-BLUE-2000 of th
 Missing logs are named, and the tables are computed from the others.")]
     Talby {
         #[command(flatten)]
-        common: Common,
+        common: StudyCommon,
         /// The number of runs of each setting: the first on the log as it is, the others on slightly shaken copies
         /// (submissions moved by up to 30 s). Intervals are over all of them
-        #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
-        replications: u32,
+        #[arg(long, value_name = "N", default_value_t = TALBY.replications[0], value_parser = clap::value_parser!(u64).range(1..=1000))]
+        replications: u64,
         /// Keep finished runs in this folder, and reuse those that are in it [default: runs are not kept]
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
@@ -71,11 +71,11 @@ Uses the logs CTC-SP2-1996 and SDSC-Par-1996 of the Parallel Workloads Archive, 
 paper, ANL and SDSC95, are not public: their published figures are printed without measured ones.")]
     Smith {
         #[command(flatten)]
-        common: Common,
+        common: StudyCommon,
         /// The number of genetic searches per log, with seeds from 0 on. The measured figures are those of the first search,
         /// intervals are over all of them
-        #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
-        replications: u32,
+        #[arg(long, value_name = "N", default_value_t = SMITH.replications[0], value_parser = clap::value_parser!(u64).range(1..=1000))]
+        replications: u64,
     },
     /// Models of user estimates: Tables 1, 2 and 5 and Figures 14 to 16 of Tsafrir, Etsion and Feitelson
     #[command(after_help = "Examples:
@@ -88,9 +88,9 @@ jobs whose estimate only one user uses, the user with most such estimates. KTH4H
 4 hours. The paper prints no numbers for Figures 14 to 16, so only measured figures are shown.")]
     Tsafrir {
         #[command(flatten)]
-        common: Common,
+        common: StudyCommon,
         /// The number of runs of each random model of estimates, with seeds from 1 on
-        #[arg(long, alias = "seeds", value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+        #[arg(long, alias = "seeds", value_name = "N", default_value_t = TSAFRIR.replications[0], value_parser = clap::value_parser!(u64).range(1..=100_000))]
         replications: u64,
     },
     /// Malleable jobs: Tables 1 and 2, Figure 5, the numbers in the text and the future work of Downey
@@ -111,8 +111,8 @@ whether it is within the range of our runs.")]
         days: u32,
         /// The number of random workloads, with seeds from 1 on; at most five for variants that are not in the paper. The
         /// measured figures are those of the first workload, intervals are over all of them
-        #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
-        replications: u32,
+        #[arg(long, value_name = "N", default_value_t = DOWNEY.replications[0], value_parser = clap::value_parser!(u64).range(1..=1000))]
+        replications: u64,
     },
     /// Prediction of waits as ranges: Tables 3 and 4, Figure 2 and the claims of the text of Kumar and Vadhiyar
     #[command(after_help = "Examples:
@@ -127,7 +127,7 @@ With the printed distance, which finds more similar jobs, and without that limit
 alone.")]
     KumarWait {
         #[command(flatten)]
-        common: Common,
+        common: StudyCommon,
         /// The first job of each log that is predicted, counted from 1
         #[arg(long, value_name = "N", default_value_t = 10_001, value_parser = clap::value_parser!(u32).range(2..))]
         begin: u32,
@@ -149,7 +149,7 @@ ANL-Intrepid-2009, ran half of all jobs there: without its log the reductions in
 synthetic scenarios need no logs.")]
     KumarMeta {
         #[command(flatten)]
-        common: Common,
+        common: StudyCommon,
         /// Use all jobs of each log, not only the number that Table 7 of the paper implies
         #[arg(long)]
         full: bool,
@@ -158,7 +158,7 @@ synthetic scenarios need no logs.")]
         days: u32,
         /// The number of replications: the first uses the logs as they are, the others slightly shaken logs (submissions
         /// moved by up to 30 s), each with other generated jobs. Intervals are over all of them
-        #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+        #[arg(long, value_name = "N", default_value_t = KUMAR_META.replications[0], value_parser = clap::value_parser!(u64).range(1..=1000))]
         replications: u64,
     },
     /// Runtimes predicted by machine learning: slowdowns and flow times of the program of Gaussier et al.
@@ -170,7 +170,7 @@ Uses the logs KTH-SP2-1996, CTC-SP2-1996 (with 338 processors), SDSC-SP2-1998, S
 Workloads Archive, any version. Jobs end at their estimates.")]
     Gaussier {
         #[command(flatten)]
-        common: Common,
+        common: StudyCommon,
         #[command(flatten)]
         runs: KeptRuns,
     },
@@ -183,7 +183,7 @@ Uses the logs SDSC-SP2-1998 and HPC2N-2002 of the Parallel Workloads Archive, an
 are not recorded, so ours are consecutive ones, and slowdowns of windows differ by orders of magnitude.")]
     Orders {
         #[command(flatten)]
-        common: Common,
+        common: StudyCommon,
         /// The number of consecutive windows of 1,024 jobs, from the first job on. Intervals are over the windows
         #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
         windows: u32,
@@ -198,7 +198,7 @@ CEA-Curie-2011, LLNL-Thunder-2007, RICC-2010, SDSC-DS-2004 and LANL-CM5-1994. Lo
 gains. Waits are predicted for 50,000 jobs of KTH-SP2-1996, CTC-SP2-1996, SDSC-BLUE-2000, SDSC-SP2-1998 and HPC2N-2002.")]
     Ours {
         #[command(flatten)]
-        common: Common,
+        common: StudyCommon,
         #[command(flatten)]
         runs: KeptRuns,
     },
@@ -215,7 +215,7 @@ overview of every study: how many published figures agree with ours. It is also 
 
 /// The arguments of every study that uses logs.
 #[derive(Debug, Args)]
-struct Common {
+struct StudyCommon {
     /// The folder with the logs
     #[arg(long, value_name = "DIR")]
     logs: PathBuf,
@@ -249,8 +249,8 @@ impl StudyOutput {
 struct KeptRuns {
     /// The number of runs of each setting: the first on the log as it is, the others on slightly shaken copies (submissions
     /// moved by up to 30 s). Intervals are over all of them
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    replications: u32,
+    #[arg(long, value_name = "N", default_value_t = GAUSSIER.replications[0], value_parser = clap::value_parser!(u64).range(1..=1000))]
+    replications: u64,
     /// Keep finished runs in this folder, and reuse those that are in it [default: runs are not kept]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -260,11 +260,11 @@ fn execute(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<()> {
     match &args.paper {
         Paper::Talby { common, replications, out, cells_out } => {
             let mut setup = common.setup(&TALBY, &given_files([("--cells-out", cells_out)]), quiet)?;
-            (setup.replications, setup.folder) = (u64::from(*replications), out.clone());
+            (setup.replications, setup.folder) = (*replications, out.clone());
             talby(&setup, &common.output, cells_out.as_deref(), quiet)
         }
         Paper::Smith { common, replications } => {
-            common.perform(&SMITH, quiet, |setup| setup.replications = u64::from(*replications))
+            common.perform(&SMITH, quiet, |setup| setup.replications = *replications)
         }
         Paper::Tsafrir { common, replications } => {
             common.perform(&TSAFRIR, quiet, |setup| setup.replications = *replications)
@@ -274,7 +274,7 @@ fn execute(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<()> {
                 note(format_args!("this study uses no logs: {} is ignored", logs.display()));
             }
             let setup = Setup::new(&DOWNEY, Vec::new(), output.threads(), false);
-            let setup = Setup { replications: u64::from(*replications), days: *days, ..setup };
+            let setup = Setup { replications: *replications, days: *days, ..setup };
             perform(&DOWNEY, &setup, output, quiet)
         }
         Paper::KumarWait { common, begin, most, regression_every } => common.perform(&KUMAR_WAIT, quiet, |setup| {
@@ -303,11 +303,11 @@ fn execute(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<()> {
 
 impl KeptRuns {
     fn apply(&self, setup: &mut Setup) {
-        (setup.replications, setup.folder) = (u64::from(self.replications), self.out.clone());
+        (setup.replications, setup.folder) = (self.replications, self.out.clone());
     }
 }
 
-impl Common {
+impl StudyCommon {
     /// Finds the logs of a study, and refuses outputs that would overwrite one of them.
     fn setup(&self, study: &Study, outputs: &[OptionFile], quiet: bool) -> anyhow::Result<Setup> {
         let logs = find(&self.logs, study.logs, quiet)?;
@@ -329,7 +329,7 @@ impl Common {
 }
 
 /// All logs of a folder, without a warning for one that is not there: the study is about what is in the folder.
-fn every_log(common: &Common) -> anyhow::Result<Setup> {
+fn every_log(common: &StudyCommon) -> anyhow::Result<Setup> {
     let folder = &common.logs;
     let cannot_read = |error| UsageError(format!("cannot read the folder {}: {error}", folder.display()));
     let (logs, _) = find_logs(folder, OURS.logs).map_err(cannot_read)?;
@@ -370,8 +370,9 @@ fn talby(setup: &Setup, output: &StudyOutput, cells_out: Option<&str>, quiet: bo
 
 /// Writes one line per run, with the command that repeats it.
 fn write_cells(out: &mut dyn Write, cells: &[PlannedRun], rows: &[RunRow]) -> io::Result<()> {
-    let with_command =
-        |(cell, row): (&PlannedRun, &RunRow)| [vec![("command", Cell::Text(cell.command()))], row.cells()].concat();
+    let with_command = |(cell, row): (&PlannedRun, &RunRow)| {
+        [vec![("command".to_string(), Cell::Text(cell.command()))], row.cells()].concat()
+    };
     write_csv(out, &cells.iter().zip(rows).map(with_command).collect::<Vec<_>>(), true)
 }
 

@@ -6,8 +6,8 @@ use crate::cli::failure::UsageError;
 use crate::cli::notes::made_by;
 use crate::cli::output_options::OutputFiles;
 use crate::cli::settings::LogUnderSettings;
-use crate::metrics::{JobMetrics, PredictionRow};
-use crate::report::{Output, breakdown_cells, write_csv, write_jobs, write_predictions, write_schedule, write_series};
+use crate::metrics::{JOB_COLUMNS, JobMetrics, PREDICTION_COLUMNS, PredictionRow, SERIES_COLUMNS};
+use crate::report::{Output, breakdown_cells, write_csv, write_schedule, write_settings};
 use crate::runs::Simulated;
 
 /// The outputs. None if not requested.
@@ -57,7 +57,7 @@ impl DetailFiles {
             metrics.map(|job| job.with_number_of_user(&workload.wide))
         };
         if let Some(out) = self.jobs {
-            out.fill(|out| write_jobs(out, (0..names.len()).map(|at| (name(at), jobs(at)))))?;
+            out.fill(|out| write_settings(out, JOB_COLUMNS, (0..names.len()).map(|at| (name(at), jobs(at)))))?;
         }
         if let Some((out, text)) = self.swf.zip(log.log.text.as_ref()) {
             let estimates = options.estimates.as_ref().map(|model| made_by(model, options.estimates_seed));
@@ -69,7 +69,7 @@ impl DetailFiles {
                 let history = run(at).record().history.iter().flatten();
                 (name(at), history.map(|made| PredictionRow::of(made, &workload.jobs)))
             };
-            out.fill(|out| write_predictions(out, (0..names.len()).map(rows)))?;
+            out.fill(|out| write_settings(out, PREDICTION_COLUMNS, (0..names.len()).map(rows)))?;
         }
         if let Some(out) = self.by {
             let of_setting = |(at, details): (usize, &RunDetails)| -> Vec<_> {
@@ -80,9 +80,10 @@ impl DetailFiles {
         }
         if let Some(out) = self.series {
             let series = |at: usize| run(at).series.as_ref().expect("the series is wanted").as_deref();
-            let all: Result<Vec<_>, _> = (0..names.len()).map(|at| Ok((name(at), series(at)?))).collect();
+            let all: Result<Vec<_>, _> =
+                (0..names.len()).map(|at| Ok((name(at), series(at)?.iter().copied()))).collect();
             let all = all.map_err(|why: &String| UsageError(why.clone()))?;
-            out.fill(|out| write_series(out, all.into_iter()))?;
+            out.fill(|out| write_settings(out, SERIES_COLUMNS, all.into_iter()))?;
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ use super::stderr::note;
 use crate::experiment::Section::{Engine, Estimates, Log, Metrics, Reading, Run, Shape};
 use crate::experiment::Setting;
 use crate::metrics::{Breakdown, Series};
-use crate::report::{Cell, counted, write_breakdown, write_comparison};
+use crate::report::{counted, with_swept, write_breakdown, write_comparison};
 use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_format};
 use crate::time::{Seconds, parse_duration};
 use crate::trace::{self, ReadOptions};
@@ -168,11 +168,4 @@ pub fn execute(matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
         [row] => Ok(print.print_row(stdout_taken, row, table)?),
         rows => Ok(print.print_rows(stdout_taken, rows, table)?),
     }
-}
-
-/// Adds the columns of swept keys to a row. The column `options` stays the last, as in the results of a sweep.
-fn with_swept(mut row: Vec<(String, Cell)>, swept: Vec<(String, Cell)>) -> Vec<(String, Cell)> {
-    let options = row.pop();
-    row.extend(swept.into_iter().chain(options));
-    row
 }

@@ -12,13 +12,11 @@ use crate::cli::progress::Progress;
 use crate::cli::stderr::{note, warning};
 use crate::experiment::{Options, Setting};
 use crate::job::{Job, JobId, Submission};
-use crate::report::{Cell, counted, write_wrapped};
+use crate::report::{counted, write_wrapped};
 use crate::schedule::Accounts;
 use crate::text::printable;
 use crate::time::{DAY, Seconds, Time, readable_duration};
-use crate::trace::{
-    LogNames, PresentJob, PresentQueue, PresentStage, QueueFormat, QueueReading, Source, Workload, read_queue,
-};
+use crate::trace::{LogNames, PresentJob, PresentQueue, PresentStage, QueueReading, Source, Workload, read_queue};
 use crate::wait::{
     ForwardPlans, ForwardSetting, LiveJob, LivePlan, LiveReport, RatioHistory, SiteSchedule, Snapshot, SnapshotJob,
     snapshot_at,
@@ -45,7 +43,7 @@ impl History {
 }
 
 /// A question, ready to be answered.
-struct Asked {
+struct LiveQuestion {
     snapshot: Snapshot,
     jobs: Vec<LiveJob>,
     /// The places of the answered jobs in the snapshot.
@@ -134,7 +132,7 @@ pub fn answer_queue(
             "the users of {jobs} of the queue are not in the log: runtimes are drawn from the jobs of all users"
         ));
     }
-    let clock = Clock::of(args, &history, queue)?;
+    let clock = QueueClock::of(args, &history, queue)?;
     let longest = history.workload.jobs.iter().map(|job| job.submission.estimate).max().unwrap_or(1);
     for (_, submission) in &mut jobs {
         let estimate = if submission.estimate > 0 { submission.estimate } else { longest };
@@ -232,13 +230,13 @@ pub fn answer_queue(
     let title = format!("{what}; history: {label}");
     let arrived = workload.jobs.partition_point(|job| job.submission.submit <= clock.now);
     let unix_start = clock.unix_start;
-    let asked = Asked { snapshot, jobs: listed, wanted, arrived, title, one, actual: None, unix_start };
+    let asked = LiveQuestion { snapshot, jobs: listed, wanted, arrived, title, one, actual: None, unix_start };
     answer(args, &history, &schedule, asked, seed, quiet)
 }
 
 /// Adds the jobs of the queue to those of the log: past jobs found them running or waiting, too. A large array is left out but for
 /// its first and its last task, or its tasks would be all of the latest jobs.
-fn add_to_history(history: &mut History, queue: &[(&PresentJob, Submission)], clock: &Clock) {
+fn add_to_history(history: &mut History, queue: &[(&PresentJob, Submission)], clock: &QueueClock) {
     let History { workload, starts, is_swf, .. } = history;
     // A log that goes on after the queue has its jobs.
     let known: FxHashSet<(i64, Time)> = match is_swf {
@@ -287,7 +285,7 @@ pub fn answer_in_log(args: &WaitArgs, mut history: History, seed: u64, quiet: bo
     let actual = args.at.as_ref().map(|_| schedule.wait(JobId(id as u32)));
     let title = format!("{what}; history: {}", history.workload.label);
     let unix_start = history.workload.unix_start;
-    let asked = Asked { snapshot, jobs, wanted, arrived: id, title, one: true, actual, unix_start };
+    let asked = LiveQuestion { snapshot, jobs, wanted, arrived: id, title, one: true, actual, unix_start };
     answer(args, &history, &schedule, asked, seed, quiet)
 }
 
@@ -310,13 +308,13 @@ fn answer(
     args: &WaitArgs,
     history: &History,
     schedule: &SiteSchedule<'_>,
-    asked: Asked,
+    asked: LiveQuestion,
     seed: u64,
     quiet: bool,
 ) -> anyhow::Result<()> {
     let forward = forward(args);
     let plan = LivePlan { forward, history: args.history as usize, seed, threads: args.output.threads() };
-    let Asked { snapshot, jobs, wanted, arrived, title, one, actual, unix_start } = asked;
+    let LiveQuestion { snapshot, jobs, wanted, arrived, title, one, actual, unix_start } = asked;
     let progress = Progress::counting("simulating", "past jobs", None, quiet);
     let answer = plan.answer(schedule, arrived, (&snapshot, &wanted), &|done, _| progress.set(done))?;
     drop(progress);
@@ -342,8 +340,7 @@ fn answer(
     for weakness in report.weaknesses(plan.forward.recalibrate) {
         warning(weakness);
     }
-    let mut rows = report.rows();
-    rows.iter_mut().for_each(|row| row.push(("seed", Cell::Count(seed))));
+    let rows = report.rows(seed);
     let how = format!(
         "{} of the queue under {}, {}; seed {seed}",
         counted(answer.draws as u64, "simulation"),
@@ -382,7 +379,7 @@ const OPEN_RUNTIME: Seconds = 36_525 * DAY;
 const LATEST_NOW: Seconds = 366 * DAY;
 
 /// Relates the times of a queue to those of the log.
-struct Clock {
+struct QueueClock {
     /// The present instant, in the time of the log.
     now: Time,
     /// What must be added to a time of the queue.
@@ -390,13 +387,13 @@ struct Clock {
     unix_start: Option<Time>,
 }
 
-impl Clock {
-    fn of(args: &WaitArgs, history: &History, queue: &PresentQueue) -> Result<Clock, UsageError> {
+impl QueueClock {
+    fn of(args: &WaitArgs, history: &History, queue: &PresentQueue) -> Result<QueueClock, UsageError> {
         let workload = &history.workload;
         let log_ends = history.starts.iter().copied().max().unwrap_or(0).max(workload.last_submit());
-        let queue_start = match queue.format {
-            QueueFormat::Swf => queue.header.number("UnixStartTime"),
-            QueueFormat::Squeue | QueueFormat::SqueueJson => Some(0),
+        let queue_start = match queue.report.format {
+            "swf" => queue.header.number("UnixStartTime"),
+            _ => Some(0),
         };
         let given = match (args.now, queue_start) {
             (None, _) => None,
@@ -409,7 +406,7 @@ impl Clock {
         };
         let Some(now) = given.or(queue.now) else {
             // An empty queue.
-            return Ok(Clock { now: log_ends, shift: 0, unix_start: workload.unix_start });
+            return Ok(QueueClock { now: log_ends, shift: 0, unix_start: workload.unix_start });
         };
         let latest = queue.now.unwrap_or(now);
         if now < latest {
@@ -427,7 +424,7 @@ impl Clock {
             _ => log_ends - now,
         };
         let unix_start = workload.unix_start.or(queue_start.map(|start| start - shift));
-        let clock = Clock { now: now + shift, shift, unix_start };
+        let clock = QueueClock { now: now + shift, shift, unix_start };
         let apart = clock.now - log_ends;
         if apart.abs() > DAY {
             let (apart, side) = (readable_duration(apart.abs() as f64), if apart > 0 { "before" } else { "after" });

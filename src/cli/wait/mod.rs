@@ -22,19 +22,21 @@ use super::stderr::note;
 use super::{CommandForm, parsed};
 use crate::experiment::{Options, Section, simulate};
 use crate::job::{Job, JobId, Submission};
-use crate::report::{Cell, counted, grouped, percent, swept_cells, write_csv, write_wrapped};
+use crate::metrics::cells;
+use crate::report::{counted, grouped, percent, swept_cells, with_swept, write_settings, write_wrapped};
 use crate::spec::{Spec, SpecList, parse_list};
 use crate::text::printable;
 use crate::time::{DAY, Seconds, Time, parse_date_time, readable_duration};
 use crate::trace::{Log, PresentQueue, PresentStage, Workload};
 use crate::wait::{
-    Evaluation, EvaluationPhase, EvaluationPlan, Learning, SiteSchedule, WaitAnswer, WaitMethod, answer, answer_cells,
-    calibration_cells, confusion_cells, evaluate, figures_cells, job_cells, write_answer, write_tables,
+    AnswerRow, Evaluation, EvaluationPhase, EvaluationPlan, JobAnswerRow, Learning, SiteSchedule, WaitAnswer,
+    WaitMethod, WaitRow, answer, calibration_columns, confusion_columns, confusion_rows, evaluate, job_answer_columns,
+    wait_columns, write_answer, write_tables,
 };
 use crate::{predict, schedule};
 use codes::Codes;
 use live::History;
-use question::{Question, parse_question};
+use question::{WaitQuestion, parse_question};
 
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
@@ -85,7 +87,7 @@ struct WaitArgs {
     /// known, user=, group=, queue=
     #[arg(long, value_name = "KEY=VALUE,...", value_parser = parse_question, help_heading = "One job")]
     #[arg(conflicts_with_all = EVALUATION, conflicts_with = "at")]
-    ask: Option<Question>,
+    ask: Option<WaitQuestion>,
     /// The present queue of a site, beside the log with its history: the output of squeue (see `sim help waits` for the
     /// command), of squeue --json, or SWF records with a runtime of -1; - for standard input
     #[arg(long, value_name = "FILE", help_heading = "Now", conflicts_with_all = EVALUATION, conflicts_with_all = ["method", "predictor", "retrain"])]
@@ -307,31 +309,25 @@ fn evaluate_all(
     }
     let figures = evaluation.figures();
     if let Some(out) = jobs_out {
-        let rows = (0..evaluation.jobs.len()).flat_map(|at| {
-            let evaluation = &evaluation;
-            (0..methods.items.len()).filter_map(move |method| job_cells(evaluation, schedule, at, method))
-        });
-        let rows: Vec<_> = rows.collect();
-        out.fill(|out| write_csv(out, &rows, true))?;
+        let methods = 0..methods.items.len();
+        let pairs = (0..evaluation.jobs.len()).flat_map(|at| methods.clone().map(move |method| (at, method)));
+        let rows = pairs.filter_map(|(at, method)| JobAnswerRow::of(&evaluation, schedule, at, method));
+        out.fill(|out| write_settings(out, &job_answer_columns(), [(None, rows)].into_iter()))?;
     }
     if let Some(out) = confusion_out {
-        let rows: Vec<_> = figures.iter().flat_map(confusion_cells).collect();
-        out.fill(|out| write_csv(out, &rows, true))?;
+        let rows = figures.iter().flat_map(confusion_rows);
+        out.fill(|out| write_settings(out, &confusion_columns(), [(None, rows)].into_iter()))?;
     }
     if let Some(out) = calibration_out {
-        let rows: Vec<_> = evaluation
-            .calibrations()
-            .iter()
-            .flat_map(|(by, bins)| bins.iter().map(|bin| calibration_cells(by, bin)).collect::<Vec<_>>())
-            .collect();
-        out.fill(|out| write_csv(out, &rows, true))?;
+        let calibrations = evaluation.calibrations();
+        let rows = calibrations.iter().flat_map(|(by, bins)| bins.iter().map(|bin| (by.as_str(), *bin)));
+        out.fill(|out| write_settings(out, &calibration_columns(), [(None, rows)].into_iter()))?;
     }
     let scheduler = args.scheduler.to_string();
     let seed = plan.learning.seed;
-    let row = |(at, one)| {
-        let cells = figures_cells(one, &workload.label, &scheduler).into_iter();
-        let cells = cells.map(|(name, cell)| (name.to_string(), cell)).chain(swept_cells(&methods.keys, at));
-        cells.chain([("seed".to_string(), Cell::Count(seed))]).collect::<Vec<_>>()
+    let row = |(at, figures)| {
+        let row = WaitRow { figures, trace: &workload.label, scheduler: &scheduler, seed };
+        with_swept(cells(&wait_columns(), &row, &[]), swept_cells(&methods.keys, at))
     };
     let rows: Vec<_> = figures.iter().enumerate().map(row).collect();
     Ok(args.output.print.print_rows(stdout_taken, &rows, |out, width| {
@@ -450,8 +446,7 @@ fn print_answer(
     (number, actual): (Option<i64>, Option<Seconds>),
     seed: u64,
 ) -> anyhow::Result<()> {
-    let mut row = answer_cells(answer, number, actual);
-    row.push(("seed".to_string(), Cell::Count(seed)));
+    let row = AnswerRow { answer, number, actual, seed }.cells();
     Ok(args.output.print.print_row(false, &row, |out, width| {
         write_answer(out, width, answer, name, schedule, actual)?;
         write_wrapped(out, "", &format!("seed {seed}"), width)

@@ -7,7 +7,7 @@ use crate::time::parse_duration;
 
 /// A job that is asked about.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct WaitQuestion {
     job: Submission,
     /// As given: numbers of an SWF log, names of other logs.
     user: Option<String>,
@@ -15,7 +15,7 @@ pub struct Question {
     queue: Option<String>,
 }
 
-impl Question {
+impl WaitQuestion {
     /// The job with the numbers as jobs of the log have them.
     pub fn submission(&self, codes: &mut Codes<'_>) -> Result<Submission, UsageError> {
         let mut code = |kind, name: &Option<String>| {
@@ -36,8 +36,8 @@ impl Question {
 }
 
 /// Parses a job such as `procs=64,estimate=2h,user=5`.
-pub fn parse_question(text: &str) -> Result<Question, String> {
-    let mut question = Question { job: Submission::new(0, 0, 0), user: None, group: None, queue: None };
+pub fn parse_question(text: &str) -> Result<WaitQuestion, String> {
+    let mut question = WaitQuestion { job: Submission::new(0, 0, 0), user: None, group: None, queue: None };
     let job = &mut question.job;
     let mut given = Vec::new();
     for piece in text.split(',') {

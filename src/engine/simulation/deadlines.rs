@@ -3,8 +3,7 @@
 use super::Simulation;
 use crate::engine::error::EngineError;
 use crate::engine::event_queue::{NEVER, QueuedEvent};
-use crate::engine::observer::{Miss, Observer, Placed};
-use crate::engine::recorder::Event;
+use crate::engine::observer::{Event, Miss, Observer, Placed};
 use crate::job::JobId;
 use crate::predict::{Entry, Stage};
 use crate::time::Time;

@@ -5,12 +5,13 @@ use std::collections::VecDeque;
 use super::error::EngineError;
 use super::event_queue::{EventQueue, NEVER, QueuedEvent};
 use super::machine::Machine;
-use super::observer::{Arrival, Cancellation, End, Observer, Placed, Reservation, Start};
-use super::recorder::{Event, Outcome, PredictionMade, Recorder};
+use super::observer::{Arrival, Cancellation, End, Event, Observer, Placed, PredictionMade, Reservation, Start};
+use super::recorder::{Outcome, Recorder};
 use super::setup::{EngineOptions, Named};
 use crate::job::{Job, JobId};
+use crate::machine::ShapeId;
 use crate::predict::{Board, BoardKeeper, Entry, Predictor, Stage};
-use crate::schedule::{Policy, View};
+use crate::schedule::{Facts, Policy, View};
 use crate::time::{Seconds, Time};
 
 mod deadlines;
@@ -109,8 +110,10 @@ impl<O: Observer> Simulation<O> {
         let mut board = BoardKeeper::default();
         board.set_now(Time::MIN);
         let machine = Machine::new(procs, options.inflate, policy.value.counts_running_by_estimates());
-        board.set_unix_start(options.unix_start.unwrap_or(0));
-        policy.value.set_unix_start(options.unix_start.unwrap_or(0));
+        let unix_start = options.unix_start.unwrap_or(0);
+        board.set_unix_start(unix_start);
+        let (capacity, first_submission) = (machine.capacity, options.first_submission);
+        policy.value.on_begin(&Facts { capacity, first_submission, unix_start });
         Simulation {
             predictor,
             policy,
@@ -145,8 +148,9 @@ impl<O: Observer> Simulation<O> {
     /// and the policy does not oversubscribe.
     pub fn submit(&mut self, job: &Job) -> Result<JobId, EngineError> {
         let submission = job.submission;
-        if submission.procs > self.machine.procs && !self.policy.value.oversubscribes() {
-            let (needs, procs) = (submission.procs, self.machine.procs);
+        let Machine { capacity, .. } = &self.machine;
+        if !capacity.can_hold(ShapeId::of_procs(submission.procs)) && !self.policy.value.oversubscribes() {
+            let (needs, procs) = (submission.procs, capacity.procs());
             return Err(EngineError::TooWide { job: job.number, needs, procs });
         }
         let earliest = self.upcoming.back().map_or(self.now(), |last| last.submission.submit);
@@ -356,7 +360,7 @@ impl<O: Observer> Simulation<O> {
 
     fn start(&mut self, id: JobId) -> Result<(), EngineError> {
         let Some(job) = self.machine.withdraw(id) else { return Err(self.bad_start(id, "it does not wait")) };
-        if i64::from(job.procs) > self.machine.free && !self.policy.value.oversubscribes() {
+        if !self.machine.capacity.fits(job.shape()) && !self.policy.value.oversubscribes() {
             return Err(self.bad_start(id, "it does not fit the free processors"));
         }
         let (now, place) = (self.now(), self.place(id));

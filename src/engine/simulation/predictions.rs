@@ -3,8 +3,7 @@
 
 use super::{Hidden, Simulation};
 use crate::engine::error::EngineError;
-use crate::engine::observer::{Observer, PredictionChange};
-use crate::engine::recorder::{Event, PredictionMade};
+use crate::engine::observer::{Event, Observer, PredictionChange, PredictionMade};
 use crate::job::JobId;
 use crate::predict::{Change, Entry, Fault, InvalidPrediction, Stage};
 use crate::time::Seconds;

@@ -7,7 +7,7 @@ use crate::spec::{Form, Spec, SpecError};
 use crate::time::{HOUR, Seconds};
 
 /// A model of the catalog.
-struct Entry {
+struct ModelEntry {
     form: &'static Form,
     /// Whether its estimates depend on the seed.
     is_random: bool,
@@ -17,12 +17,12 @@ struct Entry {
 }
 
 /// To add a model, add an entry here.
-const CATALOG: &[Entry] = &[
-    Entry { form: &multiple::FORM, is_random: true, check: |_| Ok(()), assign: multiple::assign },
-    Entry { form: &feit::FORM, is_random: true, check: feit::check, assign: feit::assign },
-    Entry { form: &double::FORM, is_random: false, check: |_| Ok(()), assign: double::assign },
-    Entry { form: &shuffle::FORM, is_random: true, check: |_| Ok(()), assign: shuffle::assign },
-    Entry { form: &tsafrir::FORM, is_random: true, check: tsafrir::check, assign: tsafrir::assign },
+const CATALOG: &[ModelEntry] = &[
+    ModelEntry { form: &multiple::FORM, is_random: true, check: |_| Ok(()), assign: multiple::assign },
+    ModelEntry { form: &feit::FORM, is_random: true, check: feit::check, assign: feit::assign },
+    ModelEntry { form: &double::FORM, is_random: false, check: |_| Ok(()), assign: double::assign },
+    ModelEntry { form: &shuffle::FORM, is_random: true, check: |_| Ok(()), assign: shuffle::assign },
+    ModelEntry { form: &tsafrir::FORM, is_random: true, check: tsafrir::check, assign: tsafrir::assign },
 ];
 
 /// The names and keys of all estimate models, in the order in which they are listed to users.
@@ -101,7 +101,7 @@ impl EstimateModel {
         self.spec.in_full()
     }
 
-    fn entry(&self) -> &'static Entry {
+    fn entry(&self) -> &'static ModelEntry {
         CATALOG.iter().find(|entry| entry.form.name == self.spec.name()).expect("a spec of a model")
     }
 }

@@ -91,7 +91,7 @@ pub struct Exec {
 enum ProgramStage {
     NotStarted,
     Started {
-        program: Program,
+        program: Box<Program>,
         introduction: Introduction,
     },
     /// It has broken the contract.
@@ -99,12 +99,12 @@ enum ProgramStage {
 }
 
 /// An event that the program is asked about.
-struct Asked {
+struct AskedEvent {
     event: EventName,
     job: JobId,
 }
 
-impl Asked {
+impl AskedEvent {
     fn in_words(&self, board: &Board) -> String {
         let (event, number) = (self.event.in_words(), board.number(self.job));
         format!("the {event} of job {number} (id {}) at time {}", protocol::id(self.job), board.now())
@@ -124,10 +124,12 @@ impl Exec {
     }
 
     /// Starts the program if it has not been started. Returns whether it wants to know of such events.
-    fn wants(&mut self, asked: &Asked, board: &mut Board) -> bool {
+    fn wants(&mut self, asked: &AskedEvent, board: &mut Board) -> bool {
         if let ProgramStage::NotStarted = self.program {
             match self.start() {
-                Ok((program, introduction)) => self.program = ProgramStage::Started { program, introduction },
+                Ok((program, introduction)) => {
+                    self.program = ProgramStage::Started { program: Box::new(program), introduction };
+                }
                 Err(why) => self.fail(board, why),
             }
         }
@@ -154,7 +156,7 @@ impl Exec {
     }
 
     /// Sends the line that is prepared and applies the answer.
-    fn ask(&mut self, asked: &Asked, board: &mut Board) {
+    fn ask(&mut self, asked: &AskedEvent, board: &mut Board) {
         let ProgramStage::Started { program, .. } = &mut self.program else { return };
         // The text is only needed for an error.
         let why = match program.ask(&self.line, &|| asked.in_words(board)).map(|answer| apply(answer, board)) {
@@ -176,7 +178,7 @@ impl Exec {
 
     /// Asks about an event of a job with these further fields, if the program wants to know of such events.
     fn ask_about(&mut self, event: EventName, job: JobId, board: &mut Board, fields: &[(&str, i64)]) -> bool {
-        let asked = Asked { event, job };
+        let asked = AskedEvent { event, job };
         let is_wanted = self.wants(&asked, board);
         if is_wanted {
             self.line.clear();
@@ -212,7 +214,7 @@ impl Predictor for Exec {
     }
 
     fn on_arrival(&mut self, id: JobId, board: &mut Board) {
-        let asked = Asked { event: EventName::Arrival, job: id };
+        let asked = AskedEvent { event: EventName::Arrival, job: id };
         if !self.wants(&asked, board) {
             return;
         }

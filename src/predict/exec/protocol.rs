@@ -84,7 +84,7 @@ impl Greeting {
     /// Appends the line.
     pub fn push(&self, line: &mut Vec<u8>) {
         #[derive(Serialize)]
-        struct Line<'a> {
+        struct GreetingLine<'a> {
             hello: &'static str,
             protocol: u32,
             trace: &'a str,
@@ -95,7 +95,7 @@ impl Greeting {
         }
         let keys = self.keys.iter().map(|(key, value)| (key.clone(), value.as_str().into())).collect();
         let Greeting { trace, procs, first_submit, unix_start, .. } = self;
-        let greeting = Line {
+        let greeting = GreetingLine {
             hello: "shadowtime",
             protocol: PROTOCOL,
             trace,
@@ -190,7 +190,7 @@ impl Introduction {
 
 /// How a program answers an event.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename = "Answer")]
+#[serde(deny_unknown_fields, expecting = "struct Answer")]
 pub struct ExecAnswer<'a> {
     /// Ids and seconds, in the order of the line.
     #[serde(borrow, default, rename = "predict", deserialize_with = "predictions")]

@@ -3,7 +3,7 @@
 
 use super::coefficients::{COUNT, Coefficients, OF_CLASS, OF_ESTIMATE, SIMILARITIES, TIME};
 use super::elementary::{exp_all, ln_all};
-use super::past::{Classes, Column, History, executable};
+use super::past::{KinClasses, KinHistory, PastColumn, executable};
 use super::power_mean::PowerMean;
 use crate::job::Submission;
 use crate::predict::smith::category::whole_seconds;
@@ -18,7 +18,7 @@ const EVEN: f64 = 0.02 / 12.0;
 /// Weights whose logarithms are within this need no scaling.
 const LARGEST_LN: f64 = 300.0;
 
-/// The job that is asked about, with the logarithms that are needed again and again.
+/// The job that is predicted, with the logarithms that are needed many times.
 pub struct Query {
     pub job: Submission,
     estimate: f64,
@@ -47,14 +47,14 @@ impl Query {
 
 /// The past of a user and of everybody.
 pub struct Past<'a> {
-    pub history: &'a History,
+    pub history: &'a KinHistory,
     /// The number of jobs of the history that count.
     pub capacity: usize,
-    pub classes: &'a Classes,
+    pub classes: &'a KinClasses,
 }
 
 impl<'a> Past<'a> {
-    fn column(&self, column: Column) -> &'a [f64] {
+    fn column(&self, column: PastColumn) -> &'a [f64] {
         self.history.column(column, self.capacity)
     }
 }
@@ -86,9 +86,9 @@ impl Evidence {
         self.raised.push(query.raised_estimate);
         self.raised.extend(ratios.iter().map(|ratio| (query.estimate * ratio).max(1.0) / query.unit));
         mean.raise_all(&mut self.raised[1..]);
-        let runtimes = past.column(Column::Runtime);
+        let runtimes = past.column(PastColumn::Runtime);
         if query.unit == 1.0 {
-            let raised = past.column(Column::Raised).iter().zip(runtimes);
+            let raised = past.column(PastColumn::Raised).iter().zip(runtimes);
             let cut = |(&raised, &runtime)| if runtime < query.estimate { raised } else { query.raised_estimate };
             self.raised.extend(raised.map(cut));
         } else {
@@ -100,7 +100,7 @@ impl Evidence {
 
     /// Compares the job with all past jobs of its user, in everything but the time.
     fn compare(&mut self, query: &Query, past: &Past<'_>) {
-        let (job, count) = (&query.job, past.column(Column::Estimate).len());
+        let (job, count) = (&query.job, past.column(PastColumn::Estimate).len());
         while self.ln_places.len() < count {
             self.ln_places.push(libm::log(1.0 + self.ln_places.len() as f64));
         }
@@ -108,12 +108,12 @@ impl Evidence {
         let [place, same_estimate, estimate, same_procs, procs, same_executable, same_queue, _] = &mut self.features;
         place.clear();
         place.extend(ln_places.iter().rev());
-        equal(same_estimate, past.column(Column::Estimate), query.estimate);
-        distance(estimate, past.column(Column::LnEstimate), query.ln_estimate);
-        equal(same_procs, past.column(Column::Procs), f64::from(job.procs));
-        distance(procs, past.column(Column::LnProcs), query.ln_procs);
-        equal(same_executable, past.column(Column::Executable), executable(job));
-        equal(same_queue, past.column(Column::Queue), f64::from(job.queue));
+        equal(same_estimate, past.column(PastColumn::Estimate), query.estimate);
+        distance(estimate, past.column(PastColumn::LnEstimate), query.ln_estimate);
+        equal(same_procs, past.column(PastColumn::Procs), f64::from(job.procs));
+        distance(procs, past.column(PastColumn::LnProcs), query.ln_procs);
+        equal(same_executable, past.column(PastColumn::Executable), executable(job));
+        equal(same_queue, past.column(PastColumn::Queue), f64::from(job.queue));
     }
 
     /// Adds up what was compared.
@@ -134,7 +134,7 @@ impl Evidence {
     pub fn weigh_by_time(&mut self, query: &Query, past: &Past<'_>, coefficients: &Coefficients) {
         let Evidence { ln_weights, weights, features, .. } = self;
         let time = &mut features[TIME];
-        distance(time, past.column(Column::Submit), query.job.submit as f64);
+        distance(time, past.column(PastColumn::Submit), query.job.submit as f64);
         time.iter_mut().for_each(|apart| *apart = 1.0 + *apart / 60.0);
         ln_all(time);
         weights.clone_from(ln_weights);
@@ -194,7 +194,7 @@ fn find_densities(densities: &mut Vec<f64>, query: &Query, past: &Past<'_>, ln_r
     densities.clear();
     densities.push(query.ln_estimate);
     densities.extend(ln_ratios.iter().map(|ln_ratio| (query.ln_estimate + ln_ratio).max(0.0)));
-    densities.extend(past.column(Column::LnRuntime).iter().map(|ln_value| ln_value.min(query.ln_estimate)));
+    densities.extend(past.column(PastColumn::LnRuntime).iter().map(|ln_value| ln_value.min(query.ln_estimate)));
     densities.iter_mut().for_each(|ln_value| *ln_value = -(*ln_value - ln_runtime).abs() / SPREAD);
     exp_all(densities);
     densities.iter_mut().for_each(|density| *density *= PEAK);

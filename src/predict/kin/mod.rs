@@ -21,7 +21,7 @@ use crate::time::Seconds;
 
 use coefficients::Coefficients;
 use evidence::{Evidence, Past, Query};
-use past::{Classes, History};
+use past::{KinClasses, KinHistory};
 use power_mean::PowerMean;
 
 pub const FORM: Form = Form {
@@ -63,22 +63,22 @@ pub struct Kin {
     capacity: usize,
     mean: PowerMean,
     coefficients: Coefficients,
-    classes: Classes,
+    classes: KinClasses,
     /// By number in `numbers`.
-    users: Vec<User>,
+    users: Vec<KinUser>,
     numbers: FxHashMap<i32, u32>,
     /// Scratch: what is known about one job.
     evidence: Evidence,
 }
 
 #[derive(Default)]
-struct User {
-    history: History,
+struct KinUser {
+    history: KinHistory,
     /// Waiting jobs in order of arrival (kept for `propagate`).
     waiting: Vec<JobId>,
 }
 
-impl User {
+impl KinUser {
     fn stop_waiting(&mut self, id: JobId) {
         // Ids are in order of arrival.
         if let Ok(at) = self.waiting.binary_search(&id) {
@@ -95,7 +95,7 @@ impl Kin {
             capacity: usize::try_from(spec.whole("history")).unwrap_or(usize::MAX),
             mean: PowerMean::new(spec.real("power")),
             coefficients: Coefficients::default(),
-            classes: Classes::default(),
+            classes: KinClasses::default(),
             users: Vec::new(),
             numbers: FxHashMap::default(),
             evidence: Evidence::default(),
@@ -107,7 +107,7 @@ impl Kin {
         let next = self.users.len() as u32;
         let at = *self.numbers.entry(user).or_insert(next);
         if at == next {
-            self.users.push(User::default());
+            self.users.push(KinUser::default());
         }
         at as usize
     }

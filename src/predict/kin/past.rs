@@ -29,7 +29,7 @@ impl Latest {
 
 /// The names of the columns of a history.
 #[derive(Clone, Copy)]
-pub enum Column {
+pub enum PastColumn {
     Estimate,
     LnEstimate,
     Procs,
@@ -48,14 +48,14 @@ const COLUMNS: usize = 10;
 
 /// The last ended jobs of a user.
 #[derive(Default)]
-pub struct History([Latest; COLUMNS]);
+pub struct KinHistory([Latest; COLUMNS]);
 
 /// An executable as a number that can be compared.
 pub fn executable(job: &Submission) -> f64 {
     if job.executable == -1 { f64::NAN } else { f64::from(job.executable) }
 }
 
-impl History {
+impl KinHistory {
     pub fn add(&mut self, job: &Submission, runtime: Seconds, capacity: usize, mean: &PowerMean) {
         let (estimate, procs, runtime) = (job.estimate as f64, f64::from(job.procs), runtime as f64);
         // In the order of `Column`.
@@ -75,17 +75,17 @@ impl History {
     }
 
     /// A column of the last `capacity` jobs, the oldest first.
-    pub fn column(&self, column: Column, capacity: usize) -> &[f64] {
+    pub fn column(&self, column: PastColumn, capacity: usize) -> &[f64] {
         self.0[column as usize].latest(capacity)
     }
 }
 
 /// The last jobs of all users by class of estimates: runtime divided by estimate, at most 1.
 #[derive(Default)]
-pub struct Classes(Vec<Class>);
+pub struct KinClasses(Vec<KinClass>);
 
 #[derive(Default)]
-struct Class {
+struct KinClass {
     ratios: Latest,
     ln_ratios: Latest,
 }
@@ -95,11 +95,11 @@ fn class_of(ln_estimate: f64) -> usize {
     (2.0 * ln_estimate + 0.5) as usize
 }
 
-impl Classes {
+impl KinClasses {
     pub fn add(&mut self, job: &Submission, runtime: Seconds) {
         let class = class_of(libm::log(job.estimate as f64));
         if self.0.len() <= class {
-            self.0.resize_with(class + 1, Class::default);
+            self.0.resize_with(class + 1, KinClass::default);
         }
         let ratio = (runtime as f64 / job.estimate as f64).min(1.0);
         self.0[class].ratios.push(ratio, CLASS_SIZE);

@@ -18,7 +18,7 @@ const LAST: usize = 3;
 
 /// The jobs of a user.
 #[derive(Default)]
-pub struct User {
+pub struct LearnedUser {
     /// The last ended jobs, the newest first.
     last: VecDeque<Ended>,
     ended: i64,
@@ -26,7 +26,7 @@ pub struct User {
     sum_procs: i64,
     last_end: Option<Time>,
     /// In order of start.
-    running: Vec<Running>,
+    running: Vec<RunningOfUser>,
 }
 
 #[derive(Clone, Copy)]
@@ -36,15 +36,15 @@ struct Ended {
 }
 
 #[derive(Clone, Copy)]
-struct Running {
+struct RunningOfUser {
     id: JobId,
     procs: u32,
     start: Time,
 }
 
-impl User {
+impl LearnedUser {
     pub fn start(&mut self, id: JobId, procs: u32, now: Time) {
-        self.running.push(Running { id, procs, start: now });
+        self.running.push(RunningOfUser { id, procs, start: now });
     }
 
     pub fn end(&mut self, id: JobId, job: &Submission, runtime: Seconds, now: Time) {
@@ -71,7 +71,7 @@ impl User {
             known => last[..known].iter().sum::<f64>() / known as f64,
         };
         let mean = |sum: i64| sum as f64 / self.ended as f64;
-        let elapsed = |running: &Running| now - running.start;
+        let elapsed = |running: &RunningOfUser| now - running.start;
         let (day, week) = (angle(unix_start + job.submit, DAY), angle(unix_start + job.submit, 7 * DAY));
         [
             1.0,
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn features_of_a_small_history() {
         let job = |submit, procs, estimate| Submission::new(submit, procs, estimate);
-        let mut user = User::default();
+        let mut user = LearnedUser::default();
         // Thursday 1970-01-01 at 6:00: a quarter of a day and 1/28 of a week.
         let at = 6 * 3600;
         let first = user.features(&job(at, 4, 500), at, 0, false);

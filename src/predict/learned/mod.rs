@@ -16,7 +16,7 @@ use crate::job::JobId;
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::Seconds;
 
-use features::{Base, User, expand};
+use features::{Base, LearnedUser, expand};
 use nag::{Loss, Nag};
 
 pub const FORM: Form = Form {
@@ -47,10 +47,10 @@ pub const FORM: Form = Form {
 
 /// All jobs of unknown users (-1) count as one user's. A job without an estimate in the log counts with the one assigned
 /// to it. Nothing is propagated: a job keeps the prediction of its arrival until it misses a deadline.
-pub struct Learned {
+pub struct LearnedPredictor {
     model: Nag,
     since_submission: bool,
-    users: FxHashMap<i32, User>,
+    users: FxHashMap<i32, LearnedUser>,
     /// The jobs in the system.
     jobs: FxHashMap<JobId, Arrived>,
 }
@@ -61,14 +61,14 @@ struct Arrived {
     prediction: Seconds,
 }
 
-impl Learned {
+impl LearnedPredictor {
     pub fn new(spec: &Spec) -> Self {
         let loss = match spec.text("loss") {
             "squared" => Loss::Squared,
             "abs" => Loss::Absolute,
             _ => Loss::E,
         };
-        Learned {
+        LearnedPredictor {
             model: Nag::new(loss, spec.real("eta"), spec.real("lambda")),
             since_submission: spec.text("last") == "asrun",
             users: FxHashMap::default(),
@@ -82,7 +82,7 @@ impl Learned {
     }
 }
 
-impl Predictor for Learned {
+impl Predictor for LearnedPredictor {
     fn on_arrival(&mut self, id: JobId, board: &mut Board) {
         let job = *board.job(id);
         let user = self.users.entry(job.user).or_default();

@@ -26,12 +26,12 @@ pub struct ActiveJobs {
 pub struct UserJobs {
     pub late: Late,
     /// The groups of the jobs that are not late. No group is empty.
-    pub groups: Vec<Group>,
+    pub groups: Vec<TypeGroup>,
 }
 
 /// The jobs of one type that wait or run and are not late.
 #[derive(Debug)]
-pub struct Group {
+pub struct TypeGroup {
     pub job_type: JobType,
     /// In order of arrival.
     pub jobs: VecDeque<JobId>,
@@ -40,7 +40,7 @@ pub struct Group {
     pub prediction: Option<Seconds>,
 }
 
-impl Group {
+impl TypeGroup {
     /// The indexes of the jobs whose ids are in this range.
     pub fn places(&self, ids: &Range<JobId>) -> Range<usize> {
         // Usually the range contains all jobs.
@@ -86,7 +86,7 @@ impl ActiveJobs {
         jobs.push_back(id);
         let groups = &mut self.users[user].groups;
         self.place[job_type.index()] = groups.len() as u32;
-        groups.push(Group { job_type, jobs, prediction: Some(prediction) });
+        groups.push(TypeGroup { job_type, jobs, prediction: Some(prediction) });
     }
 
     /// Notes that a prediction was made for a single job that is not late.

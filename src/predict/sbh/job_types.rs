@@ -26,39 +26,39 @@ impl JobType {
 #[derive(Debug)]
 pub struct JobTypes {
     /// Masks: the fields that each criterion compares, and the user.
-    criteria: Vec<Key>,
+    criteria: Vec<TypeKey>,
     /// A mask: the fields that any criterion compares, the user and the estimate.
-    any: Key,
+    any: TypeKey,
     /// By job type: its values.
-    keys: Vec<Key>,
+    keys: Vec<TypeKey>,
     /// By job type: its user, and its category for each criterion. They are stored together because they are read together.
     rows: Vec<u32>,
     /// By category: one of its job types.
     some: Vec<JobType>,
     known_users: FxHashMap<i32, u32>,
-    known_types: Table,
+    known_types: TypeTable,
     /// By criterion.
-    known_categories: Vec<Table>,
+    known_categories: Vec<TypeTable>,
 }
 
 /// The values of the compared fields, packed; or a mask of these fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Key([u64; 3]);
+struct TypeKey([u64; 3]);
 
-impl Key {
-    fn new(user: u32, procs: u32, executable: u32, queue: u32, estimate: u64) -> Key {
+impl TypeKey {
+    fn new(user: u32, procs: u32, executable: u32, queue: u32, estimate: u64) -> TypeKey {
         let pack = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
-        Key([pack(user, procs), pack(executable, queue), estimate])
+        TypeKey([pack(user, procs), pack(executable, queue), estimate])
     }
 
-    fn mask(criterion: &Criterion) -> Key {
+    fn mask(criterion: &Criterion) -> TypeKey {
         let Criterion { procs, estimate, executable, queue } = *criterion;
         let all = |compared: bool| if compared { u32::MAX } else { 0 };
-        Key::new(u32::MAX, all(procs), all(executable), all(queue), if estimate { u64::MAX } else { 0 })
+        TypeKey::new(u32::MAX, all(procs), all(executable), all(queue), if estimate { u64::MAX } else { 0 })
     }
 
-    fn masked(self, mask: Key) -> Key {
-        Key(std::array::from_fn(|word| self.0[word] & mask.0[word]))
+    fn masked(self, mask: TypeKey) -> TypeKey {
+        TypeKey(std::array::from_fn(|word| self.0[word] & mask.0[word]))
     }
 }
 
@@ -67,14 +67,14 @@ impl JobTypes {
         let any = |compares: fn(&Criterion) -> bool| criteria.iter().any(compares);
         let (procs, executable, queue) = (any(|c| c.procs), any(|c| c.executable), any(|c| c.queue));
         JobTypes {
-            criteria: criteria.iter().map(Key::mask).collect(),
-            any: Key::mask(&Criterion { procs, estimate: true, executable, queue }),
+            criteria: criteria.iter().map(TypeKey::mask).collect(),
+            any: TypeKey::mask(&Criterion { procs, estimate: true, executable, queue }),
             keys: Vec::new(),
             rows: Vec::new(),
             some: Vec::new(),
             known_users: FxHashMap::default(),
-            known_types: Table::default(),
-            known_categories: criteria.iter().map(|_| Table::default()).collect(),
+            known_types: TypeTable::default(),
+            known_categories: criteria.iter().map(|_| TypeTable::default()).collect(),
         }
     }
 
@@ -104,7 +104,7 @@ impl JobTypes {
     /// The type of a job that arrives. Adds the type, its user and its categories if they are new.
     pub fn type_of(&mut self, job: &Submission) -> JobType {
         let Submission { user, procs, executable, queue, estimate, .. } = *job;
-        let key = Key::new(user as u32, procs, executable as u32, queue as u32, estimate as u64).masked(self.any);
+        let key = TypeKey::new(user as u32, procs, executable as u32, queue as u32, estimate as u64).masked(self.any);
         let slot = match self.known_types.find(&key, |job_type| self.keys[job_type as usize]) {
             Ok(job_type) => return JobType(job_type),
             Err(slot) => slot,
@@ -113,7 +113,7 @@ impl JobTypes {
     }
 
     #[cold]
-    fn add_type(&mut self, key: Key, slot: usize, user: i32) -> JobType {
+    fn add_type(&mut self, key: TypeKey, slot: usize, user: i32) -> JobType {
         let job_type = JobType(self.keys.len() as u32);
         push_tightly(&mut self.keys, key);
         self.known_types.insert(slot, job_type.0, |job_type| self.keys[job_type as usize]);
@@ -144,7 +144,7 @@ pub fn push_tightly<T>(all: &mut Vec<T>, one: T) {
 
 /// A hash table from keys to numbers. The keys are stored elsewhere, so that a slot has only four bytes.
 #[derive(Debug)]
-struct Table {
+struct TypeTable {
     /// Their number is a power of two; at least a quarter of them is free.
     slots: Vec<u32>,
     taken: usize,
@@ -152,13 +152,13 @@ struct Table {
 
 const FREE: u32 = u32::MAX;
 
-impl Default for Table {
+impl Default for TypeTable {
     fn default() -> Self {
-        Table { slots: vec![FREE; 4], taken: 0 }
+        TypeTable { slots: vec![FREE; 4], taken: 0 }
     }
 }
 
-impl Table {
+impl TypeTable {
     /// The number of a key, or the slot where to insert it.
     fn find<K: Hash + Eq>(&self, key: &K, key_of: impl Fn(u32) -> K) -> Result<u32, usize> {
         let last = self.slots.len() - 1;

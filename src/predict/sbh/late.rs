@@ -14,7 +14,7 @@ pub struct Late {
     /// In order of arrival.
     pub jobs: Vec<LateJob>,
     /// An empty class is reused for another state.
-    pub classes: Vec<Class>,
+    pub classes: Vec<LateClass>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ impl LateState {
 
 /// The late jobs with equal states.
 #[derive(Debug)]
-pub struct Class {
+pub struct LateClass {
     pub state: LateState,
     pub members: u32,
     /// An upper bound on their starts.
@@ -59,7 +59,7 @@ pub struct Class {
 /// The index of no class.
 const NOWHERE: u32 = u32::MAX;
 
-impl Class {
+impl LateClass {
     /// Sets the prediction of the present propagation. Returns whether any job may adopt it: a job that already has this
     /// prediction, or has already run that long, does not.
     pub fn propose(&mut self, proposed: Seconds, now: Time) -> bool {
@@ -106,7 +106,7 @@ impl Late {
     }
 
     /// The class of a job, if the job adopts the proposed prediction of the class.
-    pub fn adopting(&self, at: usize) -> Option<&Class> {
+    pub fn adopting(&self, at: usize) -> Option<&LateClass> {
         let job = self.jobs[at];
         self.classes.get(job.class as usize).filter(|class| job.start > class.adopts_after)
     }
@@ -114,7 +114,7 @@ impl Late {
     /// Moves a job that adopts the proposed prediction to the class of its new state.
     pub fn adopt(&mut self, at: usize) {
         let LateJob { class, start, .. } = self.jobs[at];
-        let Class { state, proposed, successor, .. } = self.classes[class as usize];
+        let LateClass { state, proposed, successor, .. } = self.classes[class as usize];
         self.leave(class);
         if let Some(known) = self.classes.get_mut(successor as usize) {
             known.join(start);
@@ -155,7 +155,7 @@ impl Late {
         }
         let proposed = state.prediction;
         let class =
-            Class { state, members: 1, latest_start: start, proposed, adopts_after: Time::MAX, successor: NOWHERE };
+            LateClass { state, members: 1, latest_start: start, proposed, adopts_after: Time::MAX, successor: NOWHERE };
         match self.classes.get_mut(free) {
             Some(place) => *place = class,
             None => self.classes.push(class),

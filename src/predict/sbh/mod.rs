@@ -9,10 +9,10 @@ mod sessions;
 
 use std::ops::Range;
 
-use self::active::{ActiveJobs, Group, UserJobs};
+use self::active::{ActiveJobs, TypeGroup, UserJobs};
 use self::criterion::Criterion;
 use self::job_types::JobType;
-use self::late::{Class, LateState};
+use self::late::{LateClass, LateState};
 use self::sessions::{Match, Search, Sessions};
 use crate::job::JobId;
 use crate::predict::board::Board;
@@ -110,7 +110,7 @@ enum Fallback {
 /// All jobs of unknown users (-1) count as jobs of one user. A job without an estimate in the log is matched by the one
 /// assigned to it, so that such jobs agree in E. With `sbh-noest`, estimates are used only if a criterion names E.
 pub struct Sbh {
-    history: History,
+    history: SbhHistory,
     propagate: bool,
     /// Whether missed deadlines propagate too, and late jobs match.
     propagate_misses: bool,
@@ -121,7 +121,7 @@ pub struct Sbh {
 }
 
 /// Makes the prediction for one job.
-struct History {
+struct SbhHistory {
     sessions: Sessions,
     fallback: Fallback,
 }
@@ -144,7 +144,7 @@ impl Sbh {
         let metric = Metric::from_word(spec.text("metric"));
         let sessions = Sessions::new(&criteria, search, depth, spec.duration("think"), metric);
         Sbh {
-            history: History { sessions, fallback },
+            history: SbhHistory { sessions, fallback },
             propagate: spec.text("propagate") != "off",
             propagate_misses: spec.text("propagate") == "on",
             job_types: Vec::new(),
@@ -171,7 +171,7 @@ impl Sbh {
         if history.propose(&mut late.classes, board.now()) {
             let mut none_adopted = true;
             for at in 0..late.jobs.len() {
-                let Some(&Class { state, proposed, .. }) = late.adopting(at) else { continue };
+                let Some(&LateClass { state, proposed, .. }) = late.adopting(at) else { continue };
                 let id = late.jobs[at].id;
                 board.predict(id, proposed);
                 late.adopt(at);
@@ -191,7 +191,7 @@ impl Sbh {
     }
 }
 
-impl History {
+impl SbhHistory {
     /// The prediction for a job. A late job does not match itself: `late` is its own match.
     fn predict(&mut self, job_type: JobType, late: Option<Match>) -> Seconds {
         self.sessions.find(job_type, late).unwrap_or_else(|| match self.fallback {
@@ -201,7 +201,7 @@ impl History {
     }
 
     /// Computes new predictions for late jobs. Returns whether any job may adopt one.
-    fn propose(&mut self, classes: &mut [Class], now: Time) -> bool {
+    fn propose(&mut self, classes: &mut [LateClass], now: Time) -> bool {
         let mut any = false;
         for class in classes.iter_mut().filter(|class| class.members > 0) {
             let proposed = self.predict(class.state.job_type, Some(class.state.as_match()));
@@ -211,7 +211,7 @@ impl History {
     }
 
     /// Predicts the jobs of the groups again that have ids in this range.
-    fn predict_groups(&mut self, groups: &mut [Group], ids: Range<JobId>, board: &mut Board) {
+    fn predict_groups(&mut self, groups: &mut [TypeGroup], ids: Range<JobId>, board: &mut Board) {
         for group in groups {
             let places = group.places(&ids);
             if places.is_empty() {

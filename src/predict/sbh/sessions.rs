@@ -48,7 +48,7 @@ pub struct Sessions {
     think: Seconds,
     metric: Metric,
     types: JobTypes,
-    users: Vec<User>,
+    users: Vec<SessionUser>,
     /// By category.
     matches: Vec<Matches>,
     /// Counts ends, to order them.
@@ -56,7 +56,7 @@ pub struct Sessions {
 }
 
 #[derive(Debug, Default)]
-struct User {
+struct SessionUser {
     /// The current session, counted from 1; 0 before the first job.
     session: u32,
     /// The number of its jobs that wait or run.
@@ -94,7 +94,7 @@ impl Sessions {
     pub fn arrive(&mut self, job: &Submission, now: Time) -> JobType {
         let job_type = self.types.type_of(job);
         while self.users.len() < self.types.count_users() {
-            self.users.push(User::default());
+            self.users.push(SessionUser::default());
         }
         while self.matches.len() < self.types.count_categories() {
             let runtimes = Runtimes::new(self.metric);

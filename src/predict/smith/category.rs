@@ -38,7 +38,7 @@ pub fn data_point(data: Data, runtime: Seconds, estimate: Seconds) -> i64 {
     }
 }
 
-/// The seconds that one unit of a data point stands for, for a job with this estimate.
+/// The number of seconds in one unit of a data point, for a job with this estimate.
 pub fn unit(data: Data, estimate: Seconds) -> f64 {
     match data {
         Data::Actual => 1.0,
@@ -48,7 +48,7 @@ pub fn unit(data: Data, estimate: Seconds) -> f64 {
 
 /// A prediction with its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Answer {
+pub struct CategoryAnswer {
     /// The predicted runtime, in seconds.
     pub value: f64,
     /// The half-width of the confidence interval, in seconds.
@@ -63,7 +63,7 @@ pub fn whole_seconds(value: f64) -> Seconds {
 
 /// Sums over the jobs of a category: of data points, of processors, and of their squares and products.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Sums {
+pub struct PointSums {
     /// The number of jobs.
     pub count: i64,
     value: i128,
@@ -73,7 +73,7 @@ pub struct Sums {
     product: i128,
 }
 
-impl Sums {
+impl PointSums {
     /// Adds a job with this data point and number of processors.
     pub fn add(&mut self, value: i64, procs: u32) {
         let (value, procs) = (i128::from(value), i128::from(procs));
@@ -141,7 +141,7 @@ fn spread(products: i128, (x, pivot_x): (i128, i64), (y, pivot_y): (i128, i64), 
 /// A category of a template.
 #[derive(Clone, Debug, Default)]
 pub struct Category {
-    sums: Sums,
+    sums: PointSums,
     /// The data points and processors of the latest jobs, oldest first; used only if the template limits the history.
     latest: VecDeque<(i64, u32)>,
 }
@@ -161,28 +161,29 @@ impl Category {
     }
 
     /// The prediction for a job. None if the category has too few jobs.
-    pub fn answer(&self, template: &Template, job: &Submission, confidence: &Confidence) -> Option<Answer> {
+    pub fn answer(&self, template: &Template, job: &Submission, confidence: &Confidence) -> Option<CategoryAnswer> {
         let answer = match template.method {
             CategoryEstimate::Mean => self.mean(confidence),
             CategoryEstimate::Regression => self.regression(job.procs, confidence),
         };
         let unit = unit(template.data, job.estimate);
-        answer.map(|Answer { value, interval }| Answer { value: value * unit, interval: interval * unit })
+        answer
+            .map(|CategoryAnswer { value, interval }| CategoryAnswer { value: value * unit, interval: interval * unit })
     }
 
     /// By Chebyshev's theorem at least 1 - 1/k^2 of all values lie within k standard deviations of the mean.
-    fn mean(&self, confidence: &Confidence) -> Option<Answer> {
+    fn mean(&self, confidence: &Confidence) -> Option<CategoryAnswer> {
         if self.sums.count < 2 {
             return None;
         }
         let deviation = self.sums.variance().sqrt();
-        Some(Answer { value: self.sums.mean(), interval: confidence.deviations * deviation })
+        Some(CategoryAnswer { value: self.sums.mean(), interval: confidence.deviations * deviation })
     }
 
     /// The least-squares line t = b0 + b1 n, and the interval of a new point at n0:
     /// t(N-2) sqrt(MSE) sqrt(1 + 1/N + (n0 - mean n)^2 / (sum n^2 - (sum n)^2 / N)).
-    fn regression(&self, procs: u32, confidence: &Confidence) -> Option<Answer> {
-        let Sums { count, value, value_squared, procs: nodes, procs_squared, product } = self.sums;
+    fn regression(&self, procs: u32, confidence: &Confidence) -> Option<CategoryAnswer> {
+        let PointSums { count, value, value_squared, procs: nodes, procs_squared, product } = self.sums;
         if count < 3 {
             return None;
         }
@@ -210,7 +211,7 @@ impl Category {
         let distance = from_mean * from_mean * n / real(of_nodes);
         let width = mean_squared_error.sqrt() * (1.0 + 1.0 / n + distance).sqrt();
         let value = self.sums.mean() + real(of_both) / real(of_nodes) * from_mean;
-        Some(Answer { value, interval: confidence.student_t(count - 2) * width })
+        Some(CategoryAnswer { value, interval: confidence.student_t(count - 2) * width })
     }
 }
 
@@ -265,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_million_equal_runtimes_have_no_variance() {
-        let mut sums = Sums::default();
+        let mut sums = PointSums::default();
         (0..1_000_000).for_each(|_| sums.add(86_399, 7));
         assert_eq!((sums.mean(), sums.variance()), (86_399.0, 0.0));
         // The same for relative data points, and after jobs with other values have left a limited history.
@@ -282,7 +283,7 @@ mod tests {
     #[test]
     fn large_values_with_small_variance_lose_no_digits() {
         // The textbook case in which sums of floating-point squares come out negative: variance 30 around 10^9.
-        let mut sums = Sums::default();
+        let mut sums = PointSums::default();
         [4, 7, 13, 16].iter().for_each(|small| sums.add(1_000_000_000 + small, 1));
         assert_eq!(sums.variance(), 30.0);
     }

@@ -7,7 +7,7 @@ pub mod templates;
 
 use rustc_hash::FxHashMap;
 
-use self::category::{Answer, Category, Confidence, data_point, whole_seconds};
+use self::category::{Category, CategoryAnswer, Confidence, data_point, whole_seconds};
 use self::templates::{Template, Values};
 use crate::job::{JobId, Submission};
 use crate::predict::board::Board;
@@ -68,8 +68,8 @@ impl Smith {
     }
 
     /// The prediction with the smallest interval; if several are equal, that of the earliest template.
-    fn best_answer(&self, job: &Submission) -> Option<Answer> {
-        let mut best: Option<Answer> = None;
+    fn best_answer(&self, job: &Submission) -> Option<CategoryAnswer> {
+        let mut best: Option<CategoryAnswer> = None;
         for (number, template) in (0..).zip(&self.templates) {
             let category = self.categories.get(&(number, template.values(job)));
             let answer = category.and_then(|category| category.answer(template, job, &self.confidence));

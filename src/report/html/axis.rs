@@ -6,7 +6,7 @@ use crate::time::{DAY, HOUR, MINUTE, ROUND_STEPS, Seconds};
 
 /// How values become places.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Scale {
+enum AxisScale {
     Linear,
     Log,
     /// Logarithmic in both directions from 0, and nearly linear up to this value.
@@ -22,8 +22,8 @@ pub struct Tick {
 
 /// An axis. It has several sets of ticks; the first in which no labels meet is used.
 #[derive(Clone, Debug)]
-pub struct Axis {
-    scale: Scale,
+pub struct ChartAxis {
+    scale: AxisScale,
     from: f64,
     to: f64,
     sets: Vec<Vec<Tick>>,
@@ -45,25 +45,25 @@ const DURATIONS: [(Seconds, &str, u8); 12] = [
     (36_500 * DAY, "100 y", 2),
 ];
 
-impl Axis {
-    fn new(scale: Scale, from: f64, to: f64, sets: Vec<Vec<Tick>>) -> Axis {
-        let mut axis = Axis { scale, from, to, sets };
+impl ChartAxis {
+    fn new(scale: AxisScale, from: f64, to: f64, sets: Vec<Vec<Tick>>) -> ChartAxis {
+        let mut axis = ChartAxis { scale, from, to, sets };
         axis.sets.iter_mut().for_each(|set| set.retain(|tick| (from..=to).contains(&tick.value)));
         axis
     }
 
     /// Durations from a second to at least `most` seconds, logarithmic.
-    pub fn durations(most: f64) -> Axis {
+    pub fn durations(most: f64) -> ChartAxis {
         let most = most.max(MINUTE as f64);
         let set = |least: u8| {
             let kept = DURATIONS.iter().filter(|(_, _, rank)| *rank >= least);
             kept.map(|&(seconds, label, _)| Tick { value: seconds as f64, label: label.to_string() }).collect()
         };
-        Axis::new(Scale::Log, 1.0, most, (1..=3).map(set).collect())
+        ChartAxis::new(AxisScale::Log, 1.0, most, (1..=3).map(set).collect())
     }
 
     /// Differences of durations, in both directions, up to `most` seconds.
-    pub fn differences(most: f64) -> Axis {
+    pub fn differences(most: f64) -> ChartAxis {
         let most = most.max(2.0 * MINUTE as f64) * 1.3;
         // Near 0 there is room for one tick on each side.
         let unit = if most > HOUR as f64 { 10 * MINUTE } else { MINUTE };
@@ -78,11 +78,11 @@ impl Axis {
             ticks.sort_by(|a, b| a.value.total_cmp(&b.value));
             ticks
         };
-        Axis::new(Scale::Signed(unit as f64), -most, most, (1..=3).map(set).collect())
+        ChartAxis::new(AxisScale::Signed(unit as f64), -most, most, (1..=3).map(set).collect())
     }
 
     /// Numbers from `least` to `most`, both above 0, logarithmic.
-    pub fn numbers(least: f64, most: f64, label: impl Fn(f64) -> String) -> Axis {
+    pub fn numbers(least: f64, most: f64, label: impl Fn(f64) -> String) -> ChartAxis {
         let (first, last) = (libm::log10(least).floor() as i32, libm::log10(most).ceil() as i32);
         let set = |every: i32, digits: &[u32]| {
             let decades = (first..=last).filter(|decade| decade.rem_euclid(every) == 0);
@@ -92,11 +92,11 @@ impl Axis {
             values.map(value).map(|value| Tick { value, label: label(value) }).collect::<Vec<Tick>>()
         };
         let sets = vec![set(1, &[1, 2, 5]), set(1, &[1, 3]), set(1, &[1]), set(2, &[1]), set(3, &[1])];
-        Axis::new(Scale::Log, least, most.max(least * 10.0), sets)
+        ChartAxis::new(AxisScale::Log, least, most.max(least * 10.0), sets)
     }
 
     /// Counts from 0 to at least `most`.
-    pub fn counts(most: f64) -> Axis {
+    pub fn counts(most: f64) -> ChartAxis {
         let most = most.max(1.0) * 1.04;
         let steps = (0..15).flat_map(|decade| [1u64, 2, 5].map(|digit| digit * 10u64.pow(decade)));
         let steps = steps.filter(|&step| (2.0..=10.0).contains(&(most / step as f64)) || step == 1).collect::<Vec<_>>();
@@ -104,8 +104,8 @@ impl Axis {
             let values = (0..=(most / *step as f64) as u64).take(30).map(|at| at * step);
             values.map(|value| Tick { value: value as f64, label: grouped(value) }).collect()
         };
-        Axis::new(
-            Scale::Linear,
+        ChartAxis::new(
+            AxisScale::Linear,
             0.0,
             most,
             steps.iter().filter(|&&step| most / (step as f64) < 25.0).map(ticks).collect(),
@@ -113,16 +113,16 @@ impl Axis {
     }
 
     /// Shares from 0 to 1, in percent.
-    pub fn shares() -> Axis {
+    pub fn shares() -> ChartAxis {
         let ticks = |step: u32| {
             let tick = |percent: u32| Tick { value: f64::from(percent) / 100.0, label: format!("{percent}%") };
             (0..=100).step_by(step as usize).map(tick).collect()
         };
-        Axis::new(Scale::Linear, 0.0, 1.0, [20, 25, 50, 100].map(ticks).to_vec())
+        ChartAxis::new(AxisScale::Linear, 0.0, 1.0, [20, 25, 50, 100].map(ticks).to_vec())
     }
 
     /// Time between two values in seconds, linear.
-    pub fn time_between(least: f64, most: f64) -> Axis {
+    pub fn time_between(least: f64, most: f64) -> ChartAxis {
         let most = most.max(least + 1.0);
         let ticks = |step: Seconds| {
             let values =
@@ -131,11 +131,11 @@ impl Axis {
         };
         let steps = ROUND_STEPS.into_iter().chain((1..12).map(|power| 360 * DAY * 2i64.pow(power)));
         let steps = steps.filter(|&step| (most - least) / (step as f64) < 40.0);
-        Axis::new(Scale::Linear, least, most, steps.map(ticks).collect())
+        ChartAxis::new(AxisScale::Linear, least, most, steps.map(ticks).collect())
     }
 
     /// Numbers between two values, linear.
-    pub fn between(least: f64, most: f64) -> Axis {
+    pub fn between(least: f64, most: f64) -> ChartAxis {
         let most = if most > least { most } else { least + 1.0 };
         // Ticks are whole multiples of 1, 2 or 5 of a power of ten, written in decimal: 0.3 and not 0.30000000000000004.
         let decades = libm::log10(most - least).floor() as i32 - 1;
@@ -147,22 +147,22 @@ impl Axis {
             all.map(value).map(|value| Tick { value, label: value.to_string() }).collect()
         };
         let steps = (decades..=decades + 2).flat_map(|decade| [1, 2, 5].map(|digit| (digit, decade)));
-        Axis::new(Scale::Linear, least, most, steps.map(ticks).collect())
+        ChartAxis::new(AxisScale::Linear, least, most, steps.map(ticks).collect())
     }
 
     /// One place for each name, from 0.5 on.
-    pub fn names(names: &[String]) -> Axis {
+    pub fn names(names: &[String]) -> ChartAxis {
         let tick = |(at, name): (usize, &String)| Tick { value: at as f64 + 0.5, label: name.clone() };
         let ticks = |every: usize| names.iter().enumerate().step_by(every).map(tick).collect();
-        Axis::new(Scale::Linear, 0.0, names.len().max(1) as f64, vec![ticks(1), ticks(2), ticks(4)])
+        ChartAxis::new(AxisScale::Linear, 0.0, names.len().max(1) as f64, vec![ticks(1), ticks(2), ticks(4)])
     }
 
     /// Where a value is, 0 to 1. Values beyond an end are at that end.
     pub fn place(&self, value: f64) -> f64 {
         let at = |value: f64| match self.scale {
-            Scale::Linear => value,
-            Scale::Log => libm::log10(value.max(f64::MIN_POSITIVE)),
-            Scale::Signed(unit) => libm::log10(1.0 + value.abs() / unit) * value.signum(),
+            AxisScale::Linear => value,
+            AxisScale::Log => libm::log10(value.max(f64::MIN_POSITIVE)),
+            AxisScale::Signed(unit) => libm::log10(1.0 + value.abs() / unit) * value.signum(),
         };
         let (from, to) = (at(self.from), at(self.to));
         ((at(value) - from) / (to - from)).clamp(0.0, 1.0)
@@ -216,33 +216,35 @@ fn time_label(seconds: Seconds) -> String {
 mod tests {
     use super::*;
 
-    fn labels(axis: Axis, length: f64, horizontal: bool) -> Vec<String> {
+    fn labels(axis: ChartAxis, length: f64, horizontal: bool) -> Vec<String> {
         axis.ticks(length, horizontal).iter().map(|tick| tick.label.clone()).collect()
     }
 
     #[test]
     fn ticks_are_round_and_labels_do_not_meet() {
-        let all = labels(Axis::durations(3e6), 900.0, true);
+        let all = labels(ChartAxis::durations(3e6), 900.0, true);
         assert_eq!(all, ["1 s", "10 s", "1 min", "10 min", "1 h", "6 h", "1 d", "7 d", "30 d"]);
-        assert_eq!(labels(Axis::durations(3e6), 200.0, true), ["1 s", "1 min", "1 h", "1 d", "30 d"]);
-        assert_eq!(labels(Axis::counts(7.0), 300.0, false), ["0", "1", "2", "3", "4", "5", "6", "7"]);
-        assert_eq!(labels(Axis::counts(4321.0), 120.0, false), ["0", "1,000", "2,000", "3,000", "4,000"]);
-        assert_eq!(labels(Axis::between(0.8, 1.2), 200.0, true), ["0.8", "0.9", "1", "1.1", "1.2"]);
-        assert_eq!(labels(Axis::between(-30.0, 50.0), 90.0, false), ["-20", "0", "20", "40"]);
-        assert_eq!(labels(Axis::time_between(3000.0, 9000.0), 100.0, false), ["1 h", "1:30", "2 h", "2:30"]);
+        assert_eq!(labels(ChartAxis::durations(3e6), 200.0, true), ["1 s", "1 min", "1 h", "1 d", "30 d"]);
+        assert_eq!(labels(ChartAxis::counts(7.0), 300.0, false), ["0", "1", "2", "3", "4", "5", "6", "7"]);
+        assert_eq!(labels(ChartAxis::counts(4321.0), 120.0, false), ["0", "1,000", "2,000", "3,000", "4,000"]);
+        assert_eq!(labels(ChartAxis::between(0.8, 1.2), 200.0, true), ["0.8", "0.9", "1", "1.1", "1.2"]);
+        assert_eq!(labels(ChartAxis::between(-30.0, 50.0), 90.0, false), ["-20", "0", "20", "40"]);
+        assert_eq!(labels(ChartAxis::time_between(3000.0, 9000.0), 100.0, false), ["1 h", "1:30", "2 h", "2:30"]);
         assert_eq!(
-            labels(Axis::time_between(0.0, 43_200.0), 300.0, true),
+            labels(ChartAxis::time_between(0.0, 43_200.0), 300.0, true),
             ["0", "2 h", "4 h", "6 h", "8 h", "10 h", "12 h"]
         );
-        assert_eq!(labels(Axis::differences(4000.0), 150.0, false), ["-1 h", "-10 min", "0", "+10 min", "+1 h"]);
+        assert_eq!(labels(ChartAxis::differences(4000.0), 150.0, false), ["-1 h", "-10 min", "0", "+10 min", "+1 h"]);
         let number = |value: f64| format!("{value}");
-        assert_eq!(labels(Axis::numbers(1.0, 9e4, number), 300.0, true), ["1", "10", "100", "1000", "10000"]);
-        assert_eq!(labels(Axis::numbers(1.0, 9e4, number), 200.0, true), ["1", "100", "10000"]);
+        assert_eq!(labels(ChartAxis::numbers(1.0, 9e4, number), 300.0, true), ["1", "10", "100", "1000", "10000"]);
+        assert_eq!(labels(ChartAxis::numbers(1.0, 9e4, number), 200.0, true), ["1", "100", "10000"]);
     }
 
     #[test]
     fn places_grow_with_values_and_stay_on_the_axis() {
-        for axis in [Axis::durations(1e5), Axis::counts(50.0), Axis::differences(5000.0), Axis::shares()] {
+        for axis in
+            [ChartAxis::durations(1e5), ChartAxis::counts(50.0), ChartAxis::differences(5000.0), ChartAxis::shares()]
+        {
             let [start, end] = axis.ends();
             let places: Vec<_> =
                 (0..=100).map(|at| axis.place(start + (end - start) * f64::from(at) / 100.0)).collect();
@@ -251,7 +253,7 @@ mod tests {
             assert_eq!((axis.place(start - 1e9), axis.place(end + 1e9)), (0.0, 1.0));
         }
         // 0 is in the middle, and both directions are alike.
-        let axis = Axis::differences(5000.0);
+        let axis = ChartAxis::differences(5000.0);
         assert_eq!(axis.place(0.0), 0.5);
         assert!((axis.place(600.0) + axis.place(-600.0) - 1.0).abs() < 1e-12);
     }

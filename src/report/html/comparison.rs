@@ -6,7 +6,7 @@ use super::charts::{Compared, GanttData, PicturedSetting, SECTIONS};
 use super::data_table::{DataCell, DataTable};
 use super::figure::figures;
 use super::outside;
-use super::page::{Fact, Page, Section};
+use super::page::{Fact, Page, PageSection};
 use super::svg::Ink;
 use crate::metrics::columns::{BSLD_MEAN, WAIT_MEAN};
 use crate::metrics::{Column, SettingRuns};
@@ -55,9 +55,9 @@ impl ComparisonReport<'_> {
         let left_out = self.pictured.len() + self.baseline.iter().len() - compared.settings.len();
         let charts = SECTIONS.iter().map(|(title, charts)| (title, compared.figures(charts)));
         let charts = charts.filter(|(_, charts)| !charts.is_empty());
-        let charts = charts.map(|(title, charts)| Section { title: title.to_string(), content: figures(&charts) });
+        let charts = charts.map(|(title, charts)| PageSection { title: title.to_string(), content: figures(&charts) });
         let table_content = figures_table(&table, left_out);
-        let table_section = Section { title: "The figures".to_string(), content: table_content };
+        let table_section = PageSection { title: "The figures".to_string(), content: table_content };
         let sections = [table_section].into_iter().chain(charts).collect();
         let remark = remark(&table.settings);
         Page { title, result, remark, facts: self.facts, sections }.write()

@@ -19,7 +19,7 @@ pub enum Mark {
 
 /// A chart with all that belongs to it.
 #[derive(Default)]
-pub struct Figure {
+pub struct ChartFigure {
     pub title: String,
     /// The legend is text of the page and not of the picture: it has as many lines as the names need.
     pub legend: Vec<(Mark, String)>,
@@ -32,7 +32,7 @@ pub struct Figure {
     pub wide: bool,
 }
 
-impl Figure {
+impl ChartFigure {
     /// The chart as a part of a page.
     pub fn markup(&self) -> Markup {
         html! {
@@ -50,7 +50,7 @@ impl Figure {
 }
 
 /// Charts beside each other.
-pub fn figures(figures: &[Figure]) -> Markup {
+pub fn figures(figures: &[ChartFigure]) -> Markup {
     html! { div.figures { @for figure in figures { (figure.markup()) } } }
 }
 

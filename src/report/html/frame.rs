@@ -1,6 +1,6 @@
 //! The frame of a chart: axes, ticks, grid lines and titles of the axes.
 
-use super::axis::Axis;
+use super::axis::ChartAxis;
 use super::svg::{Anchor, Drawing, Ink, Point};
 
 /// The width of a chart, in units. Narrow screens show it nearly unscaled.
@@ -15,8 +15,8 @@ pub struct Frame<'a> {
     pub size: (u32, u32),
     /// What the chart shows, for people who cannot see it.
     pub label: &'a str,
-    pub x: Axis,
-    pub y: Axis,
+    pub x: ChartAxis,
+    pub y: ChartAxis,
     /// The text below the x axis.
     pub x_title: &'a str,
     /// The text above the y axis.
@@ -46,7 +46,7 @@ impl Inside<'_> {
 
 impl<'a> Frame<'a> {
     /// A frame of the usual size with all lines. The axes have titles.
-    pub fn new(label: &'a str, (x, x_title): (Axis, &'a str), (y, y_title): (Axis, &'a str)) -> Frame<'a> {
+    pub fn new(label: &'a str, (x, x_title): (ChartAxis, &'a str), (y, y_title): (ChartAxis, &'a str)) -> Frame<'a> {
         Frame { size: (WIDTH, 270), label, x, y, x_title, y_title, grid: (true, true) }
     }
 

@@ -23,7 +23,7 @@ pub struct Page {
     /// What was run: names and values. Values may come from outside.
     pub facts: Vec<Fact>,
     /// The parts below.
-    pub sections: Vec<Section>,
+    pub sections: Vec<PageSection>,
 }
 
 /// A line of what was run.
@@ -49,7 +49,7 @@ impl Fact {
 }
 
 /// A part of a page.
-pub struct Section {
+pub struct PageSection {
     pub title: String,
     pub content: Markup,
 }

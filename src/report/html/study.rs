@@ -2,11 +2,11 @@
 
 use maud::{Markup, html};
 
-use super::axis::Axis;
+use super::axis::ChartAxis;
 use super::data_table::{DataCell, DataTable};
-use super::figure::{Figure, Mark, figures as figures_markup};
+use super::figure::{ChartFigure, Mark, figures as figures_markup};
 use super::frame::{Frame, TALL, WIDTH};
-use super::page::{Fact, Page, Section};
+use super::page::{Fact, Page, PageSection};
 use super::svg::Ink;
 use crate::text::grouped;
 
@@ -57,7 +57,7 @@ impl StudyReport {
     pub fn page(self) -> String {
         let mut overview = DataTable::new(1, ["published figures", "number"]);
         self.overview.iter().for_each(|(what, count)| overview.push([DataCell::text(what), DataCell::count(*count)]));
-        let first = Section { title: "How many agree".to_string(), content: overview.markup() };
+        let first = PageSection { title: "How many agree".to_string(), content: overview.markup() };
         let tables = self.figures.chunk_by(|a, b| a.table == b.table).map(section);
         let sections = [first].into_iter().chain(tables).collect();
         let remark = html! { "Published figures are printed with the units and signs of the paper." };
@@ -66,7 +66,7 @@ impl StudyReport {
 }
 
 /// A table of the paper. Each of its columns has a chart, because columns have different units.
-fn section(figures: &[StudyFigure]) -> Section {
+fn section(figures: &[StudyFigure]) -> PageSection {
     let mut columns: Vec<(&str, Vec<&StudyFigure>)> = Vec::new();
     for figure in figures.iter().filter(|figure| figure.number.is_some() && figure.measured.is_some()) {
         match columns.iter_mut().find(|(name, _)| *name == figure.column) {
@@ -74,13 +74,13 @@ fn section(figures: &[StudyFigure]) -> Section {
             None => columns.push((&figure.column, vec![figure])),
         }
     }
-    let charts: Vec<Figure> =
+    let charts: Vec<ChartFigure> =
         columns.iter().filter(|(_, column)| column.len() >= FEWEST).map(|(name, column)| chart(name, column)).collect();
     let content = html! {
         @if !charts.is_empty() { (figures_markup(&charts)) }
         (table(figures))
     };
-    Section { title: figures[0].table.clone(), content }
+    PageSection { title: figures[0].table.clone(), content }
 }
 
 fn table(figures: &[StudyFigure]) -> Markup {
@@ -106,7 +106,7 @@ fn table(figures: &[StudyFigure]) -> Markup {
 }
 
 /// Published against measured numbers of a column.
-fn chart(name: &str, figures: &[&StudyFigure]) -> Figure {
+fn chart(name: &str, figures: &[&StudyFigure]) -> ChartFigure {
     let pairs: Vec<(&StudyFigure, f64, f64)> =
         figures.iter().filter_map(|&figure| Some((figure, figure.number?, figure.measured?))).collect();
     let all = || pairs.iter().flat_map(|(_, published, measured)| [*published, *measured]);
@@ -114,11 +114,11 @@ fn chart(name: &str, figures: &[&StudyFigure]) -> Figure {
         all().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
     let room = ((high - low) * 0.06).max(high.abs() * 0.01).max(1e-3);
     let axis = || match low > 0.0 && high / low >= 100.0 {
-        true => Axis::numbers(low * 0.8, high * 1.25, |value| match value >= 1000.0 {
+        true => ChartAxis::numbers(low * 0.8, high * 1.25, |value| match value >= 1000.0 {
             true => grouped(value as u64),
             false => value.to_string(),
         }),
-        false => Axis::between(low - room, high + room),
+        false => ChartAxis::between(low - room, high + room),
     };
     let label = format!("Published against measured figures of {}: {name}", figures[0].table);
     let frame = Frame { size: (WIDTH, TALL), ..Frame::new(&label, (axis(), "published"), (axis(), "measured")) };
@@ -145,7 +145,7 @@ fn chart(name: &str, figures: &[&StudyFigure]) -> Figure {
             DataCell::shown(format!("{measured:.2}"), *measured),
         ]);
     }
-    Figure {
+    ChartFigure {
         title: format!("Published against measured: {name}"),
         legend: vec![
             (Mark::Box(Ink::Gain, 0.8), "agrees (circle)".to_string()),
@@ -155,6 +155,6 @@ fn chart(name: &str, figures: &[&StudyFigure]) -> Figure {
         caption: "One point per published number; on the line both are equal. Vertical bars are 95% intervals of ours."
             .to_string(),
         data,
-        ..Figure::default()
+        ..ChartFigure::default()
     }
 }

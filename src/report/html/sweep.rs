@@ -2,12 +2,12 @@
 
 use maud::html;
 
-use super::axis::Axis;
+use super::axis::ChartAxis;
 use super::curves::{Curve, draw_curves};
 use super::data_table::{DataCell, DataTable};
-use super::figure::{Figure, Mark, figures};
+use super::figure::{ChartFigure, Mark, figures};
 use super::frame::Frame;
-use super::page::{Fact, Page, Section};
+use super::page::{Fact, Page, PageSection};
 use super::svg::Ink;
 use crate::metrics::{Group, Interval, NumberLines, Shown};
 use crate::report::with_interval;
@@ -38,7 +38,7 @@ pub struct SweepReport {
 impl SweepReport {
     /// The page.
     pub fn page(self) -> String {
-        let charts: Vec<Figure> = self.charts.iter().map(figure).collect();
+        let charts: Vec<ChartFigure> = self.charts.iter().map(figure).collect();
         let charts = match charts.is_empty() {
             true => html! { p { "No option of this sweep has several numbers as its values, so there is no chart." } },
             false => figures(&charts),
@@ -58,8 +58,8 @@ impl SweepReport {
             (table.markup())
         };
         let sections = vec![
-            Section { title: "Charts".to_string(), content: charts },
-            Section { title: "All settings".to_string(), content: all },
+            PageSection { title: "Charts".to_string(), content: charts },
+            PageSection { title: "All settings".to_string(), content: all },
         ];
         Page { title: self.title, result: self.result, remark, facts: self.facts, sections }.write()
     }
@@ -86,7 +86,7 @@ fn table(names: &[String], groups: &[Group]) -> DataTable {
     table
 }
 
-fn figure(chart: &NumberLines) -> Figure {
+fn figure(chart: &NumberLines) -> ChartFigure {
     let (option, column) = (&chart.option, chart.column);
     let lines = &chart.lines[..chart.lines.len().min(MOST_LINES)];
     let points = || lines.iter().flat_map(|line| &line.points);
@@ -104,8 +104,13 @@ fn figure(chart: &NumberLines) -> Figure {
         Shown::Improvement | Shown::Percent => format!("{} (percent)", column.name),
         _ => column.name.to_string(),
     };
-    let x = if is_wide { Axis::numbers(low, high, |value| value.to_string()) } else { Axis::between(low, high) };
-    let y = if column.shown == Shown::Duration { Axis::time_between(least, most) } else { Axis::between(least, most) };
+    let x =
+        if is_wide { ChartAxis::numbers(low, high, |value| value.to_string()) } else { ChartAxis::between(low, high) };
+    let y = if column.shown == Shown::Duration {
+        ChartAxis::time_between(least, most)
+    } else {
+        ChartAxis::between(least, most)
+    };
     let frame = Frame::new(&label, (x, option), (y, &title));
     let drawn: Vec<Curve> = (1..)
         .zip(lines)
@@ -134,7 +139,7 @@ fn figure(chart: &NumberLines) -> Figure {
         more => format!(" {} are in the data only.", counted(more as u64, "more line")),
     };
     let bands = if points().any(|point| point.mean.half_width.is_some()) { " Bands are 95% intervals." } else { "" };
-    Figure {
+    ChartFigure {
         title: label.clone(),
         legend: (1..).zip(lines).map(|(series, line)| (Mark::Line(series), line.name.clone())).collect(),
         picture,
@@ -143,7 +148,7 @@ fn figure(chart: &NumberLines) -> Figure {
             upper(column.about)
         ),
         data,
-        ..Figure::default()
+        ..ChartFigure::default()
     }
 }
 

@@ -16,10 +16,10 @@ use crate::runs::compute_rows;
 use crate::time::DAY;
 use crate::trace::Source;
 
-/// The logs of the claim: nobody tuned to them.
+/// The logs of the claim. Nothing was tuned to them.
 const OF_THE_CLAIM: [ArchiveLog; 7] = [SDSC_BLUE, HPC2N, CURIE, THUNDER, RICC, SDSC_DS, LANL];
 
-/// The study.
+/// Our own claims, on all logs of a folder.
 pub const OURS: Study = Study {
     name: "ours",
     paper: "Our own claims: reservations by estimates, the predictor kin, and answers about waits",

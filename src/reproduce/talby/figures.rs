@@ -167,12 +167,13 @@ impl TalbyRuns<'_> {
 
     pub fn claims(&self) -> Vec<Figure> {
         let mut figures = Vec::new();
-        type Number<'a> = &'a dyn Fn(Replication<'_>) -> f64;
-        let mut add = |row: Row<'_>, column: &str, published: &str, is_gain: bool, note: &str, number: Number<'_>| {
-            let figure = self.figure((TEXT, &row.name(), column), published, number).percent();
-            let figure = if is_gain { figure.judged_as_gain() } else { figure.judged() };
-            figures.push(figure.noted(note).reading(row.is_other_reading()));
-        };
+        type ReplicationNumber<'a> = &'a dyn Fn(Replication<'_>) -> f64;
+        let mut add =
+            |row: Row<'_>, column: &str, published: &str, is_gain: bool, note: &str, number: ReplicationNumber<'_>| {
+                let figure = self.figure((TEXT, &row.name(), column), published, number).percent();
+                let figure = if is_gain { figure.judged_as_gain() } else { figure.judged() };
+                figures.push(figure.noted(note).reading(row.is_other_reading()));
+            };
         // The published numbers are gains, other figures and bounds.
         let (gain, plain) = (true, false);
         let unlimited = |criteria| sbh(criteria, "dfs", "all", "on");

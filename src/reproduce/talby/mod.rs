@@ -10,7 +10,7 @@ use crate::trace::Workload;
 
 use figures::{TalbyRuns, accuracy_histogram, unmatched};
 
-/// The study.
+/// Talby, Tsafrir, Goldberg and Feitelson: session-based prediction.
 pub const TALBY: Study = Study {
     name: "talby",
     paper: "Talby, Tsafrir, Goldberg and Feitelson: session-based prediction",

@@ -16,7 +16,7 @@ use prepare::prepare;
 use published::{COVERED, PUBLISHED, PublishedLog};
 use runs::{EstimateKind, EstimateRun, SimulatedEstimates};
 
-/// The study.
+/// Tsafrir, Etsion and Feitelson: models of user estimates.
 pub const TSAFRIR: Study = Study {
     name: "tsafrir",
     paper: "Tsafrir, Etsion and Feitelson: models of user estimates",
@@ -99,11 +99,11 @@ impl SimulatedKind<'_> {
         format!("{}, {}", self.name(), self.estimates.label)
     }
 
-    fn values(&self, of: Value) -> Vec<f64> {
+    fn values(&self, of: EstimateNumber) -> Vec<f64> {
         self.seeds.iter().map(of).collect()
     }
 
-    fn mean(&self, of: Value) -> f64 {
+    fn mean(&self, of: EstimateNumber) -> f64 {
         mean_and_half_width(&self.values(of)).0
     }
 }
@@ -177,13 +177,13 @@ fn figures_14_and_15(result: &SimulatedKind<'_>) -> Figure {
 }
 
 /// Selects a number of a simulation.
-type Value = fn(&SimulatedEstimates) -> f64;
+type EstimateNumber = fn(&SimulatedEstimates) -> f64;
 
 /// The two sides of Figure 16.
-const SIDES: [(&str, Value); 2] = [("wait, minutes", |m| m.wait), ("bounded slowdown", |m| m.slowdown)];
+const SIDES: [(&str, EstimateNumber); 2] = [("wait, minutes", |m| m.wait), ("bounded slowdown", |m| m.slowdown)];
 
 fn figure_16(result: &SimulatedKind<'_>) -> Vec<Figure> {
-    let row = |(column, of): (&str, Value)| {
+    let row = |(column, of): (&str, EstimateNumber)| {
         let values = result.values(of);
         let mean = result.mean(of);
         // The paper's error bars: "average of absolute value of deviation from the average".

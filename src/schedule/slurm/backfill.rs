@@ -1,6 +1,6 @@
 //! One backfill pass: every job of the queue that does not start gets a reservation of processors.
 
-use super::processors::Processors;
+use super::processors::{ProcessorSet, Share};
 use super::releases::{Grouping, Release, Releases};
 use super::space::Space;
 use crate::job::JobId;
@@ -8,7 +8,7 @@ use crate::time::{Seconds, Time};
 
 /// A waiting job as the pass sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Candidate {
+pub(super) struct PendingJob {
     pub id: JobId,
     pub procs: u32,
     /// How long it may run, in seconds.
@@ -17,9 +17,9 @@ pub(super) struct Candidate {
 
 /// Where a job gets its processors.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Plan<S> {
+pub(super) enum JobPlan {
     /// It starts now.
-    Start(S),
+    Start(Share),
     /// It has a reservation that begins then.
     Reserved(Time),
     /// It has neither: it cannot start within the window.
@@ -27,29 +27,29 @@ pub(super) enum Plan<S> {
 }
 
 /// The state of a backfill pass. Times are Unix times, because Slurm aligns some of them to the clock.
-pub(super) struct Backfill<'a, P: Processors> {
+pub(super) struct Backfill<'a> {
     now: Time,
     window: Seconds,
     grouping: Grouping,
-    releases: &'a mut Releases<P>,
-    space: &'a mut Space<P>,
+    releases: &'a mut Releases,
+    space: &'a mut Space,
     /// The first instant at which a pass may decide otherwise even if no job arrives, starts or ends before.
     revisit: Time,
     /// Scratch: the processors that a job may use.
-    allowed: P,
+    allowed: ProcessorSet,
     /// When reservations take idle processors: each instant at which fewer are left, with their number.
     falls: Vec<(Time, u32)>,
 }
 
-impl<'a, P: Processors> Backfill<'a, P> {
+impl<'a> Backfill<'a> {
     /// A pass at `now` on this machine.
     pub fn new(
         now: Time,
         window: Seconds,
         grouping: Grouping,
-        releases: &'a mut Releases<P>,
-        space: &'a mut Space<P>,
-    ) -> Backfill<'a, P> {
+        releases: &'a mut Releases,
+        space: &'a mut Space,
+    ) -> Backfill<'a> {
         space.reset(now, window);
         let allowed = releases.idle().clone();
         let revisit = releases.first_end_after(now).unwrap_or(Time::MAX);
@@ -58,7 +58,7 @@ impl<'a, P: Processors> Backfill<'a, P> {
 
     /// Starts those of these jobs that can start, in their order, and calls `start` for each. All others get reservations, up to
     /// the last job that starts: later reservations have no effect.
-    pub fn start_jobs(&mut self, jobs: &[Candidate], mut start: impl FnMut(&Candidate)) {
+    pub fn start_jobs(&mut self, jobs: &[PendingJob], mut start: impl FnMut(&PendingJob)) {
         // No reservation is taken back in a pass, so a job that cannot start now cannot start later in the pass.
         let mut next = 0;
         for (at, job) in jobs.iter().enumerate() {
@@ -73,14 +73,14 @@ impl<'a, P: Processors> Backfill<'a, P> {
                 }
                 return;
             }
-            if let Plan::Start(_) = self.plan(job) {
+            if let JobPlan::Start(_) = self.plan(job) {
                 start(job);
             }
         }
     }
 
     /// Whether a job would start now. [`Backfill::plan`] decides the same.
-    fn can_start(&self, job: &Candidate) -> bool {
+    fn can_start(&self, job: &PendingJob) -> bool {
         let taken = self.falls.partition_point(|(from, _)| *from <= self.now + job.limit);
         let idle = if taken > 0 { self.falls[taken - 1].1 } else { self.releases.idle_count() };
         job.procs <= idle
@@ -94,8 +94,8 @@ impl<'a, P: Processors> Backfill<'a, P> {
     }
 
     /// Starts a job or reserves processors for it.
-    pub fn plan(&mut self, job: &Candidate) -> Plan<P::Share> {
-        let Candidate { id, procs, limit } = *job;
+    pub fn plan(&mut self, job: &PendingJob) -> JobPlan {
+        let PendingJob { id, procs, limit } = *job;
         let earliest = self.releases.earliest(procs, self.now);
         let mut from = self.now;
         // The same job may be planned otherwise as soon as its first interval, from now to its limit, meets another reservation.
@@ -105,7 +105,7 @@ impl<'a, P: Processors> Backfill<'a, P> {
         loop {
             if from > self.space.end() {
                 self.look_again(from);
-                return Plan::Nothing;
+                return JobPlan::Nothing;
             }
             let later = self.space.next_release(from, from + limit);
             // If the job cannot start before the next release of reserved processors, it is tried from there.
@@ -120,7 +120,7 @@ impl<'a, P: Processors> Backfill<'a, P> {
             let Some(opening) = opening else {
                 match later {
                     Some(later) => from = later,
-                    None => return Plan::Nothing,
+                    None => return JobPlan::Nothing,
                 }
                 continue;
             };
@@ -134,7 +134,7 @@ impl<'a, P: Processors> Backfill<'a, P> {
                 self.releases.start(Release { id, end, procs, share: share.clone() });
                 self.revisit = self.revisit.min(end);
                 self.space.falls(self.now, self.releases.idle(), &mut self.falls);
-                return Plan::Start(share);
+                return JobPlan::Start(share);
             }
             if let Some(later) = later.filter(|&later| start > later) {
                 from = later;
@@ -142,7 +142,7 @@ impl<'a, P: Processors> Backfill<'a, P> {
             }
             if start > self.now + self.window {
                 self.look_again(start);
-                return Plan::Nothing;
+                return JobPlan::Nothing;
             }
             let (begin, end) = (self.space.round_down(start), self.space.round_down(start + limit));
             let share = self.releases.share(opening.ended, procs, &self.allowed);
@@ -157,12 +157,199 @@ impl<'a, P: Processors> Backfill<'a, P> {
             if self.releases.idle().meets(&share) {
                 self.space.falls(self.now, self.releases.idle(), &mut self.falls);
             }
-            return Plan::Reserved(start);
+            return JobPlan::Reserved(start);
         }
     }
 
     /// A later pass may decide otherwise as soon as `time` is inside its window.
     fn look_again(&mut self, time: Time) {
         self.revisit = self.revisit.min(time - self.window);
+    }
+}
+
+/// Passes of a real Slurm, made again from the state that was recorded before each of them. `tests/slurm/README.md` says how the
+/// records were made.
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::{Path, PathBuf};
+
+    use serde::Deserialize;
+    use serde::de::IgnoredAny;
+
+    use super::*;
+    use crate::schedule::slurm::conf::SlurmConf;
+    use crate::schedule::slurm::processors::Run;
+    use crate::schedule::slurm::settings::Settings;
+
+    #[derive(Deserialize)]
+    struct SlurmRecord {
+        t0: Time,
+        conf: Vec<String>,
+        jobs: Vec<RecordedJob>,
+        events: Vec<RecordedEvent>,
+    }
+
+    #[derive(Deserialize)]
+    struct RecordedJob {
+        id: u32,
+        nodes: u32,
+        limit: Seconds,
+    }
+
+    /// `[seconds, kind]`, `[seconds, kind, job]` or `[seconds, kind, job, nodes]`.
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum RecordedEvent {
+        Pass(f64, String),
+        Job(IgnoredAny, String, u32),
+        Start(f64, String, u32, Vec<u32>),
+    }
+
+    /// The passes of one kind: how many were made while jobs waited, and in how many of them the same jobs started.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    struct Passes {
+        all: u32,
+        same: u32,
+    }
+
+    impl Passes {
+        fn add(&mut self, is_same: bool) {
+            self.all += 1;
+            self.same += u32::from(is_same);
+        }
+    }
+
+    /// The runs of consecutive nodes; nodes are numbered from 1 in the record.
+    fn share(nodes: &[u32]) -> Share {
+        nodes.iter().map(|node| Run { first: node - 1, length: 1 }).collect()
+    }
+
+    struct RecordedState {
+        releases: Releases,
+        waiting: Vec<PendingJob>,
+    }
+
+    impl RecordedState {
+        /// The jobs that a main pass starts.
+        fn main_pass(&self) -> Vec<u32> {
+            let mut idle = self.releases.idle_count();
+            let mut fits = |job: &&PendingJob| match idle.checked_sub(job.procs) {
+                Some(left) => {
+                    idle = left;
+                    true
+                }
+                None => false,
+            };
+            self.waiting.iter().take_while(|job| fits(job)).map(|job| job.id.0).collect()
+        }
+
+        /// The jobs that a backfill pass starts, with their nodes.
+        fn backfill_pass(&self, now: Time, settings: &Settings, nodes: u32) -> Vec<(u32, ProcessorSet)> {
+            let mut releases = self.releases.clone();
+            let mut space = Space::new(nodes, settings.resolution);
+            let mut pass = Backfill::new(now, settings.window, settings.grouping, &mut releases, &mut space);
+            let mut starts = Vec::new();
+            for job in self.waiting.iter().take(settings.depth) {
+                if let JobPlan::Start(share) = pass.plan(job) {
+                    starts.push((job.id.0, set(nodes, &share)));
+                }
+            }
+            starts
+        }
+    }
+
+    fn set(nodes: u32, share: &Share) -> ProcessorSet {
+        let mut set = ProcessorSet::none(nodes);
+        set.add(share);
+        set
+    }
+
+    /// Makes all passes of a record again.
+    fn replay(record: &SlurmRecord) -> [Passes; 2] {
+        const NODES: u32 = 12;
+        let conf = SlurmConf::parse(&record.conf.join("\n"), Path::new("")).unwrap();
+        let settings = Settings::of(&conf.scheduler());
+        let jobs: BTreeMap<u32, &RecordedJob> = record.jobs.iter().map(|job| (job.id, job)).collect();
+        let mut state = RecordedState { releases: Releases::new(NODES), waiting: Vec::new() };
+        let [mut main, mut backfill] = [Passes::default(); 2];
+        for (at, event) in record.events.iter().enumerate() {
+            match event {
+                RecordedEvent::Job(_, kind, id) if kind == "sub" => {
+                    let RecordedJob { nodes, limit, .. } = *jobs[id];
+                    state.waiting.push(PendingJob { id: JobId(*id), procs: nodes, limit });
+                }
+                RecordedEvent::Job(_, _, id) => state.releases.end(JobId(*id)),
+                RecordedEvent::Start(time, _, id, nodes) => {
+                    let end = record.t0 + time.floor() as Time + jobs[id].limit;
+                    let procs = nodes.len() as u32;
+                    state.releases.start(Release { id: JobId(*id), end, procs, share: share(nodes) });
+                    state.waiting.retain(|job| job.id.0 != *id);
+                }
+                RecordedEvent::Pass(time, kind) if !state.waiting.is_empty() => {
+                    let is_main = kind == "main";
+                    let wanted = if is_main { "sm" } else { "sb" };
+                    let until_next =
+                        record.events[at + 1..].iter().take_while(|next| !matches!(next, RecordedEvent::Pass(..)));
+                    let starts: Vec<(u32, ProcessorSet)> = until_next
+                        .filter_map(|event| match event {
+                            RecordedEvent::Start(_, kind, id, nodes) if kind == wanted => {
+                                Some((*id, set(NODES, &share(nodes))))
+                            }
+                            _ => None,
+                        })
+                        .collect();
+                    if is_main {
+                        main.add(state.main_pass() == starts.iter().map(|start| start.0).collect::<Vec<_>>());
+                    } else {
+                        let now = record.t0 + time.floor() as Time;
+                        backfill.add(state.backfill_pass(now, &settings, NODES) == starts);
+                    }
+                }
+                RecordedEvent::Pass(..) => {}
+            }
+        }
+        [main, backfill]
+    }
+
+    fn records(folder: &PathBuf) -> Vec<SlurmRecord> {
+        let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        let records = files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "json"));
+        records.map(|file| serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()).collect()
+    }
+
+    fn replay_all(records: &[SlurmRecord]) -> [Passes; 2] {
+        let mut total = [Passes::default(); 2];
+        for record in records {
+            for (total, passes) in total.iter_mut().zip(replay(record)) {
+                (total.all, total.same) = (total.all + passes.all, total.same + passes.same);
+            }
+        }
+        total
+    }
+
+    /// The jobs and their nodes are the same in all passes but three of 2,891.
+    #[test]
+    fn passes_of_a_real_slurm_are_made_again() {
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/slurm");
+        let [main, backfill] = replay_all(&records(&folder));
+        assert_eq!(main, Passes { all: 1061, same: 1060 });
+        assert_eq!(backfill, Passes { all: 1830, same: 1829 });
+    }
+
+    /// The same for records that were made just now, if this variable names their folder. (Another test of these records says if
+    /// there are none.)
+    #[test]
+    fn passes_of_a_fresh_record_are_made_again() {
+        let Some(folder) = std::env::var_os("SHADOWTIME_SLURM_RECORDS") else {
+            return;
+        };
+        let records = records(&PathBuf::from(folder));
+        assert!(!records.is_empty());
+        for passes in replay_all(&records) {
+            // 99 in 100; one of a few passes may come while a job is just ending.
+            assert!(passes.all > 20 && passes.all - passes.same <= (passes.all / 100).max(1), "{passes:?}");
+        }
     }
 }

@@ -20,24 +20,20 @@ mod settings;
 mod shares;
 mod space;
 
-#[cfg(test)]
-mod recorded;
-
 use std::collections::BTreeMap;
 
 use super::accounts::LogFacts;
 use super::arrivals::ById;
-use super::policy::{Policy, View};
+use super::policy::{Facts, Policy, View};
 use super::queue::Waiting;
 use super::rules::Counting;
 use crate::job::{JobId, Submission};
 use crate::spec::Spec;
 use crate::time::{MINUTE, Seconds, Time};
 
-use backfill::{Backfill, Candidate, Plan};
+use backfill::{Backfill, JobPlan, PendingJob};
 use clock::{BackfillClock, MainClock, rest};
 use priority::Priorities;
-use processors::{Numbered, Pooled, Processors};
 use ranking::Ranking;
 use releases::{Release, Releases};
 use settings::Settings;
@@ -47,10 +43,7 @@ pub(super) use settings::FORM;
 
 /// The policy of a spec. The users or groups of the log have shares.
 pub(super) fn build(spec: &Spec, log: &LogFacts<'_>) -> Box<dyn Policy> {
-    match Settings::is_pool(spec) {
-        true => Box::new(Slurm::<Pooled>::new(Settings::of(spec), log)),
-        false => Box::new(Slurm::<Numbered>::new(Settings::of(spec), log)),
-    }
+    Box::new(Slurm::new(Settings::of(spec), log))
 }
 
 /// A main pass lines up this many jobs first, and then more and more: it often stops at the first one.
@@ -61,13 +54,12 @@ fn in_whole_minutes(estimate: Seconds) -> Seconds {
     (estimate + MINUTE - 1).div_euclid(MINUTE) * MINUTE
 }
 
-/// The scheduler on processors of type `P`.
-struct Slurm<P: Processors> {
+/// The scheduler.
+struct Slurm {
     settings: Settings,
     /// The Unix time of the instant 0.
     unix_start: Time,
-    /// The machine. None before the first pass.
-    machine: Option<Machine<P>>,
+    nodes: Nodes,
     /// None if the queue is in order of arrival.
     priorities: Option<Priorities>,
     /// The waiting jobs in the order of their priorities. Empty without them.
@@ -89,22 +81,30 @@ struct Slurm<P: Processors> {
     /// The last backfill pass that was not skipped.
     last_backfill: Option<Time>,
     /// Scratch: the jobs that a pass looks at, in the order of the queue.
-    queue: Vec<Candidate>,
+    queue: Vec<PendingJob>,
 }
 
 /// The processors and what runs on them.
 #[derive(Clone)]
-struct Machine<P: Processors> {
-    releases: Releases<P>,
+struct Nodes {
+    releases: Releases,
     /// Memory for the reservations of a pass.
-    space: Space<P>,
+    space: Space,
 }
 
-impl<P: Processors> Slurm<P> {
-    fn new(settings: Settings, log: &LogFacts<'_>) -> Slurm<P> {
+impl Nodes {
+    /// Idle processors, of which reservations are rounded to `resolution` seconds.
+    fn new(procs: u32, resolution: Seconds) -> Nodes {
+        Nodes { releases: Releases::new(procs), space: Space::new(procs, resolution) }
+    }
+}
+
+impl Slurm {
+    fn new(settings: Settings, log: &LogFacts<'_>) -> Slurm {
         Slurm {
             unix_start: 0,
-            machine: None,
+            // Made for the machine when the simulation begins.
+            nodes: Nodes::new(0, settings.resolution),
             priorities: settings.weights.clone().map(|weights| Priorities::new(weights, &log.accounts())),
             ranking: Ranking::default(),
             submissions: ById::default(),
@@ -131,7 +131,7 @@ impl<P: Processors> Slurm<P> {
                 Counting::Estimate => in_whole_minutes(job.estimate),
                 Counting::Prediction => length(),
             };
-            Candidate { id, procs: job.procs, limit }
+            PendingJob { id, procs: job.procs, limit }
         };
         queue.clear();
         let Some(priorities) = &mut self.priorities else {
@@ -141,7 +141,7 @@ impl<P: Processors> Slurm<P> {
             return;
         };
         priorities.count_until(view.now);
-        let first = ranking.first(most, priorities, view.procs, view.now).iter();
+        let first = ranking.first(most, priorities, view.procs(), view.now).iter();
         let length = |id| view.waiting.get(id).map_or(1, |job| job.length);
         queue.extend(first.map(|job| candidate(job.id, &|| length(job.id))));
     }
@@ -165,9 +165,9 @@ impl<P: Processors> Slurm<P> {
     }
 
     /// Starts a job if enough processors are idle. Returns whether that is so.
-    fn start_if_fits(&mut self, job: &Candidate, now: Time, starts: &mut Vec<JobId>) -> bool {
-        let &Candidate { id, procs, limit } = job;
-        let Machine { releases, .. } = self.machine.as_mut().expect("a pass needs a machine");
+    fn start_if_fits(&mut self, job: &PendingJob, now: Time, starts: &mut Vec<JobId>) -> bool {
+        let &PendingJob { id, procs, limit } = job;
+        let releases = &mut self.nodes.releases;
         if procs > releases.idle_count() {
             return false;
         }
@@ -213,7 +213,7 @@ impl<P: Processors> Slurm<P> {
 
     fn backfill_pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
         self.revisit = Time::MAX;
-        let idle = self.machine.as_ref().map_or(0, |machine| machine.releases.idle_count());
+        let idle = self.nodes.releases.idle_count();
         if view.waiting.iter().all(|job| job.procs > idle) {
             // No job fits the idle processors. Only an event can change that.
             return;
@@ -223,7 +223,7 @@ impl<P: Processors> Slurm<P> {
             self.revisit = view.now;
         }
         self.list_candidates(view, starts);
-        let Machine { releases, space } = self.machine.as_mut().expect("a pass needs a machine");
+        let Nodes { releases, space } = &mut self.nodes;
         let Settings { window, grouping, .. } = self.settings;
         let mut pass = Backfill::new(view.now + self.unix_start, window, grouping, releases, space);
         let mut started = Vec::new();
@@ -244,17 +244,9 @@ impl<P: Processors> Slurm<P> {
     }
 }
 
-impl<P: Processors + Send> Policy for Slurm<P>
-where
-    P::Share: Send,
-{
+impl Policy for Slurm {
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
         let now = view.now;
-        let resolution = self.settings.resolution;
-        let machine = self.machine.get_or_insert_with(|| Machine {
-            releases: Releases::new(view.procs),
-            space: Space::new(view.procs, resolution),
-        });
         self.main.count_until(now);
         self.backfill.count_until(now);
         self.backfill.set_waiting(!view.waiting.is_empty(), now);
@@ -269,7 +261,7 @@ where
         let main = self.main.due(now);
         let backfills = self.backfill.is_due(now) && self.revisit <= now;
         if is_by_predictions && (main.is_some() || backfills) {
-            machine.releases.set_ends(view.running, self.unix_start);
+            self.nodes.releases.set_ends(view.running, self.unix_start);
         }
         if let Some(is_full) = main {
             self.main_pass(view, if is_full { usize::MAX } else { self.settings.main_depth }, starts);
@@ -294,22 +286,22 @@ where
             return;
         }
         self.list_candidates(view, &[]);
-        let Some(mut machine) = self.machine.clone() else { return };
+        let Nodes { mut releases, mut space } = self.nodes.clone();
         if self.settings.counting == Counting::Prediction {
-            machine.releases.set_ends(view.running, self.unix_start);
+            releases.set_ends(view.running, self.unix_start);
         }
         let Settings { window, grouping, .. } = self.settings;
-        let Machine { releases, space } = &mut machine;
-        let mut pass = Backfill::new(view.now + self.unix_start, window, grouping, releases, space);
+        let mut pass = Backfill::new(view.now + self.unix_start, window, grouping, &mut releases, &mut space);
         for job in self.queue.iter().take(most) {
-            if let Plan::Reserved(start) = pass.plan(job) {
+            if let JobPlan::Reserved(start) = pass.plan(job) {
                 reserved.push((job.id, start - self.unix_start));
             }
         }
     }
 
-    fn set_unix_start(&mut self, unix_start: Time) {
-        self.unix_start = unix_start;
+    fn on_begin(&mut self, facts: &Facts) {
+        self.unix_start = facts.unix_start;
+        self.nodes = Nodes::new(facts.capacity.procs(), self.settings.resolution);
     }
 
     fn on_arrival(&mut self, id: JobId, job: &Submission) {
@@ -323,9 +315,7 @@ where
 
     fn on_termination(&mut self, id: JobId, now: Time) {
         self.has_event = true;
-        if let Some(machine) = &mut self.machine {
-            machine.releases.end(id);
-        }
+        self.nodes.releases.end(id);
         if let Some(priorities) = &mut self.priorities {
             priorities.on_end(id, now);
         }

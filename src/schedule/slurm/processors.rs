@@ -1,45 +1,9 @@
-//! Sets of processors: numbered ones, of which a job takes consecutive runs, or a pool in which only their number counts.
+//! Sets of numbered processors, of which a job takes consecutive runs.
 
 use std::sync::Arc;
 
 use super::bits::Bits;
 use super::runs::Runs;
-
-/// A set of processors. A job's share of it is what the job runs on or has reserved.
-pub(super) trait Processors: Clone {
-    /// The processors of one job.
-    type Share: Clone;
-
-    /// All processors of a machine.
-    fn all(procs: u32) -> Self;
-
-    /// The number of processors.
-    fn count(&self) -> u32;
-
-    /// The number of processors that are also in `other`.
-    fn common(&self, other: &Self) -> u32;
-
-    /// Keeps the processors that are also in `other`.
-    fn keep(&mut self, other: &Self);
-
-    /// Whether all processors are also in `other`.
-    fn is_within(&self, other: &Self) -> bool;
-
-    /// Adds the processors of a share, none of which is in the set.
-    fn add(&mut self, share: &Self::Share);
-
-    /// Removes the processors of a share.
-    fn remove(&mut self, share: &Self::Share);
-
-    /// Whether any processor of a share is in the set.
-    fn meets(&self, share: &Self::Share) -> bool;
-
-    /// Whether all processors of a share are in the set.
-    fn holds(&self, share: &Self::Share) -> bool;
-
-    /// The share that a job of `procs` processors gets. The set has at least as many.
-    fn choose(&self, procs: u32) -> Self::Share;
-}
 
 /// Consecutive processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,125 +12,117 @@ pub(super) struct Run {
     pub length: u32,
 }
 
+/// The processors that a job runs on or has reserved.
+pub(super) type Share = Arc<[Run]>;
+
 /// Processors in the order of their numbers. All sets of one machine are of the same kind.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Numbered {
+pub(super) enum ProcessorSet {
     /// Of an ordinary machine.
     Few(Bits),
     /// Of a very large machine.
     Many(Runs),
 }
 
-impl Clone for Numbered {
-    fn clone(&self) -> Numbered {
+/// Calls a method of the set of either kind.
+macro_rules! call {
+    ($set:expr, $method:ident($($argument:expr),*)) => {
+        match $set {
+            ProcessorSet::Few(set) => set.$method($($argument),*),
+            ProcessorSet::Many(set) => set.$method($($argument),*),
+        }
+    };
+}
+
+/// Calls a method of one set with another set of the same kind.
+macro_rules! call_with {
+    ($set:expr, $method:ident, $other:expr) => {
+        match ($set, $other) {
+            (ProcessorSet::Few(set), ProcessorSet::Few(other)) => set.$method(other),
+            (ProcessorSet::Many(set), ProcessorSet::Many(other)) => set.$method(other),
+            _ => unreachable!("all sets of one machine are of the same kind"),
+        }
+    };
+}
+
+impl Clone for ProcessorSet {
+    fn clone(&self) -> ProcessorSet {
         match self {
-            Numbered::Few(set) => Numbered::Few(set.clone()),
-            Numbered::Many(set) => Numbered::Many(set.clone()),
+            ProcessorSet::Few(set) => ProcessorSet::Few(set.clone()),
+            ProcessorSet::Many(set) => ProcessorSet::Many(set.clone()),
         }
     }
 
     /// Uses the memory again.
-    fn clone_from(&mut self, other: &Numbered) {
-        match (self, other) {
-            (Numbered::Few(set), Numbered::Few(other)) => set.clone_from(other),
-            (set, other) => *set = other.clone(),
-        }
+    fn clone_from(&mut self, other: &ProcessorSet) {
+        call_with!(self, clone_from, other);
     }
 }
 
-impl Numbered {
+impl ProcessorSet {
     /// The largest machine whose processors are bits.
     const MOST_BITS: u32 = 1 << 17;
-    const ONE_KIND: &str = "all sets of one machine are of the same kind";
 
     /// No processors, of a machine that has this number.
-    pub fn none(procs: u32) -> Numbered {
+    pub fn none(procs: u32) -> ProcessorSet {
         match procs <= Self::MOST_BITS {
-            true => Numbered::Few(Bits::none(procs)),
-            false => Numbered::Many(Runs::default()),
+            true => ProcessorSet::Few(Bits::none(procs)),
+            false => ProcessorSet::Many(Runs::default()),
         }
     }
 
-    fn runs(&self) -> Vec<Run> {
-        match self {
-            Numbered::Few(set) => set.runs(),
-            Numbered::Many(set) => set.runs(),
-        }
-    }
-}
-
-impl Processors for Numbered {
-    type Share = Arc<[Run]>;
-
-    fn all(procs: u32) -> Self {
-        let mut set = Numbered::none(procs);
-        set.add(&[Run { first: 0, length: procs }].into());
+    /// All processors of a machine.
+    pub fn all(procs: u32) -> ProcessorSet {
+        let mut set = ProcessorSet::none(procs);
+        set.add(&[Run { first: 0, length: procs }]);
         set
     }
 
-    fn count(&self) -> u32 {
-        match self {
-            Numbered::Few(set) => set.count(),
-            Numbered::Many(set) => set.count(),
-        }
+    /// The number of processors.
+    pub fn count(&self) -> u32 {
+        call!(self, count())
     }
 
-    fn common(&self, other: &Self) -> u32 {
-        match (self, other) {
-            (Numbered::Few(set), Numbered::Few(other)) => set.common(other),
-            (Numbered::Many(set), Numbered::Many(other)) => set.common(other),
-            _ => unreachable!("{}", Self::ONE_KIND),
-        }
+    /// The number of processors that are also in `other`.
+    pub fn common(&self, other: &ProcessorSet) -> u32 {
+        call_with!(self, common, other)
     }
 
-    fn keep(&mut self, other: &Self) {
-        match (self, other) {
-            (Numbered::Few(set), Numbered::Few(other)) => set.keep(other),
-            (Numbered::Many(set), Numbered::Many(other)) => set.keep(other),
-            _ => unreachable!("{}", Self::ONE_KIND),
-        }
+    /// Keeps the processors that are also in `other`.
+    pub fn keep(&mut self, other: &ProcessorSet) {
+        call_with!(self, keep, other);
     }
 
-    fn is_within(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Numbered::Few(set), Numbered::Few(other)) => set.is_within(other),
-            (Numbered::Many(set), Numbered::Many(other)) => set.is_within(other),
-            _ => unreachable!("{}", Self::ONE_KIND),
-        }
+    /// Whether all processors are also in `other`.
+    pub fn is_within(&self, other: &ProcessorSet) -> bool {
+        call_with!(self, is_within, other)
     }
 
-    fn add(&mut self, share: &Arc<[Run]>) {
-        match self {
-            Numbered::Few(set) => set.add(share),
-            Numbered::Many(set) => set.add(share),
-        }
+    /// Adds the processors of a share, none of which is in the set.
+    pub fn add(&mut self, share: &[Run]) {
+        call!(self, add(share));
     }
 
-    fn remove(&mut self, share: &Arc<[Run]>) {
-        match self {
-            Numbered::Few(set) => set.remove(share),
-            Numbered::Many(set) => set.remove(share),
-        }
+    /// Removes the processors of a share.
+    pub fn remove(&mut self, share: &[Run]) {
+        call!(self, remove(share));
     }
 
-    fn meets(&self, share: &Arc<[Run]>) -> bool {
-        match self {
-            Numbered::Few(set) => set.meets(share),
-            Numbered::Many(set) => set.meets(share),
-        }
+    /// Whether any processor of a share is in the set.
+    pub fn meets(&self, share: &[Run]) -> bool {
+        call!(self, meets(share))
     }
 
-    fn holds(&self, share: &Arc<[Run]>) -> bool {
-        match self {
-            Numbered::Few(set) => set.holds(share),
-            Numbered::Many(set) => set.holds(share),
-        }
+    /// Whether all processors of a share are in the set.
+    pub fn holds(&self, share: &[Run]) -> bool {
+        call!(self, holds(share))
     }
 
-    /// The shortest sufficient run of consecutive processors, lowest numbers first. If none is long enough: the longest
-    /// run, and then again for the other processors.
-    fn choose(&self, procs: u32) -> Arc<[Run]> {
-        let mut runs = self.runs();
+    /// The share that a job of `procs` processors gets; the set has at least as many. It is the shortest sufficient run of
+    /// consecutive processors, lowest numbers first. If none is long enough: the longest run, and then again for the other
+    /// processors.
+    pub fn choose(&self, procs: u32) -> Share {
+        let mut runs = call!(self, runs());
         // Longest first. The sort is stable, so runs of one length stay in the order of their numbers.
         runs.sort_by_key(|run| std::cmp::Reverse(run.length));
         let mut share = Vec::new();
@@ -187,55 +143,6 @@ impl Processors for Numbered {
     }
 }
 
-/// The number of processors in a pool, where one is as good as another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pooled(u32);
-
-impl Processors for Pooled {
-    type Share = u32;
-
-    fn all(procs: u32) -> Self {
-        Pooled(procs)
-    }
-
-    fn count(&self) -> u32 {
-        self.0
-    }
-
-    fn common(&self, other: &Self) -> u32 {
-        self.0.min(other.0)
-    }
-
-    fn keep(&mut self, other: &Self) {
-        self.0 = self.0.min(other.0);
-    }
-
-    fn is_within(&self, other: &Self) -> bool {
-        self.0 <= other.0
-    }
-
-    fn add(&mut self, share: &u32) {
-        self.0 += share;
-    }
-
-    fn remove(&mut self, share: &u32) {
-        // A reservation of at least one step can overlap the next one, see `Space::reserve`.
-        self.0 = self.0.saturating_sub(*share);
-    }
-
-    fn meets(&self, _share: &u32) -> bool {
-        true
-    }
-
-    fn holds(&self, share: &u32) -> bool {
-        *share <= self.0
-    }
-
-    fn choose(&self, procs: u32) -> u32 {
-        procs
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -243,14 +150,14 @@ mod tests {
     use rand::RngExt;
 
     /// Of both kinds.
-    fn sets(procs: u32, runs: &[(u32, u32)]) -> [Numbered; 2] {
-        let share = runs.iter().map(|&(first, length)| Run { first, length }).collect();
-        let mut sets = [Numbered::Few(Bits::none(procs)), Numbered::Many(Runs::default())];
+    fn sets(procs: u32, runs: &[(u32, u32)]) -> [ProcessorSet; 2] {
+        let share: Share = runs.iter().map(|&(first, length)| Run { first, length }).collect();
+        let mut sets = [ProcessorSet::Few(Bits::none(procs)), ProcessorSet::Many(Runs::default())];
         sets.iter_mut().for_each(|set| set.add(&share));
         sets
     }
 
-    fn chosen(set: &Numbered, procs: u32) -> Vec<(u32, u32)> {
+    fn chosen(set: &ProcessorSet, procs: u32) -> Vec<(u32, u32)> {
         set.choose(procs).iter().map(|run| (run.first, run.length)).collect()
     }
 
@@ -332,6 +239,6 @@ mod tests {
                 }
             }
         }
-        assert_eq!((Numbered::all(130).count(), Numbered::all(u32::MAX).count()), (130, u32::MAX));
+        assert_eq!((ProcessorSet::all(130).count(), ProcessorSet::all(u32::MAX).count()), (130, u32::MAX));
     }
 }

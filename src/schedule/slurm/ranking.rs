@@ -11,7 +11,7 @@ use crate::time::Time;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ranking {
     /// In order of `least`, the largest first, then of id.
-    jobs: Vec<Ranked>,
+    jobs: Vec<PriorityJob>,
     /// The jobs that have arrived since the last call of [`Ranking::first`].
     newcomers: Vec<(JobId, Submission)>,
     /// When the priorities of all jobs were computed, and after how many changes of the parts that depend on usage.
@@ -20,7 +20,7 @@ pub(super) struct Ranking {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ranked {
+pub(super) struct PriorityJob {
     pub id: JobId,
     parts: Parts,
     /// The priority when it was last computed. It has not become less.
@@ -44,10 +44,10 @@ impl Ranking {
     }
 
     /// The first `most` jobs, at least one, on a machine of `procs` processors. Usage must be counted until `now`.
-    pub fn first(&mut self, most: usize, priorities: &mut Priorities, procs: u32, now: Time) -> &[Ranked] {
+    pub fn first(&mut self, most: usize, priorities: &mut Priorities, procs: u32, now: Time) -> &[PriorityJob] {
         for (id, job) in self.newcomers.drain(..) {
             let parts = priorities.parts(&job, procs);
-            let job = Ranked { id, parts, least: priorities.at(now, &parts) };
+            let job = PriorityJob { id, parts, least: priorities.at(now, &parts) };
             self.jobs.insert(self.jobs.partition_point(|other| is_before(other, &job)), job);
         }
         if self.changes != Some(priorities.changes()) {
@@ -87,7 +87,7 @@ impl Ranking {
     }
 }
 
-fn is_before(a: &Ranked, b: &Ranked) -> bool {
+fn is_before(a: &PriorityJob, b: &PriorityJob) -> bool {
     a.least > b.least || a.least == b.least && a.id < b.id
 }
 

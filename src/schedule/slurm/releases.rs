@@ -2,19 +2,19 @@
 
 use rustc_hash::FxHashMap;
 
-use super::processors::Processors;
+use super::processors::{ProcessorSet, Share};
 use crate::job::JobId;
 use crate::schedule::running::RunningJobs;
 use crate::time::{Seconds, Time};
 
 /// A running job in a backfill pass.
 #[derive(Clone, Debug)]
-pub(super) struct Release<S> {
+pub(super) struct Release {
     pub id: JobId,
     /// The planned end. It is in the past if the job has outlived its limit.
     pub end: Time,
     pub procs: u32,
-    pub share: S,
+    pub share: Share,
 }
 
 /// How the ends of running jobs are grouped.
@@ -42,23 +42,23 @@ const FIRST_GROUP: Seconds = 30;
 
 /// The running jobs in order of planned end.
 #[derive(Clone, Debug)]
-pub(super) struct Releases<P: Processors> {
-    jobs: Vec<Release<P::Share>>,
+pub(super) struct Releases {
+    jobs: Vec<Release>,
     /// Where to find a job: its planned end.
     ends: FxHashMap<JobId, Time>,
-    idle: P,
+    idle: ProcessorSet,
     /// The number of processors in `idle`.
     idle_count: u32,
     /// The number of processors that are idle after the first 0, 1, 2, ... jobs have ended. Empty if the jobs have changed.
     totals: Vec<u32>,
     /// The idle processors after every `spacing` more jobs have ended, to begin with. There may be old ones behind.
-    landmarks: Vec<P>,
+    landmarks: Vec<ProcessorSet>,
     spacing: usize,
     /// Scratch: the idle processors after some jobs have ended.
-    idle_then: P,
+    idle_then: ProcessorSet,
 }
 
-impl<P: Processors> Releases<P> {
+impl Releases {
     /// From one landmark to the next there are at most this many jobs. There are fewer on a smaller machine, of which the sets
     /// are smaller.
     const LARGEST_SPACING: u32 = 64;
@@ -69,17 +69,17 @@ impl<P: Processors> Releases<P> {
         Releases {
             jobs: Vec::new(),
             ends: FxHashMap::default(),
-            idle: P::all(procs),
+            idle: ProcessorSet::all(procs),
             idle_count: procs,
             totals: Vec::new(),
             landmarks: Vec::new(),
             spacing: (procs / Self::PROCS_PER_SPACING).clamp(1, Self::LARGEST_SPACING) as usize,
-            idle_then: P::all(procs),
+            idle_then: ProcessorSet::all(procs),
         }
     }
 
     /// The idle processors.
-    pub fn idle(&self) -> &P {
+    pub fn idle(&self) -> &ProcessorSet {
         &self.idle
     }
 
@@ -89,7 +89,7 @@ impl<P: Processors> Releases<P> {
     }
 
     /// A job starts.
-    pub fn start(&mut self, job: Release<P::Share>) {
+    pub fn start(&mut self, job: Release) {
         self.idle.remove(&job.share);
         self.idle_count -= job.procs;
         self.ends.insert(job.id, job.end);
@@ -139,7 +139,7 @@ impl<P: Processors> Releases<P> {
     /// the job starts at the last end of the first group that suffices. None if they never suffice.
     ///
     /// The groups before that one are not made: `plain_opening` in the tests makes them all and finds the same.
-    pub fn opening(&mut self, procs: u32, allowed: &P, now: Time, grouping: Grouping) -> Option<Opening> {
+    pub fn opening(&mut self, procs: u32, allowed: &ProcessorSet, now: Time, grouping: Grouping) -> Option<Opening> {
         if self.idle.common(allowed) >= procs {
             return Some(Opening { start: now, ended: 0, is_guess: false });
         }
@@ -157,7 +157,7 @@ impl<P: Processors> Releases<P> {
     }
 
     /// The processors of a job after this number of jobs have ended.
-    pub fn share(&mut self, ended: usize, procs: u32, allowed: &P) -> P::Share {
+    pub fn share(&mut self, ended: usize, procs: u32, allowed: &ProcessorSet) -> Share {
         self.build_landmarks();
         let mut usable = self.idle_after(ended).clone();
         usable.keep(allowed);
@@ -165,7 +165,7 @@ impl<P: Processors> Releases<P> {
     }
 
     /// The job with whose end `procs` of the allowed processors are idle. Before it they are not.
-    fn first_that_suffices(&mut self, procs: u32, allowed: &P) -> Option<usize> {
+    fn first_that_suffices(&mut self, procs: u32, allowed: &ProcessorSet) -> Option<usize> {
         let landmarks = &self.landmarks[..=self.jobs.len() / self.spacing];
         let after = landmarks.partition_point(|idle| idle.common(allowed) < procs);
         // The number of jobs that must end is above the one and at most the other.
@@ -185,14 +185,14 @@ impl<P: Processors> Releases<P> {
     }
 
     /// The first job at or after this place that runs on one of the allowed processors.
-    fn next_on(&self, allowed: &P, from: usize) -> Option<usize> {
+    fn next_on(&self, allowed: &ProcessorSet, from: usize) -> Option<usize> {
         (from..self.jobs.len()).find(|&at| allowed.meets(&self.jobs[at].share))
     }
 
     /// The last job of the group that contains the job `wanted`, which runs on allowed processors. Jobs on others do not count: a
     /// group has at least one that does, and if the last one inside is not one of them, the group goes on to the next. The group
     /// of `wanted` reaches to `until`, the one before it to `from`, unless that one goes on.
-    fn last_of_group(&self, allowed: &P, wanted: usize, from: Option<Time>, until: Time) -> usize {
+    fn last_of_group(&self, allowed: &ProcessorSet, wanted: usize, from: Option<Time>, until: Time) -> usize {
         let begin = from.map_or(0, |from| self.jobs.partition_point(|job| job.end <= from));
         let goes_on = begin > 0 && !allowed.meets(&self.jobs[begin - 1].share);
         if goes_on && self.next_on(allowed, begin) == Some(wanted) {
@@ -207,7 +207,7 @@ impl<P: Processors> Releases<P> {
     }
 
     /// The idle processors after this number of jobs have ended. The landmarks must be built.
-    fn idle_after(&mut self, ended: usize) -> &P {
+    fn idle_after(&mut self, ended: usize) -> &ProcessorSet {
         let (landmark, others) = (ended / self.spacing, ended % self.spacing);
         if others == 0 {
             return &self.landmarks[landmark];
@@ -259,15 +259,14 @@ fn lengths(reach: Seconds, growth: Seconds) -> (Option<Seconds>, Seconds) {
 mod tests {
     use super::*;
     use crate::rng::stream;
-    use crate::schedule::slurm::processors::{Numbered, Pooled};
     use rand::RngExt;
 
     /// The definition of [`Releases::opening`]: group after group is released. Returns the start and the number of jobs that have
     /// ended then.
-    fn plain_opening<P: Processors>(
-        releases: &Releases<P>,
+    fn plain_opening(
+        releases: &Releases,
         procs: u32,
-        allowed: &P,
+        allowed: &ProcessorSet,
         now: Time,
         grouping: Grouping,
     ) -> Option<(Time, usize)> {
@@ -307,11 +306,11 @@ mod tests {
     }
 
     /// Random running jobs on a machine of `procs` processors, and random jobs that are to be planned.
-    fn openings_are_those_of_all_groups<P: Processors>(procs: u32, cases: usize) {
+    fn openings_are_those_of_all_groups(procs: u32, cases: usize) {
         let mut rng = stream(u64::from(procs), "openings");
         let mut found = [0; 3];
         for case in 0..cases {
-            let mut releases: Releases<P> = Releases::new(procs);
+            let mut releases = Releases::new(procs);
             let span = [40, 400, 5000, 100_000][rng.random_range(0..4)];
             for id in 0..rng.random_range(0..80) {
                 let wanted = rng.random_range(1..=procs.div_ceil(20));
@@ -322,7 +321,7 @@ mod tests {
             }
             for _ in 0..10 {
                 // Some of the processors are reserved.
-                let mut allowed = P::all(procs);
+                let mut allowed = ProcessorSet::all(procs);
                 for _ in 0..rng.random_range(0..12) {
                     let reserved = rng.random_range(1..=allowed.count().min(procs / 6 + 1).max(1));
                     if reserved < allowed.count() {
@@ -344,10 +343,9 @@ mod tests {
 
     #[test]
     fn an_opening_is_found_without_making_all_groups() {
-        openings_are_those_of_all_groups::<Numbered>(64, 3000);
-        openings_are_those_of_all_groups::<Numbered>(1100, 500);
-        openings_are_those_of_all_groups::<Numbered>(20_000, 100);
-        openings_are_those_of_all_groups::<Pooled>(64, 1000);
+        openings_are_those_of_all_groups(64, 3000);
+        openings_are_those_of_all_groups(1100, 500);
+        openings_are_those_of_all_groups(20_000, 100);
     }
 
     #[test]

@@ -38,7 +38,6 @@ pub const FORM: Form = Form {
         duration("batch_sched_delay", 0, "3s", "the shortest time from one main pass to the next"),
         duration("sched_interval", 1, "1m", "the time from one main pass without a limit of its depth to the next"),
         duration("kill_wait", 0, "30s", "how long after its limit a job is expected to end"),
-        choice("placement", &["nodes", "pool"], "whether a job takes numbered processors, or only their number counts"),
         choice(
             "running",
             &["estimate", "prediction"],
@@ -109,10 +108,5 @@ impl Settings {
             },
             weights: (spec.text("order") == "multifactor").then(|| Weights::of(spec)),
         }
-    }
-
-    /// Whether only the number of processors counts.
-    pub fn is_pool(spec: &Spec) -> bool {
-        spec.text("placement") == "pool"
     }
 }

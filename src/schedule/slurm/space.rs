@@ -1,14 +1,14 @@
 //! The processors that no reservation has taken, over time.
 
-use super::processors::Processors;
+use super::processors::{ProcessorSet, Run};
 use crate::time::{Seconds, Time};
 
 /// A stretch of time in which the same processors are free of reservations. Running jobs are not looked at here.
 #[derive(Clone, Debug)]
-struct Stretch<P> {
+struct Stretch {
     begin: Time,
     end: Time,
-    free: P,
+    free: ProcessorSet,
     /// The number of processors in `free`.
     count: u32,
     /// Whether a processor that is not in `free` is free in the next stretch: a reservation ends there.
@@ -17,15 +17,15 @@ struct Stretch<P> {
 
 /// The processors that are free of reservations, from the present to the end of the window.
 #[derive(Clone, Debug)]
-pub(super) struct Space<P> {
+pub(super) struct Space {
     /// They follow each other without gaps; neighbours differ.
-    stretches: Vec<Stretch<P>>,
+    stretches: Vec<Stretch>,
     /// Times of reservations are rounded down to multiples of this.
     resolution: Seconds,
     procs: u32,
 }
 
-impl<P: Processors> Space<P> {
+impl Space {
     /// A space for a machine of `procs` processors. [`Space::reset`] must come first.
     pub fn new(procs: u32, resolution: Seconds) -> Self {
         Space { stretches: Vec::new(), resolution, procs }
@@ -35,7 +35,13 @@ impl<P: Processors> Space<P> {
     pub fn reset(&mut self, now: Time, window: Seconds) {
         self.stretches.clear();
         let (begin, end) = (self.round_down(now), self.round_down(now + window));
-        self.stretches.push(Stretch { begin, end, free: P::all(self.procs), count: self.procs, gains: false });
+        self.stretches.push(Stretch {
+            begin,
+            end,
+            free: ProcessorSet::all(self.procs),
+            count: self.procs,
+            gains: false,
+        });
     }
 
     pub fn round_down(&self, time: Time) -> Time {
@@ -68,14 +74,14 @@ impl<P: Processors> Space<P> {
 
     /// Puts the processors that are free of reservations in [from, to] into `free`. Returns false, with an arbitrary `free`,
     /// if they are fewer than `least`.
-    pub fn free_in(&self, from: Time, to: Time, least: u32, free: &mut P) -> bool {
+    pub fn free_in(&self, from: Time, to: Time, least: u32, free: &mut ProcessorSet) -> bool {
         let stretches = &self.stretches[self.at(from)..];
         let stretches = &stretches[..stretches.iter().take_while(|stretch| stretch.begin <= to).count()];
         if stretches.iter().any(|stretch| stretch.count < least) {
             return false;
         }
         match stretches {
-            [] => *free = P::all(self.procs),
+            [] => *free = ProcessorSet::all(self.procs),
             [first, others @ ..] => {
                 free.clone_from(&first.free);
                 others.iter().for_each(|stretch| free.keep(&stretch.free));
@@ -86,7 +92,7 @@ impl<P: Processors> Space<P> {
 
     /// How many of these processors are free of reservations from `from` to each later instant: the instants at which the
     /// number falls, with the new number.
-    pub fn falls(&self, from: Time, processors: &P, falls: &mut Vec<(Time, u32)>) {
+    pub fn falls(&self, from: Time, processors: &ProcessorSet, falls: &mut Vec<(Time, u32)>) {
         let mut left = processors.clone();
         let mut count = left.count();
         falls.clear();
@@ -104,13 +110,13 @@ impl<P: Processors> Space<P> {
     }
 
     /// Whether a share is free of reservations in [begin, end).
-    pub fn is_free(&self, begin: Time, end: Time, share: &P::Share) -> bool {
+    pub fn is_free(&self, begin: Time, end: Time, share: &[Run]) -> bool {
         let stretches = self.stretches[self.at(begin)..].iter();
         stretches.take_while(|stretch| stretch.begin < end).all(|stretch| stretch.free.holds(share))
     }
 
     /// Reserves a share from `begin` to `end`, which are multiples of the resolution, for at least one step.
-    pub fn reserve(&mut self, begin: Time, end: Time, share: &P::Share) {
+    pub fn reserve(&mut self, begin: Time, end: Time, share: &[Run]) {
         let begin = begin.max(self.stretches[0].begin);
         let end = end.max(begin + self.resolution);
         let first = self.split(begin);

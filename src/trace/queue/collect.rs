@@ -1,18 +1,17 @@
-//! Collects the jobs of a queue, by the same rules for all formats.
+//! Makes the jobs of a present queue.
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::array::JobId;
-use super::stage::{State, waits_for_processors};
-use super::{PresentJob, PresentQueue, PresentStage, QueueFormat, QueueReading, QueueReport};
+use super::array::SlurmId;
+use super::stage::{SlurmState, waits_for_processors};
+use super::{PresentJob, PresentQueue, PresentStage};
 use crate::time::{DAY, Seconds, Time};
-use crate::trace::accounting::Unit;
-use crate::trace::error::{LineFault, TraceError};
-use crate::trace::header::Header;
-use crate::trace::lines::shorten;
-use crate::trace::read::Skipped;
+use crate::trace::clean::{ProcsField, procs_of};
+use crate::trace::read::Log;
+use crate::trace::record::CANCELLED;
+use crate::trace::rows::{Collector, JobRow, Unit};
 
 /// The most tasks of arrays that become jobs. Slurm allows four million in one array, and a damaged file may say anything.
 const MOST_TASKS: u64 = 1_000_000;
@@ -23,34 +22,22 @@ const MOST_LISTED: u64 = 100;
 /// How long after its estimate a record of SWF may still run.
 const OVERDUE: Seconds = DAY;
 
-/// A job of Slurm as a row describes it. Unknown values are None, empty or not above 0.
-pub struct SlurmJob<'a> {
-    pub id: JobId<'a>,
-    pub state: State,
-    /// The state as written.
-    pub state_text: &'a [u8],
+/// A row of Slurm: a job, or the waiting tasks of an array.
+pub struct PresentRow<'a> {
+    pub id: SlurmId<'a>,
+    pub state: SlurmState,
     /// Why it is pending.
     pub reason: &'a [u8],
     /// It is held, whatever its reason.
     pub on_hold: bool,
-    pub submit: Time,
-    pub eligible: Option<Time>,
-    /// When it started; of a pending job, when it is expected to.
-    pub start: Option<Time>,
-    pub elapsed: Option<Seconds>,
-    pub procs: i64,
-    pub estimate: Option<Seconds>,
-    /// User, account, job name, quality of service, partition.
-    pub names: [&'a [u8]; 5],
+    /// The rest. Its processors are the requested ones.
+    pub job: JobRow<'a>,
 }
 
-/// The jobs of a file while it is read.
-pub struct Collector {
-    pub reading: QueueReading,
-    name: String,
+/// The jobs of a present queue while it is read.
+#[derive(Default)]
+pub struct PresentRows {
     jobs: Vec<PresentJob>,
-    pub report: QueueReport,
-    skipped: Skipped,
     now: Option<Time>,
     /// One copy of each name: thousands of jobs have the same.
     texts: FxHashSet<Arc<str>>,
@@ -58,25 +45,14 @@ pub struct Collector {
     tasks: u64,
 }
 
-impl Collector {
-    pub fn new(name: String, reading: QueueReading) -> Self {
-        let (jobs, texts) = (Vec::new(), FxHashSet::default());
-        let (report, skipped) = (QueueReport::default(), Skipped::default());
-        Collector { reading, name, jobs, report, skipped, now: None, texts, tasks: 0 }
-    }
-
-    /// The name of the file in messages.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
+impl PresentRows {
     /// It was at least this time when the file was made.
     pub fn saw(&mut self, time: Time) {
         self.now = self.now.max(Some(time));
     }
 
     /// A name. None if there is none.
-    pub fn text(&mut self, bytes: &[u8]) -> Option<Arc<str>> {
+    fn text(&mut self, bytes: &[u8]) -> Option<Arc<str>> {
         // `(null)` is what C prints.
         if bytes.is_empty() || bytes == b"(null)" {
             return None;
@@ -91,126 +67,140 @@ impl Collector {
             }
         })
     }
+}
 
-    /// Counts a faulty line, or returns it as an error.
-    #[cold]
-    pub fn skip(&mut self, fault: LineFault) -> Result<(), TraceError> {
-        if !self.reading.skip_bad_lines {
-            return Err(TraceError::Line { name: self.name.clone(), fault });
+impl Collector<'_> {
+    /// Adds a row of Slurm to a present queue.
+    pub fn present_job(&mut self, row: &PresentRow<'_>) {
+        let PresentRow { job, state, .. } = row;
+        let (queue, report) = (&mut self.present, &mut self.log.source);
+        report.rows += 1;
+        queue.saw(job.submit);
+        let reason = queue.text(row.reason).unwrap_or_default();
+        let cause = match (state, job.start) {
+            (SlurmState::Ended, _) => Some(&mut report.ended),
+            (SlurmState::Unknown, _) => return self.unknown_state(job.state),
+            (SlurmState::Ending, _) => Some(&mut report.ending),
+            (SlurmState::Running, None) => Some(&mut report.without_start),
+            _ => None,
+        };
+        if let (SlurmState::Running | SlurmState::Held(_) | SlurmState::Ending, Some(start)) = (state, job.start) {
+            queue.saw(start.saturating_add(job.elapsed.unwrap_or(0)));
         }
-        self.skipped.count += 1;
-        self.skipped.first.get_or_insert(fault);
-        Ok(())
-    }
-
-    /// Adds a job that was not sorted out.
-    pub fn push(&mut self, job: PresentJob) {
-        self.jobs.push(job);
-    }
-
-    /// Adds a row of Slurm: a job, or the waiting tasks of an array.
-    pub fn slurm_job(&mut self, row: &SlurmJob<'_>) {
-        self.report.rows += 1;
-        self.saw(row.submit);
-        let reason = self.text(row.reason).unwrap_or_default();
-        let stage = match row.state {
-            State::Ended => {
-                self.report.ended += 1;
-                return;
-            }
-            State::Unknown => {
-                self.report.unknown_states += 1;
-                self.report.first_unknown_state.get_or_insert_with(|| shorten(row.state_text));
-                return;
-            }
-            State::Pending if !waits_for_processors(&reason) => PresentStage::Held { reason },
-            State::Pending if row.on_hold => PresentStage::Held { reason: "JobHeld".into() },
-            State::Pending => PresentStage::Waiting,
-            State::Running | State::Held(_) | State::Ending => {
-                if let Some(start) = row.start {
-                    self.saw(start.saturating_add(row.elapsed.unwrap_or(0)));
-                }
-                match (row.state, row.start) {
-                    (State::Held(state), _) => PresentStage::Held { reason: state.into() },
-                    (State::Running, Some(start)) => PresentStage::Running { start },
-                    (State::Running, None) => {
-                        self.report.without_start += 1;
-                        return;
-                    }
-                    _ => {
-                        self.report.ending += 1;
-                        return;
-                    }
-                }
-            }
-        };
-        let Some(procs) = u32::try_from(row.procs).ok().filter(|&procs| procs > 0) else {
-            match self.reading.unit {
-                Unit::Gpus => self.report.without_gpus += 1,
-                Unit::Cpus | Unit::Nodes => self.report.without_procs += 1,
-            }
+        let procs = u32::try_from(job.requested).unwrap_or(0);
+        let cause = cause.or(match self.options.reading.unit {
+            _ if procs > 0 => None,
+            Unit::Gpus => Some(&mut report.without_gpus),
+            Unit::Cpus | Unit::Nodes => Some(&mut report.without_procs),
+        });
+        if let Some(count) = cause {
+            *count += 1;
             return;
+        }
+        let stage = match (state, job.start) {
+            (SlurmState::Running, Some(start)) => PresentStage::Running { start },
+            (SlurmState::Held(state), _) => PresentStage::Held { reason: (*state).into() },
+            _ if !waits_for_processors(&reason) => PresentStage::Held { reason },
+            _ if row.on_hold => PresentStage::Held { reason: "JobHeld".into() },
+            _ => PresentStage::Waiting,
         };
-        let [user, group, executable, queue, partition] = row.names.map(|name| self.text(name));
-        let expected_start = row.start.filter(|_| row.state == State::Pending);
-        let job = |name: String, is_inner_task: bool| PresentJob {
+        let names = job.names.map(|name| queue.text(name));
+        let expected_start = job.start.filter(|_| *state == SlurmState::Pending);
+        let present = |name: String, is_inner_task: bool| PresentJob {
             name,
             stage: stage.clone(),
             is_inner_task,
-            submit: row.submit,
-            eligible: row.eligible,
+            submit: job.submit,
+            eligible: job.eligible,
             expected_start,
             procs,
-            estimate: row.estimate.filter(|&limit| limit > 0),
-            user: user.clone(),
-            group: group.clone(),
-            executable: executable.clone(),
-            queue: queue.clone(),
-            partition: partition.clone(),
+            estimate: job.estimate.filter(|&limit| limit > 0),
+            ..PresentJob::named(names.clone())
         };
         match &row.id {
-            JobId::One(name) => self.jobs.push(job(name.to_string(), false)),
-            JobId::Array(array, tasks) => {
-                let taken = tasks.count().min(MOST_TASKS - self.tasks);
-                self.tasks += taken;
-                self.report.tasks_left_out += tasks.count() - taken;
+            SlurmId::One(name) => queue.jobs.push(present(name.to_string(), false)),
+            SlurmId::Array(array, tasks) => {
+                let taken = tasks.count().min(MOST_TASKS - queue.tasks);
+                queue.tasks += taken;
+                report.tasks_left_out += tasks.count() - taken;
                 let is_inner = |at: u64| taken > MOST_LISTED && at > 0 && at + 1 < taken;
                 let numbers = tasks.numbers().take(taken as usize).zip(0..);
-                self.jobs.extend(numbers.map(|(task, at)| job(format!("{array}_{task}"), is_inner(at))));
+                queue.jobs.extend(numbers.map(|(task, at)| present(format!("{array}_{task}"), is_inner(at))));
                 if tasks.cut {
-                    self.report.cut_arrays += 1;
-                    self.report.first_cut_array.get_or_insert_with(|| array.to_string());
+                    report.cut_arrays += 1;
+                    report.first_cut_array.get_or_insert_with(|| array.to_string());
                 }
             }
         }
+    }
+
+    /// The queue of all rows. `field` is the one of an SWF log with the processors.
+    pub fn into_queue(mut self, field: ProcsField) -> PresentQueue {
+        if self.format.name() == "swf" {
+            self.present.add_open_records(&mut self.log, field);
+        } else {
+            // `squeue -P` prints a job once for each of its partitions. Records of SWF have no ids that must differ.
+            let mut seen = FxHashSet::default();
+            let all = self.present.jobs.len();
+            self.present.jobs.retain(|job| seen.insert(job.name.clone()));
+            self.log.source.repeated = (all - self.present.jobs.len()) as u64;
+        }
+        let (PresentRows { jobs, now, .. }, Log { name, source, skipped, header, .. }) = (self.present, self.log);
+        PresentQueue { name, jobs, report: source, skipped, now, header }
+    }
+}
+
+impl PresentRows {
+    /// Adds the records of an SWF log that have no runtime.
+    fn add_open_records(&mut self, log: &mut Log, field: ProcsField) {
+        let Log { records, wide, source: report, .. } = log;
+        report.rows = records.len() as u64;
+        for record in records {
+            let cause = match procs_of(record, field) {
+                _ if record.runtime >= 0 => Some(&mut report.ended),
+                _ if record.submit < 0 => Some(&mut report.without_submit),
+                // It never ran and does not wait any more. Any other status is accepted: a log that was cut keeps its
+                // statuses.
+                _ if record.status == CANCELLED && record.allocated <= 0 => Some(&mut report.cancelled),
+                procs if procs <= 0 => Some(&mut report.without_procs),
+                _ => None,
+            };
+            if let Some(count) = cause {
+                *count += 1;
+                if record.runtime >= 0 && record.submit >= 0 {
+                    // The log was not cut before it was submitted.
+                    self.saw(record.submit);
+                }
+                continue;
+            }
+            let start = (record.wait >= 0).then_some(record.submit + record.wait);
+            self.saw(start.unwrap_or(record.submit));
+            let codes = [record.user, record.group, record.executable, record.queue, record.partition];
+            let names = codes.map(|code| match wide.number(code) {
+                -1 => None,
+                number => self.text(number.to_string().as_bytes()),
+            });
+            self.jobs.push(PresentJob {
+                name: record.number.to_string(),
+                stage: start.map_or(PresentStage::Waiting, |start| PresentStage::Running { start }),
+                submit: record.submit,
+                procs: procs_of(record, field) as u32,
+                estimate: Some(record.estimate).filter(|&estimate| estimate > 0),
+                ..PresentJob::named(names)
+            });
+        }
+        self.drop_overdue(&mut report.overdue);
     }
 
     /// Drops running jobs that must have ended long ago. In logs of archives some jobs that ran have no runtime (129 of SDSC-BLUE,
     /// 10,875 of SDSC-DS). If one is cut, they would hold their processors at the cut, years later.
-    fn drop_overdue(&mut self) {
+    fn drop_overdue(&mut self, count: &mut u64) {
         let Some(now) = self.now else { return };
-        let all = self.jobs.len();
-        self.jobs.retain(|job| match (&job.stage, job.estimate) {
-            (PresentStage::Running { start }, Some(estimate)) => start + estimate + OVERDUE >= now,
-            _ => true,
+        self.jobs.retain(|job| {
+            let is_overdue = matches!((&job.stage, job.estimate), (PresentStage::Running { start }, Some(estimate))
+                if start + estimate + OVERDUE < now);
+            *count += u64::from(is_overdue);
+            !is_overdue
         });
-        self.report.overdue = (all - self.jobs.len()) as u64;
-    }
-
-    /// The queue of all rows.
-    pub fn finish(mut self, format: QueueFormat, header: Header) -> PresentQueue {
-        if format == QueueFormat::Swf {
-            self.drop_overdue();
-        } else {
-            // `squeue -P` prints a job once for each of its partitions. Records of SWF have no ids that must differ.
-            let mut seen = FxHashSet::default();
-            let first: Vec<bool> = self.jobs.iter().map(|job| seen.insert(job.name.as_str())).collect();
-            let all = self.jobs.len();
-            let mut first = first.into_iter();
-            self.jobs.retain(|_| first.next().expect("one per job"));
-            self.report.repeated = (all - self.jobs.len()) as u64;
-        }
-        let Collector { name, jobs, report, skipped, now, .. } = self;
-        PresentQueue { name, format, jobs, report, skipped, now, header }
     }
 }

@@ -3,39 +3,31 @@
 
 mod array;
 mod collect;
-mod json;
-mod squeue;
 mod stage;
-mod swf;
 
 use std::sync::Arc;
 
-use super::accounting::Unit;
+pub use array::{SlurmId, SlurmTasks};
+pub use collect::{PresentRow, PresentRows};
+pub use stage::SlurmState;
+
 use super::clean::ProcsField;
 use super::error::TraceError;
-use super::format::format_of_line;
 use super::header::Header;
-use super::lines::{RawLines, shorten};
-use super::read::Skipped;
-use super::record::is_blank_line;
+use super::read::{ReadOptions, Skipped, open};
+use super::rows::{Collector, LogReading, SourceReport, Unit};
 use super::source::Source;
 use crate::time::{Seconds, Time};
-use collect::Collector;
-
-/// The command that makes the text form, for messages.
-const SQUEUE: &str = "TZ=UTC squeue -r -a --format='%i|%u|%a|%P|%q|%C|%l|%M|%T|%V|%S|%r|%j'";
 
 /// The jobs of a site at one moment.
 #[derive(Clone, Debug)]
 pub struct PresentQueue {
     /// The name of its source in error messages.
     pub name: String,
-    /// The format of the file.
-    pub format: QueueFormat,
     /// The jobs that run, wait or are held, in the order of the file.
     pub jobs: Vec<PresentJob>,
-    /// The number of rows, and why some of them are not jobs of the queue.
-    pub report: QueueReport,
+    /// The format of the file, the number of its rows, and why some of them are not jobs of the queue.
+    pub report: SourceReport,
     /// Faulty lines that were skipped; none unless [`QueueReading::skip_bad_lines`] is set.
     pub skipped: Skipped,
     /// The latest time that the file shows. None if it has no jobs.
@@ -48,7 +40,7 @@ pub struct PresentQueue {
 }
 
 /// A job that has not ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PresentJob {
     /// The id as Slurm prints it: `123`, `123_4` for a task of an array, `123+0` for a part of a heterogeneous job. Of SWF the
     /// job number.
@@ -80,8 +72,15 @@ pub struct PresentJob {
     pub partition: Option<Arc<str>>,
 }
 
+impl PresentJob {
+    /// A job with only its names: user, group, executable, queue, partition.
+    fn named([user, group, executable, queue, partition]: [Option<Arc<str>>; 5]) -> PresentJob {
+        PresentJob { user, group, executable, queue, partition, ..PresentJob::default() }
+    }
+}
+
 /// What a job of the queue does now.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum PresentStage {
     /// It has its processors.
     Running {
@@ -89,34 +88,13 @@ pub enum PresentStage {
         start: Time,
     },
     /// It waits for processors.
+    #[default]
     Waiting,
     /// It would not start even if processors were free: it is held, or waits for another job, a date or a limit.
     Held {
         /// Slurm's reason, or its state if that is the reason.
         reason: Arc<str>,
     },
-}
-
-/// The format of a file with a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueFormat {
-    /// The text of `squeue`.
-    Squeue,
-    /// `squeue --json`.
-    SqueueJson,
-    /// The Standard Workload Format.
-    Swf,
-}
-
-impl QueueFormat {
-    /// The name for people.
-    pub fn name(self) -> &'static str {
-        match self {
-            QueueFormat::Squeue => "squeue",
-            QueueFormat::SqueueJson => "squeue --json",
-            QueueFormat::Swf => "SWF",
-        }
-    }
 }
 
 /// How a queue is read. It should be read as the log beside it.
@@ -128,49 +106,6 @@ pub struct QueueReading {
     pub procs_field: ProcsField,
     /// Skip and count faulty lines instead of stopping at the first. JSON has no lines that could be skipped.
     pub skip_bad_lines: bool,
-}
-
-/// What reading did to the rows of a file: the causes for which a row is not a job of the queue.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct QueueReport {
-    /// Rows, faulty ones not included. A row can be a whole array.
-    pub rows: u64,
-    /// Jobs that have ended.
-    pub ended: u64,
-    /// Jobs that have just ended, while their nodes are cleaned up or files are copied (COMPLETING, STAGE_OUT).
-    pub ending: u64,
-    /// Records of SWF with a runtime of -1 that were cancelled before they started.
-    pub cancelled: u64,
-    /// Records of SWF that would still run more than a day after their estimate: their runtime is missing for another reason.
-    pub overdue: u64,
-    /// Rows of a job that an earlier row describes.
-    pub repeated: u64,
-    /// Jobs without a number of processors above 0.
-    pub without_procs: u64,
-    /// Jobs without GPUs where GPUs are the unit.
-    pub without_gpus: u64,
-    /// Records of SWF with a negative submit time.
-    pub without_submit: u64,
-    /// Running jobs without a start time.
-    pub without_start: u64,
-    /// Jobs in a state that is not known.
-    pub unknown_states: u64,
-    /// The first of these states.
-    pub first_unknown_state: Option<String>,
-    /// Arrays whose list of tasks was shortened by Slurm, so that tasks are missing here. `squeue -r` prints all of them, and
-    /// `squeue --json` does if SLURM_BITSTR_LEN=0 is set.
-    pub cut_arrays: u64,
-    /// The id of the first of these arrays.
-    pub first_cut_array: Option<String>,
-    /// Tasks of arrays beyond the first million of the file, which are left out.
-    pub tasks_left_out: u64,
-}
-
-impl QueueReport {
-    /// Rows that are not jobs of the queue although they may be: they ran or waited, but something needed is not known.
-    pub fn unusable(&self) -> u64 {
-        self.without_procs + self.without_submit + self.without_start + self.unknown_states
-    }
 }
 
 /// Reads the present queue of a site from a file: the jobs that run, wait or are held now.
@@ -218,46 +153,12 @@ impl QueueReport {
 /// If the file cannot be read, is in none of the formats, does not have what is needed, or has a faulty line and
 /// [`QueueReading::skip_bad_lines`] is not set.
 pub fn read_queue(source: &Source, reading: &QueueReading) -> Result<PresentQueue, TraceError> {
-    let mut raw = RawLines::new(source.open()?, source.name());
-    let mut collector = Collector::new(source.name(), *reading);
-    if raw.head().is_empty() {
-        // Either a read failed before the first byte, or there is none.
-        raw.cut()?;
-    }
-    let format = detect(raw.head());
-    let format = format.map_err(|why| TraceError::Format { name: source.name(), why })?;
-    let header = match format {
-        QueueFormat::Squeue => squeue::read(&mut raw, &mut collector).map(|()| Header::default())?,
-        QueueFormat::SqueueJson => json::read(raw, &mut collector).map(|()| Header::default())?,
-        QueueFormat::Swf => swf::read(raw, &mut collector)?,
-    };
-    Ok(collector.finish(format, header))
-}
-
-const EMPTY: &str = "it is empty; if the queue is empty, export it with its header, without the option -h of squeue";
-
-/// Tells the format by the first bytes.
-fn detect(head: &[u8]) -> Result<QueueFormat, String> {
-    let first = head.split(|&byte| byte == b'\n').find(|line| !is_blank_line(line));
-    let Some(first) = first.map(<[u8]>::trim_ascii) else { return Err(EMPTY.to_string()) };
-    if first.starts_with(b"{") || first.starts_with(b"[") {
-        return Ok(QueueFormat::SqueueJson);
-    }
-    if squeue::is_header(first) || squeue::is_row(first) {
-        return Ok(QueueFormat::Squeue);
-    }
-    let hint = match format_of_line(first) {
-        Some("swf") => return Ok(QueueFormat::Swf),
-        Some(log) => format!("; it looks like a log in the format {log}, which has jobs that have ended"),
-        None if first.starts_with(b"%YAML") => "; it looks like YAML: use --json".to_string(),
-        None if squeue::is_table(first) => "; it looks like squeue's table, which lacks what is needed".to_string(),
-        None => String::new(),
-    };
-    if memchr::memchr(0, head).is_some() {
-        return Err(format!("it is not text, so it is not a queue; it begins with \"{}\"", shorten(first)));
-    }
-    Err(format!(
-        "its first line, \"{}\", is not of a queue{hint}: export it with `{SQUEUE}`, or with `squeue --json`",
-        shorten(first)
-    ))
+    let QueueReading { unit, procs_field, skip_bad_lines } = *reading;
+    let reading = LogReading { unit, ..LogReading::default() };
+    let options = ReadOptions { skip_bad_lines, reading, ..ReadOptions::default() };
+    let (format, mut raw) = open(source, &options, true)?;
+    let mut progress = |_| ();
+    let mut collector = Collector::new(source, format, &options, None, &mut progress);
+    collector.read(&mut raw)?;
+    Ok(collector.into_queue(procs_field))
 }

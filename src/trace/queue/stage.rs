@@ -2,7 +2,7 @@
 
 /// What a state of Slurm means for the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum SlurmState {
     /// It has processors that no other job can use.
     Running,
     /// It has none. Its reason says whether it waits for them.
@@ -17,48 +17,48 @@ pub enum State {
 
 /// The states with their short names. If several are set at once, the first one here decides: flags come before base states, in
 /// the order in which `squeue` prints one of them.
-const STATES: [(&str, &str, State); 25] = [
+const STATES: [(&str, &str, SlurmState); 25] = [
     // The script has ended and only the epilog runs: processors become free within seconds. A prediction of how long the job
     // will still run would keep them for hours.
-    ("COMPLETING", "CG", State::Ending),
+    ("COMPLETING", "CG", SlurmState::Ending),
     // Files are copied after the job; its nodes are free.
-    ("STAGE_OUT", "SO", State::Ending),
+    ("STAGE_OUT", "SO", SlurmState::Ending),
     // The nodes of the job are being booted or prepared.
-    ("CONFIGURING", "CF", State::Running),
-    ("POWER_UP_NODE", "PU", State::Running),
-    ("RESIZING", "RS", State::Running),
-    ("REQUEUE_HOLD", "RH", State::Held("REQUEUE_HOLD")),
-    ("SPECIAL_EXIT", "SE", State::Held("SPECIAL_EXIT")),
-    ("RESV_DEL_HOLD", "RD", State::Held("RESV_DEL_HOLD")),
-    ("REQUEUE_FED", "RF", State::Held("REQUEUE_FED")),
-    ("REQUEUED", "RQ", State::Pending),
+    ("CONFIGURING", "CF", SlurmState::Running),
+    ("POWER_UP_NODE", "PU", SlurmState::Running),
+    ("RESIZING", "RS", SlurmState::Running),
+    ("REQUEUE_HOLD", "RH", SlurmState::Held("REQUEUE_HOLD")),
+    ("SPECIAL_EXIT", "SE", SlurmState::Held("SPECIAL_EXIT")),
+    ("RESV_DEL_HOLD", "RD", SlurmState::Held("RESV_DEL_HOLD")),
+    ("REQUEUE_FED", "RF", SlurmState::Held("REQUEUE_FED")),
+    ("REQUEUED", "RQ", SlurmState::Pending),
     // Stopped by a signal: "CPUs have been retained by this job", says Slurm's manual.
-    ("STOPPED", "ST", State::Running),
+    ("STOPPED", "ST", SlurmState::Running),
     // A federation started the job on another cluster.
-    ("REVOKED", "RV", State::Ended),
-    ("SIGNALING", "SI", State::Running),
-    ("PENDING", "PD", State::Pending),
-    ("RUNNING", "R", State::Running),
+    ("REVOKED", "RV", SlurmState::Ended),
+    ("SIGNALING", "SI", SlurmState::Running),
+    ("PENDING", "PD", SlurmState::Pending),
+    ("RUNNING", "R", SlurmState::Running),
     // "CPUs have been released for other jobs", says Slurm's manual. It goes on when an operator or a time slice says so, not
     // when processors become free.
-    ("SUSPENDED", "S", State::Held("SUSPENDED")),
-    ("COMPLETED", "CD", State::Ended),
-    ("CANCELLED", "CA", State::Ended),
-    ("FAILED", "F", State::Ended),
-    ("TIMEOUT", "TO", State::Ended),
-    ("NODE_FAIL", "NF", State::Ended),
-    ("PREEMPTED", "PR", State::Ended),
-    ("BOOT_FAIL", "BF", State::Ended),
-    ("DEADLINE", "DL", State::Ended),
-    ("OUT_OF_MEMORY", "OOM", State::Ended),
+    ("SUSPENDED", "S", SlurmState::Held("SUSPENDED")),
+    ("COMPLETED", "CD", SlurmState::Ended),
+    ("CANCELLED", "CA", SlurmState::Ended),
+    ("FAILED", "F", SlurmState::Ended),
+    ("TIMEOUT", "TO", SlurmState::Ended),
+    ("NODE_FAIL", "NF", SlurmState::Ended),
+    ("PREEMPTED", "PR", SlurmState::Ended),
+    ("BOOT_FAIL", "BF", SlurmState::Ended),
+    ("DEADLINE", "DL", SlurmState::Ended),
+    ("OUT_OF_MEMORY", "OOM", SlurmState::Ended),
 ];
 
-impl State {
+impl SlurmState {
     /// The meaning of all words of a state, long or short. Words that are not known are ignored beside one that is.
-    pub fn of<T: AsRef<[u8]>>(words: &[T]) -> State {
+    pub fn of<T: AsRef<[u8]>>(words: &[T]) -> SlurmState {
         let is_set = |name: &str| words.iter().any(|word| word.as_ref() == name.as_bytes());
         let found = STATES.iter().find(|(long, short, _)| is_set(long) || is_set(short));
-        found.map_or(State::Unknown, |(_, _, state)| *state)
+        found.map_or(SlurmState::Unknown, |(_, _, state)| *state)
     }
 }
 
@@ -87,24 +87,24 @@ mod tests {
     #[test]
     fn flags_decide_before_base_states() {
         for (words, state) in [
-            (&["RUNNING"][..], State::Running),
-            (&["R"], State::Running),
-            (&["RUNNING", "CONFIGURING"], State::Running),
-            (&["CONFIGURING", "RUNNING", "POWER_UP_NODE"], State::Running),
-            (&["CANCELLED", "COMPLETING"], State::Ending),
-            (&["COMPLETING", "PENDING", "REQUEUED"], State::Ending),
-            (&["PENDING", "REQUEUED"], State::Pending),
-            (&["PENDING", "REQUEUE_HOLD"], State::Held("REQUEUE_HOLD")),
-            (&["SUSPENDED"], State::Held("SUSPENDED")),
-            (&["SUSPENDED", "STOPPED"], State::Running),
-            (&["PENDING", "A_NEW_FLAG"], State::Pending),
-            (&["PD"], State::Pending),
-            (&["OOM"], State::Ended),
-            (&["A_NEW_STATE"], State::Unknown),
-            (&[""], State::Unknown),
-            (&[], State::Unknown),
+            (&["RUNNING"][..], SlurmState::Running),
+            (&["R"], SlurmState::Running),
+            (&["RUNNING", "CONFIGURING"], SlurmState::Running),
+            (&["CONFIGURING", "RUNNING", "POWER_UP_NODE"], SlurmState::Running),
+            (&["CANCELLED", "COMPLETING"], SlurmState::Ending),
+            (&["COMPLETING", "PENDING", "REQUEUED"], SlurmState::Ending),
+            (&["PENDING", "REQUEUED"], SlurmState::Pending),
+            (&["PENDING", "REQUEUE_HOLD"], SlurmState::Held("REQUEUE_HOLD")),
+            (&["SUSPENDED"], SlurmState::Held("SUSPENDED")),
+            (&["SUSPENDED", "STOPPED"], SlurmState::Running),
+            (&["PENDING", "A_NEW_FLAG"], SlurmState::Pending),
+            (&["PD"], SlurmState::Pending),
+            (&["OOM"], SlurmState::Ended),
+            (&["A_NEW_STATE"], SlurmState::Unknown),
+            (&[""], SlurmState::Unknown),
+            (&[], SlurmState::Unknown),
         ] {
-            assert_eq!(State::of(words), state, "{words:?}");
+            assert_eq!(SlurmState::of(words), state, "{words:?}");
         }
     }
 

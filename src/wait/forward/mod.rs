@@ -110,7 +110,7 @@ pub fn snapshot_at(
 }
 
 /// A replay of a schedule, with the ratios of the jobs that have ended.
-type Replay = Simulation<RatioHistory>;
+type ForwardReplay = Simulation<RatioHistory>;
 
 /// Replays the schedule and calls `visit` for each of the first `jobs` jobs when it has arrived, before any job starts at
 /// that instant: which ones do is part of a prediction.
@@ -118,7 +118,7 @@ fn each_arrival(
     schedule: &SiteSchedule<'_>,
     setting: &Setting,
     jobs: usize,
-    visit: &mut dyn FnMut(JobId, &mut Replay) -> Result<(), EngineError>,
+    visit: &mut dyn FnMut(JobId, &mut ForwardReplay) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
     let all = schedule.with_waits();
     let scheduler = schedule::catalog::parse("replay").expect("replay is in the catalog");

@@ -7,7 +7,7 @@ use super::{ForwardPlans, ForwardSetting};
 use crate::engine::{EngineError, EngineOptions, Named, Simulation};
 use crate::job::{Job, JobId, Submission};
 use crate::predict;
-use crate::schedule::{self, Accounts, LogFacts, Policy, View, Waiting};
+use crate::schedule::{self, Accounts, Facts, LogFacts, Policy, View, Waiting};
 use crate::time::{Seconds, Time};
 use crate::wait::schedule::SiteSchedule;
 
@@ -109,13 +109,13 @@ impl Snapshot {
         };
         let predictor = predict::catalog::parse(knowledge).expect("a predictor of the catalog");
         let setting = &forward.setting;
-        let mut policy = schedule::catalog::build(&setting.scheduler, &LogFacts::of_accounts(&self.accounts));
-        policy.set_first_submission(self.first_submission);
+        let policy = schedule::catalog::build(&setting.scheduler, &LogFacts::of_accounts(&self.accounts));
         let policy = Box::new(WithSubmissions { policy, submits });
         let policy = Named { name: setting.scheduler.to_string(), value: policy as Box<dyn Policy> };
         let predictor = Named { name: knowledge.to_string(), value: predict::catalog::build(&predictor) };
-        let mut future =
-            Simulation::new(procs, policy, predictor, EngineOptions { unix_start: self.unix_start, ..setting.engine });
+        let first_submission = Some(self.first_submission);
+        let options = EngineOptions { unix_start: self.unix_start, first_submission, ..setting.engine };
+        let mut future = Simulation::new(procs, policy, predictor, options);
         for job in &jobs {
             future.submit(job)?;
         }
@@ -167,12 +167,8 @@ struct WithSubmissions {
 }
 
 impl Policy for WithSubmissions {
-    fn set_first_submission(&mut self, submit: Time) {
-        self.policy.set_first_submission(submit);
-    }
-
-    fn set_unix_start(&mut self, unix_start: Time) {
-        self.policy.set_unix_start(unix_start);
+    fn on_begin(&mut self, facts: &Facts) {
+        self.policy.on_begin(facts);
     }
 
     fn on_termination(&mut self, id: JobId, now: Time) {

@@ -67,7 +67,7 @@ fn choose(pool: &[usize], open: &[usize], rng: &mut ChaCha8Rng) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Pair, times};
+    use super::super::{PopularEstimate, times};
     use super::*;
     use crate::rng::stream;
     use crate::time::{HOUR, MINUTE};
@@ -90,7 +90,7 @@ mod tests {
         }
     }
 
-    fn mapped(tmax: Seconds, most: usize, at_tmax: Option<f64>, pairs: &[Pair], seed: u64) -> Vec<usize> {
+    fn mapped(tmax: Seconds, most: usize, at_tmax: Option<f64>, pairs: &[PopularEstimate], seed: u64) -> Vec<usize> {
         let times: Vec<_> = pairs.iter().map(|pair| pair.time).collect();
         let head = times::with_pairs(times::head(tmax, most), &times, most);
         let sizes = HeadSizes::new(head.len(), tmax, at_tmax, pairs, true);
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn given_estimates_have_their_own_sizes_and_small_heads_all_their_ranks() {
-        let pair = |minutes, percent| Pair { time: minutes * MINUTE, percent };
+        let pair = |minutes, percent| PopularEstimate { time: minutes * MINUTE, percent };
         for seed in 0..50 {
             mapped(36 * HOUR, 20, Some(1.0), &[pair(120, 27.0), pair(15, 16.0), pair(30, 18.0)], seed);
             mapped(4 * HOUR, 20, None, &[pair(5, 25.0), pair(7, 3.0), pair(239, 1.0)], seed);

@@ -105,19 +105,19 @@ fn canonical_beta(text: &str) -> Result<String, String> {
 
 /// An estimate that is known to be popular (section 9.4).
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Pair {
+struct PopularEstimate {
     time: Seconds,
     percent: f64,
 }
 
 /// Reads `15m:16/30m:18`. Returns the pairs in order of time.
-fn parse_pairs(text: &str) -> Result<Vec<Pair>, String> {
+fn parse_pairs(text: &str) -> Result<Vec<PopularEstimate>, String> {
     let mut pairs = Vec::new();
     for piece in text.split('/') {
         let wrong = || format!("'{piece}' is not TIME:PERCENT, such as 15m:16/30m:18");
         let (time, percent) = piece.split_once(':').ok_or_else(wrong)?;
         let percent = number(percent, 0.0, 100.0)?.parse().expect("a number was checked");
-        pairs.push(Pair { time: minutes(time)?, percent });
+        pairs.push(PopularEstimate { time: minutes(time)?, percent });
     }
     pairs.sort_by_key(|pair| pair.time);
     match pairs.windows(2).find(|two| two[0].time == two[1].time) {
@@ -126,7 +126,7 @@ fn parse_pairs(text: &str) -> Result<Vec<Pair>, String> {
     }
 }
 
-fn print_pairs(pairs: &[Pair]) -> String {
+fn print_pairs(pairs: &[PopularEstimate]) -> String {
     let texts: Vec<_> = pairs.iter().map(|pair| format!("{}:{}", print_duration(pair.time), pair.percent)).collect();
     texts.join("/")
 }
@@ -136,7 +136,7 @@ struct Parameters {
     /// None: from the log.
     tmax: Option<Seconds>,
     at_tmax: Option<f64>,
-    pairs: Vec<Pair>,
+    pairs: Vec<PopularEstimate>,
     /// None: the linear model of Table 3.
     power: Option<(f64, f64)>,
 }

@@ -1,6 +1,6 @@
 //! The sizes of modes by popularity rank: percentages of the jobs (Tsafrir et al., sections 8 and 9.4).
 
-use super::Pair;
+use super::PopularEstimate;
 use crate::time::Seconds;
 
 /// The percentage of the jobs in the head.
@@ -34,7 +34,13 @@ struct Size {
 
 impl HeadSizes {
     /// The sizes of `count` estimates, including the given ones (section 9.4). Without a tail, their sum is 100%.
-    pub fn new(count: usize, tmax: Seconds, at_tmax: Option<f64>, pairs: &[Pair], has_tail: bool) -> HeadSizes {
+    pub fn new(
+        count: usize,
+        tmax: Seconds,
+        at_tmax: Option<f64>,
+        pairs: &[PopularEstimate],
+        has_tail: bool,
+    ) -> HeadSizes {
         let mut sizes: Vec<Size> =
             (1..=count).map(|rank| Size { percent: of_head_rank(rank), time: None, is_given: false }).collect();
         let others: f64 = sizes[1..].iter().map(|size| size.percent).sum();
@@ -158,14 +164,14 @@ mod tests {
     #[test]
     fn given_sizes_replace_the_closest_and_the_head_keeps_its_sum() {
         let pairs = [(15, 16.0), (30, 18.0), (120, 27.0)];
-        let pairs = pairs.map(|(minutes, percent)| Pair { time: minutes * MINUTE, percent });
+        let pairs = pairs.map(|(minutes, percent)| PopularEstimate { time: minutes * MINUTE, percent });
         let sizes = HeadSizes::new(20, 36 * HOUR, Some(1.0), &pairs, true);
         assert!((sizes.sum() - 89.0).abs() < 1e-9);
         let ranks = [120, 30, 15].map(|minutes| sizes.rank_of(minutes * MINUTE));
         assert_eq!(ranks, [Some(1), Some(2), Some(3)]);
         assert!((sizes.percent(sizes.rank_of(36 * HOUR).unwrap()) - 1.0).abs() < 1e-9);
         // KTH's improved setting without at-tmax: 5 minutes are larger, but rank 1 stays with the longest.
-        let five = Pair { time: 5 * MINUTE, percent: 25.0 };
+        let five = PopularEstimate { time: 5 * MINUTE, percent: 25.0 };
         let sizes = HeadSizes::new(20, 4 * HOUR, None, &[five], true);
         assert_eq!((sizes.rank_of(4 * HOUR), sizes.rank_of(5 * MINUTE)), (Some(1), Some(2)));
         // 25 replaced 10.31, and the rest shares what is left: 21.73 * 64 / 78.69.
@@ -174,7 +180,7 @@ mod tests {
 
     #[test]
     fn given_sizes_beyond_the_head_leave_it_nothing_else() {
-        let pairs = [Pair { time: HOUR, percent: 50.0 }, Pair { time: 2 * HOUR, percent: 45.0 }];
+        let pairs = [PopularEstimate { time: HOUR, percent: 50.0 }, PopularEstimate { time: 2 * HOUR, percent: 45.0 }];
         let sizes = HeadSizes::new(20, TMAX, None, &pairs, true);
         assert!((sizes.sum() - 95.0).abs() < 1e-9 && sizes.percent(1) == 0.0);
         assert!((tail(300, 100.0 - sizes.sum()).iter().sum::<f64>() - 5.0).abs() < 1e-9);

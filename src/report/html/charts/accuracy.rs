@@ -1,19 +1,19 @@
 //! How good predictions are: during the life of jobs, and whether they were long enough.
 
-use super::{Compared, CurveChart, DataCell, DataTable, Figure, Frame, PicturedSetting, draw_curves};
+use super::{ChartFigure, Compared, CurveChart, DataCell, DataTable, Frame, PicturedSetting, draw_curves};
 use crate::metrics::LIFE_PARTS;
-use crate::report::html::axis::Axis;
+use crate::report::html::axis::ChartAxis;
 
 /// Prediction lengths with fewer jobs than this are not drawn.
 const FEW_JOBS: u64 = 10;
 
 /// The chart of accuracy during life.
-pub fn during_life(compared: &Compared<'_>) -> Figure {
+pub fn during_life(compared: &Compared<'_>) -> ChartFigure {
     let chart = CurveChart {
         title: "Accuracy during the life of a job",
         label: "Mean relative accuracy by the share of the job's life that has passed",
-        x: (Axis::shares(), "share of the job's life that has passed"),
-        y: (Axis::shares(), "mean relative accuracy (RA)"),
+        x: (ChartAxis::shares(), "share of the job's life that has passed"),
+        y: (ChartAxis::shares(), "mean relative accuracy (RA)"),
         heading: "share of the life",
         place: |middle| {
             let percent = |parts: f64| (100.0 * (middle + parts / LIFE_PARTS as f64)).round();
@@ -32,7 +32,7 @@ pub fn during_life(compared: &Compared<'_>) -> Figure {
 }
 
 /// The chart of predictions that were long enough. Its table has the numbers of jobs too.
-pub fn long_enough(compared: &Compared<'_>) -> Figure {
+pub fn long_enough(compared: &Compared<'_>) -> ChartFigure {
     let settings = || compared.settings.iter().map(|(_, setting)| *setting);
     let longest = |setting: &PicturedSetting<'_>| {
         let accuracy = &setting.pictures.accuracy;
@@ -46,8 +46,8 @@ pub fn long_enough(compared: &Compared<'_>) -> Figure {
     });
     let frame = Frame::new(
         "Share of jobs that end by their prediction, by its length",
-        (Axis::durations(most), "predicted at arrival"),
-        (Axis::shares(), "jobs that end by their prediction"),
+        (ChartAxis::durations(most), "predicted at arrival"),
+        (ChartAxis::shares(), "jobs that end by their prediction"),
     );
     let names =
         settings().flat_map(|PicturedSetting { name, .. }| [format!("{name}, jobs"), format!("{name}, end by it")]);
@@ -60,7 +60,7 @@ pub fn long_enough(compared: &Compared<'_>) -> Figure {
         });
         data.push([DataCell::duration(limit)].into_iter().chain(cells));
     }
-    Figure {
+    ChartFigure {
         title: "Predictions that were long enough".to_string(),
         legend: compared.legend(),
         picture: draw_curves(&frame, &curves),
@@ -69,6 +69,6 @@ pub fn long_enough(compared: &Compared<'_>) -> Figure {
              runs longer gets a new prediction. Lengths with fewer than {FEW_JOBS} jobs are in the data only."
         ),
         data,
-        ..Figure::default()
+        ..ChartFigure::default()
     }
 }

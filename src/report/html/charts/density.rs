@@ -1,14 +1,14 @@
 //! Predicted against true runtimes.
 
-use super::{DataCell, DataTable, Figure, Frame, PicturedSetting};
-use crate::report::html::axis::Axis;
+use super::{ChartFigure, DataCell, DataTable, Frame, PicturedSetting};
+use crate::report::html::axis::ChartAxis;
 use crate::report::html::frame::{TALL, WIDTH};
 use crate::report::html::svg::Ink;
 use crate::text::counted;
 use crate::time::readable_duration;
 
 /// The chart of a setting.
-pub fn chart(setting: &PicturedSetting<'_>) -> Figure {
+pub fn chart(setting: &PicturedSetting<'_>) -> ChartFigure {
     let (name, accuracy) = (&setting.name, &setting.pictures.accuracy);
     let limits = &accuracy.limits;
     let classes = limits.len();
@@ -21,8 +21,8 @@ pub fn chart(setting: &PicturedSetting<'_>) -> Figure {
         size: (WIDTH, TALL),
         ..Frame::new(
             &label,
-            (Axis::durations(limits[last]), "predicted at arrival"),
-            (Axis::durations(limits[last]), "true runtime"),
+            (ChartAxis::durations(limits[last]), "predicted at arrival"),
+            (ChartAxis::durations(limits[last]), "true runtime"),
         )
     };
     let limit = |at: usize| readable_duration(limits[at]);
@@ -50,13 +50,13 @@ pub fn chart(setting: &PicturedSetting<'_>) -> Figure {
         });
         data.push([DataCell::text(format!("up to {}", limit(predicted)))].into_iter().chain(cells));
     }
-    Figure {
+    ChartFigure {
         title: format!("{name}: predicted and true runtimes"),
         picture,
         caption: "Darker cells have more jobs (on a logarithmic scale). Jobs on the line were predicted exactly; those above \
                   it ran longer than predicted, those below it shorter."
             .to_string(),
         data,
-        ..Figure::default()
+        ..ChartFigure::default()
     }
 }

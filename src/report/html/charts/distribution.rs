@@ -1,8 +1,8 @@
 //! The distributions of waits and slowdowns.
 
-use super::{Compared, CurveChart, DataCell, Figure};
+use super::{ChartFigure, Compared, CurveChart, DataCell};
 use crate::metrics::{Distribution, Pictures};
-use crate::report::html::axis::Axis;
+use crate::report::html::axis::ChartAxis;
 use crate::text::grouped;
 
 /// The largest limit of all settings.
@@ -17,12 +17,12 @@ fn share(share: Option<f64>) -> DataCell {
 }
 
 /// The chart of waits.
-pub fn waits(compared: &Compared<'_>) -> Figure {
+pub fn waits(compared: &Compared<'_>) -> ChartFigure {
     let chart = CurveChart {
         title: "How long jobs wait",
         label: "How long jobs wait",
-        x: (Axis::durations(most(compared, |pictures| &pictures.waits)), "wait"),
-        y: (Axis::shares(), "jobs that wait at most this long"),
+        x: (ChartAxis::durations(most(compared, |pictures| &pictures.waits)), "wait"),
+        y: (ChartAxis::shares(), "jobs that wait at most this long"),
         heading: "wait up to",
         place: DataCell::duration,
         value: share,
@@ -35,14 +35,14 @@ pub fn waits(compared: &Compared<'_>) -> Figure {
 }
 
 /// The chart of slowdowns.
-pub fn slowdowns(compared: &Compared<'_>) -> Figure {
+pub fn slowdowns(compared: &Compared<'_>) -> ChartFigure {
     let ratio = |value: f64| if value < 1e6 { grouped(value as u64) } else { format!("{value:.0e}") };
     let most = most(compared, |pictures| &pictures.slowdowns);
     let chart = CurveChart {
         title: "How much jobs are slowed down",
         label: "How much jobs are slowed down",
-        x: (Axis::numbers(1.0, most, ratio), "bounded slowdown"),
-        y: (Axis::shares(), "jobs with at most this slowdown"),
+        x: (ChartAxis::numbers(1.0, most, ratio), "bounded slowdown"),
+        y: (ChartAxis::shares(), "jobs with at most this slowdown"),
         heading: "bounded slowdown up to",
         place: |limit| DataCell::shown(format!("{limit:.2}"), limit),
         value: share,

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::{Compared, DataCell, DataTable, Figure, Frame, Mark};
+use super::{ChartFigure, Compared, DataCell, DataTable, Frame, Mark};
 use crate::metrics::{Gantt, GanttJob};
-use crate::report::html::axis::Axis;
+use crate::report::html::axis::ChartAxis;
 use crate::report::html::frame::Inside;
 use crate::report::html::outside;
 use crate::report::html::svg::{Drawing, Ink, drawn_width};
@@ -106,7 +106,7 @@ impl Colors {
 }
 
 /// The chart.
-pub fn chart(compared: &Compared<'_>) -> Figure {
+pub fn chart(compared: &Compared<'_>) -> ChartFigure {
     let data = compared.gantt;
     let colors = Colors::of(data);
     let length = (data.window.end - data.window.start) as f64;
@@ -117,8 +117,8 @@ pub fn chart(compared: &Compared<'_>) -> Figure {
         let is_last = at + 1 == data.settings.len();
         let title = format!("{}: processors", fitted(name, f64::from(SIZE.0) - 120.0));
         let x_title = if is_last { "time since the beginning of the window" } else { "" };
-        let x = (Axis::time_between(0.0, length), x_title);
-        let y = (Axis::counts(f64::from(highest)), title.as_str());
+        let x = (ChartAxis::time_between(0.0, length), x_title);
+        let y = (ChartAxis::counts(f64::from(highest)), title.as_str());
         let frame = Frame { size: SIZE, grid: (true, false), ..Frame::new("", x, y) };
         frame.draw_on(&mut drawing, f64::from(SIZE.1) * at as f64, |drawing, inside| {
             gantt.jobs.iter().for_each(|job| draw_job(drawing, inside, job, &data.window, &colors));
@@ -141,7 +141,7 @@ pub fn chart(compared: &Compared<'_>) -> Figure {
         0 => String::new(),
         jobs => format!(" The {} with the fewest processors are left out.", counted(jobs as u64, "job")),
     };
-    Figure {
+    ChartFigure {
         title: "The schedule of a window".to_string(),
         legend: colors.legend(),
         picture,

@@ -1,8 +1,8 @@
 //! The change of waits by width and runtime.
 
-use super::{Compared, DataCell, DataTable, Figure, Frame, Mark, PicturedSetting};
+use super::{ChartFigure, Compared, DataCell, DataTable, Frame, Mark, PicturedSetting};
 use crate::metrics::{RUNTIME_CLASSES, runtime_class_name, width_class_name};
-use crate::report::html::axis::Axis;
+use crate::report::html::axis::ChartAxis;
 use crate::report::html::frame::WIDTH;
 use crate::report::html::outside;
 use crate::report::html::svg::{Anchor, Ink};
@@ -34,7 +34,7 @@ fn strength(difference: f64) -> f64 {
 }
 
 /// The chart of a setting in comparison with another.
-pub fn chart(_: &Compared<'_>, base: &PicturedSetting<'_>, setting: &PicturedSetting<'_>) -> Figure {
+pub fn chart(_: &Compared<'_>, base: &PicturedSetting<'_>, setting: &PicturedSetting<'_>) -> ChartFigure {
     let (name, base_name) = (&setting.name, &base.name);
     let pairs = setting.pictures.grid.rows().zip(base.pictures.grid.rows());
     let rows: Vec<_> = pairs.map(|((class, run), (_, base))| (class, run, base)).collect();
@@ -46,7 +46,7 @@ pub fn chart(_: &Compared<'_>, base: &PicturedSetting<'_>, setting: &PicturedSet
     let frame = Frame {
         size: (WIDTH, 70 + ROW * rows.len() as u32),
         grid: (false, false),
-        ..Frame::new(&label, (Axis::names(&runtimes), "runtime"), (Axis::names(&widths), "processors"))
+        ..Frame::new(&label, (ChartAxis::names(&runtimes), "runtime"), (ChartAxis::names(&widths), "processors"))
     };
     let picture = frame.draw(|drawing, inside| {
         for (at, (class, run, base)) in rows.iter().enumerate() {
@@ -82,7 +82,7 @@ pub fn chart(_: &Compared<'_>, base: &PicturedSetting<'_>, setting: &PicturedSet
             }
         }
     });
-    Figure {
+    ChartFigure {
         title: format!("{name}: change by width and runtime"),
         legend: vec![
             (Mark::Box(Ink::Gain, 0.6), "waits less".to_string()),
@@ -95,7 +95,7 @@ pub fn chart(_: &Compared<'_>, base: &PicturedSetting<'_>, setting: &PicturedSet
             base_name = outside(base_name)
         ),
         data: data.sortable(),
-        ..Figure::default()
+        ..ChartFigure::default()
     }
 }
 

@@ -10,10 +10,10 @@ mod scatter;
 
 pub use gantt::{GanttColors, GanttData};
 
-use super::axis::Axis;
+use super::axis::ChartAxis;
 use super::curves::{Curve, draw_curves};
 use super::data_table::{DataCell, DataTable};
-use super::figure::{Figure, Mark};
+use super::figure::{ChartFigure, Mark};
 use super::frame::Frame;
 use super::svg::Point;
 use crate::metrics::{Pictures, Users};
@@ -23,11 +23,11 @@ use crate::trace::WideNumbers;
 /// A kind of chart.
 pub enum Chart {
     /// One chart of all settings.
-    Together(fn(&Compared<'_>) -> Figure),
+    Together(fn(&Compared<'_>) -> ChartFigure),
     /// One chart of each setting.
-    Each(fn(&PicturedSetting<'_>) -> Figure),
+    Each(fn(&PicturedSetting<'_>) -> ChartFigure),
     /// One chart of each setting but the first, in comparison with the first.
-    Against(fn(&Compared<'_>, &PicturedSetting<'_>, &PicturedSetting<'_>) -> Figure),
+    Against(fn(&Compared<'_>, &PicturedSetting<'_>, &PicturedSetting<'_>) -> ChartFigure),
 }
 
 use Chart::{Against, Each, Together};
@@ -65,7 +65,7 @@ pub struct Compared<'a> {
 
 impl Compared<'_> {
     /// The charts of a section: first those of all settings, then those of one setting after the other.
-    pub fn figures(&self, charts: &[Chart]) -> Vec<Figure> {
+    pub fn figures(&self, charts: &[Chart]) -> Vec<ChartFigure> {
         let together = charts.iter().filter_map(|chart| match chart {
             Together(draw) => Some(draw(self)),
             _ => None,
@@ -103,8 +103,8 @@ struct CurveChart<'a> {
     title: &'a str,
     /// What the chart shows, for people who cannot see it.
     label: &'a str,
-    x: (Axis, &'a str),
-    y: (Axis, &'a str),
+    x: (ChartAxis, &'a str),
+    y: (ChartAxis, &'a str),
     /// The heading of the places in the table.
     heading: &'a str,
     /// A place in the table.
@@ -115,7 +115,7 @@ struct CurveChart<'a> {
 }
 
 impl CurveChart<'_> {
-    fn figure(self, compared: &Compared<'_>, points: impl Fn(&PicturedSetting<'_>) -> Vec<Point>) -> Figure {
+    fn figure(self, compared: &Compared<'_>, points: impl Fn(&PicturedSetting<'_>) -> Vec<Point>) -> ChartFigure {
         let curves = compared.curves(false, points);
         let names = compared.settings.iter().map(|(_, setting)| setting.name.as_str());
         let mut data = DataTable::new(1, [self.heading].into_iter().chain(names));
@@ -124,13 +124,13 @@ impl CurveChart<'_> {
             let values = curves.iter().map(|curve| (self.value)(curve.points.get(at).map(|point| point.1)));
             data.push([(self.place)(*place)].into_iter().chain(values));
         }
-        Figure {
+        ChartFigure {
             title: self.title.to_string(),
             legend: compared.legend(),
             picture: draw_curves(&Frame::new(self.label, self.x, self.y), &curves),
             caption: self.caption,
             data,
-            ..Figure::default()
+            ..ChartFigure::default()
         }
     }
 }

@@ -1,17 +1,17 @@
 //! The queue and the machine over time.
 
-use super::{Compared, CurveChart, DataCell, Figure};
+use super::{ChartFigure, Compared, CurveChart, DataCell};
 use crate::metrics::SeriesStep;
-use crate::report::html::axis::Axis;
+use crate::report::html::axis::ChartAxis;
 
 /// The chart of waiting jobs.
-pub fn queue(compared: &Compared<'_>) -> Figure {
+pub fn queue(compared: &Compared<'_>) -> ChartFigure {
     let steps = compared.settings.iter().flat_map(|(_, setting)| &setting.pictures.series);
     let longest = steps.map(|step| step.waiting).max().unwrap_or(0);
     chart(
         compared,
         "Jobs in the queue",
-        (Axis::counts(longest as f64), "waiting jobs"),
+        (ChartAxis::counts(longest as f64), "waiting jobs"),
         |step| step.waiting as f64,
         |count| count.map_or(DataCell::text("-"), |count| DataCell::count(count as u64)),
         "The number of jobs that wait. Where one curve is below the other, jobs pass faster.",
@@ -19,11 +19,11 @@ pub fn queue(compared: &Compared<'_>) -> Figure {
 }
 
 /// The chart of processors in use.
-pub fn utilization(compared: &Compared<'_>) -> Figure {
+pub fn utilization(compared: &Compared<'_>) -> ChartFigure {
     chart(
         compared,
         "Utilization",
-        (Axis::shares(), "processors in use"),
+        (ChartAxis::shares(), "processors in use"),
         |step| step.utilization,
         |share| share.map_or(DataCell::text("-"), DataCell::share),
         "The share of the machine that is used, as the mean of each step of time.",
@@ -33,11 +33,11 @@ pub fn utilization(compared: &Compared<'_>) -> Figure {
 fn chart(
     compared: &Compared<'_>,
     title: &str,
-    y: (Axis, &str),
+    y: (ChartAxis, &str),
     of_step: fn(&SeriesStep) -> f64,
     value: fn(Option<f64>) -> DataCell,
     caption: &str,
-) -> Figure {
+) -> ChartFigure {
     let first = compared.first_submit;
     let series = || compared.settings.iter().map(|(_, setting)| &setting.pictures.series);
     let end = series().filter_map(|series| series.last()).map(|step| step.time).max().unwrap_or(first);
@@ -46,7 +46,7 @@ fn chart(
     let chart = CurveChart {
         title,
         label: title,
-        x: (Axis::time_between(0.0, (end - first) as f64), "time since the first submission"),
+        x: (ChartAxis::time_between(0.0, (end - first) as f64), "time since the first submission"),
         y,
         heading: "time",
         place: DataCell::duration,

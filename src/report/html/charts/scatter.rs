@@ -1,8 +1,8 @@
 //! Users: how their waits change, against their share of the machine.
 
-use super::{Compared, DataCell, DataTable, Figure, Frame, Mark, PicturedSetting};
+use super::{ChartFigure, Compared, DataCell, DataTable, Frame, Mark, PicturedSetting};
 use crate::metrics::UserChange;
-use crate::report::html::axis::Axis;
+use crate::report::html::axis::ChartAxis;
 use crate::report::html::frame::{Inside, TALL, WIDTH};
 use crate::report::html::outside;
 use crate::report::html::svg::{Anchor, Drawing, Ink, Point, drawn_width};
@@ -30,7 +30,7 @@ impl LabelBox {
 }
 
 /// The chart of a setting in comparison with another.
-pub fn chart(compared: &Compared<'_>, base: &PicturedSetting<'_>, setting: &PicturedSetting<'_>) -> Figure {
+pub fn chart(compared: &Compared<'_>, base: &PicturedSetting<'_>, setting: &PicturedSetting<'_>) -> ChartFigure {
     let (name, base_name) = (&setting.name, &base.name);
     let number = |code: i32| if code == -1 { "unknown".to_string() } else { compared.wide.number(code).to_string() };
     let mut users: Vec<UserChange> = setting.users.against(base.users).collect();
@@ -45,8 +45,8 @@ pub fn chart(compared: &Compared<'_>, base: &PicturedSetting<'_>, setting: &Pict
     // Rounded: 0.07 * 100 is a little more than 7.
     let percent = |share: f64| format!("{}%", (share * 1e8).round() / 1e6);
     let label = format!("Change of the mean wait of each user of {name} against {base_name}, by share of the area");
-    let x = (Axis::numbers(least * 0.8, 1.0, percent), "share of the area (processors times runtime)");
-    let y = (Axis::differences(most), "mean wait saved");
+    let x = (ChartAxis::numbers(least * 0.8, 1.0, percent), "share of the area (processors times runtime)");
+    let y = (ChartAxis::differences(most), "mean wait saved");
     let frame = Frame { size: (WIDTH, TALL), ..Frame::new(&label, x, y) };
     let picture = frame.draw(|drawing, inside| {
         for user in users.iter().rev() {
@@ -82,7 +82,7 @@ pub fn chart(compared: &Compared<'_>, base: &PicturedSetting<'_>, setting: &Pict
         0 => String::new(),
         left_out => format!(" {} with the least area are left out.", counted(left_out as u64, "user")),
     };
-    Figure {
+    ChartFigure {
         title: format!("{name}: who gains, who pays"),
         legend: vec![
             (Mark::Box(Ink::Gain, 0.75), "does not lose (circle)".to_string()),
@@ -97,7 +97,7 @@ pub fn chart(compared: &Compared<'_>, base: &PicturedSetting<'_>, setting: &Pict
             counted(count as u64, "user")
         ),
         data: data.sortable(),
-        ..Figure::default()
+        ..ChartFigure::default()
     }
 }
 

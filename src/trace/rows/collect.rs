@@ -1,27 +1,32 @@
-//! Makes records of the jobs of an accounting file.
+//! Makes a log of the rows of a file, or of several, or the present queue of a site.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 
 use rustc_hash::FxHashSet;
 use twox_hash::XxHash3_64;
 
-use super::AccountingJob;
-use super::names::{LogNames, NamesRead};
+use super::JobRow;
+use super::names::NamesRead;
 use super::reading::SubmitTime;
 use super::values::Bad;
 use crate::text::shortened;
-use crate::time::{HOUR, Time};
+use crate::time::HOUR;
 use crate::trace::error::{FaultKind, LineFault, TraceError};
-use crate::trace::format::{LogFormat, format_of_line};
+use crate::trace::formats::{LogFormat, format_of_line};
 use crate::trace::lines::{RawLines, after_returns, shorten};
-use crate::trace::read::{PROGRESS_EVERY, ReadOptions, Skipped};
-use crate::trace::record::{CANCELLED, Record, is_blank_line};
+use crate::trace::queue::PresentRows;
+use crate::trace::read::{Log, ReadOptions};
+use crate::trace::record::{CANCELLED, Fields, Record, is_blank_line};
+use crate::trace::source::Source;
+
+/// The number of records between two calls of `progress`.
+const PROGRESS_EVERY: usize = 1 << 16;
 
 /// The most different states that are counted by name.
 const MOST_STATES: usize = 100;
 
-/// What reading did to the rows of a log. The rows are the records of the log and the rows that were dropped.
+/// What reading did to the rows of a log. The rows are the records of the log and the rows that were dropped. Of a present
+/// queue they are its jobs and the rows that are none, and a row can be a whole array.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceReport {
     /// The format of the log; empty if it was made by the program.
@@ -63,6 +68,27 @@ pub struct SourceReport {
     pub extra_fields: u64,
     /// The number of jobs in each state, as the log names it. Empty for SWF.
     pub states: BTreeMap<String, u64>,
+    /// Of a present queue, as all that follows: jobs that have ended.
+    pub ended: u64,
+    /// Jobs that have just ended, while their nodes are cleaned up or files are copied (COMPLETING, STAGE_OUT).
+    pub ending: u64,
+    /// Records of SWF with a runtime of -1 that were cancelled before they started.
+    pub cancelled: u64,
+    /// Records of SWF that would still run more than a day after their estimate: their runtime is missing for another reason.
+    pub overdue: u64,
+    /// Jobs without a number of processors above 0.
+    pub without_procs: u64,
+    /// Records of SWF with a negative submit time.
+    pub without_submit: u64,
+    /// Running jobs without a start time.
+    pub without_start: u64,
+    /// Arrays whose list of tasks was shortened by Slurm, so that tasks are missing here. `squeue -r` prints all of them, and
+    /// `squeue --json` does if SLURM_BITSTR_LEN=0 is set.
+    pub cut_arrays: u64,
+    /// The id of the first of these arrays.
+    pub first_cut_array: Option<String>,
+    /// Tasks of arrays beyond the first million of the file, which are left out.
+    pub tasks_left_out: u64,
 }
 
 impl SourceReport {
@@ -72,6 +98,11 @@ impl SourceReport {
         let others = self.other_events + self.without_gpus + self.other_clusters;
         self.steps + arrays + self.repeated + self.not_ended + others
     }
+
+    /// Rows that are not jobs of the queue although they may be: they ran or waited, but something needed is not known.
+    pub fn unusable(&self) -> u64 {
+        self.without_procs + self.without_submit + self.without_start + self.unknown_states
+    }
 }
 
 /// A number of processors as a record has it.
@@ -79,73 +110,69 @@ fn small(procs: i64) -> i32 {
     procs.clamp(-1, i64::from(i32::MAX)) as i32
 }
 
-/// Collects the jobs of one log, which may be several files.
+/// Collects the jobs of one log, which may be several files, or of a present queue.
 pub struct Collector<'a> {
-    options: &'a ReadOptions,
-    format: &'static str,
+    pub options: &'a ReadOptions,
+    pub format: LogFormat,
+    /// What was read so far.
+    pub log: Log,
+    /// The lines of the records of an SWF log, for validation.
+    pub lines: Vec<u64>,
+    /// The jobs of a present queue.
+    pub present: PresentRows,
     /// The file that is being read.
     name: String,
-    records: Vec<Record>,
     names: NamesRead,
     ids: Vec<Box<[u8]>>,
-    /// Hashes of the jobs' [`AccountingJob::identity`]. Among ten million jobs, two have the same with a probability of 1 in
+    /// Hashes of the jobs' [`JobRow::identity`]. Among ten million jobs, two have the same with a probability of 1 in
     /// 300,000.
     identities: FxHashSet<u64>,
     /// Memory for the next identity.
     identity: Vec<u8>,
-    report: SourceReport,
-    skipped: Skipped,
-    /// Receives faulty rows instead of [`Skipped`], for validation.
+    /// Receives faulty rows, for validation.
     on_fault: Option<&'a mut dyn FnMut(LineFault)>,
     /// The clusters of the jobs, if they are not selected by an option.
     clusters: Vec<Vec<u8>>,
     progress: &'a mut dyn FnMut(usize),
 }
 
-/// A log of which all rows have been read.
-pub struct Collected {
-    /// In order of submission, which counts from the first one.
-    pub records: Vec<Record>,
-    pub names: LogNames,
-    pub report: SourceReport,
-    pub skipped: Skipped,
-    /// The Unix time of the first submission. None if there are no records.
-    pub unix_start: Option<Time>,
-}
-
 impl<'a> Collector<'a> {
     pub fn new(
-        format: &LogFormat,
+        source: &Source,
+        format: LogFormat,
         options: &'a ReadOptions,
         on_fault: Option<&'a mut dyn FnMut(LineFault)>,
         progress: &'a mut dyn FnMut(usize),
     ) -> Self {
         Collector {
             options,
-            format: format.name(),
+            log: Log::new(source, options, format.name()),
+            format,
+            lines: Vec::new(),
+            present: PresentRows::default(),
             name: String::new(),
-            records: Vec::new(),
             names: NamesRead::default(),
             ids: Vec::new(),
             identities: FxHashSet::default(),
             identity: Vec::new(),
-            report: SourceReport { format: format.name(), ..SourceReport::default() },
-            skipped: Skipped::default(),
             on_fault,
             clusters: Vec::new(),
             progress,
         }
     }
 
-    /// Begins with a file.
-    pub fn begin(&mut self, name: &str) {
-        self.name = name.to_string();
+    /// Reads a file.
+    pub fn read(&mut self, raw: &mut RawLines) -> Result<(), TraceError> {
+        self.name = raw.name().to_string();
+        (self.format.entry().read)(raw, self)?;
+        self.log.digest = raw.digest();
+        Ok(())
     }
 
     /// Reads a file that has one row per line. `row` makes a job of a line; blank lines are skipped.
-    pub(super) fn read_lines<R: Read>(
+    pub fn read_lines(
         &mut self,
-        raw: &mut RawLines<R>,
+        raw: &mut RawLines,
         row: impl for<'r> Fn(&'r [u8], &mut Self) -> Result<(), Bad<'r>>,
     ) -> Result<(), TraceError> {
         while let Some(place) = raw.cut()? {
@@ -154,8 +181,8 @@ impl<'a> Collector<'a> {
             if is_blank_line(line) {
                 continue;
             }
-            if let Some(rest) = after_returns(line).find(|rest| format_of_line(rest) == Some(self.format)) {
-                self.bad_row(raw.number(), line, &Bad { kind: FaultKind::MixedLineEnds, at: rest })?;
+            if let Some(rest) = after_returns(line).find(|rest| format_of_line(rest) == Some(self.format.name())) {
+                self.bad_row(raw.number(), line, &Bad { kind: FaultKind::MIXED_LINE_ENDS, at: rest })?;
                 continue;
             }
             if let Err(bad) = row(line, self) {
@@ -166,14 +193,14 @@ impl<'a> Collector<'a> {
     }
 
     /// Counts a row that is dropped.
-    pub(super) fn drop_row(&mut self, cause: fn(&mut SourceReport) -> &mut u64) {
-        self.report.rows += 1;
-        *cause(&mut self.report) += 1;
+    pub fn drop_row(&mut self, cause: fn(&mut SourceReport) -> &mut u64) {
+        self.log.source.rows += 1;
+        *cause(&mut self.log.source) += 1;
     }
 
     /// Whether jobs of this cluster are read. Other clusters are remembered for the error at the end.
     #[inline]
-    pub(super) fn is_own_cluster(&mut self, cluster: &[u8]) -> bool {
+    pub fn is_own_cluster(&mut self, cluster: &[u8]) -> bool {
         match &self.options.reading.cluster {
             Some(own) => own.as_bytes() == cluster,
             None => {
@@ -186,16 +213,33 @@ impl<'a> Collector<'a> {
     }
 
     /// Counts a state that is not known.
-    pub(super) fn unknown_state(&mut self, state: &[u8]) {
-        self.report.unknown_states += 1;
-        self.report.first_unknown_state.get_or_insert_with(|| shorten(state));
+    pub fn unknown_state(&mut self, state: &[u8]) {
+        self.log.source.unknown_states += 1;
+        self.log.source.first_unknown_state.get_or_insert_with(|| shorten(state));
+    }
+
+    /// Adds a record of an SWF log.
+    #[inline]
+    pub fn record(&mut self, line: u64, text: &[u8], fields: &Fields, record: Record) {
+        let log = &mut self.log;
+        log.count_unknown(fields);
+        log.records.push(record);
+        if let Some(kept) = &mut log.text {
+            kept.push(text);
+        }
+        if self.on_fault.is_some() {
+            self.lines.push(line);
+        }
+        if self.log.records.len().is_multiple_of(PROGRESS_EVERY) {
+            (self.progress)(self.log.records.len());
+        }
     }
 
     fn count_state(&mut self, state: &[u8]) {
         if state.is_empty() {
             return;
         }
-        let states = &mut self.report.states;
+        let states = &mut self.log.source.states;
         if let Some(count) = std::str::from_utf8(state).ok().and_then(|state| states.get_mut(state)) {
             *count += 1;
             return;
@@ -207,7 +251,7 @@ impl<'a> Collector<'a> {
 
     /// Whether no earlier row is of the same run of the same job. A job without an id is always new.
     #[inline]
-    fn is_new(&mut self, job: &AccountingJob<'_>) -> bool {
+    fn is_new(&mut self, job: &JobRow<'_>) -> bool {
         if job.id.is_empty() {
             return true;
         }
@@ -215,14 +259,14 @@ impl<'a> Collector<'a> {
         self.identities.insert(XxHash3_64::oneshot(&self.identity))
     }
 
-    /// Adds a job. Returns false if it is dropped: it had not ended, or an earlier row is the same.
+    /// Adds a job of a log, unless it had not ended or an earlier row is the same.
     #[inline]
-    pub(super) fn job<'r>(&mut self, row: &'r [u8], job: &AccountingJob<'r>) -> Result<bool, Bad<'r>> {
+    pub fn job<'r>(&mut self, row: &'r [u8], job: &JobRow<'r>) -> Result<(), Bad<'r>> {
         let by_eligible = self.options.reading.submit_time == SubmitTime::Eligible;
         let held = job.eligible.filter(|&eligible| by_eligible && eligible > job.submit);
         let submit = held.unwrap_or(job.submit);
         let mut record = Record {
-            number: self.records.len() as i64,
+            number: self.log.records.len() as i64,
             submit,
             wait: -1,
             runtime: -1,
@@ -240,7 +284,7 @@ impl<'a> Collector<'a> {
         if let Some(start) = job.start {
             let Some(end) = job.end else {
                 self.drop_row(|report| &mut report.not_ended);
-                return Ok(false);
+                return Ok(());
             };
             wait_cut = start < submit;
             let mut runtime = end - start;
@@ -249,7 +293,7 @@ impl<'a> Collector<'a> {
                     clock_changed = true;
                     runtime = elapsed;
                 }
-                None if runtime < 0 => return Err(Bad { kind: FaultKind::EndsBeforeStart, at: row }),
+                None if runtime < 0 => return Err(Bad { kind: FaultKind::ENDS_BEFORE_START, at: row }),
                 _ => {}
             }
             let procs = small(if job.allocated > 0 { job.allocated } else { job.requested });
@@ -264,63 +308,74 @@ impl<'a> Collector<'a> {
         }
         if !self.is_new(job) {
             self.drop_row(|report| &mut report.repeated);
-            return Ok(false);
+            return Ok(());
         }
-        let report = &mut self.report;
+        let report = &mut self.log.source;
         report.rows += 1;
         report.held += u64::from(held.is_some());
         report.never_started += u64::from(job.start.is_none());
         report.waits_cut += u64::from(wait_cut);
         report.clock_changes += u64::from(clock_changed);
         self.count_state(job.state);
+        if job.is_unknown_state {
+            self.unknown_state(job.state);
+        }
         let [user, group, executable, queue, partition] = job.names;
         record.user = self.names.place(0, user);
         record.group = self.names.place(1, group);
         record.executable = self.names.place(2, executable);
         record.queue = self.names.place(3, queue);
         record.partition = self.names.place(4, partition);
-        self.records.push(record);
+        self.log.records.push(record);
         if self.options.keep_names {
             self.ids.push(job.id.into());
         }
-        if self.records.len().is_multiple_of(PROGRESS_EVERY) {
-            (self.progress)(self.records.len());
+        if self.log.records.len().is_multiple_of(PROGRESS_EVERY) {
+            (self.progress)(self.log.records.len());
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Reports a row that cannot be read: counted and skipped, or an error.
     #[cold]
-    pub(super) fn bad_row(&mut self, number: u64, row: &[u8], bad: &Bad<'_>) -> Result<(), TraceError> {
+    pub fn bad_row(&mut self, number: u64, row: &[u8], bad: &Bad<'_>) -> Result<(), TraceError> {
         // The piece is a part of the row, unless it was made from it.
         let offset = (bad.at.as_ptr() as usize).checked_sub(row.as_ptr() as usize).filter(|&at| at <= row.len());
         let mut fault = LineFault {
             line: number,
             column: offset.unwrap_or(0) + 1,
             kind: bad.kind,
-            text: shorten(if offset.is_some() { bad.at } else { row }),
+            // A missing value has no text, so the message shows the whole row.
+            text: shorten(if offset.is_some() && !bad.at.is_empty() { bad.at.trim_ascii() } else { row.trim_ascii() }),
         };
         let line = row.split(|&byte| byte == b'\n').next().unwrap_or(row);
-        let other = format_of_line(line).filter(|&found| found != self.format && self.format != "csv");
+        let own = self.format.name();
+        // Any line can be one of a table.
+        let other = format_of_line(line).filter(|&found| found != own && own != "csv");
         if let Some(at) = memchr::memchr(0, row) {
-            fault = LineFault { column: at + 1, kind: FaultKind::Binary, text: shorten(&row[at..]), ..fault };
+            fault = LineFault { column: at + 1, kind: FaultKind::BINARY, text: shorten(&row[at..]), ..fault };
         } else if let Some(found) = other {
-            let kind = FaultKind::OtherFormat { own: self.format, found };
-            fault = LineFault { column: 1, kind, text: shorten(line), ..fault };
+            fault = LineFault { column: 1, kind: FaultKind::OtherFormat { own, found }, text: shorten(line), ..fault };
         }
+        self.fault(fault)
+    }
+
+    /// Reports a faulty line: counted and skipped, or an error.
+    #[cold]
+    pub fn fault(&mut self, fault: LineFault) -> Result<(), TraceError> {
         match &mut self.on_fault {
             Some(on_fault) => on_fault(fault),
             None if self.options.skip_bad_lines => {
-                self.skipped.count += 1;
-                self.skipped.first.get_or_insert(fault);
+                self.log.skipped.count += 1;
+                self.log.skipped.first.get_or_insert(fault);
             }
             None => return Err(TraceError::Line { name: self.name.clone(), fault }),
         }
         Ok(())
     }
 
-    /// Sorts the records by submit time and numbers jobs and names in this order.
-    pub fn finish(self) -> Result<Collected, TraceError> {
+    /// The log of everything that was collected.
+    pub fn finish(mut self) -> Result<Log, TraceError> {
         if self.clusters.len() > 1 {
             let names: Vec<_> = self.clusters.iter().map(|name| format!("\"{}\"", shorten(name))).collect();
             let why = format!(
@@ -328,28 +383,49 @@ impl<'a> Collector<'a> {
                 names.len(),
                 names.join(", ")
             );
-            return Err(TraceError::Format { name: self.name, why });
+            return Err(TraceError::unusable(&self.name, why));
         }
-        let mut records = self.records;
+        if self.format.name() == "swf" {
+            self.log.source.rows = self.log.records.len() as u64;
+        } else {
+            self.number_records();
+        }
+        self.log.records.shrink_to_fit();
+        self.log.checked()
+    }
+
+    /// Sorts the records by submit time, numbers jobs and names in this order, and makes a header.
+    fn number_records(&mut self) {
+        let Log { records, header, .. } = &mut self.log;
         if !records.is_sorted_by_key(|record| record.submit) {
             records.sort_by_key(|record| record.submit);
         }
-        let unix_start = records.first().map(|record| record.submit);
-        let mut ids = self.ids;
+        header.push(b"; Version: 2.2");
+        let start = records.first().map_or(0, |record| record.submit);
+        if !records.is_empty() {
+            header.push(format!("; UnixStartTime: {start}").as_bytes());
+        }
+        let mut ids = std::mem::take(&mut self.ids);
         let jobs = match ids.is_empty() {
             true => Vec::new(),
             false => records.iter().map(|record| std::mem::take(&mut ids[record.number as usize])).collect(),
         };
         for (record, number) in records.iter_mut().zip(1..) {
             record.number = number;
-            record.submit -= unix_start.unwrap_or(0);
+            record.submit -= start;
         }
-        let mut names = self.names.finish(records.iter_mut().map(|record| {
+        let names = std::mem::take(&mut self.names);
+        self.log.names = names.finish(records.iter_mut().map(|record| {
             let Record { user, group, executable, queue, partition, .. } = record;
             [user, group, executable, queue, partition]
         }));
-        names.jobs = jobs;
-        records.shrink_to_fit();
-        Ok(Collected { records, names, report: self.report, skipped: self.skipped, unix_start })
+        self.log.names.jobs = jobs;
+        for at in 0..self.log.records.len() {
+            let fields = self.log.records[at].to_fields(&self.log.wide);
+            self.log.count_unknown(&fields);
+            if let Some(text) = &mut self.log.text {
+                text.push_record(&fields);
+            }
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::time::Seconds;
 use crate::trace::error::TraceError;
-use crate::trace::format::LogFormat;
+use crate::trace::formats::LogFormat;
 
 /// What a processor of the simulation is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,33 +58,26 @@ pub struct LogReading {
 impl LogReading {
     /// Refuses options that the format cannot follow.
     pub fn check(&self, format: &LogFormat, name: &str) -> Result<(), TraceError> {
-        let format_name = format.name();
-        let refuse = |why: String| Err(TraceError::Format { name: name.to_string(), why });
-        let has_unit = match format {
-            LogFormat::Swf | LogFormat::Csv(_) => self.unit == Unit::Cpus,
-            LogFormat::Sacct | LogFormat::Pbs => true,
-            LogFormat::Lsf => self.unit != Unit::Gpus,
-            LogFormat::Sge => self.unit == Unit::Cpus,
+        let entry = format.entry();
+        let unit = match self.unit {
+            Unit::Cpus => "cpus",
+            Unit::Nodes => "nodes",
+            Unit::Gpus => "gpus",
         };
-        if !has_unit {
-            let unit = if self.unit == Unit::Nodes { "nodes" } else { "gpus" };
-            return refuse(match format {
-                LogFormat::Csv(_) => format!("--unit does not apply to csv: procs={unit} names a column instead"),
-                _ => format!(
-                    "a log in the format {format_name} does not say the {unit} of jobs: leave out --unit {unit}"
-                ),
-            });
+        if !entry.units.contains(&self.unit) {
+            let why =
+                format!("a log in the format {} does not say the {unit} of jobs: leave out --unit {unit}", entry.name);
+            return Err(TraceError::unusable(name, why));
         }
-        let is_sacct = *format == LogFormat::Sacct;
-        let is_pbs = *format == LogFormat::Pbs;
-        for (given, option, has) in [
-            (self.columns.is_some(), "--columns", is_sacct),
-            (!self.partition_limits.is_empty(), "--partition-limit", is_sacct),
-            (self.cluster.is_some(), "--cluster", is_sacct),
-            (self.estimate_field != EstimateField::Walltime, "--estimate-field soft_walltime", is_pbs),
+        for (given, option) in [
+            (self.columns.is_some(), "--columns"),
+            (!self.partition_limits.is_empty(), "--partition-limit"),
+            (self.cluster.is_some(), "--cluster"),
+            (self.estimate_field != EstimateField::Walltime, "--estimate-field soft_walltime"),
         ] {
-            if given && !has {
-                return refuse(format!("{option} does not apply to a log in the format {format_name}: leave it out"));
+            if given && !entry.options.contains(&option) {
+                let why = format!("{option} does not apply to a log in the format {}: leave it out", entry.name);
+                return Err(TraceError::unusable(name, why));
             }
         }
         Ok(())

@@ -1,14 +1,21 @@
 //! LSF: the rows `JOB_FINISH` of `lsb.acct`.
 
-use std::io::Read;
-
-use super::AccountingJob;
-use super::collect::Collector;
-use super::reading::{LogReading, Unit};
-use super::values::{Bad, count, leading_number, unix_time};
+use super::FormatEntry;
 use crate::time::{FOREVER, Seconds};
-use crate::trace::error::{FaultKind, TraceError};
-use crate::trace::lines::RawLines;
+use crate::trace::error::FaultKind;
+use crate::trace::rows::{Bad, Collector, JobRow, Unit, count, leading_number, unix_time};
+
+pub const FORMAT: FormatEntry = FormatEntry {
+    name: "lsf",
+    about: "LSF: the rows JOB_FINISH of lsb.acct",
+    is_line: is_lsf,
+    read: |raw, collector| {
+        let unit = collector.options.reading.unit;
+        collector.read_lines(raw, |line, collector| row(line, unit, collector))
+    },
+    units: &[Unit::Cpus, Unit::Nodes],
+    ..FormatEntry::ACCOUNTING
+};
 
 /// The fields between the execution hosts and the number of additional submission options: status, host factor, name,
 /// command, 19 fields of usage, and 33 more, the last of which are the reservation and the description.
@@ -21,19 +28,10 @@ const ARRAY_INDEX: usize = 29;
 const HOST_USAGE: usize = 6;
 
 /// Whether a line has the form of an LSF row.
-pub fn is_lsf(line: &[u8]) -> bool {
+fn is_lsf(line: &[u8]) -> bool {
     let Some(rest) = line.strip_prefix(b"\"") else { return false };
     let name = rest.iter().take_while(|byte| byte.is_ascii_uppercase() || **byte == b'_').count();
     name > 2 && rest[name..].starts_with(b"\" \"")
-}
-
-/// Reads all rows.
-pub fn read<R: Read>(
-    raw: &mut RawLines<R>,
-    reading: &LogReading,
-    collector: &mut Collector<'_>,
-) -> Result<(), TraceError> {
-    collector.read_lines(raw, |line, collector| row(line, reading, collector))
 }
 
 /// Splits a row at blanks. Quotes around a field are removed; doubled quotes inside it stay doubled.
@@ -74,7 +72,7 @@ fn open_quote(at: &[u8]) -> Bad<'_> {
     Bad { kind: FaultKind::NotARow { expected: "fields in closed quotes" }, at }
 }
 
-fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) -> Result<(), Bad<'a>> {
+fn row<'a>(line: &'a [u8], unit: Unit, collector: &mut Collector<'_>) -> Result<(), Bad<'a>> {
     if !is_lsf(line) {
         return Err(Bad { kind: FaultKind::NotARow { expected: "\"JOB_FINISH\" \"version\" ..." }, at: line });
     }
@@ -91,7 +89,7 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
         let text = field(at)?;
         match count(text, column)?.map(usize::try_from) {
             Some(Ok(number)) => Ok(number),
-            _ => Err(Bad::value(text, column, "a number")),
+            _ => Err(Bad::value(text, column, "is not a number")),
         }
     };
     // The hosts that were asked for, then those that it ran on.
@@ -102,25 +100,23 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
     field(after_hosts.saturating_add(3))?;
     let hosts = &fields[host_count_at + 1..after_hosts];
     let asked_processors = count(field(6)?, "numProcessors")?.unwrap_or(-1);
-    let (allocated, requested) = match reading.unit {
+    let (allocated, requested) = match unit {
         Unit::Nodes => (distinct(hosts), -1),
         _ => (slots(hosts), asked_processors),
     };
     let status = field(after_hosts)?;
     if status.is_empty() || !status.iter().all(u8::is_ascii_digit) {
-        return Err(Bad::value(status, "jStatus", "a number"));
+        return Err(Bad::value(status, "jStatus", "is not a number"));
     }
     let end = field(2)?;
     let submit = field(7)?;
-    let job = AccountingJob {
+    let job = JobRow {
         id: field(3)?,
         task: fields.get(after_hosts + ARRAY_INDEX).copied().unwrap_or(b""),
         submit: unix_time(submit, "submitTime")?.ok_or(Bad::missing(submit, "submitTime"))?,
         eligible: unix_time(field(8)?, "beginTime")?,
         start: unix_time(field(10)?, "startTime")?,
         end: Some(unix_time(end, "event time")?.ok_or(Bad::missing(end, "event time"))?),
-        elapsed: None,
-        wait_known: true,
         allocated,
         requested,
         estimate: limit(fields, after_hosts),
@@ -137,9 +133,9 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
             b"32" => b"EXIT",
             _ => b"other status",
         },
+        ..JobRow::default()
     };
-    collector.job(line, &job)?;
-    Ok(())
+    collector.job(line, &job)
 }
 
 /// The run limit: the number after the list of host usages. Its position is known from one sample of version 9.11; a row

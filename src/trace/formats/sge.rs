@@ -1,14 +1,24 @@
 //! Grid Engine (SGE, UGE): the colon separated file `accounting`.
 
-use std::io::Read;
-
-use super::AccountingJob;
-use super::collect::Collector;
-use super::values::{Bad, count, duration, unix_time};
+use super::FormatEntry;
 use crate::time::{FOREVER, Seconds, Time};
-use crate::trace::error::{FaultKind, TraceError};
-use crate::trace::lines::RawLines;
+use crate::trace::error::FaultKind;
 use crate::trace::number;
+use crate::trace::rows::{Bad, Collector, JobRow, count, duration, unix_time};
+
+pub const FORMAT: FormatEntry = FormatEntry {
+    name: "sge",
+    about: "Grid Engine: accounting, also with times in milliseconds",
+    is_line: is_sge,
+    // Lines that begin with `#` are comments.
+    read: |raw, collector| {
+        collector.read_lines(raw, |line, collector| match line.first() {
+            Some(b'#') => Ok(()),
+            _ => row(line, collector),
+        })
+    },
+    ..FormatEntry::ACCOUNTING
+};
 
 /// The fields up to the category, which is the last one that is used.
 const FIELDS: usize = 40;
@@ -17,7 +27,7 @@ const FIELDS: usize = 40;
 const MILLISECONDS: i64 = 100_000_000_000;
 
 /// Whether a line has the form of an SGE row.
-pub fn is_sge(line: &[u8]) -> bool {
+fn is_sge(line: &[u8]) -> bool {
     let is_number = |field: Option<&[u8]>| field.is_some_and(|field| number::parse(field).is_ok());
     let mut fields = line.split(|&byte| byte == b':');
     memchr::memchr_iter(b':', line).count() + 1 >= FIELDS
@@ -25,14 +35,6 @@ pub fn is_sge(line: &[u8]) -> bool {
         && is_number(fields.nth(2))
         && is_number(fields.next())
         && is_number(fields.next())
-}
-
-/// Reads all rows. Lines that begin with `#` are comments.
-pub fn read<R: Read>(raw: &mut RawLines<R>, collector: &mut Collector<'_>) -> Result<(), TraceError> {
-    collector.read_lines(raw, |line, collector| match line.first() {
-        Some(b'#') => Ok(()),
-        _ => row(line, collector),
-    })
 }
 
 fn row<'a>(line: &'a [u8], collector: &mut Collector<'_>) -> Result<(), Bad<'a>> {
@@ -43,7 +45,7 @@ fn row<'a>(line: &'a [u8], collector: &mut Collector<'_>) -> Result<(), Bad<'a>>
         found += 1;
     }
     if found < FIELDS {
-        return Err(Bad { kind: FaultKind::TooFewColumns { found, expected: FIELDS }, at: line });
+        return Err(Bad { kind: FaultKind::Columns { found, expected: FIELDS }, at: line });
     }
     // The category and what follows it: an h_rt of 1:00:00 has colons of its own.
     let category_at = fields[FIELDS - 1].as_ptr() as usize - line.as_ptr() as usize;
@@ -54,27 +56,25 @@ fn row<'a>(line: &'a [u8], collector: &mut Collector<'_>) -> Result<(), Bad<'a>>
         collector.drop_row(|report| &mut report.steps);
         return Ok(());
     }
+    let [queue, _, group, owner, name, number, _, _, submit, start, end, failed, exit_status, wallclock, ..] = fields;
     let slots = count(fields[34], "slots")?.unwrap_or(-1);
-    let submit = time(fields[8], "submission_time")?.ok_or(Bad::missing(fields[8], "submission_time"))?;
-    let completed = fields[11] == b"0" && fields[12] == b"0";
-    let job = AccountingJob {
-        id: fields[5],
+    let completed = failed == b"0" && exit_status == b"0";
+    let job = JobRow {
+        id: number,
         task: fields[35],
-        submit,
-        eligible: None,
-        start: time(fields[9], "start_time")?,
-        end: time(fields[10], "end_time")?,
-        wait_known: true,
-        elapsed: duration(fields[13], "ru_wallclock")?,
+        submit: time(submit, "submission_time")?.ok_or(Bad::missing(submit, "submission_time"))?,
+        start: time(start, "start_time")?,
+        end: time(end, "end_time")?,
+        elapsed: duration(wallclock, "ru_wallclock")?,
         allocated: slots,
         requested: slots,
         estimate: limit(category, b"h_rt=")?.map_or_else(|| limit(category, b"s_rt="), |limit| Ok(Some(limit)))?,
-        names: [fields[3], fields[2], fields[4], fields[0], b""],
+        names: [owner, group, name, queue, b""],
         status: i32::from(completed),
         state: if completed { b"exit status 0" } else { b"failed or other exit status" },
+        ..JobRow::default()
     };
-    collector.job(line, &job)?;
-    Ok(())
+    collector.job(line, &job)
 }
 
 /// Where the category ends: at the first colon that is not part of a duration such as `h_rt=1:00:00`.
@@ -111,7 +111,7 @@ fn time<'a>(text: &'a [u8], column: &'static str) -> Result<Option<Time>, Bad<'a
         Ok(number) if number.rounded >= MILLISECONDS => {
             match number.rounded / 1000 + i64::from(number.rounded % 1000 >= 500) {
                 time if time <= FOREVER => Ok(Some(time)),
-                _ => Err(Bad::value(text, column, "a time in Unix milliseconds")),
+                _ => Err(Bad::value(text, column, "is not a time in Unix milliseconds")),
             }
         }
         _ => unix_time(text, column),

@@ -1,4 +1,4 @@
-//! Values of accounting files: instants, durations and numbers, rounded to whole seconds as fields of SWF are.
+//! Values of rows: instants, durations and numbers, rounded to whole seconds as fields of SWF are.
 
 use crate::time::{DAY, FOREVER, HOUR, MINUTE, Seconds, Time, parse_date_time};
 use crate::trace::error::FaultKind;
@@ -12,14 +12,17 @@ pub struct Bad<'a> {
 }
 
 impl<'a> Bad<'a> {
-    pub fn value(at: &'a [u8], column: &'static str, expected: &'static str) -> Bad<'a> {
-        Bad { kind: FaultKind::Value { column, expected }, at }
+    /// A value that cannot be used. `wrong` follows the name of its column in the message: "is not a number".
+    pub fn value(at: &'a [u8], column: &'static str, wrong: &'static str) -> Bad<'a> {
+        Bad { kind: FaultKind::Value { column, wrong }, at }
     }
 
     pub fn missing(at: &'a [u8], column: &'static str) -> Bad<'a> {
-        Bad { kind: FaultKind::Missing { column }, at }
+        Bad::value(at, column, "is missing")
     }
 }
+
+const BEFORE_1970: &str = "is before 1970";
 
 /// Whether a text means that there is no value.
 fn is_none(text: &[u8]) -> bool {
@@ -30,34 +33,34 @@ fn is_none(text: &[u8]) -> bool {
 #[inline]
 pub fn iso_time<'a>(text: &'a [u8], column: &'static str) -> Result<Option<Time>, Bad<'a>> {
     match parse_date_time(text) {
-        Some(time) if time < 0 => Err(Bad { kind: FaultKind::Before1970 { column }, at: text }),
+        Some(time) if time < 0 => Err(Bad::value(text, column, BEFORE_1970)),
         Some(time) if time <= FOREVER => Ok(Some(time)),
         None if is_none(text) => Ok(None),
-        _ => Err(Bad::value(text, column, "a time such as 2026-01-31T12:00:00")),
+        _ => Err(Bad::value(text, column, "is not a time such as 2026-01-31T12:00:00")),
     }
 }
 
 /// An instant in Unix seconds, with decimals or without, or as [`iso_time`].
 pub fn any_time<'a>(text: &'a [u8], column: &'static str) -> Result<Option<Time>, Bad<'a>> {
-    match number::parse(text) {
-        Ok(number) if number.sign < 0 => Err(Bad { kind: FaultKind::Before1970 { column }, at: text }),
-        Ok(number) if number.rounded <= FOREVER => Ok(Some(number.rounded)),
-        Ok(_) => Err(Bad::value(text, column, "a time in Unix seconds")),
-        Err(_) => match iso_time(text, column) {
-            Err(Bad { kind: FaultKind::Value { .. }, at }) => {
-                Err(Bad::value(at, column, "a time in Unix seconds or such as 2026-01-31T12:00:00"))
-            }
-            other => other,
-        },
+    if number::parse(text).is_ok() {
+        return seconds_since_1970(text, column).map(Some);
     }
+    if !is_none(text) && parse_date_time(text).is_none() {
+        return Err(Bad::value(text, column, "is not a time in Unix seconds or such as 2026-01-31T12:00:00"));
+    }
+    iso_time(text, column)
 }
 
 /// An instant in Unix seconds; None if it is 0.
 pub fn unix_time<'a>(text: &'a [u8], column: &'static str) -> Result<Option<Time>, Bad<'a>> {
+    Ok(Some(seconds_since_1970(text, column)?).filter(|&time| time > 0))
+}
+
+fn seconds_since_1970<'a>(text: &'a [u8], column: &'static str) -> Result<Time, Bad<'a>> {
     match number::parse(text) {
-        Ok(number) if number.sign < 0 => Err(Bad { kind: FaultKind::Before1970 { column }, at: text }),
-        Ok(number) if number.rounded <= FOREVER => Ok(Some(number.rounded).filter(|&time| time > 0)),
-        _ => Err(Bad::value(text, column, "a time in Unix seconds")),
+        Ok(number) if number.sign < 0 => Err(Bad::value(text, column, BEFORE_1970)),
+        Ok(number) if number.rounded <= FOREVER => Ok(number.rounded),
+        _ => Err(Bad::value(text, column, "is not a time in Unix seconds")),
     }
 }
 
@@ -120,7 +123,7 @@ pub fn duration<'a>(text: &'a [u8], column: &'static str) -> Result<Option<Secon
     };
     match seconds.filter(|&seconds| seconds <= FOREVER) {
         Some(seconds) => Ok(Some(seconds)),
-        None => Err(Bad::value(text, column, "a duration in seconds or such as 1-02:03:04")),
+        None => Err(Bad::value(text, column, "is not a duration in seconds or such as 1-02:03:04")),
     }
 }
 
@@ -135,7 +138,7 @@ pub fn count<'a>(text: &'a [u8], column: &'static str) -> Result<Option<i64>, Ba
         Ok(number) if number.rounded <= i64::from(i32::MAX) => {
             Ok(Some(if number.sign > 0 { number.rounded.max(1) } else { number.rounded }))
         }
-        _ => Err(Bad::value(text, column, "a number below 2^31")),
+        _ => Err(Bad::value(text, column, "is not a number below 2^31")),
     }
 }
 
@@ -175,7 +178,7 @@ mod tests {
             assert!(iso_time(text.as_bytes(), "Start").is_err(), "{text}");
         }
         let early = iso_time(b"1969-12-31T23:59:59", "Start").unwrap_err();
-        assert_eq!(early.kind, FaultKind::Before1970 { column: "Start" });
+        assert_eq!(early.kind, FaultKind::Value { column: "Start", wrong: BEFORE_1970 });
         assert_eq!(any_time(b"1535348017.5", "submit"), Ok(Some(1_535_348_018)));
         assert!(any_time(b"-3", "submit").is_err() && unix_time(b"x", "start").is_err());
         assert_eq!(unix_time(b"0", "start"), Ok(None));

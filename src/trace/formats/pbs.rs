@@ -1,29 +1,39 @@
 //! PBS and Torque: `MM/DD/YYYY HH:MM:SS;E;ID;key=value ...`.
 
-use std::io::Read;
+use super::FormatEntry;
+use crate::trace::error::FaultKind;
+use crate::trace::rows::{
+    Bad, Collector, EstimateField, JobRow, LogReading, Unit, duration, leading_number, unix_time,
+};
 
-use super::AccountingJob;
-use super::collect::Collector;
-use super::reading::{EstimateField, LogReading, Unit};
-use super::values::{Bad, duration, leading_number, unix_time};
-use crate::trace::error::{FaultKind, TraceError};
-use crate::trace::lines::RawLines;
+pub const FORMAT: FormatEntry = FormatEntry {
+    name: "pbs",
+    about: "PBS and Torque: MM/DD/YYYY HH:MM:SS;E;ID;key=value ...",
+    is_line: is_pbs,
+    read: |raw, collector| {
+        let reading = &collector.options.reading;
+        collector.read_lines(raw, |line, collector| row(line, reading, collector))
+    },
+    units: &[Unit::Cpus, Unit::Nodes, Unit::Gpus],
+    options: &["--estimate-field soft_walltime"],
+    ..FormatEntry::ACCOUNTING
+};
+
+/// The keys that are read, in the order in which [`row`] gets their values. Those after the first ten begin with
+/// [`RESOURCE`].
+const KEYS: [&[&str]; 2] = [
+    &["user", "group", "jobname", "queue", "ctime", "etime", "start", "end", "Exit_status", "exec_host"],
+    &["walltime", "soft_walltime", "ncpus", "nodes", "nodect", "neednodes", "ngpus", "gpus", "gpu"],
+];
+const RESOURCE: &[u8] = b"Resource_List.";
+const COUNT: usize = KEYS[0].len() + KEYS[1].len();
 
 /// Whether a line has the form of a PBS row.
-pub fn is_pbs(line: &[u8]) -> bool {
+fn is_pbs(line: &[u8]) -> bool {
     let is_digit = |at: usize| line[at].is_ascii_digit();
     line.len() > 21
         && [0, 1, 3, 4, 6, 7, 8, 9, 11, 12, 14, 15, 17, 18].into_iter().all(is_digit)
         && [line[2], line[5], line[10], line[13], line[16], line[19], line[21]] == *b"// ::;;"
-}
-
-/// Reads all rows.
-pub fn read<R: Read>(
-    raw: &mut RawLines<R>,
-    reading: &LogReading,
-    collector: &mut Collector<'_>,
-) -> Result<(), TraceError> {
-    collector.read_lines(raw, |line, collector| row(line, reading, collector))
 }
 
 fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) -> Result<(), Bad<'a>> {
@@ -42,22 +52,21 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
         collector.drop_row(|report| &mut report.array_parents);
         return Ok(());
     }
-    let keys = Keys::of(rest)?;
+    let [user, group, job_name, queue, ctime, etime, start, end, exit_status, exec_host, resources @ ..] =
+        values(rest)?;
+    let [walltime, soft_walltime, ncpus, nodes, nodect, need_nodes, own_gpus @ ..] = resources;
     let time = |text: &'a [u8], column| if text.is_empty() { Ok(None) } else { unix_time(text, column) };
     let (allocated, requested) = match reading.unit {
         Unit::Cpus => {
-            let requested = leading_number(keys.ncpus)
-                .unwrap_or(0)
-                .max(node_sum(keys.nodes, |parts| number_of(parts, &[b"ppn"]).unwrap_or(1)));
-            (slots(keys.exec_host), requested)
+            let of_nodes = node_sum(nodes, |parts| number_of(parts, &[b"ppn"]).unwrap_or(1));
+            (slots(exec_host), leading_number(ncpus).unwrap_or(0).max(of_nodes))
         }
         Unit::Nodes => {
-            let nodect = leading_number(keys.nodect).unwrap_or(0);
-            let requested = if nodect > 0 { nodect } else { node_sum(keys.nodes, |_| 1) };
-            (hosts(keys.exec_host), requested)
+            let nodect = leading_number(nodect).unwrap_or(0);
+            (hosts(exec_host), if nodect > 0 { nodect } else { node_sum(nodes, |_| 1) })
         }
         Unit::Gpus => {
-            let gpus = keys.gpus();
+            let gpus = gpus(own_gpus, [nodes, nodect, need_nodes]);
             if gpus <= 0 {
                 collector.drop_row(|report| &mut report.without_gpus);
                 return Ok(());
@@ -65,110 +74,63 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
             (gpus, gpus)
         }
     };
-    let mut estimate = duration(keys.walltime, "Resource_List.walltime")?;
+    let mut estimate = duration(walltime, "Resource_List.walltime")?;
     if reading.estimate_field == EstimateField::SoftWalltime {
-        estimate = duration(keys.soft_walltime, "Resource_List.soft_walltime")?.or(estimate);
+        estimate = duration(soft_walltime, "Resource_List.soft_walltime")?.or(estimate);
     }
-    let end = time(keys.end, "end")?;
-    let job = AccountingJob {
+    let is_completed = exit_status == b"0";
+    let job = JobRow {
         id,
-        task: b"",
-        submit: time(keys.ctime, "ctime")?.ok_or(Bad::missing(line, "ctime"))?,
-        eligible: time(keys.etime, "etime")?,
-        start: time(keys.start, "start")?,
-        end: Some(end.ok_or(Bad::missing(line, "end"))?),
-        wait_known: true,
+        submit: time(ctime, "ctime")?.ok_or(Bad::missing(line, "ctime"))?,
+        eligible: time(etime, "etime")?,
+        start: time(start, "start")?,
+        end: Some(time(end, "end")?.ok_or(Bad::missing(line, "end"))?),
         // `resources_used.walltime` is sometimes wrong.
         elapsed: None,
         allocated,
         requested,
         estimate,
-        names: [keys.user, keys.group, keys.jobname, keys.queue, b""],
-        status: i32::from(keys.exit_status == b"0"),
-        state: if keys.exit_status == b"0" { b"exit status 0" } else { b"other exit status" },
+        names: [user, group, job_name, queue, b""],
+        status: i32::from(is_completed),
+        state: if is_completed { b"exit status 0" } else { b"other exit status" },
+        ..JobRow::default()
     };
-    collector.job(line, &job)?;
-    Ok(())
+    collector.job(line, &job)
 }
 
-/// The values of the keys that are used.
-#[derive(Default)]
-struct Keys<'a> {
-    user: &'a [u8],
-    group: &'a [u8],
-    queue: &'a [u8],
-    jobname: &'a [u8],
-    ctime: &'a [u8],
-    etime: &'a [u8],
-    start: &'a [u8],
-    end: &'a [u8],
-    exit_status: &'a [u8],
-    exec_host: &'a [u8],
-    ncpus: &'a [u8],
-    nodes: &'a [u8],
-    nodect: &'a [u8],
-    neednodes: &'a [u8],
-    ngpus: &'a [u8],
-    gpus: &'a [u8],
-    gpu: &'a [u8],
-    walltime: &'a [u8],
-    soft_walltime: &'a [u8],
-}
-
-impl<'a> Keys<'a> {
-    fn of(text: &'a [u8]) -> Result<Keys<'a>, Bad<'a>> {
-        let mut keys = Keys::default();
-        let mut rest = text;
-        while !rest.is_empty() {
-            let end = memchr::memchr(b' ', rest).unwrap_or(rest.len());
-            let Some(at) = memchr::memchr(b'=', &rest[..end]) else {
-                rest = rest.get(end + 1..).unwrap_or(b"");
-                continue;
-            };
-            let (key, from) = (&rest[..at], &rest[at + 1..]);
-            let (value, after) = value(from)?;
-            rest = after;
-            let slot = match key {
-                b"user" => &mut keys.user,
-                b"group" => &mut keys.group,
-                b"queue" => &mut keys.queue,
-                b"jobname" => &mut keys.jobname,
-                b"ctime" => &mut keys.ctime,
-                b"etime" => &mut keys.etime,
-                b"start" => &mut keys.start,
-                b"end" => &mut keys.end,
-                b"Exit_status" => &mut keys.exit_status,
-                b"exec_host" => &mut keys.exec_host,
-                b"Resource_List.ncpus" => &mut keys.ncpus,
-                b"Resource_List.nodes" => &mut keys.nodes,
-                b"Resource_List.nodect" => &mut keys.nodect,
-                b"Resource_List.neednodes" => &mut keys.neednodes,
-                b"Resource_List.ngpus" => &mut keys.ngpus,
-                b"Resource_List.gpus" => &mut keys.gpus,
-                b"Resource_List.gpu" => &mut keys.gpu,
-                b"Resource_List.walltime" => &mut keys.walltime,
-                b"Resource_List.soft_walltime" => &mut keys.soft_walltime,
-                _ => continue,
-            };
-            // As in `account=for user=bob`, if the value is not quoted.
-            if !slot.is_empty() && *slot != value {
-                return Err(Bad { kind: FaultKind::TwoValues, at: &text[text.len() - from.len() - at - 1..] });
-            }
-            *slot = value;
-        }
-        Ok(keys)
-    }
-
-    /// The GPUs of the job: of a resource of its own, or else of the first description of nodes that has some.
-    fn gpus(&self) -> i64 {
-        let own = [self.ngpus, self.gpus, self.gpu].into_iter().find_map(leading_number);
-        let of_nodes = || {
-            let described = [self.nodes, self.nodect, self.neednodes].into_iter();
-            let gpus = |nodes| node_sum(nodes, |parts| number_of(parts, &[b"gpus", b"gpu"]).unwrap_or(0));
-            described.map(gpus).find(|&gpus| gpus > 0).unwrap_or(0)
+/// The values of [`KEYS`].
+fn values(text: &[u8]) -> Result<[&[u8]; COUNT], Bad<'_>> {
+    let mut values = [&b""[..]; COUNT];
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = memchr::memchr(b' ', rest).unwrap_or(rest.len());
+        let Some(at) = memchr::memchr(b'=', &rest[..end]) else {
+            rest = rest.get(end + 1..).unwrap_or(b"");
+            continue;
         };
-        own.unwrap_or_else(of_nodes)
+        let (key, from) = (&rest[..at], rest);
+        let (value, after) = value(&rest[at + 1..])?;
+        rest = after;
+        let (own, from_place, key) = match key.strip_prefix(RESOURCE) {
+            Some(key) => (KEYS[1], KEYS[0].len(), key),
+            None => (KEYS[0], 0, key),
+        };
+        let Some(place) = own.iter().position(|known| known.as_bytes() == key) else { continue };
+        let place = from_place + place;
+        // As in `account=for user=bob`, if the value is not quoted.
+        if !values[place].is_empty() && values[place] != value {
+            return Err(Bad { kind: FaultKind::TWO_VALUES, at: from });
+        }
+        values[place] = value;
     }
+    Ok(values)
+}
+
+/// The GPUs of a job: of a resource of its own, or else of the first description of nodes that has some.
+fn gpus(own: [&[u8]; 3], described: [&[u8]; 3]) -> i64 {
+    let of_nodes = |nodes| node_sum(nodes, |parts| number_of(parts, &[b"gpus", b"gpu"]).unwrap_or(0));
+    let own = own.into_iter().find_map(leading_number);
+    own.unwrap_or_else(|| described.into_iter().map(of_nodes).find(|&gpus| gpus > 0).unwrap_or(0))
 }
 
 /// A value at the beginning of a text, and what follows it. A value in quotes may hold blanks.
@@ -258,11 +220,11 @@ mod tests {
             ("jobname='tis user=ann user=ann", "ann", "'tis"),
             ("requestor word user=ann jobname=", "ann", ""),
         ] {
-            let keys = Keys::of(text.as_bytes()).unwrap();
-            assert_eq!((keys.user, keys.jobname), (user.as_bytes(), jobname.as_bytes()), "{text}");
+            let [found, _, name, ..] = values(text.as_bytes()).unwrap();
+            assert_eq!((found, name), (user.as_bytes(), jobname.as_bytes()), "{text}");
         }
-        let fault = |text: &'static str| Keys::of(text.as_bytes()).err().unwrap();
-        assert_eq!(fault("user=ann account=for user=bob"), Bad { kind: FaultKind::TwoValues, at: b"user=bob" });
+        let fault = |text: &'static str| values(text.as_bytes()).unwrap_err();
+        assert_eq!(fault("user=ann account=for user=bob"), Bad { kind: FaultKind::TWO_VALUES, at: b"user=bob" });
         assert_eq!(fault("account=\"for user=bob").at, b"\"for user=bob");
     }
 
@@ -270,7 +232,10 @@ mod tests {
     fn nodes_and_gpus() {
         let cpus = |text: &str| node_sum(text.as_bytes(), |group| number_of(group, &[b"ppn"]).unwrap_or(1));
         assert_eq!(["4:ppn=8", "1:ppn=28:gpus=1:default", "2:ppn=4+n7:ppn=2", "3", ""].map(cpus), [32, 28, 10, 3, 0]);
-        let gpus = |text: &str| Keys::of(text.as_bytes()).unwrap().gpus();
+        let gpus = |text: &str| {
+            let [.., nodes, nodect, need_nodes, ngpus, own, gpu] = values(text.as_bytes()).unwrap();
+            gpus([ngpus, own, gpu], [nodes, nodect, need_nodes])
+        };
         assert_eq!(gpus("Resource_List.nodes=2:ppn=28:gpus=2:x"), 4);
         assert_eq!(gpus("Resource_List.nodect=1:ppn=24:gpu=4:reqmem=1:gpu"), 4);
         assert_eq!(gpus("Resource_List.nodes=1:ppn=28 Resource_List.gpu=2 Resource_List.neednodes=1:gpus=1"), 2);

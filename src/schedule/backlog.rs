@@ -1,0 +1,152 @@
+//! What the schedulers with an order of their own keep of the waiting jobs from pass to pass.
+
+use super::arrivals::Arrivals;
+use super::line::QueueOrder;
+use super::policy::{Facts, View};
+use super::queue::{QueuePlace, Waiting};
+use super::ranked::Ranked;
+use super::rules::{Counting, Rules};
+use crate::job::{JobId, Submission};
+
+/// The waiting jobs in the order of the queue, what the view does not say of them, and, while the queue is deep, an index of them.
+pub(super) struct Backlog<I = Ranked> {
+    pub arrivals: Arrivals,
+    pub line: QueueOrder,
+    /// The last job of the queue at the last pass. Later ones are newcomers, whose predictions were not known then.
+    seen: Option<JobId>,
+    pub index: I,
+    is_indexable: bool,
+    /// Whether the index has all jobs. If not, it is empty.
+    is_deep: bool,
+}
+
+/// An index of waiting jobs, in an order of its own.
+pub(super) trait Index {
+    fn clear(&mut self);
+
+    /// Adds a job.
+    fn push(&mut self, job: &Waiting, arrivals: &Arrivals);
+
+    /// The prediction of a job has changed.
+    fn change(&mut self, job: &Waiting, arrivals: &Arrivals);
+
+    /// Removes a job, if it is in the index.
+    fn remove(&mut self, job: &Waiting);
+
+    /// The width of the narrowest job.
+    fn narrowest(&self) -> Option<i64>;
+}
+
+/// A queue is indexed from `DEEP` jobs on, until it has less than `SHALLOW`. Scanning a short queue is faster.
+const DEEP: usize = 48;
+const SHALLOW: usize = 16;
+
+impl Backlog {
+    /// Without an index.
+    pub fn unindexed(rules: &Rules) -> Backlog {
+        Backlog { is_indexable: false, ..Backlog::by_scan(rules, Ranked::new(rules.scan)) }
+    }
+
+    /// With an index in the order of the queue, if that order is fixed.
+    pub fn by_queue(rules: &Rules) -> Backlog {
+        let backlog = Backlog::by_scan(rules, Ranked::new(rules.queue));
+        Backlog { is_indexable: backlog.line.is_fixed(), ..backlog }
+    }
+
+    /// The waiting jobs in the order of the queue.
+    pub fn jobs<'a>(&'a mut self, view: &View<'a>) -> impl Iterator<Item = &'a Waiting> {
+        self.line.jobs(view, &self.arrivals)
+    }
+}
+
+impl<I: Index> Backlog<I> {
+    /// With an index in the order of the scan, unless that depends on waits.
+    pub fn by_scan(rules: &Rules, index: I) -> Backlog<I> {
+        let line = QueueOrder::new(rules.queue, rules.starve);
+        let needs_estimates = rules.running == Counting::Estimate || rules.protect.is_some();
+        let needs_submissions = line.needs_submissions() || rules.scan.needs_submissions();
+        Backlog {
+            arrivals: Arrivals::new(needs_estimates || needs_submissions),
+            line,
+            seen: None,
+            index,
+            is_indexable: !rules.scan.depends_on_waits(),
+            is_deep: false,
+        }
+    }
+
+    /// Whether the queue is deep: there is an index.
+    pub fn is_deep(&self) -> bool {
+        self.is_deep
+    }
+
+    /// The width of the narrowest job.
+    pub fn narrowest(&self, view: &View<'_>) -> Option<i64> {
+        match self.is_deep {
+            true => self.index.narrowest(),
+            false => view.waiting.iter().map(|job| i64::from(job.procs)).min(),
+        }
+    }
+
+    /// The places of the jobs that arrived since the last pass.
+    pub fn newcomers<'a>(&self, view: &View<'a>) -> &'a [QueuePlace] {
+        view.waiting.places_after(self.seen)
+    }
+
+    /// Adds the newcomers.
+    pub fn begin_pass(&mut self, view: &View<'_>) {
+        let waiting = view.waiting;
+        let newcomers = || waiting.places_after(self.seen).iter().filter_map(QueuePlace::job);
+        if self.line.is_kept_sorted() {
+            newcomers().for_each(|job| self.line.put(job, &self.arrivals));
+        }
+        if self.is_deep {
+            newcomers().for_each(|job| self.index.push(job, &self.arrivals));
+            if waiting.len() < SHALLOW {
+                self.is_deep = false;
+                self.index.clear();
+            }
+        } else if waiting.len() >= DEEP && self.is_indexable {
+            self.is_deep = true;
+            waiting.iter().for_each(|job| self.index.push(job, &self.arrivals));
+        }
+    }
+
+    /// Removes the jobs that a pass has started.
+    pub fn end_pass(&mut self, view: &View<'_>, starts: &[JobId]) {
+        if self.line.is_kept_sorted() {
+            starts.iter().for_each(|&id| self.line.remove(id));
+        }
+        self.seen = view.waiting.iter().next_back().map(|job| job.id).or(self.seen);
+        self.arrivals.forget_before(view.waiting.first().map(|job| job.id));
+    }
+
+    /// See [`super::Policy::on_begin`].
+    pub fn on_begin(&mut self, facts: &Facts) {
+        self.arrivals.set_origin(facts.first_submission);
+    }
+
+    /// See [`super::Policy::on_arrival`].
+    pub fn on_arrival(&mut self, id: JobId, job: &Submission) {
+        self.arrivals.push(id, job);
+    }
+
+    /// See [`super::Policy::on_prediction`].
+    pub fn on_prediction(&mut self, job: &Waiting) {
+        // A newcomer is added at the next pass.
+        if self.seen.is_some_and(|seen| job.id <= seen) {
+            self.line.put(job, &self.arrivals);
+            if self.is_deep {
+                self.index.change(job, &self.arrivals);
+            }
+        }
+    }
+
+    /// A job starts or is cancelled.
+    pub fn remove(&mut self, job: &Waiting) {
+        self.line.remove(job.id);
+        if self.is_deep {
+            self.index.remove(job);
+        }
+    }
+}

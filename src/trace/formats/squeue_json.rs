@@ -1,0 +1,293 @@
+//! `squeue --json`, in all shapes that versions of Slurm write it.
+//!
+//! Slurm 21.08 and 22.05 write plain numbers, and null where there is none. Later versions write most numbers as
+//! `{"set": true, "infinite": false, "number": 7}`, and with the option `+complex` again plain ones, with "Infinity". The state
+//! is one word up to 23.02 and a list of words later.
+
+use std::fmt;
+use std::io::{self, BufReader};
+
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
+use serde_json::Value;
+
+use super::FormatEntry;
+use super::slurm::gpus_of_tres;
+use crate::time::{FOREVER, MINUTE, Time};
+use crate::trace::error::TraceError;
+use crate::trace::lines::{RawLines, shorten};
+use crate::trace::queue::{PresentRow, SlurmId, SlurmState, SlurmTasks};
+use crate::trace::rows::{Collector, JobRow, Unit, first_line, leading_number};
+use crate::trace::source::BUFFER;
+
+pub const FORMAT: FormatEntry = FormatEntry {
+    name: "squeue --json",
+    about: "Slurm: squeue --json of any version",
+    is_line: |line| line.starts_with(b"{") || line.starts_with(b"["),
+    hint: |line| line.starts_with(b"%YAML").then_some("it looks like YAML: use --json"),
+    read,
+    ..FormatEntry::QUEUE
+};
+
+/// Reads all jobs. Only the keys that are used are kept: the text of a large queue need not fit into memory.
+fn read(raw: &mut RawLines, collector: &mut Collector<'_>) -> Result<(), TraceError> {
+    let name = raw.name().to_string();
+    let is_list = first_line(raw).starts_with(b"[");
+    let file = match is_list {
+        true => QueueFile { jobs: Some(parse(raw)?), ..QueueFile::default() },
+        false => parse(raw)?,
+    };
+    for time in [&file.last_update, &file.last_backfill].into_iter().filter_map(Number::time) {
+        collector.present.saw(time);
+    }
+    let failed =
+        |why: String| TraceError::unusable(&name, format!("{why}; it should be the output of `squeue --json`"));
+    // Otherwise a failure of squeue would be an empty queue.
+    let has_jobs = file.jobs.as_ref().is_some_and(|jobs| !jobs.is_empty());
+    if let Some(error) = file.errors.iter().flatten().next().filter(|_| !has_jobs) {
+        let text = [&error.description, &error.error].into_iter().flatten().next();
+        let text = text.map_or("without a description".to_string(), |text| format!("\"{}\"", shorten(&text.0)));
+        return Err(failed(format!("squeue had an error, {text}, and gave no jobs")));
+    }
+    let jobs = file.jobs.ok_or_else(|| failed("it has no list \"jobs\"".to_string()))?;
+    for (job, at) in jobs.iter().zip(1..) {
+        job.collect(at, collector).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Reads the whole file.
+fn parse<T: DeserializeOwned>(raw: &mut RawLines) -> Result<T, TraceError> {
+    let name = raw.name().to_string();
+    serde_json::from_reader(BufReader::with_capacity(BUFFER, raw)).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        if error.is_io() {
+            return TraceError::Read { name, lines: line as u64, error: io::Error::from(error) };
+        }
+        let is_cut = error.is_eof();
+        // The message ends with the position, which comes first here.
+        let message = error.to_string();
+        let what = message.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&message);
+        let advice = match is_cut {
+            true => "the file is incomplete: export the queue again",
+            false => "it should be the output of `squeue --json`",
+        };
+        TraceError::unusable(&format!("{name}:{line}:{column}"), format!("{what}; {advice}"))
+    })
+}
+
+/// The whole file. It may also be only the list of jobs.
+#[derive(Default, Deserialize)]
+struct QueueFile {
+    jobs: Option<Vec<JsonJob>>,
+    #[serde(default)]
+    last_update: Number,
+    #[serde(default)]
+    last_backfill: Number,
+    errors: Option<Vec<SlurmError>>,
+}
+
+#[derive(Deserialize)]
+struct SlurmError {
+    description: Option<Text>,
+    error: Option<Text>,
+}
+
+/// The keys of a job that are used.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct JsonJob {
+    job_id: Number,
+    array_job_id: Number,
+    array_task_id: Number,
+    array_task_string: Option<Text>,
+    het_job_id: Number,
+    het_job_offset: Number,
+    job_state: Words,
+    state_reason: Option<Text>,
+    state_description: Option<Text>,
+    hold: Option<bool>,
+    priority: Number,
+    submit_time: Number,
+    eligible_time: Number,
+    start_time: Number,
+    suspend_time: Number,
+    last_sched_evaluation: Number,
+    cpus: Number,
+    node_count: Number,
+    tres_req_str: Option<Text>,
+    tres_alloc_str: Option<Text>,
+    /// In minutes.
+    time_limit: Number,
+    user_name: Option<Text>,
+    user_id: Number,
+    account: Option<Text>,
+    qos: Option<Text>,
+    partition: Option<Text>,
+    name: Option<Text>,
+}
+
+impl JsonJob {
+    /// Adds the job. `at` is its place in the list, counted from 1.
+    fn collect(&self, at: usize, collector: &mut Collector<'_>) -> Result<(), String> {
+        let number = self.job_id.positive().ok_or_else(|| format!("job {at} of the list has no \"job_id\""))?;
+        let missing = |key: &str| format!("job {number} has no \"{key}\"");
+        let (array, array_tasks) = (self.array_job_id.positive(), text(&self.array_task_string));
+        let id = match (array, self.array_task_id.get(), self.het_job_id.positive()) {
+            (Some(array), _, _) if !array_tasks.is_empty() => {
+                let list = std::str::from_utf8(array_tasks).ok();
+                let tasks = list.and_then(|list| SlurmTasks::parse(list, true)).ok_or_else(|| {
+                    let list = shorten(array_tasks);
+                    format!("job {number}: array_task_string is not a list such as 1-5,7: \"{list}\"")
+                })?;
+                SlurmId::Array(array.to_string().into(), tasks)
+            }
+            (Some(array), Some(task), _) => SlurmId::One(format!("{array}_{task}").into()),
+            (_, _, Some(first)) => SlurmId::One(format!("{first}+{}", self.het_job_offset.get().unwrap_or(0)).into()),
+            _ => SlurmId::One(number.to_string().into()),
+        };
+        let state_text = self.job_state.0.first().ok_or_else(|| missing("job_state"))?;
+        let tres = |list: fn(&[u8]) -> Option<i64>| {
+            let lists = [&self.tres_alloc_str, &self.tres_req_str];
+            lists.into_iter().find_map(|text| list(&text.as_ref()?.0).filter(|&count| count > 0))
+        };
+        let procs = match collector.options.reading.unit {
+            Unit::Cpus => self.cpus.positive().or_else(|| tres(cpus_of_tres)),
+            Unit::Nodes => self.node_count.positive(),
+            Unit::Gpus => tres(gpus_of_tres),
+        };
+        // These lie in the past for every job.
+        for time in [&self.suspend_time, &self.last_sched_evaluation].into_iter().filter_map(Number::time) {
+            collector.present.saw(time);
+        }
+        let user_id = self.user_id.get().map(|id| id.to_string()).unwrap_or_default();
+        let user = text(&self.user_name);
+        let reason = text(&self.state_description);
+        let is_limited = |minutes: &i64| *minutes <= FOREVER / MINUTE;
+        collector.present_job(&PresentRow {
+            id,
+            state: SlurmState::of(&self.job_state.0),
+            // As `squeue` prints it.
+            reason: if reason.is_empty() { text(&self.state_reason) } else { reason },
+            // A priority of 0 is how Slurm holds a job.
+            on_hold: self.hold == Some(true) || self.priority.get() == Some(0),
+            job: JobRow {
+                submit: self.submit_time.time().ok_or_else(|| missing("submit_time"))?,
+                eligible: self.eligible_time.time(),
+                start: self.start_time.time(),
+                requested: procs.unwrap_or(0),
+                estimate: self.time_limit.positive().filter(is_limited).map(|minutes| minutes * MINUTE),
+                names: [
+                    if user.is_empty() { user_id.as_bytes() } else { user },
+                    text(&self.account),
+                    text(&self.name),
+                    text(&self.qos),
+                    text(&self.partition),
+                ],
+                state: state_text.as_bytes(),
+                ..JobRow::default()
+            },
+        });
+        Ok(())
+    }
+}
+
+/// The cpus of a list such as `cpu=4,mem=8G,node=1`.
+fn cpus_of_tres(list: &[u8]) -> Option<i64> {
+    list.split(|&byte| byte == b',').find_map(|item| leading_number(item.strip_prefix(b"cpu=")?))
+}
+
+/// The bytes of a text; empty if there is none.
+fn text(text: &Option<Text>) -> &[u8] {
+    text.as_ref().map_or(b"", |text| &text.0)
+}
+
+/// A text of any bytes: job names need not be UTF-8.
+struct Text(Vec<u8>);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        struct AnyBytes;
+        impl Visitor<'_> for AnyBytes {
+            type Value = Text;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text")
+            }
+
+            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Text, E> {
+                Ok(Text(bytes.to_vec()))
+            }
+        }
+        input.deserialize_bytes(AnyBytes)
+    }
+}
+
+/// One word, or a list of words.
+#[derive(Default)]
+struct Words(Vec<String>);
+
+impl<'de> Deserialize<'de> for Words {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        match Value::deserialize(input)? {
+            Value::String(word) => Ok(Words(vec![word])),
+            list => Vec::deserialize(list).map(Words).map_err(D::Error::custom),
+        }
+    }
+}
+
+/// A number. None if it is not set or infinite.
+#[derive(Default)]
+struct Number(Option<i64>);
+
+impl Number {
+    fn get(&self) -> Option<i64> {
+        self.0
+    }
+
+    fn positive(&self) -> Option<i64> {
+        self.0.filter(|&number| number > 0)
+    }
+
+    /// An instant in Unix seconds. Slurm writes 0 where there is none.
+    fn time(&self) -> Option<Time> {
+        self.positive().filter(|&time| time <= FOREVER)
+    }
+}
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        number(Value::deserialize(input)?).map(Number).map_err(D::Error::custom)
+    }
+}
+
+/// As later versions write a number.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct NumberParts {
+    set: bool,
+    infinite: bool,
+    number: Number,
+}
+
+fn number(value: Value) -> Result<Option<i64>, String> {
+    // The last values of 32 and of 64 bits mean "infinite" and "not set".
+    const LAST: [u64; 4] = [u32::MAX as u64, u32::MAX as u64 - 1, u64::MAX, u64::MAX - 1];
+    match value {
+        Value::Null => Ok(None),
+        Value::Number(number) if number.as_u64().is_some_and(|number| LAST.contains(&number)) => Ok(None),
+        Value::Number(number) => {
+            let real = number.as_f64().filter(|number| number.is_finite());
+            Ok(number.as_i64().or(real.map(|number| number.round() as i64)))
+        }
+        Value::String(word) if matches!(word.as_str(), "Infinity" | "") => Ok(None),
+        Value::String(word) => match word.parse() {
+            Ok(number) => Ok(Some(number)),
+            Err(_) => Err(format!("\"{}\" is not a number", shorten(word.as_bytes()))),
+        },
+        other => {
+            let parts = NumberParts::deserialize(other).map_err(|error| error.to_string())?;
+            Ok(parts.number.get().filter(|_| parts.set && !parts.infinite))
+        }
+    }
+}

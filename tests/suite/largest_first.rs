@@ -1,0 +1,30 @@
+//! The widest job that fits starts first. Without reservations, so wide jobs may wait for long.
+
+use std::cmp::Reverse;
+
+use crate::job::JobId;
+use crate::schedule::{Policy, View};
+use crate::spec::Form;
+
+/// Its name on the command line, and what `sim list schedulers` says about it.
+pub const FORM: Form = Form { name: "largest-first", about: "the widest job first", keys: &[] };
+
+pub struct LargestFirst;
+
+impl Policy for LargestFirst {
+    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+        let mut waiting: Vec<_> = view.waiting.iter().collect();
+        // Jobs of one width stay in the order of their arrival.
+        waiting.sort_by_key(|job| Reverse(job.procs));
+        let mut capacity = *view.capacity;
+        for job in waiting {
+            if capacity.fits(job.shape()) {
+                capacity.take(job.shape());
+                starts.push(job.id);
+            }
+        }
+    }
+
+    // The other events keep their defaults: a pass finds all that it needs in the view. There
+    // each waiting job also has its prediction, and each running job its predicted end.
+}
