@@ -3,7 +3,6 @@
 //! Every error in such a file is reported with its line. [`parse`] reports what is not TOML. For wrong contents, the caller
 //! uses the line of each [`Entry`] and [`Item`]. The TOML parser limits the depth of nesting.
 
-use std::fmt;
 use std::io::Read;
 use std::path::Path;
 
@@ -46,23 +45,6 @@ pub fn read_text(path: &Path, most: usize) -> Result<String, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     Ok(text.replace("\r\n", "\n").replace('\r', "\n"))
 }
-
-/// An error in a file of settings.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SettingsError {
-    /// The line, counted from 1.
-    pub line: usize,
-    /// What is wrong there.
-    pub why: String,
-}
-
-impl fmt::Display for SettingsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.why)
-    }
-}
-
-impl std::error::Error for SettingsError {}
 
 /// A key with its value.
 #[derive(Clone, Debug, PartialEq)]
@@ -127,19 +109,19 @@ impl Value {
 /// Reads TOML. The entries are in the order of the file.
 ///
 /// # Errors
-/// If the text is not TOML or has too large a number.
-pub fn parse(text: &str) -> Result<Vec<Entry>, SettingsError> {
+/// If the text is not TOML or has too large a number; the message names the line.
+pub fn parse(text: &str) -> Result<Vec<Entry>, String> {
     let lines = LineNumbers::new(text);
     let table = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         let (line, read) = lines.at(at);
         let why = error.message().trim_end().replace('\n', ", ");
-        SettingsError { line, why: format!("not TOML: {why}: '{}'", shortened(read)) }
+        format!("line {line}: not TOML: {why}: '{}'", shortened(read))
     })?;
     entries(table.get_ref(), &lines)
 }
 
-fn entries(table: &DeTable<'_>, lines: &LineNumbers<'_>) -> Result<Vec<Entry>, SettingsError> {
+fn entries(table: &DeTable<'_>, lines: &LineNumbers<'_>) -> Result<Vec<Entry>, String> {
     let entry = |(key, value): (&toml::Spanned<std::borrow::Cow<'_, str>>, &toml::Spanned<DeValue<'_>>)| {
         let line = lines.at(key.span().start).0;
         Ok(Entry { key: key.get_ref().to_string(), line, value: read_value(value, lines)? })
@@ -147,9 +129,9 @@ fn entries(table: &DeTable<'_>, lines: &LineNumbers<'_>) -> Result<Vec<Entry>, S
     table.iter().map(entry).collect()
 }
 
-fn read_value(value: &toml::Spanned<DeValue<'_>>, lines: &LineNumbers<'_>) -> Result<Value, SettingsError> {
+fn read_value(value: &toml::Spanned<DeValue<'_>>, lines: &LineNumbers<'_>) -> Result<Value, String> {
     let line = lines.at(value.span().start).0;
-    let too_large = |text: &str| SettingsError { line, why: format!("too large a number: {}", shortened(text)) };
+    let too_large = |text: &str| format!("line {line}: too large a number: {}", shortened(text));
     Ok(match value.get_ref() {
         DeValue::String(text) => Value::Text(text.to_string()),
         DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
@@ -165,7 +147,7 @@ fn read_value(value: &toml::Spanned<DeValue<'_>>, lines: &LineNumbers<'_>) -> Re
         DeValue::Array(items) => {
             let item =
                 |item| Ok(Item { line: lines.at(toml::Spanned::span(item).start).0, value: read_value(item, lines)? });
-            Value::List(items.iter().map(item).collect::<Result<_, _>>()?)
+            Value::List(items.iter().map(item).collect::<Result<_, String>>()?)
         }
         DeValue::Table(table) => Value::Table(entries(table, lines)?),
     })
@@ -221,7 +203,7 @@ mod tests {
             ("= 3", 1, "not TOML"),
         ] {
             let error = parse(text).unwrap_err();
-            assert!(error.line == line && error.why.contains(why), "{text}: {error}");
+            assert!(error.starts_with(&format!("line {line}: ")) && error.contains(why), "{text}: {error}");
         }
         assert_eq!(parse("").unwrap(), []);
     }
@@ -236,7 +218,7 @@ mod tests {
             format!("a{} = 1", ".a".repeat(20_000)),
             format!("[a{}]", ".a".repeat(20_000)),
         ] {
-            let error = parse(&text).unwrap_err().to_string();
+            let error = parse(&text).unwrap_err();
             assert!(error.len() < 400, "{error}");
         }
     }

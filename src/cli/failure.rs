@@ -9,8 +9,8 @@ use crate::meta::MetaSystemError;
 use crate::production::ProductionError;
 use crate::report::OutputError;
 use crate::reproduce::StudyError;
+use crate::runs::RunsError;
 use crate::spec::SpecError;
-use crate::sweep::SweepError;
 use crate::text::shortened;
 use crate::trace::TraceError;
 
@@ -57,7 +57,7 @@ pub fn exit_code(error: &anyhow::Error) -> u8 {
         || error.is::<MetaSystemError>()
         || output_error(error).is_some_and(OutputError::is_bad_usage)
         || matches!(error.downcast_ref(), Some(ProductionError::State { .. }))
-        || matches!(error.downcast_ref::<SweepError>(), Some(error) if !matches!(error, SweepError::File(_)))
+        || matches!(error.downcast_ref(), Some(RunsError::Folder(_)))
         || matches!(error.downcast_ref(), Some(StudyError::Log(_) | StudyError::Usage(_)));
     if bad_input { 2 } else { 1 }
 }
@@ -68,16 +68,16 @@ pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     output.or_else(|| error.downcast_ref()).is_some_and(|cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// The error of an output that could not be written, also if it is wrapped in the error of a sweep, a study or a service.
+/// The error of an output that could not be written, also if it is wrapped in the error of runs, a study or a service.
 fn output_error(error: &anyhow::Error) -> Option<&OutputError> {
     if let Some(StudyError::Kept(error)) = error.downcast_ref() {
+        return Some(error);
+    }
+    if let Some(RunsError::Kept(error)) = error.downcast_ref() {
         return Some(error);
     }
     if let Some(ProductionError::File(error)) = error.downcast_ref() {
         return Some(error);
     }
-    match error.downcast_ref() {
-        Some(SweepError::File(error)) => Some(error),
-        _ => error.downcast_ref(),
-    }
+    error.downcast_ref()
 }

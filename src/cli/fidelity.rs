@@ -1,19 +1,18 @@
 //! `sim fidelity`: how near a simulated schedule is to the recorded one.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use clap::{ArgMatches, Args};
 
 use super::failure::UsageError;
-use super::log::{LogArgs, read_log};
-use super::notes::report_cleaning;
+use super::log::LogArgs;
 use super::options::{self, SettingList};
 use super::output_options::{Format, GroupOptions, OutputFiles, OutputOptions};
-use super::progress::Progress;
+use super::settings::{LogUnderSettings, Work};
 use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
 use super::{CommandForm, parsed};
-use crate::experiment::{SettingRun, Settings};
 use crate::fidelity::{
     COMPARED_JOB_COLUMNS, DEFAULT_PREDICTOR, DEFAULT_SCHEDULERS, FidelityBreakdown, FidelityFigures, FidelityHeading,
     FidelityRow, RecordedComparison, RecordedWaits, WINDOW_COLUMNS, compared_jobs, fidelity_group_cells,
@@ -21,8 +20,9 @@ use crate::fidelity::{
 };
 use crate::metrics::GroupBy;
 use crate::report::{Cell, Output, OutputError, write_csv, write_settings};
+use crate::runs::{ComputedRuns, Details, FinishedRun};
 use crate::time::{HOUR, Seconds, parse_duration, print_duration};
-use crate::trace::Workload;
+use crate::trace::{Log, ReadOptions, Workload};
 
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
@@ -59,6 +59,10 @@ struct FidelityArgs {
     /// Write a CSV with the moving means, one line per window; - for standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     windows_out: Option<String>,
+    /// Keep finished runs in this folder, and reuse those that are in it. With groups, jobs or windows, all runs are computed
+    /// again [default: runs are not kept]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    out: Option<PathBuf>,
     #[command(flatten)]
     output: OutputOptions,
 }
@@ -91,12 +95,20 @@ fn parse_window(text: &str) -> Result<Seconds, String> {
 }
 
 /// A simulated schedule, and what is printed of it.
-struct Schedule {
+struct PrintedSchedule {
     /// SCHEDULER/PREDICTOR.
     name: String,
     /// The cells of its row.
     row: Vec<(String, Cell)>,
-    comparison: RecordedComparison,
+    figures: FidelityFigures,
+    /// With the groups and the waits. None if neither is printed.
+    fidelity: Option<RecordedComparison>,
+}
+
+impl PrintedSchedule {
+    fn breakdowns(&self) -> &[FidelityBreakdown] {
+        self.fidelity.as_ref().map_or(&[], |fidelity| &fidelity.breakdowns)
+    }
 }
 
 fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
@@ -107,23 +119,24 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
     let OutputFiles { files, stdout_taken } = OutputFiles::open(outputs, &args.log.files())?;
     let [by_out, jobs_out, windows_out] = files;
 
-    let settings = Settings { options: settings, keep_history: false, series_step: None, pictures: false };
-    let (tables, file) = args.keys(settings.options.len(), print.format());
+    let (tables, file) = args.keys(settings.len(), print.format());
     if tables.is_empty() && options::is_given(matches, "top") {
         let message = "--top has no effect: no table of groups is printed (see --by)";
         return Err(UsageError(message.to_string()).into());
     }
     let keys: Vec<_> =
         tables.iter().map(|&by| (by, Some(args.groups.top))).chain(file.iter().map(|&by| (by, None))).collect();
-    let workload = read_recorded(args, &settings, quiet)?;
-    let measure = &settings.options[0].measure;
-    let recorded = RecordedWaits::of(&workload, measure, args.window, &keys).map_err(UsageError)?;
+    let given = (args.log.given(), &args.log.source(quiet));
+    let how = ReadOptions { digest: args.out.is_some(), ..ReadOptions::default() };
+    let mut log = LogUnderSettings::read(given, settings, None, how, refuse_without_waits, quiet)?;
+    let workload = log.workload.clone();
+    let recorded = RecordedWaits::of(&workload, &log.settings[0].measure, args.window, &keys).map_err(UsageError)?;
     if !recorded.has_windows() && !quiet {
         let length = print_duration(args.window);
         note(format_args!("the compared jobs were submitted in less than {length}: no moving mean (see --window)"));
     }
 
-    let options = settings.options[0].in_row();
+    let options = log.settings[0].in_row();
     let heading = FidelityHeading {
         workload: &workload,
         options: &options,
@@ -131,34 +144,41 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
         without_wait: recorded.without_wait as u64 + workload.cleaning.without_wait,
         window: args.window,
     };
-    let mut schedules = Vec::new();
     let keep_waits = jobs_out.is_some() || windows_out.is_some();
-    simulate(&settings, &workload, args.output.threads(), quiet, &mut |run| {
-        let at = schedules.len();
-        let mut comparison = recorded.compare(&workload, &run.record);
+    let again = keep_waits || !keys.is_empty();
+    let yields = |run: FinishedRun<'_>| {
+        let mut fidelity = recorded.compare(run.workload, run.own.record());
         if !keep_waits {
-            comparison.waits = Vec::new();
+            fidelity.waits = Vec::new();
         }
-        let options = &settings.options[at];
+        (fidelity.figures, fidelity)
+    };
+    let details = Details { again, record: true, ..Details::default() };
+    let (format, threads) = (FidelityFigures::format(args.window), args.output.threads());
+    let ComputedRuns { rows, extras, .. } =
+        log.compute(&Work { folder: args.out.as_deref(), format, threads, details }, &yields, quiet)?;
+    let schedule = |(at, (figures, fidelity)): (usize, (FidelityFigures, Option<RecordedComparison>))| {
+        let options = &log.settings[at];
         let (scheduler, predictor) = (options.scheduler.to_string(), options.predictor.to_string());
-        let row = FidelityRow { heading: &heading, scheduler, predictor }.cells(&swept[at], &comparison.figures);
-        schedules.push(Schedule { name: options.setting().pair(), row, comparison });
-    })?;
+        let row = FidelityRow { heading: &heading, scheduler, predictor }.cells(&swept[at], &figures);
+        PrintedSchedule { name: options.setting().pair(), row, figures, fidelity: fidelity.filter(|_| again) }
+    };
+    let mut schedules: Vec<PrintedSchedule> = rows.into_iter().zip(extras).enumerate().map(schedule).collect();
     // The sort is stable: equal ones stay in the order in which they were given.
-    schedules.sort_by(|a, b| a.comparison.figures.distance().total_cmp(&b.comparison.figures.distance()));
+    schedules.sort_by(|a, b| a.figures.distance().total_cmp(&b.figures.distance()));
 
-    let files = Files { by_out, jobs_out, windows_out };
+    let files = FidelityFiles { by_out, jobs_out, windows_out };
     files.write(&workload, &recorded, &schedules, tables.len())?;
     let rows: Vec<_> = schedules.iter().map(|schedule| schedule.row.clone()).collect();
     let table = |out: &mut dyn Write, width: usize| {
         let names: Vec<String> = schedules.iter().map(|schedule| schedule.name.clone()).collect();
-        let figures: Vec<&FidelityFigures> = schedules.iter().map(|schedule| &schedule.comparison.figures).collect();
+        let figures: Vec<&FidelityFigures> = schedules.iter().map(|schedule| &schedule.figures).collect();
         write_fidelity(out, width, &heading, &names, &figures)?;
         // If all jobs are in one group, the table says nothing new. It is printed if it was asked for.
         let is_shown =
             |breakdown: &FidelityBreakdown| !args.groups.keys().is_empty() || breakdown.grouping.values.len() > 1;
         schedules.iter().try_for_each(|schedule| {
-            let breakdowns = schedule.comparison.breakdowns[..tables.len()].iter();
+            let breakdowns = schedule.breakdowns()[..tables.len()].iter();
             write_groups(out, width, &workload, &schedule.name, breakdowns.filter(|one| is_shown(one)))
         })
     };
@@ -185,24 +205,24 @@ fn write_groups<'a>(
 }
 
 /// The files that are written beside the table. None if not requested.
-struct Files {
+struct FidelityFiles {
     by_out: Option<Output>,
     jobs_out: Option<Output>,
     windows_out: Option<Output>,
 }
 
-impl Files {
+impl FidelityFiles {
     /// Writes them. The breakdowns of the file are those from `tables` on.
     fn write(
         self,
         workload: &Workload,
         recorded: &RecordedWaits,
-        schedules: &[Schedule],
+        schedules: &[PrintedSchedule],
         tables: usize,
     ) -> Result<(), OutputError> {
         let named = || {
-            let name = |schedule| (schedules.len() > 1).then_some(schedule);
-            schedules.iter().map(move |schedule| (name(schedule.name.as_str()), &schedule.comparison))
+            let name = |name| (schedules.len() > 1).then_some(name);
+            schedules.iter().filter_map(move |one| Some((name(one.name.as_str()), one.fidelity.as_ref()?)))
         };
         if let Some(out) = self.by_out {
             let groups = named().flat_map(|(name, one)| one.breakdowns[tables..].iter().map(move |by| (name, by)));
@@ -234,27 +254,11 @@ impl FidelityArgs {
     }
 }
 
-/// Reads, cleans and shapes the log. A log without any recorded wait is an error.
-fn read_recorded(args: &FidelityArgs, settings: &Settings, quiet: bool) -> anyhow::Result<Workload> {
-    let of_log = settings.of_log();
-    let mut log = read_log(&args.log.source(quiet), of_log.read_options(), quiet)?;
+/// Without any recorded wait there is no schedule to compare with.
+fn refuse_without_waits(log: &Log) -> anyhow::Result<()> {
     if !log.records.is_empty() && log.records.iter().all(|record| record.wait < 0) {
         let message = format!("{}: the log has no recorded waits: there is no schedule to compare with", log.name);
         return Err(UsageError(message).into());
     }
-    let cleaned = of_log.clean_out(&mut log)?;
-    report_cleaning(&log, &cleaned.cleaning, quiet);
-    Ok(of_log.shape(cleaned)?)
-}
-
-/// Runs all settings, with a progress bar. `each` gets the runs in the order of the settings.
-fn simulate(
-    settings: &Settings,
-    workload: &Workload,
-    threads: usize,
-    quiet: bool,
-    each: &mut dyn FnMut(SettingRun),
-) -> anyhow::Result<()> {
-    let progress = Progress::counting("simulating", "jobs", Some(workload.jobs.len() * settings.runs()), quiet);
-    Ok(settings.run(workload, threads, &|arrived| progress.add(arrived), &mut |run, _| each(run))?)
+    Ok(())
 }

@@ -35,6 +35,7 @@ mod recommend;
 mod report;
 mod reproduce;
 mod search;
+mod settings;
 mod simulate;
 mod slurm_conf;
 mod stderr;

@@ -41,6 +41,8 @@ mod tests {
         (
             "out",
             &[
+                "sim",
+                "sim fidelity",
                 "sim sweep",
                 "sim recommend",
                 "sim reproduce talby",

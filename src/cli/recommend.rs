@@ -9,6 +9,7 @@ use super::log::{LogArgs, read_workload};
 use super::options;
 use super::output_options::OutputOptions;
 use super::progress::Progress;
+use super::settings::keep_at_interrupt;
 use super::slurm_conf;
 use super::stderr::{note, warning};
 use super::{CommandForm, parsed};
@@ -16,7 +17,7 @@ use crate::experiment::Section::{Engine, Estimates, Log, Reading};
 use crate::experiment::Setting;
 use crate::metrics::Column;
 use crate::recommend::{
-    Guard, Question, Work, candidates_under, default_candidates, figure, recommendation_cells, runs_in_words,
+    Guard, Question, candidates_under, default_candidates, figure, recommendation_cells, runs_in_words,
     write_recommendation,
 };
 use crate::schedule::slurm::conf::SlurmConf;
@@ -184,10 +185,10 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
         let jobs = counted(fewest as u64, "job");
         warning(format_args!("one part of the log has only {jobs}: this is weak evidence"));
     }
-    let work = Work { folder: args.out.clone(), threads: args.output.threads() };
+    let folder = args.out.as_deref().inspect(|folder| keep_at_interrupt(folder));
     let found = {
         let progress = Progress::counting("recommend", "runs", Some(question.runs()), quiet);
-        question.answer(&work, &|done| progress.set(done))?
+        question.answer(folder, args.output.threads(), &|done| progress.set(done))?
     };
     if !quiet {
         note(runs_in_words(&found));

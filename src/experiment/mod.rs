@@ -1,16 +1,14 @@
 //! One experiment: a workload, a scheduler and a predictor. The main command runs one; larger studies run many.
 //!
 //! [`Options`] has everything that changes a result, [`Setting`] is a scheduler with a predictor, [`simulate`] runs it.
-//! [`Settings`] runs several of them on the same jobs.
+//! Many runs are a plan: see [`crate::runs`].
 
 mod option_table;
 mod options;
 mod prepare;
 mod run;
-mod several;
 mod values;
 
 pub use option_table::{OPTIONS, OptionForm, Section, refuse_overruled, what_draws};
 pub use options::Options;
 pub use run::{Setting, simulate};
-pub use several::{ReplicationError, SettingRun, Settings};

@@ -5,15 +5,15 @@ use crate::metrics::Portion;
 use crate::model::EstimateModel;
 use crate::predict;
 use crate::schedule;
-use crate::spec::SpecError;
-use crate::time::{Seconds, parse_duration, print_duration};
+use crate::spec::{Spec, SpecError};
+use crate::time::{parse_duration, print_duration};
 use crate::trace::{LogFormat, Moment};
 
 use super::options::Options;
 use super::run::Setting;
 use super::values::{
-    ESTIMATE_FIELDS, MISSING_ESTIMATES, OVERRUNS, PROCS_FIELDS, SUBMIT_TIMES, SWITCH, UNITS, assign, at_least_a_second,
-    columns, partition_limits, print_partition_limits, real, spec, whole, word, word_of, words_of,
+    By, ESTIMATE_FIELDS, MISSING_ESTIMATES, Maybe, OVERRUNS, OrNone, PROCS_FIELDS, Real, Replication, SUBMIT_TIMES,
+    SWITCH, UNITS, ValueForm, Whole, Words, at_least_a_second, columns, partition_limits, print_partition_limits,
 };
 
 /// An option of the command line.
@@ -30,6 +30,7 @@ pub struct OptionForm {
     set: fn(&mut Options, &str) -> Result<(), String>,
     /// The value as it is printed; empty if the option is not set.
     get: fn(&Options) -> String,
+    words: fn() -> Vec<&'static str>,
 }
 
 /// A section of the help.
@@ -66,271 +67,101 @@ impl Section {
     }
 }
 
-/// All options, in the order of the help.
-pub const OPTIONS: &[OptionForm] = &[
-    OptionForm {
-        name: "scheduler",
-        value: "SPEC",
-        about: "Which job starts when, as a list to compare several: easy,sjbf; see `sim list schedulers`",
-        section: Section::Run,
-        set: |options, text| spec(&mut options.scheduler, schedule::catalog::parse(text)),
-        get: |options| options.scheduler.to_string(),
-    },
-    OptionForm {
-        name: "predictor",
-        value: "SPEC",
-        about: "How runtimes are predicted, name or name:key=value,..., as a list or a range to compare several: sbh,ruh:window=1..3; see `sim list predictors`",
-        section: Section::Run,
-        set: |options, text| spec(&mut options.predictor, predict::catalog::parse(text)),
-        get: |options| options.predictor.to_string(),
-    },
-    OptionForm {
-        name: "baseline",
-        value: "SCHEDULER/PREDICTOR",
-        about: "Add the improvement over another run of the same jobs, or `none`; that run is plain, without --inflate and --pass-on-miss",
-        section: Section::Run,
-        set: |options, text| match text {
-            "none" => spec(&mut options.baseline, Ok(None)),
-            _ => spec(&mut options.baseline, Setting::parse_pair(text).map(Some)),
-        },
-        get: |options| options.baseline.as_ref().map_or(String::new(), Setting::pair),
-    },
-    OptionForm {
-        name: "procs",
-        value: "N",
-        about: "Processors of the machine, else the log's MaxProcs, else its MaxNodes, else the most that were in use at once",
-        section: Section::Log,
-        set: |options, text| assign(&mut options.cleaning.procs, whole(text, 1, u32::MAX).map(Some)),
-        get: |options| options.cleaning.procs.map_or(String::new(), |procs| procs.to_string()),
-    },
-    OptionForm {
-        name: "procs-field",
-        value: "FIELD",
-        about: "Which field has a job's processors, requested or allocated; if it is unknown, the other is used",
-        section: Section::Log,
-        set: |options, text| assign(&mut options.cleaning.procs_field, word(text, PROCS_FIELDS)),
-        get: |options| word_of(options.cleaning.procs_field, PROCS_FIELDS),
-    },
-    OptionForm {
-        name: "missing-estimate",
-        value: "RULE",
-        about: "What a job without an estimate gets: the largest of the log, its own runtime, or nothing (drop)",
-        section: Section::Log,
-        set: |options, text| assign(&mut options.cleaning.missing_estimate, word(text, MISSING_ESTIMATES)),
-        get: |options| word_of(options.cleaning.missing_estimate, MISSING_ESTIMATES),
-    },
-    OptionForm {
-        name: "overrun",
-        value: "RULE",
-        about: "A job that outlives its estimate runs on as recorded (extend), or is ended there (kill)",
-        section: Section::Log,
-        set: |options, text| assign(&mut options.cleaning.overrun, word(text, OVERRUNS)),
-        get: |options| word_of(options.cleaning.overrun, OVERRUNS),
-    },
-    OptionForm {
-        name: "strict",
-        value: "",
-        about: "A job wider than the machine is an error, instead of being dropped and counted",
-        section: Section::Log,
-        set: |options, text| assign(&mut options.cleaning.strict, word(text, SWITCH)),
-        get: |options| word_of(options.cleaning.strict, SWITCH),
-    },
-    OptionForm {
-        name: "skip-bad-lines",
-        value: "",
-        about: "Skip and count faulty lines instead of stopping at the first",
-        section: Section::Log,
-        set: |options, text| assign(&mut options.skip_bad_lines, word(text, SWITCH)),
-        get: |options| word_of(options.skip_bad_lines, SWITCH),
-    },
-    OptionForm {
-        name: "log-format",
-        value: "FORMAT",
-        about: "The format of the log, if its content does not tell; `sim help logs` lists the formats",
-        section: Section::Reading,
-        set: |options, text| spec(&mut options.reading.format, LogFormat::parse(text).map(Some)),
-        get: |options| options.reading.format.as_ref().map_or(String::new(), LogFormat::to_string),
-    },
-    OptionForm {
-        name: "unit",
-        value: "UNIT",
-        about: "What a processor is in a log that is not SWF: cpus, nodes or gpus",
-        section: Section::Reading,
-        set: |options, text| assign(&mut options.reading.unit, word(text, UNITS)),
-        get: |options| word_of(options.reading.unit, UNITS),
-    },
-    OptionForm {
-        name: "submit-time",
-        value: "TIME",
-        about: "When a held or dependent job of a log that is not SWF counts as submitted: when it became eligible, or when it was submitted",
-        section: Section::Reading,
-        set: |options, text| assign(&mut options.reading.submit_time, word(text, SUBMIT_TIMES)),
-        get: |options| word_of(options.reading.submit_time, SUBMIT_TIMES),
-    },
-    OptionForm {
-        name: "partition-limit",
-        value: "NAME=DURATION",
-        about: "The estimate of jobs of an sacct log that have the limit of their partition; several as NAME=DURATION,NAME=DURATION",
-        section: Section::Reading,
-        set: |options, text| assign(&mut options.reading.partition_limits, partition_limits(text)),
-        get: |options| print_partition_limits(&options.reading.partition_limits),
-    },
-    OptionForm {
-        name: "estimate-field",
-        value: "FIELD",
-        about: "Which field of a PBS log has the estimate: walltime or soft_walltime",
-        section: Section::Reading,
-        set: |options, text| assign(&mut options.reading.estimate_field, word(text, ESTIMATE_FIELDS)),
-        get: |options| word_of(options.reading.estimate_field, ESTIMATE_FIELDS),
-    },
-    OptionForm {
-        name: "columns",
-        value: "NAME,...",
-        about: "The columns of an sacct log without a header, as `sacct --format` has them",
-        section: Section::Reading,
-        set: |options, text| assign(&mut options.reading.columns, columns(text).map(Some)),
-        get: |options| options.reading.columns.as_ref().map_or(String::new(), |names| names.join(",")),
-    },
-    OptionForm {
-        name: "cluster",
-        value: "NAME",
-        about: "Only the jobs of this cluster of an sacct log",
-        section: Section::Reading,
-        set: |options, text| assign(&mut options.reading.cluster, Ok(Some(text.to_string()))),
-        get: |options| options.reading.cluster.clone().unwrap_or_default(),
-    },
-    OptionForm {
-        name: "estimates",
-        value: "MODEL",
-        about: "Replace the estimates by those of a model, or `none`: see `sim list estimates`; not together with --missing-estimate",
-        section: Section::Estimates,
-        set: |options, text| match text {
-            "none" => spec(&mut options.estimates, Ok(None)),
-            _ => spec(&mut options.estimates, EstimateModel::parse(text).map(Some)),
-        },
-        get: |options| options.estimates.as_ref().map_or(String::new(), EstimateModel::to_string),
-    },
-    OptionForm {
-        name: "estimates-seed",
-        value: "S",
-        about: "The seed of the random numbers of --estimates",
-        section: Section::Estimates,
-        set: |options, text| assign(&mut options.estimates_seed, whole(text, 0, u64::MAX)),
-        get: |options| options.estimates_seed.to_string(),
-    },
-    OptionForm {
-        name: "from",
-        value: "WHEN",
-        about: "Only jobs submitted at least this long after the first (30d), or from this date on (2016-12-25, UTC)",
-        section: Section::Shape,
-        set: |options, text| assign(&mut options.shaping.from, Moment::parse(text).map(Some)),
-        get: |options| options.shaping.from.map_or(String::new(), |from| from.to_string()),
-    },
-    OptionForm {
-        name: "to",
-        value: "WHEN",
-        about: "Only jobs submitted less than this long after the first, or before this date",
-        section: Section::Shape,
-        set: |options, text| assign(&mut options.shaping.to, Moment::parse(text).map(Some)),
-        get: |options| options.shaping.to.map_or(String::new(), |to| to.to_string()),
-    },
-    OptionForm {
-        name: "first",
-        value: "N",
-        about: "Only the first N jobs",
-        section: Section::Shape,
-        set: |options, text| assign(&mut options.shaping.first, whole(text, 1, u32::MAX).map(|n| Some(n as usize))),
-        get: |options| options.shaping.first.map_or(String::new(), |first| first.to_string()),
-    },
-    OptionForm {
-        name: "repeat",
-        value: "N",
-        about: "Repeat the log N times in sequence",
-        section: Section::Shape,
-        set: |options, text| assign(&mut options.shaping.repeat, whole(text, 1, u32::MAX)),
-        get: |options| options.shaping.repeat.to_string(),
-    },
-    OptionForm {
-        name: "load",
-        value: "FACTOR",
-        about: "Divide the time between submissions by this: above 1 the machine is busier",
-        section: Section::Shape,
-        set: |options, text| assign(&mut options.shaping.load, real(text, 0.001, 1000.0)),
-        get: |options| options.shaping.load.to_string(),
-    },
-    OptionForm {
-        name: "shake",
-        value: "DURATION",
-        about: "Move each submission but the first by a random time up to this, earlier or later, to see the effect of chance",
-        section: Section::Shape,
-        set: |options, text| assign(&mut options.shaping.shake, parse_duration(text)),
-        get: |options| print_duration(options.shaping.shake),
-    },
-    OptionForm {
-        name: "seed",
-        value: "S",
-        about: "The seed of all random numbers, except those of --estimates",
-        section: Section::Shape,
-        set: |options, text| assign(&mut options.shaping.seed, whole(text, 0, u64::MAX)),
-        get: |options| options.shaping.seed.to_string(),
-    },
-    OptionForm {
-        name: "replication",
-        value: "I",
-        about: "The same as --shake 30s --seed I; 0 is the log as it is",
-        section: Section::Shape,
-        set: |options, text| {
-            let replication = whole(text, 0, u64::MAX)?;
-            if replication > 0 {
-                (options.shaping.shake, options.shaping.seed) = (SHAKE, replication);
-            }
-            Ok(())
-        },
-        // Printed as the two options that it sets.
-        get: |_| String::new(),
-    },
-    OptionForm {
-        name: "inflate",
-        value: "FACTOR",
-        about: "Multiply predictions by this (at least 1) in the scheduler's own arithmetic",
-        section: Section::Engine,
+/// Makes the table. The value of an option is a field of [`Options`], with the form in which it is read and printed.
+macro_rules! options {
+    ($($section:ident { $($name:literal $value:literal [$($field:ident).+: $form:expr] $about:literal)* })*) => {
+        /// All options, in the order of the help.
+        pub const OPTIONS: &[OptionForm] = &[$($(OptionForm {
+            name: $name,
+            value: $value,
+            about: $about,
+            section: Section::$section,
+            set: |options, text| $form.set(&mut options.$($field).+, text),
+            get: |options| $form.print(&options.$($field).+),
+            words: || ValueForm::words(&$form),
+        },)*)*];
+    };
+}
+
+options! {
+    Run {
+        "scheduler" "SPEC" [scheduler: By(schedule::catalog::parse, Spec::to_string)]
+            "Which job starts when, as a list to compare several: easy,sjbf; see `sim list schedulers`"
+        "predictor" "SPEC" [predictor: By(predict::catalog::parse, Spec::to_string)]
+            "How runtimes are predicted, name or name:key=value,..., as a list or a range to compare several: sbh,ruh:window=1..3; see `sim list predictors`"
+        "baseline" "SCHEDULER/PREDICTOR" [baseline: OrNone(By(Setting::parse_pair, Setting::pair))]
+            "Add the improvement over another run of the same jobs, or `none`; that run is plain, without --inflate and --pass-on-miss"
+    }
+    Log {
+        "procs" "N" [cleaning.procs: Maybe(Whole(1, u32::MAX))]
+            "Processors of the machine, else the log's MaxProcs, else its MaxNodes, else the most that were in use at once"
+        "procs-field" "FIELD" [cleaning.procs_field: Words(PROCS_FIELDS)]
+            "Which field has a job's processors, requested or allocated; if it is unknown, the other is used"
+        "missing-estimate" "RULE" [cleaning.missing_estimate: Words(MISSING_ESTIMATES)]
+            "What a job without an estimate gets: the largest of the log, its own runtime, or nothing (drop)"
+        "overrun" "RULE" [cleaning.overrun: Words(OVERRUNS)]
+            "A job that outlives its estimate runs on as recorded (extend), or is ended there (kill)"
+        "strict" "" [cleaning.strict: Words(SWITCH)]
+            "A job wider than the machine is an error, instead of being dropped and counted"
+        "skip-bad-lines" "" [skip_bad_lines: Words(SWITCH)]
+            "Skip and count faulty lines instead of stopping at the first"
+    }
+    Reading {
+        "log-format" "FORMAT" [reading.format: Maybe(By(LogFormat::parse, LogFormat::to_string))]
+            "The format of the log, if its content does not tell; `sim help logs` lists the formats"
+        "unit" "UNIT" [reading.unit: Words(UNITS)]
+            "What a processor is in a log that is not SWF: cpus, nodes or gpus"
+        "submit-time" "TIME" [reading.submit_time: Words(SUBMIT_TIMES)]
+            "When a held or dependent job of a log that is not SWF counts as submitted: when it became eligible, or when it was submitted"
+        "partition-limit" "NAME=DURATION" [reading.partition_limits: By(partition_limits, |limits| print_partition_limits(limits))]
+            "The estimate of jobs of an sacct log that have the limit of their partition; several as NAME=DURATION,NAME=DURATION"
+        "estimate-field" "FIELD" [reading.estimate_field: Words(ESTIMATE_FIELDS)]
+            "Which field of a PBS log has the estimate: walltime or soft_walltime"
+        "columns" "NAME,..." [reading.columns: Maybe(By(columns, |names| names.join(",")))]
+            "The columns of an sacct log without a header, as `sacct --format` has them"
+        "cluster" "NAME" [reading.cluster: Maybe(By(|text| Ok::<_, String>(text.to_string()), String::clone))]
+            "Only the jobs of this cluster of an sacct log"
+    }
+    Estimates {
+        "estimates" "MODEL" [estimates: OrNone(By(EstimateModel::parse, EstimateModel::to_string))]
+            "Replace the estimates by those of a model, or `none`: see `sim list estimates`; not together with --missing-estimate"
+        "estimates-seed" "S" [estimates_seed: Whole(0, u64::MAX)]
+            "The seed of the random numbers of --estimates"
+    }
+    Shape {
+        "from" "WHEN" [shaping.from: Maybe(By(Moment::parse, Moment::to_string))]
+            "Only jobs submitted at least this long after the first (30d), or from this date on (2016-12-25, UTC)"
+        "to" "WHEN" [shaping.to: Maybe(By(Moment::parse, Moment::to_string))]
+            "Only jobs submitted less than this long after the first, or before this date"
+        "first" "N" [shaping.first: Maybe(Whole(1, u32::MAX as usize))]
+            "Only the first N jobs"
+        "repeat" "N" [shaping.repeat: Whole(1, u32::MAX)]
+            "Repeat the log N times in sequence"
+        "load" "FACTOR" [shaping.load: Real(0.001, 1000.0)]
+            "Divide the time between submissions by this: above 1 the machine is busier"
+        "shake" "DURATION" [shaping.shake: By(parse_duration, |shake| print_duration(*shake))]
+            "Move each submission but the first by a random time up to this, earlier or later, to see the effect of chance"
+        "seed" "S" [shaping.seed: Whole(0, u64::MAX)]
+            "The seed of all random numbers, except those of --estimates"
+        "replication" "I" [shaping: Replication]
+            "The same as --shake 30s --seed I; 0 is the log as it is"
+    }
+    Engine {
         // With a factor below 1, the predicted end of a running job could be in the past.
-        set: |options, text| assign(&mut options.inflate, real(text, 1.0, 1e6)),
-        get: |options| options.inflate.to_string(),
-    },
-    OptionForm {
-        name: "pass-on-miss",
-        value: "",
-        about: "Schedule after a missed deadline too, not only after arrivals and terminations",
-        section: Section::Engine,
-        set: |options, text| assign(&mut options.pass_on_miss, word(text, SWITCH)),
-        get: |options| word_of(options.pass_on_miss, SWITCH),
-    },
-    OptionForm {
-        name: "warmup",
-        value: "JOBS|PERCENT%",
-        about: "Leave this number of jobs (100) or share of jobs (1%) at the beginning out of the metrics",
-        section: Section::Metrics,
-        set: |options, text| assign(&mut options.measure.warmup, Portion::parse(text)),
-        get: |options| options.measure.warmup.to_string(),
-    },
-    OptionForm {
-        name: "cooldown",
-        value: "JOBS|PERCENT%",
-        about: "The same at the end",
-        section: Section::Metrics,
-        set: |options, text| assign(&mut options.measure.cooldown, Portion::parse(text)),
-        get: |options| options.measure.cooldown.to_string(),
-    },
-    OptionForm {
-        name: "bsld-threshold",
-        value: "DURATION",
-        about: "In the bounded slowdown, runtimes below this count as this",
-        section: Section::Metrics,
-        set: |options, text| assign(&mut options.measure.bsld_threshold, at_least_a_second(text)),
-        get: |options| print_duration(options.measure.bsld_threshold),
-    },
-];
+        "inflate" "FACTOR" [inflate: Real(1.0, 1e6)]
+            "Multiply predictions by this (at least 1) in the scheduler's own arithmetic"
+        "pass-on-miss" "" [pass_on_miss: Words(SWITCH)]
+            "Schedule after a missed deadline too, not only after arrivals and terminations"
+    }
+    Metrics {
+        "warmup" "JOBS|PERCENT%" [measure.warmup: By(Portion::parse, Portion::to_string)]
+            "Leave this number of jobs (100) or share of jobs (1%) at the beginning out of the metrics"
+        "cooldown" "JOBS|PERCENT%" [measure.cooldown: By(Portion::parse, Portion::to_string)]
+            "The same at the end"
+        "bsld-threshold" "DURATION" [measure.bsld_threshold: By(at_least_a_second, |threshold| print_duration(*threshold))]
+            "In the bounded slowdown, runtimes below this count as this"
+    }
+}
 
 /// Pairs of options in which the first would overrule the second, with the reason.
 const OVERRULING: [(&str, &str, &str); 3] = [
@@ -362,9 +193,6 @@ pub fn what_draws(seed: &str) -> &'static str {
     }
 }
 
-/// The most by which a replication moves submissions: small for users, but enough to show the effect of chance.
-const SHAKE: Seconds = 30;
-
 impl OptionForm {
     /// The option of this name, without dashes. None if there is none.
     pub fn find(name: &str) -> Option<&'static OptionForm> {
@@ -378,16 +206,7 @@ impl OptionForm {
 
     /// The words that are its values. Empty if its values are numbers, durations, names or other texts.
     pub fn words(&self) -> Vec<&'static str> {
-        match self.name {
-            "procs-field" => words_of(PROCS_FIELDS),
-            "missing-estimate" => words_of(MISSING_ESTIMATES),
-            "overrun" => words_of(OVERRUNS),
-            "unit" => words_of(UNITS),
-            "submit-time" => words_of(SUBMIT_TIMES),
-            "estimate-field" => words_of(ESTIMATE_FIELDS),
-            _ if self.is_switch() => words_of(SWITCH),
-            _ => Vec::new(),
-        }
+        (self.words)()
     }
 
     /// Checks a value.
@@ -395,7 +214,17 @@ impl OptionForm {
     /// # Errors
     /// If the option does not accept it; the message says why.
     pub fn check(&self, text: &str) -> Result<(), String> {
-        self.set(&mut Options::default(), text)
+        self.alone(text).map(|_| ())
+    }
+
+    /// The default options with this value.
+    ///
+    /// # Errors
+    /// As [`OptionForm::check`].
+    pub fn alone(&self, text: &str) -> Result<Options, String> {
+        let mut options = Options::default();
+        self.set(&mut options, text)?;
+        Ok(options)
     }
 
     /// Sets the option; a switch is `on` or `off`.

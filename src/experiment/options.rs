@@ -144,12 +144,9 @@ impl Options {
 
     /// The key of the workload of a given log: runs with equal keys share one workload.
     pub fn workload_key(&self) -> String {
-        let matters = |option: &&OptionForm| {
-            matches!(option.section, Section::Log | Section::Reading | Section::Estimates | Section::Shape)
-        };
-        let values = OPTIONS.iter().filter(matters).map(|option| format!("{}={}\n", option.name, option.get(self)));
+        let values = self.lines(&[Section::Log, Section::Reading, Section::Estimates, Section::Shape]);
         let Cleaning { need_waits, keep_wide, .. } = self.rules();
-        values.chain([format!("{need_waits} {keep_wide}\n{:?}", self.measure)]).collect()
+        format!("{values}{need_waits} {keep_wide}\n{:?}", self.measure)
     }
 
     /// The predictors of the run and of its baseline that start a program.
@@ -173,9 +170,13 @@ impl Options {
 
     /// The key of a log that was read: runs with equal keys can share the log of one file.
     pub fn reading_key(&self) -> String {
-        let reading = OPTIONS.iter().filter(|option| option.section == Section::Reading);
-        let values = reading.map(|option| format!("{}={}\n", option.name, option.get(self)));
-        values.chain([format!("skip-bad-lines={}", self.skip_bad_lines)]).collect()
+        format!("{}skip-bad-lines={}", self.lines(&[Section::Reading]), self.skip_bad_lines)
+    }
+
+    /// The options of some sections with their values, one per line.
+    fn lines(&self, sections: &[Section]) -> String {
+        let options = OPTIONS.iter().filter(|option| sections.contains(&option.section));
+        options.map(|option| format!("{}={}\n", option.name, option.get(self))).collect()
     }
 }
 

@@ -7,6 +7,21 @@ use crate::schedule;
 use crate::trace::{Cleaning, Log, MissingEstimate, Overrun, TraceError, Workload, clean, clean_out, shape};
 
 impl Options {
+    /// The options by which the log is cleaned for all of several settings, which differ in their scheduler and predictor. Also
+    /// returns whether the settings need different rules.
+    ///
+    /// Which records become jobs depends on whether a setting replays the log's own schedule. If some settings do and some do
+    /// not, the jobs are those with which both can run.
+    pub fn of_log(settings: &[Options]) -> (Options, bool) {
+        let mut options = settings[0].clone();
+        let is_replay = |options: &Options| schedule::catalog::is_replay(&options.scheduler);
+        let other = settings.iter().find(|other| is_replay(other) != is_replay(&options));
+        if let Some(other) = other {
+            options.baseline = Some(other.setting());
+        }
+        (options, other.is_some())
+    }
+
     /// The rules of cleaning. If the run or its baseline replays the log's own schedule, the waits must be known. Jobs wider
     /// than the machine are kept only if both do, or the run does and there is no baseline.
     pub fn rules(&self) -> Cleaning {

@@ -1,9 +1,11 @@
 //! Reads and prints values of options: numbers within bounds, and words of a list.
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use crate::similar::did_you_mean;
-use crate::spec::SpecError;
 use crate::time::{Seconds, parse_duration, print_duration};
-use crate::trace::{EstimateField, MissingEstimate, Overrun, ProcsField, SubmitTime, Unit};
+use crate::trace::{EstimateField, MissingEstimate, Overrun, ProcsField, Shaping, SubmitTime, Unit};
 
 pub const PROCS_FIELDS: &[(&str, ProcsField)] =
     &[("requested", ProcsField::Requested), ("allocated", ProcsField::Allocated)];
@@ -17,46 +19,139 @@ pub const ESTIMATE_FIELDS: &[(&str, EstimateField)] =
     &[("walltime", EstimateField::Walltime), ("soft_walltime", EstimateField::SoftWalltime)];
 pub const SWITCH: &[(&str, bool)] = &[("on", true), ("off", false)];
 
-pub fn assign<T>(place: &mut T, value: Result<T, String>) -> Result<(), String> {
-    *place = value?;
-    Ok(())
-}
+/// The form of an option's values: how one is read and printed.
+pub trait ValueForm<T> {
+    /// Reads a value.
+    fn read(&self, text: &str) -> Result<T, String>;
 
-pub fn spec<T>(place: &mut T, value: Result<T, SpecError>) -> Result<(), String> {
-    assign(place, value.map_err(|error| error.to_string()))
-}
+    /// Empty if the option is not set.
+    fn print(&self, value: &T) -> String;
 
-pub fn word<T: Copy>(text: &str, words: &[(&str, T)]) -> Result<T, String> {
-    words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).ok_or_else(|| {
-        let words: Vec<_> = words.iter().map(|(word, _)| *word).collect();
-        format!("'{text}' is not one of {}{}", words.join(", "), did_you_mean(text, words.iter().copied()))
-    })
-}
+    /// Reads a value into the field of the option.
+    fn set(&self, field: &mut T, text: &str) -> Result<(), String> {
+        *field = self.read(text)?;
+        Ok(())
+    }
 
-pub fn words_of<T>(words: &[(&'static str, T)]) -> Vec<&'static str> {
-    words.iter().map(|(word, _)| *word).collect()
-}
-
-pub fn word_of<T: Copy + PartialEq>(value: T, words: &[(&str, T)]) -> String {
-    words.iter().find(|(_, other)| *other == value).map_or(String::new(), |(word, _)| word.to_string())
-}
-
-pub fn whole<T>(text: &str, least: T, most: T) -> Result<T, String>
-where
-    T: std::str::FromStr + PartialOrd + std::fmt::Display,
-{
-    match text.parse::<T>() {
-        Ok(number) if number >= least && number <= most => Ok(number),
-        _ => Err(format!("'{text}' is not a whole number from {least} to {most}")),
+    /// The words that are its values. Empty if there are others than some words.
+    fn words(&self) -> Vec<&'static str> {
+        Vec::new()
     }
 }
 
-pub fn real(text: &str, least: f64, most: f64) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if (least..=most).contains(&number) => Ok(number),
-        _ => Err(format!("'{text}' is not a number from {least} to {most}")),
+/// One of some words.
+pub struct Words<T: 'static>(pub &'static [(&'static str, T)]);
+
+impl<T: Copy + PartialEq> ValueForm<T> for Words<T> {
+    fn read(&self, text: &str) -> Result<T, String> {
+        self.0.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).ok_or_else(|| {
+            let words = self.words();
+            format!("'{text}' is not one of {}{}", words.join(", "), did_you_mean(text, words.iter().copied()))
+        })
+    }
+
+    fn print(&self, value: &T) -> String {
+        self.0.iter().find(|(_, other)| other == value).map_or(String::new(), |(word, _)| word.to_string())
+    }
+
+    fn words(&self) -> Vec<&'static str> {
+        self.0.iter().map(|(word, _)| *word).collect()
     }
 }
+
+/// A whole number from the first to the second.
+pub struct Whole<T>(pub T, pub T);
+
+impl<T: FromStr + PartialOrd + Display> ValueForm<T> for Whole<T> {
+    fn read(&self, text: &str) -> Result<T, String> {
+        let Whole(least, most) = self;
+        let number = text.parse::<T>().ok().filter(|number| number >= least && number <= most);
+        number.ok_or_else(|| format!("'{text}' is not a whole number from {least} to {most}"))
+    }
+
+    fn print(&self, value: &T) -> String {
+        value.to_string()
+    }
+}
+
+/// A number from the first to the second.
+pub struct Real(pub f64, pub f64);
+
+impl ValueForm<f64> for Real {
+    fn read(&self, text: &str) -> Result<f64, String> {
+        let Real(least, most) = self;
+        let number = text.parse::<f64>().ok().filter(|number| (least..=most).contains(&number));
+        number.ok_or_else(|| format!("'{text}' is not a number from {least} to {most}"))
+    }
+
+    fn print(&self, value: &f64) -> String {
+        value.to_string()
+    }
+}
+
+/// Read and printed by two functions.
+pub struct By<T, E>(pub fn(&str) -> Result<T, E>, pub fn(&T) -> String);
+
+impl<T, E: Display> ValueForm<T> for By<T, E> {
+    fn read(&self, text: &str) -> Result<T, String> {
+        (self.0)(text).map_err(|error| error.to_string())
+    }
+
+    fn print(&self, value: &T) -> String {
+        (self.1)(value)
+    }
+}
+
+/// A value that need not be set.
+pub struct Maybe<F>(pub F);
+
+impl<T, F: ValueForm<T>> ValueForm<Option<T>> for Maybe<F> {
+    fn read(&self, text: &str) -> Result<Option<T>, String> {
+        self.0.read(text).map(Some)
+    }
+
+    fn print(&self, value: &Option<T>) -> String {
+        value.as_ref().map_or(String::new(), |value| self.0.print(value))
+    }
+}
+
+/// A value, or `none`.
+pub struct OrNone<F>(pub F);
+
+impl<T, F: ValueForm<T>> ValueForm<Option<T>> for OrNone<F> {
+    fn read(&self, text: &str) -> Result<Option<T>, String> {
+        (text != "none").then(|| self.0.read(text)).transpose()
+    }
+
+    fn print(&self, value: &Option<T>) -> String {
+        value.as_ref().map_or(String::new(), |value| self.0.print(value))
+    }
+}
+
+/// The number of a replication. It sets two options, and is printed as these.
+pub struct Replication;
+
+impl ValueForm<Shaping> for Replication {
+    fn read(&self, text: &str) -> Result<Shaping, String> {
+        let mut shaping = Shaping::default();
+        self.set(&mut shaping, text).map(|()| shaping)
+    }
+
+    fn print(&self, _: &Shaping) -> String {
+        String::new()
+    }
+
+    fn set(&self, shaping: &mut Shaping, text: &str) -> Result<(), String> {
+        let replication = Whole(0, u64::MAX).read(text)?;
+        if replication > 0 {
+            (shaping.shake, shaping.seed) = (SHAKE, replication);
+        }
+        Ok(())
+    }
+}
+
+/// The most by which a replication moves submissions: small for users, but enough to show the effect of chance.
+const SHAKE: Seconds = 30;
 
 pub fn at_least_a_second(text: &str) -> Result<Seconds, String> {
     match parse_duration(text)? {

@@ -1,6 +1,7 @@
 //! How near simulated waits are to recorded ones, in figures.
 
 use super::moving::{MovingError, MovingJob, Windows};
+use crate::runs::{KeptRow, PlannedRun};
 use crate::stats::spearman;
 use crate::time::{HOUR, MINUTE, Seconds};
 
@@ -69,6 +70,49 @@ impl FidelityFigures {
     }
 }
 
+impl FidelityFigures {
+    /// The format of kept figures, which is a part of the keys of runs. The number must be raised whenever the line of the same
+    /// figures changes.
+    pub fn format(window: Seconds) -> String {
+        format!("fidelity 1, windows of {window} s")
+    }
+}
+
+impl KeptRow for FidelityFigures {
+    /// Numbers separated by tabs; one that is not defined is NaN.
+    fn to_line(&self) -> String {
+        let FidelityFigures { jobs, recorded, simulated, start_error, moving, rank_correlation, near } = *self;
+        let none = MovingError { windows: 0, percent: f64::NAN, seconds: f64::NAN };
+        let MovingError { windows, percent, seconds } = moving.unwrap_or(none);
+        let rank = rank_correlation.unwrap_or(f64::NAN);
+        let first = [jobs as f64, recorded, simulated, start_error, windows as f64, percent, seconds, rank];
+        let numbers = first.into_iter().chain(near.map(|jobs| jobs as f64));
+        numbers.map(|number| number.to_string()).collect::<Vec<_>>().join("\t")
+    }
+
+    fn from_line(line: &str) -> Result<FidelityFigures, String> {
+        let number = |field: &str| field.parse::<f64>().map_err(|_| format!("'{field}' is not a number"));
+        let numbers: Vec<f64> = line.split('\t').map(number).collect::<Result<_, _>>()?;
+        let &[jobs, recorded, simulated, start_error, windows, percent, seconds, rank, ref near @ ..] = &numbers[..]
+        else {
+            return Err("it has too few numbers".to_string());
+        };
+        let near: [f64; NEAR.len()] = near.try_into().map_err(|_| "it has another number of numbers")?;
+        let moving = MovingError { windows: windows as u64, percent, seconds };
+        Ok(FidelityFigures {
+            jobs: jobs as usize,
+            recorded,
+            simulated,
+            start_error,
+            moving: (!percent.is_nan()).then_some(moving),
+            rank_correlation: (!rank.is_nan()).then_some(rank),
+            near: near.map(|jobs| jobs as usize),
+        })
+    }
+
+    fn relabel(&mut self, _: &PlannedRun, _: String) {}
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,6 +141,21 @@ mod tests {
         assert_eq!(figures.distance(), moving.percent);
         let short = FidelityFigures::of(&jobs, None);
         assert_eq!((short.moving, short.distance()), (None, figures.start_error));
+    }
+
+    #[test]
+    fn figures_that_were_kept_are_read_again() {
+        let moving = MovingError { percent: 1.0 / 3.0, seconds: 0.7, windows: 7 };
+        let none = FidelityFigures::of(&[], None);
+        let all = FidelityFigures { moving: Some(moving), rank_correlation: Some(0.1 + 0.2), near: [1, 2, 3], ..none };
+        for figures in [none, all] {
+            let read = FidelityFigures::from_line(&figures.to_line()).unwrap();
+            // Not the figures themselves: NaN is not equal to NaN.
+            assert_eq!(format!("{read:?}"), format!("{figures:?}"));
+        }
+        for line in ["", "1\t2", &all.to_line().replace("0.7", "x"), &format!("{}\t1", all.to_line())] {
+            assert!(FidelityFigures::from_line(line).is_err(), "{line}");
+        }
     }
 
     #[test]

@@ -148,7 +148,7 @@ impl SitesFile {
     /// If the text has another form; the message names the line.
     pub fn parse(text: &str) -> Result<SitesFile, SpecError> {
         let mut file = SitesFile::default();
-        for Entry { key, line, value } in settings_file::parse(text).map_err(|error| SpecError(error.to_string()))? {
+        for Entry { key, line, value } in settings_file::parse(text).map_err(SpecError)? {
             let wrong = |line: usize, why: String| SpecError(format!("line {line}: {why}"));
             match (key.as_str(), value) {
                 ("policy", Value::Text(text)) => file.policies = Some(text),

@@ -1,9 +1,9 @@
 //! One line of input: an event of the batch system, or the greeting of a simulation.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::de::{Deserialize, Deserializer, Error};
+use serde_json::Number;
 use serde_json::value::RawValue;
 
 use crate::text::shortened;
@@ -18,44 +18,30 @@ const LATEST: Time = FOREVER / 2;
 pub struct Event<'a> {
     /// When, in seconds.
     pub time: Time,
-    /// What, and to which job.
+    /// The job's id in the batch system.
+    pub id: Cow<'a, str>,
+    /// What has happened to the job.
     pub what: What<'a>,
 }
 
-/// What has happened to a job. `id` is the job's id in the batch system.
+/// What has happened to a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What<'a> {
-    /// A job joined the queue.
+    /// It joined the queue. Its id is unique among the jobs that wait or run.
     Arrival(Arrival<'a>),
-    /// A waiting job started.
-    Start {
-        /// The job.
-        id: Cow<'a, str>,
-    },
-    /// A running job ended.
-    Termination {
-        /// The job.
-        id: Cow<'a, str>,
-        /// The seconds that it ran. None: the time since its start.
-        runtime: Option<Seconds>,
-    },
-    /// A running job has outlived its prediction. Nobody has to send this: it is worked out.
-    Miss {
-        /// The job.
-        id: Cow<'a, str>,
-    },
-    /// A waiting job was withdrawn.
-    Cancellation {
-        /// The job.
-        id: Cow<'a, str>,
-    },
+    /// It waited, and started.
+    Start,
+    /// It ran, and ended. The seconds that it ran; None: the time since its start.
+    Termination(Option<Seconds>),
+    /// It runs, and has outlived its prediction. Nobody has to send this: it is worked out.
+    Miss,
+    /// It waited, and was withdrawn.
+    Cancellation,
 }
 
-/// A job that joins the queue.
+/// What is known of a job that joins the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival<'a> {
-    /// Unique among the jobs that wait or run.
-    pub id: Cow<'a, str>,
     /// Its user, group, executable, queue and partition; None if unknown.
     pub names: [Option<Cow<'a, str>>; 5],
     /// The processors that it needs, at least 1.
@@ -79,45 +65,32 @@ pub(super) enum Line<'a> {
 /// The names of an arriving job, in the order of [`Arrival::names`].
 const NAMES: [&str; 5] = ["user", "group", "executable", "queue", "partition"];
 
-impl<'a> Event<'a> {
-    /// The job's id in the batch system.
-    pub fn id(&self) -> &str {
-        match &self.what {
-            What::Arrival(Arrival { id, .. })
-            | What::Start { id }
-            | What::Termination { id, .. }
-            | What::Miss { id }
-            | What::Cancellation { id } => id,
-        }
-    }
-
+impl Event<'_> {
     /// Writes it as a line. Two lines with the same meaning are written the same.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let name = match &self.what {
             What::Arrival(_) => "arrival",
-            What::Start { .. } => "start",
-            What::Termination { .. } => "termination",
-            What::Miss { .. } => "miss",
-            What::Cancellation { .. } => "cancellation",
+            What::Start => "start",
+            What::Termination(_) => "termination",
+            What::Miss => "miss",
+            What::Cancellation => "cancellation",
         };
-        out.extend_from_slice(format!("{{\"event\":\"{name}\",\"time\":{}", self.time).as_bytes());
-        if let What::Arrival(arrival) = &self.what {
-            out.extend_from_slice(b",\"job\":{\"id\":");
-            write_text(out, &arrival.id);
-            for (field, name) in NAMES.iter().zip(&arrival.names) {
-                if let Some(name) = name {
-                    out.extend_from_slice(format!(",\"{field}\":").as_bytes());
-                    write_text(out, name);
+        let job = if matches!(self.what, What::Arrival(_)) { "\"job\":{" } else { "" };
+        out.extend_from_slice(format!("{{\"event\":\"{name}\",\"time\":{},{job}\"id\":", self.time).as_bytes());
+        write_text(out, &self.id);
+        match &self.what {
+            What::Arrival(Arrival { names, procs, estimate, submit }) => {
+                for (field, name) in NAMES.iter().zip(names) {
+                    if let Some(name) = name {
+                        out.extend_from_slice(format!(",\"{field}\":").as_bytes());
+                        write_text(out, name);
+                    }
                 }
+                let rest = format!(",\"procs\":{procs},\"estimate\":{estimate},\"submit\":{submit}}}");
+                out.extend_from_slice(rest.as_bytes());
             }
-            let Arrival { procs, estimate, submit, .. } = arrival;
-            let rest = format!(",\"procs\":{procs},\"estimate\":{estimate},\"submit\":{submit}}}}}");
-            return out.extend_from_slice(rest.as_bytes());
-        }
-        out.extend_from_slice(b",\"id\":");
-        write_text(out, self.id());
-        if let What::Termination { runtime: Some(runtime), .. } = self.what {
-            out.extend_from_slice(format!(",\"runtime\":{runtime}").as_bytes());
+            What::Termination(Some(runtime)) => out.extend_from_slice(format!(",\"runtime\":{runtime}").as_bytes()),
+            _ => {}
         }
         out.push(b'}');
     }
@@ -143,12 +116,10 @@ pub(super) fn parse(line: &[u8]) -> Result<Line<'_>, String> {
     let raw: RawLine = serde_json::from_slice(line).map_err(|error| in_words(&error))?;
     match (raw.hello, &raw.event) {
         (Some(_), None) => {
-            if let Some(Number(protocol)) = raw.protocol
-                && protocol != 1.0
-            {
+            if let Some(protocol) = raw.protocol.map(|number| float(&number)).filter(|protocol| *protocol != 1.0) {
                 return Err(format!("protocol {protocol} is unknown: this program speaks protocol 1"));
             }
-            let unix_start = raw.unix_start.map_or(Ok(0), |start| start.time("unix_start"))?;
+            let unix_start = raw.unix_start.map_or(Ok(0), |start| time_of(&start, "unix_start"))?;
             Ok(Line::Hello { unix_start })
         }
         _ => raw.event().map(Line::Event),
@@ -159,6 +130,7 @@ pub(super) fn parse(line: &[u8]) -> Result<Line<'_>, String> {
 fn in_words(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let what = text.split(" at line ").next().unwrap_or(&text);
+    let what = what.replace("a JSON number", "a number");
     format!("it is not an event in JSON: {what}, at column {}", error.column())
 }
 
@@ -203,44 +175,44 @@ impl<'a> RawLine<'a> {
     fn event(self) -> Result<Event<'a>, String> {
         let kinds = "arrival, start, termination, miss or cancellation";
         let kind = known(self.event).ok_or_else(|| format!("it has no \"event\": give {kinds}"))?;
-        let time = self.time.ok_or("it has no \"time\": give the seconds since 1970")?.time("time")?;
-        if kind == "arrival" {
-            let job = self
-                .job
-                .ok_or("an arrival needs a \"job\": {\"id\":...,\"user\":...,\"procs\":...,\"estimate\":...}")?;
-            return Ok(Event { time, what: What::Arrival(job.arrival(time)?) });
-        }
-        let id = || known(self.id).ok_or(format!("a {kind} needs an \"id\": give that of the job's arrival"));
+        let time = self.time.ok_or("it has no \"time\": give the seconds since 1970")?;
+        let time = time_of(&time, "time")?;
         let what = match &*kind {
-            "start" => What::Start { id: id()? },
-            "termination" => {
-                let runtime = self.runtime.and_then(Number::unless_unknown);
-                let runtime = runtime.map(|runtime| runtime.seconds("runtime", 0)).transpose()?;
-                What::Termination { id: id()?, runtime: runtime.map(|runtime| runtime.max(1)) }
+            "arrival" => {
+                let job = self
+                    .job
+                    .ok_or("an arrival needs a \"job\": {\"id\":...,\"user\":...,\"procs\":...,\"estimate\":...}")?;
+                return job.arrival(time);
             }
-            "miss" => What::Miss { id: id()? },
-            "cancellation" => What::Cancellation { id: id()? },
+            "start" => What::Start,
+            "termination" => {
+                let runtime = unless_unknown(self.runtime).map(|runtime| whole(&runtime, "runtime", 0)).transpose()?;
+                What::Termination(runtime.map(|runtime| runtime.max(1)))
+            }
+            "miss" => What::Miss,
+            "cancellation" => What::Cancellation,
             other => return Err(format!("the event '{}' is unknown: give {kinds}", shortened(other))),
         };
-        Ok(Event { time, what })
+        let id = known(self.id).ok_or_else(|| format!("a {kind} needs an \"id\": give that of the job's arrival"))?;
+        Ok(Event { time, id, what })
     }
 }
 
 impl<'a> RawJob<'a> {
-    fn arrival(self, time: Time) -> Result<Arrival<'a>, String> {
+    fn arrival(self, time: Time) -> Result<Event<'a>, String> {
         let id = known(self.id).ok_or("the job has no \"id\": give a text that no other job in the system has")?;
-        let procs = self.procs.and_then(Number::unless_unknown).map_or(Ok(1), |procs| procs.seconds("procs", 1))?;
+        let procs = unless_unknown(self.procs).map_or(Ok(1), |procs| whole(&procs, "procs", 1))?;
         let procs = u32::try_from(procs).map_err(|_| format!("procs is {procs}: give at most {}", u32::MAX))?;
-        let estimate = self.estimate.and_then(Number::unless_unknown).ok_or(
+        let estimate = unless_unknown(self.estimate).ok_or(
             "the job has no \"estimate\": give the seconds that the user asked for, or else the most that a job may run",
         )?;
-        let submit = self.submit.and_then(Number::unless_unknown);
-        let submit = submit.map_or(Ok(time), |submit| submit.time("submit"))?;
+        let submit = unless_unknown(self.submit).map_or(Ok(time), |submit| time_of(&submit, "submit"))?;
         if submit > time {
             return Err(format!("submit is {submit}, after the time of the arrival, {time}: leave it out if in doubt"));
         }
         let names = [self.user, self.group, self.executable, self.queue, self.partition].map(known);
-        Ok(Arrival { id, names, procs, estimate: estimate.seconds("estimate", 1)?, submit })
+        let what = What::Arrival(Arrival { names, procs, estimate: whole(&estimate, "estimate", 1)?, submit });
+        Ok(Event { time, id, what })
     }
 }
 
@@ -272,58 +244,31 @@ impl<'de: 'a, 'a> Deserialize<'de> for Name<'a> {
     }
 }
 
-/// A number. Every whole number that is accepted is exact as a float.
-#[derive(Clone, Copy)]
-struct Number(f64);
-
-impl<'de> Deserialize<'de> for Number {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Read;
-        impl Visitor<'_> for Read {
-            type Value = Number;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number")
-            }
-
-            fn visit_u64<E: Error>(self, number: u64) -> Result<Number, E> {
-                Ok(Number(number as f64))
-            }
-
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Number, E> {
-                Ok(Number(number as f64))
-            }
-
-            fn visit_f64<E: Error>(self, number: f64) -> Result<Number, E> {
-                Ok(Number(number))
-            }
-        }
-        from.deserialize_any(Read)
-    }
+/// Every whole number that is accepted is exact as a float.
+fn float(number: &Number) -> f64 {
+    number.as_f64().unwrap_or(f64::NAN)
 }
 
-impl Number {
-    /// None if it is -1, which means unknown.
-    fn unless_unknown(self) -> Option<Number> {
-        (self.0 != -1.0).then_some(self)
-    }
+/// None for -1, which means unknown.
+fn unless_unknown(number: Option<Number>) -> Option<Number> {
+    number.filter(|number| float(number) != -1.0)
+}
 
-    /// A whole number of at least `least`. A fraction is dropped.
-    fn seconds(self, field: &str, least: Seconds) -> Result<Seconds, String> {
-        let whole = self.0.floor();
-        if whole < least as f64 || whole > FOREVER as f64 {
-            return Err(format!("{field} is {}: give a whole number from {least} to {FOREVER}", self.0));
-        }
-        Ok(whole as Seconds)
+/// A whole number of at least `least`. A fraction is dropped.
+fn whole(number: &Number, field: &str, least: Seconds) -> Result<Seconds, String> {
+    let whole = float(number).floor();
+    if whole < least as f64 || whole > FOREVER as f64 {
+        return Err(format!("{field} is {}: give a whole number from {least} to {FOREVER}", float(number)));
     }
+    Ok(whole as Seconds)
+}
 
-    fn time(self, field: &str) -> Result<Time, String> {
-        let whole = self.0.floor();
-        if whole < 0.0 || whole > LATEST as f64 {
-            return Err(format!("{field} is {}: give seconds, from 0 to {LATEST}", self.0));
-        }
-        Ok(whole as Time)
+fn time_of(number: &Number, field: &str) -> Result<Time, String> {
+    let whole = float(number).floor();
+    if whole < 0.0 || whole > LATEST as f64 {
+        return Err(format!("{field} is {}: give seconds, from 0 to {LATEST}", float(number)));
     }
+    Ok(whole as Time)
 }
 
 #[cfg(test)]
@@ -342,35 +287,33 @@ mod tests {
         let line = r#"{"event":"arrival","time":12.9,"log_id":3,"job":{"id":17,"user":"al\u0069ce","group":null,
             "executable":"","queue":-1,"partition":5,"procs":null,"estimate":60.5,"new":[1,{}]}}"#;
         let arrival = Arrival {
-            id: "17".into(),
             names: [Some("alice".into()), None, None, None, Some("5".into())],
             procs: 1,
             estimate: 60,
             submit: 12,
         };
-        assert_eq!(event(line), Event { time: 12, what: What::Arrival(arrival) });
-        let end = |runtime| Event { time: 9, what: What::Termination { id: "a b".into(), runtime } };
+        assert_eq!(event(line), Event { time: 12, id: "17".into(), what: What::Arrival(arrival) });
+        let end = |runtime| Event { time: 9, id: "a b".into(), what: What::Termination(runtime) };
         assert_eq!(event(r#"{"time":9,"event":"termination","id":"a b"}"#), end(None));
         assert_eq!(event(r#"{"time":9,"event":"termination","id":"a b","runtime":-1}"#), end(None));
         assert_eq!(event(r#"{"time":9,"event":"termination","id":"a b","runtime":0}"#), end(Some(1)));
         let miss = r#"{"event":"miss","time":1700000000,"id":"x","elapsed":5,"prediction":5,"misses":1}"#;
-        assert_eq!(event(miss), Event { time: 1_700_000_000, what: What::Miss { id: "x".into() } });
+        assert_eq!(event(miss), Event { time: 1_700_000_000, id: "x".into(), what: What::Miss });
     }
 
     #[test]
     fn a_line_that_was_written_is_read_again() {
         let names = [Some("o\"neil\n".into()), None, Some("007".into()), None, Some("größe".into())];
-        let arrival = Arrival { id: "1[].x".into(), names, procs: 64, estimate: 7200, submit: 40 };
-        let id = || Cow::Borrowed("1[].x");
+        let arrival = Arrival { names, procs: 64, estimate: 7200, submit: 40 };
         for what in [
             What::Arrival(arrival),
-            What::Start { id: id() },
-            What::Termination { id: id(), runtime: None },
-            What::Termination { id: id(), runtime: Some(77) },
-            What::Miss { id: id() },
-            What::Cancellation { id: id() },
+            What::Start,
+            What::Termination(None),
+            What::Termination(Some(77)),
+            What::Miss,
+            What::Cancellation,
         ] {
-            let (wanted, mut line) = (Event { time: 50, what }, Vec::new());
+            let (wanted, mut line) = (Event { time: 50, id: "1[].x".into(), what }, Vec::new());
             wanted.write(&mut line);
             assert!(!line.contains(&b'\n'));
             assert_eq!(event(std::str::from_utf8(&line).unwrap()), wanted);

@@ -1,7 +1,5 @@
 //! Learns from a log: its own schedule, as events.
 
-use std::borrow::Cow;
-
 use super::error::ProductionError;
 use super::event::{Arrival, Event, What};
 use super::service::{PROGRESS_EVERY, Service};
@@ -56,29 +54,23 @@ pub fn learn(
     events.sort_unstable();
     for (&(time, kind, id), done) in events.iter().zip(1u64..) {
         // Numbers of jobs may repeat in a log, but not places.
-        let name: Cow<'_, str> = format!("log:{}", id.0).into();
+        let name = format!("log:{}", id.0).into();
         let what = match kind {
-            Kind::Arrival => What::Arrival(arrival(name, time, &job(id).submission, workload, names)),
-            Kind::Start => What::Start { id: name },
-            Kind::Termination => What::Termination { id: name, runtime: Some(job(id).runtime) },
+            Kind::Arrival => What::Arrival(arrival(time, &job(id).submission, workload, names)),
+            Kind::Start => What::Start,
+            Kind::Termination => What::Termination(Some(job(id).runtime)),
         };
-        service.learn_event(&Event { time, what })?;
+        service.learn_event(&Event { time, id: name, what })?;
         if done.is_multiple_of(PROGRESS_EVERY) {
             progress(done as usize);
         }
     }
-    service.settle()?;
+    service.rebuild()?;
     let without_wait = ids.iter().filter(|&&id| job(id).recorded_wait.get().is_none()).count();
     Ok(Learned { jobs: ids.len(), without_wait, end: events.last().map_or(begin, |event| event.0) })
 }
 
-fn arrival<'a>(
-    id: Cow<'a, str>,
-    submit: Time,
-    job: &Submission,
-    workload: &Workload,
-    log_names: &'a LogNames,
-) -> Arrival<'a> {
+fn arrival<'a>(submit: Time, job: &Submission, workload: &Workload, log_names: &'a LogNames) -> Arrival<'a> {
     let Submission { estimate, procs, user, group, executable, queue, partition, .. } = *job;
     let mut kind = 0..;
     let names = [user, group, executable, queue, partition].map(|code| {
@@ -87,5 +79,5 @@ fn arrival<'a>(
         let name = log_names.name(kind, number).map(String::from_utf8_lossy);
         name.or_else(|| (number >= 0).then(|| number.to_string().into()))
     });
-    Arrival { id, names, procs, estimate, submit }
+    Arrival { names, procs, estimate, submit }
 }

@@ -8,13 +8,13 @@ use crate::time::{Seconds, Time};
 /// The jobs and events since the system was last built, by job id and in order of events.
 #[derive(Debug, Default)]
 pub struct Ledger {
-    jobs: Vec<Job>,
-    events: Vec<Entry>,
+    jobs: Vec<LedgerJob>,
+    events: Vec<LedgerEvent>,
 }
 
 /// A job, which may be gone.
 #[derive(Debug)]
-pub struct Job {
+pub struct LedgerJob {
     /// The job's id in the batch system.
     pub name: Box<str>,
     pub submission: Submission,
@@ -24,18 +24,19 @@ pub struct Job {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct LedgerEvent {
     time: Time,
     job: JobId,
-    kind: Kind,
+    kind: LedgerKind,
 }
 
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub enum LedgerKind {
     Arrival,
     Start,
     Termination,
-    /// Misses and cancellations, which a system that is built again does not get.
+    /// A miss or a cancellation, which a system that is built again does not get.
     Other,
 }
 
@@ -51,7 +52,7 @@ impl Ledger {
     }
 
     /// A job that has arrived.
-    pub fn job(&self, id: JobId) -> &Job {
+    pub fn job(&self, id: JobId) -> &LedgerJob {
         &self.jobs[id.index()]
     }
 
@@ -62,53 +63,43 @@ impl Ledger {
 
     pub fn arrive(&mut self, time: Time, name: Box<str>, submission: Submission) {
         let job = JobId(self.jobs.len() as u32);
-        self.jobs.push(Job { name, submission, runtime: 0, is_gone: false });
-        self.events.push(Entry { time, job, kind: Kind::Arrival });
+        self.jobs.push(LedgerJob { name, submission, runtime: 0, is_gone: false });
+        self.add(time, job, LedgerKind::Arrival);
     }
 
-    pub fn start(&mut self, time: Time, job: JobId) {
-        self.events.push(Entry { time, job, kind: Kind::Start });
+    pub fn add(&mut self, time: Time, job: JobId, kind: LedgerKind) {
+        self.events.push(LedgerEvent { time, job, kind });
     }
 
-    pub fn terminate(&mut self, time: Time, job: JobId, runtime: Seconds) {
-        let entry = &mut self.jobs[job.index()];
-        (entry.runtime, entry.is_gone) = (runtime, true);
-        self.events.push(Entry { time, job, kind: Kind::Termination });
-    }
-
-    pub fn miss(&mut self, time: Time, job: JobId) {
-        self.events.push(Entry { time, job, kind: Kind::Other });
-    }
-
-    pub fn cancel(&mut self, time: Time, job: JobId) {
-        self.jobs[job.index()].is_gone = true;
-        self.events.push(Entry { time, job, kind: Kind::Other });
+    /// A job leaves. `runtime` is 0 if it did not run.
+    pub fn leave(&mut self, job: JobId, runtime: Seconds) {
+        let job = &mut self.jobs[job.index()];
+        (job.runtime, job.is_gone) = (runtime, true);
     }
 
     /// The events of the jobs in the system and of the last `keep` ended jobs, in order. Misses are not among them, because
     /// they are worked out again.
     pub fn kept<'a>(&'a self, keep: usize, names: &'a Names) -> impl Iterator<Item = Event<'a>> {
         let mut is_kept: Vec<bool> = self.jobs.iter().map(|job| !job.is_gone).collect();
-        let ended = self.events.iter().rev().filter(|entry| entry.kind == Kind::Termination);
+        let ended = self.events.iter().rev().filter(|entry| entry.kind == LedgerKind::Termination);
         ended.take(keep).for_each(|entry| is_kept[entry.job.index()] = true);
         let kept = self.events.iter().filter(move |entry| is_kept[entry.job.index()]);
         kept.filter_map(|entry| self.event(entry, names))
     }
 
-    fn event<'a>(&'a self, entry: &Entry, names: &'a Names) -> Option<Event<'a>> {
-        let Job { name, submission, runtime, .. } = self.job(entry.job);
-        let id = (&**name).into();
+    fn event<'a>(&'a self, entry: &LedgerEvent, names: &'a Names) -> Option<Event<'a>> {
+        let LedgerJob { name, submission, runtime, .. } = self.job(entry.job);
         let what = match entry.kind {
-            Kind::Arrival => {
+            LedgerKind::Arrival => {
                 let Submission { user, group, executable, queue, partition, .. } = *submission;
                 let names = [user, group, executable, queue, partition].map(|code| names.name(code));
                 let Submission { procs, estimate, submit, .. } = *submission;
-                What::Arrival(Arrival { id, names, procs, estimate, submit })
+                What::Arrival(Arrival { names, procs, estimate, submit })
             }
-            Kind::Start => What::Start { id },
-            Kind::Termination => What::Termination { id, runtime: Some(*runtime) },
-            Kind::Other => return None,
+            LedgerKind::Start => What::Start,
+            LedgerKind::Termination => What::Termination(Some(*runtime)),
+            LedgerKind::Other => return None,
         };
-        Some(Event { time: entry.time, what })
+        Some(Event { time: entry.time, id: (&**name).into(), what })
     }
 }

@@ -221,17 +221,12 @@ impl Service {
         Ok(&self.answer)
     }
 
-    /// Handles an event of the past, without an answer. [`Service::settle`] must follow the last one.
+    /// Handles an event of the past, without an answer. [`Service::rebuild`] must follow the last one.
     ///
     /// # Errors
     /// If the event cannot happen, or the predictor breaks its contract.
     pub(super) fn learn_event(&mut self, event: &Event<'_>) -> Result<(), ProductionError> {
         self.system.apply(event).map_err(|why| ProductionError::Predictor(why.into_text()))
-    }
-
-    /// Keeps what was learned.
-    pub(super) fn settle(&mut self) -> Result<(), ProductionError> {
-        self.rebuild()
     }
 
     /// Forgets the oldest jobs if there are too many events. Call it after each answer was printed: it takes longer than an
@@ -250,7 +245,7 @@ impl Service {
 
     /// Builds the system again from the events of the jobs that are kept, and writes the state file again. The system is
     /// then what a replay of the file gives.
-    fn rebuild(&mut self) -> Result<(), ProductionError> {
+    pub(super) fn rebuild(&mut self) -> Result<(), ProductionError> {
         let (old, keep) = (&self.system, self.keep);
         let mut new = LiveSystem::new(old.spec().clone());
         new.set_unix_start(old.unix_start());

@@ -12,11 +12,11 @@ mod tables;
 pub use guard::{Guard, figure, figures};
 pub use tables::{recommendation_cells, runs_in_words, write_recommendation};
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use crate::experiment::{Options, Setting};
 use crate::metrics::{Better, Column, Portion, RunRow, SettingRuns, Verdict};
-use crate::sweep::{CellRows, GridCell, RowsError, compute_rows};
+use crate::runs::{ComputedRuns, PlannedRun, RunsError, compute_rows};
 use crate::text::counted;
 
 /// The schedulers that compete if no candidates are given.
@@ -62,18 +62,9 @@ pub struct Question {
     pub replications: u32,
 }
 
-/// How the work is done. It does not change the answer.
-#[derive(Clone, Debug)]
-pub struct Work {
-    /// Where finished runs are kept and found again. None: they are not kept.
-    pub folder: Option<PathBuf>,
-    /// The number of threads.
-    pub threads: usize,
-}
-
 /// A candidate on the first part of the log.
 #[derive(Clone, Debug)]
-pub struct Candidate {
+pub struct CandidateRuns {
     /// The scheduler and the predictor.
     pub setting: Setting,
     /// Its runs; their baseline is the present setting.
@@ -118,7 +109,7 @@ pub struct Recommendation {
     /// The number of jobs of the first part.
     pub chosen_on: usize,
     /// All candidates, those that keep the guards first, the best first.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<CandidateRuns>,
     /// The winner on the rest of the log; None if no candidate was better than the present setting.
     pub judged: Option<Judged>,
     /// The number of runs that were found, and of those that were computed.
@@ -149,47 +140,53 @@ impl Question {
     }
 
     /// The cells of a setting, one per replication.
-    fn cells(&self, setting: &Setting, part: &dyn Fn(&mut Options)) -> Vec<GridCell> {
+    fn cells(&self, setting: &Setting, part: &dyn Fn(&mut Options)) -> Vec<PlannedRun> {
         let mut options = self.options.clone();
         part(&mut options);
         options.scheduler = setting.scheduler.clone();
         options.predictor = setting.predictor.clone();
         options.baseline = Some(self.present.clone());
-        let cell = |number| GridCell { trace: self.trace.clone(), options: options.clone().replicated(number) };
+        let cell = |number| PlannedRun { trace: self.trace.clone(), options: options.clone().replicated(number) };
         (0..self.replications).map(cell).collect()
     }
 
     /// The cells of a candidate on the first part of the log, which is simulated alone.
-    fn first_part(&self, setting: &Setting, chosen_on: usize) -> Vec<GridCell> {
+    fn first_part(&self, setting: &Setting, chosen_on: usize) -> Vec<PlannedRun> {
         self.cells(setting, &|options| options.shaping.first = Some(chosen_on))
     }
 
     /// The cells of the winner on the rest of the log. The first part is simulated too, so that predictors have a past, but
     /// not measured.
-    fn rest(&self, setting: &Setting, chosen_on: usize) -> Vec<GridCell> {
+    fn rest(&self, setting: &Setting, chosen_on: usize) -> Vec<PlannedRun> {
         self.cells(setting, &|options| options.measure.warmup = Portion::Jobs(chosen_on))
     }
 
-    /// Finds the answer. `progress` is called with the number of finished runs of [`Question::runs`].
+    /// Finds the answer. Finished runs are kept in the folder, if there is one, and found again. `progress` is called with the
+    /// number of finished runs of [`Question::runs`].
     ///
     /// # Errors
     /// If a run fails, or if results cannot be kept.
-    pub fn answer(self, work: &Work, progress: &(dyn Fn(usize) + Sync)) -> Result<Recommendation, RowsError> {
-        let chosen_on = self.chosen_on().map_err(RowsError::Failed)?;
-        let compute = |cells: &Vec<GridCell>, before: usize| {
-            compute_rows(cells, work.folder.as_deref(), work.threads, &|done| progress(before + done))
+    pub fn answer(
+        self,
+        folder: Option<&Path>,
+        threads: usize,
+        progress: &(dyn Fn(usize) + Sync),
+    ) -> Result<Recommendation, RunsError> {
+        let chosen_on = self.chosen_on().map_err(RunsError::Failed)?;
+        let compute = |cells: &Vec<PlannedRun>, before: usize| {
+            compute_rows(cells, folder, threads, &|done| progress(before + done))
         };
         let cells: Vec<_> = self.candidates.iter().flat_map(|setting| self.first_part(setting, chosen_on)).collect();
-        let CellRows { rows, mut reused, mut computed } = compute(&cells, 0)?;
+        let ComputedRuns { rows, mut reused, mut computed, .. } = compute(&cells, 0)?;
         let broken = |runs: &SettingRuns| -> Vec<String> {
             self.guards.iter().filter(|guard| guard.is_broken(runs)).map(Guard::to_string).collect()
         };
         let candidate = |(setting, rows): (&Setting, &[RunRow])| {
             let runs = SettingRuns { rows: rows.to_vec() };
-            Candidate { setting: setting.clone(), broken: broken(&runs), runs }
+            CandidateRuns { setting: setting.clone(), broken: broken(&runs), runs }
         };
         let of_settings = self.candidates.iter().zip(rows.chunks(self.replications as usize));
-        let mut candidates: Vec<Candidate> = of_settings.map(candidate).collect();
+        let mut candidates: Vec<CandidateRuns> = of_settings.map(candidate).collect();
         // The sort is stable: equal candidates stay in the order in which they were given.
         candidates.sort_by(|a, b| {
             let out = a.broken.is_empty().cmp(&b.broken.is_empty()).reverse();

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Answer, Candidate, Guard, Recommendation};
+use super::{Answer, CandidateRuns, Guard, Recommendation};
 use crate::metrics::columns::{AREA_LOSE, BSLD_MEAN, USERS_LOSE, WAIT_MAX, WAIT_MEAN, WAIT_P95, WIDE_WAIT_MEAN};
 use crate::metrics::{Column, Interval, SettingRuns, Verdict};
 use crate::report::{Cell, Table, seeds_in_words, shown, signed_percent, with_interval, write_wrapped};
@@ -88,7 +88,7 @@ fn write_competition(out: &mut dyn Write, width: usize, found: &Recommendation) 
         [objective, &WAIT_MAX].map(|column| with_interval(column.shown, present.baseline_figure(column)));
     let name = format!("{} (present)", found.question.present.pair());
     table.push(vec![name, figure, String::new(), longest, String::new()]);
-    for Candidate { setting, runs, broken } in &found.candidates {
+    for CandidateRuns { setting, runs, broken } in &found.candidates {
         let [figure, longest] = [objective, &WAIT_MAX].map(|column| with_interval(column.shown, runs.figure(column)));
         let losers = shown(USERS_LOSE.shown, runs.figure(&USERS_LOSE).mean);
         let name = match broken.is_empty() {
@@ -149,7 +149,7 @@ fn answer(found: &Recommendation) -> String {
         if found.answer() == Answer::AllBreakGuards {
             let all = found.candidates.len();
             let out = |guard: &Guard| {
-                let breaks = |one: &&Candidate| one.broken.contains(&guard.to_string());
+                let breaks = |one: &&CandidateRuns| one.broken.contains(&guard.to_string());
                 format!("{guard} by {} of {all}", found.candidates.iter().filter(breaks).count())
             };
             let guards: Vec<String> = found.question.guards.iter().map(out).collect();

@@ -26,7 +26,7 @@ pub use comparison::write_comparison;
 pub use data::{JsonRows, csv_cell, csv_line, write_csv, write_json, write_json_list};
 pub use groups::{group_cells, write_groups};
 pub use listing::{write_columns, write_forms};
-pub use output::{Output, OutputError, TemporaryFolder, abandon_unfinished, refuse_input, refuse_stdout};
+pub use output::{Output, OutputError, abandon_unfinished, refuse_input, refuse_stdout};
 pub use rows::{CsvRows, write_settings};
 pub use runs::write_runs;
 pub use schedule::{write_log, write_schedule, write_with_estimates};

@@ -12,15 +12,10 @@ use super::packed::Packing;
 use crate::files::{self, Place, written_path};
 
 /// Temporary files that are being written, to be removed if the program is interrupted.
-static UNFINISHED: Places = Mutex::new(Vec::new());
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Temporary folders, likewise.
-static FOLDERS: Places = Mutex::new(Vec::new());
-
-type Places = Mutex<Vec<PathBuf>>;
-
-fn lock(places: &Places) -> MutexGuard<'_, Vec<PathBuf>> {
-    places.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// Whether standard output was closed when the program was started.
@@ -219,7 +214,7 @@ impl Output {
             }
             // The lock is held during the rename, so that an interrupt either removes the temporary file or finds the
             // finished one.
-            let mut unfinished = lock(&UNFINISHED);
+            let mut unfinished = unfinished();
             fs::rename(temporary, path)?;
             unfinished.retain(|other| other != temporary);
         }
@@ -229,7 +224,7 @@ impl Output {
 
 impl Target {
     fn file(path: &Path) -> io::Result<Target> {
-        let mut unfinished = lock(&UNFINISHED);
+        let mut unfinished = unfinished();
         let (file, temporary) = create_temporary(path)?;
         unfinished.push(temporary.clone());
         Ok(Target::File { writer: BufWriter::with_capacity(1 << 16, file), temporary, path: path.to_path_buf() })
@@ -239,7 +234,7 @@ impl Target {
 impl Drop for Target {
     fn drop(&mut self) {
         if let Target::File { temporary, .. } = self {
-            let mut unfinished = lock(&UNFINISHED);
+            let mut unfinished = unfinished();
             if let Some(at) = unfinished.iter().position(|other| other == temporary) {
                 unfinished.remove(at);
                 // An error here cannot be reported.
@@ -253,57 +248,13 @@ impl Drop for Target {
 /// in containers every process may have the same id. It does not contain the name at `path`, which may have the maximum
 /// length.
 fn create_temporary(path: &Path) -> io::Result<(File, PathBuf)> {
-    under_a_new_name(|name| {
-        let temporary = path.with_file_name(format!(".{name}.tmp"));
-        let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-        Ok((file, temporary))
-    })
-}
-
-/// A folder for files that are needed only while the program runs. It is removed when it is dropped, and if the program is
-/// interrupted.
-#[derive(Debug)]
-pub struct TemporaryFolder(PathBuf);
-
-impl TemporaryFolder {
-    /// Creates a folder with a random name in `parent`.
-    ///
-    /// # Errors
-    /// If it cannot be created.
-    pub fn new(parent: &Path) -> Result<TemporaryFolder, OutputError> {
-        let mut folders = lock(&FOLDERS);
-        let folder = under_a_new_name(|name| {
-            let folder = parent.join(name);
-            fs::create_dir(&folder)?;
-            Ok(folder)
-        });
-        let folder = folder.map_err(|error| OutputError { name: parent.display().to_string(), error })?;
-        folders.push(folder.clone());
-        Ok(TemporaryFolder(folder))
-    }
-
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for TemporaryFolder {
-    fn drop(&mut self) {
-        lock(&FOLDERS).retain(|other| *other != self.0);
-        // An error here cannot be reported.
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Creates something under a random name, and under another if that one is taken.
-fn under_a_new_name<T>(create: impl Fn(&str) -> io::Result<T>) -> io::Result<T> {
     let mut tries = 0..100;
     loop {
         let random = RandomState::new().build_hasher().finish();
-        match create(&format!("shadowtime-{random:016x}")) {
+        let temporary = path.with_file_name(format!(".shadowtime-{random:016x}.tmp"));
+        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries.next().is_some() => {}
-            created => return created,
+            created => return Ok((created?, temporary)),
         }
     }
 }
@@ -331,16 +282,12 @@ fn check_stdout() -> io::Result<()> {
     }
 }
 
-/// Removes all unfinished files and temporary folders, and prevents any file from being finished afterwards: for a program that is ended by a
+/// Removes all unfinished files, and prevents any file from being finished afterwards: for a program that is ended by a
 /// signal. `then` gets the number of removed files and must end the program; the lock is held until it returns.
 pub fn abandon_unfinished(then: impl FnOnce(usize)) {
-    let unfinished = lock(&UNFINISHED);
+    let unfinished = unfinished();
     for temporary in unfinished.iter() {
         let _ = fs::remove_file(temporary);
-    }
-    for folder in lock(&FOLDERS).iter() {
-        // Other threads may be writing to it: what they have just added is removed by the second try.
-        let _ = fs::remove_dir_all(folder).or_else(|_| fs::remove_dir_all(folder));
     }
     then(unfinished.len());
 }

@@ -8,7 +8,7 @@ use crate::experiment::{Setting, simulate};
 use crate::metrics::RunRow;
 use crate::metrics::columns::BSLD_MEAN;
 use crate::parallel;
-use crate::sweep::compute_rows;
+use crate::runs::compute_rows;
 
 /// The logs of the paper that are used here.
 const LOGS: [ArchiveLog; 5] = [KTH, CTC, SDSC_SP2, SDSC_BLUE, CURIE];

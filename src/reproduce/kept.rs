@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::figure::Figure;
 use super::logs::FoundLog;
 use super::study::{Study, StudyError};
-use crate::sweep::RESULTS_REVISION;
+use crate::runs::RESULTS_REVISION;
 use crate::trace::digest;
 
 /// Raised whenever a study computes or notes anything in another way, so that old figures are not taken for new ones.
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn what_was_written_is_read_back_unless_it_depends_on_something_else() {
-        let folder = crate::report::TemporaryFolder::new(&std::env::temp_dir()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("study.json");
         let number = Figure::first_of(("Table 1", "a \"row\"", "%"), "24", &[1.0, 2.0]).noted("note").percent();
         let kept =

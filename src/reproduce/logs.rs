@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::experiment::{OptionForm, Options};
-use crate::sweep::GridCell;
+use crate::runs::PlannedRun;
 use crate::trace::{Log, ReadOptions, Source, TraceError, Workload, read};
 
 /// A log of the Parallel Workloads Archive.
@@ -59,7 +59,7 @@ impl FoundLog {
 
     /// Its jobs with these options of the main command, such as `("procs", "338")`.
     pub fn workload(&self, options: &[(&str, &str)]) -> Result<Workload, TraceError> {
-        let GridCell { options, .. } = grid_cell(&self.file, options, 0);
+        let PlannedRun { options, .. } = grid_cell(&self.file, options, 0);
         options.clean_out(&mut read(&self.source(), options.read_options(), &mut |_| ())?)
     }
 
@@ -71,13 +71,13 @@ impl FoundLog {
 
 /// A run of a sweep: the log in this file with these options of the main command. The first replication is the log as it is,
 /// the others are shaken copies of it.
-pub(super) fn grid_cell(file: &Path, options: &[(&str, &str)], replication: u32) -> GridCell {
+pub(super) fn grid_cell(file: &Path, options: &[(&str, &str)], replication: u32) -> PlannedRun {
     let mut all = Options::default();
     for (name, value) in options {
         let option = OptionForm::find(name).expect("an option of the main command");
         option.set(&mut all, value).unwrap_or_else(|why| panic!("--{name} {value}: {why}"));
     }
-    GridCell { trace: Some(file.to_string_lossy().into_owned()), options: all.replicated(replication) }
+    PlannedRun { trace: Some(file.to_string_lossy().into_owned()), options: all.replicated(replication) }
 }
 
 /// Looks for logs in a folder: first those that are there, then those that are missing. Of several versions of a log

@@ -7,7 +7,7 @@ use super::figure::Figure;
 use super::logs::{ArchiveLog, FoundLog};
 use crate::engine::EngineError;
 use crate::report::OutputError;
-use crate::sweep::{CellRows, GridCell, RowsError};
+use crate::runs::{ComputedRuns, PlannedRun, RunsError};
 use crate::trace::TraceError;
 use crate::wait::EvaluationPlan;
 
@@ -44,7 +44,7 @@ pub struct Computed {
     /// In the order of the paper.
     pub figures: Vec<Figure>,
     /// The runs, if they are those of a sweep.
-    pub runs: Option<(Vec<GridCell>, CellRows)>,
+    pub runs: Option<(Vec<PlannedRun>, ComputedRuns)>,
 }
 
 impl From<Vec<Figure>> for Computed {
@@ -135,11 +135,11 @@ impl From<EngineError> for StudyError {
     }
 }
 
-impl From<RowsError> for StudyError {
-    fn from(error: RowsError) -> Self {
+impl From<RunsError> for StudyError {
+    fn from(error: RunsError) -> Self {
         match error {
-            RowsError::Kept(error) => StudyError::Kept(error),
-            RowsError::Failed(why) => StudyError::Simulation(why),
+            RunsError::Kept(error) => StudyError::Kept(error),
+            RunsError::Folder(why) | RunsError::Failed(why) => StudyError::Simulation(why),
         }
     }
 }

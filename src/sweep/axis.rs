@@ -1,6 +1,6 @@
 //! A list of a grid: an option, the values it takes, and the keys of specs that are swept in it.
 
-use crate::experiment::{OPTIONS, OptionForm, Options};
+use crate::experiment::{OPTIONS, OptionForm};
 use crate::similar::did_you_mean;
 use crate::spec::{SweptKey, SweptKeys, expand};
 
@@ -63,7 +63,7 @@ impl Axis {
             let wrong = |why: String| format!("{place}{name}: {why}");
             for value in read_text(name, text).map_err(wrong)? {
                 if let Some(option) = OptionForm::find(name) {
-                    let options = read_option(option, &value).map_err(wrong)?;
+                    let options = option.alone(&value).map_err(wrong)?;
                     options.spec(name).into_iter().for_each(|spec| swept.add(spec));
                 }
                 values.push(value);
@@ -85,7 +85,7 @@ impl Axis {
     /// Replaces each value by its printed form, and adds the values of the swept keys.
     fn print_values(&mut self, option: &OptionForm, swept: &SweptKeys) {
         for value in &mut self.values {
-            let options = read_option(option, value).expect("checked when the list was read");
+            let options = option.alone(value).expect("checked when the list was read");
             self.keys.iter_mut().for_each(|key| key.push(options.spec(option.name)));
             match options.spec(option.name) {
                 Some(spec) => {
@@ -107,7 +107,7 @@ impl Axis {
     pub(super) fn is_same(&self, other: &Axis) -> bool {
         let option = OptionForm::find(&self.name);
         let shortest = |value: &str| {
-            let options = option.and_then(|option| read_option(option, value).ok());
+            let options = option.and_then(|option| option.alone(value).ok());
             options.and_then(|options| Some(options.spec(&self.name)?.to_string())).unwrap_or(value.to_string())
         };
         let is_equal = |(a, b): (&String, &String)| a == b || shortest(a) == shortest(b);
@@ -157,12 +157,6 @@ fn read_text(name: &str, text: &str) -> Result<Vec<String>, String> {
         }
         _ => Ok(values),
     }
-}
-
-fn read_option(option: &OptionForm, value: &str) -> Result<Options, String> {
-    let mut options = Options::default();
-    option.set(&mut options, value)?;
-    Ok(options)
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::experiment::{OptionForm, Options, refuse_overruled, what_draws};
 use crate::predict::catalog::program;
+use crate::runs::{PlannedRun, RunPlan};
 use crate::settings_file::{self, Entry, Value};
 use crate::spec::{SpecError, literal};
-use crate::trace::{Source, demo, labels};
+use crate::trace::labels;
 
 use super::axis::{Axis, GridList, GridText, REPLICATIONS};
 
@@ -19,54 +20,21 @@ pub struct Grid {
     averaged: bool,
 }
 
-/// The label of the log of each cell.
-#[derive(Debug)]
-pub struct Labels {
-    labels: Vec<String>,
-    stride: usize,
-}
-
-impl Labels {
-    /// The label of the log of a cell, by the cell's index.
-    pub fn of(&self, cell: usize) -> &str {
-        &self.labels[cell / self.stride % self.labels.len()]
+impl RunPlan for Grid {
+    fn count(&self) -> usize {
+        self.cells
     }
-}
 
-/// One run of a grid.
-#[derive(Clone, Debug)]
-pub struct GridCell {
-    /// None for the embedded log.
-    pub trace: Option<String>,
-    /// All options of the run; an option without a list has its default.
-    pub options: Options,
-}
-
-/// Cells to run, in order: a grid or a plain list.
-pub trait Cells: Sync {
-    /// The number of cells.
-    fn count(&self) -> usize;
     /// The cell at this index.
-    fn cell(&self, at: usize) -> GridCell;
-}
-
-impl Cells for Grid {
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn cell(&self, at: usize) -> GridCell {
-        Grid::cell(self, at)
-    }
-}
-
-impl Cells for Vec<GridCell> {
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn cell(&self, at: usize) -> GridCell {
-        self[at].clone()
+    fn run(&self, at: usize) -> PlannedRun {
+        let mut made = PlannedRun { trace: None, options: Options::default() };
+        for (axis, value) in self.axes.iter().zip(self.values(at)) {
+            match OptionForm::find(&axis.name) {
+                None => made.trace = Some(value.to_string()),
+                Some(option) => option.set(&mut made.options, value).expect("checked when the grid was made"),
+            }
+        }
+        made
     }
 }
 
@@ -109,9 +77,8 @@ impl Grid {
     pub fn idle_seeds(&self) -> impl Iterator<Item = &Axis> {
         let draws = |seed: &str, axis: &Axis| {
             axis.values.iter().any(|value| {
-                let mut options = Options::default();
-                let set = OptionForm::find(&axis.name).map(|option| option.set(&mut options, value));
-                matches!(set, Some(Ok(()))) && !options.is_idle_seed(seed)
+                let options = OptionForm::find(&axis.name).and_then(|option| option.alone(value).ok());
+                options.is_some_and(|options| !options.is_idle_seed(seed))
             })
         };
         let is_idle = move |seed: &&Axis| {
@@ -172,14 +139,12 @@ impl Grid {
         Ok(self)
     }
 
-    /// The label of each cell's log in results: [`labels`] of all logs, one per value of the list of traces.
-    pub fn labels(&self) -> Labels {
+    /// The index of the list of logs, and the label of each of them in results, see [`labels`]. Without such a list, the index
+    /// is None, and the label is that of the embedded log.
+    pub fn log_labels(&self) -> (Option<usize>, Vec<String>) {
         let at = self.axes.iter().position(|axis| axis.name == "trace");
         let logs = at.map_or(vec![None], |at| self.axes[at].values.iter().cloned().map(Some).collect());
-        // The number of consecutive cells with the same log.
-        let stride =
-            at.map_or(self.cells.max(1), |at| self.axes[at + 1..].iter().map(|axis| axis.values.len()).product());
-        Labels { labels: labels(&logs), stride }
+        (at, labels(&logs))
     }
 
     /// Reads a TOML file with one line per option; the value is a text, a number, true or false, or a list of those.
@@ -222,8 +187,7 @@ impl Grid {
         for axis in &self.axes {
             let Some(option) = OptionForm::find(&axis.name) else { continue };
             for value in &axis.values {
-                let mut options = Options::default();
-                option.set(&mut options, value).expect("checked when the grid was made");
+                let options = option.alone(value).expect("checked when the grid was made");
                 programs.extend(options.programs().filter_map(program).map(str::to_string));
             }
         }
@@ -233,16 +197,6 @@ impl Grid {
     /// The lists, in order.
     pub fn axes(&self) -> &[Axis] {
         &self.axes
-    }
-
-    /// The number of cells.
-    pub fn len(&self) -> usize {
-        self.cells
-    }
-
-    /// Whether there is no cell. (A grid without lists has one.)
-    pub fn is_empty(&self) -> bool {
-        self.cells == 0
     }
 
     /// The index of each value of a cell in its list, one per list.
@@ -262,57 +216,6 @@ impl Grid {
     pub fn values(&self, cell: usize) -> Vec<&str> {
         self.axes.iter().zip(self.places(cell)).map(|(axis, place)| axis.values[place].as_str()).collect()
     }
-
-    /// The cell at this index, from 0 to [`Grid::len`].
-    pub fn cell(&self, cell: usize) -> GridCell {
-        let mut made = GridCell { trace: None, options: Options::default() };
-        for (axis, value) in self.axes.iter().zip(self.values(cell)) {
-            match OptionForm::find(&axis.name) {
-                None => made.trace = Some(value.to_string()),
-                Some(option) => option.set(&mut made.options, value).expect("checked when the grid was made"),
-            }
-        }
-        made
-    }
-}
-
-impl GridCell {
-    /// The log of this cell.
-    pub fn source(&self) -> Source {
-        self.trace.as_deref().map_or_else(demo, Source::from_argument)
-    }
-
-    /// The command line that runs this cell alone.
-    pub fn command(&self) -> String {
-        let mut command = "sim".to_string();
-        let mut add = |text: &str| {
-            command.push(' ');
-            command.push_str(&quoted(text));
-        };
-        match &self.trace {
-            Some(trace) => ["--trace", trace].into_iter().for_each(&mut add),
-            // By default the main command compares the embedded log with a baseline.
-            None if self.options.baseline.is_none() => ["--baseline", "none"].into_iter().for_each(&mut add),
-            None => {}
-        }
-        for (option, value) in self.options.given() {
-            match option.is_switch() {
-                true => add(&format!("--{}={value}", option.name)),
-                false => [&format!("--{}", option.name), &value].into_iter().for_each(|text| add(text)),
-            }
-        }
-        command.push_str(" --format csv");
-        command
-    }
-}
-
-/// A word, quoted if necessary, so that a shell reads exactly this word.
-pub fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,%+@".contains(c);
-    match !text.is_empty() && text.chars().all(plain) {
-        true => text.to_string(),
-        false => format!("'{}'", text.replace('\'', r"'\''")),
-    }
 }
 
 #[cfg(test)]
@@ -328,13 +231,13 @@ mod tests {
     #[test]
     fn the_last_list_changes_fastest() {
         let grid = grid(&[("trace", &["a", "b"]), ("scheduler", &["easy,sjbf"]), ("load", &["1", "1.20"])]).unwrap();
-        assert_eq!(grid.len(), 8);
+        assert_eq!(grid.count(), 8);
         assert_eq!(grid.values(0), ["a", "easy", "1"]);
         assert_eq!(grid.values(1), ["a", "easy", "1.2"]);
         assert_eq!(grid.values(2), ["a", "sjbf", "1"]);
         assert_eq!(grid.values(7), ["b", "sjbf", "1.2"]);
         assert_eq!(grid.swept_columns().map(|column| column.name().to_string()).collect::<Vec<_>>(), ["load"]);
-        let cell = grid.cell(7);
+        let cell = grid.run(7);
         assert_eq!(cell.command(), "sim --trace b --load 1.2 --format csv");
         assert_eq!(cell.trace.as_deref(), Some("b"));
     }
@@ -352,7 +255,7 @@ mod tests {
         let lists = Grid::from_toml(&before.to_toml()).unwrap();
         assert_eq!(Grid::new(&lists).unwrap(), before);
         assert_eq!(
-            before.cell(0).command(),
+            before.run(0).command(),
             "sim --trace 'x'\\''s.swf' --predictor ruh:window=2,cap=on --shake 9s --seed 1 --pass-on-miss=on --format csv"
         );
     }
@@ -362,7 +265,7 @@ mod tests {
         let lists = Grid::from_toml("load = [0.8, \"1..1.2:0.1\"]\nseed = 7\npass-on-miss = [true, false]\n").unwrap();
         let grid = Grid::new(&lists).unwrap();
         let names: Vec<_> = grid.axes().iter().map(|axis| axis.name.as_str()).collect();
-        assert_eq!((names, grid.len()), (vec!["load", "seed", "pass-on-miss"], 8));
+        assert_eq!((names, grid.count()), (vec!["load", "seed", "pass-on-miss"], 8));
         for (text, message) in [
             ("\nload = { a = 1 }", "line 2: 'load' cannot be a table"),
             ("load = [1,\n[2]]", "line 2: 'load' cannot be a list"),

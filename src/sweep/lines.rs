@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::grid::Grid;
 use super::results::{FinishedRow, ResultColumn};
-use super::store::CellKey;
 use crate::metrics::{Column, Interval, MeanAt, NumberLine, NumberLines};
+use crate::runs::RunKey;
 use crate::stats::mean_and_half_width;
 use crate::time::parse_duration;
 
@@ -54,7 +54,7 @@ fn lines(
 ) -> Vec<NumberLine> {
     // The runs by line and place of the number. A run that has several cells counts once.
     let mut order: Vec<String> = Vec::new();
-    let mut found: BTreeMap<(usize, usize), BTreeMap<CellKey, f64>> = BTreeMap::new();
+    let mut found: BTreeMap<(usize, usize), BTreeMap<RunKey, f64>> = BTreeMap::new();
     for row in rows.iter().filter(|row| number(&values[row.places[axis]]).is_some()) {
         let name = line_name(grid, row, axis, option);
         let line = order.iter().position(|other| *other == name).unwrap_or_else(|| {

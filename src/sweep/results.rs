@@ -7,13 +7,12 @@ use std::path::PathBuf;
 use crate::metrics::columns::columns;
 use crate::metrics::{Cell, Column, RunRow};
 use crate::report::{Output, OutputError, csv_line, option_cell};
+use crate::runs::{Failure, Keys, RunKey, RunPlan, Store, row_format};
 use crate::similar::did_you_mean;
 use crate::spec::SpecError;
 
+use super::folder::Sweep;
 use super::grid::Grid;
-use super::plan::{Keys, Sweep};
-use super::run::Failure;
-use super::store::{CellKey, Store};
 
 /// The progress of a sweep, in cells of its grid.
 #[derive(Debug, Default)]
@@ -29,29 +28,119 @@ pub struct SweepProgress {
 }
 
 impl SweepProgress {
-    /// The progress by the finished and failed cells of the store.
-    pub fn of(sweep: &Sweep, keys: &Keys, store: &Store) -> SweepProgress {
-        let mut progress = SweepProgress { cells: sweep.grid.len(), ..SweepProgress::default() };
-        for (cell, key) in keys.keys.iter().enumerate() {
+    /// Whether all cells are done.
+    pub fn is_complete(&self) -> bool {
+        self.done == self.cells
+    }
+}
+
+/// The cells of a sweep, with those that its folder has.
+#[derive(Debug)]
+pub struct SweepCells<'a> {
+    /// The sweep.
+    pub sweep: &'a Sweep,
+    /// The keys of its cells.
+    pub keys: Keys,
+    /// The finished and failed cells.
+    pub store: Store,
+}
+
+impl<'a> SweepCells<'a> {
+    /// Reads the folder and the logs.
+    ///
+    /// # Errors
+    ///
+    /// If a part cannot be read.
+    pub fn of(sweep: &'a Sweep, threads: usize) -> Result<SweepCells<'a>, OutputError> {
+        let store = Store::open(&sweep.folder)?;
+        Ok(SweepCells { keys: Keys::of(&sweep.grid, &row_format(), &store, None, threads), store, sweep })
+    }
+
+    /// Reads the folder, but not the logs: their content is what the parts have recorded.
+    ///
+    /// # Errors
+    ///
+    /// If a part cannot be read.
+    pub fn recorded(sweep: &'a Sweep) -> Result<SweepCells<'a>, OutputError> {
+        let store = Store::open(&sweep.folder)?;
+        Ok(SweepCells { keys: Keys::recorded(&sweep.grid, &row_format(), &store), store, sweep })
+    }
+
+    /// The progress by the finished and failed cells of the folder.
+    pub fn progress(&self) -> SweepProgress {
+        let mut progress = SweepProgress { cells: self.sweep.grid.count(), ..SweepProgress::default() };
+        for (at, key) in self.keys.keys.iter().enumerate() {
             let failure = match key {
-                Some(key) if store.is_done(*key) => {
+                Some(key) if self.store.is_done(*key) => {
                     progress.done += 1;
                     continue;
                 }
-                Some(key) => store.failure(*key).map(str::to_string),
-                None => keys.error(&sweep.grid.cell(cell)).map(str::to_string),
+                Some(key) => self.store.failure(*key).map(str::to_string),
+                None => self.keys.error(&self.sweep.grid.run(at)).map(str::to_string),
             };
             match failure {
-                Some(message) => progress.failed.push(Failure { cell, message }),
-                None => progress.missing.push(cell),
+                Some(message) => progress.failed.push(Failure { at, message }),
+                None => progress.missing.push(at),
             }
         }
         progress
     }
 
-    /// Whether all cells are done.
-    pub fn is_complete(&self) -> bool {
-        self.done == self.cells
+    /// The rows of finished cells, in the order of the grid. An item is an error if a part cannot be read.
+    pub fn rows(&self) -> impl Iterator<Item = Result<FinishedRow, OutputError>> {
+        let grid = &self.sweep.grid;
+        let (logs, labels) = grid.log_labels();
+        self.keys.keys.iter().enumerate().filter_map(move |(cell, key)| {
+            let key = (*key)?;
+            let mut run: RunRow = match self.store.row(key).transpose()? {
+                Ok(run) => run,
+                Err(error) => return Some(Err(error)),
+            };
+            let places = grid.places(cell);
+            run.label.trace.clone_from(&labels[logs.map_or(0, |logs| places[logs])]);
+            for (axis, place) in grid.axes().iter().zip(&places) {
+                // Another sweep may have computed the cell. The text of this grid has the defaults of its swept keys.
+                match axis.name.as_str() {
+                    "scheduler" => run.label.scheduler.clone_from(&axis.values[*place]),
+                    "predictor" => run.label.predictor.clone_from(&axis.values[*place]),
+                    _ => {}
+                }
+            }
+            Some(Ok(FinishedRow { key, run, places }))
+        })
+    }
+
+    /// Writes the rows of finished cells, in the order of the grid, to `results.csv` if all cells are finished, else to
+    /// `results.partial.csv`. A complete `results.csv` is only replaced by another complete one. Returns the path of the
+    /// written file.
+    ///
+    /// # Errors
+    ///
+    /// If a part cannot be read, or the file cannot be written.
+    pub fn write_results(&self) -> Result<PathBuf, OutputError> {
+        let complete = self.keys.keys.iter().all(|key| key.is_some_and(|key| self.store.is_done(key)));
+        let (whole, partial) = (self.sweep.results_file(), self.sweep.folder.join("results.partial.csv"));
+        let file = if complete { &whole } else { &partial };
+        let columns = self.sweep.grid.columns();
+        let mut unread = None;
+        let written = Output::create(&file.to_string_lossy())?.fill(|out| {
+            writeln!(out, "{}", columns.iter().map(ResultColumn::name).collect::<Vec<_>>().join(","))?;
+            for row in self.rows() {
+                let row = row.map_err(|error| {
+                    unread = Some(error);
+                    io::Error::from(io::ErrorKind::Other)
+                })?;
+                let cells: Vec<_> = columns.iter().map(|column| ((), column.cell(&row))).collect();
+                writeln!(out, "{}", csv_line(&cells))?;
+            }
+            Ok(())
+        });
+        written.map_err(|error| unread.unwrap_or(error))?;
+        if complete {
+            // The partial results are out of date now.
+            let _ = fs::remove_file(&partial);
+        }
+        Ok(file.clone())
     }
 }
 
@@ -149,74 +238,9 @@ impl Grid {
 #[derive(Clone, Debug)]
 pub struct FinishedRow {
     /// The key of the cell.
-    pub key: CellKey,
+    pub key: RunKey,
     /// Its labels and figures.
     pub run: RunRow,
     /// As [`Grid::places`].
     pub places: Vec<usize>,
-}
-
-/// The rows of finished cells, in the order of the grid. An item is an error if a part cannot be read.
-pub fn finished_rows<'a>(
-    sweep: &'a Sweep,
-    keys: &'a Keys,
-    store: &'a Store,
-) -> impl Iterator<Item = Result<FinishedRow, OutputError>> {
-    let labels = sweep.grid.labels();
-    keys.keys.iter().enumerate().filter_map(move |(cell, key)| {
-        let key = (*key)?;
-        let mut run = match store.row(key).transpose()? {
-            Ok(run) => run,
-            Err(error) => return Some(Err(error)),
-        };
-        run.label.trace = labels.of(cell).to_string();
-        let places = sweep.grid.places(cell);
-        for (axis, place) in sweep.grid.axes().iter().zip(&places) {
-            // Another sweep may have computed the cell. The text of this grid has the defaults of its swept keys.
-            match axis.name.as_str() {
-                "scheduler" => run.label.scheduler.clone_from(&axis.values[*place]),
-                "predictor" => run.label.predictor.clone_from(&axis.values[*place]),
-                _ => {}
-            }
-        }
-        Some(Ok(FinishedRow { key, run, places }))
-    })
-}
-
-/// Writes the rows of finished cells, in the order of the grid, to `results.csv` if all cells are finished, else to
-/// `results.partial.csv`. A complete `results.csv` is only replaced by another complete one. Returns the path of the
-/// written file.
-///
-/// # Errors
-///
-/// If a part cannot be read, or the file cannot be written.
-pub fn write_results(sweep: &Sweep, keys: &Keys, store: &Store) -> Result<PathBuf, OutputError> {
-    let complete = keys.keys.iter().all(|key| key.is_some_and(|key| store.is_done(key)));
-    let (whole, partial) = (sweep.results_file(), sweep.folder.join("results.partial.csv"));
-    let file = if complete { &whole } else { &partial };
-    let columns = sweep.grid.columns();
-    let mut unread = None;
-    Output::create(&file.to_string_lossy())?
-        .fill(|out| {
-            writeln!(out, "{}", columns.iter().map(ResultColumn::name).collect::<Vec<_>>().join(","))?;
-            for row in finished_rows(sweep, keys, store) {
-                match row {
-                    Ok(row) => {
-                        let cells: Vec<_> = columns.iter().map(|column| ((), column.cell(&row))).collect();
-                        writeln!(out, "{}", csv_line(&cells))?;
-                    }
-                    Err(error) => {
-                        unread = Some(error);
-                        return Err(io::ErrorKind::Other.into());
-                    }
-                }
-            }
-            Ok(())
-        })
-        .map_err(|error| unread.unwrap_or(error))?;
-    if complete {
-        // The partial results are out of date now.
-        let _ = fs::remove_file(&partial);
-    }
-    Ok(file.clone())
 }

@@ -1,64 +1,14 @@
 //! A sweep on a cluster: a Slurm array job with one task per shard, and a merge job that runs after it.
 
-use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::report::OutputError;
+use crate::runs::{Shard, quoted};
 use crate::text::counted;
 
-use super::grid::quoted;
-use super::plan::Sweep;
-use super::run::Shard;
-
-/// A call of a Slurm command failed, or is not allowed now.
-#[derive(Debug)]
-pub enum SlurmError {
-    /// The command is not on the path.
-    NotFound {
-        /// The name of the command.
-        program: &'static str,
-    },
-    /// The command failed, or its output was not as expected.
-    Refused {
-        /// The name of the command.
-        program: &'static str,
-        /// Its error output, or what was wrong.
-        message: String,
-    },
-    /// Tasks of an earlier call have not ended yet.
-    Busy {
-        /// Slurm's job numbers, separated by commas.
-        job: String,
-        /// How many tasks are queued or running.
-        tasks: usize,
-    },
-    /// A file of the sweep cannot be written.
-    File(OutputError),
-}
-
-impl fmt::Display for SlurmError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SlurmError::NotFound { program } => write!(
-                f,
-                "--slurm needs Slurm's command '{program}', which is not on the path of this machine; without Slurm, \
-                 --shard I/N runs a part anywhere and `sim sweep merge` joins them"
-            ),
-            SlurmError::Refused { program, message } => write!(f, "{program} failed: {message}"),
-            SlurmError::File(error) => error.fmt(f),
-            SlurmError::Busy { job, tasks } => write!(
-                f,
-                "job {job} still has {} in the queue: wait for its end (`sim sweep status`), or end it (`scancel {job}`)",
-                counted(*tasks as u64, "task")
-            ),
-        }
-    }
-}
-
-impl std::error::Error for SlurmError {}
+use super::folder::Sweep;
 
 /// The submitted jobs.
 #[derive(Debug)]
@@ -83,16 +33,19 @@ pub fn submit(
     shards: usize,
     program: &Path,
     options: &[String],
-) -> Result<Submitted, SlurmError> {
+) -> Result<Submitted, String> {
     if let Some((job, tasks)) = active_job(sweep)? {
-        return Err(SlurmError::Busy { job, tasks });
+        return Err(format!(
+            "job {job} still has {} in the queue: wait for its end (`sim sweep status`), or end it (`scancel {job}`)",
+            counted(tasks as u64, "task")
+        ));
     }
     let logs = sweep.folder.join("slurm");
-    let failed = |error| SlurmError::File(OutputError { name: logs.display().to_string(), error });
+    let failed = |error: io::Error| format!("cannot write {}: {error}", logs.display());
     fs::create_dir_all(&logs).map_err(failed)?;
     let folder = fs::canonicalize(&sweep.folder).map_err(failed)?;
     let word = |path: &Path| quoted(&path.to_string_lossy());
-    let mut tasks: Vec<usize> = missing.iter().map(|&cell| Shard::of_cell(cell, shards)).collect();
+    let mut tasks: Vec<usize> = missing.iter().map(|&cell| Shard::of_run(cell, shards)).collect();
     tasks.sort_unstable();
     tasks.dedup();
     let tasks = print_tasks(&tasks);
@@ -134,7 +87,11 @@ fn jobs_file(sweep: &Sweep) -> PathBuf {
 }
 
 /// The jobs of an earlier call that are not over, and how many tasks of them are queued or running.
-pub fn active_job(sweep: &Sweep) -> Result<Option<(String, usize)>, SlurmError> {
+///
+/// # Errors
+///
+/// If Slurm's command fails.
+pub fn active_job(sweep: &Sweep) -> Result<Option<(String, usize)>, String> {
     let Ok(job) = fs::read_to_string(jobs_file(sweep)) else { return Ok(None) };
     let job = job.trim().to_string();
     match call(
@@ -143,35 +100,35 @@ pub fn active_job(sweep: &Sweep) -> Result<Option<(String, usize)>, SlurmError> 
     ) {
         Ok(tasks) => Ok(Some(tasks.lines().count()).filter(|&tasks| tasks > 0).map(|tasks| (job, tasks))),
         // Slurm removes the record of a job some minutes after its end.
-        Err(SlurmError::Refused { message, .. }) if message.contains("Invalid job id") => Ok(None),
+        Err(why) if why.contains("Invalid job id") => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-fn sbatch(own: &[String], options: &[String], script: &str) -> Result<String, SlurmError> {
+fn sbatch(own: &[String], options: &[String], script: &str) -> Result<String, String> {
     let mut command = Command::new("sbatch");
     let out = call("sbatch", command.arg("--parsable").args(own).args(options).args(["--wrap", script]))?;
     // `12`, or `12;cluster`.
     match out.trim().split(';').next() {
         Some(job) if !job.is_empty() && job.bytes().all(|b| b.is_ascii_digit()) => Ok(job.to_string()),
-        _ => Err(SlurmError::Refused {
-            program: "sbatch",
-            message: format!("it printed '{}' where the number of the submitted job was expected", out.trim()),
-        }),
+        _ => {
+            let printed = out.trim();
+            Err(format!("sbatch failed: it printed '{printed}' where the number of the submitted job was expected"))
+        }
     }
 }
 
-fn call(program: &'static str, command: &mut Command) -> Result<String, SlurmError> {
+fn call(program: &str, command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => SlurmError::NotFound { program },
-        _ => SlurmError::Refused { program, message: error.to_string() },
+        io::ErrorKind::NotFound => format!(
+            "--slurm needs Slurm's command '{program}', which is not on the path of this machine; without Slurm, \
+             --shard I/N runs a part anywhere and `sim sweep merge` joins them"
+        ),
+        _ => format!("{program} failed: {error}"),
     })?;
     match output.status.success() {
         true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => {
-            let message = String::from_utf8_lossy(&output.stderr).trim().to_string();
-            Err(SlurmError::Refused { program, message })
-        }
+        false => Err(format!("{program} failed: {}", String::from_utf8_lossy(&output.stderr).trim())),
     }
 }
 

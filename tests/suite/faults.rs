@@ -87,23 +87,6 @@ fn a_sweep_ends_with_its_results_whatever_standard_error_is() {
     }
 }
 
-/// Runs that are not kept are in a temporary folder, also while they are computed.
-#[test]
-fn an_interrupt_leaves_no_temporary_folder() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut child = command(SIM)
-        .args(["recommend", "--replications", "1000"])
-        .env("TMPDIR", folder.path())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    wait_until("no temporary folder", || !names(folder.path()).is_empty());
-    send("-TERM", &child);
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert_eq!(names(folder.path()), [""; 0]);
-}
-
 /// With rows on standard output the summary is a result on standard error: there a failure is one.
 #[test]
 fn a_summary_that_cannot_be_written_is_an_error() {

@@ -154,7 +154,7 @@ fn a_changed_result_has_a_new_revision() {
         .concat()
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    let line = format!("revision {} {fingerprint:016x}\n", shadowtime::sweep::RESULTS_REVISION);
+    let line = format!("revision {} {fingerprint:016x}\n", shadowtime::runs::RESULTS_REVISION);
     assert!(
         read("revisions.txt").ends_with(&line),
         "the golden figures have changed: raise RESULTS_REVISION and add its line to tests/golden/revisions.txt: {line}"

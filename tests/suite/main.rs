@@ -23,6 +23,7 @@ mod golden;
 mod help;
 mod html;
 mod invariants;
+mod kept_runs;
 #[cfg(unix)]
 mod largest_first;
 mod layers;

@@ -4,28 +4,30 @@ mod charts;
 mod provenance;
 
 use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 use clap::{ArgMatches, Args, ValueEnum};
 
 use super::failure::UsageError;
-use super::log::{LogArgs, read_log};
-use super::notes::report_cleaning;
+use super::log::LogArgs;
 use super::options::{self, SettingList};
 use super::output_options::{OutputOptions, reporting};
 use super::places::refuse_collisions;
+use super::settings::{LogUnderSettings, Work};
 use super::simulate::PLAIN_EASY;
-use super::simulate::runs::{Results, Wanted};
 use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
 use super::{CommandForm, parsed};
 use crate::experiment::Section::{Engine, Estimates, Log, Metrics, Reading, Run, Shape};
-use crate::experiment::{Options, Setting, Settings};
+use crate::experiment::{Options, Setting};
 use crate::report::html::{ComparisonReport, GanttColors, GanttData};
 use crate::report::{Cell, Output, grouped};
+use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_format};
 use crate::time::Time;
 use crate::trace::{Moment, ReadOptions, TraceError, Workload};
 
-use charts::Charts;
+use charts::{gantts, pictured, with_gantt};
 
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
@@ -57,6 +59,10 @@ struct ReportArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), display_order = 2)]
     #[arg(conflicts_with_all = ["replication", "shake", "seed"])]
     replications: Option<u32>,
+    /// Keep finished runs in this folder, and reuse those that are in it. The runs that charts show are computed again [default:
+    /// runs are not kept]
+    #[arg(long, value_name = "DIR", display_order = 2)]
+    runs_out: Option<PathBuf>,
     /// The window of the Gantt chart: times after the first submission (10d..11d), or dates (2016-12-25..2016-12-26, UTC)
     /// [default: the 12 hours in which the most area waits]
     #[arg(long, value_name = "FROM..TO", value_parser = parse_window, display_order = 3)]
@@ -108,43 +114,44 @@ fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
     }
     refuse_collisions(&[("--out", &args.out)], &args.log.files(), args.output.print.given().is_some())?;
     let out = Output::create(&args.out)?;
-    let source = args.log.source(quiet);
-    let settings = Settings { options: settings, keep_history: false, series_step: None, pictures: true };
-    let of_log = settings.of_log();
-    let mut log = read_log(&source, ReadOptions { digest: true, ..of_log.read_options() }, quiet)?;
-    let cleaned = of_log.clean_out(&mut log)?;
-    report_cleaning(&log, &cleaned.cleaning, quiet);
-    let wanted = Wanted {
-        replications: args.replications.unwrap_or(1),
-        keep_records: false,
-        table_keys: Vec::new(),
-        file_keys: Vec::new(),
-        top: 0,
-        threads: args.output.threads(),
+    let given = (args.log.given(), &args.log.source(quiet));
+    let how = ReadOptions { digest: true, ..ReadOptions::default() };
+    let mut log = LogUnderSettings::read(given, settings, args.replications, how, |_| Ok(()), quiet)?;
+    let (count, with_gantt) = (log.settings.len(), with_gantt(&log.settings));
+    let baseline: OnceLock<Arc<Simulated>> = OnceLock::new();
+    // Of each run on the log as it is, what charts show is kept, and the record only if there is a Gantt chart of it.
+    let yields = |run: FinishedRun<'_>| {
+        let row = run.row();
+        if run.at >= count {
+            return (row, None);
+        }
+        run.baseline.map(|base| baseline.get_or_init(|| base));
+        let mut own = Arc::unwrap_or_clone(run.own);
+        own.record = own.record.filter(|_| with_gantt.contains(&run.at));
+        (row, Some(own))
     };
-    let mut charts = Charts::new(&settings, args.gantt);
-    let results = Results::compute(
-        &settings,
-        cleaned,
-        &wanted,
-        &mut |workload, run, base| charts.add(workload, run, base),
-        quiet,
-    )?;
-    let (workload, charts) = (&results.workload, charts.finish()?);
-    let base_name = settings.options[0].baseline.as_ref().map(Setting::pair).unwrap_or_default();
-    let is_shown = |at: &usize| results.runs.len() == 1 || !results.runs[*at].is_baseline();
-    let shown = (0..results.runs.len()).filter(is_shown);
-    let options = settings.options[0].in_row();
+    let details = Details { again: true, record: true, pictures: true, ..Details::default() };
+    let work = Work { folder: args.runs_out.as_deref(), format: row_format(), threads: args.output.threads(), details };
+    let ComputedRuns { rows, extras, .. } = log.compute(&work, &yields, quiet)?;
+    let shown: Vec<Simulated> = extras.into_iter().flatten().flatten().collect();
+    let (workload, names, runs) = (&log.workload, log.names(), log.by_setting(&rows));
+    let base_name = log.settings[0].baseline.as_ref().map(Setting::pair).unwrap_or_default();
+    let of_settings = with_gantt.clone().map(|at| (names[at].clone(), &shown[at]));
+    let of_baseline = baseline.get().map(|base| (base_name.clone(), &**base));
+    let all: Vec<_> = of_baseline.into_iter().chain(of_settings).collect();
+    let (window, gantts) = gantts(workload, args.gantt, &all)?;
+    let is_shown = |at: &usize| runs.len() == 1 || !runs[*at].is_baseline();
+    let options = log.settings[0].in_row();
     let report = ComparisonReport {
-        facts: provenance::facts(matches, &args.log, &log, workload, wanted.replications),
-        settings: &results.runs,
+        facts: provenance::facts(matches, &args.log, &log.log, workload, log.replications),
+        settings: &runs,
         options: &options,
-        baseline: charts.baseline.as_ref().map(|run| run.pictured(&base_name)),
-        pictured: shown.map(|at| charts.settings[at].pictured(&results.names[at])).collect(),
+        baseline: baseline.get().map(|run| pictured(run, &base_name)),
+        pictured: (0..count).filter(is_shown).map(|at| pictured(&shown[at], &names[at])).collect(),
         first_submit: workload.first_submit(),
         wide: &workload.wide,
         gantt: GanttData {
-            window: charts.window.clone(),
+            window,
             first_submit: workload.first_submit(),
             procs: workload.procs,
             colors: match args.gantt_colors {
@@ -152,7 +159,7 @@ fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
                 ColorsBy::User => GanttColors::User,
             },
             chosen: args.gantt.is_none(),
-            settings: charts.gantts,
+            settings: gantts,
         },
     };
     let page = report.page();
@@ -160,7 +167,7 @@ fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
     let row = [
         ("trace", Cell::Text(workload.label.clone())),
         ("jobs", Cell::Count(workload.jobs.len() as u64)),
-        ("settings", Cell::Count(results.runs.len() as u64)),
+        ("settings", Cell::Count(runs.len() as u64)),
         ("out", Cell::Text(args.out.clone())),
         ("bytes", Cell::Count(page.len() as u64)),
     ];

@@ -21,7 +21,7 @@ use crate::reproduce::{
     ArchiveLog, Computed, DOWNEY, Figure, FoundLog, GAUSSIER, KUMAR_META, KUMAR_WAIT, ORDERS, OURS, SMITH, Setup,
     Study, TALBY, TSAFRIR, acknowledgements, find_logs, kumar_meta_cost, other_logs, write_figures, write_overview,
 };
-use crate::sweep::GridCell;
+use crate::runs::PlannedRun;
 use crate::time::readable_duration;
 
 /// The subcommand.
@@ -369,8 +369,8 @@ fn talby(setup: &Setup, output: &StudyOutput, cells_out: Option<&str>, quiet: bo
 }
 
 /// Writes one line per run, with the command that repeats it.
-fn write_cells(out: &mut dyn Write, cells: &[GridCell], rows: &[RunRow]) -> io::Result<()> {
-    let with_command = |(cell, row): (&GridCell, &RunRow)| {
+fn write_cells(out: &mut dyn Write, cells: &[PlannedRun], rows: &[RunRow]) -> io::Result<()> {
+    let with_command = |(cell, row): (&PlannedRun, &RunRow)| {
         [vec![("command".to_string(), Cell::Text(cell.command()))], row.cells()].concat()
     };
     write_csv(out, &cells.iter().zip(rows).map(with_command).collect::<Vec<_>>(), true)

@@ -1,16 +1,17 @@
 //! The files that the main command writes in addition to the table.
 
-use super::SimulateArgs;
-use super::runs::Results;
+use super::groups::GroupPlan;
+use super::{RunDetails, SimulateArgs};
+use crate::cli::failure::UsageError;
 use crate::cli::notes::made_by;
 use crate::cli::output_options::OutputFiles;
-use crate::experiment::Settings;
+use crate::cli::settings::LogUnderSettings;
 use crate::metrics::{JOB_COLUMNS, JobMetrics, PREDICTION_COLUMNS, PredictionRow, SERIES_COLUMNS};
-use crate::report::{Output, OutputError, breakdown_cells, write_csv, write_schedule, write_settings};
-use crate::trace::Log;
+use crate::report::{Output, breakdown_cells, write_csv, write_schedule, write_settings};
+use crate::runs::Simulated;
 
 /// The outputs. None if not requested.
-pub struct Details {
+pub struct DetailFiles {
     jobs: Option<Output>,
     pub swf: Option<Output>,
     pub predictions: Option<Output>,
@@ -19,9 +20,9 @@ pub struct Details {
     pub series: Option<Output>,
 }
 
-impl Details {
+impl DetailFiles {
     /// Opens the outputs. Also returns whether one of them is standard output.
-    pub fn open(args: &SimulateArgs) -> anyhow::Result<(Details, bool)> {
+    pub fn open(args: &SimulateArgs) -> anyhow::Result<(DetailFiles, bool)> {
         let outputs = [
             ("--jobs-out", &args.jobs_out),
             ("--swf-out", &args.swf_out),
@@ -32,7 +33,7 @@ impl Details {
         ];
         let OutputFiles { files, stdout_taken } = OutputFiles::open(outputs, &args.log.files())?;
         let [jobs, swf, predictions, names, by, series] = files;
-        Ok((Details { jobs, swf, predictions, names, by, series }, stdout_taken))
+        Ok((DetailFiles { jobs, swf, predictions, names, by, series }, stdout_taken))
     }
 
     /// Whether the records of all runs are needed after the simulations.
@@ -40,39 +41,49 @@ impl Details {
         self.jobs.is_some() || self.swf.is_some() || self.predictions.is_some()
     }
 
+    /// Whether the runs are needed after the simulations: their records or their series.
+    pub fn needs_runs(&self) -> bool {
+        self.needs_records() || self.series.is_some()
+    }
+
     /// Writes all files. If there are several settings, their names are the first column.
-    pub fn write(self, settings: &Settings, log: &Log, results: &Results) -> Result<(), OutputError> {
-        let Results { workload, names, .. } = results;
+    pub fn write(self, log: &LogUnderSettings, groups: &GroupPlan, details: &[RunDetails]) -> anyhow::Result<()> {
+        let (names, workload, options) = (log.names(), &log.workload, &log.settings[0]);
         let name = |at: usize| (names.len() > 1).then(|| names[at].as_str());
-        let options = &settings.options[0];
+        let run = |at: usize| -> &Simulated { details[at].simulated.as_ref().expect("the run is wanted") };
         let jobs = |at: usize| {
             let threshold = options.measure.bsld_threshold;
-            let metrics = results.records[at].finished(&workload.jobs).map(move |job| JobMetrics::of(&job, threshold));
+            let metrics = run(at).record().finished(&workload.jobs).map(move |job| JobMetrics::of(&job, threshold));
             metrics.map(|job| job.with_number_of_user(&workload.wide))
         };
         if let Some(out) = self.jobs {
             out.fill(|out| write_settings(out, JOB_COLUMNS, (0..names.len()).map(|at| (name(at), jobs(at)))))?;
         }
-        if let Some((out, text)) = self.swf.zip(log.text.as_ref()) {
+        if let Some((out, text)) = self.swf.zip(log.log.text.as_ref()) {
             let estimates = options.estimates.as_ref().map(|model| made_by(model, options.estimates_seed));
-            let (header, procs, estimates) = (&log.header, workload.procs, estimates.as_deref());
+            let (header, procs, estimates) = (&log.log.header, workload.procs, estimates.as_deref());
             out.fill(|out| write_schedule(out, header, text, procs, &names[0], estimates, jobs(0)))?;
         }
         if let Some(out) = self.predictions {
             let rows = |at: usize| {
-                let history = results.records[at].history.iter().flatten();
+                let history = run(at).record().history.iter().flatten();
                 (name(at), history.map(|made| PredictionRow::of(made, &workload.jobs)))
             };
             out.fill(|out| write_settings(out, PREDICTION_COLUMNS, (0..names.len()).map(rows)))?;
         }
         if let Some(out) = self.by {
-            let rows: Vec<_> =
-                results.files().flat_map(|(at, breakdown)| breakdown_cells(name(at), breakdown)).collect();
+            let of_setting = |(at, details): (usize, &RunDetails)| -> Vec<_> {
+                groups.file.iter().flat_map(|&by| breakdown_cells(name(at), &details.breakdowns[by])).collect()
+            };
+            let rows: Vec<_> = details.iter().enumerate().flat_map(of_setting).collect();
             out.fill(|out| write_csv(out, &rows, true))?;
         }
         if let Some(out) = self.series {
-            let series = results.series.iter().enumerate().map(|(at, steps)| (name(at), steps.iter().copied()));
-            out.fill(|out| write_settings(out, SERIES_COLUMNS, series))?;
+            let series = |at: usize| run(at).series.as_ref().expect("the series is wanted").as_deref();
+            let all: Result<Vec<_>, _> =
+                (0..names.len()).map(|at| Ok((name(at), series(at)?.iter().copied()))).collect();
+            let all = all.map_err(|why: &String| UsageError(why.clone()))?;
+            out.fill(|out| write_settings(out, SERIES_COLUMNS, all.into_iter()))?;
         }
         Ok(())
     }

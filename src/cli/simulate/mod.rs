@@ -1,28 +1,32 @@
 //! The main command: one log under one or several schedulers and predictors.
 
 mod files;
-pub(super) mod runs;
+mod groups;
 
 use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{ArgMatches, Args, Command};
 
 use super::failure::UsageError;
-use super::log::{LogArgs, read_log, write_names_of};
-use super::notes::report_cleaning;
+use super::log::{LogArgs, write_names_of};
 use super::options::{self, SettingList};
 use super::output_options::{GroupOptions, OutputOptions};
+use super::settings::{LogUnderSettings, Work};
 use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
 use crate::experiment::Section::{Engine, Estimates, Log, Metrics, Reading, Run, Shape};
-use crate::experiment::{Setting, Settings};
+use crate::experiment::Setting;
+use crate::metrics::{Breakdown, Series};
 use crate::report::{counted, with_swept, write_breakdown, write_comparison};
+use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_format};
 use crate::time::{Seconds, parse_duration};
-use crate::trace::ReadOptions;
+use crate::trace::{self, ReadOptions};
 
-use files::Details;
-use runs::{Results, Wanted};
+use files::DetailFiles;
+use groups::GroupPlan;
 
 /// The default baseline of the embedded log: plain EASY.
 pub(super) const PLAIN_EASY: &str = "easy/estimate";
@@ -48,6 +52,10 @@ struct SimulateArgs {
     replications: Option<u32>,
     #[command(flatten)]
     groups: GroupOptions,
+    /// Keep finished runs in this folder, and reuse those that are in it. A run of which more than the summary is printed or
+    /// written is computed again [default: runs are not kept]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    out: Option<PathBuf>,
     #[command(flatten)]
     output: OutputOptions,
 
@@ -79,6 +87,14 @@ fn step(text: &str) -> Result<Seconds, String> {
     }
 }
 
+/// What is printed of a run on the log as it is, beside its row.
+pub struct RunDetails {
+    /// By each grouping of the plan.
+    breakdowns: Vec<Breakdown>,
+    /// With its record and its series. None if neither is wanted.
+    simulated: Option<Arc<Simulated>>,
+}
+
 pub fn execute(matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     let args: SimulateArgs = super::parsed(matches);
     let SettingList { options: mut settings, swept } = options::read_settings(matches, quiet)?;
@@ -91,54 +107,63 @@ pub fn execute(matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
         return Err(UsageError(message.to_string()).into());
     }
     let print = args.groups.printed(args.output.print)?;
-    let (mut details, stdout_taken) = Details::open(&args)?;
+    let (mut files, stdout_taken) = DetailFiles::open(&args)?;
     let source = args.log.source(quiet);
     let began = Instant::now();
-    let settings = Settings {
-        options: settings,
-        keep_history: details.predictions.is_some(),
-        series_step: details.series.is_some().then_some(args.series_step),
+    let how = ReadOptions {
+        keep_text: files.swf.is_some(),
+        keep_names: files.names.is_some(),
+        digest: args.out.is_some(),
+        ..ReadOptions::default()
+    };
+    let names_out = files.names.take();
+    let write_names = |log: &trace::Log| names_out.map_or(Ok(()), |out| write_names_of(log, out));
+    let given = (args.log.given(), &source);
+    let mut log = LogUnderSettings::read(given, settings, args.replications, how, write_names, quiet)?;
+    let (workload, reading) = (log.workload.clone(), began.elapsed());
+    if files.series.is_some() {
+        let submissions = workload.last_submit() - workload.first_submit();
+        Series::check_length(submissions, args.series_step).map_err(UsageError)?;
+    }
+    let groups = GroupPlan::new(&workload, &log.settings[0].measure, &args.groups);
+    let (keeps_run, history) = (files.needs_runs(), files.predictions.is_some());
+    let details = Details {
+        again: keeps_run || !groups.is_empty(),
+        record: files.needs_records() || !groups.is_empty(),
+        history,
+        series_step: files.series.is_some().then_some(args.series_step),
         pictures: false,
     };
-    let of_log = settings.of_log();
-    let (keep_text, keep_names) = (details.swf.is_some(), details.names.is_some());
-    let mut log = read_log(&source, ReadOptions { keep_text, keep_names, ..of_log.read_options() }, quiet)?;
-    if let Some(out) = details.names.take() {
-        write_names_of(&log, out)?;
-    }
-    let cleaned = of_log.clean_out(&mut log)?;
-    report_cleaning(&log, &cleaned.cleaning, quiet);
-    let reading = began.elapsed();
-    let wanted = Wanted {
-        replications: args.replications.unwrap_or(1),
-        keep_records: details.needs_records(),
-        table_keys: args.groups.keys(),
-        file_keys: args.groups.file_keys(),
-        top: args.groups.top,
-        threads: args.output.threads(),
+    let copies_from = log.settings.len();
+    let yields = |run: FinishedRun<'_>| {
+        let is_copy = run.at >= copies_from;
+        let breakdowns = if is_copy { Vec::new() } else { groups.of(&run) };
+        (run.row(), RunDetails { breakdowns, simulated: (keeps_run && !is_copy).then_some(run.own) })
     };
-    let results = Results::compute(&settings, cleaned, &wanted, &mut |_, _, _| (), quiet)?;
-    let workload = &results.workload;
+    let work = Work { folder: args.out.as_deref(), format: row_format(), threads: args.output.threads(), details };
+    let ComputedRuns { rows, extras, .. } = log.compute(&work, &yields, quiet)?;
+    let details: Vec<RunDetails> = extras.into_iter().take(copies_from).flatten().collect();
     if !quiet {
         let (jobs, total) = (counted(workload.jobs.len() as u64, "job"), began.elapsed());
         let simulating = (total - reading).as_secs_f64();
         note(format_args!("{jobs} read in {:.3} s, simulated in {simulating:.3} s", reading.as_secs_f64()));
     }
-    details.write(&settings, &log, &results)?;
+    files.write(&log, &groups, &details)?;
 
-    let options = settings.options[0].in_row();
+    let (options, runs) = (log.settings[0].in_row(), log.by_setting(&rows));
     let zone = workload.unix_start.map(|_| workload.zone.name());
     let table = |out: &mut dyn Write, width: usize| {
-        write_comparison(out, width, &results.runs, &options)?;
-        for breakdown in results.tables() {
-            writeln!(out)?;
-            let zone = zone.filter(|_| breakdown.1.grouping.by.is_of_the_calendar());
-            write_breakdown(out, width, breakdown.0, zone, breakdown.1)?;
+        write_comparison(out, width, &runs, &options)?;
+        for (name, details) in log.names().iter().zip(&details) {
+            for breakdown in groups.tables.iter().map(|&at| &details.breakdowns[at]) {
+                writeln!(out)?;
+                let zone = zone.filter(|_| breakdown.grouping.by.is_of_the_calendar());
+                write_breakdown(out, width, name, zone, breakdown)?;
+            }
         }
         Ok(())
     };
-    let rows: Vec<_> =
-        results.runs.iter().zip(swept).map(|(runs, swept)| with_swept(runs.cells(&options), swept)).collect();
+    let rows: Vec<_> = runs.iter().zip(swept).map(|(runs, swept)| with_swept(runs.cells(&options), swept)).collect();
     match &rows[..] {
         [row] => Ok(print.print_row(stdout_taken, row, table)?),
         rows => Ok(print.print_rows(stdout_taken, rows, table)?),

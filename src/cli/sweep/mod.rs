@@ -24,13 +24,11 @@ use crate::cli::slurm_conf::{self, SLURM_CONF};
 use crate::cli::stderr::{note, warning};
 use crate::experiment::{OPTIONS, OptionForm, what_draws};
 use crate::report::{Cell, JsonRows, Output, counted, counted_as, csv_line, grouped};
+use crate::runs::{Executor, RunPlan, Shard, Step, Store};
 use crate::schedule::slurm::conf::SlurmConf;
 use crate::settings_file::{MOST_OF_GRID, read_text};
 use crate::spec::quote;
-use crate::sweep::{
-    Grid, GridList, GridText, Keys, REPLICATIONS, Shard, StartMode, Store, Submitted, Sweep, SweepProgress, run,
-    submit, write_results,
-};
+use crate::sweep::{Grid, GridList, GridText, REPLICATIONS, StartMode, Submitted, Sweep, SweepCells, submit};
 use crate::time::readable_duration;
 use crate::trace::{Source, TraceError};
 
@@ -192,19 +190,18 @@ fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resul
     let logs = sweep.grid.axes().iter().filter(|axis| axis.name == "trace").flat_map(|axis| &axis.values);
     refuse_collisions(&[], &logs.map(|log| ("--trace", log.as_str())).collect::<Vec<_>>(), true)?;
     let threads = args.output.threads();
-    let store = Store::open(folder)?;
-    let keys = Keys::of(&sweep.grid, &store, threads);
-    if store.damaged > 0 && !quiet {
+    let cells = SweepCells::of(&sweep, threads)?;
+    if cells.store.damaged > 0 && !quiet {
         let lines = counted_as(
-            store.damaged as u64,
+            cells.store.damaged as u64,
             "line of finished cells was incomplete: its cell is",
             "lines of finished cells were incomplete: their cells are",
         );
         note(format_args!("{lines} computed again"));
     }
     match &args.slurm {
-        Some(sbatch_options) => submit_to_slurm(&sweep, &keys, &store, args.shards as usize, sbatch_options, quiet),
-        None => run_here(args, &sweep, &keys, &store, threads, quiet),
+        Some(sbatch_options) => submit_to_slurm(&cells, args.shards as usize, sbatch_options, quiet),
+        None => run_here(args, cells, threads, quiet),
     }
 }
 
@@ -296,7 +293,7 @@ fn complete_schedulers(lists: &mut Vec<GridList>, conf: &SlurmConf) -> anyhow::R
 }
 
 fn dry_run(grid: &Grid, print: &PrintOptions, quiet: bool) -> anyhow::Result<()> {
-    let commands = (0..grid.len()).map(|cell| grid.cell(cell).command());
+    let commands = (0..grid.count()).map(|cell| grid.run(cell).command());
     // A command that can be copied is the default everywhere.
     let row =
         |(cell, command): (usize, String)| [("cell", Cell::Count(cell as u64 + 1)), ("command", Cell::Text(command))];
@@ -318,34 +315,32 @@ fn dry_run(grid: &Grid, print: &PrintOptions, quiet: bool) -> anyhow::Result<()>
     })?;
     if !quiet {
         let axes: Vec<_> = grid.axes().iter().map(|axis| format!("{} {}", axis.values.len(), axis.name)).collect();
-        note(format_args!("{}: {}", counted(grid.len() as u64, "cell"), axes.join(" x ")));
+        note(format_args!("{}: {}", counted(grid.count() as u64, "cell"), axes.join(" x ")));
     }
     Ok(())
 }
 
 /// Runs a sweep, or a shard of it, on this machine.
-fn run_here(
-    args: &SweepArgs,
-    sweep: &Sweep,
-    keys: &Keys,
-    store: &Store,
-    threads: usize,
-    quiet: bool,
-) -> anyhow::Result<()> {
-    let began = std::time::Instant::now();
+fn run_here(args: &SweepArgs, mut cells: SweepCells<'_>, threads: usize, quiet: bool) -> anyhow::Result<()> {
+    let (began, sweep) = (std::time::Instant::now(), cells.sweep);
     let folder = sweep.folder.display();
     interrupt::add_to_message(format!("finished cells are kept in {folder}; the same command with --resume continues"));
     let report = {
         let progress = Progress::counting("sweeping", "cells", None, quiet);
-        run(&sweep.grid, keys, store, args.shard.unwrap_or(Shard::WHOLE), threads, &|done, all| {
-            progress.set_of(done, all)
-        })
-        .context("the sweep stopped; finished cells are kept, and --resume continues when the error is fixed")?
+        let watch = |step| {
+            if let Step::Run { done, all } = step {
+                progress.set_of(done, all);
+            }
+        };
+        let executor = Executor::of_rows(&sweep.grid, threads, &watch);
+        let executor = Executor { shard: args.shard.unwrap_or(Shard::WHOLE), ..executor };
+        let run = executor.run(Some((&cells.keys, &cells.store)), &|run| (run.row(), ()), &mut |_, _, ()| ());
+        run.context("the sweep stopped; finished cells are kept, and --resume continues when the error is fixed")?
     };
     if !quiet {
         note(format_args!(
             "{}: {} reused, {} computed{}, {} failed, in {}",
-            counted(report.cells as u64, "cell"),
+            counted(report.runs as u64, "cell"),
             grouped(report.reused as u64),
             grouped(report.computed as u64),
             if report.equal > 0 {
@@ -366,11 +361,11 @@ fn run_here(
             }
         };
     }
-    let store = Store::open(&sweep.folder)?;
-    let file = write_results(sweep, keys, &store)?;
-    print_results(args, sweep, keys, &store, &file)?;
+    cells.store = Store::open(&sweep.folder)?;
+    let file = cells.write_results()?;
+    print_results(args, &cells, &file)?;
     let file = file.display();
-    match SweepProgress::of(sweep, keys, &store) {
+    match cells.progress() {
         progress if progress.is_complete() => Ok(()),
         progress if progress.missing.is_empty() => {
             let (failed, cells) = (grouped(progress.failed.len() as u64), counted(progress.cells as u64, "cell"));
@@ -388,19 +383,12 @@ fn run_here(
     }
 }
 
-fn submit_to_slurm(
-    sweep: &Sweep,
-    keys: &Keys,
-    store: &Store,
-    shards: usize,
-    sbatch_options: &str,
-    quiet: bool,
-) -> anyhow::Result<()> {
-    let progress = SweepProgress::of(sweep, keys, store);
+fn submit_to_slurm(cells: &SweepCells<'_>, shards: usize, sbatch_options: &str, quiet: bool) -> anyhow::Result<()> {
+    let (sweep, progress) = (cells.sweep, cells.progress());
     let mut missing = progress.missing.clone();
-    missing.extend(progress.failed.iter().map(|failure| failure.cell));
+    missing.extend(progress.failed.iter().map(|failure| failure.at));
     if missing.is_empty() {
-        let file = write_results(sweep, keys, store)?;
+        let file = cells.write_results()?;
         Output::stdout().fill(|out| {
             writeln!(out, "done: all of {}, in {}", counted(progress.cells as u64, "cell"), file.display())
         })?;
@@ -408,7 +396,8 @@ fn submit_to_slurm(
     }
     let program = std::env::current_exe().unwrap_or_else(|_| Path::new("sim").to_path_buf());
     let sbatch_options: Vec<String> = sbatch_options.split_whitespace().map(str::to_string).collect();
-    let Submitted { array, tasks, merge } = submit(sweep, &missing, shards, &program, &sbatch_options)?;
+    let Submitted { array, tasks, merge } =
+        submit(sweep, &missing, shards, &program, &sbatch_options).map_err(anyhow::Error::msg)?;
     Output::stdout().fill(|out| writeln!(out, "array job {array}, tasks {tasks}\nmerge job {merge}"))?;
     if !quiet {
         let (cells, folder) = (counted(missing.len() as u64, "cell"), sweep.folder.display());

@@ -12,7 +12,7 @@ use crate::metrics::columns::{BSLD_MEAN, RA_MEAN, WAIT_MEAN};
 use crate::metrics::{Group, Groups};
 use crate::report::html::{Fact, SweepReport};
 use crate::report::{Cell, Output, counted, grouped, shown};
-use crate::sweep::{FinishedRow, Keys, Store, Sweep, SweepProgress, finished_rows, number_lines};
+use crate::sweep::{FinishedRow, Sweep, SweepCells, SweepProgress, number_lines};
 use crate::text::shortened;
 
 #[derive(Debug, Args)]
@@ -36,11 +36,10 @@ pub fn execute(args: &SweepReportArgs, quiet: bool) -> anyhow::Result<()> {
     let own = [sweep.folder.join("grid.toml"), sweep.results_file()].map(|file| file.display().to_string());
     let (own, prints) = (own.each_ref().map(|file| ("the sweep", file.as_str())), args.print.given().is_some());
     refuse_collisions(&[("--out", &args.out)], &own, prints)?;
-    let store = Store::open(&sweep.folder)?;
+    let cells = SweepCells::recorded(&sweep)?;
     let out = Output::create(&args.out)?;
-    let keys = Keys::recorded(&sweep.grid, &store);
-    let progress = SweepProgress::of(&sweep, &keys, &store);
-    let rows = finished_rows(&sweep, &keys, &store).collect::<Result<Vec<FinishedRow>, _>>()?;
+    let progress = cells.progress();
+    let rows = cells.rows().collect::<Result<Vec<FinishedRow>, _>>()?;
     if rows.is_empty() {
         let folder = args.folder.display();
         anyhow::bail!("no cell of the sweep in {folder} is done: `sim sweep --out {folder} --resume` computes them");

@@ -10,15 +10,15 @@ use crate::files;
 use crate::metrics::columns::SETTING;
 use crate::metrics::{Groups, RunRow};
 use crate::report::{Cell, Output, counted, group_cells, write_groups, write_json_list, write_runs};
-use crate::sweep::{FinishedRow, Grid, Keys, ResultColumn, Store, Sweep, finished_rows};
+use crate::sweep::{FinishedRow, Grid, ResultColumn, SweepCells};
 
-pub fn print_results(args: &SweepArgs, sweep: &Sweep, keys: &Keys, store: &Store, file: &Path) -> anyhow::Result<()> {
-    let print = &args.output.print;
+pub fn print_results(args: &SweepArgs, all: &SweepCells<'_>, file: &Path) -> anyhow::Result<()> {
+    let (print, sweep) = (&args.output.print, all.sweep);
     let names = groups(args, &sweep.grid);
     if !names.is_empty() {
         let columns = sweep.grid.columns_named(&names)?;
         let mut groups = Groups::new(sweep.grid.has_baseline());
-        for row in finished_rows(sweep, keys, store) {
+        for row in all.rows() {
             let row = row?;
             groups.add(columns.iter().map(|column| column.cell(&row).text()).collect(), Some(row.key), &row.run);
         }
@@ -39,11 +39,11 @@ pub fn print_results(args: &SweepArgs, sweep: &Sweep, keys: &Keys, store: &Store
         }
         Format::Table => {
             const SHOWN: usize = 50;
-            let rows = finished_rows(sweep, keys, store).take(SHOWN).collect::<Result<Vec<_>, _>>()?;
-            let all = keys.keys.iter().filter(|key| key.is_some_and(|key| store.is_done(key))).count();
+            let rows = all.rows().take(SHOWN).collect::<Result<Vec<_>, _>>()?;
+            let done = all.progress().done;
             Output::stdout().fill(|out| {
                 write_rows(out, width::of_stdout(), &sweep.grid, &rows)?;
-                match all.saturating_sub(SHOWN) {
+                match done.saturating_sub(SHOWN) {
                     0 => writeln!(out, "\nall columns: {}", file.display()),
                     more => {
                         writeln!(out, "\nand {}; all columns: {}", counted(more as u64, "more row"), file.display())
@@ -56,7 +56,7 @@ pub fn print_results(args: &SweepArgs, sweep: &Sweep, keys: &Keys, store: &Store
             let cells = |row: FinishedRow| -> Vec<(String, Cell)> {
                 columns.iter().map(|column| (column.name().to_string(), json_cell(column, &row))).collect()
             };
-            let rows = finished_rows(sweep, keys, store).map(|row| row.map(cells)).collect::<Result<Vec<_>, _>>()?;
+            let rows = all.rows().map(|row| row.map(cells)).collect::<Result<Vec<_>, _>>()?;
             Output::stdout().fill(|out| write_json_list(out, &rows))?;
         }
     }

@@ -3,13 +3,13 @@
 use crate::cli::output_options::PrintOptions;
 use crate::cli::stderr::{self, note};
 use crate::report::{Cell, counted, grouped};
-use crate::sweep::{Failure, Grid, Keys, Store, Sweep, SweepProgress, active_job, write_results};
+use crate::runs::{Failure, RunPlan};
+use crate::sweep::{Grid, Sweep, SweepCells, SweepProgress, active_job};
 
 pub fn merge(sweep: &Sweep, print: &PrintOptions, quiet: bool) -> anyhow::Result<()> {
-    let store = Store::open(&sweep.folder)?;
-    let keys = Keys::recorded(&sweep.grid, &store);
-    let progress = SweepProgress::of(sweep, &keys, &store);
-    let file = write_results(sweep, &keys, &store)?.display().to_string();
+    let cells = SweepCells::recorded(sweep)?;
+    let progress = cells.progress();
+    let file = cells.write_results()?.display().to_string();
     let mut row = progress_cells(&progress).to_vec();
     row.push(("results", Cell::Text(file.clone())));
     print.report(&file, quiet || !progress.is_complete(), &row, || {
@@ -46,8 +46,7 @@ pub fn missing_cells(progress: &SweepProgress) -> String {
 }
 
 pub fn status(sweep: &Sweep, print: &PrintOptions) -> anyhow::Result<()> {
-    let store = Store::open(&sweep.folder)?;
-    let progress = SweepProgress::of(sweep, &Keys::recorded(&sweep.grid, &store), &store);
+    let progress = SweepCells::recorded(sweep)?.progress();
     // Without Slurm this is an error, and nothing is printed about jobs.
     let job = active_job(sweep).ok().flatten();
     let results = sweep.results_file();
@@ -84,7 +83,7 @@ pub fn print_not_done(what: &str, grid: &Grid, cells: &[Failure]) {
     /// More would be too long to read, and the others are likely to have the same reason.
     const SHOWN: usize = 20;
     for failure in cells.iter().take(SHOWN) {
-        stderr::line(format_args!("{what}: {}\n  again: {}", failure.message, grid.cell(failure.cell).command()));
+        stderr::line(format_args!("{what}: {}\n  again: {}", failure.message, grid.run(failure.at).command()));
     }
     if cells.len() > SHOWN {
         stderr::line(format_args!("{what}: and {}", counted((cells.len() - SHOWN) as u64, "more cell")));
@@ -92,6 +91,6 @@ pub fn print_not_done(what: &str, grid: &Grid, cells: &[Failure]) {
 }
 
 pub fn print_missing(grid: &Grid, cells: &[usize]) {
-    let missing = cells.iter().map(|&cell| Failure { cell, message: "not computed yet".to_string() });
+    let missing = cells.iter().map(|&cell| Failure { at: cell, message: "not computed yet".to_string() });
     print_not_done("missing", grid, &missing.collect::<Vec<_>>());
 }

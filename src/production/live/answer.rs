@@ -27,14 +27,14 @@ impl LiveSystem {
         if self.line == self.last.0 {
             return Some(&self.last.1);
         }
-        let &id = self.ids.get(event.id())?;
+        let &id = self.ids.get(&*event.id)?;
         let (job, stage) = (self.ledger.job(id), self.board.board().stage(id));
         self.other_answer.clear();
         match &event.what {
             What::Arrival(arrival) if self.known_submission(arrival) == Some(job.submission) => {
                 write_answer(&mut self.other_answer, [(&*job.name, self.board.board().prediction(id))].into_iter());
             }
-            What::Start { .. } if stage == (Stage::Running { start: event.time }) => {
+            What::Start if stage == (Stage::Running { start: event.time }) => {
                 write_answer(&mut self.other_answer, std::iter::empty());
             }
             _ => return None,

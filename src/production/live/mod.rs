@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use super::error::Rejection;
 use super::event::{Arrival, Event, What};
-use super::ledger::Ledger;
+use super::ledger::{Ledger, LedgerKind};
 use super::names::Names;
 use crate::job::{JobId, Submission};
 use crate::predict::{BoardKeeper, Change, Fault, InvalidPrediction, Predictor, RunFacts, Stage, catalog};
@@ -158,33 +158,33 @@ impl LiveSystem {
 
     /// Whether the event can happen. Nothing is changed.
     fn check(&self, event: &Event<'_>) -> Result<(), String> {
-        let Event { time, what } = event;
+        let Event { time, what, .. } = event;
         if *time < self.last_time {
             return Err(format!(
                 "its time is {time}, before that of the last event, {}: send events in the order of their times",
                 self.last_time
             ));
         }
-        let name = shortened(event.id());
-        let stage = self.ids.get(event.id()).map(|&id| self.board.board().stage(id));
+        let name = shortened(&event.id);
+        let stage = self.ids.get(&*event.id).map(|&id| self.board.board().stage(id));
         match (what, stage) {
             (What::Arrival(_), None) => Ok(()),
             (What::Arrival(_), Some(_)) => Err(format!(
                 "job '{name}' is already in the system, with other data: send its termination or cancellation first"
             )),
             (_, None | Some(Stage::Gone)) => Err(format!("job '{name}' is not in the system: send its arrival first")),
-            (What::Start { .. } | What::Cancellation { .. }, Some(Stage::Waiting)) => Ok(()),
-            (What::Start { .. }, Some(Stage::Running { start })) => {
+            (What::Start | What::Cancellation, Some(Stage::Waiting)) => Ok(()),
+            (What::Start, Some(Stage::Running { start })) => {
                 Err(format!("job '{name}' already runs, since {start}: send its termination before another start"))
             }
-            (What::Cancellation { .. }, Some(_)) => {
+            (What::Cancellation, Some(_)) => {
                 Err(format!("job '{name}' runs: send a termination, a cancellation is for jobs that wait"))
             }
-            (What::Termination { .. } | What::Miss { .. }, Some(Stage::Running { .. })) => Ok(()),
-            (What::Termination { .. }, Some(_)) => {
+            (What::Termination(_) | What::Miss, Some(Stage::Running { .. })) => Ok(()),
+            (What::Termination(_), Some(_)) => {
                 Err(format!("job '{name}' waits: send its start first, or a cancellation if it never ran"))
             }
-            (What::Miss { .. }, Some(_)) => Err(format!("job '{name}' waits: only a running job misses its deadline")),
+            (What::Miss, Some(_)) => Err(format!("job '{name}' waits: only a running job misses its deadline")),
         }
     }
 
@@ -193,7 +193,7 @@ impl LiveSystem {
     /// In the order of the engine, terminations come before the misses of the same instant, and all other events after
     /// them. A miss that was sent is only that of its own job.
     fn advance(&mut self, event: &Event<'_>) -> Result<(), String> {
-        let is_before_misses = matches!(event.what, What::Termination { .. } | What::Miss { .. });
+        let is_before_misses = matches!(event.what, What::Termination(_) | What::Miss);
         self.advance_to(event.time, !is_before_misses)
     }
 
@@ -223,37 +223,37 @@ impl LiveSystem {
     fn happen(&mut self, event: &Event<'_>) -> Result<(), String> {
         let time = event.time;
         if let What::Arrival(arrival) = &event.what {
-            return self.arrive(time, arrival);
+            return self.arrive(time, &event.id, arrival);
         }
-        let id = self.ids[event.id()];
+        let id = self.ids[&*event.id];
         match event.what {
             What::Arrival(_) => unreachable!("handled above"),
-            What::Start { .. } => {
-                self.ledger.start(time, id);
+            What::Start => {
+                self.ledger.add(time, id, LedgerKind::Start);
                 self.board.set_stage(id, Stage::Running { start: time });
                 self.queue_deadline(id);
                 self.predictor.on_start(id, self.board.board_mut());
                 self.absorb()
             }
-            What::Termination { runtime, .. } => {
+            What::Termination(runtime) => {
                 let runtime = runtime.unwrap_or_else(|| self.board.board().elapsed(id).max(1));
-                self.ledger.terminate(time, id, runtime);
-                self.leave(id);
+                self.ledger.add(time, id, LedgerKind::Termination);
+                self.leave(id, runtime);
                 self.predictor.on_termination(id, runtime, self.board.board_mut());
                 self.absorb()?;
                 self.board.forget(id);
                 Ok(())
             }
-            What::Cancellation { .. } => {
-                self.ledger.cancel(time, id);
-                self.leave(id);
+            What::Cancellation => {
+                self.ledger.add(time, id, LedgerKind::Other);
+                self.leave(id, 0);
                 self.predictor.on_cancellation(id, self.board.board_mut());
                 self.absorb()?;
                 self.board.forget(id);
                 Ok(())
             }
-            What::Miss { .. } => {
-                self.ledger.miss(time, id);
+            What::Miss => {
+                self.ledger.add(time, id, LedgerKind::Other);
                 let board = self.board.board();
                 if board.prediction(id) <= board.elapsed(id) {
                     self.miss(id)?;
@@ -266,7 +266,7 @@ impl LiveSystem {
         }
     }
 
-    fn arrive(&mut self, time: Time, arrival: &Arrival<'_>) -> Result<(), String> {
+    fn arrive(&mut self, time: Time, name: &str, arrival: &Arrival<'_>) -> Result<(), String> {
         let [user, group, executable, queue, partition] =
             arrival.names.each_ref().map(|name| self.names.code(name.as_deref()));
         let Arrival { procs, estimate, submit, .. } = *arrival;
@@ -278,8 +278,8 @@ impl LiveSystem {
             Some(free) => *free = live,
             None => self.live.push(live),
         }
-        self.ids.insert((&*arrival.id).into(), id);
-        self.ledger.arrive(time, (&*arrival.id).into(), submission);
+        self.ids.insert(name.into(), id);
+        self.ledger.arrive(time, name.into(), submission);
         self.predictor.on_arrival(id, self.board.board_mut());
         self.absorb()?;
         match self.board.board().prediction(id) {
@@ -289,7 +289,8 @@ impl LiveSystem {
     }
 
     /// The job is gone, but stays on the board until the predictor was called.
-    fn leave(&mut self, id: JobId) {
+    fn leave(&mut self, id: JobId, runtime: Seconds) {
+        self.ledger.leave(id, runtime);
         self.ids.remove(&self.ledger.job(id).name);
         if let Some(deadline) = self.live_mut(id).deadline.take() {
             self.deadlines.remove(&(deadline, id));

@@ -12,7 +12,7 @@ use crate::reproduce::logs::{
     grid_cell,
 };
 use crate::reproduce::study::{Computed, Setup, StepDone, Study, StudyError};
-use crate::sweep::compute_rows;
+use crate::runs::compute_rows;
 use crate::time::DAY;
 use crate::trace::Source;
 

@@ -5,7 +5,7 @@ mod figures;
 
 use crate::reproduce::logs::{ArchiveLog, CTC, FoundLog, KTH, SDSC_BLUE, SDSC_SP2, grid_cell};
 use crate::reproduce::study::{Computed, Setup, StepDone, Study, StudyError};
-use crate::sweep::{GridCell, compute_rows};
+use crate::runs::{PlannedRun, compute_rows};
 use crate::trace::Workload;
 
 use figures::{TalbyRuns, accuracy_histogram, unmatched};
@@ -70,7 +70,7 @@ fn compute(setup: &Setup, progress: StepDone<'_>) -> Result<Computed, StudyError
 }
 
 /// All runs of the study: one cell per replication, log and case, in this order of loops.
-fn cells(setup: &Setup, cases: &[String]) -> Vec<GridCell> {
+fn cells(setup: &Setup, cases: &[String]) -> Vec<PlannedRun> {
     let mut cells = Vec::new();
     for replication in 0..setup.replications as u32 {
         for log in &setup.logs {
@@ -101,7 +101,7 @@ fn cases() -> Vec<String> {
     cases
 }
 
-fn cell(log: &FoundLog, case: &str, replication: u32) -> GridCell {
+fn cell(log: &FoundLog, case: &str, replication: u32) -> PlannedRun {
     let (pair, inflate) = case.split_once(" inflate=").unwrap_or((case, "1"));
     let (scheduler, predictor) = pair.split_once('/').expect("scheduler/predictor");
     let options =

@@ -1,10 +1,9 @@
-//! The folder of a sweep: its grid, and the finished cells in files that are only appended to (parts).
+//! A folder of finished runs, in files that are only appended to (parts).
 //!
-//! `grid.toml` is the grid. Each of `parts/0001.part`, `parts/0002.part`, ... has the finished cells of one process,
-//! one line per cell, flushed at once. `results.csv` is written when all cells are finished. A line has a checksum, so
-//! that a line cut short by a crash is ignored. A part also records the content of each log as a hash, so that finished
-//! cells are found without reading the logs again, and a hash of each program that predicts, so that they are found without
-//! starting it.
+//! Each of `parts/0001.part`, `parts/0002.part`, ... has the finished runs of one process, one line per run, flushed at once.
+//! A line has a checksum, so that a line cut short by a crash is ignored. A part also records the content of each log as a
+//! hash, so that finished runs are found without reading the logs again, and a hash of each program that predicts, so that
+//! they are found without starting it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,21 +15,21 @@ use std::time::{Duration, Instant};
 use rustc_hash::FxHashMap;
 use twox_hash::XxHash3_64;
 
+use super::rows::KeptRow;
 use crate::files;
-use crate::metrics::RunRow;
 use crate::report::OutputError;
 use crate::text::{escape_line, shortened, unescape_line};
 
-/// A hash that identifies a finished cell: of its options, its log's content, and the version of the program.
-pub type CellKey = u128;
+/// A hash that identifies a finished run: of its options, its log's content, and the version of the program.
+pub type RunKey = u128;
 
-/// The finished and failed cells of a sweep.
+/// The finished and failed runs of a folder.
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
     parts: Vec<PathBuf>,
-    done: FxHashMap<CellKey, RowLocation>,
-    failed: FxHashMap<CellKey, String>,
+    done: FxHashMap<RunKey, RowLocation>,
+    failed: FxHashMap<RunKey, String>,
     /// The last recorded state of each log.
     logs: BTreeMap<String, LogState>,
     /// The last recorded hash of each program, by the spec in full.
@@ -42,7 +41,7 @@ pub struct Store {
 /// The hash of a log's content, or why it could not be read.
 pub type LogState = Result<u128, String>;
 
-/// Where the row of a finished cell is: the part, the first byte, the length in bytes.
+/// Where the row of a finished run is: the part, the first byte, the length in bytes.
 #[derive(Clone, Copy, Debug)]
 struct RowLocation {
     part: u32,
@@ -80,7 +79,7 @@ impl Store {
         }
         for part in 0..store.parts.len() {
             match store.read_part(part) {
-                // Deleted since the folder was listed: its cells are reported as missing.
+                // Deleted since the folder was listed: its runs are reported as missing.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 read => read.map_err(|error| failed(&store.parts[part], error))?,
             }
@@ -112,13 +111,13 @@ impl Store {
         }
     }
 
-    /// Whether a cell is finished.
-    pub fn is_done(&self, key: CellKey) -> bool {
+    /// Whether a run is finished.
+    pub fn is_done(&self, key: RunKey) -> bool {
         self.done.contains_key(&key)
     }
 
-    /// Why a cell failed when it was last tried; None if it did not fail or has been finished since.
-    pub fn failure(&self, key: CellKey) -> Option<&str> {
+    /// Why a run failed when it was last tried; None if it did not fail or has been finished since.
+    pub fn failure(&self, key: RunKey) -> Option<&str> {
         self.failed.get(&key).filter(|_| !self.is_done(key)).map(String::as_str)
     }
 
@@ -132,12 +131,12 @@ impl Store {
         self.programs.get(spec).copied()
     }
 
-    /// The row of a finished cell, without the label of its log; None if it is not finished.
+    /// The row of a finished run, without the label of its log; None if it is not finished.
     ///
     /// # Errors
     ///
     /// If its part cannot be read.
-    pub fn row(&self, key: CellKey) -> Result<Option<RunRow>, OutputError> {
+    pub fn row<K: KeptRow>(&self, key: RunKey) -> Result<Option<K>, OutputError> {
         let Some(place) = self.done.get(&key) else { return Ok(None) };
         let path = &self.parts[place.part as usize];
         let read = || {
@@ -146,9 +145,9 @@ impl Store {
             let mut line = vec![0; place.length as usize];
             file.read_exact(&mut line)?;
             let line = String::from_utf8(line).map_err(io::Error::other)?;
-            RunRow::from_line(&line).map_err(|why| {
-                let what = format!("'{}' is not the row of a finished cell: {why}", shortened(&line));
-                io::Error::other(format!("{what}; without this file, --resume computes its cells again"))
+            K::from_line(&line).map_err(|why| {
+                let what = format!("'{}' is not the row of a finished run: {why}", shortened(&line));
+                io::Error::other(format!("{what}; without this file, its runs are computed again"))
             })
         };
         read().map(Some).map_err(|error| failed(path, error))
@@ -180,7 +179,7 @@ fn part_number(path: &Path) -> u64 {
     path.file_stem().and_then(|stem| stem.to_str()?.parse().ok()).unwrap_or(0)
 }
 
-/// Appends finished cells to a part. Each is written at once, so that it survives the end of the process, and synced to
+/// Appends finished runs to a part. Each is written at once, so that it survives the end of the process, and synced to
 /// the disk at least once a second.
 #[derive(Debug)]
 pub struct PartWriter {
@@ -190,21 +189,21 @@ pub struct PartWriter {
 }
 
 impl PartWriter {
-    /// Records a finished cell.
+    /// Records a finished run.
     ///
     /// # Errors
     ///
     /// If the part cannot be written.
-    pub fn done(&mut self, key: CellKey, row: &RunRow) -> Result<(), OutputError> {
+    pub fn done(&mut self, key: RunKey, row: &impl KeptRow) -> Result<(), OutputError> {
         self.append(&format!("ok {key:032x} {}", row.to_line()))
     }
 
-    /// Records a cell that could not be computed.
+    /// Records a run that could not be computed.
     ///
     /// # Errors
     ///
     /// If the part cannot be written.
-    pub fn failed(&mut self, key: CellKey, message: &str) -> Result<(), OutputError> {
+    pub fn failed(&mut self, key: RunKey, message: &str) -> Result<(), OutputError> {
         self.append(&format!("failed {key:032x} {}", escape_line(message)))
     }
 
@@ -250,12 +249,12 @@ impl PartWriter {
 /// A line of a part.
 enum PartLine {
     Done {
-        key: CellKey,
-        /// The range of the line that is the row, as [`RunRow::to_line`] writes it.
+        key: RunKey,
+        /// The range of the line that is the row, as [`KeptRow::to_line`] writes it.
         row: std::ops::Range<usize>,
     },
     Failed {
-        key: CellKey,
+        key: RunKey,
         message: String,
     },
     Log {
@@ -294,7 +293,7 @@ fn read_line(line: &[u8]) -> Option<PartLine> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::RunLabel;
+    use crate::metrics::{RunLabel, RunRow};
 
     fn row(predictor: &str) -> RunRow {
         let label = RunLabel { predictor: predictor.to_string(), ..RunLabel::default() };
@@ -324,7 +323,7 @@ mod tests {
 
         let store = Store::open(folder.path()).unwrap();
         assert_eq!((store.parts.len(), store.damaged), (4, 1));
-        let rows: Vec<_> = (1..5).map(|key| store.row(key).unwrap()).collect();
+        let rows: Vec<_> = (1..5).map(|key| store.row::<RunRow>(key).unwrap()).collect();
         assert_eq!(rows, [Some(row("a")), Some(row("e")), Some(row("c,\nd\t\\n")), None]);
         assert_eq!(store.log("a\tlog\n.swf"), Some(&Ok(7)));
         assert_eq!((store.log("b"), store.log("c")), (Some(&Err("not\tthere".into())), None));
@@ -353,8 +352,8 @@ mod tests {
         part.append(&format!("ok {:032x} 128,easy,ruh,7,0,1.000,2.000", 7)).unwrap();
         let store = Store::open(folder.path()).unwrap();
         assert_eq!((store.is_done(7), store.damaged), (true, 0));
-        let error = store.row(7).unwrap_err().to_string();
-        for text in ["0001.part", "'128,easy,ruh,7,0,1.000,2.000'", "--resume"] {
+        let error = store.row::<RunRow>(7).unwrap_err().to_string();
+        for text in ["0001.part", "'128,easy,ruh,7,0,1.000,2.000'", "computed again"] {
             assert!(error.contains(text), "{error}");
         }
     }

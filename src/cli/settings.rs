@@ -1,0 +1,130 @@
+//! One log under several settings, with replications: what the main command, `sim report` and `sim fidelity` run.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::interrupt;
+use super::log::read_log;
+use super::notes::report_cleaning;
+use super::progress::Progress;
+use super::stderr::note;
+use crate::experiment::Options;
+use crate::metrics::{RunRow, SettingRuns};
+use crate::report::{counted, grouped};
+use crate::runs::{
+    ComputedRuns, Details, Executor, FinishedRun, GivenJobs, Jobs, KeptRow, PlannedRun, Shard, Step, simulations,
+};
+use crate::trace::{Log, ReadOptions, Source, Workload};
+
+/// The log that several settings run on, read and cleaned for all of them.
+pub struct LogUnderSettings {
+    /// As given; None for the embedded log.
+    trace: Option<String>,
+    /// The options of each setting; at least one.
+    pub settings: Vec<Options>,
+    /// The number of runs of each setting: on the log as it is, and on shaken copies.
+    pub replications: u32,
+    /// Whether some settings replay the log and others do not. Their jobs are then not those that each would have alone.
+    is_mixed: bool,
+    /// Without its records.
+    pub log: Log,
+    /// The log as it is, for all settings.
+    pub workload: Arc<Workload>,
+    /// What shaken copies are made of.
+    cleaned: Option<Workload>,
+}
+
+/// What is kept of the runs, and how they are computed.
+pub struct Work<'a> {
+    /// The folder of finished runs.
+    pub folder: Option<&'a Path>,
+    /// The format of kept rows.
+    pub format: String,
+    pub threads: usize,
+    /// What is wanted of each run on the log as it is.
+    pub details: Details,
+}
+
+impl LogUnderSettings {
+    /// Reads, cleans and shapes a log. `check` gets the log before it is cleaned.
+    pub fn read(
+        (trace, source): (Option<&str>, &Source),
+        settings: Vec<Options>,
+        replications: Option<u32>,
+        how: ReadOptions,
+        check: impl FnOnce(&Log) -> anyhow::Result<()>,
+        quiet: bool,
+    ) -> anyhow::Result<LogUnderSettings> {
+        let (of_log, is_mixed) = Options::of_log(&settings);
+        let Options { skip_bad_lines, reading, .. } = of_log.clone();
+        let mut log = read_log(source, ReadOptions { skip_bad_lines, reading, ..how }, quiet)?;
+        check(&log)?;
+        let cleaned = of_log.clean_out(&mut log)?;
+        report_cleaning(&log, &cleaned.cleaning, quiet);
+        let copy = replications.map(|_| cleaned.clone());
+        let workload = Arc::new(settings[0].shape(cleaned)?);
+        let (trace, replications) = (trace.map(str::to_string), replications.unwrap_or(1));
+        Ok(LogUnderSettings { trace, settings, replications, is_mixed, log, workload, cleaned: copy })
+    }
+
+    /// The names of the settings.
+    pub fn names(&self) -> Vec<String> {
+        self.settings.iter().map(|options| options.setting().pair()).collect()
+    }
+
+    /// Runs all settings, with a progress bar: first all of them on the log as it is, then all on each copy.
+    pub fn compute<K: KeptRow, E: Send>(
+        &mut self,
+        work: &Work<'_>,
+        yields: &(dyn Fn(FinishedRun<'_>) -> (K, E) + Sync),
+        quiet: bool,
+    ) -> anyhow::Result<ComputedRuns<K, E>> {
+        let run = |options: &Options, number: u32| PlannedRun {
+            trace: self.trace.clone(),
+            options: options.clone().replicated(number),
+        };
+        let plan: Vec<PlannedRun> = (0..self.replications)
+            .flat_map(|number| self.settings.iter().map(move |options| run(options, number)))
+            .collect();
+        let details = |at: usize| if at < self.settings.len() { work.details } else { Details::default() };
+        let (workload, digest) = (self.workload.clone(), self.log.digest);
+        let jobs = Jobs::Given(Box::new(GivenJobs { workload, cleaned: self.cleaned.take(), digest }));
+        let format = format!("{}{}", work.format, if self.is_mixed { ", beside replay" } else { "" });
+        let folder = work.folder.inspect(|folder| keep_at_interrupt(folder));
+        let computed = {
+            let total = self.workload.jobs.len() * simulations(&plan, &jobs, details);
+            let progress = Progress::counting("simulating", "jobs", Some(total), quiet);
+            let watch = |step| {
+                if let Step::Jobs(arrived) = step {
+                    progress.add(arrived);
+                }
+            };
+            let (shard, threads) = (Shard::WHOLE, work.threads);
+            let executor =
+                Executor { plan: &plan, jobs, shard, threads, ends_at_failure: true, details: &details, watch: &watch };
+            executor.compute(folder, &format, yields)?
+        };
+        if work.folder.is_some() && !quiet {
+            note(runs_in_words(plan.len(), computed.reused, computed.computed));
+        }
+        Ok(computed)
+    }
+
+    /// The rows of each setting: one per replication.
+    pub fn by_setting(&self, rows: &[RunRow]) -> Vec<SettingRuns> {
+        let rows_of = |at: usize| rows.iter().skip(at).step_by(self.settings.len()).cloned().collect();
+        (0..self.settings.len()).map(|at| SettingRuns { rows: rows_of(at) }).collect()
+    }
+}
+
+/// Says at an interrupt that finished runs are kept.
+pub fn keep_at_interrupt(folder: &Path) {
+    let folder = folder.display();
+    interrupt::add_to_message(format!("finished runs are kept in {folder}; the same command continues"));
+}
+
+/// How many runs were found, and how many were computed.
+pub fn runs_in_words(runs: usize, reused: usize, computed: usize) -> String {
+    let [reused, computed] = [reused, computed].map(|count| grouped(count as u64));
+    format!("{}: {reused} reused, {computed} computed", counted(runs as u64, "run"))
+}

@@ -1,0 +1,469 @@
+//! Computes the runs of a plan on all threads.
+
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::jobs::{Jobs, LastWorkload, Once, Workloads, lock};
+use super::keys::Keys;
+use super::plan::{PlannedRun, RunPlan, Shard};
+use super::rows::KeptRow;
+use super::store::{PartWriter, Store};
+use crate::engine::RunRecord;
+use crate::experiment::Setting;
+use crate::metrics::{
+    Baseline, Measure, PictureObserver, Pictures, ReservedStarts, RunRow, Series, SeriesStep, Summary, Users,
+    summarize_with_users,
+};
+use crate::parallel;
+use crate::report::OutputError;
+use crate::time::Seconds;
+use crate::trace::Workload;
+
+/// What is wanted of a run beside its figures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Details {
+    /// Compute the run even if its row is in the folder, because more than the row is printed.
+    pub again: bool,
+    /// The record, of the baseline too.
+    pub record: bool,
+    /// All predictions, which are in the record.
+    pub history: bool,
+    /// The steps of a series.
+    pub series_step: Option<Seconds>,
+    /// What charts show, of the baseline too.
+    pub pictures: bool,
+}
+
+impl Details {
+    /// What is wanted of the baseline.
+    fn of_baseline(self) -> Details {
+        Details { history: false, series_step: None, ..self }
+    }
+}
+
+const NO_DETAILS: Details = Details { again: false, record: false, history: false, series_step: None, pictures: false };
+
+/// A simulation and what was wanted of it.
+#[derive(Clone, Debug)]
+pub struct Simulated {
+    /// Its figures.
+    pub summary: Summary,
+    /// The figures of its users.
+    pub users: Users,
+    /// None if it was not wanted.
+    pub record: Option<RunRecord>,
+    /// None if none was wanted; an error if it is too long.
+    pub series: Option<Result<Vec<SeriesStep>, String>>,
+    /// What charts show, and the starts that were reserved. None if they were not wanted.
+    pub pictures: Option<(Pictures, ReservedStarts)>,
+}
+
+impl Simulated {
+    /// The record.
+    ///
+    /// # Panics
+    /// If it was not wanted.
+    pub fn record(&self) -> &RunRecord {
+        self.record.as_ref().expect("the record is wanted of this run")
+    }
+
+    fn of(
+        workload: &Workload,
+        setting: &Setting,
+        measure: &Measure,
+        details: Details,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<Simulated, String> {
+        let mut series = details.series_step.map(|step| Series::new(workload.procs, workload.first_submit(), step));
+        let mut pictures = details.pictures.then(|| PictureObserver::new(workload, measure));
+        let record = match (&mut series, &mut pictures) {
+            (None, None) => setting.run(workload, (), progress),
+            (Some(series), None) => setting.run(workload, series, progress),
+            (None, Some(pictures)) => setting.run(workload, pictures.observer(), progress),
+            (Some(series), Some(pictures)) => setting.run(workload, (series, pictures.observer()), progress),
+        };
+        let record = record.map_err(|error| error.to_string())?;
+        let (summary, users) = summarize_with_users(workload, &record, measure);
+        let pictures = pictures.map(|pictures| pictures.finish(workload, &record, measure));
+        let record = details.record.then_some(record);
+        Ok(Simulated { summary, users, record, series: series.map(Series::finish), pictures })
+    }
+}
+
+/// A run that has just been computed.
+#[derive(Debug)]
+pub struct FinishedRun<'a> {
+    /// The index of the run in its plan.
+    pub at: usize,
+    /// What was run.
+    pub run: &'a PlannedRun,
+    /// Its jobs.
+    pub workload: &'a Workload,
+    /// Its simulation.
+    pub own: Arc<Simulated>,
+    /// The simulation of its baseline, if it has one. It is the run's own if both are the same.
+    pub baseline: Option<Arc<Simulated>>,
+}
+
+impl FinishedRun<'_> {
+    /// Its row.
+    pub fn row(&self) -> RunRow {
+        let options = &self.run.options;
+        let baseline = self.baseline.as_ref().zip(options.baseline.as_ref()).map(|(base, setting)| Baseline {
+            name: setting.pair(),
+            summary: base.summary,
+            losers: self.own.users.losers(&base.users),
+        });
+        RunRow { label: options.label(self.workload), summary: self.own.summary, baseline }
+    }
+}
+
+/// A step of the work.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// So many more jobs have arrived in a simulation.
+    Jobs(usize),
+    /// A run is finished.
+    Run {
+        /// The number of finished runs.
+        done: usize,
+        /// The number of runs to compute.
+        all: usize,
+    },
+}
+
+/// The result of [`Executor::run`], in numbers of runs.
+#[derive(Debug, Default)]
+pub struct RunReport {
+    /// Runs of this shard.
+    pub runs: usize,
+    /// Runs that were finished before.
+    pub reused: usize,
+    /// Runs that were computed now.
+    pub computed: usize,
+    /// Runs with the same key as a computed one.
+    pub equal: usize,
+    /// Runs that could not be computed.
+    pub failures: Vec<Failure>,
+}
+
+/// A run that could not be computed.
+#[derive(Debug)]
+pub struct Failure {
+    /// The index of the run in its plan.
+    pub at: usize,
+    /// Why, for users.
+    pub message: String,
+}
+
+/// Computes the runs of a plan.
+pub struct Executor<'a> {
+    /// The runs.
+    pub plan: &'a dyn RunPlan,
+    /// Where their jobs come from.
+    pub jobs: Jobs,
+    /// Which of them are computed.
+    pub shard: Shard,
+    /// The number of threads. Results do not depend on it.
+    pub threads: usize,
+    /// Whether no further run is begun after one has failed.
+    pub ends_at_failure: bool,
+    /// What is wanted of the run at an index.
+    pub details: &'a (dyn Fn(usize) -> Details + Sync),
+    /// Called now and then.
+    pub watch: &'a (dyn Fn(Step) + Sync),
+}
+
+impl<'a> Executor<'a> {
+    /// An executor of all runs, whose logs are read when they are needed, and of which only the figures are wanted.
+    pub fn of_rows(plan: &'a dyn RunPlan, threads: usize, watch: &'a (dyn Fn(Step) + Sync)) -> Executor<'a> {
+        let (jobs, shard) = (Jobs::OfLogs, Shard::WHOLE);
+        Executor { plan, jobs, shard, threads, ends_at_failure: false, details: &|_| NO_DETAILS, watch }
+    }
+
+    /// Computes the runs that are not among the kept ones, and those that are to be computed again. `yields` is called
+    /// in the thread of the run: not more records than threads are in memory at the same time, and those of baselines, unless
+    /// it keeps them. `each` gets the results in the order in which runs end. With `kept`, rows are added to the folder.
+    ///
+    /// # Errors
+    /// If a row cannot be kept. (A run that fails is a [`Failure`] of the report.)
+    pub fn run<K: KeptRow, E: Send>(
+        &self,
+        kept: Option<(&Keys, &Store)>,
+        yields: &(dyn Fn(FinishedRun<'_>) -> (K, E) + Sync),
+        each: &mut (dyn FnMut(usize, K, E) + Send),
+    ) -> Result<RunReport, OutputError> {
+        let (mut report, pending) = self.pending(kept);
+        let part = match kept {
+            Some((keys, store)) => new_part(keys, store, &pending)?,
+            None => None,
+        };
+        let sink = Mutex::new(Sink { kept: kept.zip(part), each, failures: Vec::new(), finished: 0 });
+        let workers = Workers {
+            executor: self,
+            workloads: Workloads::new(&self.jobs, self.plan, &pending, kept.map(|(keys, _)| keys)),
+            baselines: Mutex::default(),
+            next: AtomicUsize::new(0),
+            stop: AtomicBool::new(false),
+            pending,
+        };
+        // The baseline of a single run is simulated beside it.
+        let tasks = 2 * workers.pending.len();
+        let results = parallel::on_threads(self.threads.min(tasks), || workers.work(yields, &sink));
+        results.into_iter().collect::<Result<Vec<()>, _>>()?;
+        let mut sink = sink.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some((_, part)) = &mut sink.kept {
+            part.sync()?;
+        }
+        report.computed = sink.finished - sink.failures.len();
+        report.failures.extend(sink.failures);
+        report.failures.sort_by_key(|failure| failure.at);
+        Ok(report)
+    }
+
+    /// The runs to compute, and the report of the others.
+    fn pending(&self, kept: Option<(&Keys, &Store)>) -> (RunReport, Vec<usize>) {
+        let mut report = RunReport::default();
+        let (mut pending, mut seen) = (Vec::new(), BTreeSet::new());
+        for at in (0..self.plan.count()).filter(|&at| self.shard.has(at)) {
+            report.runs += 1;
+            let Some((keys, store)) = kept else {
+                pending.push(at);
+                continue;
+            };
+            match keys.keys[at] {
+                None => {
+                    let message = keys.error(&self.plan.run(at)).unwrap_or("its log is not known").to_string();
+                    report.failures.push(Failure { at, message });
+                }
+                Some(_) if (self.details)(at).again => pending.push(at),
+                Some(key) if store.is_done(key) => report.reused += 1,
+                // Runs with equal keys are computed once.
+                Some(key) if seen.insert(key) => pending.push(at),
+                Some(_) => report.equal += 1,
+            }
+        }
+        (report, pending)
+    }
+}
+
+/// The number of simulations that all runs of a plan take. A baseline is simulated once for all runs with the same jobs.
+pub fn simulations(plan: &dyn RunPlan, jobs: &Jobs, details: impl Fn(usize) -> Details) -> usize {
+    let (mut baselines, mut own) = (BTreeSet::new(), 0);
+    for at in 0..plan.count() {
+        let (run, details) = (plan.run(at), details(at));
+        baselines.extend(baseline_name(&run, &jobs.name(&run), details));
+        own += usize::from(!is_baseline(&run, details));
+    }
+    own + baselines.len()
+}
+
+/// The name of the simulation of a run's baseline: it is the same for all runs that differ only in their scheduler and
+/// predictor.
+fn baseline_name(run: &PlannedRun, jobs: &str, details: Details) -> Option<String> {
+    let baseline = run.options.baseline.as_ref()?;
+    Some(format!("{jobs}\n{}\n{:?} {:?}", baseline.in_full(), run.options.measure, details.of_baseline()))
+}
+
+/// Whether the simulation of the baseline is also that of the run.
+fn is_baseline(run: &PlannedRun, details: Details) -> bool {
+    let is_same = |base: &Setting| base.is_same(&run.options.setting());
+    details == details.of_baseline() && run.options.baseline.as_ref().is_some_and(is_same)
+}
+
+/// The part for the rows of these runs, which begins with what their keys depend on. None if there is nothing to write.
+fn new_part(keys: &Keys, store: &Store, pending: &[usize]) -> Result<Option<PartWriter>, OutputError> {
+    let logs = keys.logs.iter().filter_map(|(log, state)| Some((log.as_ref()?, state)));
+    let changed_logs: Vec<_> = logs.filter(|(log, state)| store.log(log) != Some(state)).collect();
+    let programs = keys.programs.iter().filter_map(|(spec, digest)| Some((spec, *digest.as_ref().ok()?)));
+    let changed_programs: Vec<_> = programs.filter(|(spec, digest)| store.program(spec) != Some(*digest)).collect();
+    let is_missing = |&at: &usize| keys.keys[at].is_some_and(|key| !store.is_done(key));
+    if changed_logs.is_empty() && changed_programs.is_empty() && !pending.iter().any(is_missing) {
+        return Ok(None);
+    }
+    let mut part = store.new_part()?;
+    // Before the rows, so that a reader of the part can compute their keys.
+    changed_logs.into_iter().try_for_each(|(log, state)| part.log(log, state))?;
+    changed_programs.into_iter().try_for_each(|(spec, digest)| part.program(spec, digest))?;
+    Ok(Some(part))
+}
+
+/// Takes the results of all threads.
+struct Sink<'a, K, E> {
+    kept: Option<((&'a Keys, &'a Store), PartWriter)>,
+    each: &'a mut (dyn FnMut(usize, K, E) + Send),
+    failures: Vec<Failure>,
+    finished: usize,
+}
+
+impl<K: KeptRow, E> Sink<'_, K, E> {
+    /// Adds a result. Returns the number of results.
+    fn add(&mut self, at: usize, computed: Result<(K, E), String>) -> Result<usize, OutputError> {
+        if let Some(((keys, store), part)) = &mut self.kept {
+            let key = keys.keys[at].expect("a pending run has a key");
+            match &computed {
+                Ok((row, _)) if !store.is_done(key) => part.done(key, row)?,
+                Ok(_) => {}
+                Err(message) => part.failed(key, message)?,
+            }
+        }
+        match computed {
+            Ok((row, extra)) => (self.each)(at, row, extra),
+            Err(message) => self.failures.push(Failure { at, message }),
+        }
+        self.finished += 1;
+        Ok(self.finished)
+    }
+}
+
+/// What the threads share.
+struct Workers<'a> {
+    executor: &'a Executor<'a>,
+    pending: Vec<usize>,
+    workloads: Workloads<'a>,
+    baselines: Mutex<BTreeMap<String, Arc<Once<Simulated>>>>,
+    next: AtomicUsize,
+    /// Set when a row could not be kept, or at a failure that ends the work. Runs are begun in their order, so all runs before
+    /// the one that failed end, and the first failure of the plan is among those that are reported.
+    stop: AtomicBool,
+}
+
+impl Workers<'_> {
+    fn work<K: KeptRow, E: Send>(
+        &self,
+        yields: &(dyn Fn(FinishedRun<'_>) -> (K, E) + Sync),
+        sink: &Mutex<Sink<'_, K, E>>,
+    ) -> Result<(), OutputError> {
+        let mut last: LastWorkload = None;
+        while !self.stop.load(Ordering::Relaxed) {
+            // Each run has two tasks: its baseline, unless that was begun for an earlier run, and the run itself.
+            let task = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(&at) = self.pending.get(task / 2) else { break };
+            let run = self.executor.plan.run(at);
+            let (details, jobs) = ((self.executor.details)(at), self.executor.jobs.name(&run));
+            if task.is_multiple_of(2) {
+                // A failure is reported by the runs that need the baseline.
+                let _ = catch_unwind(AssertUnwindSafe(|| self.begin_baseline(&run, &jobs, details, &mut last)));
+                continue;
+            }
+            let compute = || self.compute(at, &run, &jobs, details, &mut last, yields);
+            // A panic in one run must not end the computation of the others.
+            let computed = catch_unwind(AssertUnwindSafe(compute))
+                .unwrap_or_else(|panic| Err(format!("the program failed: {}", panic_text(&*panic))));
+            self.workloads.release(&run);
+            if computed.is_err() && self.executor.ends_at_failure {
+                self.stop.store(true, Ordering::Relaxed);
+            }
+            let added = lock(sink).add(at, computed);
+            let done = added.inspect_err(|_| self.stop.store(true, Ordering::Relaxed))?;
+            (self.executor.watch)(Step::Run { done, all: self.pending.len() });
+        }
+        Ok(())
+    }
+
+    /// Simulates the baseline of a run, unless a thread has begun to.
+    fn begin_baseline(
+        &self,
+        run: &PlannedRun,
+        jobs: &str,
+        details: Details,
+        last: &mut LastWorkload,
+    ) -> Result<(), String> {
+        let Some(name) = baseline_name(run, jobs, details) else { return Ok(()) };
+        match lock(&self.baselines).entry(name.clone()) {
+            Entry::Occupied(_) => return Ok(()),
+            Entry::Vacant(place) => {
+                place.insert(Arc::default());
+            }
+        }
+        let workload = self.workloads.get(run, jobs, last)?;
+        self.baseline(name, run, &workload, details).map(|_| ())
+    }
+
+    fn baseline(
+        &self,
+        name: String,
+        run: &PlannedRun,
+        workload: &Workload,
+        details: Details,
+    ) -> Result<Arc<Simulated>, String> {
+        let baseline = run.options.baseline.as_ref().expect("a run with the name of a baseline has one");
+        let slot = lock(&self.baselines).entry(name).or_default().clone();
+        slot.get_or_init(|| self.simulate(run, baseline, workload, details.of_baseline())).clone()
+    }
+
+    fn compute<T>(
+        &self,
+        at: usize,
+        run: &PlannedRun,
+        jobs: &str,
+        details: Details,
+        last: &mut LastWorkload,
+        yields: &(dyn Fn(FinishedRun<'_>) -> T + Sync),
+    ) -> Result<T, String> {
+        let workload = self.workloads.get(run, jobs, last)?;
+        // The run first: another thread may be simulating the baseline.
+        let own = match is_baseline(run, details) {
+            true => None,
+            false => {
+                let mut setting = run.options.setting();
+                setting.engine.keep_history = details.history;
+                Some(self.simulate(run, &setting, &workload, details)?)
+            }
+        };
+        let baseline = baseline_name(run, jobs, details).map(|name| self.baseline(name, run, &workload, details));
+        let baseline = baseline.transpose()?;
+        let own = own.or_else(|| baseline.clone()).expect("a run without a simulation of its own has its baseline's");
+        Ok(yields(FinishedRun { at, run, workload: &workload, own, baseline }))
+    }
+
+    fn simulate(
+        &self,
+        run: &PlannedRun,
+        setting: &Setting,
+        workload: &Workload,
+        details: Details,
+    ) -> Result<Arc<Simulated>, String> {
+        let mut before = 0;
+        let progress =
+            &mut |arrived| (self.executor.watch)(Step::Jobs(arrived - std::mem::replace(&mut before, arrived)));
+        Simulated::of(workload, setting, &run.options.measure, details, progress).map(Arc::new)
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string())).unwrap_or("a panic".to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{OptionForm, Options};
+    use crate::runs::compute_rows;
+
+    #[test]
+    fn a_run_that_is_the_baseline_is_not_simulated_again() {
+        let run = |scheduler: &str, more: &[(&str, &str)]| {
+            let mut options = Options::default();
+            for (name, value) in more.iter().chain(&[("scheduler", scheduler), ("baseline", "easy/ruh:window=3")]) {
+                OptionForm::find(name).unwrap().set(&mut options, value).unwrap();
+            }
+            PlannedRun { trace: None, options }
+        };
+        let plan = |more: &[(&str, &str)]| vec![run("easy", more), run("sjbf", more)];
+        let count = |more, details| simulations(&plan(more), &Jobs::OfLogs, |_| details);
+        let none = Details::default();
+        assert_eq!(count(&[], none), 2);
+        assert_eq!(count(&[], Details { history: true, ..none }), 3);
+        assert_eq!(count(&[], Details { series_step: Some(60), ..none }), 3);
+        // The baseline runs without the options of the engine.
+        assert_eq!(count(&[("inflate", "2")], none), 3);
+        let rows = compute_rows(&plan(&[]), None, 2, &|_| ()).unwrap().rows;
+        let is_baseline = |row: RunRow| crate::metrics::SettingRuns { rows: vec![row] }.is_baseline();
+        assert_eq!(rows.into_iter().map(is_baseline).collect::<Vec<_>>(), [true, false]);
+    }
+}

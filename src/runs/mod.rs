@@ -1,0 +1,19 @@
+//! Many runs: one plan, one executor, and the folder in which finished runs are kept.
+//!
+//! A [`RunPlan`] is a list of runs: a log and all options of each. An [`Executor`] computes them on all cores, shares logs,
+//! workloads and baselines among them, and yields what its caller wants of each. With a folder, the rows of finished runs are
+//! kept in its [`Store`], and [`Executor::compute`] computes only what is missing.
+
+mod execute;
+mod jobs;
+mod keys;
+mod plan;
+mod rows;
+mod store;
+
+pub use execute::{Details, Executor, Failure, FinishedRun, RunReport, Simulated, Step, simulations};
+pub use jobs::{GivenJobs, Jobs};
+pub use keys::{Keys, RESULTS_REVISION};
+pub use plan::{PlannedRun, RunPlan, Shard, quoted};
+pub use rows::{ComputedRuns, KeptRow, RunsError, compute_rows, row_format};
+pub use store::{LogState, PartWriter, RunKey, Store};

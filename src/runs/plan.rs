@@ -1,0 +1,122 @@
+//! A plan: a list of runs, each with its log and its options.
+
+use crate::experiment::Options;
+use crate::trace::{Source, demo};
+
+/// One run of a plan.
+#[derive(Clone, Debug)]
+pub struct PlannedRun {
+    /// None for the embedded log.
+    pub trace: Option<String>,
+    /// All options of the run.
+    pub options: Options,
+}
+
+/// Runs in order: a plain list, or a grid that makes its millions of runs when they are needed.
+pub trait RunPlan: Sync {
+    /// The number of runs.
+    fn count(&self) -> usize;
+    /// The run at this index.
+    fn run(&self, at: usize) -> PlannedRun;
+}
+
+impl RunPlan for Vec<PlannedRun> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn run(&self, at: usize) -> PlannedRun {
+        self[at].clone()
+    }
+}
+
+impl PlannedRun {
+    /// The log of this run.
+    pub fn source(&self) -> Source {
+        self.trace.as_deref().map_or_else(demo, Source::from_argument)
+    }
+
+    /// The command line that repeats this run alone.
+    pub fn command(&self) -> String {
+        let mut command = "sim".to_string();
+        let mut add = |text: &str| {
+            command.push(' ');
+            command.push_str(&quoted(text));
+        };
+        match &self.trace {
+            Some(trace) => ["--trace", trace].into_iter().for_each(&mut add),
+            // By default the main command compares the embedded log with a baseline.
+            None if self.options.baseline.is_none() => ["--baseline", "none"].into_iter().for_each(&mut add),
+            None => {}
+        }
+        for (option, value) in self.options.given() {
+            match option.is_switch() {
+                true => add(&format!("--{}={value}", option.name)),
+                false => [&format!("--{}", option.name), &value].into_iter().for_each(|text| add(text)),
+            }
+        }
+        command.push_str(" --format csv");
+        command
+    }
+}
+
+/// A word, quoted if necessary, so that a shell reads exactly this word.
+pub fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,%+@".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text.to_string(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+/// A part of a plan: every `of`-th run, starting with the `index`-th.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// From 1 to `of`.
+    pub index: usize,
+    /// The number of shards.
+    pub of: usize,
+}
+
+impl Shard {
+    /// All runs.
+    pub const WHOLE: Shard = Shard { index: 1, of: 1 };
+
+    /// Reads `I/N`.
+    ///
+    /// # Errors
+    ///
+    /// If the text has another form, or I is not from 1 to N.
+    pub fn parse(text: &str) -> Result<Shard, String> {
+        let numbers = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+        match numbers {
+            Some((index, of)) if index >= 1 && index <= of => Ok(Shard { index, of }),
+            _ => Err(format!("'{text}' is not a shard such as 3/8: I/N with I from 1 to N")),
+        }
+    }
+
+    /// The index, from 1 to `of`, of the shard that a run belongs to.
+    pub fn of_run(at: usize, of: usize) -> usize {
+        at % of + 1
+    }
+
+    /// Whether a run belongs to this shard.
+    pub fn has(self, at: usize) -> bool {
+        Shard::of_run(at, self.of) == self.index
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_are_every_nth_run() {
+        let shard = Shard::parse("2/3").unwrap();
+        assert_eq!((0..8).filter(|&at| shard.has(at)).collect::<Vec<_>>(), [1, 4, 7]);
+        assert!((0..8).all(|at| Shard::WHOLE.has(at)));
+        for text in ["", "3", "0/3", "4/3", "1/0", "a/b", "1/2/3", "-1/2"] {
+            assert!(Shard::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The rows of a plan's runs: computed, or found in the folder of finished runs.
+
+use std::fmt;
+use std::path::Path;
+
+use super::execute::{Executor, FinishedRun, RunReport, Step};
+use super::jobs::Jobs;
+use super::keys::Keys;
+use super::plan::PlannedRun;
+use super::store::Store;
+use crate::metrics::{LINE_FORMAT, RunRow};
+use crate::report::OutputError;
+use crate::text::counted;
+
+/// What is kept of a finished run.
+pub trait KeptRow: Sized + Send {
+    /// The row as a line of text, without a line end.
+    fn to_line(&self) -> String;
+
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// If it has another form; the message says why.
+    fn from_line(line: &str) -> Result<Self, String>;
+
+    /// Sets what is not part of the key of the run: the name of its log, and specs as they are written.
+    fn relabel(&mut self, run: &PlannedRun, trace: String);
+}
+
+impl KeptRow for RunRow {
+    fn to_line(&self) -> String {
+        RunRow::to_line(self)
+    }
+
+    fn from_line(line: &str) -> Result<RunRow, String> {
+        RunRow::from_line(line)
+    }
+
+    fn relabel(&mut self, run: &PlannedRun, trace: String) {
+        self.label.trace = trace;
+        self.label.scheduler = run.options.scheduler.to_string();
+        self.label.predictor = run.options.predictor.to_string();
+        if let (Some(row), Some(setting)) = (&mut self.baseline, &run.options.baseline) {
+            row.name = setting.pair();
+        }
+    }
+}
+
+/// The format of kept [`RunRow`]s, which is a part of the keys of runs.
+pub fn row_format() -> String {
+    format!("rows {LINE_FORMAT}")
+}
+
+/// The finished runs of a plan.
+#[derive(Debug)]
+pub struct ComputedRuns<K = RunRow, E = ()> {
+    /// The row of each run, in the order of the plan.
+    pub rows: Vec<K>,
+    /// What else each run has yielded. None for a run that was found in the folder.
+    pub extras: Vec<Option<E>>,
+    /// The number of runs that were already in the folder.
+    pub reused: usize,
+    /// The number of runs that were computed by this call.
+    pub computed: usize,
+}
+
+/// Why there are no rows, or no sweep.
+#[derive(Debug)]
+pub enum RunsError {
+    /// A folder cannot be used as it is: the whole message.
+    Folder(String),
+    /// Rows cannot be kept or read back.
+    Kept(OutputError),
+    /// A run failed: the reason.
+    Failed(String),
+}
+
+impl fmt::Display for RunsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunsError::Kept(error) => error.fmt(f),
+            RunsError::Folder(why) | RunsError::Failed(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for RunsError {}
+
+impl From<OutputError> for RunsError {
+    fn from(error: OutputError) -> Self {
+        RunsError::Kept(error)
+    }
+}
+
+impl Executor<'_> {
+    /// Computes all runs, as [`Executor::run`] does. With a folder, finished runs are kept in it, and those that are in it
+    /// are used again. `format` is that of the rows.
+    ///
+    /// # Errors
+    /// If a run fails, or if rows cannot be written or read.
+    pub fn compute<K: KeptRow, E: Send>(
+        &self,
+        folder: Option<&Path>,
+        format: &str,
+        yields: &(dyn Fn(FinishedRun<'_>) -> (K, E) + Sync),
+    ) -> Result<ComputedRuns<K, E>, RunsError> {
+        let count = self.plan.count();
+        let mut runs: Vec<Option<(K, Option<E>)>> = (0..count).map(|_| None).collect();
+        let mut each = |at: usize, row: K, extra: E| runs[at] = Some((row, Some(extra)));
+        let (report, kept) = match folder {
+            None => (self.run(None, yields, &mut each)?, None),
+            Some(folder) => {
+                let store = Store::open(folder)?;
+                let known = if let Jobs::Given(given) = &self.jobs { given.digest } else { None };
+                let keys = Keys::of(self.plan, format, &store, known, self.threads);
+                let report = self.run(Some((&keys, &store)), yields, &mut each)?;
+                // Opened again: a run with the same key as a computed one is found too.
+                (report, Some((keys, Store::open(folder)?)))
+            }
+        };
+        let RunReport { failures, reused, computed, .. } = report;
+        if let Some(failure) = failures.first() {
+            let (number, again) = (counted(failures.len() as u64, "run"), self.plan.run(failure.at).command());
+            return Err(RunsError::Failed(match self.ends_at_failure {
+                true => failure.message.clone(),
+                false => format!("{number} failed, the first: {}\n  again: {again}", failure.message),
+            }));
+        }
+        for (at, place) in runs.iter_mut().enumerate().filter(|(_, place)| place.is_none()) {
+            let (keys, store) = kept.as_ref().expect("without a folder all runs are computed");
+            *place = keys.keys[at].map(|key| store.row(key)).transpose()?.flatten().map(|row| (row, None));
+        }
+        let (mut rows, extras): (Vec<K>, Vec<Option<E>>) = runs.into_iter().flatten().unzip();
+        if let (true, Some(folder)) = (rows.len() < count, folder) {
+            let lost = counted((count - rows.len()) as u64, "finished run");
+            return Err(RunsError::Failed(format!("missing from {}: {lost}", folder.display())));
+        }
+        for (at, row) in rows.iter_mut().enumerate() {
+            let run = self.plan.run(at);
+            row.relabel(&run, self.jobs.label(&run));
+        }
+        Ok(ComputedRuns { rows, extras, reused, computed })
+    }
+}
+
+/// The rows of a list of runs, for studies that are made of runs. Finished runs are kept in the folder, if there is one.
+/// `progress` is called with the number of finished runs.
+///
+/// # Errors
+/// As [`Executor::compute`].
+pub fn compute_rows(
+    plan: &Vec<PlannedRun>,
+    folder: Option<&Path>,
+    threads: usize,
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<ComputedRuns, RunsError> {
+    let watch = |step| {
+        if let Step::Run { done, all } = step {
+            progress(plan.len() - all + done);
+        }
+    };
+    Executor::of_rows(plan, threads, &watch).compute(folder, &row_format(), &|run| (run.row(), ()))
+}
