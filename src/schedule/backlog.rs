@@ -1,6 +1,7 @@
 //! What the schedulers with an order of their own keep of the waiting jobs from pass to pass.
 
 use super::arrivals::Arrivals;
+use super::index::Index;
 use super::line::QueueOrder;
 use super::policy::{Facts, View};
 use super::queue::{QueuePlace, Waiting};
@@ -18,23 +19,6 @@ pub(super) struct Backlog<I = Ranked> {
     is_indexable: bool,
     /// Whether the index has all jobs. If not, it is empty.
     is_deep: bool,
-}
-
-/// An index of waiting jobs, in an order of its own.
-pub(super) trait Index {
-    fn clear(&mut self);
-
-    /// Adds a job.
-    fn push(&mut self, job: &Waiting, arrivals: &Arrivals);
-
-    /// The prediction of a job has changed.
-    fn change(&mut self, job: &Waiting, arrivals: &Arrivals);
-
-    /// Removes a job, if it is in the index.
-    fn remove(&mut self, job: &Waiting);
-
-    /// The width of the narrowest job.
-    fn narrowest(&self) -> Option<i64>;
 }
 
 /// A queue is indexed from `DEEP` jobs on, until it has less than `SHALLOW`. Scanning a short queue is faster.

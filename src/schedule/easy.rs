@@ -1,7 +1,8 @@
 //! EASY backfilling, and SJBF, which is EASY with a different scan order: one reservation, a queue in order of arrival.
 
-use super::backlog::{Backlog, Index};
+use super::backlog::Backlog;
 use super::fcfs::heads_that_fit;
+use super::index::Index;
 use super::order::Order;
 use super::policy::{Facts, Policy, View};
 use super::queue::{QueuePlace, Waiting};

@@ -14,6 +14,7 @@ mod check;
 mod easy;
 mod fcfs;
 mod hints;
+mod index;
 mod limits;
 mod line;
 mod order;

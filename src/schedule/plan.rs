@@ -2,9 +2,9 @@
 //! start when. Far reservations are left open as long as they have no effect.
 
 use super::arrivals::Arrivals;
-use super::backlog::Index;
 use super::check::{Check, PlannedJob};
 use super::hints::Roomless;
+use super::index::Index;
 use super::limits::Limits;
 use super::order::Rank;
 use super::policy::View;

@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use super::arrivals::Arrivals;
-use super::backlog::Index;
+use super::index::Index;
 use super::order::{Order, Rank};
 use super::queue::Waiting;
 use super::widths::FittingJob;

@@ -1,7 +1,8 @@
 //! Backfilling with any order of the queue and any number of reservations, up to conservative backfilling, where every waiting
 //! job has one. [`super::Easy`] is the same for one reservation and a queue in order of arrival, and faster.
 
-use super::backlog::{Backlog, Index};
+use super::backlog::Backlog;
+use super::index::Index;
 use super::order::{Order, Rank};
 use super::plan::{Indexed, Listed, Plan};
 use super::policy::{Facts, Policy, View};

@@ -1,7 +1,7 @@
 //! The index of a deep queue in the order of the scan, for orders that do not depend on waits.
 
 use super::arrivals::Arrivals;
-use super::backlog::Index;
+use super::index::Index;
 use super::order::Order;
 use super::queue::Waiting;
 use super::ranked::Ranked;

@@ -5,7 +5,7 @@
 //! with a tree of minimum lengths over it. Widths above the free processors are skipped.
 
 use super::arrivals::Arrivals;
-use super::backlog::Index;
+use super::index::Index;
 use super::queue::Waiting;
 use super::room::Room;
 use crate::job::JobId;

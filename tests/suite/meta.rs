@@ -182,7 +182,7 @@ fn nothing_is_lost_and_no_processor_is_used_twice() {
     ];
     let deepest: Vec<_> = pairs.iter().map(|_| Cell::new(0)).collect();
     let cases = (grids(), any::<bool>(), 0..pairs.len(), 0..POLICIES.len());
-    check(12, 1400, cases, |(mut workloads, is_crowded, pair, policy)| {
+    check(12, 4000, cases, |(mut workloads, is_crowded, pair, policy)| {
         if is_crowded {
             workloads.iter_mut().for_each(crowd);
         }

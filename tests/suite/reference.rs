@@ -85,7 +85,7 @@ fn the_random_workloads_bring_about_the_hard_cases() {
         Ok(())
     });
     for ((what, _), count) in hard.iter().zip(seen.into_inner()) {
-        assert!(count >= 100, "only {count} times a job {what}");
+        assert!(count >= 20, "only {count} times a job {what}");
     }
 }
 

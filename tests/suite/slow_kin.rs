@@ -188,7 +188,7 @@ impl Reference for SlowKin {
 fn kin_equals_the_slow_version() {
     let keys = (any::<bool>(), select(vec![1, 2, 5, 32]), select(vec![0.5, 0.5, 0.3, 1.0, 2.5]), any::<bool>());
     let keys = keys.prop_map(|(learn, history, power, propagate)| Keys { learn, history, power, propagate });
-    check(304, 1500, (named_workloads(), keys), |(workload, keys)| {
+    check(304, 5000, (named_workloads(), keys), |(workload, keys)| {
         agree(&workload, &keys.spec(), || Box::new(SlowKin::new(keys)))
     });
     assert_seen(&[

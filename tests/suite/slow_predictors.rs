@@ -806,7 +806,7 @@ fn templates() -> impl Strategy<Value = Template> {
 fn smith_equals_the_reference() {
     // Not 50 %: there Student's t is 1 with one degree of freedom, and a line can tie with a mean.
     let settings = (vec(templates(), 1..=5), select(vec![70, 90, 95, 99]), any::<bool>());
-    check(301, 900, (named_workloads(), settings), |(workload, (templates, percent, at_start))| {
+    check(301, 3000, (named_workloads(), settings), |(workload, (templates, percent, at_start))| {
         let texts: Vec<_> = templates.iter().map(Template::to_string).collect();
         let at = if at_start { "start" } else { "arrival" };
         let spec = format!("smith:templates={},confidence={percent},at={at}", texts.join(";"));
