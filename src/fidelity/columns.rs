@@ -2,7 +2,7 @@
 
 use super::figures::FidelityFigures;
 use super::moving::SameWindows;
-use super::tables::{ComparedJob, FidelityRow};
+use super::rows::{ComparedJob, FidelityRow};
 use crate::metrics::{Cell, Column, Shown, column_list};
 use crate::time::print_duration;
 

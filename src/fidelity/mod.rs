@@ -6,16 +6,15 @@ mod columns;
 mod figures;
 mod moving;
 mod recorded;
+mod rows;
 mod tables;
 
 pub use columns::{COMPARED_JOB_COLUMNS, FIDELITY_COLUMNS, WINDOW_COLUMNS};
 pub use figures::{FidelityFigures, NEAR};
 pub use moving::{MovingError, MovingJob, SameWindows, Windows};
 pub use recorded::{FidelityBreakdown, RecordedComparison, RecordedWaits};
-pub use tables::{
-    ComparedJob, FidelityHeading, FidelityRow, compared_jobs, fidelity_group_cells, listed_fidelity, write_fidelity,
-    write_fidelity_groups,
-};
+pub use rows::{ComparedJob, FidelityHeading, FidelityRow, compared_jobs};
+pub use tables::{fidelity_group_cells, listed_fidelity, write_fidelity, write_fidelity_groups};
 
 /// The schedulers that are compared if none is given: each kind that there is, and EASY with the orders of the queue that sites
 /// use most: short jobs, wide jobs, and jobs that have waited long for their length first.

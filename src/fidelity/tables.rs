@@ -4,36 +4,12 @@ use std::io::{self, Write};
 
 use super::columns::{FIDELITY_COLUMNS, schedule_columns};
 use super::figures::FidelityFigures;
-use super::moving::MovingJob;
-use super::recorded::{FidelityBreakdown, RecordedComparison};
+use super::recorded::FidelityBreakdown;
+use super::rows::{FidelityHeading, FidelityRow};
 use crate::metrics::{Cell, Cells, Column, ListedColumn, Main, SEVERAL_NAME, cells, listed};
 use crate::report::{Table, named_rows, write_group_caption, write_wrapped};
 use crate::text::{counted, counted_as, printable};
-use crate::time::{Seconds, print_duration, readable_duration};
-use crate::trace::Workload;
-
-/// What all schedules are compared with.
-#[derive(Clone, Copy, Debug)]
-pub struct FidelityHeading<'a> {
-    /// The simulated jobs.
-    pub workload: &'a Workload,
-    /// The options that differ from the defaults, as in the column `options`.
-    pub options: &'a str,
-    /// The number of jobs that are not compared because they have no recorded wait.
-    pub without_wait: u64,
-    /// The length of the windows of the moving mean, in seconds.
-    pub window: Seconds,
-}
-
-/// A schedule as a row: what was run.
-pub struct FidelityRow<'a> {
-    /// What all schedules have in common.
-    pub heading: &'a FidelityHeading<'a>,
-    /// The scheduler's spec.
-    pub scheduler: String,
-    /// The predictor's spec.
-    pub predictor: String,
-}
+use crate::time::{print_duration, readable_duration};
 
 impl FidelityRow<'_> {
     /// What was run, the figures, the swept keys, and the options.
@@ -145,31 +121,4 @@ pub fn write_fidelity_groups(
     let columns: Vec<_> = in_tables().filter(is_there).collect();
     let values = breakdown.grouping.values.iter().map(String::as_str);
     named_rows(by, &columns, values.zip(&breakdown.figures)).write(out, width)
-}
-
-/// A compared job as a row.
-pub struct ComparedJob {
-    /// The job's number in the log.
-    pub number: i64,
-    /// The user's number.
-    pub user: i64,
-    /// The queue's number.
-    pub queue: i64,
-    /// Processors.
-    pub procs: u32,
-    /// The two waits.
-    pub waits: MovingJob,
-}
-
-/// The compared jobs, in order of submission. `jobs` are their indexes in the workload.
-pub fn compared_jobs<'a>(
-    workload: &'a Workload,
-    jobs: &'a [u32],
-    comparison: &'a RecordedComparison,
-) -> impl Iterator<Item = ComparedJob> + 'a {
-    jobs.iter().zip(&comparison.waits).map(|(&index, &waits)| {
-        let job = &workload.jobs[index as usize];
-        let [user, queue] = [job.submission.user, job.submission.queue].map(|code| workload.wide.number(code));
-        ComparedJob { number: job.number, user, queue, procs: job.submission.procs, waits }
-    })
 }

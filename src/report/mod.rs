@@ -30,13 +30,13 @@ pub use output::{Output, OutputError, abandon_unfinished, refuse_input, refuse_s
 pub use rows::{CsvRows, write_settings};
 pub use runs::write_runs;
 pub use schedule::{write_log, write_schedule, write_with_estimates};
-pub use shown::{seeds_in_words, shown, shown_or_dash, signed_percent, with_interval};
+pub use shown::{percent, seeds_in_words, shown, shown_or_dash, signed_percent, with_interval};
 pub use survey::{
     FINDING_COLUMNS, FindingRow, NameRow, SURVEY_COLUMNS, dropped_in_words, filling_in_words, finding_rows,
     name_columns, reading_in_words, write_findings, write_names, write_survey,
 };
 pub use swept::{option_cell, swept_cells, with_swept};
-pub use table::{Table, named_rows, percent};
+pub use table::{Table, named_rows};
 pub use wrap::{wrapped, write_wrapped};
 
 pub use crate::metrics::Cell;

@@ -1,6 +1,5 @@
 //! Formats numbers for tables.
 
-use super::table::percent;
 use crate::metrics::{Cell, Column, Interval, Shown};
 use crate::text::grouped;
 use crate::time::readable_duration;
@@ -65,6 +64,11 @@ pub fn signed_percent(percent: f64) -> String {
     if percent.abs() < 0.05 { "0.0%".to_string() } else { format!("{percent:+.1}%") }
 }
 
+/// A fraction as a percentage with one decimal: 69.9%. A dash if it is not finite.
+pub fn percent(fraction: f64) -> String {
+    if fraction.is_finite() { format!("{:.1}%", fraction * 100.0) } else { "-".to_string() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,5 +93,11 @@ mod tests {
         assert_eq!(shown_cell(Shown::Duration, &Cell::None), "");
         assert_eq!(with_share(1500, 2000), "1,500 (75.0%)");
         assert_eq!([signed_percent(3.12), signed_percent(-0.01), signed_percent(-5.0)], ["+3.1%", "0.0%", "-5.0%"]);
+    }
+
+    #[test]
+    fn shares_in_percent() {
+        assert_eq!(percent(0.6994), "69.9%");
+        assert_eq!(percent(f64::NAN), "-");
     }
 }

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use super::rows::CsvRows;
-use super::table::{Table, percent};
+use super::shown::percent;
+use super::table::Table;
 use super::wrap::write_wrapped;
 use crate::metrics::{Cell, Column, column_list};
 use crate::text::{counted, counted_as, grouped, printable};

@@ -304,11 +304,6 @@ fn total(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1)
 }
 
-/// A fraction as a percentage with one decimal: 69.9%. A dash if it is not finite.
-pub fn percent(fraction: f64) -> String {
-    if fraction.is_finite() { format!("{:.1}%", fraction * 100.0) } else { "-".to_string() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -433,11 +428,5 @@ mod tests {
                 assert!(longest <= width, "{left} {columns} {length}: {longest} > {width}\n{text}");
             }
         }
-    }
-
-    #[test]
-    fn shares_in_percent() {
-        assert_eq!(percent(0.6994), "69.9%");
-        assert_eq!(percent(f64::NAN), "-");
     }
 }

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::jobs::{Jobs, LastWorkload, Once, Workloads, lock};
+use super::kept_row::KeptRow;
 use super::keys::Keys;
 use super::plan::{PlannedRun, RunPlan, Shard};
-use super::rows::KeptRow;
 use super::store::{PartWriter, Store};
 use crate::engine::RunRecord;
 use crate::experiment::Setting;

@@ -6,6 +6,7 @@
 
 mod execute;
 mod jobs;
+mod kept_row;
 mod keys;
 mod plan;
 mod rows;
@@ -13,7 +14,8 @@ mod store;
 
 pub use execute::{Details, Executor, Failure, FinishedRun, RunReport, Simulated, Step, simulations};
 pub use jobs::{GivenJobs, Jobs};
+pub use kept_row::{KeptRow, row_format};
 pub use keys::{Keys, RESULTS_REVISION};
 pub use plan::{PlannedRun, RunPlan, Shard, quoted};
-pub use rows::{ComputedRuns, KeptRow, RunsError, compute_rows, row_format};
+pub use rows::{ComputedRuns, RunsError, compute_rows};
 pub use store::{LogState, PartWriter, RunKey, Store};

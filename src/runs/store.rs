@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use rustc_hash::FxHashMap;
 use twox_hash::XxHash3_64;
 
-use super::rows::KeptRow;
+use super::kept_row::KeptRow;
 use crate::files;
 use crate::report::OutputError;
 use crate::text::{escape_line, shortened, unescape_line};

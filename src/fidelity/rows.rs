@@ -1,0 +1,56 @@
+//! What the rows of outputs are made from.
+
+use super::moving::MovingJob;
+use super::recorded::RecordedComparison;
+use crate::time::Seconds;
+use crate::trace::Workload;
+
+/// What all schedules are compared with.
+#[derive(Clone, Copy, Debug)]
+pub struct FidelityHeading<'a> {
+    /// The simulated jobs.
+    pub workload: &'a Workload,
+    /// The options that differ from the defaults, as in the column `options`.
+    pub options: &'a str,
+    /// The number of jobs that are not compared because they have no recorded wait.
+    pub without_wait: u64,
+    /// The length of the windows of the moving mean, in seconds.
+    pub window: Seconds,
+}
+
+/// A schedule as a row: what was run.
+pub struct FidelityRow<'a> {
+    /// What all schedules have in common.
+    pub heading: &'a FidelityHeading<'a>,
+    /// The scheduler's spec.
+    pub scheduler: String,
+    /// The predictor's spec.
+    pub predictor: String,
+}
+
+/// A compared job as a row.
+pub struct ComparedJob {
+    /// The job's number in the log.
+    pub number: i64,
+    /// The user's number.
+    pub user: i64,
+    /// The queue's number.
+    pub queue: i64,
+    /// Processors.
+    pub procs: u32,
+    /// The two waits.
+    pub waits: MovingJob,
+}
+
+/// The compared jobs, in order of submission. `jobs` are their indexes in the workload.
+pub fn compared_jobs<'a>(
+    workload: &'a Workload,
+    jobs: &'a [u32],
+    comparison: &'a RecordedComparison,
+) -> impl Iterator<Item = ComparedJob> + 'a {
+    jobs.iter().zip(&comparison.waits).map(|(&index, &waits)| {
+        let job = &workload.jobs[index as usize];
+        let [user, queue] = [job.submission.user, job.submission.queue].map(|code| workload.wide.number(code));
+        ComparedJob { number: job.number, user, queue, procs: job.submission.procs, waits }
+    })
+}
