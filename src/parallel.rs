@@ -1,8 +1,8 @@
 //! Parallel work, with results that do not depend on the number of threads.
 
 use std::io;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread::{self, Builder};
 
 /// Calls `work` for each item on up to `threads` threads and returns the results in the order of the items. `progress` is
@@ -28,18 +28,28 @@ pub fn map<T: Sync, R: Send>(
     made.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Runs `worker` on up to this number of threads, including the calling one, and returns the result of each. If the system
-/// cannot start more threads (`ulimit -u`, `ulimit -v`) it runs on fewer, so the result must not depend on their number.
+/// Runs `worker` on up to this number of threads, including the calling one, and returns the results in no special order. If
+/// the system cannot start more threads (`ulimit -u`, `ulimit -v`) it runs on fewer, so the result must not depend on their
+/// number.
 pub fn on_threads<R: Send>(threads: usize, worker: impl Fn() -> R + Sync) -> Vec<R> {
+    let made = Mutex::new(Vec::new());
+    run_on(threads, &|| {
+        let result = worker();
+        made.lock().unwrap_or_else(PoisonError::into_inner).push(result);
+    });
+    made.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// As [`on_threads`]; compiled once for all workers.
+fn run_on(threads: usize, worker: &(dyn Fn() + Sync)) {
     thread::scope(|scope| {
-        let start = |_| Builder::new().spawn_scoped(scope, &worker).ok();
+        let start = |_| Builder::new().spawn_scoped(scope, worker).ok();
         let others: Vec<_> = (0..with_room(threads.saturating_sub(1))).map_while(start).collect();
-        let mut made = vec![worker()];
+        worker();
         for other in others {
-            made.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         }
-        made
-    })
+    });
 }
 
 /// Starts a thread with a small stack, which runs until the program ends.

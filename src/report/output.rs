@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-use super::packed::Packing;
+use super::packed::{Packing, WriteOnce};
 use crate::files::{self, Place, written_path};
 
 /// Temporary files that are being written, to be removed if the program is interrupted.
@@ -152,7 +152,12 @@ impl Output {
     ///
     /// # Errors
     /// If a write fails; a file that existed before is then unchanged.
-    pub fn fill(mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
+    pub fn fill(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
+        self.fill_boxed(Box::new(write))
+    }
+
+    /// As [`Output::fill`]; compiled once for all contents.
+    fn fill_boxed(mut self, write: WriteOnce<'_>) -> Result<(), OutputError> {
         let checked = if let Target::Stdout(_) = self.target { check_stdout() } else { Ok(()) };
         let packing = self.packing;
         let written = checked.and_then(|()| packing.write(self.writer(), write));

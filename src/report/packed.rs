@@ -6,6 +6,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
+/// What writes the content of a file.
+pub type WriteOnce<'a> = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + 'a>;
+
 /// How the content of a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
@@ -31,7 +34,7 @@ impl Packing {
     ///
     /// # Errors
     /// If a write fails.
-    pub fn write(self, out: &mut dyn Write, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    pub fn write(self, out: &mut dyn Write, write: WriteOnce<'_>) -> io::Result<()> {
         match self {
             Packing::None => write(out),
             Packing::Gzip => {
@@ -101,7 +104,7 @@ mod tests {
         for content in [&long[..], b""] {
             let packed = |packing: Packing| {
                 let mut out = Vec::new();
-                packing.write(&mut out, |out| out.write_all(content)).unwrap();
+                packing.write(&mut out, Box::new(|out| out.write_all(content))).unwrap();
                 out
             };
             assert_eq!(packed(Packing::None), content);
