@@ -20,7 +20,8 @@ use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
 use super::{CommandForm, parsed};
 use crate::experiment::Section::{Engine, Estimates, Log, Metrics, Reading, Run, Shape};
-use crate::experiment::Setting;
+use crate::experiment::{Options, Setting};
+use crate::fidelity::{SiteCheck, SiteVerdict};
 use crate::report::html::{ComparisonReport, GanttColors, GanttData};
 use crate::report::{Cell, Output, grouped};
 use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_format};
@@ -141,8 +142,13 @@ fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
     let (window, gantts) = gantts(workload, args.gantt, &all)?;
     let is_shown = |at: &usize| runs.len() == 1 || !runs[*at].is_baseline();
     let options = log.settings[0].in_row();
+    let present = log.settings[0].baseline.clone().unwrap_or_else(|| log.settings[0].setting());
+    let Options { shaping, measure, .. } = &log.settings[0];
+    let site = shaping.keeps_submissions().then(|| SiteCheck::of(workload, &present, measure, args.output.threads()));
+    let site = site.flatten().map(|site| (site.in_words("--baseline"), site.verdict() == SiteVerdict::NotThisSite));
     let report = ComparisonReport {
         facts: provenance::facts(matches, &args.log, &log.log, workload, log.replications),
+        site,
         settings: &runs,
         options: &options,
         baseline: baseline.get().map(|run| pictured(run, &base_name)),
