@@ -23,12 +23,15 @@ use crate::cli::progress::Progress;
 use crate::cli::slurm_conf::{self, SLURM_CONF};
 use crate::cli::stderr::{note, warning};
 use crate::experiment::{OPTIONS, OptionForm, what_draws};
-use crate::report::{Cell, JsonRows, Output, counted, counted_as, csv_line, grouped};
+use crate::metrics::cells;
+use crate::report::{JsonRows, Output, counted, counted_as, csv_line, grouped};
 use crate::runs::{Executor, RunPlan, Shard, Step, Store};
 use crate::schedule::slurm::conf::SlurmConf;
 use crate::settings_file::{MOST_OF_GRID, read_text};
 use crate::spec::quote;
-use crate::sweep::{Grid, GridList, GridText, REPLICATIONS, StartMode, Submitted, Sweep, SweepCells, submit};
+use crate::sweep::{
+    Grid, GridList, GridText, PLAN_COLUMNS, PlannedCell, REPLICATIONS, StartMode, Submitted, Sweep, SweepCells, submit,
+};
 use crate::time::readable_duration;
 use crate::trace::{Source, TraceError};
 
@@ -293,17 +296,15 @@ fn complete_schedulers(lists: &mut Vec<GridList>, conf: &SlurmConf) -> anyhow::R
 }
 
 fn dry_run(grid: &Grid, print: &PrintOptions, quiet: bool) -> anyhow::Result<()> {
-    let commands = (0..grid.count()).map(|cell| grid.run(cell).command());
-    // A command that can be copied is the default everywhere.
-    let row =
-        |(cell, command): (usize, String)| [("cell", Cell::Count(cell as u64 + 1)), ("command", Cell::Text(command))];
-    let mut rows = commands.clone().enumerate().map(row);
+    let planned = (0..grid.count()).map(|cell| PlannedCell { number: cell + 1, run: grid.run(cell) });
+    let mut rows = planned.clone().map(|cell| cells(PLAN_COLUMNS, &cell, &[]));
     Output::stdout().fill(|out| match print.given() {
-        None | Some(Format::Table) => commands.clone().try_for_each(|command| writeln!(out, "{command}")),
+        // A command that can be copied is the default everywhere.
+        None | Some(Format::Table) => planned.clone().try_for_each(|cell| writeln!(out, "{}", cell.run.command())),
         // A grid may have millions of cells: they are written one at a time.
         Some(Format::Csv) => {
             if print.header() {
-                writeln!(out, "cell,command")?;
+                writeln!(out, "{}", PLAN_COLUMNS.iter().map(|column| column.name).collect::<Vec<_>>().join(","))?;
             }
             rows.try_for_each(|row| writeln!(out, "{}", csv_line(&row)))
         }
