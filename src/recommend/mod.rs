@@ -10,7 +10,7 @@ mod guard;
 mod tables;
 
 pub use guard::{Guard, figure, figures};
-pub use tables::{listed_recommendation, recommendation_cells, runs_in_words, write_recommendation};
+pub use tables::{listed_recommendation, recommendation_cells, write_recommendation};
 
 use std::path::Path;
 

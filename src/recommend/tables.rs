@@ -8,7 +8,7 @@ use crate::metrics::columns::{
 };
 use crate::metrics::{Cells, Column, Interval, ListedColumn, SettingRuns, Verdict, cells, column_list, listed};
 use crate::report::{Table, seeds_in_words, shown, signed_percent, with_interval, write_wrapped};
-use crate::text::{counted, counted_as, grouped, printable};
+use crate::text::{counted, counted_as, printable};
 
 /// The lines of the judgement: caption and column.
 static LINES: [(&str, &Column); 7] = [
@@ -238,10 +238,4 @@ pub fn recommendation_cells(found: &Recommendation) -> Vec<Cells> {
     };
     let candidates = found.candidates.iter().map(|one| row("choose", one));
     candidates.chain(found.judged.iter().map(|judged| row("judge", judged))).collect()
-}
-
-/// What was done, for a note.
-pub fn runs_in_words(found: &Recommendation) -> String {
-    let all = counted((found.reused + found.computed) as u64, "run");
-    format!("{all}: {} reused, {} computed", grouped(found.reused as u64), grouped(found.computed as u64))
 }

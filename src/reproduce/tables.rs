@@ -18,27 +18,26 @@ const COUNTED: [(Agreement, &str); 6] = [
 /// How many published figures agree with ours in which way. A published number counts once, by the reading that the program
 /// has as its default.
 pub fn count_agreements(figures: &[Figure]) -> Vec<(Agreement, &'static str, u64)> {
-    let count = |wanted: Agreement| {
-        figures.iter().filter(|figure| !figure.other_reading && figure.agreement() == wanted).count() as u64
-    };
-    COUNTED.map(|(agreement, what)| (agreement, what, count(agreement))).to_vec()
+    COUNTED.map(|(agreement, what)| (agreement, what, with_agreement(figures, agreement).count() as u64)).to_vec()
+}
+
+/// The figures that agree in this way, without second readings.
+fn with_agreement(figures: &[Figure], wanted: Agreement) -> impl Iterator<Item = &Figure> {
+    figures.iter().filter(move |figure| !figure.other_reading && figure.agreement() == wanted)
 }
 
 /// Prints the first page: how many figures of a study agree with the paper, and which do not for no known reason.
 pub fn write_overview(out: &mut dyn Write, width: usize, study: &str, figures: &[Figure]) -> io::Result<()> {
-    // A published number counts once, by the reading that the program has as its default.
-    let (readings, figures): (Vec<&Figure>, Vec<&Figure>) = figures.iter().partition(|figure| figure.other_reading);
-    let count = |wanted: Agreement| figures.iter().filter(|figure| figure.agreement() == wanted).count();
-    let published = figures.len() - count(Agreement::NotPublished);
-    let published = counted(published as u64, "published figure");
+    let counts = count_agreements(figures);
+    let published = counted(counts.iter().map(|(_, _, count)| count).sum(), "published figure");
     write_wrapped(out, "", &format!("{study}: {published}, with the units and signs of the paper"), width)?;
     let mut table = Table::default();
-    for (agreement, what) in COUNTED {
-        table.line([&format!("  {what}"), &count(agreement).to_string()]);
+    for (_, what, count) in counts {
+        table.line([&format!("  {what}"), &count.to_string()]);
     }
     table.write(out, width)?;
     let mut places: Vec<(&str, usize)> = Vec::new();
-    for figure in figures.iter().filter(|figure| figure.agreement() == Agreement::Unexplained) {
+    for figure in with_agreement(figures, Agreement::Unexplained) {
         let table = figure.table.split(',').next().unwrap_or_default();
         match places.iter_mut().find(|(name, _)| *name == table) {
             Some((_, count)) => *count += 1,
@@ -50,11 +49,12 @@ pub fn write_overview(out: &mut dyn Write, width: usize, study: &str, figures: &
         write_wrapped(out, "  ", &format!("differences without a known reason: {}", places.join(", ")), width)?;
     }
     let alone = counted_as(
-        count(Agreement::NotPublished) as u64,
+        with_agreement(figures, Agreement::NotPublished).count() as u64,
         "figure that the paper does not print as a number",
         "figures that the paper does not print as numbers",
     );
-    write_wrapped(out, "  ", &format!("not counted: {alone}, {} of other readings", readings.len()), width)?;
+    let readings = figures.iter().filter(|figure| figure.other_reading).count();
+    write_wrapped(out, "  ", &format!("not counted: {alone}, {readings} of other readings"), width)?;
     writeln!(out)
 }
 

@@ -13,10 +13,11 @@ use super::failure::UsageError;
 use super::output_options::OutputOptions;
 use super::places::{OptionFile, given_files, refuse_collisions};
 use super::progress::Progress;
+use super::settings::runs_in_words;
 use super::stderr::{self, note, warning};
 use super::{CommandForm, parsed};
 use crate::metrics::{RunRow, cells};
-use crate::report::{Output, counted, grouped, write_csv};
+use crate::report::{Output, counted, write_csv};
 use crate::reproduce::{
     ArchiveLog, Computed, DOWNEY, Figure, FoundLog, GAUSSIER, KUMAR_META, KUMAR_WAIT, ORDERS, OURS, SMITH,
     STUDY_RUN_COLUMNS, Setup, Study, TALBY, TSAFRIR, acknowledgements, find_logs, kumar_meta_cost, other_logs,
@@ -359,8 +360,7 @@ fn talby(setup: &Setup, output: &StudyOutput, cells_out: Option<&str>, quiet: bo
     let Computed { figures, runs } = compute(&TALBY, setup, quiet)?;
     let (cells, runs) = runs.expect("the runs of the study are those of a sweep");
     if !quiet {
-        let [reused, computed] = [runs.reused, runs.computed].map(|count| grouped(count as u64));
-        note(format_args!("{}: {reused} reused, {computed} computed", counted(runs.rows.len() as u64, "run")));
+        note(runs_in_words(runs.rows.len(), runs.reused, runs.computed));
     }
     if let Some(out) = cells_file {
         out.fill(|out| write_cells(out, &cells, &runs.rows))?;

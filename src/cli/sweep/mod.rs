@@ -190,8 +190,7 @@ fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resul
     if is_from_folder && !args.allow_exec {
         refuse_program(&format!("{}: ", folder.join("grid.toml").display()), sweep.grid.programs().first())?;
     }
-    let logs = sweep.grid.axes().iter().filter(|axis| axis.name == "trace").flat_map(|axis| &axis.values);
-    refuse_collisions(&[], &logs.map(|log| ("--trace", log.as_str())).collect::<Vec<_>>(), true)?;
+    refuse_collisions(&[], &sweep.grid.logs().iter().map(|log| ("--trace", log.as_str())).collect::<Vec<_>>(), true)?;
     let threads = args.output.threads();
     let cells = SweepCells::of(&sweep, threads)?;
     if cells.store.damaged > 0 && !quiet {
@@ -211,10 +210,8 @@ fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resul
 /// Refuses a new sweep of which no log exists, before its folder is made. If only some are missing, their cells fail, and the
 /// others are computed.
 fn refuse_missing_logs(grid: &Grid) -> Result<(), TraceError> {
-    let logs: Vec<&String> =
-        grid.axes().iter().filter(|axis| axis.name == "trace").flat_map(|axis| &axis.values).collect();
-    match logs.first() {
-        Some(first) if !logs.iter().any(|log| Path::new(log).exists()) => {
+    match grid.logs().first() {
+        Some(first) if !grid.logs().iter().any(|log| Path::new(log).exists()) => {
             Source::from_argument(first).open().map(|_| ())
         }
         _ => Ok(()),
