@@ -9,7 +9,7 @@ use super::log::{LogArgs, read_workload};
 use super::options;
 use super::output_options::OutputOptions;
 use super::progress::Progress;
-use super::settings::keep_at_interrupt;
+use super::settings::{keep_at_interrupt, runs_in_words};
 use super::slurm_conf::{self, SiteConf};
 use super::stderr::{note, warning};
 use super::{CommandForm, parsed};
@@ -17,8 +17,7 @@ use crate::experiment::Section::{Engine, Estimates, Log, Reading};
 use crate::experiment::Setting;
 use crate::metrics::Column;
 use crate::recommend::{
-    Guard, Question, candidates_under, default_candidates, figure, recommendation_cells, runs_in_words,
-    write_recommendation,
+    Guard, Question, candidates_under, default_candidates, figure, recommendation_cells, write_recommendation,
 };
 use crate::spec::{SpecError, expand};
 use crate::text::counted;
@@ -191,7 +190,7 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
         question.answer(folder, args.output.threads(), &|done| progress.set(done))?
     };
     if !quiet {
-        note(runs_in_words(&found));
+        note(runs_in_words(found.reused + found.computed, found.reused, found.computed));
     }
     let rows = recommendation_cells(&found);
     Ok(args.output.print.print_rows(false, &rows, |out, width| write_recommendation(out, width, &found))?)
