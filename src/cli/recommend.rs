@@ -10,7 +10,7 @@ use super::options;
 use super::output_options::OutputOptions;
 use super::progress::Progress;
 use super::settings::keep_at_interrupt;
-use super::slurm_conf;
+use super::slurm_conf::{self, SiteConf};
 use super::stderr::{note, warning};
 use super::{CommandForm, parsed};
 use crate::experiment::Section::{Engine, Estimates, Log, Reading};
@@ -20,7 +20,6 @@ use crate::recommend::{
     Guard, Question, candidates_under, default_candidates, figure, recommendation_cells, runs_in_words,
     write_recommendation,
 };
-use crate::schedule::slurm::conf::SlurmConf;
 use crate::spec::{SpecError, expand};
 use crate::text::counted;
 
@@ -124,7 +123,7 @@ fn parse_candidates(text: &str) -> Result<Candidates, SpecError> {
 /// setting is by default the scheduler that it means, and the candidates are the default predictors under that scheduler.
 fn with_conf(
     args: &RecommendArgs,
-    conf: Option<&SlurmConf>,
+    conf: Option<&SiteConf>,
     has_present: bool,
 ) -> Result<(Setting, Vec<Setting>), SpecError> {
     let given = args.candidates.as_ref().map(|Candidates(given)| given.clone());
@@ -136,7 +135,7 @@ fn with_conf(
     };
     let present = match has_present {
         true => complete(&args.present)?,
-        false => Setting { scheduler: conf.scheduler(), ..args.present.clone() },
+        false => conf.baseline(),
     };
     let candidates = given.unwrap_or_else(|| candidates_under("slurm:running=prediction"));
     Ok((present, candidates.iter().map(complete).collect::<Result<_, _>>()?))
@@ -154,8 +153,9 @@ fn distinct(all: Vec<Setting>, present: &Setting) -> Vec<Setting> {
 }
 
 fn execute(args: &RecommendArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
-    let options = options::read(matches)?;
+    let mut options = options::read(matches)?;
     let conf = slurm_conf::read(matches, quiet)?;
+    conf.iter().for_each(|conf| conf.set_procs(&mut options));
     let (present, candidates) = with_conf(args, conf.as_ref(), options::is_given(matches, "present"))?;
     let candidates = distinct(candidates, &present);
     if candidates.is_empty() {

@@ -176,6 +176,9 @@ fn furnished() -> tempfile::TempDir {
         write_packed(&folder.path().join(name), &text);
     }
     fs::write(folder.path().join("sacct.txt"), as_sacct(&String::from_utf8(text).unwrap())).unwrap();
+    for name in ["slurm.conf", "new.conf"] {
+        fs::write(folder.path().join(name), "SchedulerType=sched/backfill\n").unwrap();
+    }
     let pages = pages();
     fs::write(folder.path().join("study.toml"), blocks(&pages["sweeps"], "toml")[0]).unwrap();
     fs::write(folder.path().join("grid.toml"), blocks(&pages["meta"], "toml")[0]).unwrap();

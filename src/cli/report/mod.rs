@@ -20,7 +20,7 @@ use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
 use super::{CommandForm, parsed};
 use crate::experiment::Section::{Engine, Estimates, Log, Metrics, Reading, Run, Shape};
-use crate::experiment::{Options, Setting};
+use crate::experiment::Setting;
 use crate::report::html::{ComparisonReport, GanttColors, GanttData};
 use crate::report::{Cell, Output, grouped};
 use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_format};
@@ -108,10 +108,9 @@ impl Window {
 }
 
 fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
-    let SettingList { options: mut settings, .. } = options::read_settings(matches, quiet)?;
-    if !options::is_given(matches, "baseline") {
-        set_default_baseline(&mut settings)?;
-    }
+    // A report shows who gains and who pays, so there is something to compare with.
+    let plain_easy = Setting::parse_pair(PLAIN_EASY)?;
+    let SettingList { options: settings, .. } = options::read_settings(matches, Some(plain_easy), quiet)?;
     refuse_collisions(&[("--out", &args.out)], &args.log.files(), args.output.print.given().is_some())?;
     let out = Output::create(&args.out)?;
     let given = (args.log.given(), &args.log.source(quiet));
@@ -177,13 +176,4 @@ fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
             note(format_args!("the report is in {} ({size} kB): open it with a browser", args.out));
         }
     })?)
-}
-
-/// A report shows who gains and who pays, so there is something to compare with: plain EASY, unless only that is run.
-fn set_default_baseline(settings: &mut [Options]) -> anyhow::Result<()> {
-    let baseline = Setting::parse_pair(PLAIN_EASY)?;
-    if settings.len() > 1 || !settings[0].setting().is_same(&baseline) {
-        settings.iter_mut().for_each(|options| options.baseline = Some(baseline.clone()));
-    }
-    Ok(())
 }

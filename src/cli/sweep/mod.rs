@@ -20,12 +20,11 @@ use crate::cli::output_options::{Format, OutputOptions, PrintOptions, listing, r
 use crate::cli::places::refuse_collisions;
 use crate::cli::plain_arguments::{PlainArguments, refuse_unknown_word};
 use crate::cli::progress::Progress;
-use crate::cli::slurm_conf::{self, SLURM_CONF};
+use crate::cli::slurm_conf::{self, SLURM_CONF, SiteConf};
 use crate::cli::stderr::{note, warning};
 use crate::experiment::{OPTIONS, OptionForm, what_draws};
 use crate::report::{Cell, JsonRows, Output, counted, counted_as, csv_line, grouped};
 use crate::runs::{Executor, RunPlan, Shard, Step, Store};
-use crate::schedule::slurm::conf::SlurmConf;
 use crate::settings_file::{MOST_OF_GRID, read_text};
 use crate::spec::quote;
 use crate::sweep::{Grid, GridList, GridText, REPLICATIONS, StartMode, Submitted, Sweep, SweepCells, submit};
@@ -274,9 +273,9 @@ fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<GridList>
     Ok(lists)
 }
 
-/// Gives the schedulers and the baselines of a grid the keys of a slurm.conf. Without a list of schedulers, its own is the only
-/// one.
-fn complete_schedulers(lists: &mut Vec<GridList>, conf: &SlurmConf) -> anyhow::Result<()> {
+/// Gives the schedulers and the baselines of a grid the keys of a slurm.conf. Without a list of them, its own is the only one. If
+/// there is one log, its machine has the processors of the file.
+fn complete_schedulers(lists: &mut Vec<GridList>, conf: &SiteConf) -> anyhow::Result<()> {
     for list in lists.iter_mut() {
         for GridText { text, .. } in &mut list.texts {
             match list.name.as_str() {
@@ -286,8 +285,16 @@ fn complete_schedulers(lists: &mut Vec<GridList>, conf: &SlurmConf) -> anyhow::R
             }
         }
     }
-    if lists.iter().all(|list| list.name != "scheduler") {
-        lists.push(GridList::new("scheduler", [conf.scheduler().to_string()]));
+    let traces = lists.iter().find(|list| list.name == "trace").map_or(1, |list| list.texts.len());
+    let of_site = [
+        ("scheduler", Some(conf.scheduler().to_string())),
+        ("baseline", Some(conf.baseline().pair())),
+        ("procs", conf.procs().filter(|_| traces == 1).map(|procs| procs.to_string())),
+    ];
+    for (name, value) in of_site {
+        if let Some(value) = value.filter(|_| lists.iter().all(|list| list.name != name)) {
+            lists.push(GridList::new(name, [value]));
+        }
     }
     Ok(())
 }
