@@ -44,6 +44,15 @@ fn check_well_formed(page: &str) -> usize {
     count
 }
 
+/// Checks that a page is well-formed, and that a browser fetches nothing for it. Returns the number of elements.
+pub fn check_fetches_nothing(page: &str) -> usize {
+    for forbidden in ["http:", "https:", "src=", "url(", "@import", "href=", " style=", " onclick", "onerror"] {
+        assert!(!page.contains(forbidden), "the page has '{forbidden}'");
+    }
+    assert!(page.contains("default-src 'none'"));
+    check_well_formed(page)
+}
+
 /// The rows of the table after a text: for each cell its text and the number behind it.
 fn table_after(page: &str, text: &str) -> Vec<Vec<(String, Option<f64>)>> {
     let from = page.find(text).unwrap_or_else(|| panic!("'{text}' is not in the page"));
@@ -84,13 +93,9 @@ fn pages_are_well_formed_and_fetch_nothing() {
         &["--baseline", "easy/estimate", "--warmup", "10%", "--gantt", "2d..3d"],
     ] {
         let page = report(args);
-        assert!(check_well_formed(&page) > 100, "{args:?}");
-        for forbidden in ["http:", "https:", "src=", "url(", "@import", "href=", " style=", " onclick", "onerror"] {
-            assert!(!page.contains(forbidden), "{args:?}: the page has '{forbidden}'");
-        }
+        assert!(check_fetches_nothing(&page) > 100, "{args:?}");
         let body = page.split("<body>").nth(1).unwrap().split("<script>").next().unwrap();
         assert!(!body.contains("NaN") && !body.contains("inf\""), "{args:?}: a number is missing");
-        assert!(page.contains("default-src 'none'"));
         assert_eq!(page.matches("<figure").count(), page.matches("show data").count());
         assert_eq!(page.matches("<figure").count(), page.matches("<figcaption>").count());
     }
