@@ -430,6 +430,15 @@ fn a_study_is_a_page_too() {
 /// In a real browser, narrow and wide, light and dark, with and without scripts, on paper: nothing overlaps, nothing is cut
 /// off, nothing is fetched.
 #[cfg(unix)]
+/// Writes the page of a queue in which some jobs have a reliable time, one asks for more than any past job, and one is held.
+fn write_waits(folder: &Folder) {
+    let log = folder.write("log.swf", crate::reliable_waits::one_waits());
+    let pending = |job: &str, procs, reason: &str| crate::live_waits::pending(job, procs, "12:00:00", reason);
+    let jobs = [pending("1", 1, "Priority"), pending("2", 3, "Priority"), pending("3", 1, "JobHeldUser")].concat();
+    let queue = folder.write("queue.txt", format!("{}{jobs}", crate::live_waits::SQUEUE));
+    sim_ok(&["wait", &log, "--queue", &queue, "--names", "--html", &folder.text("waits.html")]);
+}
+
 #[test]
 fn reports_are_readable_in_a_browser() {
     const TEST: &str = "reports_are_readable_in_a_browser";
@@ -460,10 +469,11 @@ fn reports_are_readable_in_a_browser() {
     sim_ok(&["sweep", "report", &study, "--out", &folder.text("sweep.html")]);
     let downey = ["reproduce", "downey", "--days", "2", "--replications", "2", "--format", "csv", "--html"];
     sim_ok(&[&downey[..], &[&folder.text("downey.html")]].concat());
+    write_waits(&folder);
     // The pictures stay there, to be looked at, if files can be written there.
     let pictures = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let pictures = tempfile::tempfile_in(pictures).is_ok().then_some(pictures);
-    for name in ["demo", "several", "one", "sweep", "downey"] {
+    for name in ["demo", "several", "one", "sweep", "downey", "waits"] {
         let faults = browser.check(&folder.path(&format!("{name}.html")), pictures);
         assert!(faults.is_empty(), "{name}:\n{}", faults.join("\n"));
     }
