@@ -48,10 +48,10 @@
 //! | 8 | [`malleable`] | Downey's study: jobs that choose their number of processors by predicted queue times; it has its own simulation loop |
 //! | 8 | [`production`] | predictions for a batch system that is running: its events, their order and the misses between them, the file in which they are kept, learning from a log |
 //! | 8 | [`runs`] | many runs: a plan of them, the executor that computes it on all threads and shares logs, workloads and baselines, the folder of finished runs |
-//! | 9 | [`fidelity`] | how near a simulated schedule is to the recorded one: means, moving means, rank correlation, starts that are near |
+//! | 9 | [`fidelity`] | how near a simulated schedule is to the recorded one: means, moving means, rank correlation, starts that are near; whether the simulation knows the site |
 //! | 9 | [`sweep`] | a grid of runs: its lists, its folder, its results, Slurm |
-//! | 9 | [`recommend`] | which scheduler and predictor a site should use: candidates compete on one part of a log, the winner is judged on the rest |
 //! | 9 | [`wait`] | predictions of when a job will start: history, nearest neighbours, probabilities of ranges, simulations of the present queue (`forward/`), their recalibration by past waits, answers for a queue of now (`live`), whether these can be relied on (`back_test`, `seen`, `reliability`), and the accuracy of all methods |
+//! | 10 | [`recommend`] | which scheduler and predictor a site should use: candidates compete on one part of a log, the winner is judged on the rest |
 //! | 10 | [`meta`] | one stream of jobs, many sites: simulations on a common clock, and policies that choose the site of each job |
 //! | 11 | [`reproduce`] | tables of papers, computed again, one file or folder per paper |
 //! | 12 | [`compare`] | the list of all outputs with their columns; the comparison of two outputs: rows matched by what was run, changes, tolerances |
@@ -90,9 +90,10 @@
 //!   forgotten: `production/ledger.rs`, `production/service.rs` and `production/state_file.rs`.
 //! - Lists, ranges and alternatives of values in options: `spec/expand.rs`; the columns of swept keys: `sweep/axis.rs`.
 //! - What runs share, and what can be wanted of one: `runs/execute.rs`; what identifies a finished run: `runs/keys.rs`.
+//! - A column of `sim sweep --dry-run`, `status` and `merge`: `sweep/columns.rs`; of `sim compare`: `compare/difference.rs`.
 //! - Who competes in `sim recommend`, and how the winner is judged: `recommend/mod.rs`.
 //! - How near a simulated schedule is to the recorded one: `fidelity/figures.rs` and `fidelity/moving.rs`; a column of it:
-//!   `fidelity/columns.rs`. Which schedulers compete there: `fidelity/mod.rs`.
+//!   `fidelity/columns.rs`. Which schedulers compete there: `fidelity/mod.rs`. The verdict: `fidelity/verdict.rs`.
 //! - A column of runs: its figure in `metrics/summary.rs`, then its entry in `metrics/columns.rs`. A column of another output:
 //!   its entry in the list of that output (`..._COLUMNS`, `..._columns()`).
 //! - A new output: its list of columns, and its entry in `compare/outputs.rs`, by which `sim compare` knows its rows.

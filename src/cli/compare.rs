@@ -10,7 +10,8 @@ use super::places::refuse_collisions;
 use super::stderr::{note, warning};
 use super::width;
 use super::{CommandForm, parsed};
-use crate::compare::{CompareError, Comparison, Counts, Difference, RowKind, Tolerance};
+use crate::compare::{CompareError, Comparison, Counts, DIFFERENCE_COLUMNS, Difference, RowKind, Tolerance};
+use crate::metrics::Column;
 use crate::report::{Cell, JsonRows, Output, Table, counted, csv_line, grouped, write_wrapped};
 use crate::text::plural;
 use crate::trace::Source;
@@ -27,8 +28,9 @@ pub const COMMAND: CommandForm = CommandForm {
 #[command(
     after_help = "Rows are matched by what was run: trace, procs, scheduler, predictor, baseline, options and swept columns; jobs
 by their number and setting. Columns that only one file has are named and not compared. A row that only one
-file has is a difference. Changes are from the first file to the second, in percent of the first. Files with
-their rows in the same order are compared without loading them.
+file has is a difference. Changes are from the first file to the second, in percent of the first. A change is
+better or worse if lower or higher values of its column are better (`sim list columns`). Files with their rows
+in the same order are compared without loading them.
 
 Exit code: 0 if nothing differs beyond the tolerance, 1 if something does, 2 if the files cannot be compared. It is the same
 if only the beginning of the output is read (`| head`).
@@ -205,74 +207,62 @@ fn write_table(about: &About, shown: &[Difference], out: &mut dyn Write) -> io::
         let says_most = |name: &str| about.keys.iter().position(|key| key == name);
         keys.push(says_most("job").or(says_most("predictor")).unwrap_or(about.keys.len() - 1));
     }
+    let columns: Vec<_> = DIFFERENCE_COLUMNS.iter().filter(|column| is_shown(column, shown)).collect();
     let mut table = Table::with_left(keys.len() + 1);
-    let names = keys.iter().map(|&at| about.keys[at].clone());
-    table.headings(names.chain(["column", "first", "second", "change", "percent"].map(String::from)));
+    let names = keys.iter().map(|&at| about.keys[at].as_str());
+    table.headings(names.chain(columns.iter().map(|column| column.heading)));
     for difference in shown {
         let labels = keys.iter().map(|&at| difference.keys[at].clone());
-        let [first, second] = &difference.values;
-        let (change, percent) = printed_change(difference);
-        let cells = match &difference.column {
-            Some(column) => [column.as_str(), first.as_deref().unwrap_or(""), second.as_deref().unwrap_or("")],
-            None if first.is_some() => ["(whole row)", "present", "missing"],
-            None => ["(whole row)", "missing", "present"],
-        };
-        let signed = |text: Option<String>, unit: &str| text.map_or(String::new(), |text| format!("{text}{unit}"));
-        let changes = [signed(change, ""), signed(percent.map(|percent| format!("{percent:+.2}")), "%")];
-        table.push(labels.chain(cells.map(String::from)).chain(changes).collect());
+        table.push(labels.chain(columns.iter().map(|column| shown_cell(column, difference))).collect());
     }
     table.write(out, width::of_stdout())
 }
 
-/// The change with as many decimals as the values have, with its sign, and the percentage.
-fn printed_change(difference: &Difference) -> (Option<String>, Option<f64>) {
-    let decimals = |text: &Option<String>| {
-        text.as_deref().and_then(|text| text.split_once('.')).map_or(0, |(_, fraction)| fraction.len())
-    };
-    let digits = difference.values.iter().map(decimals).max().unwrap_or(0);
-    let change = difference.change.map(|change| format!("{:+.digits$}", change.absolute));
-    (change, difference.change.and_then(|change| change.percent))
+/// Whether a table has a column: the effect only if one of the differences has one.
+fn is_shown(column: &Column<Difference>, shown: &[Difference]) -> bool {
+    column.name != "effect" || shown.iter().any(|difference| difference.effect().is_some())
+}
+
+/// The value of a column in a table: changes have their signs.
+fn shown_cell(column: &Column<Difference>, difference: &Difference) -> String {
+    match (column.name, column.cell(difference)) {
+        ("change", _) => difference.printed_change().unwrap_or_default(),
+        ("change_pct", Cell::Real(percent)) => format!("{percent:+.2}%"),
+        (_, cell) => cell.text(),
+    }
 }
 
 /// A difference as a row of CSV or JSON.
-fn cells<'a>(about: &'a About, difference: &Difference, numbers: bool) -> Vec<(&'a str, Cell)> {
+fn cells<'a>(about: &'a About, difference: &Difference) -> Vec<(&'a str, Cell)> {
     let labels = about.keys.iter().map(String::as_str).zip(difference.keys.iter().cloned().map(Cell::Text));
-    let value = |text: &Option<String>| match (text, &difference.column) {
-        (Some(_), None) => Cell::Text("present".to_string()),
-        (None, None) => Cell::Text("missing".to_string()),
-        (Some(text), _) if numbers && difference.change.is_some() => {
+    labels.chain(DIFFERENCE_COLUMNS.iter().map(|column| (column.name, column.cell(difference)))).collect()
+}
+
+/// The same for JSON, where values that are numbers are written as numbers.
+fn json_cells<'a>(about: &'a About, difference: &Difference) -> Vec<(&'a str, Cell)> {
+    let mut cells = cells(about, difference);
+    for (name, cell) in cells.iter_mut().skip(about.keys.len()).filter(|_| difference.change.is_some()) {
+        if let ("first" | "second", Cell::Text(text)) = (*name, &*cell) {
             // A large whole number is not exact as a float.
             let whole = text.parse().map(Cell::Count);
-            whole.or_else(|_| text.parse().map(Cell::Number)).unwrap_or(Cell::Text(text.clone()))
+            *cell = whole.or_else(|_| text.parse().map(Cell::Number)).unwrap_or(Cell::Text(text.clone()));
         }
-        (text, _) => Cell::Text(text.clone().unwrap_or_default()),
-    };
-    let (change, percent) = printed_change(difference);
-    let change = change.and_then(|text| text.parse().ok()).map_or(Cell::None, Cell::Number);
-    let [first, second] = &difference.values;
-    let column = difference.column.clone().unwrap_or("(whole row)".to_string());
-    let rest = [
-        ("column", Cell::Text(column)),
-        ("first", value(first)),
-        ("second", value(second)),
-        ("change", change),
-        ("change_pct", percent.map_or(Cell::None, Cell::Real)),
-    ];
-    labels.chain(rest).collect()
+    }
+    cells
 }
 
 fn csv(comparison: Comparison, about: &About, header: bool, out: &mut dyn Write) -> Result<Counts, CompareError> {
     if header {
-        let names = about.keys.iter().map(String::as_str).chain(["column", "first", "second", "change", "change_pct"]);
+        let names = about.keys.iter().map(String::as_str).chain(DIFFERENCE_COLUMNS.iter().map(|column| column.name));
         let line: Vec<_> = names.map(|name| ((), Cell::Text(name.to_string()))).collect();
         writeln!(out, "{}", csv_line(&line)).map_err(CompareError::Output)?;
     }
-    comparison.run(about.tolerance, &mut |difference| writeln!(out, "{}", csv_line(&cells(about, &difference, false))))
+    comparison.run(about.tolerance, &mut |difference| writeln!(out, "{}", csv_line(&cells(about, &difference))))
 }
 
 fn json(comparison: Comparison, about: &About, out: &mut dyn Write) -> Result<Counts, CompareError> {
     let mut rows = JsonRows::new(out);
-    let counts = comparison.run(about.tolerance, &mut |difference| rows.push(&cells(about, &difference, true)))?;
+    let counts = comparison.run(about.tolerance, &mut |difference| rows.push(&json_cells(about, &difference)))?;
     rows.finish().map_err(CompareError::Output)?;
     Ok(counts)
 }

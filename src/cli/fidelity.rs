@@ -112,7 +112,7 @@ impl PrintedSchedule {
 }
 
 fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
-    let SettingList { options: settings, swept } = options::read_settings(matches, quiet)?;
+    let SettingList { options: settings, swept } = options::read_settings(matches, None, quiet)?;
     let print = args.groups.printed(args.output.print)?;
     let outputs =
         [("--by-out", &args.groups.by_out), ("--jobs-out", &args.jobs_out), ("--windows-out", &args.windows_out)];

@@ -3,13 +3,12 @@
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
-use super::slurm_conf;
+use super::slurm_conf::{self, SiteConf};
 use super::stderr::warning;
-use crate::experiment::{OPTIONS, OptionForm, Options, Section, refuse_overruled, what_draws};
+use crate::experiment::{OPTIONS, OptionForm, Options, Section, Setting, refuse_overruled, what_draws};
 use crate::predict;
 use crate::report::{Cell, swept_cells};
 use crate::schedule;
-use crate::schedule::slurm::conf::SlurmConf;
 use crate::spec::{Spec, SpecError, expand, parse_list};
 use crate::text::printable_lines;
 
@@ -88,11 +87,19 @@ pub struct SettingList {
     pub swept: Vec<Vec<(String, Cell)>>,
 }
 
-/// The settings that the arguments give, with warnings of options without effect. The scheduler `slurm` has the keys of
-/// `--slurm-conf`, and is the default if that is given.
-pub fn read_settings(matches: &ArgMatches, quiet: bool) -> anyhow::Result<SettingList> {
+/// The settings that the arguments give, with warnings of options without effect. With `--slurm-conf`, the site's own Slurm is
+/// the default scheduler. What settings are compared with, unless it is given, is that of the file, else `baseline`.
+pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>, quiet: bool) -> anyhow::Result<SettingList> {
     let conf = slurm_conf::read(matches, quiet)?;
-    let list = read_lists(matches, conf.as_ref())?;
+    let mut list = read_lists(matches, conf.as_ref())?;
+    let is_baseline_given = matches.try_contains_id("baseline").is_err() || is_given(matches, "baseline");
+    let baseline = conf.map(|conf| conf.baseline()).or(baseline).filter(|_| !is_baseline_given);
+    // A setting is not compared with itself alone.
+    if let Some(baseline) = baseline
+        && (list.options.len() > 1 || !list.options[0].setting().is_same(&baseline))
+    {
+        list.options.iter_mut().for_each(|options| options.baseline = Some(baseline.clone()));
+    }
     for (seed, value) in idle_seeds(matches, &list.options[0]) {
         warning(format_args!("--{seed} {value} has no effect without {}", what_draws(seed)));
     }
@@ -102,10 +109,13 @@ pub fn read_settings(matches: &ArgMatches, quiet: bool) -> anyhow::Result<Settin
     Ok(list)
 }
 
-fn read_lists(matches: &ArgMatches, conf: Option<&SlurmConf>) -> Result<SettingList, SpecError> {
+fn read_lists(matches: &ArgMatches, conf: Option<&SiteConf>) -> Result<SettingList, SpecError> {
     let mut plain = read_without(matches, &LISTS.map(|list| list.name))?;
-    if let (Some(conf), Some(baseline)) = (conf, &mut plain.baseline) {
-        baseline.scheduler = conf.complete(&baseline.scheduler)?;
+    if let Some(conf) = conf {
+        conf.set_procs(&mut plain);
+        if let Some(baseline) = &mut plain.baseline {
+            baseline.scheduler = conf.complete(&baseline.scheduler)?;
+        }
     }
     let mut settings = vec![(plain, Vec::new())];
     for ListOption { name, parse, set } in LISTS {

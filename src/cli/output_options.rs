@@ -162,11 +162,11 @@ impl PrintOptions {
 impl PrintOptions {
     /// Prints the report of a command that writes a file to `out`. Without `--format` it is notes, which `notes` prints unless
     /// `quiet`. With it the report is a row, on standard output if the file does not go there.
-    pub fn report(
+    pub fn report<N: AsRef<str> + Clone>(
         &self,
         out: &str,
         quiet: bool,
-        row: &[(&str, Cell)],
+        row: &[(N, Cell)],
         notes: impl FnOnce(),
     ) -> Result<(), OutputError> {
         match self.given().is_some() {
@@ -181,11 +181,11 @@ impl PrintOptions {
 }
 
 /// One line per cell, for people.
-fn write_pairs(out: &mut dyn Write, width: usize, row: &[(&str, Cell)]) -> io::Result<()> {
+fn write_pairs<N: AsRef<str>>(out: &mut dyn Write, width: usize, row: &[(N, Cell)]) -> io::Result<()> {
     let mut table = Table::default();
-    for (name, cell) in row {
+    for (name, cell) in row.iter().map(|(name, cell)| (name.as_ref(), cell)) {
         let value = match cell {
-            Cell::Count(count) if *name != "seed" => grouped(*count),
+            Cell::Count(count) if name != "seed" => grouped(*count),
             Cell::None => "-".to_string(),
             cell => printable(&cell.text()).into_owned(),
         };

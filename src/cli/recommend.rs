@@ -9,18 +9,16 @@ use super::log::{LogArgs, read_workload};
 use super::options;
 use super::output_options::OutputOptions;
 use super::progress::Progress;
-use super::settings::keep_at_interrupt;
-use super::slurm_conf;
+use super::settings::{keep_at_interrupt, runs_in_words};
+use super::slurm_conf::{self, SiteConf};
 use super::stderr::{note, warning};
 use super::{CommandForm, parsed};
 use crate::experiment::Section::{Engine, Estimates, Log, Reading};
 use crate::experiment::Setting;
 use crate::metrics::Column;
 use crate::recommend::{
-    Guard, Question, candidates_under, default_candidates, figure, recommendation_cells, runs_in_words,
-    write_recommendation,
+    Guard, Question, candidates_under, default_candidates, figure, recommendation_cells, write_recommendation,
 };
-use crate::schedule::slurm::conf::SlurmConf;
 use crate::spec::{SpecError, expand};
 use crate::text::counted;
 
@@ -124,7 +122,7 @@ fn parse_candidates(text: &str) -> Result<Candidates, SpecError> {
 /// setting is by default the scheduler that it means, and the candidates are the default predictors under that scheduler.
 fn with_conf(
     args: &RecommendArgs,
-    conf: Option<&SlurmConf>,
+    conf: Option<&SiteConf>,
     has_present: bool,
 ) -> Result<(Setting, Vec<Setting>), SpecError> {
     let given = args.candidates.as_ref().map(|Candidates(given)| given.clone());
@@ -136,7 +134,7 @@ fn with_conf(
     };
     let present = match has_present {
         true => complete(&args.present)?,
-        false => Setting { scheduler: conf.scheduler(), ..args.present.clone() },
+        false => conf.baseline(),
     };
     let candidates = given.unwrap_or_else(|| candidates_under("slurm:running=prediction"));
     Ok((present, candidates.iter().map(complete).collect::<Result<_, _>>()?))
@@ -154,8 +152,9 @@ fn distinct(all: Vec<Setting>, present: &Setting) -> Vec<Setting> {
 }
 
 fn execute(args: &RecommendArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
-    let options = options::read(matches)?;
+    let mut options = options::read(matches)?;
     let conf = slurm_conf::read(matches, quiet)?;
+    conf.iter().for_each(|conf| conf.set_procs(&mut options));
     let (present, candidates) = with_conf(args, conf.as_ref(), options::is_given(matches, "present"))?;
     let candidates = distinct(candidates, &present);
     if candidates.is_empty() {
@@ -191,7 +190,7 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
         question.answer(folder, args.output.threads(), &|done| progress.set(done))?
     };
     if !quiet {
-        note(runs_in_words(&found));
+        note(runs_in_words(found.reused + found.computed, found.reused, found.computed));
     }
     let rows = recommendation_cells(&found);
     Ok(args.output.print.print_rows(false, &rows, |out, width| write_recommendation(out, width, &found))?)

@@ -1,22 +1,23 @@
-//! The scheduler `slurm` on the command line: its keys from the configuration of a site (`--slurm-conf FILE`), and a note on
-//! predictions without effect.
+//! `--slurm-conf FILE`: each scheduler `slurm` of the command has the keys of a site's configuration, the site's own Slurm is what
+//! others are compared with, and the machine has its processors. And a note on predictions without effect.
 
-use std::path::Path;
+use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, Command};
 
 use super::failure::UsageError;
 use super::options;
 use super::stderr::{note, warning};
-use crate::experiment::Options;
+use crate::experiment::{Options, Setting, split_pair};
 use crate::schedule::catalog;
 use crate::schedule::slurm::conf::{SlurmConf, Unused};
-use crate::text::printable;
+use crate::spec::{Spec, SpecError, quote, split_list};
+use crate::text::{counted, printable};
 
 const NAME: &str = "slurm-conf";
 
 /// What the option means in commands that simulate.
-pub const SLURM_CONF: &str = "Take the keys of the scheduler slurm from this slurm.conf; without --scheduler, slurm is used; see `sim help slurm`";
+pub const SLURM_CONF: &str = "A site's slurm.conf: the scheduler slurm has its keys, and is the default and the baseline; the machine has the processors of its NodeName lines; see `sim help slurm`";
 
 /// Adds the option to a command. `about` says what it means there.
 pub fn add(command: Command, about: &'static str) -> Command {
@@ -24,23 +25,102 @@ pub fn add(command: Command, about: &'static str) -> Command {
     command.arg(argument)
 }
 
+/// The slurm.conf of a site.
+pub struct SiteConf {
+    /// As it was given.
+    file: String,
+    conf: Arc<SlurmConf>,
+}
+
 /// What the file says, if the option was given. Warns of what is not simulated though it changes which jobs start. Unless
-/// `quiet`, prints the scheduler that the file means, and what else was not used.
-pub fn read(matches: &ArgMatches, quiet: bool) -> Result<Option<SlurmConf>, UsageError> {
+/// `quiet`, prints the scheduler and the machine that the file means, and what else was not used.
+pub fn read(matches: &ArgMatches, quiet: bool) -> Result<Option<SiteConf>, UsageError> {
     let Ok(Some(file)) = matches.try_get_one::<String>(NAME) else { return Ok(None) };
-    let conf = SlurmConf::read(Path::new(file)).map_err(UsageError)?;
+    let conf = SlurmConf::read(file).map_err(UsageError)?;
     let (mattering, others): (Vec<&Unused>, Vec<&Unused>) = conf.unused.iter().partition(|unused| unused.matters);
     if !mattering.is_empty() {
         warning(format_args!("{file}: not simulated, though it may change which jobs start: {}", in_words(&mattering)));
     }
     if !quiet {
-        note(format_args!("{file} means {}", conf.scheduler()));
+        let machine =
+            conf.procs.map(|procs| format!(", on {}", counted(procs.into(), "processor"))).unwrap_or_default();
+        note(format_args!("{file} means {}{machine}", conf.spec()));
         if !others.is_empty() {
             note(format_args!("{file}: not used: {}", in_words(&others)));
         }
     }
-    Ok(Some(conf))
+    Ok(Some(SiteConf { file: file.clone(), conf }))
 }
+
+impl SiteConf {
+    /// The scheduler `slurm` with the keys of the file.
+    pub fn scheduler(&self) -> Spec {
+        catalog::parse(&self.complete_item(SLURM)).expect("the file was checked when it was read")
+    }
+
+    /// What others are compared with: the site's own scheduler with the users' estimates.
+    pub fn baseline(&self) -> Setting {
+        let baseline = Setting::parse(SLURM, "estimate").expect("both are in their catalogs");
+        Setting { scheduler: self.scheduler(), ..baseline }
+    }
+
+    /// Gives the machine the processors of the file, unless their number was given.
+    pub fn set_procs(&self, options: &mut Options) {
+        options.cleaning.procs = options.cleaning.procs.or(self.conf.procs);
+    }
+
+    /// The processors of the machine, if the file has them.
+    pub fn procs(&self) -> Option<u32> {
+        self.conf.procs
+    }
+
+    /// A spec of the scheduler `slurm` with the keys of the file that the spec does not have. Other specs stay as they are.
+    ///
+    /// # Errors
+    /// If the spec with the keys is not valid.
+    pub fn complete(&self, spec: &Spec) -> Result<Spec, SpecError> {
+        let written: Vec<_> = spec.written().map(|(key, value)| format!("{key}={}", quote(value))).collect();
+        match spec.name() == SLURM && !written.is_empty() {
+            true => catalog::parse(&self.complete_item(&format!("{SLURM}:{}", written.join(",")))),
+            false if spec.name() == SLURM => Ok(self.scheduler()),
+            false => Ok(spec.clone()),
+        }
+    }
+
+    /// A list of specs in which each `slurm` has the keys of the file. The list may have ranges and braces.
+    ///
+    /// # Errors
+    /// If the text is not a list.
+    pub fn complete_list(&self, text: &str) -> Result<String, SpecError> {
+        Ok(split_list(text)?.iter().map(|item| self.complete_item(item)).collect::<Vec<_>>().join(","))
+    }
+
+    /// The same for a list of `SCHEDULER/PREDICTOR`.
+    ///
+    /// # Errors
+    /// If the text is not a list.
+    pub fn complete_pairs(&self, text: &str) -> Result<String, SpecError> {
+        let complete = |pair: &String| match split_pair(pair) {
+            Some((scheduler, predictor)) => format!("{}/{predictor}", self.complete_item(scheduler)),
+            None => pair.clone(),
+        };
+        Ok(split_list(text)?.iter().map(complete).collect::<Vec<_>>().join(","))
+    }
+
+    /// One spec of a list. Its keys stay as they are written, which may be a range.
+    fn complete_item(&self, item: &str) -> String {
+        let (name, given) = item.split_once(':').unwrap_or((item, ""));
+        let has_conf = given.starts_with("conf=") || given.contains(",conf=");
+        match name == SLURM && !has_conf {
+            true if given.is_empty() => format!("{SLURM}:conf={}", quote(&self.file)),
+            true => format!("{SLURM}:conf={},{given}", quote(&self.file)),
+            false => item.to_string(),
+        }
+    }
+}
+
+/// The name of the scheduler.
+const SLURM: &str = "slurm";
 
 /// Says that predictions have no effect under `slurm`, if a predictor was chosen for it.
 pub fn note_idle_predictor(matches: &ArgMatches, settings: &[Options]) {
@@ -67,4 +147,40 @@ fn in_words(unused: &[&Unused]) -> String {
         }
     };
     runs.map(one).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_the_spec_come_first_and_other_schedulers_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a site, its conf").to_string_lossy().into_owned();
+        std::fs::write(&file, "SchedulerParameters=bf_interval=60,bf_resolution=300\nNodeName=n[1-9] CPUs=2\n")
+            .unwrap();
+        let site = SiteConf { conf: SlurmConf::read(&file).unwrap(), file: file.clone() };
+        let complete = |text: &str| site.complete(&catalog::parse(text).unwrap()).unwrap();
+        let own = format!("slurm:conf=\"{file}\"");
+        assert_eq!(complete("slurm").to_string(), own);
+        assert_eq!(complete("slurm").in_full(), site.scheduler().in_full());
+        assert_eq!((complete("slurm").duration("bf_interval"), complete("slurm").duration("bf_window")), (60, 86_400));
+        let written = complete("slurm:bf_interval=30s,running=prediction");
+        assert_eq!(written.to_string(), format!("{own},bf_interval=30s,running=prediction"));
+        assert_eq!((written.duration("bf_interval"), written.duration("bf_resolution")), (30, 300));
+        assert_eq!(complete("easy:scan=saf").to_string(), "easy:scan=saf");
+        let list = |text: &str| site.complete_list(text).unwrap();
+        assert_eq!(list("slurm,easy:scan=saf"), format!("{own},easy:scan=saf"));
+        assert_eq!(list("slurm:bf_interval={10s|30s}"), format!("{own},bf_interval={{10s|30s}}"));
+        let pairs = site.complete_pairs("easy/ruh,slurm:bf_interval=10s/estimate,slurm:conf=/a/b/ruh").unwrap();
+        assert_eq!(pairs, format!("easy/ruh,{own},bf_interval=10s/estimate,slurm:conf=/a/b/ruh"));
+        assert_eq!(site.baseline().pair(), format!("{own}/estimate"));
+        assert!(Setting::parse_pair(&site.baseline().pair()).unwrap().is_same(&site.baseline()));
+        let mut options = Options::default();
+        site.set_procs(&mut options);
+        assert_eq!(options.cleaning.procs, Some(18));
+        options.cleaning.procs = Some(5);
+        site.set_procs(&mut options);
+        assert_eq!(options.cleaning.procs, Some(5));
+    }
 }

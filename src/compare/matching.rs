@@ -1,15 +1,16 @@
 //! Finds the rows of two outputs that belong together, and compares them.
 
-use std::cmp::Ordering;
 use std::collections::hash_map::Entry;
 
 use csv::ByteRecord;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::difference::Difference;
 use super::input::{CompareError, Input};
 use super::outputs::RowKind;
 use super::seen::{SeenRows, row_id};
 use super::value::{Change, Tolerance};
+use crate::metrics::Better;
 use crate::predict;
 use crate::schedule;
 use crate::text::shortened;
@@ -20,6 +21,7 @@ struct Common {
     name: String,
     /// Its index in each output.
     at: [usize; 2],
+    better: Option<Better>,
 }
 
 /// Two outputs that can be compared.
@@ -28,33 +30,6 @@ pub struct Comparison {
     keys: Vec<Common>,
     values: Vec<Common>,
     missing: [Vec<String>; 2],
-}
-
-/// A difference beyond the tolerance.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Difference {
-    /// What was run: the values of the columns of [`Comparison::keys`].
-    pub keys: Vec<String>,
-    /// The column. None if the row is in one output only.
-    pub column: Option<String>,
-    /// The value in each output; None if it has no such row.
-    pub values: [Option<String>; 2],
-    /// By how much two numbers differ.
-    pub change: Option<Change>,
-}
-
-impl Difference {
-    /// Compares two differences by their size, the larger one first. Rows without a match and texts are the largest, then
-    /// changes from 0 by their number, then all others by their percentage.
-    pub fn larger_first(&self, other: &Difference) -> Ordering {
-        let size = |difference: &Difference| match difference.change {
-            None => (2, 0.0),
-            Some(Change { absolute, percent: None }) => (1, absolute.abs()),
-            Some(Change { percent: Some(percent), .. }) => (0, percent.abs()),
-        };
-        let ((class, size), (other_class, other_size)) = (size(self), size(other));
-        other_class.cmp(&class).then(other_size.total_cmp(&size))
-    }
 }
 
 /// The result of a comparison in numbers.
@@ -102,7 +77,7 @@ impl Comparison {
         let (mut keys, mut values) = (Vec::new(), Vec::new());
         for (at, name) in first.header.iter().enumerate() {
             let Some(other) = second.column(name) else { continue };
-            let common = Common { name: name.clone(), at: [at, other] };
+            let common = Common { name: name.clone(), at: [at, other], better: first.output.better(name) };
             match first.output.is_key(&first.header, at) {
                 true => keys.push(common),
                 false => values.push(common),
@@ -205,7 +180,8 @@ impl Comparison {
             for (_, row) in rows {
                 let mut values = [None, None];
                 values[at] = Some("row".to_string());
-                let lone = Difference { keys: self.labels(&row, at), column: None, values, change: None };
+                let keys = self.labels(&row, at);
+                let lone = Difference { keys, column: None, values, change: None, better: None };
                 found(lone).map_err(CompareError::Output)?;
             }
         }
@@ -254,7 +230,7 @@ impl Comparison {
     ) -> Result<(), CompareError> {
         counts.rows += 1;
         let before = counts.cells;
-        for Common { name, at } in &self.values {
+        for Common { name, at, better } in &self.values {
             let cells = [&rows[0][at[0]], &rows[1][at[1]]];
             if cells[0] == cells[1] {
                 continue;
@@ -268,7 +244,7 @@ impl Comparison {
                 _ => {
                     counts.cells += 1;
                     let (keys, values) = (self.labels(rows[0], 0), [Some(first), Some(second)]);
-                    found(Difference { keys, column: Some(name.clone()), values, change })
+                    found(Difference { keys, column: Some(name.clone()), values, change, better: *better })
                         .map_err(CompareError::Output)?;
                 }
             }

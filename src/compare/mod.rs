@@ -4,13 +4,15 @@
 //! columns say what was run: rows that agree in those columns belong together. [`Comparison::open`] reads the headers,
 //! [`Comparison::run`] compares the rows. Files with their rows in the same order are compared without loading them.
 
+mod difference;
 mod input;
 mod matching;
 mod outputs;
 mod seen;
 mod value;
 
+pub use difference::{DIFFERENCE_COLUMNS, Difference};
 pub use input::CompareError;
-pub use matching::{Comparison, Counts, Difference};
+pub use matching::{Comparison, Counts};
 pub use outputs::{KnownOutput, RowKind, known_outputs};
 pub use value::{Change, Tolerance};

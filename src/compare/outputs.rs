@@ -1,14 +1,18 @@
 //! All outputs of the program: their columns, and how an output is known by its header.
 
+use super::difference::listed_differences;
 use crate::experiment::OptionForm;
 use crate::fidelity::{COMPARED_JOB_COLUMNS, WINDOW_COLUMNS, listed_fidelity};
 use crate::malleable::listed_study;
 use crate::meta::listed_meta;
 use crate::metrics::{
-    COLUMNS, JOB_COLUMNS, ListedColumn, PREDICTION_COLUMNS, SERIES_COLUMNS, listed, listed_with_setting,
+    Better, COLUMNS, JOB_COLUMNS, ListedColumn, PREDICTION_COLUMNS, SERIES_COLUMNS, listed, listed_with_setting,
 };
+use crate::recommend::listed_recommendation;
 use crate::report::{FINDING_COLUMNS, SURVEY_COLUMNS, listed_groups, name_columns};
+use crate::reproduce::{STUDY_RUN_COLUMNS, listed_figures};
 use crate::search::{STEP_COLUMNS, compared_columns};
+use crate::sweep::{PLAN_COLUMNS, STATUS_COLUMNS};
 use crate::wait::{
     answer_columns, calibration_columns, confusion_columns, job_answer_columns, live_columns, wait_columns,
 };
@@ -30,7 +34,9 @@ pub enum RowKind {
     Times,
     /// Figures of methods, policies or strategies.
     Figures,
-    /// What is not compared.
+    /// Differences between two outputs.
+    Differences,
+    /// Others, which are compared with those of the same output alone.
     Others,
 }
 
@@ -45,6 +51,7 @@ impl RowKind {
             RowKind::Groups => "groups of jobs",
             RowKind::Times => "points in time",
             RowKind::Figures => "figures",
+            RowKind::Differences => "differences",
             RowKind::Others => "rows",
         }
     }
@@ -67,7 +74,7 @@ pub struct KnownOutput {
 
 /// All outputs with lists of columns.
 pub fn known_outputs() -> Vec<KnownOutput> {
-    use RowKind::{Figures, Groups, Jobs, Means, Others, Predictions, Runs, Times};
+    use RowKind::{Differences, Figures, Groups, Jobs, Means, Others, Predictions, Runs, Times};
     let output = |name, about, rows, marks, columns| KnownOutput { name, about, rows, marks, columns };
     let runs: Vec<ListedColumn> = COLUMNS.iter().map(|column| column.listed()).collect();
     let [schedules, fidelity_groups] = listed_fidelity();
@@ -75,6 +82,8 @@ pub fn known_outputs() -> Vec<KnownOutput> {
     let [study, allocations, pairs] = listed_study();
     let means =
         "means over runs, of sim --replications and sim sweep --group-by: each figure with its interval (_ci95)";
+    let recommended = "sim recommend: means over runs, as above, of each candidate";
+    let study_runs = [listed(STUDY_RUN_COLUMNS), runs.clone()].concat();
     vec![
         output("runs", "sim, sim sweep", Runs, "scheduler predictor", runs.clone()),
         output("means", means, Means, "rows _ci95", runs),
@@ -133,6 +142,18 @@ pub fn known_outputs() -> Vec<KnownOutput> {
         output("malleable", "sim malleable", Figures, "strategy", study),
         output("malleable-jobs", "sim malleable --jobs-out", Jobs, "strategy job", allocations),
         output("malleable-scatter", "sim malleable --scatter-out", Others, "strategy job actual", pairs),
+        output("sweep-plan", "sim sweep --dry-run", Others, "cell command", listed(PLAN_COLUMNS)),
+        output(
+            "sweep-status",
+            "sim sweep status, sim sweep merge",
+            Others,
+            "cells done missing",
+            listed(STATUS_COLUMNS),
+        ),
+        output("recommend", recommended, Means, "part broken_guards answer", listed_recommendation()),
+        output("reproduce", "sim reproduce", Others, "study published measured", listed_figures()),
+        output("reproduce-runs", "sim reproduce talby --cells-out", Runs, "command scheduler predictor", study_runs),
+        output("compare", "sim compare", Differences, "column first second change", listed_differences()),
     ]
 }
 
@@ -156,10 +177,20 @@ impl KnownOutput {
         let name = header[at].as_str();
         // A swept option, or a swept key of one: `load`, `predictor.window`.
         let option = name.split_once('.').map_or(name, |(option, _)| option);
+        let first_other = match self.rows {
+            RowKind::Means => Some("rows"),
+            RowKind::Differences => Some("column"),
+            _ => None,
+        };
         self.columns.iter().any(|column| column.is_key && column.name == name)
             || (self.rows == RowKind::Runs && OptionForm::find(option).is_some())
-            // The columns that the rows are grouped by come first.
-            || (self.rows == RowKind::Means && Some(at) < header.iter().position(|column| column == "rows"))
+            // The columns that the rows are grouped or matched by come first.
+            || first_other.is_some_and(|first| Some(at) < header.iter().position(|column| column == first))
+    }
+
+    /// Whether lower or higher values of a column are better. None if neither is.
+    pub fn better(&self, name: &str) -> Option<Better> {
+        self.columns.iter().find(|column| column.name == name)?.better
     }
 }
 

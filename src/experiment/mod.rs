@@ -11,4 +11,4 @@ mod values;
 
 pub use option_table::{OPTIONS, OptionForm, Section, refuse_overruled, what_draws};
 pub use options::Options;
-pub use run::{Setting, simulate};
+pub use run::{Setting, simulate, split_pair};

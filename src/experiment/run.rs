@@ -35,7 +35,7 @@ impl Setting {
     /// # Errors
     /// As [`Setting::parse`].
     pub fn parse_pair(text: &str) -> Result<Setting, SpecError> {
-        match text.split_once('/') {
+        match split_pair(text) {
             Some((scheduler, predictor)) => Setting::parse(scheduler, predictor),
             None => Err(SpecError(format!("'{text}' is not SCHEDULER/PREDICTOR, such as easy/estimate"))),
         }
@@ -93,6 +93,15 @@ impl Setting {
     pub fn is_replay(&self) -> bool {
         schedule::catalog::is_replay(&self.scheduler)
     }
+}
+
+/// The scheduler and the predictor of `SCHEDULER/PREDICTOR`. A spec may have slashes of its own, in the name of a file: the first
+/// slash counts that has the name of a predictor after it, else the first.
+pub fn split_pair(text: &str) -> Option<(&str, &str)> {
+    let names: Vec<_> = predict::catalog::forms().iter().map(|form| form.name).collect();
+    let is_predictor = |rest: &str| names.contains(&rest.split(':').next().unwrap_or(rest));
+    let pairs = text.match_indices('/').map(|(at, _)| (&text[..at], &text[at + 1..]));
+    pairs.clone().find(|(_, rest)| is_predictor(rest)).or_else(|| pairs.clone().next())
 }
 
 /// Simulates a workload. `progress` is called after every 8,192 arrivals with the number of jobs that have arrived.

@@ -30,6 +30,7 @@ pub static FIDELITY_COLUMNS: &[Column<FidelityFigures>] = &column_list! {
         figures.near_pct(1), higher, heading("within 10m");
     percent "within_60m_pct" "percentage of jobs that start so near to their recorded start"
         figures.near_pct(2), higher, heading("within 60m");
+    label "verdict" "near, tendency only or not this site: how well these waits are simulated" figures.verdict().name();
 };
 
 /// The columns before the figures of a schedule, and those after them.

@@ -8,6 +8,7 @@ mod moving;
 mod recorded;
 mod rows;
 mod tables;
+mod verdict;
 
 pub use columns::{COMPARED_JOB_COLUMNS, FIDELITY_COLUMNS, WINDOW_COLUMNS};
 pub use figures::{FidelityFigures, NEAR};
@@ -15,6 +16,12 @@ pub use moving::{MovingError, MovingJob, SameWindows, Windows};
 pub use recorded::{FidelityBreakdown, RecordedComparison, RecordedWaits};
 pub use rows::{ComparedJob, FidelityHeading, FidelityRow, compared_jobs};
 pub use tables::{fidelity_group_cells, listed_fidelity, write_fidelity, write_fidelity_groups};
+pub use verdict::{SiteCheck, SiteVerdict, verdict_in_words};
+
+use crate::time::{DAY, Seconds};
+
+/// The length of the windows of the moving mean, if none is given.
+pub const DEFAULT_WINDOW: Seconds = 14 * DAY;
 
 /// The schedulers that are compared if none is given: each kind that there is, and EASY with the orders of the queue that sites
 /// use most: short jobs, wide jobs, and jobs that have waited long for their length first.

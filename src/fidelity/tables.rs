@@ -6,6 +6,7 @@ use super::columns::{FIDELITY_COLUMNS, schedule_columns};
 use super::figures::FidelityFigures;
 use super::recorded::FidelityBreakdown;
 use super::rows::{FidelityHeading, FidelityRow};
+use super::verdict::verdict_in_words;
 use crate::metrics::{Cell, Cells, Column, ListedColumn, Main, SEVERAL_NAME, cells, listed};
 use crate::report::{Table, named_rows, write_group_caption, write_wrapped};
 use crate::text::{counted, counted_as, printable};
@@ -64,6 +65,10 @@ pub fn write_fidelity(
     table.append(named_rows("", &columns, names.iter().map(String::as_str).zip(all.iter().copied())));
     table.write(out, width)?;
     writeln!(out)?;
+    if let (Some(name), Some(figures)) = (names.first(), all.first()) {
+        write_wrapped(out, "", &verdict_in_words(name, figures), width)?;
+        writeln!(out)?;
+    }
     let has_moving = all.first().is_some_and(|figures| figures.moving.is_some());
     let order = if has_moving { "moving error" } else { "start error" };
     let length = print_duration(*window);

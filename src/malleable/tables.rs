@@ -86,8 +86,7 @@ pub fn listed_study() -> [Vec<ListedColumn>; 3] {
     let strategy = || key("strategy", "the strategy of jobs", "");
     let view = |only| key("view", "application: one job decides, the others run under avg; system: all decide", only);
     let labelled = |columns: Vec<ListedColumn>| [vec![strategy(), view("")], columns].concat();
-    let rows =
-        ListedColumn { is_key: false, ..key("rows", "workloads, of which means are printed", "with --replications") };
+    let rows = ListedColumn::other("rows", "workloads, of which means are printed", "with --replications");
     let study = [vec![strategy(), rows], listed(STUDY_COLUMNS), vec![view("without --view")]].concat();
     [study, labelled(listed(&allocation_columns())), labelled(listed(PAIR_COLUMNS))]
 }

@@ -131,13 +131,12 @@ pub fn write_placed_jobs<'a>(out: &mut dyn Write, rows: impl Iterator<Item = Pla
 pub fn listed_meta() -> [Vec<ListedColumn>; 3] {
     let mut policies = listed(&policy_columns());
     let about = "percentage of the jobs that ran at the site NAME; one column per site";
-    policies.insert(SHARES_AT, ListedColumn { is_key: false, ..ListedColumn::key("share_NAME_pct", about, "") });
+    policies.insert(SHARES_AT, ListedColumn::other("share_NAME_pct", about, ""));
     policies.insert(0, ListedColumn::key("scenario", "the scenario", "with --scenario"));
-    let seed = ListedColumn::key("seed", "of the random numbers", "with --scenario");
-    policies.push(ListedColumn { is_key: false, ..seed });
+    policies.push(ListedColumn::other("seed", "of the random numbers", "with --scenario"));
     let key = |name, about| ListedColumn::key(name, about, "");
     // The site on which a job ran is a result.
-    let site = ListedColumn { is_key: false, ..key("site", "where it ran") };
+    let site = ListedColumn::other("site", "where it ran", "");
     let jobs = [vec![key("policy", "the policy"), key("origin", "where it was submitted"), site], listed(JOB_COLUMNS)];
     [policies, listed(&site_columns()), jobs.concat()]
 }

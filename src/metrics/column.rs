@@ -209,6 +209,11 @@ impl ListedColumn {
         ListedColumn { name: name.to_string(), about, better: None, is_key: true, only }
     }
 
+    /// A column that does not say what a row is about.
+    pub fn other(name: &str, about: &'static str, only: &'static str) -> ListedColumn {
+        ListedColumn { is_key: false, ..ListedColumn::key(name, about, only) }
+    }
+
     /// The name of the run, where there are several.
     pub fn of_setting() -> ListedColumn {
         ListedColumn::key(SEVERAL_NAME, "the scheduler and the predictor of the run", SEVERAL)

@@ -18,14 +18,18 @@ impl Better {
         }
     }
 
+    /// The improvement over a baseline in its unit; positive is better.
+    pub fn gain(self, base: f64, run: f64) -> f64 {
+        match self {
+            Better::Lower => base - run,
+            Better::Higher => run - base,
+        }
+    }
+
     /// The improvement over a baseline in percent; positive is better. Not finite if the baseline is 0 or one of the two is
     /// NaN.
     pub fn percent(self, base: f64, run: f64) -> f64 {
-        let gain = match self {
-            Better::Lower => base - run,
-            Better::Higher => run - base,
-        };
-        gain / base * 100.0
+        self.gain(base, run) / base * 100.0
     }
 }
 

@@ -3,7 +3,6 @@
 use super::cell::{Cell, Cells};
 use super::column::Column;
 use super::columns::{OPTIONS, PREDICTOR, columns};
-use super::improvement::Better;
 use super::row::{RunLabel, RunRow};
 use crate::stats::mean_and_half_width;
 
@@ -98,8 +97,7 @@ impl SettingRuns {
     fn difference(&self, column: &Column) -> Interval {
         let gain = |row: &RunRow| {
             let base = column.figure_of(&row.baseline.as_ref()?.summary)?;
-            let run = column.figure_of(&row.summary)?;
-            Some(if column.better? == Better::Lower { base - run } else { run - base })
+            Some(column.better?.gain(base, column.figure_of(&row.summary)?))
         };
         Interval::of(self.rows.iter().map(gain))
     }

@@ -10,12 +10,12 @@ mod guard;
 mod tables;
 
 pub use guard::{Guard, figure, figures};
-pub use tables::{recommendation_cells, runs_in_words, write_recommendation};
+pub use tables::{listed_recommendation, recommendation_cells, write_recommendation};
 
 use std::path::Path;
 
 use crate::experiment::{Options, Setting};
-use crate::metrics::{Better, Column, Portion, RunRow, SettingRuns, Verdict};
+use crate::metrics::{Better, Column, Interval, Portion, RunRow, SettingRuns, Verdict};
 use crate::runs::{ComputedRuns, PlannedRun, RunsError, compute_rows};
 use crate::text::counted;
 
@@ -62,7 +62,7 @@ pub struct Question {
     pub replications: u32,
 }
 
-/// A candidate on the first part of the log.
+/// A candidate on a part of the log.
 #[derive(Clone, Debug)]
 pub struct CandidateRuns {
     /// The scheduler and the predictor.
@@ -71,17 +71,6 @@ pub struct CandidateRuns {
     pub runs: SettingRuns,
     /// The guards that it breaks, as they were given.
     pub broken: Vec<String>,
-}
-
-/// The winner, which is the first of the candidates, on the rest of the log.
-#[derive(Clone, Debug)]
-pub struct Judged {
-    /// Its runs; their baseline is the present setting.
-    pub runs: SettingRuns,
-    /// The guards that it breaks there.
-    pub broken: Vec<String>,
-    /// Whether the objective differs by more than chance.
-    pub verdict: Verdict,
 }
 
 /// What the site should do.
@@ -101,6 +90,20 @@ pub enum Answer {
     BreaksGuard,
 }
 
+impl Answer {
+    /// In words, as in CSV.
+    pub fn name(self) -> &'static str {
+        match self {
+            Answer::Change => "change",
+            Answer::NoneBetter => "keep: none better",
+            Answer::AllBreakGuards => "keep: all break guards",
+            Answer::Worse => "keep: worse",
+            Answer::WithinNoise => "keep: within noise",
+            Answer::BreaksGuard => "keep: breaks a guard",
+        }
+    }
+}
+
 /// The answer, with all that it rests on.
 #[derive(Clone, Debug)]
 pub struct Recommendation {
@@ -110,8 +113,8 @@ pub struct Recommendation {
     pub chosen_on: usize,
     /// All candidates, those that keep the guards first, the best first.
     pub candidates: Vec<CandidateRuns>,
-    /// The winner on the rest of the log; None if no candidate was better than the present setting.
-    pub judged: Option<Judged>,
+    /// The first of them on the rest of the log; None if no candidate was better than the present setting.
+    pub judged: Option<CandidateRuns>,
     /// The number of runs that were found, and of those that were computed.
     pub reused: usize,
     /// See `reused`.
@@ -178,46 +181,36 @@ impl Question {
         };
         let cells: Vec<_> = self.candidates.iter().flat_map(|setting| self.first_part(setting, chosen_on)).collect();
         let ComputedRuns { rows, mut reused, mut computed, .. } = compute(&cells, 0)?;
-        let broken = |runs: &SettingRuns| -> Vec<String> {
-            self.guards.iter().filter(|guard| guard.is_broken(runs)).map(Guard::to_string).collect()
-        };
         let candidate = |(setting, rows): (&Setting, &[RunRow])| {
             let runs = SettingRuns { rows: rows.to_vec() };
-            CandidateRuns { setting: setting.clone(), broken: broken(&runs), runs }
+            let broken = self.guards.iter().filter(|guard| guard.is_broken(&runs)).map(Guard::to_string).collect();
+            CandidateRuns { setting: setting.clone(), broken, runs }
         };
         let of_settings = self.candidates.iter().zip(rows.chunks(self.replications as usize));
         let mut candidates: Vec<CandidateRuns> = of_settings.map(candidate).collect();
+        let loss = |one: &CandidateRuns| self.loss(one.runs.figure(self.objective));
         // The sort is stable: equal candidates stay in the order in which they were given.
         candidates.sort_by(|a, b| {
             let out = a.broken.is_empty().cmp(&b.broken.is_empty()).reverse();
-            out.then_with(|| self.loss(&a.runs).total_cmp(&self.loss(&b.runs)))
+            out.then_with(|| loss(a).total_cmp(&loss(b)))
         });
-        let winner = candidates.first().filter(|best| best.broken.is_empty() && self.is_gain(&best.runs));
+        let is_gain = |one: &CandidateRuns| loss(one) < self.loss(one.runs.baseline_figure(self.objective));
+        let winner = candidates.first().filter(|best| best.broken.is_empty() && is_gain(best));
         let judged = match winner {
             None => None,
             Some(winner) => {
                 let judged = compute(&self.rest(&winner.setting, chosen_on), cells.len())?;
                 reused += judged.reused;
                 computed += judged.computed;
-                let runs = SettingRuns { rows: judged.rows };
-                let verdict = runs.verdict(self.objective).unwrap_or(Verdict::WithinNoise);
-                Some(Judged { broken: broken(&runs), runs, verdict })
+                Some(candidate((&winner.setting, &judged.rows)))
             }
         };
         Ok(Recommendation { question: self, chosen_on, candidates, judged, reused, computed })
     }
 
     /// The mean of the objective, so that lower is better.
-    fn loss(&self, runs: &SettingRuns) -> f64 {
-        let mean = runs.figure(self.objective).mean;
-        if self.objective.better == Some(Better::Higher) { -mean } else { mean }
-    }
-
-    /// Whether the mean of the objective is better than that of the present setting.
-    fn is_gain(&self, runs: &SettingRuns) -> bool {
-        let base = runs.baseline_figure(self.objective).mean;
-        let base = if self.objective.better == Some(Better::Higher) { -base } else { base };
-        self.loss(runs) < base
+    fn loss(&self, mean: Interval) -> f64 {
+        if self.objective.better == Some(Better::Higher) { -mean.mean } else { mean.mean }
     }
 }
 
@@ -228,10 +221,10 @@ impl Recommendation {
             None if self.candidates.iter().all(|one| !one.broken.is_empty()) => Answer::AllBreakGuards,
             None => Answer::NoneBetter,
             Some(judged) if !judged.broken.is_empty() => Answer::BreaksGuard,
-            Some(judged) => match judged.verdict {
-                Verdict::Better => Answer::Change,
-                Verdict::Worse => Answer::Worse,
-                Verdict::WithinNoise => Answer::WithinNoise,
+            Some(judged) => match judged.runs.verdict(self.question.objective) {
+                Some(Verdict::Better) => Answer::Change,
+                Some(Verdict::Worse) => Answer::Worse,
+                Some(Verdict::WithinNoise) | None => Answer::WithinNoise,
             },
         }
     }

@@ -3,10 +3,12 @@
 use std::io::{self, Write};
 
 use super::{Answer, CandidateRuns, Guard, Recommendation};
-use crate::metrics::columns::{AREA_LOSE, BSLD_MEAN, USERS_LOSE, WAIT_MAX, WAIT_MEAN, WAIT_P95, WIDE_WAIT_MEAN};
-use crate::metrics::{Column, Interval, SettingRuns, Verdict};
-use crate::report::{Cell, Table, seeds_in_words, shown, signed_percent, with_interval, write_wrapped};
-use crate::text::{counted, counted_as, grouped, printable};
+use crate::metrics::columns::{
+    AREA_LOSE, BSLD_MEAN, COLUMNS, USERS_LOSE, WAIT_MAX, WAIT_MEAN, WAIT_P95, WIDE_WAIT_MEAN,
+};
+use crate::metrics::{Cells, Column, Interval, ListedColumn, SettingRuns, Verdict, cells, column_list, listed};
+use crate::report::{Table, seeds_in_words, shown, signed_percent, with_interval, write_wrapped};
+use crate::text::{counted, counted_as, printable};
 
 /// The lines of the judgement: caption and column.
 static LINES: [(&str, &Column); 7] = [
@@ -91,11 +93,8 @@ fn write_competition(out: &mut dyn Write, width: usize, found: &Recommendation) 
     for CandidateRuns { setting, runs, broken } in &found.candidates {
         let [figure, longest] = [objective, &WAIT_MAX].map(|column| with_interval(column.shown, runs.figure(column)));
         let losers = shown(USERS_LOSE.shown, runs.figure(&USERS_LOSE).mean);
-        let name = match broken.is_empty() {
-            true => setting.pair(),
-            false => format!("{} (out: {})", setting.pair(), broken.join(", ")),
-        };
-        table.push(vec![name, figure, gain(objective, runs), longest, losers]);
+        let out = if broken.is_empty() { String::new() } else { format!(" (out: {})", broken.join(", ")) };
+        table.push(vec![setting.pair() + &out, figure, gain(objective, runs), longest, losers]);
     }
     table.write(out, width)
 }
@@ -200,29 +199,43 @@ fn answer(found: &Recommendation) -> String {
     text
 }
 
-/// One row per candidate, on the first part of the log, and one for the winner on the rest. The answer is in every row.
-pub fn recommendation_cells(found: &Recommendation) -> Vec<Vec<(String, Cell)>> {
-    let answer = match found.answer() {
-        Answer::Change => "change",
-        Answer::NoneBetter => "keep: none better",
-        Answer::AllBreakGuards => "keep: all break guards",
-        Answer::Worse => "keep: worse",
-        Answer::WithinNoise => "keep: within noise",
-        Answer::BreaksGuard => "keep: breaks a guard",
-    };
-    let row = |part: &str, runs: &SettingRuns, broken: &[String]| {
-        let mut cells = vec![("part".to_string(), Cell::Text(part.to_string()))];
-        cells.extend(runs.cells(&runs.label().options));
-        cells.push(("broken_guards".to_string(), Cell::Text(broken.join(" "))));
-        cells.push(("answer".to_string(), Cell::Text(answer.to_string())));
-        cells
-    };
-    let candidates = found.candidates.iter().map(|one| row("choose", &one.runs, &one.broken));
-    candidates.chain(found.judged.iter().map(|judged| row("judge", &judged.runs, &judged.broken))).collect()
+/// A row of CSV: a candidate on a part of the log, and the answer.
+struct CandidateRow<'a> {
+    part: &'static str,
+    candidate: &'a CandidateRuns,
+    answer: Answer,
 }
 
-/// What was done, for a note.
-pub fn runs_in_words(found: &Recommendation) -> String {
-    let all = counted((found.reused + found.computed) as u64, "run");
-    format!("{all}: {} reused, {} computed", grouped(found.reused as u64), grouped(found.computed as u64))
+/// The columns before those of the runs of a candidate, and those after them.
+fn candidate_columns<'a>() -> [Vec<Column<CandidateRow<'a>>>; 2] {
+    [
+        Vec::from(column_list! {
+            |row: CandidateRow<'a>|
+            key "part" "choose: the first part of the log; judge: the rest, which has a row of the winner" row.part;
+        }),
+        Vec::from(column_list! {
+            |row: CandidateRow<'a>|
+            text "broken_guards" "the guards that it breaks, with blanks between them" row.candidate.broken.join(" ");
+            text "answer" "what the site should do; the same in every row" row.answer.name();
+        }),
+    ]
+}
+
+/// The columns of all rows, for lists.
+pub fn listed_recommendation() -> Vec<ListedColumn> {
+    let [before, after] = candidate_columns();
+    let runs = COLUMNS.iter().map(|column| column.listed()).collect();
+    [listed(&before), runs, listed(&after)].concat()
+}
+
+/// One row per candidate, on the first part of the log, and one for the winner on the rest.
+pub fn recommendation_cells(found: &Recommendation) -> Vec<Cells> {
+    let (columns, answer) = (candidate_columns(), found.answer());
+    let row = |part, candidate| {
+        let row = CandidateRow { part, candidate, answer };
+        let [before, after] = columns.each_ref().map(|columns| cells(columns, &row, &[]));
+        [before, candidate.runs.cells(&candidate.runs.label().options), after].concat()
+    };
+    let candidates = found.candidates.iter().map(|one| row("choose", one));
+    candidates.chain(found.judged.iter().map(|judged| row("judge", judged))).collect()
 }

@@ -12,6 +12,7 @@ pub mod html;
 mod listing;
 mod output;
 mod packed;
+mod price;
 mod rows;
 mod runs;
 mod schedule;
@@ -27,6 +28,7 @@ pub use data::{JsonRows, csv_cell, csv_line, write_csv, write_json, write_json_l
 pub use groups::{group_cells, write_groups};
 pub use listing::{write_columns, write_forms};
 pub use output::{Output, OutputError, abandon_unfinished, refuse_input, refuse_stdout};
+pub use price::price_in_words;
 pub use rows::{CsvRows, write_settings};
 pub use runs::write_runs;
 pub use schedule::{write_log, write_schedule, write_with_estimates};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::Cell;
+use crate::metrics::{Cells, Column, ListedColumn, cells, column_list, listed};
 use crate::stats::mean_and_half_width;
 
 /// One number of a paper, and ours.
@@ -30,6 +30,25 @@ pub struct Figure {
     pub note: String,
     /// Why ours differs, where that is known.
     pub reason: String,
+}
+
+/// The columns of figures, after that of the study.
+static FIGURE_COLUMNS: &[Column<Figure>] = &column_list! {
+    |figure: Figure|
+    key "table" "the place in the paper" figure.table.clone();
+    key "row" "the row of that table" figure.row.clone();
+    key "column" "the column of that table, with its unit" figure.column.clone();
+    label "published" "as printed in the paper; empty where it has only a picture" figure.published.clone();
+    real "measured" "ours, on the log as it is or with the first seed; empty where there is nothing to measure"
+        figure.measured;
+    real "low" "the lower end of the 95% interval over replications" figure.interval.map(|(low, _)| low);
+    real "high" "the upper end of it" figure.interval.map(|(_, high)| high);
+    text "note" "how it was measured, whether a claim holds, and why ours differs" figure.remark();
+};
+
+/// The columns of all figures, for lists.
+pub fn listed_figures() -> Vec<ListedColumn> {
+    [vec![ListedColumn::key("study", "the name after sim reproduce", "")], listed(FIGURE_COLUMNS)].concat()
 }
 
 /// The place of a figure: table, row and column.
@@ -231,21 +250,9 @@ impl Figure {
         [self.note.as_str(), reason].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ")
     }
 
-    /// `study,table,row,column,published,measured,low,high,note`
-    pub fn cells(&self, study: &str) -> Vec<(&'static str, Cell)> {
-        let text = |text: &str| Cell::Text(text.to_string());
-        let real = |value: Option<f64>| value.map_or(Cell::None, Cell::Real);
-        vec![
-            ("study", text(study)),
-            ("table", text(&self.table)),
-            ("row", text(&self.row)),
-            ("column", text(&self.column)),
-            ("published", text(&self.published)),
-            ("measured", real(self.measured)),
-            ("low", real(self.interval.map(|(low, _)| low))),
-            ("high", real(self.interval.map(|(_, high)| high))),
-            ("note", text(&self.remark())),
-        ]
+    /// A row of CSV or JSON: the study, then [`FIGURE_COLUMNS`].
+    pub fn cells(&self, study: &'static str) -> Cells {
+        [vec![("study".to_string(), study.into())], cells(FIGURE_COLUMNS, self, &[])].concat()
     }
 }
 

@@ -22,11 +22,11 @@ mod tables;
 mod talby;
 mod tsafrir;
 
-pub use figure::{Agreement, Figure};
+pub use figure::{Agreement, Figure, listed_figures};
 pub use kept::KeptFigures;
 pub use kumar_meta::kumar_meta_cost;
 pub use logs::{ArchiveLog, FoundLog, acknowledgements, find_logs, other_logs};
-pub use study::{Computed, Setup, StepDone, Study, StudyError};
+pub use study::{Computed, STUDY_RUN_COLUMNS, Setup, StepDone, Study, StudyError};
 pub use tables::{count_agreements, write_figures, write_overview};
 
 pub use downey::DOWNEY;

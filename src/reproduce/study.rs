@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::figure::Figure;
 use super::logs::{ArchiveLog, FoundLog};
 use crate::engine::EngineError;
+use crate::metrics::{Column, column_list};
 use crate::report::OutputError;
 use crate::runs::{ComputedRuns, PlannedRun, RunsError};
 use crate::trace::TraceError;
@@ -46,6 +47,12 @@ pub struct Computed {
     /// The runs, if they are those of a sweep.
     pub runs: Option<(Vec<PlannedRun>, ComputedRuns)>,
 }
+
+/// The columns of `--cells-out` before those of runs.
+pub static STUDY_RUN_COLUMNS: &[Column<PlannedRun>] = &column_list! {
+    |run: PlannedRun|
+    label "command" "the command that repeats the run alone" run.command();
+};
 
 impl From<Vec<Figure>> for Computed {
     fn from(figures: Vec<Figure>) -> Self {

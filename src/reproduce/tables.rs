@@ -18,27 +18,26 @@ const COUNTED: [(Agreement, &str); 6] = [
 /// How many published figures agree with ours in which way. A published number counts once, by the reading that the program
 /// has as its default.
 pub fn count_agreements(figures: &[Figure]) -> Vec<(Agreement, &'static str, u64)> {
-    let count = |wanted: Agreement| {
-        figures.iter().filter(|figure| !figure.other_reading && figure.agreement() == wanted).count() as u64
-    };
-    COUNTED.map(|(agreement, what)| (agreement, what, count(agreement))).to_vec()
+    COUNTED.map(|(agreement, what)| (agreement, what, with_agreement(figures, agreement).count() as u64)).to_vec()
+}
+
+/// The figures that agree in this way, without second readings.
+fn with_agreement(figures: &[Figure], wanted: Agreement) -> impl Iterator<Item = &Figure> {
+    figures.iter().filter(move |figure| !figure.other_reading && figure.agreement() == wanted)
 }
 
 /// Prints the first page: how many figures of a study agree with the paper, and which do not for no known reason.
 pub fn write_overview(out: &mut dyn Write, width: usize, study: &str, figures: &[Figure]) -> io::Result<()> {
-    // A published number counts once, by the reading that the program has as its default.
-    let (readings, figures): (Vec<&Figure>, Vec<&Figure>) = figures.iter().partition(|figure| figure.other_reading);
-    let count = |wanted: Agreement| figures.iter().filter(|figure| figure.agreement() == wanted).count();
-    let published = figures.len() - count(Agreement::NotPublished);
-    let published = counted(published as u64, "published figure");
+    let counts = count_agreements(figures);
+    let published = counted(counts.iter().map(|(_, _, count)| count).sum(), "published figure");
     write_wrapped(out, "", &format!("{study}: {published}, with the units and signs of the paper"), width)?;
     let mut table = Table::default();
-    for (agreement, what) in COUNTED {
-        table.line([&format!("  {what}"), &count(agreement).to_string()]);
+    for (_, what, count) in counts {
+        table.line([&format!("  {what}"), &count.to_string()]);
     }
     table.write(out, width)?;
     let mut places: Vec<(&str, usize)> = Vec::new();
-    for figure in figures.iter().filter(|figure| figure.agreement() == Agreement::Unexplained) {
+    for figure in with_agreement(figures, Agreement::Unexplained) {
         let table = figure.table.split(',').next().unwrap_or_default();
         match places.iter_mut().find(|(name, _)| *name == table) {
             Some((_, count)) => *count += 1,
@@ -50,11 +49,12 @@ pub fn write_overview(out: &mut dyn Write, width: usize, study: &str, figures: &
         write_wrapped(out, "  ", &format!("differences without a known reason: {}", places.join(", ")), width)?;
     }
     let alone = counted_as(
-        count(Agreement::NotPublished) as u64,
+        with_agreement(figures, Agreement::NotPublished).count() as u64,
         "figure that the paper does not print as a number",
         "figures that the paper does not print as numbers",
     );
-    write_wrapped(out, "  ", &format!("not counted: {alone}, {} of other readings", readings.len()), width)?;
+    let readings = figures.iter().filter(|figure| figure.other_reading).count();
+    write_wrapped(out, "  ", &format!("not counted: {alone}, {readings} of other readings"), width)?;
     writeln!(out)
 }
 
@@ -73,32 +73,31 @@ fn write_block(out: &mut dyn Write, width: usize, block: &[Figure]) -> io::Resul
     let lines: Vec<FigureLine> = block.iter().map(|figure| FigureLine::of(figure, &mut remarks)).collect();
     // The numbers get the width that they need; the names share the rest.
     let widest = |of: &dyn Fn(&FigureLine) -> usize, least: usize| lines.iter().map(of).max().unwrap_or(0).max(least);
-    let numbers =
-        8 + 3 * 2 + 9 + widest(&|line| line.interval.len(), 12) + 9 + widest(&|line| line.remark.len(), 0) + 10;
+    let number = |at: usize| widest(&|line| line.numbers[at].len(), HEADINGS[at].len());
+    let numbers = 8 + 3 * 2 + 9 + number(2) + 9 + number(4) + 10;
     let rows = widest(&|line| line.row.chars().count(), 3);
     let columns = widest(&|line| line.column.chars().count(), 6);
     let free = width.saturating_sub(numbers);
     let row_width = rows.min(free.saturating_sub(columns).max(free / 2)).max(12);
     let column_width = columns.min(free.saturating_sub(row_width)).max(12);
     let mut table = Table::with_remarks(2);
-    table.headings(["  row", "column", "published", "measured", "95% interval", "agrees", ""]);
+    table.headings(["  row", "column"].into_iter().chain(HEADINGS));
     for row in lines.chunk_by(|a, b| a.row == b.row) {
         // A long name of a row is wrapped beside its figures, and continues below them if there are too few.
         let mut names = wrapped(row[0].row, row_width).into_iter();
-        let mut push = |column: &str, numbers: [&str; 5]| {
+        let mut push = |column: &str, numbers: &[String]| {
             let name = format!("  {}", names.next().unwrap_or_default());
-            table.push([name.as_str(), column].into_iter().chain(numbers).map(str::to_string).collect());
+            table.push([&[name, column.to_string()], numbers].concat());
             names.len()
         };
         let mut left = 0;
         for line in row {
-            let numbers = [line.published, &line.measured, &line.interval, line.agreement, &line.remark];
             for (at, column) in wrapped(line.column, column_width).iter().enumerate() {
-                left = push(column, if at == 0 { numbers } else { [""; 5] });
+                left = push(column, if at == 0 { &line.numbers } else { &[] });
             }
         }
         while left > 0 {
-            left = push("", [""; 5]);
+            left = push("", &[]);
         }
     }
     table.write(out, width)?;
@@ -108,16 +107,15 @@ fn write_block(out: &mut dyn Write, width: usize, block: &[Figure]) -> io::Resul
     Ok(())
 }
 
+/// What a line of a block has after the row and the column.
+const HEADINGS: [&str; 5] = ["published", "measured", "95% interval", "agrees", ""];
+
 /// A figure as it is printed.
 struct FigureLine<'a> {
     row: &'a str,
     column: &'a str,
-    published: &'a str,
-    measured: String,
-    interval: String,
-    agreement: &'static str,
-    /// `[1]`, or nothing.
-    remark: String,
+    /// Under [`HEADINGS`]. The last is the number of a remark, `[1]`, or nothing.
+    numbers: [String; HEADINGS.len()],
 }
 
 impl<'a> FigureLine<'a> {
@@ -137,17 +135,14 @@ impl<'a> FigureLine<'a> {
                 format!("[{}]", remarks.len())
             }
         };
-        FigureLine {
-            row: &figure.row,
-            column: &figure.column,
-            published: &figure.published,
-            measured: figure.measured.map_or(String::new(), number),
-            interval: figure
-                .interval
-                .map_or(String::new(), |(low, high)| format!("{} to {}", number(low), number(high))),
-            agreement: figure.agreement().word(),
+        let numbers = [
+            figure.published.clone(),
+            figure.measured.map_or(String::new(), number),
+            figure.interval.map_or(String::new(), |(low, high)| format!("{} to {}", number(low), number(high))),
+            figure.agreement().word().to_string(),
             remark,
-        }
+        ];
+        FigureLine { row: &figure.row, column: &figure.column, numbers }
     }
 }
 

@@ -51,6 +51,9 @@ pub struct Key {
     pub about: &'static str,
 }
 
+/// Keys of a form with values.
+type KeyValues = Vec<(&'static str, String)>;
+
 /// The type of a key's value.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
@@ -87,6 +90,13 @@ pub enum Kind {
         /// Checks a value, and returns it as it is printed: equal values must have equal texts.
         canonical: fn(&str) -> Result<String, String>,
     },
+    /// A file with values of other keys of the form: they are the defaults of those that are not written.
+    Defaults {
+        /// What is valid, for messages and lists.
+        what: &'static str,
+        /// Reads the file of this name.
+        read: fn(&str) -> Result<KeyValues, String>,
+    },
     /// Stands for all keys that the form does not have, with any values. Only the last key of a form can be of this kind.
     Others,
 }
@@ -120,7 +130,8 @@ impl Kind {
             Kind::Switch => Some(text.to_string()).filter(|text| matches!(text.as_str(), "on" | "off")),
             Kind::Choice(words) => Some(text.to_string()).filter(|_| words.contains(&text)),
             Kind::Text { canonical, .. } => return canonical(text),
-            Kind::Others => Some(text.to_string()),
+            // The file is read once all keys are known.
+            Kind::Defaults { .. } | Kind::Others => Some(text.to_string()),
         };
         valid.ok_or_else(|| {
             let words = if let Kind::Choice(words) = self { words } else { &[] };
@@ -138,7 +149,7 @@ impl fmt::Display for Kind {
             }
             Kind::Switch => write!(f, "on or off"),
             Kind::Choice(words) => write!(f, "one of {}", words.join(", ")),
-            Kind::Real { what, .. } | Kind::Text { what, .. } => write!(f, "{what}"),
+            Kind::Real { what, .. } | Kind::Text { what, .. } | Kind::Defaults { what, .. } => write!(f, "{what}"),
             Kind::Others => write!(f, "any text"),
         }
     }
@@ -215,10 +226,13 @@ impl Spec {
                 return Err(wrong(format!("the key '{key}' is given twice")));
             }
         }
+        let defaults = form.defaults(&written).map_err(wrong)?;
         let own = form.own_keys().iter().map(|key| {
+            let of_file = defaults.iter().find(|(name, _)| *name == key.name);
+            let default = of_file.map_or(key.default, |(_, value)| value);
             let value = written.remove(key.name);
-            let (is_written, value) = (value.is_some(), value.unwrap_or_else(|| key.default.to_string()));
-            SpecKey { name: key.name.to_string(), is_shown: value != key.default, value, is_written }
+            let (is_written, value) = (value.is_some(), value.unwrap_or_else(|| default.to_string()));
+            SpecKey { name: key.name.to_string(), is_shown: value != default, value, is_written }
         });
         let mut keys: Vec<SpecKey> = own.collect();
         let others = written.into_iter().map(|(name, value)| (name.to_string(), value));
@@ -330,6 +344,16 @@ impl Form {
         &self.keys[..self.keys.len() - usize::from(self.takes_others())]
     }
 
+    /// The defaults that a file sets, if a key of [`Kind::Defaults`] is written.
+    fn defaults(&self, written: &BTreeMap<&str, String>) -> Result<KeyValues, String> {
+        let of_key = |key: &Key| match key.kind {
+            Kind::Defaults { read, .. } => written.get(key.name).filter(|file| !file.is_empty()).map(|file| read(file)),
+            _ => None,
+        };
+        let read = self.own_keys().iter().find_map(|key| of_key(key).map(|read| (key.name, read)));
+        read.map_or(Ok(Vec::new()), |(key, read)| read.map_err(|why| format!("{key}: {why}")))
+    }
+
     fn keys_in_words(&self) -> String {
         if self.keys.is_empty() {
             return format!("{} takes no keys", self.name);
@@ -365,10 +389,21 @@ mod tests {
         },
         Key { name: "KEY", kind: Kind::Others, default: "", about: "" },
     ];
+    const WITH_FILE: &[Key] = &[
+        Key {
+            name: "conf",
+            kind: Kind::Defaults { what: "a file", read: |file| Ok(vec![("depth", file.len().to_string())]) },
+            default: "",
+            about: "",
+        },
+        Key { name: "depth", kind: Kind::Whole { least: 1 }, default: "3", about: "" },
+        Key { name: "width", kind: Kind::Whole { least: 1 }, default: "3", about: "" },
+    ];
     const FORMS: &[&Form] = &[
         &Form { name: "plain", about: "", keys: &[] },
         &Form { name: "rich", about: "", keys: KEYS },
         &Form { name: "open", about: "", keys: OPEN },
+        &Form { name: "site", about: "", keys: WITH_FILE },
     ];
 
     fn parse(text: &str) -> Result<Spec, String> {
@@ -446,6 +481,21 @@ mod tests {
         }
     }
 
+    /// What is written differs from the file's value, not from that of the form.
+    #[test]
+    fn a_file_has_the_defaults_of_other_keys() {
+        for (text, printed, in_full) in [
+            ("site:conf=12345", "site:conf=12345", "site:conf=12345,depth=5,width=3"),
+            ("site:depth=3,conf=12345", "site:conf=12345,depth=3", "site:conf=12345,depth=3,width=3"),
+            ("site:depth=5,conf=12345,width=4", "site:conf=12345,width=4", "site:conf=12345,depth=5,width=4"),
+            ("site:depth=3", "site", "site:conf=,depth=3,width=3"),
+        ] {
+            let spec = parse(text).unwrap();
+            assert_eq!((spec.to_string().as_str(), spec.in_full().as_str()), (printed, in_full));
+            assert_eq!(parse(printed).unwrap().in_full(), in_full);
+        }
+    }
+
     #[test]
     fn a_written_default_can_be_kept() {
         let showing = |text: &str, keys: &[&str]| {
@@ -462,9 +512,9 @@ mod tests {
     #[test]
     fn errors_list_the_choices() {
         for (text, message) in [
-            ("", "unknown predictor '': the predictors are plain, rich, open"),
-            ("poor", "unknown predictor 'poor': the predictors are plain, rich, open"),
-            ("rihc", "unknown predictor 'rihc': the predictors are plain, rich, open; did you mean 'rich'?"),
+            ("", "unknown predictor '': the predictors are plain, rich, open, site"),
+            ("poor", "unknown predictor 'poor': the predictors are plain, rich, open, site"),
+            ("rihc", "unknown predictor 'rihc': the predictors are plain, rich, open, site; did you mean 'rich'?"),
             (
                 "rich:metric=maen",
                 "predictor 'rich:metric=maen': metric: 'maen' is not one of median, mean; did you mean 'mean'?",

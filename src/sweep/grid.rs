@@ -139,6 +139,11 @@ impl Grid {
         Ok(self)
     }
 
+    /// The logs; none if it uses the embedded one.
+    pub fn logs(&self) -> &[String] {
+        self.axis("trace").map_or(&[], |axis| &axis.values)
+    }
+
     /// The index of the list of logs, and the label of each of them in results, see [`labels`]. Without such a list, the index
     /// is None, and the label is that of the embedded log.
     pub fn log_labels(&self) -> (Option<usize>, Vec<String>) {

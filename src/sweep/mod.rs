@@ -7,6 +7,7 @@
 #![doc = include_str!("../cli/help/sweeps.md")]
 
 mod axis;
+mod columns;
 mod folder;
 mod grid;
 mod lines;
@@ -14,6 +15,7 @@ mod results;
 mod slurm;
 
 pub use axis::{Axis, GridList, GridText, REPLICATIONS};
+pub use columns::{IN_STATUS, PLAN_COLUMNS, PlannedCell, STATUS_COLUMNS, SweepStatus};
 pub use folder::{StartMode, Sweep};
 pub use grid::Grid;
 pub use lines::number_lines;

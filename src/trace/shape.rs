@@ -38,6 +38,13 @@ impl Default for Shaping {
     }
 }
 
+impl Shaping {
+    /// Whether jobs are submitted when the log says: then its recorded waits are theirs.
+    pub fn keeps_submissions(&self) -> bool {
+        self.repeat == 1 && self.load == 1.0 && self.shake == 0
+    }
+}
+
 /// A moment of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {

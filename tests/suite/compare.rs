@@ -35,35 +35,38 @@ fn differences_are_sorted_by_size_and_counted() {
          ,demo,128,easy,ruh,100,150.000,0.500100,1,1\n\
          ,demo,128,fcfs,ruh,100,1.000,0.500000,1,1\n",
     );
-    let ran = compare(&first, &second, &["--format", "table"]);
-    assert_eq!(ran.code, 1, "{}", ran.err);
+    // Wide enough for all columns beside each other.
+    let mut wide = command(env!("CARGO_BIN_EXE_sim"));
+    let ran = wide.args(["compare", &first, &second, "--format", "table"]).env("COLUMNS", "110").output().unwrap();
+    let [out, err] = [ran.stdout, ran.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert_eq!(ran.status.code(), Some(1), "{err}");
     let expected = "\
-scheduler  predictor            load  options   column          first    second     change  percent
+scheduler  predictor            load  options   column          first    second     change  percent  effect
 easy       sbh                  1               (whole row)   present   missing
 fcfs       ruh                  1               (whole row)   missing   present
-easy       ruh                  1               wait_mean     200.000   150.000    -50.000  -25.00%
-easy       ruh:window=2,cap=on  1.1   load=1.1  wait_mean      10.000      10.5     +0.500   +5.00%
-easy       ruh                  1               utilization  0.500000  0.500100  +0.000100   +0.02%
+easy       ruh                  1               wait_mean     200.000   150.000    -50.000  -25.00%  better
+easy       ruh:window=2,cap=on  1.1   load=1.1  wait_mean      10.000      10.5     +0.500   +5.00%   worse
+easy       ruh                  1               utilization  0.500000  0.500100  +0.000100   +0.02%  better
 
 2 rows, 3 columns compared: 3 cells in 2 rows differ, 1 row only in FIRST, 1 row only in SECOND
 ";
     // The closing line is wrapped, because the names are long.
-    let (table, closing) = ran.out.split_once("\n\n").unwrap();
+    let (table, closing) = out.split_once("\n\n").unwrap();
     assert!(closing.lines().count() > 1, "{closing}");
     let shown = format!("{table}\n\n{}\n", closing.lines().collect::<Vec<_>>().join(" "));
     assert_eq!(shown.replace(&first, "FIRST").replace(&second, "SECOND"), expected);
-    assert_eq!(ran.err, format!("warning: {first} has no column new: not compared\n"));
+    assert_eq!(err, format!("warning: {first} has no column new: not compared\n"));
     // The largest, and how many more.
     let ran = compare(&first, &second, &["--format", "table", "--top", "1"]);
     assert!(ran.out.contains("present") && ran.out.contains("\nand 4 more: --format csv prints all\n"), "{}", ran.out);
     // All of them, for programs: in the order of the files.
     let ran = compare(&first, &second, &["--format", "csv"]);
-    let header = "trace,procs,scheduler,predictor,load,options,column,first,second,change,change_pct\n";
-    let rows = "demo,128,easy,\"ruh:window=2,cap=on\",1.1,load=1.1,wait_mean,10.000,10.5,0.5,5.000000\n\
-        demo,128,easy,ruh,1,,wait_mean,200.000,150.000,-50,-25.000000\n\
-        demo,128,easy,ruh,1,,utilization,0.500000,0.500100,0.0001,0.020000\n\
-        demo,128,easy,sbh,1,,(whole row),present,missing,,\n\
-        demo,128,fcfs,ruh,1,,(whole row),missing,present,,\n";
+    let header = "trace,procs,scheduler,predictor,load,options,column,first,second,change,change_pct,effect\n";
+    let rows = "demo,128,easy,\"ruh:window=2,cap=on\",1.1,load=1.1,wait_mean,10.000,10.5,0.5,5.000000,worse\n\
+        demo,128,easy,ruh,1,,wait_mean,200.000,150.000,-50,-25.000000,better\n\
+        demo,128,easy,ruh,1,,utilization,0.500000,0.500100,0.0001,0.020000,better\n\
+        demo,128,easy,sbh,1,,(whole row),present,missing,,,\n\
+        demo,128,fcfs,ruh,1,,(whole row),missing,present,,,\n";
     let sorted = |text: &str| {
         let mut lines: Vec<_> = text.lines().map(str::to_string).collect();
         lines.sort();
@@ -77,6 +80,16 @@ easy       ruh                  1               utilization  0.500000  0.500100 
     let list: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!(list.as_array().unwrap().len(), 4);
     assert!(list.as_array().unwrap().iter().any(|row| row["first"] == 200.0 && row["change_pct"] == -25.0), "{list}");
+    assert!(list.as_array().unwrap().iter().any(|row| row["effect"] == "better"), "{list}");
+    assert!(list.as_array().unwrap().iter().any(|row| row["effect"].is_null()), "{list}");
+    // The differences are an output too. A table without any direction has no column of effects.
+    let (one, other) = (
+        folder.write("one.csv", ran.out),
+        folder.write("other.csv", format!("{header}{}", bare.out).replace("-25.0", "-26.0")),
+    );
+    let ran = compare(&one, &other, &["--format", "table"]);
+    assert!(ran.code == 1 && ran.out.contains("5 rows, 5 columns compared: 1 cell in 1 row differs"), "{}", ran.out);
+    assert!(!ran.out.contains("effect"), "{}", ran.out);
 }
 
 #[test]
@@ -112,7 +125,7 @@ fn outputs_of_the_program_equal_themselves_and_a_changed_one_does_not() {
     assert_eq!(compare(&jobs[0], &jobs[0], &[]).code, 0);
     let ran = compare(&jobs[0], &jobs[1], &["--format", "csv"]);
     assert!(ran.code == 1 && ran.err.contains("800 jobs, 15 columns compared"), "{}", ran.err);
-    assert!(ran.out.starts_with("job,column,first,second,change,change_pct\n"), "{}", ran.out);
+    assert!(ran.out.starts_with("job,column,first,second,change,change_pct,effect\n"), "{}", ran.out);
     // Another predictor is another run.
     let ran = compare(&a, &b, &[]);
     assert!(ran.code == 1 && ran.err.contains("1 row only in"), "{}", ran.err);

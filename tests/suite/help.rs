@@ -176,6 +176,9 @@ fn furnished() -> tempfile::TempDir {
         write_packed(&folder.path().join(name), &text);
     }
     fs::write(folder.path().join("sacct.txt"), as_sacct(&String::from_utf8(text).unwrap())).unwrap();
+    for name in ["slurm.conf", "new.conf"] {
+        fs::write(folder.path().join(name), "SchedulerType=sched/backfill\n").unwrap();
+    }
     let pages = pages();
     fs::write(folder.path().join("study.toml"), blocks(&pages["sweeps"], "toml")[0]).unwrap();
     fs::write(folder.path().join("grid.toml"), blocks(&pages["meta"], "toml")[0]).unwrap();
@@ -430,8 +433,24 @@ fn the_lists_of_columns_are_those_of_the_outputs() {
     ] {
         assert_listed(output, &file(name));
     }
-    let reproduced = header(&run("reproduce downey --days 1 --replications 1 --format csv"));
-    assert!(words.contains(&reproduced), "sim help formats lacks: {reproduced}");
+    assert_listed("reproduce", &header(&run("reproduce downey --days 1 --replications 1 --format csv")));
+    let sweep = "sweep --trace a.swf --predictor estimate,ruh";
+    assert_listed("sweep-plan", &header(&run(&format!("{sweep} --dry-run --format csv"))));
+    run(&format!("{sweep} --out study"));
+    assert_listed("sweep-status", &header(&run("sweep status study --format csv")));
+    let merged = header(&run("sweep merge study --format csv"));
+    assert_listed("sweep-status", &merged);
+    assert!(!merged.contains("slurm"), "{merged}");
+    let differences = shell(folder.path(), "sed 's/,5,/,6,/' jobs >other; sim -q compare jobs other --format csv").out;
+    assert_listed("compare", &header(&differences).replacen("job ", "KEY ", 1));
+    // Means have an interval beside each figure, and the baseline's.
+    let recommend = header(&run("recommend a.swf --candidates easy/ruh --replications 2 --format csv"));
+    let is_listed = |name: &&str| {
+        !["_ci95", "_improvement", "_verdict"].iter().any(|end| name.ends_with(end))
+            && !name.starts_with("base_")
+            && *name != "rows"
+    };
+    assert_listed("recommend", &recommend.split(' ').filter(is_listed).collect::<Vec<_>>().join(" "));
 }
 
 #[test]

@@ -20,6 +20,11 @@ fn conf(folder: &Folder, text: &str) -> String {
     file.to_str().unwrap().to_string()
 }
 
+/// How the scheduler of a file is named.
+fn label(file: &str) -> String {
+    format!("slurm:conf={file}")
+}
+
 /// The values of a column of CSV without quotes before it.
 fn column(csv: &str, name: &str) -> Vec<String> {
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
@@ -33,23 +38,63 @@ fn the_file_is_the_scheduler_and_what_it_means_is_printed() {
     let file = conf(&folder, CONF);
     let ran = sim(&["--slurm-conf", &file, "--predictor", "estimate", "--format", "csv"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert_eq!(column(&ran.out, "scheduler"), [SPEC]);
-    assert!(ran.err.contains(&format!("slurm.conf means {SPEC}")), "{}", ran.err);
+    assert_eq!(column(&ran.out, "scheduler"), [label(&file)]);
+    assert!(ran.err.contains(&format!("slurm.conf means {SPEC}, on 116 processors\n")), "{}", ran.err);
     assert!(ran.err.contains("slurm.conf: not used: ClusterName (line 1)\n"), "{}", ran.err);
     let mattering = "may change which jobs start: bf_continue (line 3), NodeName (lines 5 to 6)\n";
     assert!(ran.err.contains(mattering), "{}", ran.err);
     let quiet = sim(&["--slurm-conf", &file, "--format", "csv", "-q"]);
     assert!(quiet.err.contains(mattering) && !quiet.err.contains("ClusterName"), "{}", quiet.err);
-    let plain = sim_ok(&["--scheduler", SPEC, "--predictor", "estimate", "--format", "csv"]);
-    assert_eq!(ran.out, plain);
+    // The site's own setting is compared with nothing. It is the same as the keys on a machine of that size.
+    let plain = sim_ok(&[
+        "--scheduler",
+        SPEC,
+        "--predictor",
+        "estimate",
+        "--procs",
+        "116",
+        "--format",
+        "csv",
+        "--baseline",
+        "none",
+    ]);
+    assert_eq!(ran.out, plain.replace(&format!("\"{SPEC}\""), &label(&file)));
+}
+
+/// The content counts, not the name: a kept run of a file that has changed is computed again.
+#[test]
+fn a_spec_may_name_the_file() {
+    let folder = Folder::new();
+    let (file, out) = (conf(&folder, CONF), folder.path("kept").to_str().unwrap().to_string());
+    let spec = format!("{},bf_interval=20s", label(&file));
+    let run = |spec: &str, more: &[&str]| {
+        sim(&[&["--first", "300", "--scheduler", spec, "--predictor", "estimate", "--format", "csv"][..], more]
+            .concat())
+    };
+    let kept = run(&spec, &["--out", &out]);
+    assert_eq!(column(&kept.out, "scheduler"), [spec.as_str()], "{}", kept.err);
+    let same = "slurm:bf_interval=20s,bf_window=2d,kill_wait=1m";
+    assert_eq!(kept.out.replace(&spec, same), run(same, &[]).out);
+    assert!(run(&spec, &["--out", &out]).err.contains("1 reused"));
+    conf(&folder, &CONF.replace("KillWait=60", "KillWait=600"));
+    assert!(!run(&spec, &["--out", &out]).err.contains("1 reused"));
+    let wrong = run("slurm:conf=/no/such/file", &[]);
+    assert!(wrong.code == 2 && wrong.err.contains("conf: cannot read /no/such/file"), "{}", wrong.err);
+    // Slashes of the file's name are not those of SCHEDULER/PREDICTOR.
+    let compared = sim_ok(&["--first", "300", "--baseline", &format!("{}/estimate", label(&file)), "--format", "csv"]);
+    assert_eq!(column(&compared, "baseline"), [format!("{}/estimate", label(&file))]);
 }
 
 /// Everything that Slurm's own parser accepts means the same here.
 #[test]
 fn a_file_may_be_written_in_many_ways() {
     let folder = Folder::new();
-    let plain =
-        column(&sim_ok(&["--slurm-conf", &conf(&folder, CONF), "--first", "20", "--format", "csv"]), "scheduler");
+    let meaning = |text: &str| {
+        let ran = sim(&["--slurm-conf", &conf(&folder, text), "--first", "20", "--format", "csv"]);
+        let means = ran.err.lines().find_map(|line| line.split_once(" means ")).map(|(_, spec)| spec.to_string());
+        means.unwrap_or_else(|| panic!("{}", ran.err)).replace(", on 116 processors", "")
+    };
+    let plain = meaning(CONF);
     fs::write(folder.path("sched.conf"), "SCHEDULERPARAMETERS = \"bf_interval=60, bf_window=2880\"\n").unwrap();
     for text in [
         "\u{feff}SchedulerParameters=bf_interval=60,bf_window=2880\nKillWait=60\n",
@@ -60,8 +105,7 @@ fn a_file_may_be_written_in_many_ways() {
         "SchedulerParameters=bf_interval=60,\\\nbf_window=2880\nKillWait=60\n",
         "include sched.conf\nKillWait=60\nNodeName=DEFAULT CPUs=4\nPartitionName=DEFAULT MaxTime=60",
     ] {
-        let out = sim_ok(&["--slurm-conf", &conf(&folder, text), "--first", "20", "--format", "csv"]);
-        assert_eq!(column(&out, "scheduler"), plain, "{text}");
+        assert_eq!(meaning(text), plain, "{text}");
     }
     for (text, why) in [
         ("SchedulerParameters bf_interval=60", "line 1: 'SchedulerParameters bf_interval=60' is not NAME=VALUE"),
@@ -81,8 +125,23 @@ fn keys_of_the_command_line_come_first() {
     let file = conf(&folder, CONF);
     let list = "easy,slurm:bf_interval=10s,slurm:running=prediction";
     let out = sim_ok(&["--slurm-conf", &file, "--scheduler", list, "--format", "csv"]);
-    let completed = ["slurm:bf_interval=10s,bf_window=2d,kill_wait=1m", &format!("{SPEC},running=prediction")];
-    assert_eq!(column(&out, "scheduler"), ["easy", completed[0], completed[1]]);
+    let own = label(&file);
+    let completed = [format!("{own},bf_interval=10s"), format!("{own},running=prediction")];
+    assert_eq!(column(&out, "scheduler"), ["easy", &completed[0], &completed[1]]);
+    // Without --baseline, all are compared with the site's own.
+    assert_eq!(
+        column(&out, "baseline"),
+        [format!("{own}/estimate"), format!("{own}/estimate"), format!("{own}/estimate")]
+    );
+    let same = sim_ok(&[
+        "--scheduler",
+        "slurm:bf_interval=10s,bf_window=2d,kill_wait=1m",
+        "--procs",
+        "116",
+        "--format",
+        "csv",
+    ]);
+    assert_eq!(column(&out, "wait_mean")[1], column(&same, "wait_mean")[0]);
 }
 
 #[test]
@@ -91,7 +150,7 @@ fn the_baseline_has_the_keys_of_the_file_too() {
     let file = conf(&folder, CONF);
     let args = ["--slurm-conf", &file, "--scheduler", "slurm:running=prediction", "--baseline", "slurm/estimate"];
     let out = sim_ok(&[&args[..], &["--predictor", "ruh", "--format", "csv"]].concat());
-    let baseline = format!("{SPEC}/estimate");
+    let baseline = format!("{}/estimate", label(&file));
     assert_eq!(column(&out, "baseline"), [baseline.as_str()]);
     let study = folder.path("study");
     let study = study.to_str().unwrap();
@@ -104,10 +163,20 @@ fn reports_and_fidelity_take_it_too() {
     let folder = Folder::new();
     let file = conf(&folder, CONF);
     let fidelity = ["fidelity", "--slurm-conf", &file, "--format", "csv"];
-    assert_eq!(column(&sim_ok(&fidelity), "scheduler"), [SPEC]);
+    assert_eq!(column(&sim_ok(&fidelity), "scheduler"), [label(&file)]);
     let page = folder.path("report.html");
-    sim_ok(&["report", "--slurm-conf", &file, "--first", "500", "--out", page.to_str().unwrap()]);
-    assert!(fs::read_to_string(page).unwrap().contains(SPEC));
+    sim_ok(&[
+        "report",
+        "--slurm-conf",
+        &file,
+        "--first",
+        "500",
+        "--scheduler",
+        "easy",
+        "--out",
+        page.to_str().unwrap(),
+    ]);
+    assert!(fs::read_to_string(page).unwrap().contains(&format!("{}/estimate", label(&file))));
 }
 
 #[test]
@@ -117,13 +186,16 @@ fn sweeps_recommendations_and_waits_take_it_too() {
     let study = folder.path("study");
     let study = study.to_str().unwrap();
     let sweep = ["sweep", "--slurm-conf", &file, "--predictor", "estimate,ruh", "--out", study, "--format", "csv"];
-    assert_eq!(column(&sim_ok(&sweep), "scheduler"), [SPEC, SPEC]);
+    let rows = sim_ok(&sweep);
+    assert_eq!(column(&rows, "scheduler"), [label(&file), label(&file)]);
+    assert_eq!(column(&rows, "baseline")[1], format!("{}/estimate", label(&file)));
+    assert_eq!(column(&rows, "procs"), ["116", "116"]);
     let candidates = ["--candidates", "slurm:running=prediction/ruh", "--replications", "2"];
     let recommend = [&["recommend", "--slurm-conf", &file][..], &candidates, &["--first", "2000"]].concat();
     let answer = sim_ok(&recommend);
-    assert!(answer.contains(&format!("{SPEC}/estimate")), "{answer}");
+    assert!(answer.contains(&format!("{}/estimate", label(&file))), "{answer}");
     let wait = ["wait", "--slurm-conf", &file, "--first", "1500", "--method", "knn", "--format", "csv"];
-    assert_eq!(column(&sim_ok(&wait), "scheduler"), [SPEC]);
+    assert_eq!(column(&sim_ok(&wait), "scheduler"), [label(&file)]);
 }
 
 #[test]

@@ -89,7 +89,7 @@ impl Likeness {
 /// the record.
 fn simulate(record: &Record) -> Likeness {
     const RUNS: usize = 40;
-    let scheduler = SlurmConf::parse(&record.conf.join("\n"), Path::new("")).unwrap().scheduler().to_string();
+    let scheduler = SlurmConf::parse(&record.conf.join("\n"), Path::new("")).unwrap().spec();
     let mut rng = stream(1, "slurm record");
     let mean = |waits: &mut dyn Iterator<Item = i64>| {
         let waits: Vec<i64> = waits.collect();

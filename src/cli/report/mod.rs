@@ -21,6 +21,7 @@ use super::stderr::note;
 use super::{CommandForm, parsed};
 use crate::experiment::Section::{Engine, Estimates, Log, Metrics, Reading, Run, Shape};
 use crate::experiment::{Options, Setting};
+use crate::fidelity::{SiteCheck, SiteVerdict};
 use crate::report::html::{ComparisonReport, GanttColors, GanttData};
 use crate::report::{Cell, Output, grouped};
 use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_format};
@@ -108,10 +109,9 @@ impl Window {
 }
 
 fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
-    let SettingList { options: mut settings, .. } = options::read_settings(matches, quiet)?;
-    if !options::is_given(matches, "baseline") {
-        set_default_baseline(&mut settings)?;
-    }
+    // A report shows who gains and who pays, so there is something to compare with.
+    let plain_easy = Setting::parse_pair(PLAIN_EASY)?;
+    let SettingList { options: settings, .. } = options::read_settings(matches, Some(plain_easy), quiet)?;
     refuse_collisions(&[("--out", &args.out)], &args.log.files(), args.output.print.given().is_some())?;
     let out = Output::create(&args.out)?;
     let given = (args.log.given(), &args.log.source(quiet));
@@ -142,8 +142,13 @@ fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
     let (window, gantts) = gantts(workload, args.gantt, &all)?;
     let is_shown = |at: &usize| runs.len() == 1 || !runs[*at].is_baseline();
     let options = log.settings[0].in_row();
+    let present = log.settings[0].baseline.clone().unwrap_or_else(|| log.settings[0].setting());
+    let Options { shaping, measure, .. } = &log.settings[0];
+    let site = shaping.keeps_submissions().then(|| SiteCheck::of(workload, &present, measure, args.output.threads()));
+    let site = site.flatten().map(|site| (site.in_words("--baseline"), site.verdict() == SiteVerdict::NotThisSite));
     let report = ComparisonReport {
         facts: provenance::facts(matches, &args.log, &log.log, workload, log.replications),
+        site,
         settings: &runs,
         options: &options,
         baseline: baseline.get().map(|run| pictured(run, &base_name)),
@@ -177,13 +182,4 @@ fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
             note(format_args!("the report is in {} ({size} kB): open it with a browser", args.out));
         }
     })?)
-}
-
-/// A report shows who gains and who pays, so there is something to compare with: plain EASY, unless only that is run.
-fn set_default_baseline(settings: &mut [Options]) -> anyhow::Result<()> {
-    let baseline = Setting::parse_pair(PLAIN_EASY)?;
-    if settings.len() > 1 || !settings[0].setting().is_same(&baseline) {
-        settings.iter_mut().for_each(|options| options.baseline = Some(baseline.clone()));
-    }
-    Ok(())
 }

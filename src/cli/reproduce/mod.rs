@@ -13,13 +13,15 @@ use super::failure::UsageError;
 use super::output_options::OutputOptions;
 use super::places::{OptionFile, given_files, refuse_collisions};
 use super::progress::Progress;
+use super::settings::runs_in_words;
 use super::stderr::{self, note, warning};
 use super::{CommandForm, parsed};
-use crate::metrics::RunRow;
-use crate::report::{Cell, Output, counted, grouped, write_csv};
+use crate::metrics::{RunRow, cells};
+use crate::report::{Output, counted, write_csv};
 use crate::reproduce::{
-    ArchiveLog, Computed, DOWNEY, Figure, FoundLog, GAUSSIER, KUMAR_META, KUMAR_WAIT, ORDERS, OURS, SMITH, Setup,
-    Study, TALBY, TSAFRIR, acknowledgements, find_logs, kumar_meta_cost, other_logs, write_figures, write_overview,
+    ArchiveLog, Computed, DOWNEY, Figure, FoundLog, GAUSSIER, KUMAR_META, KUMAR_WAIT, ORDERS, OURS, SMITH,
+    STUDY_RUN_COLUMNS, Setup, Study, TALBY, TSAFRIR, acknowledgements, find_logs, kumar_meta_cost, other_logs,
+    write_figures, write_overview,
 };
 use crate::runs::PlannedRun;
 use crate::time::readable_duration;
@@ -358,8 +360,7 @@ fn talby(setup: &Setup, output: &StudyOutput, cells_out: Option<&str>, quiet: bo
     let Computed { figures, runs } = compute(&TALBY, setup, quiet)?;
     let (cells, runs) = runs.expect("the runs of the study are those of a sweep");
     if !quiet {
-        let [reused, computed] = [runs.reused, runs.computed].map(|count| grouped(count as u64));
-        note(format_args!("{}: {reused} reused, {computed} computed", counted(runs.rows.len() as u64, "run")));
+        note(runs_in_words(runs.rows.len(), runs.reused, runs.computed));
     }
     if let Some(out) = cells_file {
         out.fill(|out| write_cells(out, &cells, &runs.rows))?;
@@ -369,11 +370,9 @@ fn talby(setup: &Setup, output: &StudyOutput, cells_out: Option<&str>, quiet: bo
 }
 
 /// Writes one line per run, with the command that repeats it.
-fn write_cells(out: &mut dyn Write, cells: &[PlannedRun], rows: &[RunRow]) -> io::Result<()> {
-    let with_command = |(cell, row): (&PlannedRun, &RunRow)| {
-        [vec![("command".to_string(), Cell::Text(cell.command()))], row.cells()].concat()
-    };
-    write_csv(out, &cells.iter().zip(rows).map(with_command).collect::<Vec<_>>(), true)
+fn write_cells(out: &mut dyn Write, runs: &[PlannedRun], rows: &[RunRow]) -> io::Result<()> {
+    let row = |(run, row): (&PlannedRun, &RunRow)| [cells(STUDY_RUN_COLUMNS, run, &[]), row.cells()].concat();
+    write_csv(out, &runs.iter().zip(rows).map(row).collect::<Vec<_>>(), true)
 }
 
 /// Finds logs in a folder, with a warning for each log that is missing.

@@ -20,15 +20,17 @@ use crate::cli::output_options::{Format, OutputOptions, PrintOptions, listing, r
 use crate::cli::places::refuse_collisions;
 use crate::cli::plain_arguments::{PlainArguments, refuse_unknown_word};
 use crate::cli::progress::Progress;
-use crate::cli::slurm_conf::{self, SLURM_CONF};
+use crate::cli::slurm_conf::{self, SLURM_CONF, SiteConf};
 use crate::cli::stderr::{note, warning};
 use crate::experiment::{OPTIONS, OptionForm, what_draws};
-use crate::report::{Cell, JsonRows, Output, counted, counted_as, csv_line, grouped};
+use crate::metrics::cells;
+use crate::report::{JsonRows, Output, counted, counted_as, csv_line, grouped};
 use crate::runs::{Executor, RunPlan, Shard, Step, Store};
-use crate::schedule::slurm::conf::SlurmConf;
 use crate::settings_file::{MOST_OF_GRID, read_text};
 use crate::spec::quote;
-use crate::sweep::{Grid, GridList, GridText, REPLICATIONS, StartMode, Submitted, Sweep, SweepCells, submit};
+use crate::sweep::{
+    Grid, GridList, GridText, PLAN_COLUMNS, PlannedCell, REPLICATIONS, StartMode, Submitted, Sweep, SweepCells, submit,
+};
 use crate::time::readable_duration;
 use crate::trace::{Source, TraceError};
 
@@ -187,8 +189,7 @@ fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resul
     if is_from_folder && !args.allow_exec {
         refuse_program(&format!("{}: ", folder.join("grid.toml").display()), sweep.grid.programs().first())?;
     }
-    let logs = sweep.grid.axes().iter().filter(|axis| axis.name == "trace").flat_map(|axis| &axis.values);
-    refuse_collisions(&[], &logs.map(|log| ("--trace", log.as_str())).collect::<Vec<_>>(), true)?;
+    refuse_collisions(&[], &sweep.grid.logs().iter().map(|log| ("--trace", log.as_str())).collect::<Vec<_>>(), true)?;
     let threads = args.output.threads();
     let cells = SweepCells::of(&sweep, threads)?;
     if cells.store.damaged > 0 && !quiet {
@@ -208,10 +209,8 @@ fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resul
 /// Refuses a new sweep of which no log exists, before its folder is made. If only some are missing, their cells fail, and the
 /// others are computed.
 fn refuse_missing_logs(grid: &Grid) -> Result<(), TraceError> {
-    let logs: Vec<&String> =
-        grid.axes().iter().filter(|axis| axis.name == "trace").flat_map(|axis| &axis.values).collect();
-    match logs.first() {
-        Some(first) if !logs.iter().any(|log| Path::new(log).exists()) => {
+    match grid.logs().first() {
+        Some(first) if !grid.logs().iter().any(|log| Path::new(log).exists()) => {
             Source::from_argument(first).open().map(|_| ())
         }
         _ => Ok(()),
@@ -274,9 +273,9 @@ fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<GridList>
     Ok(lists)
 }
 
-/// Gives the schedulers and the baselines of a grid the keys of a slurm.conf. Without a list of schedulers, its own is the only
-/// one.
-fn complete_schedulers(lists: &mut Vec<GridList>, conf: &SlurmConf) -> anyhow::Result<()> {
+/// Gives the schedulers and the baselines of a grid the keys of a slurm.conf. Without a list of them, its own is the only one. If
+/// there is one log, its machine has the processors of the file.
+fn complete_schedulers(lists: &mut Vec<GridList>, conf: &SiteConf) -> anyhow::Result<()> {
     for list in lists.iter_mut() {
         for GridText { text, .. } in &mut list.texts {
             match list.name.as_str() {
@@ -286,24 +285,30 @@ fn complete_schedulers(lists: &mut Vec<GridList>, conf: &SlurmConf) -> anyhow::R
             }
         }
     }
-    if lists.iter().all(|list| list.name != "scheduler") {
-        lists.push(GridList::new("scheduler", [conf.scheduler().to_string()]));
+    let traces = lists.iter().find(|list| list.name == "trace").map_or(1, |list| list.texts.len());
+    let of_site = [
+        ("scheduler", Some(conf.scheduler().to_string())),
+        ("baseline", Some(conf.baseline().pair())),
+        ("procs", conf.procs().filter(|_| traces == 1).map(|procs| procs.to_string())),
+    ];
+    for (name, value) in of_site {
+        if let Some(value) = value.filter(|_| lists.iter().all(|list| list.name != name)) {
+            lists.push(GridList::new(name, [value]));
+        }
     }
     Ok(())
 }
 
 fn dry_run(grid: &Grid, print: &PrintOptions, quiet: bool) -> anyhow::Result<()> {
-    let commands = (0..grid.count()).map(|cell| grid.run(cell).command());
-    // A command that can be copied is the default everywhere.
-    let row =
-        |(cell, command): (usize, String)| [("cell", Cell::Count(cell as u64 + 1)), ("command", Cell::Text(command))];
-    let mut rows = commands.clone().enumerate().map(row);
+    let planned = (0..grid.count()).map(|cell| PlannedCell { number: cell + 1, run: grid.run(cell) });
+    let mut rows = planned.clone().map(|cell| cells(PLAN_COLUMNS, &cell, &[]));
     Output::stdout().fill(|out| match print.given() {
-        None | Some(Format::Table) => commands.clone().try_for_each(|command| writeln!(out, "{command}")),
+        // A command that can be copied is the default everywhere.
+        None | Some(Format::Table) => planned.clone().try_for_each(|cell| writeln!(out, "{}", cell.run.command())),
         // A grid may have millions of cells: they are written one at a time.
         Some(Format::Csv) => {
             if print.header() {
-                writeln!(out, "cell,command")?;
+                writeln!(out, "{}", PLAN_COLUMNS.iter().map(|column| column.name).collect::<Vec<_>>().join(","))?;
             }
             rows.try_for_each(|row| writeln!(out, "{}", csv_line(&row)))
         }

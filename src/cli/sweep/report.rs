@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::results::all_settings;
+use super::results::{all_settings, means};
 use crate::cli::output_options::PrintOptions;
 use crate::cli::places::refuse_collisions;
 use crate::cli::stderr::{note, warning};
+use crate::metrics::Group;
 use crate::metrics::columns::{BSLD_MEAN, RA_MEAN, WAIT_MEAN};
-use crate::metrics::{Group, Groups};
 use crate::report::html::{Fact, SweepReport};
 use crate::report::{Cell, Output, counted, grouped, shown};
 use crate::sweep::{FinishedRow, Sweep, SweepCells, SweepProgress, number_lines};
@@ -52,12 +52,7 @@ pub fn execute(args: &SweepReportArgs, quiet: bool) -> anyhow::Result<()> {
         ));
     }
     let names = all_settings(&sweep.grid);
-    let columns = sweep.grid.columns_named(&names)?;
-    let mut groups = Groups::new(sweep.grid.has_baseline());
-    for row in &rows {
-        groups.add(columns.iter().map(|column| column.cell(row).text()).collect(), Some(row.key), &row.run);
-    }
-    let groups = groups.means();
+    let groups = means(&sweep.grid, &names, rows.iter().map(Ok))?;
     let result = result_in_words(&names, &groups);
     let report = SweepReport {
         title: format!("Sweep {}", args.folder.display()),

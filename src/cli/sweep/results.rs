@@ -1,5 +1,6 @@
 //! Prints the results of a sweep: rows, or means over groups of them.
 
+use std::borrow::Borrow;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 
@@ -8,21 +9,15 @@ use crate::cli::output_options::Format;
 use crate::cli::width;
 use crate::files;
 use crate::metrics::columns::SETTING;
-use crate::metrics::{Groups, RunRow};
-use crate::report::{Cell, Output, counted, group_cells, write_groups, write_json_list, write_runs};
+use crate::metrics::{Group, Groups, RunRow};
+use crate::report::{Cell, Output, OutputError, counted, group_cells, write_groups, write_json_list, write_runs};
 use crate::sweep::{FinishedRow, Grid, ResultColumn, SweepCells};
 
 pub fn print_results(args: &SweepArgs, all: &SweepCells<'_>, file: &Path) -> anyhow::Result<()> {
     let (print, sweep) = (&args.output.print, all.sweep);
     let names = groups(args, &sweep.grid);
     if !names.is_empty() {
-        let columns = sweep.grid.columns_named(&names)?;
-        let mut groups = Groups::new(sweep.grid.has_baseline());
-        for row in all.rows() {
-            let row = row?;
-            groups.add(columns.iter().map(|column| column.cell(&row).text()).collect(), Some(row.key), &row.run);
-        }
-        let groups = groups.means();
+        let groups = means(&sweep.grid, &names, all.rows())?;
         let cells: Vec<_> = groups.iter().map(|group| group_cells(&names, group)).collect();
         return Ok(print.print_rows(false, &cells, |out, width| write_groups(out, width, &names, &groups))?);
     }
@@ -61,6 +56,22 @@ pub fn print_results(args: &SweepArgs, all: &SweepCells<'_>, file: &Path) -> any
         }
     }
     Ok(())
+}
+
+/// The means over the rows that have the same values in the columns with these names.
+pub fn means<R: Borrow<FinishedRow>>(
+    grid: &Grid,
+    names: &[String],
+    rows: impl Iterator<Item = Result<R, OutputError>>,
+) -> anyhow::Result<Vec<Group>> {
+    let columns = grid.columns_named(names)?;
+    let mut groups = Groups::new(grid.has_baseline());
+    for row in rows {
+        let row = row?;
+        let row = row.borrow();
+        groups.add(columns.iter().map(|column| column.cell(row).text()).collect(), Some(row.key), &row.run);
+    }
+    Ok(groups.means())
 }
 
 /// A cell of the results in JSON: empty text is null.

@@ -2,17 +2,18 @@
 
 use crate::cli::output_options::PrintOptions;
 use crate::cli::stderr::{self, note};
-use crate::report::{Cell, counted, grouped};
+use crate::metrics::cells;
+use crate::report::{counted, grouped};
 use crate::runs::{Failure, RunPlan};
-use crate::sweep::{Grid, Sweep, SweepCells, SweepProgress, active_job};
+use crate::sweep::{Grid, Sweep, SweepCells, SweepProgress, SweepStatus};
+use crate::sweep::{IN_STATUS, STATUS_COLUMNS, active_job};
 
 pub fn merge(sweep: &Sweep, print: &PrintOptions, quiet: bool) -> anyhow::Result<()> {
-    let cells = SweepCells::recorded(sweep)?;
-    let progress = cells.progress();
-    let file = cells.write_results()?.display().to_string();
-    let mut row = progress_cells(&progress).to_vec();
-    row.push(("results", Cell::Text(file.clone())));
-    print.report(&file, quiet || !progress.is_complete(), &row, || {
+    let all = SweepCells::recorded(sweep)?;
+    let file = all.write_results()?.display().to_string();
+    let status = SweepStatus { progress: all.progress(), job: None, results: Some(file.clone()) };
+    let progress = &status.progress;
+    print.report(&file, quiet || !progress.is_complete(), &cells(STATUS_COLUMNS, &status, &[]), || {
         note(format_args!("{} in {file}", counted(progress.cells as u64, "cell")));
     })?;
     if progress.is_complete() {
@@ -20,22 +21,8 @@ pub fn merge(sweep: &Sweep, print: &PrintOptions, quiet: bool) -> anyhow::Result
     }
     print_not_done("failed", &sweep.grid, &progress.failed);
     print_missing(&sweep.grid, &progress.missing);
-    anyhow::bail!(
-        "{} missing, {} of them failed; the others are in {file}",
-        missing_cells(&progress),
-        progress.failed.len()
-    )
-}
-
-/// The numbers of cells.
-fn progress_cells(progress: &SweepProgress) -> [(&'static str, Cell); 4] {
-    let count = |number: usize| Cell::Count(number as u64);
-    [
-        ("cells", count(progress.cells)),
-        ("done", count(progress.done)),
-        ("failed", count(progress.failed.len())),
-        ("missing", count(progress.missing.len())),
-    ]
+    let failed = progress.failed.len();
+    anyhow::bail!("{} missing, {failed} of them failed; the others are in {file}", missing_cells(progress))
 }
 
 /// "3 of 24 cells are".
@@ -51,24 +38,14 @@ pub fn status(sweep: &Sweep, print: &PrintOptions) -> anyhow::Result<()> {
     let job = active_job(sweep).ok().flatten();
     let results = sweep.results_file();
     let results = (progress.is_complete() && results.exists()).then(|| results.display().to_string());
-    let text = |text: Option<String>| text.map_or(Cell::None, Cell::Text);
-    let mut row = progress_cells(&progress).to_vec();
-    row.extend([
-        ("slurm_job", text(job.as_ref().map(|(job, _)| job.to_string()))),
-        ("slurm_tasks", job.as_ref().map_or(Cell::None, |(_, tasks)| Cell::Count(*tasks as u64))),
-        ("results", text(results.clone())),
-    ]);
-    print.print_row(false, &row, |out, _| {
-        writeln!(
-            out,
-            "{}: {} done, {} failed, {} missing",
-            counted(progress.cells as u64, "cell"),
-            progress.done,
-            progress.failed.len(),
-            progress.missing.len()
-        )?;
+    let status = SweepStatus { progress, job, results };
+    print.print_row(false, &cells(STATUS_COLUMNS, &status, &[IN_STATUS]), |out, _| {
+        let SweepStatus { progress, job, results } = &status;
+        let [done, failed, missing] = [progress.done, progress.failed.len(), progress.missing.len()];
+        let all = counted(progress.cells as u64, "cell");
+        writeln!(out, "{all}: {done} done, {failed} failed, {missing} missing")?;
         if let Some((job, tasks)) = job {
-            writeln!(out, "jobs {job}: {} queued or running", counted(tasks as u64, "task"))?;
+            writeln!(out, "jobs {job}: {} queued or running", counted(*tasks as u64, "task"))?;
         }
         if let Some(results) = results {
             writeln!(out, "results: {results}")?;

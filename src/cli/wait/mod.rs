@@ -193,7 +193,8 @@ impl WaitArgs {
 fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     let methods = parse_list("method", [args.method.as_str()], WaitMethod::parse)?;
     let mut args = args.clone();
-    if let Some(conf) = slurm_conf::read(matches, quiet)? {
+    let conf = slurm_conf::read(matches, quiet)?;
+    if let Some(conf) = &conf {
         args.scheduler = match options::is_given(matches, "scheduler") {
             true => conf.complete(&args.scheduler)?,
             false => conf.scheduler(),
@@ -201,8 +202,9 @@ fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result
     }
     let args = &args;
     let outputs = args.outputs()?;
-    let options =
+    let mut options =
         Options { scheduler: args.scheduler.clone(), predictor: args.predictor.clone(), ..options::read(matches)? };
+    conf.iter().for_each(|conf| conf.set_procs(&mut options));
     if args.queue.as_deref() == Some("-") && args.log.given() == Some("-") {
         return Err(UsageError("only one of the log and --queue can be standard input".to_string()).into());
     }

@@ -11,7 +11,7 @@ use super::svg::Ink;
 use crate::metrics::columns::{BSLD_MEAN, WAIT_MEAN};
 use crate::metrics::{Column, SettingRuns};
 use crate::report::comparison::{ComparisonTable, caption};
-use crate::report::{shown, signed_percent};
+use crate::report::{price_in_words, shown, signed_percent};
 use crate::time::{Time, readable_duration};
 use crate::trace::WideNumbers;
 
@@ -22,6 +22,8 @@ const MOST_SETTINGS: usize = Ink::SERIES;
 pub struct ComparisonReport<'a> {
     /// What was run.
     pub facts: Vec<Fact>,
+    /// How near the simulation comes to the recorded waits, in words, and whether it is so far from them that this comes first.
+    pub site: Option<(String, bool)>,
     /// The figures of all settings.
     pub settings: &'a [SettingRuns],
     /// The options that all settings share.
@@ -43,7 +45,11 @@ impl ComparisonReport<'_> {
     pub fn page(self) -> String {
         let table = ComparisonTable::of(self.settings);
         let title = caption(table.settings[0], self.options);
-        let result = result_in_words(&table.settings);
+        let result = match self.site {
+            Some((site, true)) => format!("{} {}", outside(&site), result_in_words(&table.settings)),
+            Some((site, false)) => format!("{} {}", result_in_words(&table.settings), outside(&site)),
+            None => result_in_words(&table.settings),
+        };
         let others = (1..).zip(&self.pictured);
         let all = self.baseline.iter().map(|baseline| (0, baseline)).chain(others);
         let compared = Compared {
@@ -114,8 +120,9 @@ fn result_in_words(settings: &[&SettingRuns]) -> String {
             figure(best.baseline_figure(column).mean)
         )
     };
+    let price = price_in_words(best).map(|price| format!("; {price}")).unwrap_or_default();
     format!(
-        "{of_several}Under {} {}, and {}, compared with {}.",
+        "{of_several}Under {} {}, and {}, compared with {}{price}.",
         name(best),
         part("mean wait", &WAIT_MEAN),
         part("mean bounded slowdown", &BSLD_MEAN),

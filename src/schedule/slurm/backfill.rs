@@ -178,6 +178,7 @@ mod tests {
     use serde::de::IgnoredAny;
 
     use super::*;
+    use crate::schedule::catalog;
     use crate::schedule::slurm::conf::SlurmConf;
     use crate::schedule::slurm::processors::Run;
     use crate::schedule::slurm::settings::Settings;
@@ -269,7 +270,7 @@ mod tests {
     fn replay(record: &SlurmRecord) -> [Passes; 2] {
         const NODES: u32 = 12;
         let conf = SlurmConf::parse(&record.conf.join("\n"), Path::new("")).unwrap();
-        let settings = Settings::of(&conf.scheduler());
+        let settings = Settings::of(&catalog::parse(&conf.spec()).unwrap());
         let jobs: BTreeMap<u32, &RecordedJob> = record.jobs.iter().map(|job| (job.id, job)).collect();
         let mut state = RecordedState { releases: Releases::new(NODES), waiting: Vec::new() };
         let [mut main, mut backfill] = [Passes::default(); 2];

@@ -1,5 +1,6 @@
 //! The keys of `slurm`. They are named as Slurm names them.
 
+use super::conf::SlurmConf;
 use super::priority::Weights;
 use super::releases::Grouping;
 use super::shares;
@@ -28,6 +29,15 @@ pub const FORM: Form = Form {
     name: "slurm",
     about: "Slurm's main and backfill schedulers, as version 22.05 has them, with their intervals and limits; see `sim help slurm`",
     keys: &[
+        Key {
+            name: "conf",
+            kind: Kind::Defaults {
+                what: "the name of a slurm.conf",
+                read: |file| SlurmConf::read(file).map(|conf| conf.keys.clone()),
+            },
+            default: "",
+            about: "a slurm.conf: what it says is the default of the other keys",
+        },
         duration("bf_interval", 1, "30s", "the time from one backfill pass to the next"),
         duration("bf_resolution", 1, "1m", "times of reservations are rounded down to multiples of this"),
         duration("bf_window", 1, "1d", "jobs that would start later than this have no reservation"),

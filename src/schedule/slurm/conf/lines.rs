@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::settings_file::{MOST_OF_SLURM_CONF, read_text};
 use crate::text::shortened;
 
-/// A line of a configuration: one parameter. What else a line says of a node or a partition is checked, but not kept.
+/// A line of a configuration: one parameter. That of a node or a partition has further pairs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfLine {
     /// Where it begins.
@@ -16,6 +16,8 @@ pub struct ConfLine {
     pub name: String,
     /// Without quotes.
     pub value: String,
+    /// The further pairs of a node or a partition, with their names as they are written.
+    pub pairs: Vec<(String, String)>,
 }
 
 impl ConfLine {
@@ -92,9 +94,8 @@ impl Reader<'_> {
                 self.include(file).map_err(wrong)??;
             } else if let Some((pair, rest)) = first_pair(&text).map_err(wrong)? {
                 let (name, value) = pair;
-                let line = ConfLine { place: place.clone(), name, value };
-                check_rest(&line, rest).map_err(wrong)?;
-                self.lines.push(line);
+                let pairs = further_pairs(&name, rest).map_err(wrong)?;
+                self.lines.push(ConfLine { place: place.clone(), name, value, pairs });
             }
         }
         Ok(())
@@ -193,19 +194,21 @@ fn first_pair(text: &str) -> Result<Option<((String, String), &str)>, String> {
     Ok(Some(((name.to_string(), value.to_string()), rest)))
 }
 
-/// Checks what follows the first pair of a line: pairs if it is a node or a partition, else nothing.
-fn check_rest(line: &ConfLine, mut rest: &str) -> Result<(), String> {
-    let has_pairs = WITH_PAIRS.iter().any(|name| line.is(name));
-    while let Some((_, after)) = first_pair(rest)? {
+/// What follows the first pair of a line: pairs if it is a node or a partition, else nothing.
+fn further_pairs(name: &str, mut rest: &str) -> Result<Vec<(String, String)>, String> {
+    let has_pairs = WITH_PAIRS.iter().any(|known| known.eq_ignore_ascii_case(name));
+    let mut pairs = Vec::new();
+    while let Some((pair, after)) = first_pair(rest)? {
         if !has_pairs {
-            let (name, rest) = (&line.name, shortened(rest.trim()));
+            let rest = shortened(rest.trim());
             return Err(format!(
                 "'{rest}' after {name}: a line of Slurm has one parameter, and a value with blanks is in quotes"
             ));
         }
+        pairs.push(pair);
         rest = after;
     }
-    Ok(())
+    Ok(pairs)
 }
 
 #[cfg(test)]

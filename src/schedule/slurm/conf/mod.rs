@@ -1,23 +1,24 @@
 //! Reads a slurm.conf: the keys of the scheduler `slurm` that it sets, and what else it says.
 
 mod lines;
+mod nodes;
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub use lines::{ConfError, ConfLine, Place};
 
-use crate::schedule::catalog;
 use crate::settings_file::{MOST_OF_SLURM_CONF, read_text};
-use crate::spec::{Spec, SpecError, quote, split_list};
 use crate::time::{DAY, HOUR, MINUTE, Seconds, print_duration};
-
-use super::settings::FORM;
 
 /// What a slurm.conf says of scheduling.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlurmConf {
     /// The keys of the scheduler `slurm` with their values.
-    keys: Vec<(&'static str, String)>,
+    pub keys: Vec<(&'static str, String)>,
+    /// The processors of its nodes. None if it has no nodes.
+    pub procs: Option<u32>,
     /// What has no effect on the simulation.
     pub unused: Vec<Unused>,
 }
@@ -43,27 +44,43 @@ enum Unit {
     Time,
 }
 
-/// Items of SchedulerParameters that are keys of the scheduler under the same name.
-const ITEMS: [(&str, Unit); 9] = [
-    ("bf_interval", Unit::Seconds),
-    ("bf_resolution", Unit::Seconds),
-    ("bf_window", Unit::Minutes),
-    ("bf_window_linear", Unit::Seconds),
-    ("bf_max_job_test", Unit::Count),
-    ("bf_max_job_user", Unit::Count),
-    ("default_queue_depth", Unit::Count),
-    ("batch_sched_delay", Unit::Seconds),
-    ("sched_interval", Unit::Seconds),
+/// A parameter that sets a key of the scheduler.
+struct Parameter {
+    name: &'static str,
+    key: &'static str,
+    unit: Unit,
+    /// The smallest number that can be simulated.
+    least: u32,
+}
+
+const fn parameter(name: &'static str, key: &'static str, unit: Unit, least: u32) -> Parameter {
+    Parameter { name, key, unit, least }
+}
+
+/// An item of SchedulerParameters, which is a key of the scheduler under the same name.
+const fn item(name: &'static str, unit: Unit, least: u32) -> Parameter {
+    parameter(name, name, unit, least)
+}
+
+const ITEMS: [Parameter; 9] = [
+    item("bf_interval", Unit::Seconds, 1),
+    item("bf_resolution", Unit::Seconds, 1),
+    item("bf_window", Unit::Minutes, 1),
+    item("bf_window_linear", Unit::Seconds, 0),
+    item("bf_max_job_test", Unit::Count, 1),
+    item("bf_max_job_user", Unit::Count, 0),
+    item("default_queue_depth", Unit::Count, 1),
+    item("batch_sched_delay", Unit::Seconds, 0),
+    item("sched_interval", Unit::Seconds, 1),
 ];
 
-/// Other parameters, and the keys that they set.
-const PARAMETERS: [(&str, &str, Unit); 6] = [
-    ("KillWait", "kill_wait", Unit::Seconds),
-    ("PriorityWeightAge", "age_weight", Unit::Count),
-    ("PriorityMaxAge", "max_age", Unit::Time),
-    ("PriorityWeightJobSize", "size_weight", Unit::Count),
-    ("PriorityWeightFairshare", "fairshare_weight", Unit::Count),
-    ("PriorityDecayHalfLife", "halflife", Unit::Time),
+const PARAMETERS: [Parameter; 6] = [
+    parameter("KillWait", "kill_wait", Unit::Seconds, 0),
+    parameter("PriorityWeightAge", "age_weight", Unit::Count, 0),
+    parameter("PriorityMaxAge", "max_age", Unit::Time, 1),
+    parameter("PriorityWeightJobSize", "size_weight", Unit::Count, 0),
+    parameter("PriorityWeightFairshare", "fairshare_weight", Unit::Count, 0),
+    parameter("PriorityDecayHalfLife", "halflife", Unit::Time, 0),
 ];
 
 /// What parameters begin with that change which jobs start at a site.
@@ -85,14 +102,22 @@ const MATTERING: [&str; 14] = [
 ];
 
 impl SlurmConf {
-    /// Reads a file and those that it includes.
+    /// Reads a file and those that it includes. A file is read once by a process: all its runs follow the same content, and it
+    /// may be a pipe.
     ///
     /// # Errors
     /// If a file cannot be read, or as [`SlurmConf::parse`]. The message names the file.
-    pub fn read(file: &Path) -> Result<SlurmConf, String> {
-        let text = read_text(file, MOST_OF_SLURM_CONF)?;
-        let folder = file.parent().unwrap_or(Path::new(""));
-        SlurmConf::parse(&text, folder).map_err(|error| format!("{}: {error}", file.display()))
+    pub fn read(file: &str) -> Result<Arc<SlurmConf>, String> {
+        static READ: Mutex<BTreeMap<String, Arc<SlurmConf>>> = Mutex::new(BTreeMap::new());
+        let mut known = READ.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(conf) = known.get(file) {
+            return Ok(Arc::clone(conf));
+        }
+        let path = Path::new(file);
+        let text = read_text(path, MOST_OF_SLURM_CONF)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let conf = SlurmConf::parse(&text, folder).map_err(|error| format!("{file}: {error}"))?;
+        Ok(Arc::clone(known.entry(file.to_string()).or_insert(Arc::new(conf))))
     }
 
     /// Reads the text of a slurm.conf. Names of included files are relative to `folder`.
@@ -105,70 +130,24 @@ impl SlurmConf {
             let why = "there is no parameter such as SchedulerType=sched/backfill".into();
             return Err(ConfError { place: Place { included: None, line: 1 }, why });
         }
-        let mut conf = SlurmConf::default();
+        let mut conf = SlurmConf { procs: nodes::processors(&lines)?, ..SlurmConf::default() };
         for (at, line) in lines.iter().enumerate() {
             conf.add(line, lines[at + 1..].iter().any(|later| later.is(&line.name)))?;
         }
         Ok(conf)
     }
 
-    /// The spec of the scheduler, such as `slurm:bf_interval=1m`.
-    pub fn scheduler(&self) -> Spec {
-        let plain = catalog::parse(FORM.name).expect("slurm is in the catalog");
-        self.complete(&plain).expect("the keys were checked when they were read")
-    }
-
-    /// A spec of the scheduler `slurm` with the keys of the file that the spec does not have. Other specs stay as they are.
-    ///
-    /// # Errors
-    /// If the spec with the keys is not valid.
-    pub fn complete(&self, spec: &Spec) -> Result<Spec, SpecError> {
-        if spec.name() != FORM.name {
-            return Ok(spec.clone());
-        }
-        let written: Vec<_> = spec.written().map(|(key, value)| format!("{key}={}", quote(value))).collect();
-        catalog::parse(&self.complete_item(&format!("{}:{}", FORM.name, written.join(","))))
-    }
-
-    /// A list of specs in which each `slurm` has the keys of the file that it does not have itself. The list may have ranges and
-    /// braces.
-    ///
-    /// # Errors
-    /// If the text is not a list.
-    pub fn complete_list(&self, text: &str) -> Result<String, SpecError> {
-        Ok(split_list(text)?.iter().map(|item| self.complete_item(item)).collect::<Vec<_>>().join(","))
-    }
-
-    /// The same for a list of `SCHEDULER/PREDICTOR`.
-    ///
-    /// # Errors
-    /// If the text is not a list.
-    pub fn complete_pairs(&self, text: &str) -> Result<String, SpecError> {
-        let complete = |pair: &String| match pair.split_once('/') {
-            Some((scheduler, predictor)) => format!("{}/{predictor}", self.complete_item(scheduler)),
-            None => pair.clone(),
-        };
-        Ok(split_list(text)?.iter().map(complete).collect::<Vec<_>>().join(","))
-    }
-
-    /// One spec of a list. Its keys stay as they are written, which may be a range.
-    fn complete_item(&self, item: &str) -> String {
-        let (name, given) = item.split_once(':').unwrap_or((item, ""));
-        if name != FORM.name {
-            return item.to_string();
-        }
-        let has = |key: &str| given.starts_with(&format!("{key}=")) || given.contains(&format!(",{key}="));
-        let added = self.keys.iter().filter(|(key, _)| !has(key)).map(|(key, value)| format!("{key}={value}"));
-        let given = Some(given.to_string()).filter(|given| !given.is_empty());
-        let pairs: Vec<String> = given.into_iter().chain(added).collect();
-        if pairs.is_empty() { name.to_string() } else { format!("{name}:{}", pairs.join(",")) }
+    /// The spec of the scheduler that it means, such as `slurm:bf_interval=1m`.
+    pub fn spec(&self) -> String {
+        let keys: Vec<_> = self.keys.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        if keys.is_empty() { "slurm".to_string() } else { format!("slurm:{}", keys.join(",")) }
     }
 
     /// Adds what a line says. As in Slurm, the last of several lines with one parameter counts.
     fn add(&mut self, line: &ConfLine, comes_again: bool) -> Result<(), ConfError> {
-        let parameter = PARAMETERS.iter().find(|(name, ..)| line.is(name)).filter(|_| !comes_again);
-        if let Some((name, key, unit)) = parameter {
-            return self.set(key, name, &line.value, *unit, line);
+        let parameter = PARAMETERS.iter().find(|parameter| line.is(parameter.name)).filter(|_| !comes_again);
+        if let Some(parameter) = parameter {
+            return self.set(parameter, &line.value, line);
         }
         let value = line.value.to_ascii_lowercase();
         match (line.name.to_ascii_lowercase().as_str(), value.as_str()) {
@@ -190,10 +169,8 @@ impl SlurmConf {
     fn add_items(&mut self, line: &ConfLine) -> Result<(), ConfError> {
         for item in line.value.split(',').map(str::trim).filter(|item| !item.is_empty()) {
             let (name, value) = item.split_once('=').unwrap_or((item, ""));
-            match ITEMS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
-                Some((key, unit)) if self.keys.iter().all(|(known, _)| known != key) => {
-                    self.set(key, key, value, *unit, line)?;
-                }
+            match ITEMS.iter().find(|item| item.name.eq_ignore_ascii_case(name)) {
+                Some(item) if self.keys.iter().all(|(known, _)| *known != item.key) => self.set(item, value, line)?,
                 _ => self.skip(line, name),
             }
         }
@@ -205,34 +182,28 @@ impl SlurmConf {
         let begins = |begin: &&str| name.get(..begin.len()).is_some_and(|start| start.eq_ignore_ascii_case(begin));
         let is_off = ["0", "no"].iter().any(|off| line.value.eq_ignore_ascii_case(off));
         let matters = line.is("SchedulerParameters")
-            || PARAMETERS.iter().any(|(known, ..)| line.is(known))
+            || PARAMETERS.iter().any(|parameter| line.is(parameter.name))
             || MATTERING.iter().any(begins) && !is_off;
         self.unused.push(Unused { place: line.place.clone(), name: name.to_string(), matters });
     }
 
-    fn set(
-        &mut self,
-        key: &'static str,
-        name: &str,
-        value: &str,
-        unit: Unit,
-        line: &ConfLine,
-    ) -> Result<(), ConfError> {
+    fn set(&mut self, parameter: &Parameter, value: &str, line: &ConfLine) -> Result<(), ConfError> {
+        let Parameter { name, key, unit, least } = *parameter;
         let wrong = |why: &str| ConfError { place: line.place.clone(), why: format!("{name}={value}: {why}") };
-        let whole = || value.parse::<u32>().map(Seconds::from).map_err(|_| wrong("not a whole number"));
-        let value = match unit {
-            Unit::Count => whole()?.to_string(),
-            Unit::Seconds => print_duration(whole()?),
-            Unit::Minutes => print_duration(whole()? * MINUTE),
-            Unit::Time => match slurm_time(value).ok_or_else(|| wrong("not a time such as 7-0 or 30:00"))? {
-                // Slurm: usage never decays.
-                0 if key == "halflife" => "36500d".to_string(),
-                seconds => print_duration(seconds),
-            },
+        let number = match unit {
+            Unit::Time => slurm_time(value).ok_or_else(|| wrong("not a time such as 7-0 or 30:00"))?,
+            _ => value.parse::<u32>().map(Seconds::from).map_err(|_| wrong("not a whole number"))?,
         };
-        if let Err(SpecError(_)) = catalog::parse(&format!("{}:{key}={value}", FORM.name)) {
+        if number < least.into() {
             return Err(wrong("the simulation has no such value; remove it to use the default"));
         }
+        let value = match unit {
+            Unit::Count => number.to_string(),
+            Unit::Minutes => print_duration(number * MINUTE),
+            // Slurm: usage never decays.
+            Unit::Time if number == 0 => "36500d".to_string(),
+            Unit::Seconds | Unit::Time => print_duration(number),
+        };
         self.keys.push((key, value));
         Ok(())
     }
@@ -261,6 +232,7 @@ fn slurm_time(text: &str) -> Option<Seconds> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schedule::catalog;
 
     const CONF: &str = "\
 # A comment
@@ -283,6 +255,19 @@ NodeName=n[1-9] Weight=2
         SlurmConf::parse(text, Path::new(""))
     }
 
+    #[test]
+    fn the_smallest_numbers_are_those_of_the_scheduler() {
+        for parameter in ITEMS.iter().chain(&PARAMETERS) {
+            let is_valid = |number: i64| {
+                let number = if let Unit::Count = parameter.unit { number.to_string() } else { format!("{number}s") };
+                catalog::parse(&format!("slurm:{}={number}", parameter.key)).is_ok()
+            };
+            // A halflife of 0 has a meaning of its own.
+            let least = i64::from(parameter.least).max(i64::from(parameter.key == "halflife"));
+            assert!(is_valid(least) && !is_valid(least - 1), "{}", parameter.name);
+        }
+    }
+
     /// The lines of what has no effect: those that matter, and the others.
     fn unused(conf: &SlurmConf) -> [Vec<(usize, &str)>; 2] {
         [true, false].map(|matters| {
@@ -295,7 +280,7 @@ NodeName=n[1-9] Weight=2
     fn keys_are_converted_and_the_rest_is_listed() {
         let conf = parse(CONF).unwrap();
         assert_eq!(
-            conf.scheduler().to_string(),
+            conf.spec(),
             "slurm:bf_interval=1m,bf_window=2d,default_queue_depth=50,kill_wait=1m,order=multifactor,age_weight=1000,max_age=14d,halflife=36500d"
         );
         let [mattering, others] = unused(&conf);
@@ -304,6 +289,7 @@ NodeName=n[1-9] Weight=2
             [(4, "bf_continue"), (10, "PriorityWeightPartition"), (13, "NodeName"), (14, "NodeName")]
         );
         assert_eq!(others, [(2, "ClusterName"), (9, "PriorityWeightQOS")]);
+        assert_eq!(conf.procs, Some(9 * 4));
     }
 
     /// Slurm uses the last of two lines, and the first of two items of one line.
@@ -318,30 +304,10 @@ PrologFlags=a
 PrologFlags=b
 ";
         let conf = parse(text).unwrap();
-        assert_eq!(conf.scheduler().to_string(), "slurm:bf_interval=90s,bf_resolution=5m,kill_wait=20s");
+        assert_eq!(conf.spec(), "slurm:bf_interval=90s,bf_resolution=5m,kill_wait=20s");
         let [mattering, others] = unused(&conf);
         assert_eq!(mattering, [(1, "SchedulerParameters"), (2, "KillWait"), (3, "bf_interval")]);
         assert_eq!(others, [(5, "PrologFlags"), (6, "PrologFlags")]);
-    }
-
-    #[test]
-    fn keys_of_the_spec_come_first_and_other_schedulers_stay() {
-        let conf = parse("SchedulerParameters=bf_interval=60,bf_resolution=300").unwrap();
-        let complete = |text: &str| conf.complete(&catalog::parse(text).unwrap()).unwrap().to_string();
-        assert_eq!(complete("slurm"), "slurm:bf_interval=1m,bf_resolution=5m");
-        assert_eq!(complete("slurm:bf_interval=30s,running=prediction"), "slurm:bf_resolution=5m,running=prediction");
-        assert_eq!(complete("slurm:shares_file=1:2;3:4"), "slurm:bf_interval=1m,bf_resolution=5m,shares_file=1:2;3:4");
-        assert_eq!(complete("easy:scan=saf"), "easy:scan=saf");
-        let list = |text: &str| conf.complete_list(text).unwrap();
-        assert_eq!(list("slurm,easy:scan=saf"), "slurm:bf_interval=1m,bf_resolution=5m,easy:scan=saf");
-        assert_eq!(list("slurm:bf_interval={10s|30s}"), "slurm:bf_interval={10s|30s},bf_resolution=5m");
-        let pairs = conf.complete_pairs("easy/ruh,slurm:bf_interval=10s/estimate,slurm/ruh").unwrap();
-        assert_eq!(
-            pairs,
-            "easy/ruh,slurm:bf_interval=10s,bf_resolution=5m/estimate,slurm:bf_interval=1m,bf_resolution=5m/ruh"
-        );
-        let nothing = parse("ClusterName=x").unwrap();
-        assert_eq!(nothing.scheduler().to_string(), "slurm");
     }
 
     #[test]
