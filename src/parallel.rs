@@ -107,6 +107,7 @@ fn is_memory_limited() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn results_stand_in_the_order_of_the_items() {
@@ -120,6 +121,12 @@ mod tests {
             assert_eq!(map(&items, threads, |n| n * n, watch), squares);
             assert_eq!(reported.into_inner(), 1000);
         }
+        // The thread of the first item ends last.
+        let slow_first = |n: &u64| {
+            thread::sleep(Duration::from_millis(if *n == 0 { 50 } else { 0 }));
+            n * n
+        };
+        assert_eq!(map(&items, 3, slow_first, |_| ()), squares);
         assert!(map(&[], 4, |n: &u64| *n, |_| ()).is_empty());
     }
 }

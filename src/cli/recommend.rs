@@ -1,5 +1,6 @@
 //! `sim recommend`: which scheduler and predictor a site should use.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args};
@@ -15,9 +16,10 @@ use super::stderr::{note, warning};
 use super::{CommandForm, parsed};
 use crate::experiment::Section::{Engine, Estimates, Log, Reading};
 use crate::experiment::Setting;
+use crate::fidelity::SiteCheck;
 use crate::metrics::Column;
 use crate::recommend::{
-    Guard, Question, candidates_under, default_candidates, figure, recommendation_cells, write_recommendation,
+    Question, candidates_under, default_candidates, figure, guards, recommendation_cells, write_recommendation,
 };
 use crate::spec::{SpecError, expand};
 use crate::text::counted;
@@ -39,7 +41,8 @@ pub const COMMAND: CommandForm = CommandForm {
   sim recommend KTH.swf.gz                            the default candidates against easy/estimate
   sim recommend site.log --present sjbf/easy++ --objective wait --guard wait_max=2x
   sim recommend CTC.swf --candidates 'sjbf/ruh:window=1..5,easy/kin' --out study --format csv
-  sim recommend CTC.swf --guard wait_max=1.5x --guard users_lose_pct=10
+  sim recommend CTC.swf --guard wait_max=3x --guard users_lose_pct=10
+  sim recommend CTC.swf --candidates +easy:queue=saf/estimate       the default candidates and one more
   sim recommend sacct.txt --slurm-conf /etc/slurm/slurm.conf      predictions in the site's own Slurm
 
 Candidates compete on the first part of the log. The winner is judged once on the rest, on shaken copies of the log. The answer
@@ -50,10 +53,10 @@ struct RecommendArgs {
     /// What the site uses now
     #[arg(long, value_name = "SCHEDULER/PREDICTOR", default_value = "easy/estimate", value_parser = parse_present, display_order = 1)]
     present: Setting,
-    /// What it could use instead: a list, also with ranges [default: 11 predictors under easy, sjbf and
-    /// sjbf:running=estimate]
+    /// What it could use instead: a list, also with ranges; +LIST adds to what was given before, or to the default. May be
+    /// repeated [default: 11 predictors under easy, sjbf, sjbf:running=estimate and that with protect=3d]
     #[arg(long, value_name = "LIST", value_parser = parse_candidates, display_order = 2)]
-    candidates: Option<Candidates>,
+    candidates: Vec<Candidates>,
     /// The share of the jobs on which candidates compete; the winner is judged on the rest
     #[arg(long, value_name = "SHARE", default_value_t = 0.6, value_parser = parse_share, display_order = 3)]
     choose: f64,
@@ -61,9 +64,10 @@ struct RecommendArgs {
     #[arg(long, value_name = "FIGURE", default_value = "bsld", value_parser = parse_objective, display_order = 4)]
     objective: Objective,
     /// A limit; a candidate that breaks it is out: wait_max=2x (twice the present one), wait_max=3d, users_lose_pct=10. Repeat the
-    /// option for more limits
-    #[arg(long, value_name = "FIGURE=LIMIT", value_parser = Guard::parse, display_order = 5)]
-    guard: Vec<Guard>,
+    /// option for more limits; none turns off the default ones [default: wait_max=1.5x, wide_wait_mean=1.5x,
+    /// users_lose_area=25%]
+    #[arg(long, value_name = "FIGURE=LIMIT", value_parser = checked_guard, display_order = 5)]
+    guard: Vec<String>,
     /// The number of runs of each setting: the first on the log as it is, the others on slightly shaken copies (submissions moved
     /// by up to 30 s)
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(2..=1000), display_order = 6)]
@@ -108,14 +112,33 @@ fn parse_share(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| format!("'{text}' is not a share between 0 and 1, such as 0.6"))
 }
 
-/// A list of settings. Its own type, because clap takes a list as several values.
+/// A list of settings.
 #[derive(Clone, Debug)]
-struct Candidates(Vec<Setting>);
+struct Candidates {
+    settings: Vec<Setting>,
+    /// Whether it is added to others, and does not replace the default.
+    is_added: bool,
+}
+
+/// All candidates that are given, with the default ones if there are only additions. None if nothing is given.
+fn all_candidates(lists: &[Candidates], default: impl FnOnce() -> Vec<Setting>) -> Vec<Setting> {
+    let given = lists.iter().flat_map(|list| list.settings.clone());
+    match lists.iter().all(|list| list.is_added) {
+        true => default().into_iter().chain(given).collect(),
+        false => given.collect(),
+    }
+}
+
+fn checked_guard(text: &str) -> Result<String, SpecError> {
+    guards(&[text]).map(|_| text.to_string())
+}
 
 fn parse_candidates(text: &str) -> Result<Candidates, SpecError> {
     let parse = |text: &str| Setting::parse_pair(text).and_then(refuse_replay);
-    let values = expand("candidates", text).map_err(SpecError)?;
-    values.iter().map(|value| parse(value)).collect::<Result<_, _>>().map(Candidates)
+    let (list, is_added) = text.strip_prefix('+').map_or((text, false), |list| (list, true));
+    let values = expand("candidates", list).map_err(SpecError)?;
+    let settings = values.iter().map(|value| parse(value)).collect::<Result<_, _>>()?;
+    Ok(Candidates { settings, is_added })
 }
 
 /// The present setting and the candidates, with the keys of a slurm.conf where they use `slurm`. With such a file, the present
@@ -125,9 +148,8 @@ fn with_conf(
     conf: Option<&SiteConf>,
     has_present: bool,
 ) -> Result<(Setting, Vec<Setting>), SpecError> {
-    let given = args.candidates.as_ref().map(|Candidates(given)| given.clone());
     let Some(conf) = conf else {
-        return Ok((args.present.clone(), given.unwrap_or_else(default_candidates)));
+        return Ok((args.present.clone(), all_candidates(&args.candidates, default_candidates)));
     };
     let complete = |setting: &Setting| -> Result<Setting, SpecError> {
         Ok(Setting { scheduler: conf.complete(&setting.scheduler)?, ..setting.clone() })
@@ -136,7 +158,7 @@ fn with_conf(
         true => complete(&args.present)?,
         false => conf.baseline(),
     };
-    let candidates = given.unwrap_or_else(|| candidates_under("slurm:running=prediction"));
+    let candidates = all_candidates(&args.candidates, || candidates_under("slurm:running=prediction"));
     Ok((present, candidates.iter().map(complete).collect::<Result<_, _>>()?))
 }
 
@@ -164,17 +186,23 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
         let why = "the log is read several times, so it cannot come from standard input: give the name of a file";
         return Err(UsageError(why.to_string()).into());
     }
-    // Only its number of jobs is needed here. Runs read the log as a sweep does.
+    // Only for its waits, and its numbers of jobs and users. Runs read the log as a sweep does.
     let workload = read_workload(&args.log.source(quiet), &options, quiet)?;
+    let judged_from = (workload.jobs.len() as f64 * args.choose) as usize;
+    let judged_users: BTreeSet<_> = workload.jobs[judged_from..].iter().map(|job| job.submission.user).collect();
+    let has_waits = options.shaping.keeps_submissions();
+    let site = has_waits.then(|| SiteCheck::of(&workload, &present, &options.measure, args.output.threads())).flatten();
     let question = Question {
         trace: args.log.given().map(str::to_string),
         jobs: workload.jobs.len(),
+        judged_users: judged_users.len(),
+        site,
         options,
         present,
         candidates,
         choose: args.choose,
         objective: args.objective.0,
-        guards: args.guard.clone(),
+        guards: guards(&args.guard)?,
         replications: args.replications,
     };
     drop(workload);

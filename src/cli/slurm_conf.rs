@@ -14,7 +14,8 @@ use crate::schedule::slurm::conf::{SlurmConf, Unused};
 use crate::spec::{Spec, SpecError, quote, split_list};
 use crate::text::{counted, printable};
 
-const NAME: &str = "slurm-conf";
+/// The name of the option.
+pub const NAME: &str = "slurm-conf";
 
 /// What the option means in commands that simulate.
 pub const SLURM_CONF: &str = "A site's slurm.conf: the scheduler slurm has its keys, and is the default and the baseline; the machine has the processors of its NodeName lines; see `sim help slurm`";

@@ -66,13 +66,9 @@ impl Comparison {
         let inputs = [Input::open(sources[0])?, Input::open(sources[1])?];
         let [first, second] = &inputs;
         if !first.output.is_like(&second.output) {
-            return Err(CompareError::Input(format!(
-                "{} has {} and {} has {}: they cannot be compared",
-                first.name,
-                first.output.rows.name(),
-                second.name,
-                second.output.rows.name()
-            )));
+            let [one, other] =
+                [first, second].map(|input| format!("{} has {}", input.name, input.output.rows_in_words()));
+            return Err(CompareError::Input(format!("{one} and {other}: they cannot be compared")));
         }
         let (mut keys, mut values) = (Vec::new(), Vec::new());
         for (at, name) in first.header.iter().enumerate() {

@@ -172,6 +172,14 @@ impl KnownOutput {
         self.rows == other.rows && (self.rows != RowKind::Others || self.name == other.name)
     }
 
+    /// What its rows are, in words.
+    pub fn rows_in_words(&self) -> String {
+        match self.rows {
+            RowKind::Others => format!("rows of {}", self.about),
+            rows => rows.name().to_string(),
+        }
+    }
+
     /// Whether the column at this index of the header says what a row is about.
     pub fn is_key(&self, header: &[String], at: usize) -> bool {
         let name = header[at].as_str();

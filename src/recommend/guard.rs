@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::metrics::columns::columns;
-use crate::metrics::{Better, Column, SettingRuns};
+use crate::metrics::columns::{AREA_LOSE, columns};
+use crate::metrics::{Better, Column, SettingRuns, Shown};
 use crate::similar::did_you_mean;
 use crate::spec::SpecError;
 use crate::time::parse_duration;
@@ -19,7 +19,9 @@ pub fn figures() -> impl Iterator<Item = &'static Column> {
 /// If there is no such figure, or if neither lower nor higher values of it are better. The message lists all.
 pub fn figure(text: &str) -> Result<&'static Column, SpecError> {
     let mean = format!("{text}_mean");
-    figures().find(|column| column.name == text || column.name == mean).ok_or_else(|| {
+    // The share of the area, in the words of a guard.
+    let name = if text == "users_lose_area" { AREA_LOSE.name } else { text };
+    figures().find(|column| column.name == name || column.name == mean).ok_or_else(|| {
         let names: Vec<&str> = figures().map(|column| column.name).collect();
         let hint = did_you_mean(text, names.iter().copied());
         SpecError(format!(
@@ -27,6 +29,27 @@ pub fn figure(text: &str) -> Result<&'static Column, SpecError> {
             names.join(", ")
         ))
     })
+}
+
+/// The limits that hold unless the same figure is given another one: nobody starves for the gain of others.
+pub const DEFAULT_GUARDS: [&str; 3] = ["wait_max=1.5x", "wide_wait_mean=1.5x", "users_lose_area=25%"];
+
+/// The word that turns the defaults off.
+pub const NO_GUARDS: &str = "none";
+
+/// The limits that are given, and the defaults of other figures, unless they are turned off.
+///
+/// # Errors
+/// If one is not a guard.
+pub fn guards(given: &[impl AsRef<str>]) -> Result<Vec<Guard>, SpecError> {
+    let own = given.iter().map(AsRef::as_ref).filter(|text| *text != NO_GUARDS);
+    let own: Vec<Guard> = own.map(Guard::parse).collect::<Result<_, _>>()?;
+    if given.iter().any(|text| text.as_ref() == NO_GUARDS) {
+        return Ok(own);
+    }
+    let defaults = DEFAULT_GUARDS.map(|text| Guard::parse(text).expect("the defaults are guards"));
+    let is_open = |guard: &Guard| own.iter().all(|own| own.column.name != guard.column.name);
+    Ok(defaults.into_iter().filter(is_open).chain(own.clone()).collect())
 }
 
 /// A limit of a figure: a candidate beyond it is out.
@@ -66,7 +89,8 @@ impl Guard {
             Some(times) => Limit::Times(number(times).ok_or_else(wrong)?),
             None => {
                 let seconds = || parse_duration(limit).ok().map(|seconds| seconds as f64);
-                Limit::Number(number(limit).or_else(seconds).ok_or_else(wrong)?)
+                let percent = || number(limit.strip_suffix('%')?).filter(|_| column.shown == Shown::Percent);
+                Limit::Number(number(limit).or_else(percent).or_else(seconds).ok_or_else(wrong)?)
             }
         };
         Ok(Guard { column, limit, text: text.to_string() })
@@ -106,12 +130,24 @@ mod tests {
     }
 
     #[test]
+    fn a_given_guard_replaces_the_default_of_its_figure() {
+        let of = |given: &[&str]| -> Vec<String> { guards(given).unwrap().iter().map(Guard::to_string).collect() };
+        assert_eq!(of(&[]), DEFAULT_GUARDS);
+        assert_eq!(of(&["wait_max=3d"]), ["wide_wait_mean=1.5x", "users_lose_area=25%", "wait_max=3d"]);
+        assert_eq!(of(&["area_lose_pct=5"]), ["wait_max=1.5x", "wide_wait_mean=1.5x", "area_lose_pct=5"]);
+        assert_eq!(of(&["none"]), [""; 0]);
+        assert_eq!(of(&["none", "jain=0.9x"]), ["jain=0.9x"]);
+        assert!(guards(&["wait_max=7%"]).is_err() && guards(&["nobody=1x"]).is_err());
+    }
+
+    #[test]
     fn guards_are_multiples_or_numbers() {
         let broken = |guard: &str, runs: &SettingRuns| Guard::parse(guard).unwrap().is_broken(runs);
         let some = runs(50.0, 20.0, 10.0);
         assert!(broken("wait_max=2x", &some) && !broken("wait_max=2.5x", &some));
         assert!(broken("wait_max=49", &some) && !broken("wait_max=50", &some) && !broken("wait_max=1m", &some));
         assert!(broken("users_lose_pct=9.9", &some) && !broken("users_lose_pct=10", &some));
+        assert!(broken("users_lose_pct=9.9%", &some) && !broken("users_lose_area=0%", &some));
         // Of Jain's index higher values are better: the guard is the least.
         assert!(broken("jain=3x", &some) && !broken("jain=2.5x", &some) && !broken("jain=0.5", &some));
     }

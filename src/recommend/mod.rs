@@ -9,18 +9,19 @@
 mod guard;
 mod tables;
 
-pub use guard::{Guard, figure, figures};
+pub use guard::{DEFAULT_GUARDS, Guard, NO_GUARDS, figure, figures, guards};
 pub use tables::{listed_recommendation, recommendation_cells, write_recommendation};
 
 use std::path::Path;
 
 use crate::experiment::{Options, Setting};
+use crate::fidelity::SiteCheck;
 use crate::metrics::{Better, Column, Interval, Portion, RunRow, SettingRuns, Verdict};
 use crate::runs::{ComputedRuns, PlannedRun, RunsError, compute_rows};
 use crate::text::counted;
 
 /// The schedulers that compete if no candidates are given.
-const SCHEDULERS: [&str; 3] = ["easy", "sjbf", "sjbf:running=estimate"];
+const SCHEDULERS: [&str; 4] = ["easy", "sjbf", "sjbf:running=estimate", "sjbf:running=estimate,protect=3d"];
 /// The predictors that compete under each of them: all that a site could use.
 const PREDICTORS: [&str; 11] =
     ["estimate", "ruh", "easy++", "sbh", "sbh-noest", "smith", "gibbons", "downey", "learned", "kin", "kin:learn=off"];
@@ -48,6 +49,10 @@ pub struct Question {
     pub options: Options,
     /// The number of jobs that these options leave.
     pub jobs: usize,
+    /// The number of users on the part of the log on which the winner is judged.
+    pub judged_users: usize,
+    /// How near the present setting comes to the recorded waits, if there are any.
+    pub site: Option<SiteCheck>,
     /// What the site uses now.
     pub present: Setting,
     /// What it could use instead.
@@ -73,9 +78,16 @@ pub struct CandidateRuns {
     pub broken: Vec<String>,
 }
 
+/// With fewer jobs or users on the judged part, there is no advice.
+pub const FEWEST_JOBS: usize = 1000;
+/// See [`FEWEST_JOBS`].
+pub const FEWEST_USERS: usize = 30;
+
 /// What the site should do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
+    /// Nothing can be said: the judged part has too few jobs or users.
+    TooLittle,
     /// Use the winner.
     Change,
     /// Keep the present setting: no candidate that keeps the guards was better on the first part.
@@ -94,6 +106,7 @@ impl Answer {
     /// In words, as in CSV.
     pub fn name(self) -> &'static str {
         match self {
+            Answer::TooLittle => "too little to tell",
             Answer::Change => "change",
             Answer::NoneBetter => "keep: none better",
             Answer::AllBreakGuards => "keep: all break guards",
@@ -217,7 +230,9 @@ impl Question {
 impl Recommendation {
     /// What the site should do.
     pub fn answer(&self) -> Answer {
+        let Question { jobs, judged_users, .. } = self.question;
         match &self.judged {
+            _ if jobs - self.chosen_on < FEWEST_JOBS || judged_users < FEWEST_USERS => Answer::TooLittle,
             None if self.candidates.iter().all(|one| !one.broken.is_empty()) => Answer::AllBreakGuards,
             None => Answer::NoneBetter,
             Some(judged) if !judged.broken.is_empty() => Answer::BreaksGuard,

@@ -2,12 +2,13 @@
 
 use std::io::{self, Write};
 
-use super::{Answer, CandidateRuns, Guard, Recommendation};
+use super::{Answer, CandidateRuns, FEWEST_JOBS, FEWEST_USERS, Guard, Recommendation};
+use crate::fidelity::{SiteCheck, SiteVerdict};
 use crate::metrics::columns::{
     AREA_LOSE, BSLD_MEAN, COLUMNS, USERS_LOSE, WAIT_MAX, WAIT_MEAN, WAIT_P95, WIDE_WAIT_MEAN,
 };
 use crate::metrics::{Cells, Column, Interval, ListedColumn, SettingRuns, Verdict, cells, column_list, listed};
-use crate::report::{Table, seeds_in_words, shown, signed_percent, with_interval, write_wrapped};
+use crate::report::{Table, price_in_words, seeds_in_words, shown, signed_percent, with_interval, write_wrapped};
 use crate::text::{counted, counted_as, printable};
 
 /// The lines of the judgement: caption and column.
@@ -36,6 +37,10 @@ pub fn write_recommendation(out: &mut dyn Write, width: usize, found: &Recommend
         jobs(found.chosen_on),
     );
     write_wrapped(out, "", &caption, width)?;
+    if let Some(site) = &question.site {
+        writeln!(out)?;
+        write_wrapped(out, "", &format!("Does the simulation know this site? {}", site.in_words("--present")), width)?;
+    }
     writeln!(out)?;
     write_competition(out, width, found)?;
     if let Some(judged) = &found.judged {
@@ -141,8 +146,27 @@ fn verdict(column: &Column, runs: &SettingRuns) -> &'static str {
     }
 }
 
-/// What the site should do, in words.
+/// The answer, headed by a warning if the simulation does not know the site.
 fn answer(found: &Recommendation) -> String {
+    let is_other = |site: &SiteCheck| site.verdict() == SiteVerdict::NotThisSite;
+    match found.question.site.as_ref().is_some_and(is_other) {
+        true => format!("Not this site: the simulated waits are far from the recorded ones. {}", advice(found)),
+        false => advice(found),
+    }
+}
+
+/// What the site should do, in words.
+fn advice(found: &Recommendation) -> String {
+    if found.answer() == Answer::TooLittle {
+        let (jobs, users) = (found.question.jobs - found.chosen_on, found.question.judged_users);
+        return format!(
+            "Too little to tell: the judged part of the log has {} of {}, and advice needs {} of {}.",
+            counted(jobs as u64, "job"),
+            counted(users as u64, "user"),
+            counted(FEWEST_JOBS as u64, "job"),
+            counted(FEWEST_USERS as u64, "user")
+        );
+    }
     let (present, objective) = (found.question.present.pair(), found.question.objective);
     let Some(judged) = &found.judged else {
         if found.answer() == Answer::AllBreakGuards {
@@ -166,9 +190,16 @@ fn answer(found: &Recommendation) -> String {
     let winner = found.candidates[0].setting.pair();
     let percent = gain(objective, &judged.runs);
     let of_objective = format!("{} ({percent})", objective.name);
-    let mut text = match found.answer() {
+    match found.answer() {
         Answer::Change => {
-            format!("Use {winner}: its {of_objective} is better than that of {present} by more than chance.")
+            let [before, after] = [judged.runs.baseline_figure(objective), judged.runs.figure(objective)];
+            let [before, after] = [before, after].map(|figure| shown(objective.shown, figure.mean));
+            let price = price_in_words(&judged.runs).unwrap_or_default();
+            format!(
+                "Use {winner}: its {} goes from {before} to {after} ({percent}, more than chance), compared with {present}, \
+                 and the price is: {price}.",
+                in_words(objective)
+            )
         }
         Answer::Worse => {
             format!(
@@ -179,24 +210,19 @@ fn answer(found: &Recommendation) -> String {
             "Keep what you have: {winner} breaks {} on the rest of the log, although not on the first part.",
             judged.broken.join(", ")
         ),
-        Answer::WithinNoise | Answer::NoneBetter | Answer::AllBreakGuards => format!(
+        Answer::TooLittle | Answer::WithinNoise | Answer::NoneBetter | Answer::AllBreakGuards => format!(
             "Keep what you have, or try more: the gain of {winner} in {of_objective} on the rest of the log is within noise."
         ),
-    };
-    if found.answer() == Answer::Change {
-        let worse: Vec<&str> = LINES
-            .iter()
-            .filter(|(_, column)| !column.needs_baseline() && judged.runs.verdict(column) == Some(Verdict::Worse))
-            .map(|(_, column)| column.name)
-            .collect();
-        let losers = shown(USERS_LOSE.shown, judged.runs.figure(&USERS_LOSE).mean);
-        text.push_str(&format!(" The price: {losers} of the users lose"));
-        match worse.is_empty() {
-            true => text.push('.'),
-            false => text.push_str(&format!(", and these get worse: {}.", worse.join(", "))),
-        }
     }
-    text
+}
+
+/// A figure without its name in results.
+fn in_words(column: &Column) -> &'static str {
+    match column.name {
+        "bsld_mean" => "mean bounded slowdown",
+        "wait_mean" => "mean wait",
+        _ => column.about,
+    }
 }
 
 /// A row of CSV: a candidate on a part of the log, and the answer.
@@ -204,6 +230,8 @@ struct CandidateRow<'a> {
     part: &'static str,
     candidate: &'a CandidateRuns,
     answer: Answer,
+    /// The verdict on the present setting.
+    site: Option<SiteVerdict>,
 }
 
 /// The columns before those of the runs of a candidate, and those after them.
@@ -217,6 +245,8 @@ fn candidate_columns<'a>() -> [Vec<Column<CandidateRow<'a>>>; 2] {
             |row: CandidateRow<'a>|
             text "broken_guards" "the guards that it breaks, with blanks between them" row.candidate.broken.join(" ");
             text "answer" "what the site should do; the same in every row" row.answer.name();
+            text "site" "how near the present setting comes to the recorded waits: near, tendency only or not this site"
+                row.site.map(|site| site.name());
         }),
     ]
 }
@@ -231,8 +261,9 @@ pub fn listed_recommendation() -> Vec<ListedColumn> {
 /// One row per candidate, on the first part of the log, and one for the winner on the rest.
 pub fn recommendation_cells(found: &Recommendation) -> Vec<Cells> {
     let (columns, answer) = (candidate_columns(), found.answer());
+    let site = found.question.site.as_ref().map(SiteCheck::verdict);
     let row = |part, candidate| {
-        let row = CandidateRow { part, candidate, answer };
+        let row = CandidateRow { part, candidate, answer, site };
         let [before, after] = columns.each_ref().map(|columns| cells(columns, &row, &[]));
         [before, candidate.runs.cells(&candidate.runs.label().options), after].concat()
     };

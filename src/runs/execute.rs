@@ -466,4 +466,24 @@ mod tests {
         let is_baseline = |row: RunRow| crate::metrics::SettingRuns { rows: vec![row] }.is_baseline();
         assert_eq!(rows.into_iter().map(is_baseline).collect::<Vec<_>>(), [true, false]);
     }
+
+    #[test]
+    fn each_run_is_compared_with_its_own_baseline() {
+        let run = |baseline: &str| {
+            let mut options = Options::default();
+            for (name, value) in [("first", "300"), ("baseline", baseline)] {
+                OptionForm::find(name).unwrap().set(&mut options, value).unwrap();
+            }
+            PlannedRun { trace: None, options }
+        };
+        let plan = ["easy/estimate", "fcfs/estimate", "easy/ruh:window=3", "easy/ruh"].map(run).to_vec();
+        // The run itself is simulated four times, and two of the baselines are the same.
+        assert_eq!(simulations(&plan, &Jobs::OfLogs, |_| NO_DETAILS), 4 + 3);
+        let rows = |plan: &Vec<PlannedRun>, threads| compute_rows(plan, None, threads, &|_| ()).unwrap().rows;
+        let alone: Vec<RunRow> = plan.iter().flat_map(|run| rows(&vec![run.clone()], 1)).collect();
+        let waits = alone.iter().map(|row| row.baseline.as_ref().unwrap().summary.wait_mean).collect::<Vec<_>>();
+        assert!(waits[0] != waits[1] && waits[0] != waits[2] && waits[2] == waits[3], "{waits:?}");
+        let lines = |rows: &[RunRow]| rows.iter().map(RunRow::to_line).collect::<Vec<_>>();
+        [1, 3].into_iter().for_each(|threads| assert_eq!(lines(&rows(&plan, threads)), lines(&alone)));
+    }
 }

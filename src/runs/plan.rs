@@ -109,6 +109,21 @@ impl Shard {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::OptionForm;
+
+    /// The embedded log has a baseline by default, other logs have none.
+    #[test]
+    fn the_command_of_a_run_says_whether_there_is_a_baseline() {
+        let command = |trace: Option<&str>, baseline: &str| {
+            let mut options = Options::default();
+            OptionForm::find("baseline").unwrap().set(&mut options, baseline).unwrap();
+            PlannedRun { trace: trace.map(str::to_string), options }.command()
+        };
+        assert_eq!(command(None, "none"), "sim --baseline none --format csv");
+        assert_eq!(command(None, "easy/ruh"), "sim --baseline easy/ruh --format csv");
+        assert_eq!(command(Some("a.swf"), "none"), "sim --trace a.swf --format csv");
+        assert_eq!(command(Some("a b"), "easy/ruh"), "sim --trace 'a b' --baseline easy/ruh --format csv");
+    }
 
     #[test]
     fn shards_are_every_nth_run() {

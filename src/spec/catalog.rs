@@ -66,3 +66,24 @@ impl<B: Copy> Catalog<B> {
         entry.expect("a spec of this catalog").1
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWN: Form = Form { name: "own", about: "", keys: &[] };
+    const ADDED: Form = Form { name: "added", about: "", keys: &[] };
+    const BAD: Form = Form { name: "a:b", about: "", keys: &[] };
+
+    #[test]
+    fn names_are_added_once_and_only_if_they_are_new() {
+        let catalog = Catalog::new("thing", &[(&OWN, 1)]);
+        let refused = |entries| catalog.extend(entries).unwrap_err().0;
+        assert_eq!(refused(&[(&OWN, 2)]), "there are two things of the name 'own'");
+        assert_eq!(refused(&[(&ADDED, 2), (&ADDED, 3)]), "there are two things of the name 'added'");
+        assert_eq!(refused(&[(&BAD, 2)]), "'a:b' cannot be the name of a thing");
+        assert!(catalog.parse("added").is_err() && catalog.extend(&[(&ADDED, 2)]).is_ok());
+        assert_eq!(["own", "added"].map(|name| catalog.builder(&catalog.parse(name).unwrap())), [1, 2]);
+        assert_eq!(refused(&[]), "the catalog of things was extended twice");
+    }
+}

@@ -185,6 +185,16 @@ fn what_cannot_be_compared() {
         let ran = compare(&runs, &folder.write(name, content), &[]);
         assert!(ran.code == 2 && ran.err.contains(message), "{name}: {} {}", ran.code, ran.err);
     }
+    // Outputs of two kinds, although both have a column `jobs`.
+    let confusion = folder.write("confusion.csv", "method,predicted_class,actual_class,jobs\na,1,1,5\n");
+    let calibration = folder.write("calibration.csv", "low,high,jobs,observed\n0,1,5,2\n");
+    let ran = compare(&confusion, &calibration, &[]);
+    assert!(ran.code == 2 && ran.out.is_empty(), "{}: {}", ran.code, ran.out);
+    for message in
+        ["has rows of sim wait --confusion-out and ", "has rows of sim wait --calibration-out: they cannot be"]
+    {
+        assert!(ran.err.contains(message), "{}", ran.err);
+    }
     // Rows that both files have twice.
     let twice = folder.text("twice.csv");
     assert_eq!(compare(&twice, &twice, &[]).code, 2);

@@ -343,6 +343,37 @@ fn pbs_sge_and_lsf_rows() {
     assert!(error(&lsf.replace("\"proj\" 0", "\"proj 0"), &[]).contains("fields in closed quotes"));
 }
 
+/// The rows of the tasks of an array differ in the number of the task only.
+#[test]
+fn tasks_of_an_array_are_jobs_and_rows_that_repeat_one_are_not() {
+    let sge = |task: u32| {
+        let usage = ":0".repeat(20);
+        format!(
+            "q:h:g:o:name:5:a:0:1310761621:1311095354:1311095414:0:0:60{usage}:1:{task}:6.1:7.3:0.0:-u x:0.0:NONE:1.0:0:0\n"
+        )
+    };
+    let lsf = |task: u32| {
+        let (before, usage) = ("\"\" ".repeat(9), " 0".repeat(19));
+        format!(
+            "\"JOB_FINISH\" \"9.1\" 1389683139 404 22 33 128 1389642318 0 0 1389642771 \"u\" \"q\" {before}0 1 \"h\" 64 60.0 \"name\" \"run\"{usage} \
+             \"\" \"proj\" 0 128 \"\" \"\" {task}\n"
+        )
+    };
+    for row in [&sge as &dyn Fn(u32) -> String, &lsf] {
+        let log = log(&[1, 2, 1].map(row).concat(), &[]);
+        assert_eq!((log.records.len(), log.source.repeated), (2, 1), "{}", row(1));
+    }
+}
+
+#[test]
+fn jobs_that_were_submitted_together_keep_the_order_of_the_file() {
+    let submitted = |id: &str, submit: &str| row(id, submit, "00:01:00", "00:02:00", 1, "COMPLETED", id);
+    let rows = [("4", "00:00:20"), ("9", "00:00:10"), ("3", "00:00:10"), ("7", "00:00:20"), ("1", "00:00:10")];
+    let log = log(&sacct(&rows.map(|(id, submit)| submitted(id, submit))), &[]);
+    assert_eq!(names(&log, "job"), ["9", "3", "1", "4", "7"]);
+    assert_eq!(names(&log, "executable"), names(&log, "job"));
+}
+
 #[test]
 fn names_leave_only_on_request() {
     let folder = tempfile::tempdir().unwrap();

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::support::{Folder, demo_text, missing, real_log, real_logs, sim, sim_ok};
 
 /// The report of these arguments.
-fn report(args: &[&str]) -> String {
+pub fn report(args: &[&str]) -> String {
     sim_ok(&[&["report", "--out", "-"], args].concat())
 }
 
@@ -54,7 +54,7 @@ pub fn check_fetches_nothing(page: &str) -> usize {
 }
 
 /// The rows of the table after a text: for each cell its text and the number behind it.
-fn table_after(page: &str, text: &str) -> Vec<Vec<(String, Option<f64>)>> {
+pub fn table_after(page: &str, text: &str) -> Vec<Vec<(String, Option<f64>)>> {
     let from = page.find(text).unwrap_or_else(|| panic!("'{text}' is not in the page"));
     let table = page[from..].split("<table").nth(1).unwrap().split("</table>").next().unwrap();
     let cell = |cell: &str| {

@@ -40,6 +40,7 @@ mod oracle;
 mod outside;
 #[cfg(unix)]
 mod pbs;
+mod pictures;
 mod plain;
 mod plain_slurm;
 mod production;

@@ -12,7 +12,8 @@ fn rows(text: &str) -> Vec<BTreeMap<String, String>> {
     reader.records().map(|row| named(row.unwrap())).collect()
 }
 
-const TWO: [&str; 4] = ["recommend", "--candidates", "easy/ruh,easy:running=estimate/kin", "--replications"];
+const TWO: [&str; 6] =
+    ["recommend", "--candidates", "easy/ruh,easy:running=estimate/kin", "--guard", "none", "--replications"];
 
 fn recommend(more: &[&str]) -> String {
     sim_ok(&[&TWO[..], &["3"], more].concat())
@@ -71,6 +72,59 @@ fn the_command_at_the_end_repeats_the_judgement() {
     assert_eq!(rows(&again)[0]["wait_verdict"], judged["wait_verdict"]);
 }
 
+/// The waits of the embedded log were made by `easy/estimate`.
+#[test]
+fn the_answer_begins_with_how_well_the_site_is_known() {
+    let text = recommend(&["--format", "table"]);
+    let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(plain.contains("Does the simulation know this site? easy/estimate comes near to this site"), "{text}");
+    let row = |more: &[&str]| rows(&recommend(&[more, &["--format", "csv"]].concat())).remove(0);
+    assert_eq!(row(&[])["site"], "near");
+    assert_eq!(row(&["--present", "fcfs/estimate"])["site"], "not this site");
+    let other = recommend(&["--present", "fcfs/estimate", "--format", "table"]);
+    assert!(other.contains("give --present easy/estimate") || other.contains("easy/estimate comes nearer"), "{other}");
+    assert!(other.contains("\nNot this site: the simulated waits are far"), "{other}");
+    // At another load the recorded waits say nothing.
+    assert_eq!(row(&["--load", "1.1"])["site"], "");
+}
+
+/// The first sentence of advice has the gain and the price.
+#[test]
+fn the_price_stands_beside_the_gain() {
+    let text =
+        sim_ok(&["recommend", "--candidates", "sjbf:running=estimate/kin", "--guard", "none", "--format", "table"]);
+    let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, answer) = plain.split_once("Use sjbf:running=estimate/kin: its mean bounded slowdown goes from ").unwrap();
+    let (first, _) = answer.split_once(". ").unwrap();
+    for part in ["more than chance", "the longest wait grows from", "the widest jobs wait", "of the users lose ("] {
+        assert!(first.contains(part), "{text}");
+    }
+}
+
+#[test]
+fn a_small_part_gives_no_advice() {
+    let found = rows(&recommend(&["--first", "2000", "--format", "csv"]));
+    assert!(found.iter().all(|row| row["answer"] == "too little to tell"));
+    let text = recommend(&["--first", "2000", "--format", "table"]);
+    assert!(text.contains("Too little to tell: the judged part of the log has 800 jobs of "), "{text}");
+}
+
+#[test]
+fn candidates_can_be_added() {
+    let settings = |more: &[&str]| {
+        let all = ["recommend", "--first", "100", "--replications", "2", "--guard", "none", "--format", "csv"];
+        let found = rows(&sim_ok(&[&all[..], more].concat()));
+        let pair = |row: &BTreeMap<String, String>| format!("{}/{}", row["scheduler"], row["predictor"]);
+        found.iter().filter(|row| row["part"] == "choose").map(pair).collect::<Vec<_>>()
+    };
+    let default = settings(&[]);
+    let more = settings(&["--candidates", "+fcfs/ruh", "--candidates", "+fcfs/sbh,fcfs/kin"]);
+    assert!(default.iter().any(|pair| pair == "sjbf:running=estimate,protect=3d/kin"));
+    assert_eq!(more.len(), default.len() + 3);
+    let only = settings(&["--candidates", "fcfs/ruh", "--candidates", "+fcfs/sbh"]);
+    assert_eq!(only.len(), 2);
+}
+
 /// A part of the log: the split is one of the jobs that are left.
 #[test]
 fn options_that_select_jobs_come_before_the_split() {
@@ -82,15 +136,23 @@ fn options_that_select_jobs_come_before_the_split() {
 #[test]
 fn the_answer_can_be_to_keep_what_is_there() {
     let keep = |more: &[&str]| {
-        let text = sim_ok(&[&["recommend", "--format", "table", "--replications", "2"], more].concat());
+        let text =
+            sim_ok(&[&["recommend", "--guard", "none", "--format", "table", "--replications", "2"], more].concat());
         assert!(text.contains("Keep what you have"), "{text}");
         text
     };
     // FCFS without backfilling is worse than EASY on every log.
     let text = keep(&["--candidates", "fcfs/estimate"]);
     assert!(!text.contains("again") && text.contains("no candidate was better"), "{text}");
-    let rows = rows(&sim_ok(&["recommend", "--candidates", "fcfs/estimate", "--replications", "2", "--format", "csv"]));
+    let plain = ["recommend", "--candidates", "fcfs/estimate", "--replications", "2", "--format", "csv"];
+    let rows = rows(&sim_ok(&[&plain[..], &["--guard", "none"]].concat()));
     assert_eq!((rows.len(), rows[0]["answer"].as_str()), (1, "keep: none better"));
+    // The default guards, which another limit of the same figure replaces.
+    let row = self::rows(&sim_ok(&plain)).remove(0);
+    assert_eq!(row["answer"], "keep: all break guards");
+    assert_eq!(row["broken_guards"], "wait_max=1.5x wide_wait_mean=1.5x users_lose_area=25%");
+    let row = self::rows(&sim_ok(&[&plain[..], &["--guard", "wait_max=100x"]].concat())).remove(0);
+    assert_eq!(row["broken_guards"], "wide_wait_mean=1.5x users_lose_area=25%");
     let guarded = ["recommend", "--candidates", "sjbf/ruh", "--guard", "wait_max=0.01x", "--replications", "2"];
     let out = sim_ok(&[&guarded[..], &["--format", "csv"]].concat());
     assert_eq!(self::rows(&out)[0]["answer"], "keep: all break guards");

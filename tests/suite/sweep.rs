@@ -651,6 +651,25 @@ fn a_log_that_changes_back_is_not_mixed_up() {
     assert_eq!(folder.read("a/results.csv"), first);
 }
 
+/// The first job is held for ten minutes. As submitted it is the first: the second waits nine minutes for its end. Otherwise the
+/// second runs from minute 1 to minute 61, and the first waits 51 minutes from its release on.
+#[test]
+fn runs_that_read_a_log_differently_do_not_share_it() {
+    let folder = Folder::new();
+    let time = |minute: u32| format!("2026-01-01T{:02}:{:02}:00", minute / 60, minute % 60);
+    let row = |id: u32, minutes: [u32; 4]| format!("{id}|{}|4|02:00:00\n", minutes.map(time).join("|"));
+    let rows = [row(1, [0, 10, 20, 30]), row(2, [1, 1, 60, 120])].concat();
+    let log = folder.write("sacct.txt", format!("JobID|Submit|Eligible|Start|End|NCPUS|Timelimit\n{rows}"));
+    let grid = ["--trace", &log, "--procs", "4", "--scheduler", "fcfs", "--predictor", "estimate", "--submit-time"];
+    for (order, expected) in
+        [("submitted,eligible", ["270.000", "1530.000"]), ("eligible,submitted", ["1530.000", "270.000"])]
+    {
+        let ran = sweep(&[&grid[..], &[order]].concat(), &folder.text(order), &["--threads", "1"]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert_eq!(columns_of(&results(&folder.path(order)), &["wait_mean"]), expected, "{order}");
+    }
+}
+
 #[test]
 fn equal_runs_count_once_in_a_group() {
     let folder = Folder::new();

@@ -97,8 +97,12 @@ pub struct RunDetails {
 
 pub fn execute(matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     let args: SimulateArgs = super::parsed(matches);
-    let of_embedded = args.log.given().is_none().then(|| Setting::parse_pair(PLAIN_EASY)).transpose()?;
-    let SettingList { options: settings, swept } = options::read_settings(matches, of_embedded, quiet)?;
+    let SettingList { options: mut settings, swept } = options::read_settings(matches, None, quiet)?;
+    let has_default = matches.contains_id(slurm_conf::NAME) || options::is_given(matches, "baseline");
+    if args.log.given().is_none() && !has_default {
+        let baseline = Setting::parse_pair(PLAIN_EASY)?;
+        settings.iter_mut().for_each(|options| options.baseline = Some(baseline.clone()));
+    }
     if settings.len() > 1 && args.swf_out.is_some() {
         let message = "--swf-out writes one schedule: give one scheduler and one predictor";
         return Err(UsageError(message.to_string()).into());

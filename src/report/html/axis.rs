@@ -241,6 +241,22 @@ mod tests {
     }
 
     #[test]
+    fn labels_say_the_values_of_their_ticks() {
+        let value = |label: &str| {
+            let (sign, text) = label.strip_prefix('-').map_or((1.0, label), |text| (-1.0, text));
+            let (number, unit) = text.trim_start_matches('+').split_once(' ').unwrap_or((text, "s"));
+            let units = [("s", 1), ("min", 60), ("h", 3600), ("d", 86_400), ("y", 31_536_000)];
+            let seconds = units.iter().find(|(name, _)| *name == unit).map(|(_, seconds)| f64::from(*seconds));
+            sign * number.parse::<f64>().unwrap() * seconds.unwrap()
+        };
+        for axis in [ChartAxis::durations(1e10), ChartAxis::differences(1e10), ChartAxis::differences(100.0)] {
+            let ticks: Vec<_> = axis.sets.iter().flatten().collect();
+            assert!(ticks.len() > 6);
+            assert!(ticks.iter().all(|tick| value(&tick.label) == tick.value), "{ticks:?}");
+        }
+    }
+
+    #[test]
     fn places_grow_with_values_and_stay_on_the_axis() {
         for axis in
             [ChartAxis::durations(1e5), ChartAxis::counts(50.0), ChartAxis::differences(5000.0), ChartAxis::shares()]
