@@ -50,7 +50,7 @@
 //! | 8 | [`runs`] | many runs: a plan of them, the executor that computes it on all threads and shares logs, workloads and baselines, the folder of finished runs |
 //! | 9 | [`fidelity`] | how near a simulated schedule is to the recorded one: means, moving means, rank correlation, starts that are near; whether the simulation knows the site |
 //! | 9 | [`sweep`] | a grid of runs: its lists, its folder, its results, Slurm |
-//! | 9 | [`wait`] | predictions of when a job will start: history, nearest neighbours, probabilities of ranges, simulations of the present queue (`forward/`), their recalibration by past waits, answers for a queue of now (`live`), and the accuracy of all these |
+//! | 9 | [`wait`] | predictions of when a job will start: history, nearest neighbours, probabilities of ranges, simulations of the present queue (`forward/`), their recalibration by past waits, answers for a queue of now (`live`), whether these can be relied on (`back_test`, `seen`, `reliability`), and the accuracy of all methods |
 //! | 10 | [`recommend`] | which scheduler and predictor a site should use: candidates compete on one part of a log, the winner is judged on the rest |
 //! | 10 | [`meta`] | one stream of jobs, many sites: simulations on a common clock, and policies that choose the site of each job |
 //! | 11 | [`reproduce`] | tables of papers, computed again, one file or folder per paper |
@@ -75,6 +75,8 @@
 //! - A new way to predict waits: a file in `wait/` and its form in `wait/method.rs`.
 //! - How the present queue is simulated: `wait/forward/snapshot.rs`; from what runtimes are drawn: `wait/forward/draws.rs`; how
 //!   past waits correct the result: `wait/recalibrate.rs`.
+//! - When an answer for a queue of now is said to be reliable: `wait/reliability.rs`; how past answers are judged:
+//!   `wait/back_test.rs`; its columns: `wait/live_columns.rs`; its page: `wait/live_page.rs`.
 //! - What an event does, and the order of events: [`engine::Simulation`]. Code that only receives events is an
 //!   [`engine::Observer`].
 //! - A new policy that distributes jobs over sites: `meta/policies.rs`; the order of events at all sites: `meta/clock.rs`.

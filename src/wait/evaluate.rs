@@ -249,7 +249,7 @@ fn simulated_answers(
     let watch = |done| watch(EvaluationPhase::Simulating, done, wanted.end - first);
     let (seed, threads) = (plan.learning.seed, plan.threads);
     let starts = notes.history.window(notes.history.len(), usize::MAX);
-    let jobs = SimulatedJobs { range: first..wanted.end, every: 1 };
+    let jobs = SimulatedJobs::arrivals(first..wanted.end, 1);
     let log = SimulatedLog::new(schedule, forward, jobs, starts.ids(), (seed, threads), &watch)?;
     let answer = |target: &PredictionTarget| {
         let sample = match forward.recalibrate {

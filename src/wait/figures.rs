@@ -7,7 +7,7 @@ use super::quick::is_quick;
 use super::sample::LEVELS;
 use super::schedule::SiteSchedule;
 use crate::job::JobId;
-use crate::time::{HOUR, MINUTE};
+use crate::time::{HOUR, MINUTE, Seconds};
 
 /// How often predictions were right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,9 +85,9 @@ impl WaitFigures {
         (count > 0).then(|| self.pinball / count as f64)
     }
 
-    /// Adds the answer for a job of a schedule.
-    pub(super) fn judge(&mut self, schedule: &SiteSchedule<'_>, id: JobId, answer: &MethodAnswer) {
-        let (wait, estimate) = (schedule.wait(id), schedule.jobs[id.index()].submission.estimate);
+    /// Adds the answer for a job of a schedule, which waited for `wait` from the instant of the answer on.
+    pub(super) fn judge(&mut self, schedule: &SiteSchedule<'_>, id: JobId, wait: Seconds, answer: &MethodAnswer) {
+        let estimate = schedule.jobs[id.index()].submission.estimate;
         let probabilities = [f64::NAN; CLASSES];
         self.add(&PredictedJob { id, wait, estimate, probabilities, quick: false, similar: 0 }, answer);
     }

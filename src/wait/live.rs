@@ -1,11 +1,13 @@
 //! When will jobs that wait now start? By simulations of the present queue, corrected by what happened to past jobs.
 
-use super::evaluate::MethodAnswer;
-use super::figures::WaitFigures;
+use std::ops::Range;
+
+use super::back_test::BackTest;
 use super::forward::{ForwardSetting, Snapshot};
-use super::recalibrate::Simulated;
+use super::recalibrate::OpenQueue;
 use super::sample::WaitSample;
 use super::schedule::SiteSchedule;
+use super::seen::{QueueAhead, SeenQueues};
 use super::simulated_log::{SimulatedJobs, SimulatedLog};
 use crate::engine::EngineError;
 use crate::job::JobId;
@@ -57,21 +59,35 @@ pub struct LivePlan {
 /// When some jobs of the queue will start, and how far that can be trusted.
 #[derive(Clone, Debug)]
 pub struct LiveAnswer {
-    /// The waits from now on of the jobs that were asked for.
-    pub waits: Vec<WaitSample>,
-    /// Whether each of them is recalibrated. Otherwise it is as simulated: that was asked for, or too few past jobs are known.
-    pub recalibrated: Vec<bool>,
+    /// One for each job that was asked for.
+    pub jobs: Vec<LiveWait>,
     /// How often the queue was simulated.
     pub draws: usize,
-    /// How good such answers were lately, at the arrivals of jobs: for every 50th of the last 5,000 jobs of the log that have
-    /// started. Its number of predictions is 0 if the log has too few jobs.
-    pub record: WaitFigures,
-    /// The number of latest jobs from which these were taken.
+    /// How good such answers were lately, at the arrivals of jobs: for every 50th of the last 5,000 jobs of the log.
+    pub arrivals: BackTest,
+    /// How good they were for jobs that waited when these arrived: at most 5 at each arrival.
+    pub waiting: BackTest,
+    /// The number of latest jobs from which the arrivals were taken.
     pub judged_of: usize,
     /// The number of past jobs among which similar ones were sought.
     pub past: usize,
     /// The widest of them, in processors, and the longest, by its estimate.
     pub largest: (u32, Seconds),
+    /// The longest queues that past jobs found, and the longest wait.
+    pub seen: SeenQueues,
+}
+
+/// When a job of the queue will start.
+#[derive(Clone, Debug)]
+pub struct LiveWait {
+    /// Its waits from now on.
+    pub sample: WaitSample,
+    /// Whether they are recalibrated. Otherwise they are as simulated: that was asked for, or too few past jobs are known.
+    pub recalibrated: bool,
+    /// The median of its simulated waits, before any recalibration.
+    pub simulated: Seconds,
+    /// The jobs that wait and arrived before it.
+    pub ahead: QueueAhead,
 }
 
 impl LivePlan {
@@ -92,48 +108,62 @@ impl LivePlan {
         // Nothing is known of jobs that have arrived later.
         let last = starts.iter().map(|id| id.index() + 1).max().unwrap_or(0);
         let latest = if arrived - last > LONG_QUEUE { last } else { arrived };
-        let judged_from = latest.saturating_sub(JUDGED_JOBS);
-        let (jobs, draws) = self.past_jobs(schedule, judged_from, last.max(judged_from));
+        let judged = latest.saturating_sub(JUDGED_JOBS)..latest;
+        let (past_jobs, draws) = self.past_jobs(schedule, judged.clone());
         let forward = ForwardSetting { draws: self.forward.draws.min(draws), ..self.forward.clone() };
-        let watch = |done| watch(done, jobs.count());
-        let log = SimulatedLog::new(schedule, &forward, jobs.clone(), &starts, (self.seed, self.threads), &watch)?;
-        let (past, window) = log.past(starts.len(), self.history);
+        let watch = |done| watch(done, past_jobs.count());
+        let log = SimulatedLog::new(schedule, &forward, past_jobs.clone(), &starts, (self.seed, self.threads), &watch)?;
+        let (_, window) = log.past(starts.len(), self.history);
         let draws = self.forward.draws.min((MOST_PRESENT / snapshot.len().max(1)).max(FEWEST_DRAWS));
-        let present = ForwardSetting { draws, ..self.forward.clone() };
-        let simulated = snapshot.samples(&present, self.seed, self.threads)?;
-        let age = |at: usize| (snapshot.now - snapshot.waiting[at].submission.submit).max(0);
-        let delay = |at: usize| (snapshot.waiting[at].submission.submit - snapshot.now).max(0);
-        // Of a job that has waited the simulation says the rest. Together they are about what it would have said at the arrival.
-        // One that may start only later arrives then.
-        let at_arrival = |(at, sample): (usize, &WaitSample)| {
-            let job = &snapshot.waiting[at].submission;
-            Simulated::new(age(at) + sample.median() - delay(at), job.estimate, job.procs)
-        };
-        let at_arrival: Vec<Simulated> = simulated.iter().enumerate().map(at_arrival).collect();
-        let correct = |own: &usize| {
-            // As many of the jobs that wait as of those that have started.
-            let others = (0..at_arrival.len()).step_by(jobs.every).filter(|other| other != own);
-            let open = others.map(|other| (at_arrival[other], age(other)));
-            let corrected = past.recalibrated(window.clone(), open, &at_arrival[*own], age(*own));
-            corrected.map(|sample| sample.later(delay(*own)))
-        };
-        let corrected: Vec<Option<WaitSample>> = match self.forward.recalibrate {
-            true => parallel::map(wanted, self.threads, correct, |_| ()),
-            false => vec![None; wanted.len()],
-        };
-        let recalibrated = corrected.iter().map(Option::is_some).collect();
-        let own = |(sample, place): (Option<WaitSample>, &usize)| sample.unwrap_or_else(|| simulated[*place].clone());
-        let waits = corrected.into_iter().zip(wanted).map(own).collect();
-        let record = self.record(schedule, &starts, judged_from..latest, &log);
+        let jobs = self.present(snapshot, wanted, draws, (&log, starts.len(), past_jobs.every))?;
+        let past = PastLog { schedule, starts: &starts, log: &log, now: snapshot.now };
+        let (arrivals, waiting) =
+            (self.judge_arrivals(&past, judged.clone()), self.judge_waiting(&past, past_jobs.every));
+        let seen = SeenQueues::of(schedule, past_jobs.range.start..latest, snapshot.now);
         let (past, largest) = (window.len(), log.largest(window));
-        Ok(LiveAnswer { waits, recalibrated, draws, record, judged_of: latest - judged_from, past, largest })
+        Ok(LiveAnswer { jobs, draws, arrivals, waiting, judged_of: judged.len(), past, largest, seen })
     }
 
-    /// Which past jobs are simulated, and how often: those among which similar ones are sought, and those that are judged, up to
-    /// `last`. Deep queues take long: then fewer jobs are simulated, and less often.
-    fn past_jobs(&self, schedule: &SiteSchedule<'_>, judged_from: usize, last: usize) -> (SimulatedJobs, usize) {
+    /// Simulates the present queue and corrects the waits of the wanted jobs by those of past jobs. `known` starts of the log are
+    /// known, and every n-th job of it is simulated.
+    fn present(
+        &self,
+        snapshot: &Snapshot,
+        wanted: &[usize],
+        draws: usize,
+        (log, known, every): (&SimulatedLog<'_>, usize, usize),
+    ) -> Result<Vec<LiveWait>, EngineError> {
+        let forward = ForwardSetting { draws, ..self.forward.clone() };
+        let simulated = snapshot.samples(&forward, self.seed, self.threads)?;
+        let waiting = snapshot.waiting.iter().map(|job| &job.submission).zip(simulated.iter().map(WaitSample::median));
+        let queue = OpenQueue::new(snapshot.now, every, waiting);
+        let mut ahead = vec![QueueAhead::default()];
+        for job in &snapshot.waiting {
+            let mut more = ahead[ahead.len() - 1];
+            more.add(&job.submission);
+            ahead.push(more);
+        }
+        let (past, window) = log.past(known, self.history);
+        let answer = |&own: &usize| {
+            let corrected = self.forward.recalibrate.then(|| queue.recalibrated(own, past, window.clone())).flatten();
+            let delay = (snapshot.waiting[own].submission.submit - snapshot.now).max(0);
+            LiveWait {
+                recalibrated: corrected.is_some(),
+                sample: corrected.map_or_else(|| simulated[own].clone(), |sample| sample.later(delay)),
+                simulated: simulated[own].median(),
+                ahead: ahead[own],
+            }
+        };
+        Ok(parallel::map(wanted, self.threads, answer, |_| ()))
+    }
+
+    /// Which past jobs are simulated, and how often: those among which similar ones are sought, and those that are judged. Deep
+    /// queues take long: then fewer jobs are simulated, and less often.
+    fn past_jobs(&self, schedule: &SiteSchedule<'_>, judged: Range<usize>) -> (SimulatedJobs, usize) {
+        let moments: Vec<usize> = judged.clone().step_by(JUDGED_EVERY).collect();
+        let Range { start: judged_from, end: last } = judged;
         if !self.forward.recalibrate {
-            return (SimulatedJobs { range: judged_from..last, every: JUDGED_EVERY }, PAST_DRAWS);
+            return (SimulatedJobs { range: judged_from..last, every: JUDGED_EVERY, moments }, PAST_DRAWS);
         }
         let submits = |place: usize| schedule.jobs[place].submission.submit;
         let ends = schedule.jobs[..last].iter().zip(schedule.starts).map(|(job, start)| start + job.runtime);
@@ -141,7 +171,7 @@ impl LivePlan {
         ends.sort_unstable();
         let jobs = |every: usize| {
             let before = self.history.min(judged_from) / every * every;
-            SimulatedJobs { range: judged_from - before..last, every }
+            SimulatedJobs { range: judged_from - before..last, every, moments: moments.clone() }
         };
         // The jobs that ran or waited when these arrived.
         let present = |every: usize| -> usize {
@@ -156,27 +186,56 @@ impl LivePlan {
         (jobs(every), (MOST_PAST / present(every).max(1)).clamp(1, PAST_DRAWS))
     }
 
-    /// Judges the answers that some past jobs would have had.
-    fn record(
-        &self,
-        schedule: &SiteSchedule<'_>,
-        starts: &[JobId],
-        jobs: std::ops::Range<usize>,
-        log: &SimulatedLog<'_>,
-    ) -> WaitFigures {
-        let mut record = WaitFigures::default();
+    /// Judges the answers that some past jobs would have had when they arrived.
+    fn judge_arrivals(&self, past: &PastLog<'_>, jobs: Range<usize>) -> BackTest {
+        let mut test = BackTest::default();
         for id in jobs.step_by(JUDGED_EVERY).map(|at| JobId(at as u32)) {
-            let known = known_at(schedule, starts, schedule.jobs[id.index()].submission.submit, id.index());
-            if starts[known..].contains(&id)
-                && let Some(sample) = match self.forward.recalibrate {
-                    true => log.recalibrated(id, known, self.history),
-                    false => log.sample(id).cloned(),
-                }
-            {
-                record.judge(schedule, id, &MethodAnswer::of_sample(&sample));
+            let (at, known) = past.at_arrival(id);
+            let sample = match self.forward.recalibrate {
+                true => past.log.recalibrated(id, known, self.history),
+                false => past.log.sample(id).cloned(),
+            };
+            if let Some(sample) = sample {
+                test.judge(past.schedule, (id, at), &sample, past.now);
             }
         }
-        record
+        test
+    }
+
+    /// Judges the answers that some jobs would have had while they waited. Every n-th job of the log is simulated.
+    fn judge_waiting(&self, past: &PastLog<'_>, every: usize) -> BackTest {
+        let mut test = BackTest::default();
+        for found in past.log.queues() {
+            let (at, known) = past.at_arrival(found.arriving);
+            let submission = |id: JobId| &past.schedule.jobs[id.index()].submission;
+            let waiting = found.medians.iter().map(|(id, median)| (submission(*id), *median));
+            let queue = OpenQueue::new(at, every, waiting);
+            let (answers, window) = past.log.past(known, self.history);
+            for (place, simulated) in &found.chosen {
+                let recalibrated = || queue.recalibrated(*place, answers, window.clone());
+                let corrected = self.forward.recalibrate.then(recalibrated).flatten();
+                let id = found.medians[*place].0;
+                test.judge(past.schedule, (id, at), corrected.as_ref().unwrap_or(simulated), past.now);
+            }
+        }
+        test
+    }
+}
+
+/// What is known of the past.
+struct PastLog<'a> {
+    schedule: &'a SiteSchedule<'a>,
+    /// In the order in which the jobs started.
+    starts: &'a [JobId],
+    log: &'a SimulatedLog<'a>,
+    now: Time,
+}
+
+impl PastLog<'_> {
+    /// When a job arrived, and how many starts were known then.
+    fn at_arrival(&self, id: JobId) -> (Time, usize) {
+        let now = self.schedule.jobs[id.index()].submission.submit;
+        (now, known_at(self.schedule, self.starts, now, id.index()))
     }
 }
 
@@ -210,7 +269,7 @@ mod tests {
         let setting = Setting::parse("easy", "estimate").unwrap();
         let forward = ForwardSetting { setting, plans: ForwardPlans::Estimate, draws: 200, recalibrate: true };
         let plan = LivePlan { forward, history: 5000, seed: 1, threads: 1 };
-        let (past, draws) = plan.past_jobs(&SiteSchedule::of_jobs(&jobs, &starts, 4), 25_000, 30_000);
+        let (past, draws) = plan.past_jobs(&SiteSchedule::of_jobs(&jobs, &starts, 4), 25_000..30_000);
         (past.count(), draws)
     }
 

@@ -1,143 +1,67 @@
-//! Live answers as rows of named cells, and as text for people.
+//! Live answers as text for people.
 
 use std::io::{self, Write};
 
-use super::live::{FEW_ANSWERS, JUDGED_EVERY, LiveAnswer};
-use super::sample::WaitSample;
+use super::live::{FEW_ANSWERS, LiveWait};
+use super::live_report::{LiveJob, LiveReport, duration};
+use super::reliability::{FEWEST_DRAWS, Reliability, SHOWN};
 use crate::job::Submission;
-use crate::metrics::{Cell, Cells, Column, cells, column_list};
-use crate::report::{Table, counted, grouped, percent, write_wrapped};
+use crate::report::{Table, counted, grouped, write_wrapped};
 use crate::text::{counted_as, printable};
-use crate::time::{DAY, HOUR, MINUTE, Seconds, Time, date, readable_duration};
-use crate::trace::Zone;
+use crate::time::{Seconds, readable_duration};
 
-/// A job of the present queue that waits.
-#[derive(Clone, Debug)]
-pub struct LiveJob {
-    /// Its id at the site, or its number in the log; empty for a job that is only asked about.
-    pub name: String,
-    /// As it was submitted.
-    pub submission: Submission,
-    /// The start that the site's scheduler expects, if it says one.
-    pub expected: Option<Time>,
-    /// The place of its answer. None if it is held: it would not start even if processors were free.
-    pub place: Option<usize>,
-    /// Why it is held.
-    pub reason: Option<String>,
+/// Jobs that wait, as a table for people.
+pub struct LiveListing {
+    /// The number of columns with names, which come first.
+    pub names: usize,
+    /// Of all columns.
+    pub headings: Vec<&'static str>,
+    /// Each cell as a text, with the number by which rows can be sorted.
+    pub rows: Vec<Vec<(String, Option<f64>)>>,
 }
-
-/// Everything about an answer that is printed.
-pub struct LiveReport<'a> {
-    /// What was asked, in words.
-    pub title: String,
-    /// The present instant, in the time of the log.
-    pub now: Time,
-    /// The Unix time of the log's time 0. None if it is not known: then no dates are printed.
-    pub unix_start: Option<Time>,
-    /// For dates.
-    pub zone: &'a Zone,
-    /// The number of jobs that run and that wait, and the processors in use.
-    pub running: usize,
-    /// Not counting the asked job.
-    pub waiting: usize,
-    /// Processors in use.
-    pub occupied: u64,
-    /// The processors of the machine.
-    pub procs: u32,
-    /// The jobs that are answered for or held, in the order of the queue.
-    pub jobs: &'a [LiveJob],
-    /// Whether one job was asked about, which is the only one here.
-    pub asked: bool,
-    /// What that job waited, if it is a job of the past.
-    pub actual: Option<Seconds>,
-    /// The answers.
-    pub answer: &'a LiveAnswer,
-}
-
-/// The levels of an answer: "start at 50%, 80% and 95%".
-const SHOWN: [(f64, &str); 3] = [(0.5, "50%"), (0.8, "80%"), (0.95, "95%")];
-
-/// Of fewer drawn waits even the longest is exceeded with a probability above 5%.
-const FEWEST_DRAWS: usize = 19;
 
 impl LiveReport<'_> {
-    /// `2026-01-31 18:30`; of today only `18:30`. None if the log does not say when it begins.
-    fn clock(&self, time: Time) -> Option<String> {
-        let unix_start = self.unix_start?;
-        let mut clock = self.zone.clock();
-        let (local, today) = (clock.local(unix_start + time), clock.local(unix_start + self.now));
-        let hours = format!("{:02}:{:02}", local.rem_euclid(DAY) / HOUR, local.rem_euclid(HOUR) / MINUTE);
-        Some(match local.div_euclid(DAY) == today.div_euclid(DAY) {
-            true => hours,
-            false => format!("{} {hours}", date(local)),
-        })
-    }
-
-    /// The end of a wait that begins now: `18:30`, or `in 2h 10m` if dates are not known. The minute is not over before the wait.
-    fn by(&self, wait: Seconds) -> String {
-        match wait {
-            0 => "now".to_string(),
-            _ => self.clock(self.now + wait + MINUTE - 1).unwrap_or_else(|| format!("in {}", duration(wait))),
-        }
-    }
-
-    /// "most likely (80%) within 40 minutes; 95% sure by 18:30".
-    fn bottom_line(&self, sample: &WaitSample) -> String {
-        match (sample.quantile(0.8), sample.quantile(0.95)) {
-            (0, 0) => "it starts at once; 95% sure".to_string(),
-            (likely, sure) => {
-                let likely = if likely == 0 { "at once".to_string() } else { format!("within {}", duration(likely)) };
-                let sure = match self.clock(self.now + sure + MINUTE - 1) {
-                    Some(clock) => format!("by {clock}"),
-                    None => format!("within {}", duration(sure)),
-                };
-                format!("most likely (80%) {likely}; 95% sure {sure}")
-            }
-        }
-    }
-
-    /// The jobs as rows. `seed` is that of the random numbers.
-    pub fn rows(&self, seed: u64) -> Vec<Cells> {
-        let columns = live_columns();
-        self.jobs.iter().map(|job| cells(&columns, &LiveRow { report: self, job, seed }, &[])).collect()
-    }
-
-    /// Writes the answer as text.
+    /// Writes the answer as text. Its first line says how far it can be relied on.
     pub fn write(&self, out: &mut dyn Write, width: usize) -> io::Result<()> {
-        write_wrapped(out, "", &printable(&self.title), width)?;
-        let (waiting, running) = (counted(self.waiting as u64, "job"), counted(self.running as u64, "job"));
-        let (used, all) = (grouped(self.occupied), counted(u64::from(self.procs), "processor"));
-        let now = match self.clock_with_zone() {
-            Some(clock) => format!("{clock}: "),
-            None => String::new(),
-        };
-        write_wrapped(out, "", &format!("{now}{waiting} waiting, {running} running on {used} of {all}"), width)?;
+        write_wrapped(out, "", &printable(&self.answer_line()), width)?;
         writeln!(out)?;
+        write_wrapped(out, "", &printable(&self.title), width)?;
+        write_wrapped(out, "", &self.present(), width)?;
         match self.asked {
             true => self.write_asked(out, width)?,
             false => self.write_queue(out, width)?,
         }
-        writeln!(out)?;
-        self.write_record(out, width)
-    }
-
-    fn clock_with_zone(&self) -> Option<String> {
-        let local = self.zone.clock().local(self.unix_start? + self.now);
-        let hours = format!("{:02}:{:02}", local.rem_euclid(DAY) / HOUR, local.rem_euclid(HOUR) / MINUTE);
-        Some(format!("{} {hours} ({})", date(local), printable(self.zone.name())))
+        for paragraph in self.records().iter().chain([&self.how]) {
+            writeln!(out)?;
+            write_wrapped(out, "", paragraph, width)?;
+        }
+        Ok(())
     }
 
     fn write_asked(&self, out: &mut dyn Write, width: usize) -> io::Result<()> {
-        for sample in self.jobs.iter().filter_map(|job| job.place).map(|place| &self.answer.waits[place]) {
-            write_wrapped(out, "", &self.bottom_line(sample), width)?;
+        for job in self.jobs {
+            let (Some(answer), Some(reliability)) = (self.wait(job), self.reliability(job)) else { continue };
             writeln!(out)?;
-            let mut table = Table::default();
-            table.headings(["it has started with probability", "within", "by"]);
-            for (level, name) in SHOWN {
-                let wait = sample.quantile(level);
-                table.push(vec![name.to_string(), duration(wait), self.by(wait)]);
+            if let Some(waits) = reliability.waits(answer) {
+                let what = match reliability {
+                    Reliability::Held => "it has started with probability",
+                    _ => "of such past jobs had started",
+                };
+                let mut table = Table::default();
+                table.headings([what, "within", "by"]);
+                for ((_, name), wait) in SHOWN.iter().zip(waits) {
+                    table.push(vec![name.to_string(), duration(wait), self.by(wait)]);
+                }
+                table.write(out, width)?;
             }
-            table.write(out, width)?;
+            if reliability != Reliability::Held {
+                let simulated = match answer.simulated {
+                    0 => "at once".to_string(),
+                    wait => format!("after {}", duration(wait)),
+                };
+                let text = format!("in half of the simulations of the queue it starts {simulated}, or earlier");
+                write_wrapped(out, "", &text, width)?;
+            }
         }
         if let Some(actual) = self.actual {
             writeln!(out)?;
@@ -147,53 +71,18 @@ impl LiveReport<'_> {
     }
 
     fn write_queue(&self, out: &mut dyn Write, width: usize) -> io::Result<()> {
-        let answered: Vec<(&LiveJob, &WaitSample)> =
-            self.jobs.iter().filter_map(|job| Some((job, &self.answer.waits[job.place?]))).collect();
-        if answered.is_empty() {
-            writeln!(out, "no job waits for processors")?;
-        } else {
-            let within = |longest: Seconds| {
-                grouped(answered.iter().filter(|(_, sample)| sample.quantile(0.8) <= longest).count() as u64)
-            };
-            let waiting = counted(self.waiting as u64, "waiting job");
-            let all = match answered.len() == self.waiting {
-                true => waiting,
-                false => format!("{} of {waiting}", grouped(answered.len() as u64)),
-            };
-            let bottom = format!(
-                "{all}: most likely (80%) started within an hour {}, within 6 hours {}, within a day {}",
-                within(HOUR),
-                within(6 * HOUR),
-                within(DAY)
-            );
-            write_wrapped(out, "", &bottom, width)?;
+        let listing = self.listing();
+        if !listing.rows.is_empty() {
             writeln!(out)?;
             let mut table = Table::default();
-            let headings = ["job", "processors", "estimate", "has waited", "50%: by", "80%: by", "95%: by"];
-            let expects = answered.iter().any(|(job, _)| job.expected.is_some());
-            table.headings(headings.into_iter().chain(expects.then_some("site expects")));
-            for (job, sample) in answered {
-                let mut cells = vec![
-                    printable(&job.name).into_owned(),
-                    grouped(u64::from(job.submission.procs)),
-                    duration(job.submission.estimate),
-                    duration((self.now - job.submission.submit).max(0)),
-                ];
-                cells.extend(SHOWN.map(|(level, _)| self.by(sample.quantile(level))));
-                if expects {
-                    let expected = job.expected.map(|time| self.by((time - self.now).max(0)));
-                    cells.push(expected.unwrap_or("-".to_string()));
-                }
-                table.push(cells);
+            table.headings(listing.headings.iter().copied());
+            for row in listing.rows {
+                table.push(row.into_iter().map(|(text, _)| text).collect());
             }
             table.write(out, width)?;
         }
-        let held: Vec<String> = self
-            .jobs
-            .iter()
-            .filter(|job| job.place.is_none())
-            .map(|job| format!("{} ({})", printable(&job.name), printable(job.reason.as_deref().unwrap_or("held"))))
-            .collect();
+        let held: Vec<String> =
+            self.held().map(|(job, reason)| format!("{} ({})", printable(&job.name), printable(reason))).collect();
         if !held.is_empty() {
             writeln!(out)?;
             let (count, jobs) = (counted(held.len() as u64, "job"), held.join(", "));
@@ -202,38 +91,58 @@ impl LiveReport<'_> {
         Ok(())
     }
 
-    /// How good such answers were lately.
-    fn write_record(&self, out: &mut dyn Write, width: usize) -> io::Result<()> {
-        let record = &self.answer.record;
-        if record.predictions == 0 {
-            let text = "how good such answers are is not known: the log has too few jobs before now";
-            return write_wrapped(out, "", text, width);
-        }
-        let share = |share: &super::figures::HitRate| percent(share.percent() / 100.0);
-        let text = format!(
-            "How good such answers were when jobs arrived: of {} (every {JUDGED_EVERY}th of the last {}), {} started by the time given for 50%, {} \
-             by that for 80% and {} by that for 95%. The time for 50% was {} off on average; within 10 minutes for {}, \
-             within a factor of 2 for {}.",
-            counted_as(record.predictions, "past job", "past jobs"),
-            grouped(self.answer.judged_of as u64),
-            share(&record.bounds[0]),
-            share(&record.bounds[1]),
-            share(&record.bounds[3]),
-            readable_duration(record.mean_error()),
-            share(&record.within_minutes[1]),
-            share(&record.within_factors[0]),
-        );
-        write_wrapped(out, "", &text, width)
+    /// The jobs that wait, as a table for people.
+    pub fn listing(&self) -> LiveListing {
+        let answered: Vec<(&LiveJob, &LiveWait, Reliability)> =
+            self.jobs.iter().filter_map(|job| Some((job, self.wait(job)?, self.reliability(job)?))).collect();
+        let name = |name: &Option<String>| (printable(name.as_deref().unwrap_or("-")).into_owned(), None);
+        let has = |has: &dyn Fn(&LiveJob) -> bool| answered.iter().any(|(job, _, _)| has(job));
+        let shows_user = has(&|job| job.names.user.is_some());
+        let shows_queue = has(&|job| job.names.queue.is_some());
+        let shows_partition = has(&|job| job.names.partition.is_some());
+        let expects = has(&|job| job.expected.is_some());
+        let simulates = answered.iter().any(|(_, _, reliability)| *reliability != Reliability::Held);
+        let mut headings = vec!["job"];
+        headings.extend(shows_user.then_some("user"));
+        headings.extend(shows_queue.then_some("queue"));
+        headings.extend(shows_partition.then_some("partition"));
+        let names = headings.len();
+        headings.extend(["processors", "estimate", "has waited", "50%: by", "80%: by", "95%: by", "reliable"]);
+        headings.extend(simulates.then_some("simulated"));
+        headings.extend(expects.then_some("site expects"));
+        let row = |(job, answer, reliability): &(&LiveJob, &LiveWait, Reliability)| {
+            let seconds = |text: String, value: Seconds| (text, Some(value as f64));
+            let mut row = vec![(printable(&job.name).into_owned(), None)];
+            row.extend(shows_user.then(|| name(&job.names.user)));
+            row.extend(shows_queue.then(|| name(&job.names.queue)));
+            row.extend(shows_partition.then(|| name(&job.names.partition)));
+            let Submission { procs, estimate, .. } = job.submission;
+            row.push((grouped(u64::from(procs)), Some(f64::from(procs))));
+            row.push(seconds(duration(estimate), estimate));
+            row.push(seconds(duration(self.age(job)), self.age(job)));
+            match reliability.waits(answer) {
+                Some(waits) => row.extend(waits.map(|wait| seconds(self.by(wait), wait))),
+                None => row.extend([const { "-" }; 3].map(|none| (none.to_string(), None))),
+            }
+            row.push((reliability.word().to_string(), None));
+            row.extend(simulates.then(|| seconds(self.by(answer.simulated), answer.simulated)));
+            if expects {
+                let expected = job.expected.map(|time| (time - self.now).max(0));
+                row.push(expected.map_or(("-".to_string(), None), |wait| seconds(self.by(wait), wait)));
+            }
+            row
+        };
+        LiveListing { names, headings, rows: answered.iter().map(row).collect() }
     }
 
     /// For how many of these jobs the answer is recalibrated.
     pub fn recalibrated(&self) -> usize {
-        self.jobs.iter().filter(|job| job.place.is_some_and(|place| self.answer.recalibrated[place])).count()
+        self.jobs.iter().filter_map(|job| self.wait(job)).filter(|answer| answer.recalibrated).count()
     }
 
-    /// Why the answer may be worth little, in sentences. `recalibrated` is what was asked for.
-    pub fn weaknesses(&self, recalibrated: bool) -> Vec<String> {
-        let mut weak = Vec::new();
+    /// Why the answer may be worth little, in sentences.
+    pub fn weaknesses(&self) -> Vec<String> {
+        let (mut weak, recalibrated) = (Vec::new(), self.recalibrate);
         if !recalibrated && self.answer.draws < FEWEST_DRAWS {
             let draws = counted(self.answer.draws as u64, "simulation");
             weak.push(format!("{draws} cannot tell a time for 95%: at least {FEWEST_DRAWS} are needed (see --draws)"));
@@ -268,76 +177,4 @@ impl LiveReport<'_> {
         }
         weak
     }
-}
-
-/// A job of the present queue as a row.
-pub struct LiveRow<'a> {
-    report: &'a LiveReport<'a>,
-    job: &'a LiveJob,
-    seed: u64,
-}
-
-impl LiveRow<'_> {
-    fn sample(&self) -> Option<&WaitSample> {
-        self.job.place.map(|place| &self.report.answer.waits[place])
-    }
-
-    /// The wait from now on that is not exceeded with this probability.
-    fn wait(&self, level: f64) -> Cell {
-        self.sample().map(|sample| Cell::Whole(sample.quantile(level))).into()
-    }
-
-    /// The end of this wait.
-    fn start(&self, level: f64) -> Cell {
-        self.sample().map(|sample| self.time(self.report.now + sample.quantile(level))).into()
-    }
-
-    /// Unix times if the log says when it begins, and seconds of the log otherwise.
-    fn time(&self, time: Time) -> Cell {
-        Cell::Whole(self.report.unix_start.unwrap_or(0) + time)
-    }
-
-    fn name(&self) -> Cell {
-        let name = &self.job.name;
-        match name.parse() {
-            Ok(number) => Cell::Whole(number),
-            Err(_) if name.is_empty() => Cell::None,
-            Err(_) => Cell::Text(name.clone()),
-        }
-    }
-}
-
-/// The columns of answers for one job or a queue.
-pub fn live_columns<'a>() -> Vec<Column<LiveRow<'a>>> {
-    Vec::from(column_list! {
-        |row: LiveRow<'a>|
-        key "job" "its id at the site, or its number in the log" row.name();
-        label "stage" "waiting or held" if row.job.place.is_some() { "waiting" } else { "held" };
-        label "procs" "processors" row.job.submission.procs;
-        label "estimate" "the user's estimate in seconds" row.job.submission.estimate;
-        label "submit" "when it was submitted" row.time(row.job.submission.submit);
-        label "waited" "seconds from then to now" (row.report.now - row.job.submission.submit).max(0);
-        duration "wait50" "seconds from now on that it waits at most with this probability" row.wait(0.5);
-        duration "wait80" "seconds from now on that it waits at most with this probability" row.wait(0.8);
-        duration "wait95" "seconds from now on that it waits at most with this probability" row.wait(0.95);
-        count "start50" "when that wait ends" row.start(0.5);
-        count "start80" "when that wait ends" row.start(0.8);
-        count "start95" "when that wait ends" row.start(0.95);
-        duration "class_from" "the least wait of the most probable range"
-            row.sample().map(|sample| sample.class().bounds().0);
-        duration "class_to" "its longest wait; the last range has no end"
-            row.sample().and_then(|sample| sample.class().bounds().1);
-        fraction "class_probability" "its probability"
-            row.sample().map(|sample| sample.probabilities()[sample.class().index()]);
-        label "expected_start" "the start that the site's own scheduler expects"
-            row.job.expected.map(|expected| row.time(expected));
-        label "reason" "why it is held" row.job.reason.clone();
-        label "now" "the present instant" row.time(row.report.now);
-        label "wait" "what a job of the log waited" row.report.actual;
-        label "seed" "of the random numbers" row.seed;
-    })
-}
-
-fn duration(seconds: Seconds) -> String {
-    readable_duration(seconds as f64)
 }

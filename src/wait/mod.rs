@@ -4,6 +4,7 @@
 #![doc = include_str!("../cli/help/waits.md")]
 
 mod answer;
+mod back_test;
 mod classes;
 mod downey;
 mod evaluate;
@@ -14,6 +15,9 @@ mod history;
 mod ibl;
 mod knn;
 mod live;
+mod live_columns;
+mod live_page;
+mod live_report;
 mod live_tables;
 mod method;
 mod predictor;
@@ -21,9 +25,11 @@ mod qbets;
 mod quick;
 mod recalibrate;
 mod regression;
+mod reliability;
 mod sample;
 mod scale;
 mod schedule;
+mod seen;
 mod simulated_log;
 mod state;
 mod svm;
@@ -31,26 +37,32 @@ mod svr;
 mod tables;
 
 pub use answer::{SimilarJob, WaitAnswer, answer};
+pub use back_test::{BackTest, FEWEST_JUDGED, LEAST_HELD};
 pub use classes::{CLASSES, PerClass, WaitClass, normalized};
 pub use evaluate::{Evaluation, EvaluationPhase, EvaluationPlan, MethodAnswer, PredictedJob, evaluate};
 pub use features::{FEATURE_NAMES, FEATURES, Features, features};
 pub use figures::{CalibrationBin, HitRate, WaitFigures};
 pub use forward::{
-    ForwardPlans, ForwardSetting, PastRatios, RatioHistory, Snapshot, SnapshotJob, forward_waits, snapshot_at,
+    ForwardPlans, ForwardSetting, ForwardWaits, PastRatios, QueueWaits, RatioHistory, Snapshot, SnapshotJob,
+    forward_waits, snapshot_at,
 };
 pub use history::{ArrivedJob, HistoryWindow, WaitHistory};
 pub use ibl::predict as ibl_prediction;
 pub use knn::{Distance, Neighbour, Neighbours, neighbours};
-pub use live::{FEW_ANSWERS, JUDGED_EVERY, JUDGED_JOBS, LiveAnswer, LivePlan};
-pub use live_tables::{LiveJob, LiveReport, LiveRow, live_columns};
+pub use live::{FEW_ANSWERS, JUDGED_EVERY, JUDGED_JOBS, LiveAnswer, LivePlan, LiveWait};
+pub use live_columns::{LiveRow, live_columns};
+pub use live_report::{LiveJob, LiveNames, LiveReport};
+pub use live_tables::LiveListing;
 pub use method::WaitMethod;
 pub use predictor::{Learning, WaitPrediction, WaitPredictor};
 pub use qbets::{Qbets, rank};
 pub use quick::{is_quick, quick_starter};
-pub use recalibrate::{PastAnswers, Simulated};
+pub use recalibrate::{OpenQueue, PastAnswers, Simulated};
 pub use regression::{Regression, RegressionPoint};
+pub use reliability::Reliability;
 pub use sample::{LEVELS, SampledWait, WaitSample};
 pub use schedule::{SiteHandler, SiteOrder, SiteSchedule};
+pub use seen::{QueueAhead, SeenQueues};
 pub use simulated_log::{SimulatedJobs, SimulatedLog};
 pub use state::{SiteJob, SiteState};
 pub use svm::Classifier;

@@ -4,7 +4,8 @@
 use std::ops::Range;
 
 use super::sample::{SampledWait, WaitSample};
-use crate::time::Seconds;
+use crate::job::Submission;
+use crate::time::{Seconds, Time};
 
 /// The number of past jobs whose waits are an answer.
 const NEAREST: usize = 40;
@@ -93,6 +94,34 @@ impl PastAnswers {
         let open = open.map(|(other, waited)| SampledWait::Open(rest(waited), rest(other.simulated().max(waited))));
         let ended = near.iter().map(|(_, _, wait)| SampledWait::Ended(rest(*wait)));
         Some(WaitSample::with_open(ended.chain(open).collect()))
+    }
+}
+
+/// The jobs that wait at an instant, as they are compared with past jobs.
+pub struct OpenQueue {
+    /// Of each job what a simulation would have said when it arrived, and how long it has waited.
+    jobs: Vec<(Simulated, Seconds)>,
+    /// Only every n-th of them counts for the others: as many as of the jobs that have started.
+    every: usize,
+}
+
+impl OpenQueue {
+    /// The jobs, each with its submission and the median of its simulated waits from `now` on.
+    pub fn new<'a>(now: Time, every: usize, jobs: impl Iterator<Item = (&'a Submission, Seconds)>) -> OpenQueue {
+        // Of a job that has waited the simulation says the rest. Together they are about what it would have said at the arrival.
+        // One that may start only later arrives then.
+        let job = |(job, median): (&Submission, Seconds)| {
+            let (age, delay) = ((now - job.submit).max(0), (job.submit - now).max(0));
+            (Simulated::new(age + median - delay, job.estimate, job.procs), age)
+        };
+        OpenQueue { jobs: jobs.map(job).collect(), every }
+    }
+
+    /// How long the job at this place still waits: see [`PastAnswers::recalibrated`].
+    pub fn recalibrated(&self, own: usize, past: &PastAnswers, window: Range<usize>) -> Option<WaitSample> {
+        let others = (0..self.jobs.len()).step_by(self.every).filter(|other| *other != own);
+        let (job, age) = &self.jobs[own];
+        past.recalibrated(window, others.map(|other| self.jobs[other]), job, *age)
     }
 }
 

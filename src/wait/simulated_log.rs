@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::forward::{ForwardSetting, forward_waits};
+use super::forward::{ForwardSetting, ForwardWaits, QueueWaits, forward_waits};
 use super::recalibrate::{PastAnswers, Simulated};
 use super::sample::WaitSample;
 use super::schedule::SiteSchedule;
@@ -17,9 +17,16 @@ pub struct SimulatedJobs {
     pub range: Range<usize>,
     /// Only every n-th of them, from the first on.
     pub every: usize,
+    /// The places of those at whose arrivals all waiting jobs are answered for, in ascending order.
+    pub moments: Vec<usize>,
 }
 
 impl SimulatedJobs {
+    /// These jobs, without answers for others that wait when they arrive.
+    pub fn arrivals(range: Range<usize>, every: usize) -> SimulatedJobs {
+        SimulatedJobs { range, every, moments: Vec::new() }
+    }
+
     /// Whether the job at this place is one of them.
     pub fn contains(&self, place: usize) -> bool {
         self.range.contains(&place) && (place - self.range.start).is_multiple_of(self.every)
@@ -43,6 +50,8 @@ pub struct SimulatedLog<'a> {
     /// Of each simulated job.
     samples: Vec<WaitSample>,
     simulated: Vec<Simulated>,
+    /// All jobs that waited at the moments, in order of time.
+    queues: Vec<QueueWaits>,
     /// The number of the start of each simulated job among all starts.
     started: Vec<usize>,
     /// Those that have started, in order of their starts, and which ones they are.
@@ -67,7 +76,8 @@ impl<'a> SimulatedLog<'a> {
         (seed, threads): (u64, usize),
         watch: &dyn Fn(usize),
     ) -> Result<SimulatedLog<'a>, EngineError> {
-        let samples = forward_waits(schedule, forward, &jobs, (seed, threads), watch)?;
+        let ForwardWaits { arrivals: samples, queues } =
+            forward_waits(schedule, forward, &jobs, (seed, threads), watch)?;
         let simulated = |(at, sample): (usize, &WaitSample)| {
             let Submission { estimate, procs, .. } = schedule.jobs[jobs.range.start + at * jobs.every].submission;
             Simulated::new(sample.median(), estimate, procs)
@@ -85,12 +95,17 @@ impl<'a> SimulatedLog<'a> {
             let before: usize = oldest[number];
             oldest.push(before + started[before..].iter().take_while(|start| **start != usize::MAX).count());
         }
-        Ok(SimulatedLog { schedule, jobs, samples, simulated, started, past, past_jobs, counts, oldest })
+        Ok(SimulatedLog { schedule, jobs, samples, simulated, queues, started, past, past_jobs, counts, oldest })
     }
 
     /// The simulated waits of a job. None if it was not simulated.
     pub fn sample(&self, id: JobId) -> Option<&WaitSample> {
         self.jobs.number(id).map(|at| &self.samples[at])
+    }
+
+    /// The jobs that waited at the moments.
+    pub fn queues(&self) -> &[QueueWaits] {
+        &self.queues
     }
 
     /// The past jobs that have started when `known` jobs have: of the latest `history` starts of the log about as many.

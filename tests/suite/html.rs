@@ -44,6 +44,15 @@ fn check_well_formed(page: &str) -> usize {
     count
 }
 
+/// Checks that a page is well-formed, and that a browser fetches nothing for it. Returns the number of elements.
+pub fn check_fetches_nothing(page: &str) -> usize {
+    for forbidden in ["http:", "https:", "src=", "url(", "@import", "href=", " style=", " onclick", "onerror"] {
+        assert!(!page.contains(forbidden), "the page has '{forbidden}'");
+    }
+    assert!(page.contains("default-src 'none'"));
+    check_well_formed(page)
+}
+
 /// The rows of the table after a text: for each cell its text and the number behind it.
 pub fn table_after(page: &str, text: &str) -> Vec<Vec<(String, Option<f64>)>> {
     let from = page.find(text).unwrap_or_else(|| panic!("'{text}' is not in the page"));
@@ -84,13 +93,9 @@ fn pages_are_well_formed_and_fetch_nothing() {
         &["--baseline", "easy/estimate", "--warmup", "10%", "--gantt", "2d..3d"],
     ] {
         let page = report(args);
-        assert!(check_well_formed(&page) > 100, "{args:?}");
-        for forbidden in ["http:", "https:", "src=", "url(", "@import", "href=", " style=", " onclick", "onerror"] {
-            assert!(!page.contains(forbidden), "{args:?}: the page has '{forbidden}'");
-        }
+        assert!(check_fetches_nothing(&page) > 100, "{args:?}");
         let body = page.split("<body>").nth(1).unwrap().split("<script>").next().unwrap();
         assert!(!body.contains("NaN") && !body.contains("inf\""), "{args:?}: a number is missing");
-        assert!(page.contains("default-src 'none'"));
         assert_eq!(page.matches("<figure").count(), page.matches("show data").count());
         assert_eq!(page.matches("<figure").count(), page.matches("<figcaption>").count());
     }
@@ -425,6 +430,15 @@ fn a_study_is_a_page_too() {
 /// In a real browser, narrow and wide, light and dark, with and without scripts, on paper: nothing overlaps, nothing is cut
 /// off, nothing is fetched.
 #[cfg(unix)]
+/// Writes the page of a queue in which some jobs have a reliable time, one asks for more than any past job, and one is held.
+fn write_waits(folder: &Folder) {
+    let log = folder.write("log.swf", crate::reliable_waits::one_waits());
+    let pending = |job: &str, procs, reason: &str| crate::live_waits::pending(job, procs, "12:00:00", reason);
+    let jobs = [pending("1", 1, "Priority"), pending("2", 3, "Priority"), pending("3", 1, "JobHeldUser")].concat();
+    let queue = folder.write("queue.txt", format!("{}{jobs}", crate::live_waits::SQUEUE));
+    sim_ok(&["wait", &log, "--queue", &queue, "--names", "--html", &folder.text("waits.html")]);
+}
+
 #[test]
 fn reports_are_readable_in_a_browser() {
     const TEST: &str = "reports_are_readable_in_a_browser";
@@ -455,10 +469,11 @@ fn reports_are_readable_in_a_browser() {
     sim_ok(&["sweep", "report", &study, "--out", &folder.text("sweep.html")]);
     let downey = ["reproduce", "downey", "--days", "2", "--replications", "2", "--format", "csv", "--html"];
     sim_ok(&[&downey[..], &[&folder.text("downey.html")]].concat());
+    write_waits(&folder);
     // The pictures stay there, to be looked at, if files can be written there.
     let pictures = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let pictures = tempfile::tempfile_in(pictures).is_ok().then_some(pictures);
-    for name in ["demo", "several", "one", "sweep", "downey"] {
+    for name in ["demo", "several", "one", "sweep", "downey", "waits"] {
         let faults = browser.check(&folder.path(&format!("{name}.html")), pictures);
         assert!(faults.is_empty(), "{name}:\n{}", faults.join("\n"));
     }

@@ -49,6 +49,7 @@ mod queue;
 mod random;
 mod recommend;
 mod reference;
+mod reliable_waits;
 mod reproduce;
 mod scheduler_keys;
 mod schedules;

@@ -13,9 +13,9 @@ use crate::support::{assert_golden, job_of, sim, sim_ok, workload};
 
 /// The waits by one simulation each.
 fn simulated_waits(schedule: &SiteSchedule<'_>, forward: &ForwardSetting, range: std::ops::Range<usize>) -> Vec<i64> {
-    let jobs = SimulatedJobs { range, every: 1 };
+    let jobs = SimulatedJobs::arrivals(range, 1);
     let samples = forward_waits(schedule, forward, &jobs, (1, 2), &|_| ()).unwrap();
-    samples.iter().map(|sample| sample.median()).collect()
+    samples.arrivals.iter().map(|sample| sample.median()).collect()
 }
 
 /// Plain pseudo-random numbers.

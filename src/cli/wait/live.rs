@@ -8,18 +8,19 @@ use rustc_hash::FxHashSet;
 use super::codes::Codes;
 use super::{Now, WaitArgs, index_of_job};
 use crate::cli::failure::UsageError;
+use crate::cli::output_options::OutputFiles;
 use crate::cli::progress::Progress;
 use crate::cli::stderr::{note, warning};
 use crate::experiment::{Options, Setting};
 use crate::job::{Job, JobId, Submission};
-use crate::report::{counted, write_wrapped};
+use crate::report::counted;
 use crate::schedule::Accounts;
 use crate::text::printable;
 use crate::time::{DAY, Seconds, Time, readable_duration};
 use crate::trace::{LogNames, PresentJob, PresentQueue, PresentStage, QueueReading, Source, Workload, read_queue};
 use crate::wait::{
-    ForwardPlans, ForwardSetting, LiveJob, LivePlan, LiveReport, RatioHistory, SiteSchedule, Snapshot, SnapshotJob,
-    snapshot_at,
+    ForwardPlans, ForwardSetting, LiveJob, LiveNames, LivePlan, LiveReport, RatioHistory, SiteSchedule, Snapshot,
+    SnapshotJob, snapshot_at,
 };
 
 /// The log with the starts of its jobs.
@@ -56,6 +57,8 @@ struct LiveQuestion {
     actual: Option<Seconds>,
     /// The Unix time of the log's time 0, as far as it is known.
     unix_start: Option<Time>,
+    /// Why the past of the log does not tell anything about this queue.
+    doubts: Vec<String>,
 }
 
 /// Reads the queue of `--queue`.
@@ -105,11 +108,18 @@ pub fn answer_queue(
     args: &WaitArgs,
     mut history: History,
     queue: &PresentQueue,
-    seed: u64,
+    (seed, page): (u64, OutputFiles<1>),
     quiet: bool,
 ) -> anyhow::Result<()> {
     let label = history.workload.label.clone();
     let mut codes = Codes::new(&history.names, &mut history.workload.wide);
+    if let Some(user) = &args.user
+        && !queue.jobs.iter().any(|job| job.user.as_deref() == Some(user))
+        && (!codes.has_names() || codes.code("user", Some(user)).is_none())
+    {
+        let name = printable(&queue.name);
+        return Err(UsageError(format!("--user: neither {name} nor the log has a user '{}'", printable(user))).into());
+    }
     let asked = args.ask.as_ref().map(|question| question.submission(&mut codes)).transpose()?;
     let (mut jobs, mut unknown) = (Vec::new(), 0u64);
     for job in &queue.jobs {
@@ -180,9 +190,11 @@ pub fn answer_queue(
         expected: job.expected_start.map(|time| clock.log_time(time)),
         place,
         reason,
+        names: shown_names(args, job),
     };
     // All tasks of a large array wait, and some of them are listed.
-    let is_listed = |job: &PresentJob| !job.is_inner_task || args.at.as_ref() == Some(&job.name);
+    let is_wanted = |job: &PresentJob| args.user.is_none() || job.user.as_deref() == args.user.as_deref();
+    let is_listed = |job: &PresentJob| is_wanted(job) && (!job.is_inner_task || args.at.as_ref() == Some(&job.name));
     let (mut listed, mut wanted) = (Vec::new(), Vec::new());
     for (job, submission) in waiting {
         if is_listed(job) {
@@ -193,7 +205,7 @@ pub fn answer_queue(
     }
     let held = held.into_iter().filter(|(job, ..)| is_listed(job));
     listed.extend(held.map(|(job, submission, reason)| live(job, submission, None, Some(reason))));
-    let unlisted = queue.jobs.iter().filter(|job| !is_listed(job)).count();
+    let unlisted = queue.jobs.iter().filter(|job| is_wanted(job) && !is_listed(job)).count();
     if unlisted > 0 && asked.is_none() && args.at.is_none() && !quiet {
         let tasks = counted(unlisted as u64, "task");
         note(format_args!(
@@ -201,12 +213,19 @@ pub fn answer_queue(
         ));
     }
     let in_use: u64 = snapshot.running.iter().map(|job| u64::from(job.submission.procs)).sum();
+    let mut doubts: Vec<String> = clock.doubt.iter().cloned().collect();
     if in_use > u64::from(workload.procs) {
         let (in_use, procs) = (counted(in_use, "processor"), counted(workload.procs.into(), "processor"));
         warning(format_args!("the running jobs use {in_use}, the machine has {procs}: see --procs"));
+        doubts.push(format!("the running jobs use {in_use}, and its machine has {procs} (see --procs)"));
     }
     let mut one = asked.is_some();
-    let mut what = asked.map_or("the jobs that wait".to_string(), |job| question_in_words(&job));
+    let mut what = match (&asked, &args.user) {
+        (Some(job), _) => question_in_words(job),
+        (None, Some(user)) if args.names => format!("the jobs of user {user} that wait"),
+        (None, Some(_)) => "the jobs of one user that wait".to_string(),
+        (None, None) => "the jobs that wait".to_string(),
+    };
     if let Some(name) = &args.at {
         let found = listed.iter().find(|job| job.name == *name && job.place.is_some()).cloned();
         let Some(found) = found else {
@@ -225,13 +244,19 @@ pub fn answer_queue(
         let submission = asked_now(job, clock.now, workload)?;
         wanted = vec![snapshot.waiting.len()];
         snapshot.waiting.push(in_snapshot(submission, 0));
-        listed = vec![LiveJob { name: String::new(), submission, expected: None, place: Some(0), reason: None }];
+        listed = vec![LiveJob::asked(String::new(), submission)];
     }
     let title = format!("{what}; history: {label}");
     let arrived = workload.jobs.partition_point(|job| job.submission.submit <= clock.now);
     let unix_start = clock.unix_start;
-    let asked = LiveQuestion { snapshot, jobs: listed, wanted, arrived, title, one, actual: None, unix_start };
-    answer(args, &history, &schedule, asked, seed, quiet)
+    let asked = LiveQuestion { snapshot, jobs: listed, wanted, arrived, title, one, actual: None, unix_start, doubts };
+    answer(args, &history, &schedule, asked, (seed, page), quiet)
+}
+
+/// The names of a job that are shown: none without `--names`.
+fn shown_names(args: &WaitArgs, job: &PresentJob) -> LiveNames {
+    let shown = |name: &Option<Arc<str>>| name.as_deref().filter(|_| args.names).map(str::to_string);
+    LiveNames { user: shown(&job.user), queue: shown(&job.queue), partition: shown(&job.partition) }
 }
 
 /// Adds the jobs of the queue to those of the log: past jobs found them running or waiting, too. A large array is left out but for
@@ -281,12 +306,14 @@ pub fn answer_in_log(args: &WaitArgs, mut history: History, seed: u64, quiet: bo
     let snapshot = snapshot_at(&schedule, &forward(args), JobId(id as u32))?.expect("the job is in the log");
     let submission = history.workload.jobs[id].submission;
     let wanted = vec![snapshot.waiting.len() - 1];
-    let jobs = vec![LiveJob { name, submission, expected: None, place: Some(0), reason: None }];
+    let jobs = vec![LiveJob::asked(name, submission)];
     let actual = args.at.as_ref().map(|_| schedule.wait(JobId(id as u32)));
     let title = format!("{what}; history: {}", history.workload.label);
     let unix_start = history.workload.unix_start;
-    let asked = LiveQuestion { snapshot, jobs, wanted, arrived: id, title, one: true, actual, unix_start };
-    answer(args, &history, &schedule, asked, seed, quiet)
+    let doubts = Vec::new();
+    let asked = LiveQuestion { snapshot, jobs, wanted, arrived: id, title, one: true, actual, unix_start, doubts };
+    let page = OutputFiles { files: [None], stdout_taken: false };
+    answer(args, &history, &schedule, asked, (seed, page), quiet)
 }
 
 /// How the queue is simulated.
@@ -309,16 +336,16 @@ fn answer(
     history: &History,
     schedule: &SiteSchedule<'_>,
     asked: LiveQuestion,
-    seed: u64,
+    (seed, OutputFiles { files: [page], stdout_taken }): (u64, OutputFiles<1>),
     quiet: bool,
 ) -> anyhow::Result<()> {
     let forward = forward(args);
     let plan = LivePlan { forward, history: args.history as usize, seed, threads: args.output.threads() };
-    let LiveQuestion { snapshot, jobs, wanted, arrived, title, one, actual, unix_start } = asked;
+    let LiveQuestion { snapshot, jobs, wanted, arrived, title, one, actual, unix_start, doubts } = asked;
     let progress = Progress::counting("simulating", "past jobs", None, quiet);
     let answer = plan.answer(schedule, arrived, (&snapshot, &wanted), &|done, _| progress.set(done))?;
     drop(progress);
-    let report = LiveReport {
+    let mut report = LiveReport {
         title,
         now: snapshot.now,
         unix_start,
@@ -332,29 +359,31 @@ fn answer(
         asked: one,
         actual,
         answer: &answer,
+        recalibrate: plan.forward.recalibrate,
+        doubts,
+        how: String::new(),
     };
+    let method = match report.recalibrated() {
+        0 => "not recalibrated",
+        _ => "recalibrated on the waits of past jobs",
+    };
+    let draws = counted(answer.draws as u64, "simulation");
+    report.how = format!("{draws} of the queue under {}, {method}; seed {seed}", plan.forward.setting.scheduler);
     if answer.draws < args.draws as usize && !quiet {
         let (queue, times) = (counted(snapshot.len() as u64, "job"), counted(answer.draws as u64, "time"));
         note(format_args!("the queue has {queue}: it is simulated {times}, not {}", args.draws));
     }
-    for weakness in report.weaknesses(plan.forward.recalibrate) {
+    for weakness in report.weaknesses() {
         warning(weakness);
     }
+    if let Some(page) = page {
+        page.fill(|out| out.write_all(report.page().as_bytes()))?;
+    }
     let rows = report.rows(seed);
-    let how = format!(
-        "{} of the queue under {}, {}; seed {seed}",
-        counted(answer.draws as u64, "simulation"),
-        plan.forward.setting.scheduler,
-        if report.recalibrated() > 0 { "recalibrated on the waits of past jobs" } else { "not recalibrated" }
-    );
-    let table = |out: &mut dyn Write, width: usize| {
-        report.write(out, width)?;
-        writeln!(out)?;
-        write_wrapped(out, "", &how, width)
-    };
+    let table = |out: &mut dyn Write, width: usize| report.write(out, width);
     match one {
-        true => args.output.print.print_row(false, &rows[0], table)?,
-        false => args.output.print.print_rows(false, &rows, table)?,
+        true => args.output.print.print_row(stdout_taken, &rows[0], table)?,
+        false => args.output.print.print_rows(stdout_taken, &rows, table)?,
     }
     Ok(())
 }
@@ -385,6 +414,8 @@ struct QueueClock {
     /// What must be added to a time of the queue.
     shift: Seconds,
     unix_start: Option<Time>,
+    /// Why the history is not that of the queue.
+    doubt: Option<String>,
 }
 
 impl QueueClock {
@@ -406,7 +437,7 @@ impl QueueClock {
         };
         let Some(now) = given.or(queue.now) else {
             // An empty queue.
-            return Ok(QueueClock { now: log_ends, shift: 0, unix_start: workload.unix_start });
+            return Ok(QueueClock { now: log_ends, shift: 0, unix_start: workload.unix_start, doubt: None });
         };
         let latest = queue.now.unwrap_or(now);
         if now < latest {
@@ -424,11 +455,14 @@ impl QueueClock {
             _ => log_ends - now,
         };
         let unix_start = workload.unix_start.or(queue_start.map(|start| start - shift));
-        let clock = QueueClock { now: now + shift, shift, unix_start };
-        let apart = clock.now - log_ends;
+        let mut clock = QueueClock { now: now + shift, shift, unix_start, doubt: None };
+        // A log of jobs that have ended is complete up to the last end.
+        let ends = workload.jobs.iter().zip(&history.starts).map(|(job, start)| start + job.runtime);
+        let apart = clock.now - log_ends.max(ends.max().unwrap_or(0).min(clock.now));
         if apart.abs() > DAY {
-            let (apart, side) = (readable_duration(apart.abs() as f64), if apart > 0 { "before" } else { "after" });
-            warning(format_args!("the log ends {apart} {side} the queue: its history is that of another time"));
+            let (time, side) = (readable_duration(apart.abs() as f64), if apart > 0 { "before" } else { "after" });
+            warning(format_args!("the log ends {time} {side} the queue: its history is that of another time"));
+            clock.doubt = (apart > 0).then(|| format!("it ends {time} before now (at most a day is allowed)"));
         }
         Ok(clock)
     }

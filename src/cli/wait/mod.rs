@@ -61,6 +61,8 @@ pub const COMMAND: CommandForm = CommandForm {
   sim wait CTC.swf.gz --at 41234                          the answer for this job at its arrival
   sim wait CTC.swf.gz --ask procs=64,estimate=2h          a job that arrives at the end of the log
   sim wait sacct.txt --queue squeue.txt                   all jobs that wait now
+  sim wait sacct.txt --queue squeue.txt --user alice --names
+  sim wait sacct.txt --queue squeue.txt --html waits.html --quiet
   sim wait sacct.txt --queue squeue.txt --ask procs=64,estimate=2h,user=alice
 
 Methods: knn (similar jobs), ibl, qbets (an upper bound), downey (for jobs that arrive at an empty queue), simulate (a
@@ -95,6 +97,15 @@ struct WaitArgs {
     /// The present time: 2026-01-31T12:00:00 (UTC), or seconds as in the queue [default: the latest time that the queue shows]
     #[arg(long, value_name = "TIME", value_parser = parse_now, help_heading = "Now", requires = "queue")]
     now: Option<Now>,
+    /// Only the jobs of this user of the queue
+    #[arg(long, value_name = "NAME", help_heading = "Now", requires = "queue", conflicts_with_all = ["at", "ask"])]
+    user: Option<String>,
+    /// Show the names of users, queues and partitions of the queue. Without it no output has them
+    #[arg(long, help_heading = "Now", requires = "queue")]
+    names: bool,
+    /// Write the answers for the queue as a page for a web server: one HTML file that fetches nothing; - for standard output
+    #[arg(long, value_name = "FILE", help_heading = "Now", requires = "queue", conflicts_with_all = ["at", "ask"])]
+    html: Option<String>,
     /// How often the queue is simulated with drawn runtimes, for one job or a queue
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Now")]
     #[arg(requires = "question", conflicts_with = "method")]
@@ -171,6 +182,12 @@ impl WaitArgs {
         let outputs = [("--jobs-out", jobs), ("--confusion-out", confusion), ("--calibration-out", calibration)];
         OutputFiles::open(outputs, &self.log.files())
     }
+
+    /// Opens the page of a queue.
+    fn page(&self) -> anyhow::Result<OutputFiles<1>> {
+        let queue = self.queue.as_deref().map(|queue| ("--queue", queue));
+        OutputFiles::open([("--html", &self.html)], &[self.log.files(), queue.into_iter().collect()].concat())
+    }
 }
 
 fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
@@ -191,6 +208,15 @@ fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result
     if args.queue.as_deref() == Some("-") && args.log.given() == Some("-") {
         return Err(UsageError("only one of the log and --queue can be standard input".to_string()).into());
     }
+    if let (Some(queue), None) = (&args.queue, args.log.given()) {
+        let queue = printable(queue);
+        return Err(UsageError(format!(
+            "--queue needs the log of the site's past jobs, which tells how long jobs wait: sim wait LOG --queue {queue} \
+             (`sim help logs` has the command that writes it; if {queue} is SWF with past jobs in it, it can be LOG too)"
+        ))
+        .into());
+    }
+    let page = args.page()?;
     let mut queue = args.queue.as_deref().map(|file| live::read_present(file, &options)).transpose()?;
     let (mut history, mut log) = read_history(args, &options, queue.is_some(), quiet)?;
     let learning =
@@ -209,7 +235,7 @@ fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result
         report_cleaning(&log, &history.workload.cleaning, quiet);
     }
     if let Some(queue) = &queue {
-        return live::answer_queue(args, history, queue, learning.seed, quiet);
+        return live::answer_queue(args, history, queue, (learning.seed, page), quiet);
     }
     if args.at.is_none() && args.ask.is_none() {
         let schedule = SiteSchedule::new(&history.workload, &history.starts);

@@ -1,6 +1,6 @@
 //! Reports as one HTML file.
 //!
-//! `comparison`, `sweep` and `study` are the three kinds of reports. Each makes a `page` of figures and tables. The charts of a
+//! `comparison`, `sweep`, `study` and `queue` are the kinds of reports. Each makes a `page` of figures and tables. The charts of a
 //! comparison are in `charts`, with a list of all of them. `frame` draws the axes around a chart, `axis` finds their ticks,
 //! `svg` writes shapes.
 
@@ -12,6 +12,7 @@ mod data_table;
 mod figure;
 mod frame;
 mod page;
+mod queue;
 mod study;
 mod svg;
 mod sweep;
@@ -20,6 +21,7 @@ mod text_width;
 pub use charts::{GanttColors, GanttData, PicturedSetting};
 pub use comparison::ComparisonReport;
 pub use page::Fact;
+pub use queue::QueueReport;
 pub use study::{StudyFigure, StudyReport};
 pub use sweep::SweepReport;
 

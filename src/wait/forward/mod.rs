@@ -48,6 +48,27 @@ pub enum ForwardPlans {
 const MOST_SNAPSHOTS: usize = 512;
 const MOST_JOBS: usize = 50_000;
 
+/// What simulations say of past jobs.
+pub struct ForwardWaits {
+    /// Of each wanted job, when it arrived.
+    pub arrivals: Vec<WaitSample>,
+    /// Of the jobs that waited at each wanted moment.
+    pub queues: Vec<QueueWaits>,
+}
+
+/// What simulations say of the jobs that wait when a job arrives.
+pub struct QueueWaits {
+    /// The job that arrives.
+    pub arriving: JobId,
+    /// All jobs that wait, in order of arrival, each with the median of its simulated waits from then on.
+    pub medians: Vec<(JobId, Seconds)>,
+    /// All simulated waits of some that arrived earlier, by their places among these.
+    pub chosen: Vec<(usize, WaitSample)>,
+}
+
+/// Of the jobs that wait at a moment at most this number has its whole sample: their waits are much alike.
+const MOST_CHOSEN: usize = 5;
+
 /// The waits of the wanted jobs, in seconds, each predicted when the job arrives: running and waiting jobs run as
 /// long as predicted or drawn, and no other jobs arrive. `watch` is called with the number of finished predictions. The result
 /// does not depend on the number of threads.
@@ -60,9 +81,9 @@ pub fn forward_waits(
     wanted: &SimulatedJobs,
     (seed, threads): (u64, usize),
     watch: &dyn Fn(usize),
-) -> Result<Vec<WaitSample>, EngineError> {
+) -> Result<ForwardWaits, EngineError> {
     let accounts = Arc::new(Accounts::of(schedule.jobs, schedule.wide));
-    let mut samples = Vec::with_capacity(wanted.count());
+    let (mut samples, mut queues) = (Vec::with_capacity(wanted.count()), Vec::new());
     let (mut snapshots, mut held): (Vec<(JobId, Snapshot)>, usize) = (Vec::new(), 0);
     let mut answer = |snapshots: &mut Vec<(JobId, Snapshot)>| {
         let sample = |(id, snapshot): &(JobId, Snapshot)| snapshot.sample_of_last(forward, seed, *id);
@@ -76,6 +97,10 @@ pub fn forward_waits(
     each_arrival(schedule, &forward.setting, wanted.range.end, &mut |id, past| {
         if wanted.contains(id.index()) {
             let snapshot = Snapshot::of(past, id, schedule, &accounts);
+            if wanted.moments.binary_search(&id.index()).is_ok() {
+                let waiting = past.state().0.waiting.iter().map(|waiting| waiting.id).take_while(|other| *other <= id);
+                queues.push(snapshot.queue_waits(waiting.collect(), forward, (seed, threads))?);
+            }
             held += snapshot.len();
             snapshots.push((id, snapshot));
             if snapshots.len() >= MOST_SNAPSHOTS || held >= MOST_JOBS {
@@ -86,7 +111,7 @@ pub fn forward_waits(
         Ok(())
     })?;
     answer(&mut snapshots)?;
-    Ok(samples)
+    Ok(ForwardWaits { arrivals: samples, queues })
 }
 
 /// The queue that a job of the schedule finds when it arrives, with itself as the last.
@@ -164,6 +189,27 @@ impl Snapshot {
         Ok(WaitSample::new(waits))
     }
 
+    /// What simulations say of all waiting jobs. The last of them arrives now.
+    fn queue_waits(
+        &self,
+        waiting: Vec<JobId>,
+        forward: &ForwardSetting,
+        (seed, threads): (u64, usize),
+    ) -> Result<QueueWaits, EngineError> {
+        let arriving = waiting[waiting.len() - 1];
+        let earlier = self.waiting.iter().filter(|job| job.submission.submit < self.now).count();
+        if earlier == 0 {
+            return Ok(QueueWaits { arriving, medians: Vec::new(), chosen: Vec::new() });
+        }
+        let samples = self.samples(forward, seed.wrapping_add(u64::from(arriving.0)), threads)?;
+        let medians = waiting.into_iter().zip(samples.iter().map(WaitSample::median)).collect();
+        // In the middle of parts of equal lengths.
+        let count = earlier.min(MOST_CHOSEN);
+        let places = (0..count).map(|part| (2 * part + 1) * earlier / (2 * count));
+        let chosen = places.map(|place| (place, samples[place].clone())).collect();
+        Ok(QueueWaits { arriving, medians, chosen })
+    }
+
     /// The waits from now on of all waiting jobs, in their order, with drawn runtimes.
     ///
     /// # Errors
@@ -201,8 +247,8 @@ mod tests {
     }
 
     fn points(schedule: &SiteSchedule<'_>, forward: &ForwardSetting, wanted: Range<usize>) -> Vec<Seconds> {
-        let wanted = SimulatedJobs { range: wanted, every: 1 };
-        let samples = forward_waits(schedule, forward, &wanted, (1, 1), &|_| ()).unwrap();
+        let wanted = SimulatedJobs::arrivals(wanted, 1);
+        let samples = forward_waits(schedule, forward, &wanted, (1, 1), &|_| ()).unwrap().arrivals;
         samples.iter().map(|sample| sample.quantile(0.5)).collect()
     }
 
