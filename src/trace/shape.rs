@@ -55,11 +55,15 @@ pub enum Moment {
 }
 
 impl Moment {
-    /// Reads a duration (`12h`), a date (`2016-12-25`) or a date with a time (`2016-12-25T08:00:00`), in UTC.
+    /// Reads a duration with its unit (`12h`), a date (`2016-12-25`) or a date with a time (`2016-12-25T08:00:00`), in UTC.
     ///
     /// # Errors
     /// If it is none of these.
     pub fn parse(text: &str) -> Result<Moment, String> {
+        // 30 could be meant as days.
+        if text.parse::<u64>().is_ok_and(|number| number > 0) {
+            return Err(format!("'{text}' has no unit: write {text}d for days after the first submission, or {text}s"));
+        }
         if !text.contains('-') {
             return parse_duration(text).map(Moment::AfterFirst);
         }
@@ -208,9 +212,12 @@ mod tests {
         ] {
             assert_eq!(Moment::parse(text).unwrap().to_string(), back, "{text}");
         }
-        for text in ["2016-13-25", "2016-02-30", "2015-02-29", "25-12-2016", "2016-12", "-1h", "2016-12-25T8", "x-y"] {
+        for text in
+            ["2016-13-25", "2016-02-30", "2015-02-29", "25-12-2016", "2016-12", "-1h", "2016-12-25T8", "x-y", "30"]
+        {
             assert!(Moment::parse(text).unwrap_err().contains(text), "{text}");
         }
+        assert!(Moment::parse("30").unwrap_err().contains("write 30d"));
         // The log begins an hour before the date; its first job comes half an hour later.
         let moment = |text: &str| Some(Moment::parse(text).unwrap());
         let mut dated = workload(&[1800, 3599, 3600, 7200]);

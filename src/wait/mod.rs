@@ -16,6 +16,7 @@ mod ibl;
 mod knn;
 mod live;
 mod live_columns;
+#[cfg(feature = "cli")]
 mod live_page;
 mod live_report;
 mod live_tables;
