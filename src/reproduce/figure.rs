@@ -250,7 +250,7 @@ impl Figure {
         [self.note.as_str(), reason].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ")
     }
 
-    /// A row of CSV or JSON: the study, then [`FIGURE_COLUMNS`].
+    /// A row of CSV or JSON: the study, then the columns of figures.
     pub fn cells(&self, study: &'static str) -> Cells {
         [vec![("study".to_string(), study.into())], cells(FIGURE_COLUMNS, self, &[])].concat()
     }
