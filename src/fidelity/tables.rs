@@ -65,8 +65,9 @@ pub fn write_fidelity(
     table.append(named_rows("", &columns, names.iter().map(String::as_str).zip(all.iter().copied())));
     table.write(out, width)?;
     writeln!(out)?;
-    if let (Some(name), Some(figures)) = (names.first(), all.first()) {
-        write_wrapped(out, "", &verdict_in_words(name, figures), width)?;
+    if let Some(figures) = all.first() {
+        let subject = if all.len() == 1 { "This schedule" } else { "The nearest schedule" };
+        write_wrapped(out, "", &verdict_in_words(subject, figures), width)?;
         writeln!(out)?;
     }
     let has_moving = all.first().is_some_and(|figures| figures.moving.is_some());

@@ -61,12 +61,12 @@ impl FidelityFigures {
     }
 }
 
-/// The verdict on a setting with its figures, as a sentence.
-pub fn verdict_in_words(setting: &str, figures: &FidelityFigures) -> String {
+/// The verdict on a schedule with its figures, as a sentence about `subject`.
+pub fn verdict_in_words(subject: &str, figures: &FidelityFigures) -> String {
     let begin = match figures.verdict() {
-        SiteVerdict::Near => format!("{setting} comes near to this site"),
-        SiteVerdict::TendencyOnly => format!("{setting} shows the tendency of this site only"),
-        SiteVerdict::NotThisSite => format!("{setting} is not this site"),
+        SiteVerdict::Near => format!("{subject} comes near to this site"),
+        SiteVerdict::TendencyOnly => format!("{subject} shows the tendency of this site only"),
+        SiteVerdict::NotThisSite => format!("{subject} is not this site"),
     };
     format!("{begin}: {}.", figures.in_words())
 }
@@ -77,8 +77,6 @@ const TRIED: [&str; 6] = ["fcfs", "easy", "sjbf", "easy:queue=spf", "easy:queue=
 /// How near the present setting of a site comes to what its log recorded.
 #[derive(Clone, Debug)]
 pub struct SiteCheck {
-    /// The present setting.
-    setting: String,
     figures: FidelityFigures,
     /// The weeks with a mean wait within 25% of the recorded one, and all weeks with a recorded wait.
     weeks: (usize, usize),
@@ -106,7 +104,7 @@ impl SiteCheck {
             parallel::map(&others, threads, |setting| Some((setting.pair(), compare(setting)?.figures)), |_| ());
         let nearest = tried.into_iter().flatten().min_by(|a, b| a.1.distance().total_cmp(&b.1.distance()));
         let nearer = nearest.filter(|(_, nearest)| nearest.distance() < figures.distance());
-        Some(SiteCheck { setting: present.pair(), figures, weeks: (near, weeks.len()), nearer })
+        Some(SiteCheck { figures, weeks: (near, weeks.len()), nearer })
     }
 
     /// The verdict on the present setting.
@@ -114,10 +112,11 @@ impl SiteCheck {
         self.figures.verdict()
     }
 
-    /// The verdict with its figures, and what would bring the simulation nearer. `present` is the option that names the present
-    /// setting.
-    pub fn in_words(&self, present: &str) -> String {
-        let mut text = verdict_in_words(&self.setting, &self.figures);
+    /// The verdict with its figures, and what would bring the simulation nearer. `present` is what the present setting is called,
+    /// and the option that names it.
+    pub fn in_words(&self, present: (&str, &str)) -> String {
+        let (subject, present) = present;
+        let mut text = verdict_in_words(subject, &self.figures);
         let (near, weeks) = self.weeks;
         if weeks > 0 {
             let of = counted(weeks as u64, "week");
@@ -186,10 +185,12 @@ mod tests {
         };
         let own = check("easy/estimate");
         assert_eq!(own.verdict(), SiteVerdict::Near);
-        assert!(own.nearer.is_none() && own.in_words("--present").starts_with("easy/estimate comes near to this site"));
+        assert!(
+            own.nearer.is_none() && own.in_words(("EASY", "--present")).starts_with("EASY comes near to this site")
+        );
         let other = check("fcfs/estimate");
         assert_eq!(other.verdict(), SiteVerdict::NotThisSite);
-        let words = other.in_words("--present");
+        let words = other.in_words(("FCFS", "--present"));
         assert!(words.contains("if the site used it, give --present easy/estimate."), "{words}");
     }
 }

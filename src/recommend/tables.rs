@@ -39,7 +39,8 @@ pub fn write_recommendation(out: &mut dyn Write, width: usize, found: &Recommend
     write_wrapped(out, "", &caption, width)?;
     if let Some(site) = &question.site {
         writeln!(out)?;
-        write_wrapped(out, "", &format!("Does the simulation know this site? {}", site.in_words("--present")), width)?;
+        let words = site.in_words(("The present setting", "--present"));
+        write_wrapped(out, "", &format!("Does the simulation know this site? {words}"), width)?;
     }
     writeln!(out)?;
     write_competition(out, width, found)?;

@@ -783,7 +783,7 @@ fn simulations(case: &mut Case<'_>) -> bool {
         ("missing-estimate", &["largest", "runtime", "drop"]),
         ("overrun", &["extend", "kill"]),
         ("estimates", &["none", "none", "f", "feit", "x2", "shuffle", "tsafrir"]),
-        ("from", &["0", "10"]),
+        ("from", &["0", "10s"]),
         ("to", &["1d", "1000d"]),
         ("first", &["1", "5", "100"]),
         ("repeat", &["1", "2", "5"]),

@@ -77,7 +77,10 @@ fn the_command_at_the_end_repeats_the_judgement() {
 fn the_answer_begins_with_how_well_the_site_is_known() {
     let text = recommend(&["--format", "table"]);
     let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(plain.contains("Does the simulation know this site? easy/estimate comes near to this site"), "{text}");
+    assert!(
+        plain.contains("Does the simulation know this site? The present setting comes near to this site"),
+        "{text}"
+    );
     let row = |more: &[&str]| rows(&recommend(&[more, &["--format", "csv"]].concat())).remove(0);
     assert_eq!(row(&[])["site"], "near");
     assert_eq!(row(&["--present", "fcfs/estimate"])["site"], "not this site");

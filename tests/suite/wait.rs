@@ -440,7 +440,7 @@ fn bad_questions_are_refused() {
         (&["--at", "999999"], "no job 999999"),
         (&["--at", "1", "--method", "knn"], "no job has started before this one"),
         (&["--ask", "procs=4,estimate=1h,user=bob"], "user: 'bob' is not a whole number"),
-        (&["--queue", "no/such/queue"], "cannot open no/such/queue"),
+        (&["--queue", "no/such/queue"], "--queue needs the log of the site's past jobs"),
         (&["--queue", "q", "--method", "knn"], "cannot be used with"),
         (&["--now", "2026-01-31T12:00:00"], "--queue <FILE>"),
         (&["--queue", "q", "--predictor", "ruh"], "cannot be used with"),

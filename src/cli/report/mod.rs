@@ -142,10 +142,12 @@ fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
     let (window, gantts) = gantts(workload, args.gantt, &all)?;
     let is_shown = |at: &usize| runs.len() == 1 || !runs[*at].is_baseline();
     let options = log.settings[0].in_row();
+    let subject = if log.settings[0].baseline.is_some() { "The baseline" } else { "This setting" };
     let present = log.settings[0].baseline.clone().unwrap_or_else(|| log.settings[0].setting());
     let Options { shaping, measure, .. } = &log.settings[0];
     let site = shaping.keeps_submissions().then(|| SiteCheck::of(workload, &present, measure, args.output.threads()));
-    let site = site.flatten().map(|site| (site.in_words("--baseline"), site.verdict() == SiteVerdict::NotThisSite));
+    let site =
+        site.flatten().map(|site| (site.in_words((subject, "--baseline")), site.verdict() == SiteVerdict::NotThisSite));
     let report = ComparisonReport {
         facts: provenance::facts(matches, &args.log, &log.log, workload, log.replications),
         site,
