@@ -91,7 +91,8 @@
 //! - Lists, ranges and alternatives of values in options: `spec/expand.rs`; the columns of swept keys: `sweep/axis.rs`.
 //! - What runs share, and what can be wanted of one: `runs/execute.rs`; what identifies a finished run: `runs/keys.rs`.
 //! - A column of `sim sweep --dry-run`, `status` and `merge`: `sweep/columns.rs`; of `sim compare`: `compare/difference.rs`.
-//! - Who competes in `sim recommend`, and how the winner is judged: `recommend/mod.rs`.
+//! - Who competes in `sim recommend`, and how the winner is judged: `recommend/mod.rs`. What a gain costs, in words:
+//!   `report/price.rs`.
 //! - How near a simulated schedule is to the recorded one: `fidelity/figures.rs` and `fidelity/moving.rs`; a column of it:
 //!   `fidelity/columns.rs`. Which schedulers compete there: `fidelity/mod.rs`. The verdict: `fidelity/verdict.rs`.
 //! - A column of runs: its figure in `metrics/summary.rs`, then its entry in `metrics/columns.rs`. A column of another output:

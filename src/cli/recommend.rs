@@ -10,13 +10,12 @@ use super::log::{LogArgs, read_workload};
 use super::options;
 use super::output_options::OutputOptions;
 use super::progress::Progress;
-use super::settings::{keep_at_interrupt, runs_in_words};
+use super::settings::{check_site, keep_at_interrupt, runs_in_words};
 use super::slurm_conf::{self, SiteConf};
 use super::stderr::{note, warning};
 use super::{CommandForm, parsed};
 use crate::experiment::Section::{Engine, Estimates, Log, Reading};
 use crate::experiment::Setting;
-use crate::fidelity::SiteCheck;
 use crate::metrics::Column;
 use crate::recommend::{
     Question, candidates_under, default_candidates, figure, guards, recommendation_cells, write_recommendation,
@@ -120,7 +119,7 @@ struct Candidates {
     is_added: bool,
 }
 
-/// All candidates that are given, with the default ones if there are only additions. None if nothing is given.
+/// All candidates that are given, with the default ones if there are only additions.
 fn all_candidates(lists: &[Candidates], default: impl FnOnce() -> Vec<Setting>) -> Vec<Setting> {
     let given = lists.iter().flat_map(|list| list.settings.clone());
     match lists.iter().all(|list| list.is_added) {
@@ -188,14 +187,11 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
     }
     // Only for its waits, and its numbers of jobs and users. Runs read the log as a sweep does.
     let workload = read_workload(&args.log.source(quiet), &options, quiet)?;
-    let judged_from = (workload.jobs.len() as f64 * args.choose) as usize;
-    let judged_users: BTreeSet<_> = workload.jobs[judged_from..].iter().map(|job| job.submission.user).collect();
-    let has_waits = options.shaping.keeps_submissions();
-    let site = has_waits.then(|| SiteCheck::of(&workload, &present, &options.measure, args.output.threads())).flatten();
-    let question = Question {
+    let site = check_site(&workload, &present, &options, args.output.threads(), quiet);
+    let mut question = Question {
         trace: args.log.given().map(str::to_string),
         jobs: workload.jobs.len(),
-        judged_users: judged_users.len(),
+        judged_users: 0,
         site,
         options,
         present,
@@ -205,8 +201,10 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
         guards: guards(&args.guard)?,
         replications: args.replications,
     };
-    drop(workload);
     let chosen_on = question.chosen_on().map_err(UsageError)?;
+    let users: BTreeSet<_> = workload.jobs[chosen_on..].iter().map(|job| job.submission.user).collect();
+    question.judged_users = users.len();
+    drop(workload);
     let fewest = chosen_on.min(question.jobs - chosen_on);
     if fewest < FEW_JOBS {
         let jobs = counted(fewest as u64, "job");

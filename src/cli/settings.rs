@@ -8,7 +8,8 @@ use super::log::read_log;
 use super::notes::report_cleaning;
 use super::progress::Progress;
 use super::stderr::note;
-use crate::experiment::Options;
+use crate::experiment::{Options, Setting};
+use crate::fidelity::SiteCheck;
 use crate::metrics::{RunRow, SettingRuns};
 use crate::report::{counted, grouped};
 use crate::runs::{
@@ -115,6 +116,22 @@ impl LogUnderSettings {
         let rows_of = |at: usize| rows.iter().skip(at).step_by(self.settings.len()).cloned().collect();
         (0..self.settings.len()).map(|at| SettingRuns { rows: rows_of(at) }).collect()
     }
+}
+
+/// How near a setting comes to the recorded waits of a log, with a progress bar. None if there is nothing to compare with: no
+/// recorded waits, other submissions than those of the log, or a replay of the log.
+pub fn check_site(
+    workload: &Workload,
+    setting: &Setting,
+    options: &Options,
+    threads: usize,
+    quiet: bool,
+) -> Option<SiteCheck> {
+    if setting.is_replay() || !options.shaping.keeps_submissions() {
+        return None;
+    }
+    let progress = Progress::counting("comparing with the recorded waits", "jobs", None, quiet);
+    SiteCheck::of(workload, setting, &options.measure, threads, &|arrived| progress.add(arrived))
 }
 
 /// Says at an interrupt that finished runs are kept.

@@ -85,12 +85,20 @@ pub struct SiteCheck {
 }
 
 impl SiteCheck {
-    /// Simulates the present setting, and others if it is not near. None if the log has no waits, or a run fails: then there is
-    /// nothing to compare with.
-    pub fn of(workload: &Workload, present: &Setting, measure: &Measure, threads: usize) -> Option<SiteCheck> {
+    /// Simulates the present setting, and others if it is not near. `watch` is called with the number of further jobs that have
+    /// arrived. None if the log has no waits, or a run fails: then there is nothing to compare with.
+    pub fn of(
+        workload: &Workload,
+        present: &Setting,
+        measure: &Measure,
+        threads: usize,
+        watch: &(dyn Fn(usize) + Sync),
+    ) -> Option<SiteCheck> {
         let recorded = RecordedWaits::of(workload, measure, DEFAULT_WINDOW, &[(GroupBy::Week, None)]).ok()?;
         let compare = |setting: &Setting| -> Option<RecordedComparison> {
-            Some(recorded.compare(workload, &simulate(workload, setting, &mut |_| ()).ok()?))
+            let mut before = 0;
+            let progress = &mut |arrived| watch(arrived - std::mem::replace(&mut before, arrived));
+            Some(recorded.compare(workload, &simulate(workload, setting, progress).ok()?))
         };
         let RecordedComparison { figures, breakdowns, .. } = compare(present)?;
         let weeks = breakdowns.first().map_or(&[][..], |by_week| &by_week.figures);
@@ -181,7 +189,7 @@ mod tests {
     fn the_scheduler_that_made_a_log_is_near() {
         let workload = crate::trace::demo_workload();
         let check = |present: &str| {
-            SiteCheck::of(&workload, &Setting::parse_pair(present).unwrap(), &Measure::default(), 2).unwrap()
+            SiteCheck::of(&workload, &Setting::parse_pair(present).unwrap(), &Measure::default(), 2, &|_| ()).unwrap()
         };
         let own = check("easy/estimate");
         assert_eq!(own.verdict(), SiteVerdict::Near);

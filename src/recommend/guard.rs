@@ -76,8 +76,9 @@ impl Guard {
     /// # Errors
     /// If it has another form.
     pub fn parse(text: &str) -> Result<Guard, SpecError> {
-        let wrong =
-            || SpecError(format!("'{text}' is not a guard such as wait_max=2x, wait_max=3d or users_lose_pct=10"));
+        let wrong = || {
+            SpecError(format!("'{text}' is not a guard such as wait_max=2x, wait_max=3d, users_lose_pct=10 or none"))
+        };
         let (name, limit) = text.split_once('=').ok_or_else(wrong)?;
         let column = figure(name)?;
         let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);

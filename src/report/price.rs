@@ -18,7 +18,10 @@ pub fn price_in_words(runs: &SettingRuns) -> Option<String> {
             format!("the longest wait {} from {before} to {after}", if grows { "grows" } else { "falls" })
         }
     };
-    let widest = format!("the widest jobs wait {} instead of {}", after(&WIDE_WAIT_MEAN), before(&WIDE_WAIT_MEAN));
+    let widest = match (before(&WIDE_WAIT_MEAN), after(&WIDE_WAIT_MEAN)) {
+        (before, after) if before == after => format!("the widest jobs wait {after} as before"),
+        (before, after) => format!("the widest jobs wait {after} instead of {before}"),
+    };
     let users = match runs.figure(&USERS_LOSE).mean {
         0.0 => "no user loses".to_string(),
         _ => format!("{} of the users lose ({} of the area)", after(&USERS_LOSE), after(&AREA_LOSE)),
@@ -53,7 +56,8 @@ mod tests {
             price_in_words(&runs(2, 0.0)).unwrap(),
             "the longest wait falls from 4d 00h to 2d 00h, the widest jobs wait 1d 00h instead of 2d 00h, and no user loses"
         );
-        assert!(price_in_words(&runs(4, 0.0)).unwrap().starts_with("the longest wait stays 4d 00h,"));
+        let same = "the longest wait stays 4d 00h, the widest jobs wait 2d 00h as before, and no user loses";
+        assert_eq!(price_in_words(&runs(4, 0.0)).unwrap(), same);
         assert_eq!(price_in_words(&SettingRuns { rows: vec![RunRow::default()] }), None);
     }
 }

@@ -44,8 +44,6 @@ impl Details {
     }
 }
 
-const NO_DETAILS: Details = Details { again: false, record: false, history: false, series_step: None, pictures: false };
-
 /// A simulation and what was wanted of it.
 #[derive(Clone, Debug)]
 pub struct Simulated {
@@ -181,7 +179,7 @@ impl<'a> Executor<'a> {
     /// An executor of all runs, whose logs are read when they are needed, and of which only the figures are wanted.
     pub fn of_rows(plan: &'a dyn RunPlan, threads: usize, watch: &'a (dyn Fn(Step) + Sync)) -> Executor<'a> {
         let (jobs, shard) = (Jobs::OfLogs, Shard::WHOLE);
-        Executor { plan, jobs, shard, threads, ends_at_failure: false, details: &|_| NO_DETAILS, watch }
+        Executor { plan, jobs, shard, threads, ends_at_failure: false, details: &|_| Details::default(), watch }
     }
 
     /// Computes the runs that are not among the kept ones, and those that are to be computed again. `yields` is called
@@ -478,7 +476,7 @@ mod tests {
         };
         let plan = ["easy/estimate", "fcfs/estimate", "easy/ruh:window=3", "easy/ruh"].map(run).to_vec();
         // The run itself is simulated four times, and two of the baselines are the same.
-        assert_eq!(simulations(&plan, &Jobs::OfLogs, |_| NO_DETAILS), 4 + 3);
+        assert_eq!(simulations(&plan, &Jobs::OfLogs, |_| Details::default()), 4 + 3);
         let rows = |plan: &Vec<PlannedRun>, threads| compute_rows(plan, None, threads, &|_| ()).unwrap().rows;
         let alone: Vec<RunRow> = plan.iter().flat_map(|run| rows(&vec![run.clone()], 1)).collect();
         let waits = alone.iter().map(|row| row.baseline.as_ref().unwrap().summary.wait_mean).collect::<Vec<_>>();

@@ -197,18 +197,15 @@ mod tests {
             }
         }
 
-        /// The first place for a reservation, and the step after its last one.
+        /// The first place for a reservation, and the step after its last one, by the definition: each step is tried, with all
+        /// that begin before the end.
         fn place(&self, procs: i64, length: Seconds) -> Option<(usize, usize)> {
-            let (mut first, mut at) = (0, 0);
-            // Steps [first, at) have enough free processors. The range grows until it is long enough, and restarts after every
-            // step with too few.
-            while at < self.steps.len() && (at == first || self.steps[at].from < self.steps[first].from + length) {
-                if self.steps[at].free < procs {
-                    first = at + 1;
-                }
-                at += 1;
-            }
-            (first < self.steps.len()).then_some((first, at))
+            (0..self.steps.len()).find_map(|first| {
+                let end = self.steps[first].from + length;
+                let during = self.steps[first..].iter().take_while(|step| step.from < end).count().max(1);
+                let has_room = self.steps[first..first + during].iter().all(|step| step.free >= procs);
+                has_room.then_some((first, first + during))
+            })
         }
 
         fn reserve(&mut self, procs: i64, length: Seconds) -> Time {

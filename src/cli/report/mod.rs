@@ -14,14 +14,14 @@ use super::log::LogArgs;
 use super::options::{self, SettingList};
 use super::output_options::{OutputOptions, reporting};
 use super::places::refuse_collisions;
-use super::settings::{LogUnderSettings, Work};
+use super::settings::{LogUnderSettings, Work, check_site};
 use super::simulate::PLAIN_EASY;
 use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
 use super::{CommandForm, parsed};
 use crate::experiment::Section::{Engine, Estimates, Log, Metrics, Reading, Run, Shape};
-use crate::experiment::{Options, Setting};
-use crate::fidelity::{SiteCheck, SiteVerdict};
+use crate::experiment::Setting;
+use crate::fidelity::SiteVerdict;
 use crate::report::html::{ComparisonReport, GanttColors, GanttData};
 use crate::report::{Cell, Output, grouped};
 use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_format};
@@ -144,10 +144,8 @@ fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
     let options = log.settings[0].in_row();
     let subject = if log.settings[0].baseline.is_some() { "The baseline" } else { "This setting" };
     let present = log.settings[0].baseline.clone().unwrap_or_else(|| log.settings[0].setting());
-    let Options { shaping, measure, .. } = &log.settings[0];
-    let site = shaping.keeps_submissions().then(|| SiteCheck::of(workload, &present, measure, args.output.threads()));
-    let site =
-        site.flatten().map(|site| (site.in_words((subject, "--baseline")), site.verdict() == SiteVerdict::NotThisSite));
+    let site = check_site(workload, &present, &log.settings[0], args.output.threads(), quiet);
+    let site = site.map(|site| (site.in_words((subject, "--baseline")), site.verdict() == SiteVerdict::NotThisSite));
     let report = ComparisonReport {
         facts: provenance::facts(matches, &args.log, &log.log, workload, log.replications),
         site,
