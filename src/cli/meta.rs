@@ -217,7 +217,7 @@ fn read_site(text: &SiteText, defaults: &Options, names: NamesOption, quiet: boo
     // Warmup and cooldown apply to the whole stream, not to the jobs of one site.
     let options = Options { measure: Measure::default(), ..text.options(defaults) };
     let (workload, log) = read_and_clean(&Source::from_argument(&text.log), &options, quiet)?;
-    report_cleaning(&log, &workload.cleaning, quiet);
+    report_cleaning(&log, &workload, quiet);
     let workload = names.show(&log, options.shape(workload)?, quiet);
     Ok(Site { name: text.name.clone(), workload, setting: options.setting() }.from_time_zero())
 }

@@ -62,7 +62,7 @@ impl LogUnderSettings {
         let mut log = read_log(source, ReadOptions { skip_bad_lines, reading, ..how }, quiet)?;
         check(&log)?;
         let cleaned = of_log.clean_out(&mut log)?;
-        report_cleaning(&log, &cleaned.cleaning, quiet);
+        report_cleaning(&log, &cleaned, quiet);
         let copy = replications.map(|_| cleaned.clone());
         let workload = Arc::new(settings[0].shape(cleaned)?);
         let (trace, replications) = (trace.map(str::to_string), replications.unwrap_or(1));

@@ -73,6 +73,7 @@ mod support;
 mod sweep;
 #[cfg(unix)]
 mod terminal;
+mod time_units;
 #[cfg(unix)]
 mod trials;
 mod wait;

@@ -235,7 +235,7 @@ fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result
     }
     // The records of a queue in the log are not jobs of the history: nothing is lost.
     if !is_queue {
-        report_cleaning(&log, &history.workload.cleaning, quiet);
+        report_cleaning(&log, &history.workload, quiet);
     }
     if let Some(queue) = &queue {
         return live::answer_queue(args, history, queue, (learning.seed, page), quiet);

@@ -66,6 +66,8 @@ pub struct SourceReport {
     pub first_unknown_state: Option<String>,
     /// Records with fields after the 18th, which are ignored. Only in SWF.
     pub extra_fields: u64,
+    /// Of a table whose runtimes are plain numbers without a stated unit: their column, as `--log-format` names it.
+    pub run_column: Option<String>,
     /// The number of jobs in each state, as the log names it. Empty for SWF.
     pub states: BTreeMap<String, u64>,
     /// Of a present queue, as all that follows: jobs that have ended.
