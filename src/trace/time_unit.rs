@@ -85,7 +85,7 @@ impl UnitDoubt {
     }
 
     /// Doubts that runtimes are in seconds if none is as long as an hour, or one is longer than a year, or if the recorded
-    /// schedule uses less than 10% or more than 120% of the machine; and if another unit makes the runtimes more usual.
+    /// schedule uses less than 10% or more than 120% of the machine; and if another unit makes their mean more usual.
     pub fn of(workload: &Workload) -> Option<UnitDoubt> {
         let jobs = &workload.jobs;
         if jobs.len() < UnitDoubt::FEWEST_JOBS {
@@ -100,18 +100,17 @@ impl UnitDoubt {
         }
         let utilization = work / (f64::from(workload.procs) * (end - workload.first_submit()) as f64);
         let is_usual = UnitDoubt::USUAL.contains(&utilization) && (HOUR..=366 * DAY).contains(&longest);
-        let likely = likely_unit(sum / jobs.len() as f64, longest as f64);
+        let likely = likely_unit(sum / jobs.len() as f64);
         (!is_usual && likely != TimeUnit::Seconds).then_some(UnitDoubt { longest, utilization, likely })
     }
 }
 
-/// The unit in which the mean and the longest runtime are nearest to those of logs of supercomputers: an hour and two days. In
-/// 13 logs of the Parallel Workloads Archive the mean is between 13 minutes and 5 hours, the longest between 17 hours and 76 days.
-fn likely_unit(mean: f64, longest: f64) -> TimeUnit {
-    let distance = |unit: TimeUnit, value: f64, usual: Seconds| (value * unit.in_seconds() / usual as f64).ln().abs();
-    let of = |unit: TimeUnit| distance(unit, mean, HOUR) + distance(unit, longest, 2 * DAY);
+/// The unit in which the mean runtime is nearest to an hour. In 13 logs of the Parallel Workloads Archive it is between 13 minutes
+/// and 5 hours. The longest runtime is no measure: one job of two months, or of a wrong record, would decide.
+fn likely_unit(mean: f64) -> TimeUnit {
+    let distance = |unit: TimeUnit| (mean * unit.in_seconds() / HOUR as f64).ln().abs();
     let mut units = [TimeUnit::Seconds, TimeUnit::Minutes, TimeUnit::Hours, TimeUnit::Milliseconds];
-    units.sort_by(|&a, &b| of(a).total_cmp(&of(b)));
+    units.sort_by(|&a, &b| distance(a).total_cmp(&distance(b)));
     units[0]
 }
 
@@ -138,15 +137,17 @@ mod tests {
     }
 
     #[test]
-    fn the_usual_unit_is_the_nearest_to_an_hour_and_two_days() {
-        // KTH: a mean of 2.4 hours, at most 63 hours.
-        for (unit, mean, longest) in [
-            (TimeUnit::Seconds, 8640.0, 226_709.0),
-            (TimeUnit::Minutes, 144.0, 3778.0),
-            (TimeUnit::Hours, 2.4, 63.0),
-            (TimeUnit::Milliseconds, 8_640_000.0, 226_709_000.0),
-        ] {
-            assert_eq!(likely_unit(mean, longest), unit);
+    fn the_usual_unit_is_the_nearest_to_an_hour() {
+        // The means of NASA and HPC2N, the shortest and the longest of all.
+        for mean in [765.0, 17_024.0] {
+            for (unit, factor) in [
+                (TimeUnit::Seconds, 1.0),
+                (TimeUnit::Minutes, 60.0),
+                (TimeUnit::Hours, 3600.0),
+                (TimeUnit::Milliseconds, 0.001),
+            ] {
+                assert_eq!(likely_unit(mean / factor), unit);
+            }
         }
     }
 }

@@ -216,3 +216,23 @@ fn joined_logs_keep_the_names_of_all_their_queues() {
     let names = sim_ok(&["trace", "convert", &files[0], &files[1], "--out", &swf, "--names-out", "-"]);
     assert!(names.contains("user,1,alice\nuser,2,b<i>ob\n"), "{names}");
 }
+
+#[test]
+fn messages_about_faulty_rows_have_no_names() {
+    let good = sacct(&TWO);
+    let cut = good.replace("|COMPLETED|4|02:00:00", "");
+    let ends_early = good.replacen("2026-01-01T01:00:00", "2025-01-01T01:00:00", 1);
+    let binary = good.replacen("2026-01-01T00:00:00", "\0", 1);
+    let pbs = "01/01/2026 00:00:00;E;1.srv;user=alice group=acc-physics\n";
+    let table = "when,took,wait,size,who\n1,1,1,1,\"alice\n2,1,1,1,alice\n";
+    let csv = ["--log-format", "csv:submit=when,run=took,wait=wait,procs=size,user=who"];
+    for (log, options) in
+        [(cut, &[][..]), (ends_early, &[]), (binary, &[]), (good + pbs, &[]), (table.to_string(), &csv[..])]
+    {
+        for command in [&["trace", "validate", "-"][..], &["--trace", "-"], &["--trace", "-", "--skip-bad-lines"]] {
+            let ran = crate::support::sim_fed(&[command, options].concat(), log.as_bytes());
+            let text = ran.out + &ran.err;
+            assert!(shown(&text).is_empty() && text.contains("xxx"), "{command:?}: {text}");
+        }
+    }
+}

@@ -61,7 +61,8 @@ fn durations_in_another_unit_are_doubted() {
 #[test]
 fn a_table_whose_times_are_all_in_hours_is_doubted_and_clocks_are_not() {
     // Every time is in hours: the machine is as full as it was.
-    let hours = |at: i64| format!("{:.3},{},{},{}\n", 1000.0 + at as f64 * 6.0, at % 3, 1 + at % 40, at % 8 + 1);
+    let run = |at: i64| if at % 20 == 7 { 40 } else { 1 + at % 3 };
+    let hours = |at: i64| format!("{},{},{},{}\n", 1000 + at, at % 3, run(at), at % 8 + 1);
     let text = format!("when,queued,took,size\n{}", (0..400).map(hours).collect::<String>());
     let format = "csv:submit=when,wait=queued,run=took,procs=size";
     let warned = said(&text, format, &[]);

@@ -5,7 +5,7 @@ use std::fmt;
 use super::FormatEntry;
 use crate::time::{Seconds, Time};
 use crate::trace::error::{FaultKind, LineFault, TraceError};
-use crate::trace::lines::{LONGEST_LINE, RawLines, after_returns, shorten};
+use crate::trace::lines::{LONGEST_LINE, RawLines, after_returns, outline};
 use crate::trace::number;
 use crate::trace::rows::{Bad, Collector, JobRow, TableColumns, any_time, count, duration};
 use crate::trace::time_unit::TimeUnit;
@@ -262,7 +262,7 @@ fn read(raw: &mut RawLines, collector: &mut Collector<'_>) -> Result<(), TraceEr
     let open_quote = |row: &CsvRow| {
         let from = row.ends.last().map_or(0, |end| end + 1);
         let fault =
-            LineFault { line: row.opened, column: 1, kind: FaultKind::OPEN_QUOTE, text: shorten(&row.text[from..]) };
+            LineFault { line: row.opened, column: 1, kind: FaultKind::OPEN_QUOTE, text: outline(&row.text[from..]) };
         Err(TraceError::Line { name: name.clone(), fault })
     };
     let (mut row, mut number, mut is_header) = (CsvRow::default(), 0, true);
