@@ -20,7 +20,7 @@ use std::time::Instant;
 use peakmem_alloc::{INSTRUMENTED_SYSTEM, PeakMemAlloc, PeakMemAllocTrait};
 use shadowtime::engine::RunRecord;
 use shadowtime::experiment::{Setting, simulate};
-use shadowtime::metrics::{Breakdown, GroupBy, Groupings, JOB_COLUMNS, JobMetrics, Measure, summarize};
+use shadowtime::metrics::{Breakdown, GroupBy, Groupings, JOB_COLUMNS, JobMetrics, JobRow, Measure, summarize};
 use shadowtime::model::{Sessions, generate_sessions};
 use shadowtime::predict::templates::Template;
 use shadowtime::report::write_settings;
@@ -241,6 +241,7 @@ fn run(case: &str, source: &Source) -> u64 {
             let (workload, record) = simulated("easy/estimate", source);
             let mut written = BufWriter::with_capacity(1 << 16, Digested(0xcbf2_9ce4_8422_2325));
             let jobs = record.finished(&workload.jobs).map(|job| JobMetrics::of(&job, 10));
+            let jobs = jobs.map(|job| JobRow::of(job, &workload.wide, &workload.names));
             write_settings(&mut written, JOB_COLUMNS, std::iter::once((None, jobs))).unwrap();
             written.into_inner().unwrap().0
         }

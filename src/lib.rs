@@ -102,6 +102,7 @@
 //!   commands share: `cli/output_options.rs`.
 //! - Which names a shell offers for an option: `cli/completions/sources.rs`.
 //! - Another way to group jobs (`--by`): `metrics/breakdown/grouping.rs`. Who loses: `metrics/fairness.rs`.
+//! - What is shown of a user, group, queue or partition: `trace/shown_names.rs`; the option `--names`: `cli/names.rs`.
 //! - A new chart of a report: a file in `report/html/charts/` and a line in `report/html/charts/mod.rs`. What charts show of a
 //!   run: `metrics/pictures/`; axes and their ticks: `report/html/axis.rs`; colours and layout: `report/html/style.css`.
 //! - An option that changes results: its line in `experiment/option_table.rs`. Any other option: the file of its command in `cli/`.

@@ -7,6 +7,7 @@ use clap::{ArgMatches, Args};
 
 use super::failure::UsageError;
 use super::log::LogArgs;
+use super::names::NamesOption;
 use super::options::{self, SettingList};
 use super::output_options::{Format, GroupOptions, OutputFiles, OutputOptions};
 use super::settings::{LogUnderSettings, Work};
@@ -52,6 +53,8 @@ struct FidelityArgs {
     window: Seconds,
     #[command(flatten)]
     groups: GroupOptions,
+    #[command(flatten)]
+    names: NamesOption,
     /// Write a CSV with one line per compared job: its recorded and its simulated wait; - for standard output (the table then
     /// goes to standard error)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -129,6 +132,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
     let given = (args.log.given(), &args.log.source(quiet));
     let how = ReadOptions { digest: args.out.is_some(), ..ReadOptions::default() };
     let mut log = LogUnderSettings::read(given, settings, None, how, refuse_without_waits, quiet)?;
+    log.show_names(args.names, quiet);
     let workload = log.workload.clone();
     let recorded = RecordedWaits::of(&workload, &log.settings[0].measure, args.window, &keys).map_err(UsageError)?;
     if !recorded.has_windows() && !quiet {

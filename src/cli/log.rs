@@ -64,7 +64,7 @@ pub fn write_names_of(log: &Log, out: Output) -> anyhow::Result<()> {
 /// Reads a log, then cleans and shapes its jobs by the options.
 pub fn read_workload(source: &Source, options: &Options, quiet: bool) -> Result<Workload, TraceError> {
     let (workload, log) = read_and_clean(source, options, quiet)?;
-    report_cleaning(&log, &workload.cleaning, quiet);
+    report_cleaning(&log, &workload, quiet);
     options.shape(workload)
 }
 

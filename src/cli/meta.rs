@@ -6,7 +6,9 @@ use std::time::Instant;
 use clap::{Arg, ArgMatches, Args};
 
 use super::failure::{UsageError, refuse_program};
-use super::log::read_workload;
+use super::log::read_and_clean;
+use super::names::NamesOption;
+use super::notes::report_cleaning;
 use super::options;
 use super::output_options::{OutputFiles, OutputOptions};
 use super::plain_arguments::PlainArguments;
@@ -20,7 +22,7 @@ use crate::meta::{
     SitesFile, placed_jobs, run, site_columns, site_rows, summarize_system, write_placed_jobs, write_policies,
     write_scenarios,
 };
-use crate::metrics::Measure;
+use crate::metrics::{JobRow, Measure};
 use crate::parallel;
 use crate::report::{Cell, counted, swept_cells, write_settings, write_wrapped};
 use crate::settings_file;
@@ -78,7 +80,7 @@ struct MetaArgs {
     #[arg(long, value_name = "NAME=LOG[:key=value]", value_parser = SiteText::parse, display_order = 0)]
     site: Vec<SiteText>,
     /// Generated jobs instead of logs: all, or SIZE-PARTITIONING-LOAD with * for any (128K-*-II); separate several by commas
-    #[arg(long, value_name = "SCENARIO", conflicts_with_all = ["files", "trace", "site", "jobs_out", "sites_out"], display_order = 0)]
+    #[arg(long, value_name = "SCENARIO", conflicts_with_all = ["files", "trace", "site", "jobs_out", "sites_out", "names"], display_order = 0)]
     scenario: Option<String>,
     /// How each job's site is chosen: a list of policies; see `sim list policies` [default: all of them]
     #[arg(long, value_name = "POLICY", value_parser = options::checked_specs("policy", DispatchPolicy::parse_spec))]
@@ -97,6 +99,8 @@ struct MetaArgs {
     /// Write a CSV with one line per policy and job: the site it was submitted at and the site it ran at; - for standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     jobs_out: Option<String>,
+    #[command(flatten)]
+    names: NamesOption,
     #[command(flatten)]
     output: OutputOptions,
 }
@@ -160,8 +164,9 @@ fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Res
     let logs = sites.iter().map(|site| ("--site", site.log.as_str()));
     let inputs: Vec<_> = logs.chain(settings.map(|file| ("FILE", file))).collect();
     let OutputFiles { files: [jobs_out, sites_out], stdout_taken } = OutputFiles::open(outputs, &inputs)?;
-    let system =
-        MetaSystem::new(sites.into_iter().map(|site| read_site(site, options, quiet)).collect::<anyhow::Result<_>>()?)?;
+    let system = MetaSystem::new(
+        sites.into_iter().map(|site| read_site(site, options, args.names, quiet)).collect::<anyhow::Result<_>>()?,
+    )?;
     if options.measure.jobs(system.arrivals.len()).is_empty() {
         let jobs = counted(system.arrivals.len() as u64, "job");
         return Err(UsageError(format!("--warmup and --cooldown leave no job to measure: there are {jobs}")).into());
@@ -203,15 +208,17 @@ fn jobs<'a>(
             policy,
             origin: name(placed.origin),
             site: name(placed.site),
-            job: placed.job,
+            job: JobRow::of(placed.job, &system.machines[placed.origin].wide, &system.machines[placed.origin].names),
         })
     })
 }
 
-fn read_site(text: &SiteText, defaults: &Options, quiet: bool) -> anyhow::Result<Site> {
+fn read_site(text: &SiteText, defaults: &Options, names: NamesOption, quiet: bool) -> anyhow::Result<Site> {
     // Warmup and cooldown apply to the whole stream, not to the jobs of one site.
     let options = Options { measure: Measure::default(), ..text.options(defaults) };
-    let workload = read_workload(&Source::from_argument(&text.log), &options, quiet)?;
+    let (workload, log) = read_and_clean(&Source::from_argument(&text.log), &options, quiet)?;
+    report_cleaning(&log, &workload, quiet);
+    let workload = names.show(&log, options.shape(workload)?, quiet);
     Ok(Site { name: text.name.clone(), workload, setting: options.setting() }.from_time_zero())
 }
 

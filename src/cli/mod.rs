@@ -23,6 +23,7 @@ mod log;
 mod malleable;
 mod man;
 mod meta;
+mod names;
 mod notes;
 mod one_language;
 mod options;

@@ -3,11 +3,14 @@
 use super::stderr::{note, warning};
 use crate::model::EstimateModel;
 use crate::report::{counted, counted_as, dropped_in_words, filling_in_words, grouped, percent, reading_in_words};
-use crate::trace::{CleaningReport, Log};
+use crate::time::readable_duration;
+use crate::trace::{Log, UnitDoubt, Workload};
 
 /// Prints to standard error what cleaning dropped from a log or changed. `quiet` omits notes, not warnings.
-pub fn report_cleaning(log: &Log, cleaning: &CleaningReport, quiet: bool) {
+pub fn report_cleaning(log: &Log, workload: &Workload, quiet: bool) {
+    let cleaning = &workload.cleaning;
     report_reading(log, quiet);
+    report_unit(log, quiet, || UnitDoubt::of(workload));
     if cleaning.machine_is_peak {
         warn_of_peak(&log.name);
     }
@@ -48,6 +51,27 @@ pub fn report_cleaning(log: &Log, cleaning: &CleaningReport, quiet: bool) {
         let jobs = counted_as(cleaning.out_of_order, "job was", "jobs were");
         warning(format_args!("{}: {jobs} submitted earlier than the job on the line above: sorted by time", log.name));
     }
+}
+
+/// Warns if the durations of a table are probably not in seconds. Other logs, and tables whose unit is stated, are not checked.
+pub fn report_unit(log: &Log, quiet: bool, doubt: impl FnOnce() -> Option<UnitDoubt>) {
+    let Some(column) = log.source.run_column.as_ref().filter(|_| !quiet) else { return };
+    let Some(doubt) = doubt() else { return };
+    let (name, unit, written) = (&log.name, doubt.likely.words(), doubt.likely.written());
+    let longest = readable_duration(doubt.longest as f64);
+    let share = match doubt.utilization {
+        ..0.001 => "less than 0.1%".to_string(),
+        share => percent(share),
+    };
+    let others = match doubt.is_by_utilization() {
+        true => "wait= and estimate= if they are too",
+        false => "submit= and all other times and durations",
+    };
+    warning(format_args!(
+        "{name}: read in seconds, the longest run time is {longest} and the jobs use {share} of the machine: the run times \
+         are probably in {unit}. If so, write {column}{{{written}}} in --log-format, and {{{written}}} behind {others}; \
+         {column}{{s}} says that they are seconds"
+    ));
 }
 
 /// Warns that the size of the machine is a guess.

@@ -213,7 +213,7 @@ fn learn_from(service: &mut Service, name: &str, options: &Options, quiet: bool)
         }
         cleaned => cleaned?,
     };
-    report_cleaning(&log, &workload.cleaning, quiet);
+    report_cleaning(&log, &workload, quiet);
     if workload.unix_start.is_none() {
         warning(format_args!("{name} does not say when it begins (UnixStartTime): its jobs count as very old ones"));
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::interrupt;
 use super::log::read_log;
+use super::names::NamesOption;
 use super::notes::report_cleaning;
 use super::progress::Progress;
 use super::stderr::note;
@@ -61,11 +62,16 @@ impl LogUnderSettings {
         let mut log = read_log(source, ReadOptions { skip_bad_lines, reading, ..how }, quiet)?;
         check(&log)?;
         let cleaned = of_log.clean_out(&mut log)?;
-        report_cleaning(&log, &cleaned.cleaning, quiet);
+        report_cleaning(&log, &cleaned, quiet);
         let copy = replications.map(|_| cleaned.clone());
         let workload = Arc::new(settings[0].shape(cleaned)?);
         let (trace, replications) = (trace.map(str::to_string), replications.unwrap_or(1));
         Ok(LogUnderSettings { trace, settings, replications, is_mixed, log, workload, cleaned: copy })
+    }
+
+    /// Shows the names of the log, if they are wanted.
+    pub fn show_names(&mut self, names: NamesOption, quiet: bool) {
+        Arc::make_mut(&mut self.workload).names = names.of(&self.log, quiet);
     }
 
     /// The names of the settings.

@@ -4,7 +4,7 @@ use clap::{ArgMatches, Args, Subcommand};
 
 use super::failure::UsageError;
 use super::log::{LogArgs, read_log, write_names_of};
-use super::notes::{report_reading, warn_of_peak};
+use super::notes::{report_reading, report_unit, warn_of_peak};
 use super::options;
 use super::output_options::{OutputFiles, PrintOptions, listing, reporting};
 use super::places::refuse_collisions;
@@ -17,7 +17,8 @@ use crate::report::{
     Cell, FINDING_COLUMNS, SURVEY_COLUMNS, counted, finding_rows, grouped, write_findings, write_log, write_survey,
 };
 use crate::trace::{
-    CONVERTED, Header, Log, ReadOptions, Source, TraceError, Unit, over_machine, peak, read_joined, survey, validate,
+    CONVERTED, Header, Log, ReadOptions, Source, TraceError, Unit, UnitDoubt, over_machine, peak, read_joined, survey,
+    validate,
 };
 
 /// The subcommand.
@@ -106,6 +107,7 @@ fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resul
             refuse_collisions(&[], &args.log.files(), true)?;
             let log = read_log(&args.log.source_without_note(), options.read_options(), quiet)?;
             let survey = survey(&log, &options.cleaning)?;
+            report_unit(&log, quiet, || UnitDoubt::of(&options.clean(&log).ok()?));
             if let (Some(peak), Some(procs)) = (survey.peak, survey.procs)
                 && peak > procs
             {
@@ -163,6 +165,7 @@ fn converted_header(log: &Log, sources: &[Source], options: &Options, quiet: boo
     if log.records.is_empty() {
         return Err(TraceError::NoJobs { name: log.name.clone(), why: "the log has no records".to_string() });
     }
+    report_unit(log, quiet, || UnitDoubt::of(&options.clean(log).ok()?));
     let mut header = log.header.with_procs(machine(log, options)?);
     header.push(source_note(log, sources, options.reading.unit).as_bytes());
     Ok(header)

@@ -57,8 +57,8 @@ pub fn schedule_columns<'a>() -> [Vec<Column<FidelityRow<'a>>>; 2] {
 pub static COMPARED_JOB_COLUMNS: &[Column<ComparedJob>] = &column_list! {
     |job: ComparedJob|
     key "job" "the number of the job in the log" job.number;
-    label "user" "the user's number" job.user;
-    label "queue" "the queue's number" job.queue;
+    label "user" "the user's number, or with --names the name; -1 if unknown" job.user.clone();
+    label "queue" "the queue's number, or with --names the name; -1 if unknown" job.queue.clone();
     label "submit" "when it was submitted, in seconds of the log" job.waits.submit;
     label "procs" "processors" job.procs;
     duration "wait_recorded" "recorded wait in seconds" job.waits.recorded;

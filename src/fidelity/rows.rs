@@ -2,8 +2,9 @@
 
 use super::moving::MovingJob;
 use super::recorded::RecordedComparison;
+use crate::metrics::Cell;
 use crate::time::Seconds;
-use crate::trace::Workload;
+use crate::trace::{NameKind, Workload};
 
 /// What all schedules are compared with.
 #[derive(Clone, Copy, Debug)]
@@ -32,10 +33,10 @@ pub struct FidelityRow<'a> {
 pub struct ComparedJob {
     /// The job's number in the log.
     pub number: i64,
-    /// The user's number.
-    pub user: i64,
-    /// The queue's number.
-    pub queue: i64,
+    /// Its user: a number, or a name.
+    pub user: Cell,
+    /// Its queue, likewise.
+    pub queue: Cell,
     /// Processors.
     pub procs: u32,
     /// The two waits.
@@ -50,7 +51,9 @@ pub fn compared_jobs<'a>(
 ) -> impl Iterator<Item = ComparedJob> + 'a {
     jobs.iter().zip(&comparison.waits).map(|(&index, &waits)| {
         let job = &workload.jobs[index as usize];
-        let [user, queue] = [job.submission.user, job.submission.queue].map(|code| workload.wide.number(code));
+        let cell = |kind, code| Cell::of_name(&workload.names, kind, workload.wide.number(code));
+        let user = cell(NameKind::User, job.submission.user);
+        let queue = cell(NameKind::Queue, job.submission.queue);
         ComparedJob { number: job.number, user, queue, procs: job.submission.procs, waits }
     })
 }

@@ -118,7 +118,6 @@ pub fn placed_jobs<'a>(
     let all = system.arrivals.iter().zip(&record.outcomes).zip(&record.sites);
     all.map(|((arrival, outcome), &site)| {
         let job = JobMetrics::of(&Finished { job: &arrival.job, outcome }, measure.bsld_threshold);
-        let job = job.with_number_of_user(&system.machines[arrival.origin].wide);
         PlacedJob { origin: arrival.origin, site, job }
     })
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::figures::{Fairness, MetaSummary, SiteSummary, WaitSummary};
-use crate::metrics::{Cell, Cells, Column, JOB_COLUMNS, JobMetrics, ListedColumn, Shown, cells, column_list, listed};
+use crate::metrics::{Cell, Cells, Column, JOB_COLUMNS, JobRow, ListedColumn, Shown, cells, column_list, listed};
 use crate::report::{
     CsvRows, Table, counted, csv_cell, grouped, percent, shown_or_dash, signed_percent, write_wrapped,
 };
@@ -105,7 +105,7 @@ pub fn site_columns<'a>() -> Vec<Column<SiteRow<'a>>> {
 }
 
 /// A job of a grid of several sites as a row.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct PlacedRow<'a> {
     /// The policy that chose the site.
     pub policy: &'a str,
@@ -114,7 +114,7 @@ pub struct PlacedRow<'a> {
     /// The name of the site where it ran.
     pub site: &'a str,
     /// The job and its metrics.
-    pub job: JobMetrics,
+    pub job: JobRow,
 }
 
 /// Writes the CSV of the jobs of a grid: policy, origin and site, then the columns of [`JOB_COLUMNS`].

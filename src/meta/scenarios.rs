@@ -16,7 +16,7 @@ use crate::model::{EstimateModel, LublinArrivals, LublinClass, LublinShapes, Sam
 use crate::rng::stream;
 use crate::spec::SpecError;
 use crate::time::{DAY, HOUR, MINUTE, Seconds, print_duration};
-use crate::trace::{CleaningReport, WideNumbers, Workload, Zone};
+use crate::trace::{CleaningReport, ShownNames, WideNumbers, Workload, Zone};
 
 /// How the processors are divided among the queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,6 +137,7 @@ impl Scenario {
                 unix_start: None,
                 zone: Zone::default(),
                 wide: WideNumbers::default(),
+                names: ShownNames::default(),
                 cleaning: CleaningReport::default(),
             };
             Ok(Site { name, workload, setting: setting.clone() })

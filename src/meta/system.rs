@@ -7,7 +7,7 @@ use crate::experiment::Setting;
 use crate::job::{Job, Submission};
 use crate::schedule::Accounts;
 use crate::time::Time;
-use crate::trace::{WideNumbers, Workload};
+use crate::trace::{ShownNames, WideNumbers, Workload};
 
 /// A machine, its scheduler and predictor, and the jobs that its own users submit.
 #[derive(Clone, Debug)]
@@ -46,6 +46,8 @@ pub struct SiteMachine {
     pub unix_start: Option<Time>,
     /// The numbers of its log that do not fit into 32 bits.
     pub wide: WideNumbers,
+    /// The names of its log, if they are shown.
+    pub names: ShownNames,
     /// Its own users and groups, as they are numbered in the stream.
     pub accounts: Accounts,
 }
@@ -136,10 +138,10 @@ impl MetaSystem {
         arrivals.sort_by_key(StreamJob::submit);
         qualify(&mut arrivals);
         let machine = |(origin, site): (usize, Site)| {
-            let Workload { procs, wide, unix_start, .. } = site.workload;
+            let Workload { procs, wide, names, unix_start, .. } = site.workload;
             let own = arrivals.iter().filter(|job| job.origin == origin);
             let accounts = Accounts::of_pairs(own.map(|job| (job.qualified().submission, job.job.submission)), &wide);
-            SiteMachine { name: site.name, procs, setting: site.setting, unix_start, wide, accounts }
+            SiteMachine { name: site.name, procs, setting: site.setting, unix_start, wide, names, accounts }
         };
         let machines = sites.into_iter().enumerate().map(machine).collect();
         Ok(MetaSystem { machines, arrivals })
@@ -200,6 +202,7 @@ mod tests {
             unix_start: None,
             zone: Zone::default(),
             wide: WideNumbers::default(),
+            names: ShownNames::default(),
             cleaning: CleaningReport::default(),
         };
         Site { name: name.into(), workload, setting: Setting::parse("easy", "estimate").unwrap() }

@@ -1,5 +1,7 @@
 //! A value in a table of results, with its number of decimals.
 
+use crate::trace::{NameKind, ShownNames};
+
 /// A row of an output: its cells with their names.
 pub type Cells = Vec<(String, Cell)>;
 
@@ -25,6 +27,11 @@ pub enum Cell {
 }
 
 impl Cell {
+    /// A user, group, queue or partition: its number, or its name if names are shown.
+    pub fn of_name(names: &ShownNames, kind: NameKind, number: i64) -> Cell {
+        names.name(kind, number).map_or(Cell::Whole(number), |name| Cell::Text(name.to_string()))
+    }
+
     /// The text in CSV, before quoting. Empty for what is not defined or not finite.
     pub fn text(&self) -> String {
         match self {

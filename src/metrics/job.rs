@@ -5,7 +5,7 @@ use super::column::{Column, column_list};
 use crate::engine::{Finished, PredictionMade};
 use crate::job::Job;
 use crate::time::{Seconds, Time};
-use crate::trace::WideNumbers;
+use crate::trace::{NameKind, ShownNames, WideNumbers};
 
 /// A job that has run, with its metrics.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,8 +14,8 @@ pub struct JobMetrics {
     pub number: i64,
     /// The index of its record in the log, counted from 0.
     pub record: u32,
-    /// The user's number in the log, as a job has it; -1 if unknown.
-    pub user: i64,
+    /// The code of the user's number, as a job has it; -1 if unknown.
+    pub user: i32,
     /// When it was submitted.
     pub submit: Time,
     /// When it started.
@@ -48,33 +48,44 @@ pub struct JobMetrics {
     pub backfilled: bool,
 }
 
+/// A job as a row of an output.
+#[derive(Clone, Debug)]
+pub struct JobRow {
+    /// Its metrics.
+    pub job: JobMetrics,
+    /// Its user: a number, or a name.
+    pub user: Cell,
+}
+
+impl JobRow {
+    /// The row of a job of a log with these wide numbers and names.
+    pub fn of(job: JobMetrics, wide: &WideNumbers, names: &ShownNames) -> JobRow {
+        JobRow { job, user: Cell::of_name(names, NameKind::User, wide.number(job.user)) }
+    }
+}
+
 /// The columns of `--jobs-out`.
-pub static JOB_COLUMNS: &[Column<JobMetrics>] = &column_list! {
-    |job: JobMetrics|
-    key "job" "the number of the job in the log" job.number;
-    label "user" "the user's number; -1 if unknown" job.user;
-    label "submit" "when it was submitted, in seconds of the log" job.submit;
-    count "start" "when it started" job.start;
-    count "end" "when it ended" job.end;
-    duration "wait" "seconds from submission to start" job.wait, lower;
-    label "procs" "processors" job.procs;
-    label "runtime" "seconds from start to end" job.runtime;
-    label "estimate" "the user's estimate in seconds" job.estimate;
-    label "prediction" "the prediction at arrival, in seconds" job.prediction;
-    label "prediction_last" "the prediction at the end" job.prediction_last;
-    count "misses" "missed deadlines" job.misses;
-    real "bsld" "bounded slowdown" job.bsld, lower;
-    duration "ai" "absolute inaccuracy in seconds" Cell::Seconds(job.ai), lower;
-    fraction "ra" "relative accuracy, a fraction" job.ra, higher;
-    count "backfilled" "1 if it started before a job that had waited longer" job.backfilled;
+pub static JOB_COLUMNS: &[Column<JobRow>] = &column_list! {
+    |row: JobRow|
+    key "job" "the number of the job in the log" row.job.number;
+    label "user" "the user's number, or with --names the name; -1 if unknown" row.user.clone();
+    label "submit" "when it was submitted, in seconds of the log" row.job.submit;
+    count "start" "when it started" row.job.start;
+    count "end" "when it ended" row.job.end;
+    duration "wait" "seconds from submission to start" row.job.wait, lower;
+    label "procs" "processors" row.job.procs;
+    label "runtime" "seconds from start to end" row.job.runtime;
+    label "estimate" "the user's estimate in seconds" row.job.estimate;
+    label "prediction" "the prediction at arrival, in seconds" row.job.prediction;
+    label "prediction_last" "the prediction at the end" row.job.prediction_last;
+    count "misses" "missed deadlines" row.job.misses;
+    real "bsld" "bounded slowdown" row.job.bsld, lower;
+    duration "ai" "absolute inaccuracy in seconds" Cell::Seconds(row.job.ai), lower;
+    fraction "ra" "relative accuracy, a fraction" row.job.ra, higher;
+    count "backfilled" "1 if it started before a job that had waited longer" row.job.backfilled;
 };
 
 impl JobMetrics {
-    /// The same metrics with the user's number as it was in the log.
-    pub fn with_number_of_user(self, wide: &WideNumbers) -> JobMetrics {
-        JobMetrics { user: i32::try_from(self.user).map_or(self.user, |code| wide.number(code)), ..self }
-    }
-
     /// Computes the metrics of a job; the threshold is that of [`bounded_slowdown`]. Panics if the job has not started.
     pub fn of(finished: &Finished<'_>, bsld_threshold: Seconds) -> JobMetrics {
         let Finished { job, outcome } = finished;
@@ -84,7 +95,7 @@ impl JobMetrics {
         JobMetrics {
             number: job.number,
             record: job.record,
-            user: i64::from(job.submission.user),
+            user: job.submission.user,
             submit: job.submission.submit,
             start: finished.start(),
             end: finished.end(),

@@ -29,7 +29,7 @@ pub use columns::COLUMNS;
 pub use fairness::{Losers, UserChange, Users};
 pub use groups::{Group, GroupMean, Groups};
 pub use improvement::Better;
-pub use job::{JOB_COLUMNS, JobMetrics, PREDICTION_COLUMNS, PredictionRow, bounded_slowdown};
+pub use job::{JOB_COLUMNS, JobMetrics, JobRow, PREDICTION_COLUMNS, PredictionRow, bounded_slowdown};
 pub use lines::{MeanAt, NumberLine, NumberLines};
 pub use measure::{Measure, Portion};
 pub use pictures::{

@@ -5,7 +5,7 @@ use super::event::{Arrival, Event, What};
 use super::service::{PROGRESS_EVERY, Service};
 use crate::job::{Job, JobId, Submission};
 use crate::time::Time;
-use crate::trace::{LogNames, Workload};
+use crate::trace::{LogNames, NameKind, Workload};
 
 /// What was learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,9 +72,9 @@ pub fn learn(
 
 fn arrival<'a>(submit: Time, job: &Submission, workload: &Workload, log_names: &'a LogNames) -> Arrival<'a> {
     let Submission { estimate, procs, user, group, executable, queue, partition, .. } = *job;
-    let mut kind = 0..;
+    let mut kinds = NameKind::ALL.into_iter();
     let names = [user, group, executable, queue, partition].map(|code| {
-        let kind = kind.next()?;
+        let kind = kinds.next()?;
         let number = workload.wide.number(code);
         let name = log_names.name(kind, number).map(String::from_utf8_lossy);
         name.or_else(|| (number >= 0).then(|| number.to_string().into()))

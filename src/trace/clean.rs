@@ -3,6 +3,7 @@
 use super::error::TraceError;
 use super::read::Log;
 use super::record::{CANCELLED, Record};
+use super::shown_names::ShownNames;
 use super::workload::{CleaningReport, Workload};
 use super::zone::Zone;
 use crate::job::{Job, Submission};
@@ -264,7 +265,8 @@ impl<'a> Cleaner<'a> {
         }
         let unix_start = log.header.number("UnixStartTime").filter(|&start| start > 0);
         let (zone, wide) = (Zone::of(&log.header), log.wide.clone());
-        Ok(Workload { label: log.label.clone(), procs, jobs, unix_start, zone, wide, cleaning: report })
+        let names = ShownNames::default();
+        Ok(Workload { label: log.label.clone(), procs, jobs, unix_start, zone, wide, names, cleaning: report })
     }
 }
 

@@ -74,6 +74,26 @@ impl Header {
         ["MaxProcs", "MaxNodes"].iter().find_map(|name| u32::try_from(self.number(name)?).ok().filter(|&n| n > 0))
     }
 
+    /// The names that lines such as `; Queue: 1 express (2 hours)` have: a number, a name, and perhaps details in parentheses. Of
+    /// several lines with one number, the first counts.
+    pub fn numbered(&self, name: &str) -> Vec<(i64, String)> {
+        let mut all: Vec<(i64, String)> = Vec::new();
+        for (_, value) in
+            self.lines.iter().filter_map(|line| field(line)).filter(|(found, _)| found.eq_ignore_ascii_case(name))
+        {
+            let digits = value.bytes().take_while(u8::is_ascii_digit).count();
+            let (number, rest) = value.split_at(digits);
+            let text = rest.split(" (").next().unwrap_or_default().trim_start_matches([' ', '\t', ':', '=']).trim();
+            if let Ok(number) = number.parse()
+                && !text.is_empty()
+                && !all.iter().any(|(other, _)| *other == number)
+            {
+                all.push((number, text.to_string()));
+            }
+        }
+        all
+    }
+
     /// The same header with `MaxProcs` set to this number of processors.
     pub fn with_procs(&self, procs: u32) -> Header {
         if self.procs() == Some(procs) {
@@ -119,6 +139,22 @@ mod tests {
         assert_eq!(Header::of_lines(&["; MaxProcs: -1", ";maxnodes:64"]).procs(), Some(64));
         assert_eq!(Header::of_lines(&["; MaxProcs: 0", "; MaxNodes: many", "; MaxJobs: 7"]).procs(), None);
         assert_eq!(Header::of_lines(&["; MaxProcs:", "; MaxProcs: 12"]).procs(), Some(12));
+    }
+
+    #[test]
+    fn queues_have_a_number_a_name_and_perhaps_details() {
+        let header = Header::of_lines(&[
+            "; Queues: by length",
+            "; Queue:  0  interactive      ",
+            ";queue: 4  express32        (p690 /  2hr)",
+            "; Queue: 1 [fque:1]",
+            "; Queue: 5 = large one",
+            "; Queue: 0 again",
+            "; Queue: 7",
+            "; Queue: batch",
+        ]);
+        let names = [(0, "interactive"), (4, "express32"), (1, "[fque:1]"), (5, "large one")];
+        assert_eq!(header.numbered("Queue"), names.map(|(number, name)| (number, name.to_string())));
     }
 
     #[test]

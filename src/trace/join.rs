@@ -17,7 +17,7 @@ const UNIX_TIMES: Time = 100_000_000;
 /// another file is left out and counted. The header is that of the first log, with the largest machine of all.
 ///
 /// # Errors
-/// If the instants 0 of several logs are not known, or their users were numbered separately.
+/// If the instants 0 of several logs are not known, or their users, queues or partitions were numbered separately.
 pub fn join(mut logs: Vec<Log>) -> Result<Log, TraceError> {
     let zero = if logs.len() > 1 { put_on_one_clock(&mut logs)? } else { None };
     let mut header = logs[0].header.clone();
@@ -26,6 +26,9 @@ pub fn join(mut logs: Vec<Log>) -> Result<Log, TraceError> {
     }
     if let Some(zero) = zero {
         header = header.with_field("UnixStartTime", zero);
+    }
+    for log in &logs[1..] {
+        add_names(&mut header, &logs[0].name, log)?;
     }
     let (name, label) = (logs[0].name.clone(), logs[0].label.clone());
     // Jobs of one second keep the order of the log if its parts are given in another one.
@@ -109,6 +112,27 @@ fn refuse_separate_numbers(logs: &[Log]) -> Result<(), TraceError> {
             Err(TraceError::unusable(&log.name, why))
         }
     }
+}
+
+/// Adds the queues and partitions that the header of another log names, and refuses it if one number means two of them.
+fn add_names(header: &mut Header, first: &str, log: &Log) -> Result<(), TraceError> {
+    for (field, what) in [("Queue", "queue"), ("Partition", "partition")] {
+        let known = header.numbered(field);
+        for (number, name) in log.header.numbered(field) {
+            match known.iter().find(|(other, _)| *other == number) {
+                None => header.push(format!("; {field}: {number} {name}").as_bytes()),
+                Some((_, same)) if *same == name => {}
+                Some(_) => {
+                    let why = format!(
+                        "the header of {first} has another name for {what} {number}: the same number means a different \
+                         {what} in each"
+                    );
+                    return Err(TraceError::unusable(&log.name, why));
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The note in the header of a log that was converted begins so. The label of the log and its format follow.

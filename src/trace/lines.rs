@@ -89,7 +89,7 @@ impl RawLines {
             let (length, end) = match memchr::memchr(b'\n', rest) {
                 Some(length) => (length, 1),
                 None if rest.len() == LONGEST_LINE => {
-                    let (kind, text) = (FaultKind::TOO_LONG, shorten(rest));
+                    let (kind, text) = (FaultKind::TOO_LONG, outline(rest));
                     let fault = LineFault { line: self.number + 1, column: 1, kind, text };
                     return Err(TraceError::Line { name: self.name.clone(), fault });
                 }
@@ -161,6 +161,17 @@ fn returns_to_newlines(bytes: &mut [u8]) {
 /// The pieces of a line after each carriage return inside it. One that begins like a row shows that line ends are mixed.
 pub fn after_returns(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     memchr::memchr_iter(b'\r', line).map(|at| &line[at + 1..])
+}
+
+/// The form of a row for a message, without the names in it: `x` for each letter, `0` for each digit.
+pub fn outline(row: &[u8]) -> String {
+    let form = |c: char| match c {
+        _ if c.is_alphabetic() => 'x',
+        _ if c.is_numeric() => '0',
+        _ => c,
+    };
+    let text = String::from_utf8_lossy(row);
+    shorten(text.chars().take(1000).map(form).collect::<String>().as_bytes())
 }
 
 /// A piece of a line for a message: shortened, with escapes for what cannot be printed.

@@ -174,6 +174,7 @@ fn repeat(workload: &mut Workload, copies: u32) -> Result<(), TraceError> {
 mod tests {
     use super::*;
     use crate::job::{Job, Submission};
+    use crate::trace::shown_names::ShownNames;
     use crate::trace::wide::WideNumbers;
     use crate::trace::workload::CleaningReport;
     use crate::trace::zone::Zone;
@@ -193,6 +194,7 @@ mod tests {
             unix_start: None,
             zone: Zone::default(),
             wide: WideNumbers::default(),
+            names: ShownNames::default(),
             cleaning: CleaningReport::default(),
         }
     }

@@ -1,5 +1,7 @@
 //! A workload: the jobs of a log that can be simulated, and the size of the machine.
 
+use super::rows::NameKind;
+use super::shown_names::ShownNames;
 use super::wide::WideNumbers;
 use super::zone::Zone;
 use crate::job::Job;
@@ -20,6 +22,8 @@ pub struct Workload {
     pub zone: Zone,
     /// The numbers of users and other names in the jobs that do not fit into 32 bits.
     pub wide: WideNumbers,
+    /// The names that are shown instead of numbers; none unless they were asked for.
+    pub names: ShownNames,
     /// What cleaning did to the log's records.
     pub cleaning: CleaningReport,
 }
@@ -31,6 +35,12 @@ impl Workload {
     /// If there are no jobs, which no function of this crate produces.
     pub fn first_submit(&self) -> Time {
         self.jobs[0].submission.submit
+    }
+
+    /// What is shown of a user, group, queue or partition of a job: its name if names were asked for, else its number;
+    /// `unknown` without either.
+    pub fn shown(&self, kind: NameKind, code: i32) -> String {
+        self.names.shown(kind, self.wide.number(code))
     }
 
     /// The submit time of the last job. Panics as [`Workload::first_submit`].

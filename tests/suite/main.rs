@@ -35,6 +35,7 @@ mod meta;
 mod model_downey;
 mod model_lublin;
 mod model_users;
+mod names;
 mod one_language;
 mod oracle;
 mod outside;
@@ -72,6 +73,7 @@ mod support;
 mod sweep;
 #[cfg(unix)]
 mod terminal;
+mod time_units;
 #[cfg(unix)]
 mod trials;
 mod wait;

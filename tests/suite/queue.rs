@@ -257,7 +257,7 @@ fn faults_name_the_place_and_the_way_out() {
         (row("2026-01-31", "31.1."), "queue:3:26: SUBMIT_TIME is not a time such as"),
         (row("2026-01-31T12:00:00", "N/A"), "queue:3:26: SUBMIT_TIME is missing"),
         (row("8|", "x8|"), "queue:3:1: JOBID is not a job id such as 123, 123_4, 123+0 or 123_[1-5,7]: \"x8\""),
-        (row("|N/A|Priority|x", ""), "queue:3:1: a row with 6 of the 9 columns: \"8|4|"),
+        (row("|N/A|Priority|x", ""), "queue:3:1: a row with 6 of the 9 columns: \"0|0|"),
         (row("|4|", "|\0|"), "queue:3:3: not a line of text (it has a NUL byte)"),
         (format!("{HEADER}\n") + &"x".repeat(1 << 20), "queue:2:1: a line of more than a megabyte"),
         (

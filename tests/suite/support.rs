@@ -9,7 +9,7 @@ use shadowtime::engine::{EngineOptions, Outcome};
 use shadowtime::experiment::{Setting, simulate};
 use shadowtime::job::{Job, Submission};
 use shadowtime::schedule::LogFacts;
-use shadowtime::trace::{CleaningReport, WideNumbers, Workload, Zone};
+use shadowtime::trace::{CleaningReport, ShownNames, WideNumbers, Workload, Zone};
 
 /// A job of user 1: (submit, processors, runtime, estimate).
 pub fn job(submit: i64, procs: u32, runtime: i64, estimate: i64) -> Job {
@@ -32,6 +32,7 @@ pub fn workload(procs: u32, jobs: &[Job]) -> Workload {
         unix_start: None,
         zone: Zone::default(),
         wide: WideNumbers::default(),
+        names: ShownNames::default(),
         cleaning: CleaningReport::default(),
     }
 }

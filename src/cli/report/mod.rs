@@ -11,6 +11,7 @@ use clap::{ArgMatches, Args, ValueEnum};
 
 use super::failure::UsageError;
 use super::log::LogArgs;
+use super::names::NamesOption;
 use super::options::{self, SettingList};
 use super::output_options::{OutputOptions, reporting};
 use super::places::refuse_collisions;
@@ -72,6 +73,8 @@ struct ReportArgs {
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = ColorsBy::Wait, display_order = 4)]
     gantt_colors: ColorsBy,
     #[command(flatten)]
+    names: NamesOption,
+    #[command(flatten)]
     output: OutputOptions,
 }
 
@@ -117,6 +120,7 @@ fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
     let given = (args.log.given(), &args.log.source(quiet));
     let how = ReadOptions { digest: true, ..ReadOptions::default() };
     let mut log = LogUnderSettings::read(given, settings, args.replications, how, |_| Ok(()), quiet)?;
+    log.show_names(args.names, quiet);
     let (count, with_gantt) = (log.settings.len(), with_gantt(&log.settings));
     let baseline: OnceLock<Arc<Simulated>> = OnceLock::new();
     // Of each run on the log as it is, what charts show is kept, and the record only if there is a Gantt chart of it.
@@ -153,8 +157,7 @@ fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
         options: &options,
         baseline: baseline.get().map(|run| pictured(run, &base_name)),
         pictured: (0..count).filter(is_shown).map(|at| pictured(&shown[at], &names[at])).collect(),
-        first_submit: workload.first_submit(),
-        wide: &workload.wide,
+        workload,
         gantt: GanttData {
             window,
             first_submit: workload.first_submit(),

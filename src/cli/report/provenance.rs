@@ -56,6 +56,7 @@ fn command(matches: &ArgMatches, log: Option<&str>) -> String {
             let value = quoted(&value.to_string_lossy());
             match argument.is_require_equals_set() {
                 true => words.push(format!("--{long}={value}")),
+                false if !argument.get_action().takes_values() => words.push(format!("--{long}")),
                 false => words.extend([format!("--{long}"), value]),
             }
         }

@@ -6,7 +6,7 @@ use crate::cli::failure::UsageError;
 use crate::cli::notes::made_by;
 use crate::cli::output_options::OutputFiles;
 use crate::cli::settings::LogUnderSettings;
-use crate::metrics::{JOB_COLUMNS, JobMetrics, PREDICTION_COLUMNS, PredictionRow, SERIES_COLUMNS};
+use crate::metrics::{JOB_COLUMNS, JobMetrics, JobRow, PREDICTION_COLUMNS, PredictionRow, SERIES_COLUMNS};
 use crate::report::{Output, breakdown_cells, write_csv, write_schedule, write_settings};
 use crate::runs::Simulated;
 
@@ -53,11 +53,11 @@ impl DetailFiles {
         let run = |at: usize| -> &Simulated { details[at].simulated.as_ref().expect("the run is wanted") };
         let jobs = |at: usize| {
             let threshold = options.measure.bsld_threshold;
-            let metrics = run(at).record().finished(&workload.jobs).map(move |job| JobMetrics::of(&job, threshold));
-            metrics.map(|job| job.with_number_of_user(&workload.wide))
+            run(at).record().finished(&workload.jobs).map(move |job| JobMetrics::of(&job, threshold))
         };
+        let rows = |at: usize| jobs(at).map(|job| JobRow::of(job, &workload.wide, &workload.names));
         if let Some(out) = self.jobs {
-            out.fill(|out| write_settings(out, JOB_COLUMNS, (0..names.len()).map(|at| (name(at), jobs(at)))))?;
+            out.fill(|out| write_settings(out, JOB_COLUMNS, (0..names.len()).map(|at| (name(at), rows(at)))))?;
         }
         if let Some((out, text)) = self.swf.zip(log.log.text.as_ref()) {
             let estimates = options.estimates.as_ref().map(|model| made_by(model, options.estimates_seed));

@@ -12,6 +12,7 @@ use clap::{ArgMatches, Args, Command};
 
 use super::failure::UsageError;
 use super::log::{LogArgs, write_names_of};
+use super::names::NamesOption;
 use super::options::{self, SettingList};
 use super::output_options::{GroupOptions, OutputOptions};
 use super::settings::{LogUnderSettings, Work};
@@ -52,6 +53,8 @@ struct SimulateArgs {
     replications: Option<u32>,
     #[command(flatten)]
     groups: GroupOptions,
+    #[command(flatten)]
+    names: NamesOption,
     /// Keep finished runs in this folder, and reuse those that are in it. A run of which more than the summary is printed or
     /// written is computed again [default: runs are not kept]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
@@ -121,6 +124,7 @@ pub fn execute(matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     let write_names = |log: &trace::Log| names_out.map_or(Ok(()), |out| write_names_of(log, out));
     let given = (args.log.given(), &source);
     let mut log = LogUnderSettings::read(given, settings, args.replications, how, write_names, quiet)?;
+    log.show_names(args.names, quiet);
     let (workload, reading) = (log.workload.clone(), began.elapsed());
     if files.series.is_some() {
         let submissions = workload.last_submit() - workload.first_submit();

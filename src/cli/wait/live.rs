@@ -222,7 +222,7 @@ pub fn answer_queue(
     let mut one = asked.is_some();
     let mut what = match (&asked, &args.user) {
         (Some(job), _) => question_in_words(job),
-        (None, Some(user)) if args.names => format!("the jobs of user {user} that wait"),
+        (None, Some(user)) if args.names.is_given() => format!("the jobs of user {user} that wait"),
         (None, Some(_)) => "the jobs of one user that wait".to_string(),
         (None, None) => "the jobs that wait".to_string(),
     };
@@ -255,7 +255,7 @@ pub fn answer_queue(
 
 /// The names of a job that are shown: none without `--names`.
 fn shown_names(args: &WaitArgs, job: &PresentJob) -> LiveNames {
-    let shown = |name: &Option<Arc<str>>| name.as_deref().filter(|_| args.names).map(str::to_string);
+    let shown = |name: &Option<Arc<str>>| name.as_deref().filter(|_| args.names.is_given()).map(str::to_string);
     LiveNames { user: shown(&job.user), queue: shown(&job.queue), partition: shown(&job.partition) }
 }
 

@@ -13,6 +13,7 @@ use clap::{ArgGroup, ArgMatches, Args, ValueEnum};
 
 use super::failure::UsageError;
 use super::log::{LogArgs, read_and_clean};
+use super::names::NamesOption;
 use super::notes::report_cleaning;
 use super::options;
 use super::output_options::{OutputFiles, OutputOptions};
@@ -47,7 +48,10 @@ pub const COMMAND: CommandForm = CommandForm {
             WaitArgs::augment_args(command),
             &[Section::Log, Section::Reading, Section::Estimates, Section::Shape],
         );
-        slurm_conf::add(command, SLURM_CONF)
+        slurm_conf::add(command, SLURM_CONF).mut_arg("names", |names| {
+            let help = "Show the names of users, queues and partitions of the queue. Without it no output has them";
+            names.help(help).help_heading("Now").requires("queue")
+        })
     },
     run: |matches, quiet| execute(&parsed(matches), matches, quiet),
 };
@@ -100,9 +104,8 @@ struct WaitArgs {
     /// Only the jobs of this user of the queue
     #[arg(long, value_name = "NAME", help_heading = "Now", requires = "queue", conflicts_with_all = ["at", "ask"])]
     user: Option<String>,
-    /// Show the names of users, queues and partitions of the queue. Without it no output has them
-    #[arg(long, help_heading = "Now", requires = "queue")]
-    names: bool,
+    #[command(flatten)]
+    names: NamesOption,
     /// Write the answers for the queue as a page for a web server: one HTML file that fetches nothing; - for standard output
     #[arg(long, value_name = "FILE", help_heading = "Now", requires = "queue", conflicts_with_all = ["at", "ask"])]
     html: Option<String>,
@@ -232,7 +235,7 @@ fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result
     }
     // The records of a queue in the log are not jobs of the history: nothing is lost.
     if !is_queue {
-        report_cleaning(&log, &history.workload.cleaning, quiet);
+        report_cleaning(&log, &history.workload, quiet);
     }
     if let Some(queue) = &queue {
         return live::answer_queue(args, history, queue, (learning.seed, page), quiet);

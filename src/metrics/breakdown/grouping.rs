@@ -8,7 +8,7 @@ use crate::job::Job;
 use crate::metrics::Measure;
 use crate::metrics::fairness::area;
 use crate::time::{DAY, HOUR, MINUTE, Seconds, date, print_duration};
-use crate::trace::{WideNumbers, Workload};
+use crate::trace::{NameKind, Workload};
 
 /// By what jobs are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,9 +72,20 @@ impl GroupBy {
         })
     }
 
+    /// What the groups are the names of. None if they are no names.
+    fn kind(self) -> Option<NameKind> {
+        match self {
+            GroupBy::User => Some(NameKind::User),
+            GroupBy::Group => Some(NameKind::Group),
+            GroupBy::Queue => Some(NameKind::Queue),
+            GroupBy::Partition => Some(NameKind::Partition),
+            _ => None,
+        }
+    }
+
     /// Whether the groups are names, of which there may be many. They come in the order of their area, the largest first.
     pub fn is_by_name(self) -> bool {
-        matches!(self, GroupBy::User | GroupBy::Group | GroupBy::Queue | GroupBy::Partition)
+        self.kind().is_some()
     }
 
     /// Whether the groups depend on the log's time zone.
@@ -102,17 +113,17 @@ impl GroupBy {
     }
 
     /// The name of a class.
-    fn value(self, class: i64, has_calendar: bool, wide: &WideNumbers) -> String {
+    fn value(self, class: i64, workload: &Workload) -> String {
+        if let Some(kind) = self.kind() {
+            return workload.shown(kind, class as i32);
+        }
         match self {
             GroupBy::Width => width_class_name(class),
             GroupBy::Runtime | GroupBy::Estimate => runtime_class_name(class),
-            GroupBy::User | GroupBy::Group | GroupBy::Queue | GroupBy::Partition => match class {
-                -1 => "unknown".to_string(),
-                code => wide.number(code as i32).to_string(),
-            },
-            GroupBy::Week if has_calendar => date(class * 7 * DAY - 3 * DAY),
+            GroupBy::Week if workload.unix_start.is_some() => date(class * 7 * DAY - 3 * DAY),
             GroupBy::Week => (class + 1).to_string(),
-            GroupBy::Hour => format!("{class:02}"),
+            // The hour.
+            _ => format!("{class:02}"),
         }
     }
 }
@@ -315,9 +326,7 @@ impl Classes {
         }
         let kept = top.filter(|_| by.is_by_name()).map_or(order.len(), |top| top.min(order.len()));
         let (kept, others) = order.split_at(kept);
-        let has_calendar = workload.unix_start.is_some();
-        let mut values: Vec<_> =
-            kept.iter().map(|&place| by.value(classes[place], has_calendar, &workload.wide)).collect();
+        let mut values: Vec<_> = kept.iter().map(|&place| by.value(classes[place], workload)).collect();
         let mut sums: Vec<_> = kept.iter().map(|&place| areas[place]).collect();
         if !others.is_empty() {
             values.push(format!("{} others", others.len()));

@@ -12,8 +12,8 @@ use crate::metrics::columns::{BSLD_MEAN, WAIT_MEAN};
 use crate::metrics::{Column, SettingRuns};
 use crate::report::comparison::{ComparisonTable, caption};
 use crate::report::{price_in_words, shown, signed_percent};
-use crate::time::{Time, readable_duration};
-use crate::trace::WideNumbers;
+use crate::time::readable_duration;
+use crate::trace::Workload;
 
 /// The most settings in charts, with the baseline: there are as many colours that can be told apart.
 const MOST_SETTINGS: usize = Ink::SERIES;
@@ -32,10 +32,8 @@ pub struct ComparisonReport<'a> {
     pub baseline: Option<PicturedSetting<'a>>,
     /// All settings that are not the baseline.
     pub pictured: Vec<PicturedSetting<'a>>,
-    /// The submission of the first job.
-    pub first_submit: Time,
-    /// The numbers of users that do not fit into 32 bits.
-    pub wide: &'a WideNumbers,
+    /// The simulated jobs.
+    pub workload: &'a Workload,
     /// The Gantt chart.
     pub gantt: GanttData,
 }
@@ -54,8 +52,8 @@ impl ComparisonReport<'_> {
         let all = self.baseline.iter().map(|baseline| (0, baseline)).chain(others);
         let compared = Compared {
             settings: all.take(MOST_SETTINGS).collect(),
-            first_submit: self.first_submit,
-            wide: self.wide,
+            first_submit: self.workload.first_submit(),
+            workload: self.workload,
             gantt: &self.gantt,
         };
         let left_out = self.pictured.len() + self.baseline.iter().len() - compared.settings.len();

@@ -3,10 +3,12 @@
 use std::fmt;
 
 use super::FormatEntry;
+use crate::time::{Seconds, Time};
 use crate::trace::error::{FaultKind, LineFault, TraceError};
-use crate::trace::lines::{LONGEST_LINE, RawLines, after_returns, shorten};
+use crate::trace::lines::{LONGEST_LINE, RawLines, after_returns, outline};
 use crate::trace::number;
 use crate::trace::rows::{Bad, Collector, JobRow, TableColumns, any_time, count, duration};
+use crate::trace::time_unit::TimeUnit;
 
 pub const FORMAT: FormatEntry = FormatEntry {
     name: "csv",
@@ -38,8 +40,15 @@ const ROLES: [&str; 14] = [
     "id",
 ];
 
-/// The place of the first name.
+/// The places of the first name, of the runtime and of the end.
 const NAMES: usize = 7;
+const RUN: usize = 3;
+const END: usize = 4;
+
+/// Which columns hold times or durations, so that they can have a unit.
+fn has_unit(role: usize) -> bool {
+    ROLES[role] == "estimate" || role <= END
+}
 
 /// The delimiters that are tried, in this order.
 const DELIMITERS: &[u8] = b",;\t|^~!: ";
@@ -50,15 +59,17 @@ pub struct CsvColumns {
     columns: [Option<NamedColumn>; ROLES.len()],
 }
 
-/// A column: its name, and the values that are replaced by others.
+/// A column: its name, the values that are replaced by others, and the unit of its numbers if that is stated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct NamedColumn {
     name: String,
     words: Vec<(String, String)>,
+    unit: Option<TimeUnit>,
 }
 
 impl CsvColumns {
-    /// Reads `submit=COLUMN,wait=COLUMN,...`, where a column may be followed by `{word:value,word:value}`.
+    /// Reads `submit=COLUMN,wait=COLUMN,...`, where a column may be followed by `{word:value,word:value}`, and that of a time or
+    /// a duration by a unit, `{min}`.
     ///
     /// # Errors
     /// If a column is unknown, missing or given twice.
@@ -68,7 +79,11 @@ impl CsvColumns {
             let (role, column) = item.split_once('=').ok_or_else(|| format!("'{item}' is not KEY=COLUMN; {FORM}"))?;
             let at = ROLES.iter().position(|other| *other == role.trim());
             let at = at.ok_or_else(|| format!("no key '{}'; the keys are {}", role.trim(), ROLES.join(", ")))?;
-            if columns[at].replace(NamedColumn::parse(column)?).is_some() {
+            let column = NamedColumn::parse(column)?;
+            if column.unit.is_some() && !has_unit(at) {
+                return Err(format!("{role} is not a time or a duration: it has no unit"));
+            }
+            if columns[at].replace(column).is_some() {
                 return Err(format!("'{role}' is given twice"));
             }
         }
@@ -110,15 +125,23 @@ fn split_outside_braces(text: &str) -> Vec<&str> {
 impl NamedColumn {
     fn parse(text: &str) -> Result<NamedColumn, String> {
         let Some((name, words)) = text.split_once('{') else {
-            return Ok(NamedColumn { name: text.trim().to_string(), words: Vec::new() });
+            return Ok(NamedColumn { name: text.trim().to_string(), words: Vec::new(), unit: None });
         };
         let words = words.strip_suffix('}').ok_or_else(|| format!("the brace in '{text}' is not closed at the end"))?;
-        let word = |pair: &str| match pair.rsplit_once(':') {
-            Some((word, value)) => Ok((word.to_string(), value.to_string())),
-            None => Err(format!("'{pair}' is not WORD:VALUE")),
-        };
-        let words = words.split(',').map(word).collect::<Result<_, _>>()?;
-        Ok(NamedColumn { name: name.trim().to_string(), words })
+        let mut column = NamedColumn { name: name.trim().to_string(), words: Vec::new(), unit: None };
+        for item in words.split(',') {
+            match (item.rsplit_once(':'), TimeUnit::parse(item.trim())) {
+                (Some((word, value)), _) => column.words.push((word.to_string(), value.to_string())),
+                (None, Some(unit)) => column.unit = Some(unit),
+                (None, None) => return Err(format!("'{item}' is not WORD:VALUE or a unit ({})", TimeUnit::all())),
+            }
+        }
+        Ok(column)
+    }
+
+    /// The unit of its numbers, unless that is seconds.
+    fn other_unit(&self) -> Option<TimeUnit> {
+        self.unit.filter(|&unit| unit != TimeUnit::Seconds)
     }
 
     /// The value that replaces this one. None if it stays.
@@ -127,14 +150,58 @@ impl NamedColumn {
     }
 }
 
+impl CsvColumns {
+    /// An instant in a column, by the unit of the column.
+    fn time<'a>(&self, role: usize, value: &'a [u8]) -> Result<Option<Time>, Bad<'a>> {
+        match self.in_other_unit(role, value)? {
+            Some(..0) => Err(Bad::value(value, ROLES[role], "is before 1970")),
+            Some(time) => Ok(Some(time)),
+            None => any_time(value, ROLES[role]),
+        }
+    }
+
+    /// A duration in a column, likewise. A negative one is none.
+    fn duration<'a>(&self, role: usize, value: &'a [u8]) -> Result<Option<Seconds>, Bad<'a>> {
+        match self.in_other_unit(role, value)? {
+            Some(seconds) => Ok(Some(seconds).filter(|&seconds| seconds >= 0)),
+            None => duration(value, ROLES[role]),
+        }
+    }
+
+    /// A number in a column whose unit is not seconds. None if it is, or if the value is not a number: a date or a clock.
+    fn in_other_unit<'a>(&self, role: usize, value: &'a [u8]) -> Result<Option<Seconds>, Bad<'a>> {
+        match self.columns[role].as_ref().and_then(NamedColumn::other_unit) {
+            Some(unit) if number::parse(value).is_ok() => match unit.seconds(value) {
+                Some(seconds) => Ok(Some(seconds)),
+                None => Err(Bad::value(value, ROLES[role], "is too large for its unit")),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// Keeps the column of runtimes, or else of ends, when its first number is found, if no unit is stated.
+    fn note_plain_numbers(&self, values: [&[u8]; 2], kept: &mut Option<String>) {
+        for (role, value) in [RUN, END].into_iter().zip(values) {
+            if kept.is_none()
+                && let Some(column) = self.columns[role].as_ref().filter(|column| column.unit.is_none())
+                && number::parse(value).is_ok_and(|number| number.sign > 0)
+            {
+                *kept = Some(format!("{}={}", ROLES[role], column.name));
+            }
+        }
+    }
+}
+
 impl fmt::Display for CsvColumns {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let given = ROLES.iter().zip(&self.columns).filter_map(|(role, column)| Some((role, column.as_ref()?)));
         for (at, (role, column)) in given.enumerate() {
             write!(f, "{}{role}={}", if at > 0 { "," } else { "" }, column.name)?;
-            if !column.words.is_empty() {
-                let words: Vec<_> = column.words.iter().map(|(word, value)| format!("{word}:{value}")).collect();
-                write!(f, "{{{}}}", words.join(","))?;
+            let unit = column.unit.map(|unit| unit.written().to_string());
+            let words = column.words.iter().map(|(word, value)| format!("{word}:{value}"));
+            let inside: Vec<String> = unit.into_iter().chain(words).collect();
+            if !inside.is_empty() {
+                write!(f, "{{{}}}", inside.join(","))?;
             }
         }
         Ok(())
@@ -195,7 +262,7 @@ fn read(raw: &mut RawLines, collector: &mut Collector<'_>) -> Result<(), TraceEr
     let open_quote = |row: &CsvRow| {
         let from = row.ends.last().map_or(0, |end| end + 1);
         let fault =
-            LineFault { line: row.opened, column: 1, kind: FaultKind::OPEN_QUOTE, text: shorten(&row.text[from..]) };
+            LineFault { line: row.opened, column: 1, kind: FaultKind::OPEN_QUOTE, text: outline(&row.text[from..]) };
         Err(TraceError::Line { name: name.clone(), fault })
     };
     let (mut row, mut number, mut is_header) = (CsvRow::default(), 0, true);
@@ -322,14 +389,17 @@ fn job<'a>(
     let [submit, start, wait, run, end, procs, estimate, names @ .., status, id] = values;
     let [_, start_column, .., state_column, _] = columns.columns.each_ref().map(Option::as_ref);
     let [.., state, _] = written;
-    let submit = any_time(submit, "submit")?.ok_or(Bad::missing(written[0], "submit"))?;
-    let run = duration(run, "run")?;
-    let (start, wait_known) = match (start_column, duration(wait, "wait")?) {
-        (Some(_), _) => (any_time(start, "start")?, true),
+    let time = |role: usize, value: &'a [u8]| columns.time(role, value);
+    let span = |role: usize, value: &'a [u8]| columns.duration(role, value);
+    let submit = time(0, submit)?.ok_or(Bad::missing(written[0], "submit"))?;
+    columns.note_plain_numbers([run, end], &mut collector.log.source.run_column);
+    let run = span(RUN, run)?;
+    let (start, wait_known) = match (start_column, span(2, wait)?) {
+        (Some(_), _) => (time(1, start)?, true),
         (None, Some(wait)) => (Some(submit + wait), true),
         (None, None) => (run.map(|_| submit), run.is_none()),
     };
-    let end = any_time(end, "end")?;
+    let end = time(END, end)?;
     let status = if state_column.is_some() { self::status(state_column, status, state) } else { Some(-1) };
     let procs = count(procs, "procs")?.unwrap_or(-1);
     let job = JobRow {
@@ -340,7 +410,7 @@ fn job<'a>(
         wait_known,
         allocated: procs,
         requested: procs,
-        estimate: duration(estimate, "estimate")?,
+        estimate: span(6, estimate)?,
         // A replacement by -1 makes a name unknown.
         names: std::array::from_fn(|kind| if replacement(NAMES + kind) == Some("-1") { b"" } else { names[kind] }),
         status: status.unwrap_or(-1),
@@ -370,6 +440,7 @@ mod tests {
         for text in [
             "submit=a,start=b,run=c,procs=d",
             "submit=a,wait=b c,end=d,procs=e,estimate=f,user=g{0.0:-1},status=s{Pass:1,Failed:0,Killed:5},id=i",
+            "submit=a{ms},wait=b{h},run=c{min,none:-1},procs=d,estimate=e{s}",
         ] {
             assert_eq!(CsvColumns::parse(text).unwrap().to_string(), text);
         }
@@ -380,7 +451,8 @@ mod tests {
             ("submit=a,submit=b", "given twice"),
             ("time=a", "no key 'time'; the keys are submit, start"),
             ("status=a{Pass:1", "not closed"),
-            ("status=a{Pass}", "'Pass' is not WORD:VALUE"),
+            ("status=a{Pass}", "'Pass' is not WORD:VALUE or a unit (ms, s, min, h, d)"),
+            ("procs=a{min}", "procs is not a time or a duration"),
         ] {
             let error = CsvColumns::parse(text).unwrap_err();
             assert!(error.contains(message), "{text}: {error}");

@@ -13,7 +13,7 @@ use crate::text::shortened;
 use crate::time::HOUR;
 use crate::trace::error::{FaultKind, LineFault, TraceError};
 use crate::trace::formats::{LogFormat, format_of_line};
-use crate::trace::lines::{RawLines, after_returns, shorten};
+use crate::trace::lines::{RawLines, after_returns, outline, shorten};
 use crate::trace::queue::PresentRows;
 use crate::trace::read::{Log, ReadOptions};
 use crate::trace::record::{CANCELLED, Fields, Record, is_blank_line};
@@ -66,6 +66,8 @@ pub struct SourceReport {
     pub first_unknown_state: Option<String>,
     /// Records with fields after the 18th, which are ignored. Only in SWF.
     pub extra_fields: u64,
+    /// Of a table whose runtimes are plain numbers without a stated unit: their column, as `--log-format` names it.
+    pub run_column: Option<String>,
     /// The number of jobs in each state, as the log names it. Empty for SWF.
     pub states: BTreeMap<String, u64>,
     /// Of a present queue, as all that follows: jobs that have ended.
@@ -341,21 +343,20 @@ impl<'a> Collector<'a> {
     pub fn bad_row(&mut self, number: u64, row: &[u8], bad: &Bad<'_>) -> Result<(), TraceError> {
         // The piece is a part of the row, unless it was made from it.
         let offset = (bad.at.as_ptr() as usize).checked_sub(row.as_ptr() as usize).filter(|&at| at <= row.len());
-        let mut fault = LineFault {
-            line: number,
-            column: offset.unwrap_or(0) + 1,
-            kind: bad.kind,
-            // A missing value has no text, so the message shows the whole row.
-            text: shorten(if offset.is_some() && !bad.at.is_empty() { bad.at.trim_ascii() } else { row.trim_ascii() }),
-        };
+        // A missing value has no text, so the message shows the whole row. Rows of SWF are numbers, others have names.
+        let has_text = offset.is_some() && !bad.at.is_empty();
+        let piece = if has_text { bad.at.trim_ascii() } else { row.trim_ascii() };
+        let is_value = has_text && matches!(bad.kind, FaultKind::Value { .. });
+        let text = if is_value || self.format.name() == "swf" { shorten(piece) } else { outline(piece) };
+        let mut fault = LineFault { line: number, column: offset.unwrap_or(0) + 1, kind: bad.kind, text };
         let line = row.split(|&byte| byte == b'\n').next().unwrap_or(row);
         let own = self.format.name();
         // Any line can be one of a table.
         let other = format_of_line(line).filter(|&found| found != own && own != "csv");
         if let Some(at) = memchr::memchr(0, row) {
-            fault = LineFault { column: at + 1, kind: FaultKind::BINARY, text: shorten(&row[at..]), ..fault };
+            fault = LineFault { column: at + 1, kind: FaultKind::BINARY, text: outline(&row[at..]), ..fault };
         } else if let Some(found) = other {
-            fault = LineFault { column: 1, kind: FaultKind::OtherFormat { own, found }, text: shorten(line), ..fault };
+            fault = LineFault { column: 1, kind: FaultKind::OtherFormat { own, found }, text: outline(line), ..fault };
         }
         self.fault(fault)
     }

@@ -8,7 +8,7 @@ mod values;
 
 pub use collect::{Collector, SourceReport};
 pub use columns::{TableColumns, count_delimiters, first_line, read_table};
-pub use names::LogNames;
+pub use names::{LogNames, NameKind};
 pub use reading::{EstimateField, LogReading, SubmitTime, Unit};
 pub use values::{Bad, any_time, clock, count, duration, iso_time, leading_number, unix_time};
 

@@ -2,8 +2,34 @@
 
 use rustc_hash::FxHashMap;
 
-/// The kinds of names, in the order of SWF's fields. Each kind has its own numbers.
-pub const KINDS: [&str; 5] = ["user", "group", "executable", "queue", "partition"];
+/// What a number of a log stands for, in the order of SWF's fields. Each kind has its own numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameKind {
+    /// A user.
+    User,
+    /// The group or the account of a user.
+    Group,
+    /// A program, or the name of a job.
+    Executable,
+    /// A queue.
+    Queue,
+    /// A partition.
+    Partition,
+}
+
+impl NameKind {
+    /// All of them.
+    pub const ALL: [NameKind; 5] =
+        [NameKind::User, NameKind::Group, NameKind::Executable, NameKind::Queue, NameKind::Partition];
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        ["user", "group", "executable", "queue", "partition"][self as usize]
+    }
+}
+
+/// The number of kinds.
+const KINDS: usize = NameKind::ALL.len();
 
 /// The names of one kind while a file is read. Their numbers are those of the first appearance in the file.
 #[derive(Debug, Default)]
@@ -35,7 +61,7 @@ impl Interner {
 
 /// The names of a log while it is read.
 #[derive(Debug, Default)]
-pub struct NamesRead([Interner; KINDS.len()]);
+pub struct NamesRead([Interner; KINDS]);
 
 impl NamesRead {
     /// A provisional number for a name of a kind; -1 if it is empty. [`NamesRead::finish`] has the final numbers.
@@ -45,9 +71,9 @@ impl NamesRead {
     }
 
     /// Replaces provisional numbers by the final ones: from 1 in the order of `rows`, which are the numbers of each record.
-    pub fn finish<'a>(self, rows: impl Iterator<Item = [&'a mut i32; KINDS.len()]>) -> LogNames {
+    pub fn finish<'a>(self, rows: impl Iterator<Item = [&'a mut i32; KINDS]>) -> LogNames {
         let mut numbers = self.0.each_ref().map(|kind| vec![0; kind.names.len()]);
-        let mut names: [Vec<Box<[u8]>>; KINDS.len()] = Default::default();
+        let mut names: [Vec<Box<[u8]>>; KINDS] = Default::default();
         for row in rows {
             for (kind, place) in row.into_iter().enumerate() {
                 if let Ok(at) = usize::try_from(*place) {
@@ -65,10 +91,10 @@ impl NamesRead {
 }
 
 /// The names behind the numbers of a log that was made from an accounting file. They are private: nothing prints them
-/// except [`crate::report::write_names`], which is used only on request.
+/// except [`crate::report::write_names`] and what shows [`crate::trace::ShownNames`], which are used only on request.
 #[derive(Clone, Debug, Default)]
 pub struct LogNames {
-    names: [Vec<Box<[u8]>>; KINDS.len()],
+    names: [Vec<Box<[u8]>>; KINDS],
     /// The ids of the jobs in the accounting file, in the order of the records; empty unless they were asked for.
     pub(super) jobs: Vec<Box<[u8]>>,
 }
@@ -76,14 +102,18 @@ pub struct LogNames {
 impl LogNames {
     /// All names with their kinds and numbers: users, groups, executables, queues, partitions, then jobs if they were kept.
     pub fn rows(&self) -> impl Iterator<Item = (&'static str, usize, &[u8])> {
-        let kinds = KINDS.into_iter().zip(&self.names).chain([("job", &self.jobs)]);
+        let kinds = NameKind::ALL.map(NameKind::word).into_iter().zip(&self.names).chain([("job", &self.jobs)]);
         kinds.flat_map(|(kind, names)| names.iter().zip(1..).map(move |(name, number)| (kind, number, &**name)))
     }
 
-    /// The name of a number. `kind` is 0 for users, 1 for groups, 2 for executables, 3 for queues and 4 for partitions. None if
-    /// the log has no such name, as an SWF log.
-    pub fn name(&self, kind: usize, number: i64) -> Option<&[u8]> {
+    /// The names of one kind, with their numbers.
+    pub fn of_kind(&self, kind: NameKind) -> impl Iterator<Item = (i64, &[u8])> {
+        (1..).zip(self.names[kind as usize].iter().map(|name| &**name))
+    }
+
+    /// The name of a number. None if the log has no such name, as an SWF log.
+    pub fn name(&self, kind: NameKind, number: i64) -> Option<&[u8]> {
         let at = usize::try_from(number.checked_sub(1)?).ok()?;
-        self.names.get(kind)?.get(at).map(|name| &**name)
+        self.names[kind as usize].get(at).map(|name| &**name)
     }
 }

@@ -11,6 +11,7 @@ use crate::report::html::outside;
 use crate::report::html::svg::{Drawing, Ink, drawn_width};
 use crate::text::counted;
 use crate::time::{DAY, HOUR, MINUTE, Seconds, Time, readable_duration};
+use crate::trace::{NameKind, ShownNames};
 
 /// The size of the chart of one setting, in units.
 const SIZE: (u32, u32) = (900, 330);
@@ -54,14 +55,15 @@ const WAITS: [(Seconds, &str, f64); 6] = [
 const COLORED_USERS: usize = 6;
 
 /// The colours of the boxes, and their legend.
-struct Colors {
+struct Colors<'a> {
     /// The users with colours; empty if waits are shown.
     users: Vec<i64>,
     by: GanttColors,
+    names: &'a ShownNames,
 }
 
-impl Colors {
-    fn of(data: &GanttData) -> Colors {
+impl<'a> Colors<'a> {
+    fn of(data: &GanttData, names: &'a ShownNames) -> Colors<'a> {
         let mut areas: BTreeMap<i64, i128> = BTreeMap::new();
         for job in data.settings.iter().flat_map(|(_, gantt)| &gantt.jobs).filter(|job| job.user >= 0) {
             let ran = job.end.min(data.window.end) - job.start.max(data.window.start);
@@ -70,7 +72,7 @@ impl Colors {
         let mut users: Vec<_> = areas.into_iter().collect();
         users.sort_by_key(|(user, area)| (std::cmp::Reverse(*area), *user));
         let users = users.into_iter().take(COLORED_USERS).map(|(user, _)| user).collect();
-        Colors { users, by: data.colors }
+        Colors { users, by: data.colors, names }
     }
 
     /// The colour of a job and its opacity.
@@ -88,6 +90,14 @@ impl Colors {
         }
     }
 
+    /// A user in words.
+    fn user(&self, number: i64) -> String {
+        match number {
+            ..0 => "an unknown user".to_string(),
+            _ => format!("user {}", self.names.shown(NameKind::User, number)),
+        }
+    }
+
     fn legend(&self) -> Vec<(Mark, String)> {
         let mut legend: Vec<(Mark, String)> = match self.by {
             GanttColors::Wait => {
@@ -95,7 +105,7 @@ impl Colors {
             }
             GanttColors::User => {
                 let users = (1..).zip(&self.users);
-                let users = users.map(|(at, user)| (Mark::Box(Ink::Plain(at), 0.85), format!("user {user}")));
+                let users = users.map(|(at, user)| (Mark::Box(Ink::Plain(at), 0.85), self.user(*user)));
                 users.chain([(Mark::Box(Ink::Plain(0), 0.3), "other users".to_string())]).collect()
             }
         };
@@ -108,7 +118,7 @@ impl Colors {
 /// The chart.
 pub fn chart(compared: &Compared<'_>) -> ChartFigure {
     let data = compared.gantt;
-    let colors = Colors::of(data);
+    let colors = Colors::of(data, &compared.workload.names);
     let length = (data.window.end - data.window.start) as f64;
     let mut drawing = Drawing::new((SIZE.0, SIZE.1 * data.settings.len() as u32));
     let highest = data.settings.iter().flat_map(|(_, gantt)| &gantt.jobs).flat_map(|job| &job.rows).map(|row| row.end);
@@ -152,18 +162,18 @@ pub fn chart(compared: &Compared<'_>) -> ChartFigure {
              leads from the start of a job to the start that the scheduler reserved for it when it first had a reservation: \
              to the right if the job started earlier.{left_out}"
         ),
-        data: table(data),
+        data: table(data, colors.names),
         wide: true,
     }
 }
 
-fn draw_job(drawing: &mut Drawing, inside: &Inside<'_>, job: &GanttJob, window: &Range<Time>, colors: &Colors) {
+fn draw_job(drawing: &mut Drawing, inside: &Inside<'_>, job: &GanttJob, window: &Range<Time>, colors: &Colors<'_>) {
     let (from, to) = (job.start.max(window.start) - window.start, job.end.min(window.end) - window.start);
     let (from, to) = (from as f64, to as f64);
-    let user = if job.user < 0 { "an unknown user".to_string() } else { format!("user {}", job.user) };
     let title = format!(
-        "job {} of {user}: {}, waited {}, ran {}{}{}",
+        "job {} of {}: {}, waited {}, ran {}{}{}",
         job.number,
+        colors.user(job.user),
         counted(job.procs.into(), "processor"),
         readable_duration((job.start - job.submit) as f64),
         readable_duration((job.end - job.start) as f64),
@@ -203,7 +213,7 @@ fn draw_reservation(drawing: &mut Drawing, inside: &Inside<'_>, job: &GanttJob, 
 }
 
 /// The jobs of all settings. A job that runs in the window under one setting only has no times of the other.
-fn table(data: &GanttData) -> DataTable {
+fn table(data: &GanttData, names: &ShownNames) -> DataTable {
     let mut headings = ["job", "user", "processors", "submitted"].map(str::to_string).to_vec();
     for (name, _) in &data.settings {
         headings.extend(
@@ -230,10 +240,13 @@ fn table(data: &GanttData) -> DataTable {
     };
     for settings in jobs.into_values() {
         let Some(first) = settings.iter().flatten().next() else { continue };
-        let user = if first.user < 0 { "unknown".to_string() } else { first.user.to_string() };
+        let user = match names.name(NameKind::User, first.user) {
+            Some(name) => DataCell::text(name),
+            None => DataCell::shown(names.shown(NameKind::User, first.user.max(-1)), first.user as f64),
+        };
         let mut row = vec![
             DataCell::text(first.number.to_string()),
-            DataCell::shown(user, first.user as f64),
+            user,
             DataCell::count(first.procs.into()),
             time(first.submit),
         ];

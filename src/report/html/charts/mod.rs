@@ -18,7 +18,7 @@ use super::frame::Frame;
 use super::svg::Point;
 use crate::metrics::{Pictures, Users};
 use crate::time::Time;
-use crate::trace::WideNumbers;
+use crate::trace::Workload;
 
 /// A kind of chart.
 pub enum Chart {
@@ -57,8 +57,8 @@ pub struct Compared<'a> {
     pub settings: Vec<(usize, &'a PicturedSetting<'a>)>,
     /// The submission of the first job.
     pub first_submit: Time,
-    /// The numbers of users that do not fit into 32 bits.
-    pub wide: &'a WideNumbers,
+    /// The simulated jobs, by which users are shown.
+    pub workload: &'a Workload,
     /// The Gantt chart.
     pub gantt: &'a GanttData,
 }

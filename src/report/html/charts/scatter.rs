@@ -8,6 +8,7 @@ use crate::report::html::outside;
 use crate::report::html::svg::{Anchor, Drawing, Ink, Point, drawn_width};
 use crate::text::{counted, grouped};
 use crate::time::readable_duration;
+use crate::trace::NameKind;
 
 /// The most users of a chart.
 const MOST_USERS: usize = 1000;
@@ -32,7 +33,7 @@ impl LabelBox {
 /// The chart of a setting in comparison with another.
 pub fn chart(compared: &Compared<'_>, base: &PicturedSetting<'_>, setting: &PicturedSetting<'_>) -> ChartFigure {
     let (name, base_name) = (&setting.name, &base.name);
-    let number = |code: i32| if code == -1 { "unknown".to_string() } else { compared.wide.number(code).to_string() };
+    let shown = |code: i32| compared.workload.shown(NameKind::User, code);
     let mut users: Vec<UserChange> = setting.users.against(base.users).collect();
     let all: i128 = users.iter().map(|user| user.area).sum();
     let (count, losers) = (users.len(), users.iter().filter(|user| user.loses).count());
@@ -53,7 +54,7 @@ pub fn chart(compared: &Compared<'_>, base: &PicturedSetting<'_>, setting: &Pict
             let ink = if user.loses { Ink::Loss } else { Ink::Gain };
             let title = format!(
                 "user {}: {:.2}% of the area, {}, mean wait {} instead of {}",
-                number(user.user),
+                shown(user.user),
                 share(user) * 100.0,
                 counted(user.jobs as u64, "job"),
                 readable_duration(user.wait_mean),
@@ -63,13 +64,13 @@ pub fn chart(compared: &Compared<'_>, base: &PicturedSetting<'_>, setting: &Pict
             drawing.titled(&title, |drawing| drawing.point(point, 3.4, ink, 0.75));
         }
         let named = users.iter().take(NAMED);
-        name_points(drawing, inside, named.map(|user| (number(user.user), inside.at(share(user), gain(user)))));
+        name_points(drawing, inside, named.map(|user| (shown(user.user), inside.at(share(user), gain(user)))));
     });
     let headings = ["user", "share of the area", "jobs", "mean wait", "mean wait in the baseline", "saved", "loses"];
     let mut data = DataTable::new(1, headings);
     for user in &users {
         data.push([
-            DataCell::text(number(user.user)),
+            DataCell::text(shown(user.user)),
             DataCell::shown(format!("{:.2}%", share(user) * 100.0), share(user)),
             DataCell::count(user.jobs as u64),
             DataCell::duration(user.wait_mean),
@@ -78,6 +79,7 @@ pub fn chart(compared: &Compared<'_>, base: &PicturedSetting<'_>, setting: &Pict
             DataCell::shown(if user.loses { "yes" } else { "no" }, f64::from(u8::from(user.loses))),
         ]);
     }
+    let labels = if compared.workload.names.has(NameKind::User) { "names" } else { "numbers" };
     let rest = match count - users.len() {
         0 => String::new(),
         left_out => format!(" {} with the least area are left out.", counted(left_out as u64, "user")),
@@ -91,7 +93,7 @@ pub fn chart(compared: &Compared<'_>, base: &PicturedSetting<'_>, setting: &Pict
         picture,
         caption: format!(
             "One point per user, above 0 if the user's jobs wait less than under {}. {} of {} lose: their mean wait is \
-             over 1.1 times that of the baseline and over a minute more. The largest users have their numbers.{rest}",
+             over 1.1 times that of the baseline and over a minute more. The largest users have their {labels}.{rest}",
             outside(base_name),
             grouped(losers as u64),
             counted(count as u64, "user")
