@@ -70,6 +70,7 @@ mod slurm_conf;
 mod slurm_record;
 mod support;
 mod sweep;
+mod sweep_report;
 #[cfg(unix)]
 mod terminal;
 #[cfg(unix)]
