@@ -24,7 +24,7 @@ pub struct ReportFileOptions {
     out: Option<String>,
     /// Write every chart as an SVG picture for papers, with its numbers as CSV beside it, into this folder; it is made if it does
     /// not exist
-    #[arg(long, value_name = "DIR", display_order = 1)]
+    #[arg(long, value_name = "DIR", display_order = 5)]
     svg: Option<PathBuf>,
 }
 

@@ -1,7 +1,8 @@
 //! Which setting is best, in words that say no more than the runs do.
 
+use super::price::price_in_words;
 use super::shown::{shown, with_interval};
-use crate::metrics::{Column, ConditionRuns, Ranking, RepeatedSetting, Standing};
+use crate::metrics::{Column, ConditionRuns, Ranking, RepeatedSetting, SettingRuns, Standing};
 use crate::text::{counted, shortened};
 
 /// What would tell more, if there is one run of each setting.
@@ -14,8 +15,22 @@ pub fn best_in_words(conditions: &[ConditionRuns<'_>], column: &Column, words: &
         conditions.iter().filter_map(|condition| Some((condition, condition.ranking(column)?))).collect();
     match &rankings[..] {
         [] => format!("No run has a {words}."),
-        [(condition, ranking)] => under_one(condition, ranking, column, words),
+        [(condition, ranking)] => {
+            let best = &condition.settings[ranking.order[0]];
+            format!("{}{}", under_one(condition, ranking, column, words), price(best))
+        }
         several => under_several(several, column, words),
+    }
+}
+
+/// What a setting costs in comparison with its baseline, as a sentence. Empty without a baseline, or if it is the baseline.
+fn price(setting: &RepeatedSetting<'_>) -> String {
+    let runs = SettingRuns { rows: setting.runs.values().map(|(_, row)| (*row).clone()).collect() };
+    match (runs.baseline(), price_in_words(&runs)) {
+        (Some(baseline), Some(price)) if !runs.is_baseline() => {
+            format!(" Compared with {}, {price}.", shortened(baseline))
+        }
+        _ => String::new(),
     }
 }
 

@@ -69,7 +69,7 @@ fn a_winner_is_named_only_if_paired_differences_tell() {
         };
         assert_eq!(row[3].0, expected, "load {load}: {settings:?}");
         (clear, unclear) = if near == 0 { (clear + 1, unclear) } else { (clear, unclear + 1) };
-        assert!((row[4].1.unwrap() - mean(best_waits)).abs() < 1e-6);
+        assert!((row[5].1.unwrap() - mean(best_waits)).abs() < 1e-6);
     }
     let words = headline(&page);
     assert!(words.contains("ran under 3 conditions, which differ in load"), "{words}");
@@ -92,6 +92,15 @@ fn one_run_and_equal_settings_have_no_winner() {
     let words = headline(&page);
     assert!(words.starts_with("With one run of each setting, ") && words.contains("--replications 10"), "{words}");
     assert_eq!(table_after(&page, "<h2>Best setting")[1][2].0, "one run: not known");
+    // With a baseline it says what the best setting costs, in the words of the report of a comparison.
+    let args = ["--scheduler", "easy,sjbf", "--predictor", "estimate", "--first", "600", "--baseline", "easy/estimate"];
+    let words = headline(&self::page(&sweep(&folder, "base", &args), &[])).to_string();
+    let report = sim_ok(&[&["report", "--out", "-"], &args[..]].concat());
+    let price = headline(&report).split("compared with easy/estimate; ").nth(1).unwrap().split(". ").next().unwrap();
+    assert!(
+        words.contains(&format!("Compared with easy/estimate, {}.", price.trim_end_matches('.'))),
+        "{words}\n{price}"
+    );
 }
 
 #[test]

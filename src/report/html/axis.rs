@@ -150,6 +150,12 @@ impl ChartAxis {
         ChartAxis::new(AxisScale::Linear, least, most, steps.map(ticks).collect())
     }
 
+    /// The same axis without ticks above a value, where there is room for something else.
+    pub fn with_ticks_up_to(mut self, most: f64) -> ChartAxis {
+        self.sets.iter_mut().for_each(|set| set.retain(|tick| tick.value <= most));
+        self
+    }
+
     /// The same axis without ticks between whole numbers.
     pub fn whole(mut self) -> ChartAxis {
         self.sets.retain(|set| set.iter().all(|tick| tick.value.fract() == 0.0));

@@ -65,11 +65,12 @@ impl BarChart {
         let needed =
             bars().map(|bar| unit.value(end(bar)) * room / (room - drawn_width(&value_text(column, bar)) - 8.0));
         let to = needed.filter(|end| end.is_finite()).fold(0.0, f64::max).max(1e-9);
+        let x = ChartAxis::between(0.0, to).with_ticks_up_to(unit.value(most));
         let axis_title = unit.axis_title(figure_in_words(column));
         let frame = Frame {
             size: (WIDTH, 51 + ROW * rows.len() as u32),
             grid: (true, false),
-            ..Frame::new(&self.title, (ChartAxis::between(0.0, to), &axis_title), (ChartAxis::names(&names), ""))
+            ..Frame::new(&self.title, (x, &axis_title), (ChartAxis::names(&names), ""))
         };
         let picture = frame.draw(|drawing, inside| {
             for (at, row) in rows.iter().rev().enumerate() {

@@ -40,15 +40,19 @@ pub fn draw_curves(frame: &Frame<'_>, curves: &[Curve]) -> SvgPicture {
     })
 }
 
-/// Writes the labels of references above their lines, at the right end, where there is room for them.
+/// Writes the labels of references above their lines, at the right end, unless another reference or its label is there.
 fn name_references(drawing: &mut Drawing, inside: &Inside<'_>, curves: &[Curve]) {
     const HIGH: f64 = 14.0;
-    let mut taken: Vec<f64> = Vec::new();
-    for (label, point) in curves.iter().filter_map(|curve| Some((curve.reference.as_ref()?, curve.points.first()?))) {
-        let y = inside.at(point.0, point.1).1 - 8.0;
-        if y > inside.top && !taken.iter().any(|other| (other - y).abs() < HIGH) {
-            drawing.text((inside.right - 3.0, y), Anchor::Left, &fitted(label, 180.0));
-            taken.push(y);
+    let references = curves.iter().filter_map(|curve| Some((curve.reference.as_ref()?, curve.points.first()?)));
+    let references: Vec<(&String, f64)> =
+        references.map(|(label, point)| (label, inside.at(point.0, point.1).1)).collect();
+    let mut labelled: Vec<f64> = Vec::new();
+    for (label, y) in &references {
+        let is_crossed = references.iter().any(|(_, other)| *other < *y && *other > y - HIGH - 2.0);
+        let is_taken = labelled.iter().any(|other| (other - y).abs() < HIGH);
+        if y - HIGH > inside.top && !is_crossed && !is_taken {
+            drawing.text((inside.right - 3.0, y - 8.0), Anchor::Left, &fitted(label, 180.0));
+            labelled.push(*y);
         }
     }
 }

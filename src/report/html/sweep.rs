@@ -94,8 +94,8 @@ impl SweepReport<'_> {
 fn best(conditions: &[ConditionRuns<'_>]) -> Markup {
     let options = conditions.first().map_or(&[][..], |condition| &condition.labels[..]).iter();
     let headings = options.map(|(option, _)| option.as_str());
-    let left = headings.clone().count() + 3;
-    let headings = headings.chain(["by", "best", "how clearly", "its mean", "runs", "next", "next mean", "difference"]);
+    let left = headings.clone().count() + 4;
+    let headings = headings.chain(["by", "best", "how clearly", "next", "its mean", "runs", "next mean", "difference"]);
     let mut table = DataTable::new(left, headings).sortable();
     for condition in conditions.iter().take(MOST_ROWS) {
         for column in [&WAIT_MEAN, &BSLD_MEAN] {
@@ -113,9 +113,9 @@ fn best(conditions: &[ConditionRuns<'_>]) -> Markup {
                 DataCell::text(figure_in_words(column)),
                 DataCell::text(best.name()),
                 DataCell::text(clearly),
+                next.map_or(DataCell::default(), |next| DataCell::text(next.name())),
                 mean(best),
                 DataCell::count(best.count() as u64),
-                next.map_or(DataCell::default(), |next| DataCell::text(next.name())),
                 next.map_or(DataCell::default(), mean),
                 next.map_or(DataCell::default(), |next| DataCell::interval(column.shown, next.gain_of(best, column))),
             ];
