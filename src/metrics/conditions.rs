@@ -95,6 +95,19 @@ impl ConditionRuns<'_> {
         self.labels.iter().map(label).collect::<Vec<_>>().join(", ")
     }
 
+    /// In how many of its runs a setting is the best of all runs with the same seed.
+    pub fn times_best(&self, at: usize, column: &Column) -> usize {
+        let own = &self.settings[at];
+        let is_beaten = |seeds: &Vec<usize>, row: &RunRow| {
+            let mut others = self.settings.iter().filter_map(|other| other.runs.get(seeds));
+            others.any(|(_, other)| {
+                let gain = || Some(column.better?.gain(column.cell(row).printed()?, column.cell(other).printed()?));
+                gain().is_some_and(|gain| gain > 0.0)
+            })
+        };
+        own.runs.iter().filter(|(seeds, (_, row))| !is_beaten(seeds, row)).count()
+    }
+
     /// The settings by a figure. None if it is not defined for any.
     pub fn ranking(&self, column: &Column) -> Option<Ranking> {
         let better = column.better?;

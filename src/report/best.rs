@@ -109,8 +109,10 @@ fn under_one(condition: &ConditionRuns<'_>, ranking: &Ranking, column: &Column, 
 fn under_several(rankings: &[(&ConditionRuns<'_>, Ranking)], column: &Column, words: &str) -> String {
     let all = rankings.len();
     let options = joined(rankings[0].0.labels.iter().map(|(option, _)| option.clone()).collect());
+    let is_one = rankings.iter().all(|(_, ranking)| ranking.standing == Standing::Alone);
+    let who = if is_one { "The setting" } else { "The settings" };
     let begin = format!(
-        "The settings ran under {all} conditions, which differ in {options}; figures of different conditions are not compared."
+        "{who} ran under {all} conditions, which differ in {options}; figures of different conditions are not compared."
     );
     // How often each setting is best, in the order of its first time.
     let counts = |is_counted: &dyn Fn(&Standing) -> bool| {
@@ -129,15 +131,11 @@ fn under_several(rankings: &[(&ConditionRuns<'_>, Ranking)], column: &Column, wo
         [(setting, count)] if *count == all => format!("{setting} in each of them"),
         counts => format!("{} of them", names(counts.iter().map(|(setting, count)| format!("{setting} in {count}")))),
     };
-    if rankings.iter().all(|(_, ranking)| ranking.standing == Standing::Alone) {
+    if is_one {
         let figures = rankings.iter().map(|(condition, _)| condition.settings[0].figure(column).mean);
         let (low, high) =
             figures.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), mean| (low.min(mean), high.max(mean)));
-        return format!(
-            "{begin} The {words} of the one setting is from {} to {}.",
-            shown(column.shown, low),
-            shown(column.shown, high)
-        );
+        return format!("{begin} The {words} is from {} to {}.", shown(column.shown, low), shown(column.shown, high));
     }
     let clear = counts(&|standing| *standing == Standing::Clear);
     let one_run = counts(&|standing| *standing == Standing::OneRun);
@@ -220,7 +218,7 @@ mod tests {
         );
         assert_eq!(
             words(&[&[&[5.0]], &[&[7.0]]]),
-            format!("{begin}The mean wait of the one setting is from 5.0 s to 7.0 s.")
+            format!("{}The mean wait is from 5.0 s to 7.0 s.", begin.replace("settings", "setting"))
         );
     }
 }

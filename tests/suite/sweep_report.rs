@@ -70,6 +70,8 @@ fn a_winner_is_named_only_if_paired_differences_tell() {
         assert_eq!(row[3].0, expected, "load {load}: {settings:?}");
         (clear, unclear) = if near == 0 { (clear + 1, unclear) } else { (clear, unclear + 1) };
         assert!((row[5].1.unwrap() - mean(best_waits)).abs() < 1e-6);
+        let is_first = |at: &usize| settings.values().all(|waits| waits[*at] >= best_waits[*at]);
+        assert_eq!(row[6].0, format!("{} of 3 runs", (0..3).filter(is_first).count()));
     }
     let words = headline(&page);
     assert!(words.contains("ran under 3 conditions, which differ in load"), "{words}");

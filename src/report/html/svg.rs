@@ -21,7 +21,7 @@ const MARGIN: u32 = 6;
 /// The fonts of a file: the first that is there.
 const FONTS: &str = "Helvetica, Arial, DejaVu Sans, sans-serif";
 
-/// The colours of series in files and on light pages. The first seven are those of Okabe and Ito without black and yellow.
+/// The colours of series in files and on light pages: grey, six of Okabe and Ito, olive, and five of Tol's muted scheme.
 const SERIES_COLORS: [&str; Ink::SERIES] = [
     "#6a737d", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a7f00", "#332288", "#882255",
     "#117733", "#aa4499", "#44aa99",

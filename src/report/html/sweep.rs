@@ -95,13 +95,15 @@ fn best(conditions: &[ConditionRuns<'_>]) -> Markup {
     let options = conditions.first().map_or(&[][..], |condition| &condition.labels[..]).iter();
     let headings = options.map(|(option, _)| option.as_str());
     let left = headings.clone().count() + 4;
-    let headings = headings.chain(["by", "best", "how clearly", "next", "its mean", "runs", "next mean", "difference"]);
+    let headings =
+        headings.chain(["by", "best", "how clearly", "next", "its mean", "best in", "next mean", "difference"]);
     let mut table = DataTable::new(left, headings).sortable();
     for condition in conditions.iter().take(MOST_ROWS) {
         for column in [&WAIT_MEAN, &BSLD_MEAN] {
             let Some(Ranking { order, standing }) = condition.ranking(column) else { continue };
             let (best, next) = (&condition.settings[order[0]], order.get(1).map(|&at| &condition.settings[at]));
             let labels = condition.labels.iter().map(|(_, value)| label(value));
+            let (first, all) = (condition.times_best(order[0], column), best.runs.len());
             let mean = |setting: &RepeatedSetting<'_>| DataCell::interval(column.shown, setting.figure(column));
             let clearly = match standing {
                 Standing::Alone => "the only setting".to_string(),
@@ -115,7 +117,7 @@ fn best(conditions: &[ConditionRuns<'_>]) -> Markup {
                 DataCell::text(clearly),
                 next.map_or(DataCell::default(), |next| DataCell::text(next.name())),
                 mean(best),
-                DataCell::count(best.count() as u64),
+                DataCell::shown(format!("{first} of {}", counted(all as u64, "run")), first as f64),
                 next.map_or(DataCell::default(), mean),
                 next.map_or(DataCell::default(), |next| DataCell::interval(column.shown, next.gain_of(best, column))),
             ];
@@ -125,7 +127,9 @@ fn best(conditions: &[ConditionRuns<'_>]) -> Markup {
     html! {
         (table.markup())
         p.note {
-            "A setting is clearly best if the 95% interval of its paired differences from every other one excludes 0: runs with              the same seed are compared. The difference is that from the next setting; with its interval if there are several              runs."
+            "A setting is clearly best if the 95% interval of its paired differences from every other one excludes 0: runs with "
+            "the same seed are compared. It is best in a run if no other setting is better with the same seed. The difference "
+            "is that from the next setting, with its interval if there are several runs."
         }
     }
 }
@@ -166,7 +170,7 @@ fn bar_chart(condition: &ConditionRuns<'_>, column: &'static Column) -> ChartFig
         }
     }
     let what = upper(figure_in_words(column));
-    let note = left_out(kept.len(), settings.len(), "settings");
+    let note = left_out(kept.len(), order.len(), "settings", "The table of all settings");
     let title = titled(&format!("{what} by scheduler and predictor"), &condition.name());
     BarChart { title, column, headings: ("scheduler", "predictor"), groups, note }.figure()
 }

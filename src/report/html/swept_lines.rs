@@ -43,12 +43,12 @@ pub fn chosen(order: &[usize], is_asked_for: impl Fn(usize) -> bool, most: usize
     kept
 }
 
-/// What a caption says of the lines or bars that are left out.
-pub fn left_out(kept: usize, all: usize, what: &str) -> String {
+/// What a caption says of the lines or bars that are left out, and what has them.
+pub fn left_out(kept: usize, all: usize, what: &str, others: &str) -> String {
     match all - kept {
         0 => String::new(),
         _ => format!(
-            " {kept} of {} {what} are drawn: the best, the worst, and those that --show SPEC names. The data below has all.",
+            " {kept} of {} {what} are drawn: the best, the worst, and those that --show SPEC names. {others} has all.",
             grouped(all as u64)
         ),
     }
@@ -125,7 +125,7 @@ fn line_chart(chart: &NumberLines) -> ChartFigure {
             upper(&y_unit.in_words(what)),
             x_unit.in_words(option),
             better_in_words(column),
-            left_out(lines.len(), chart.lines.len(), "lines")
+            left_out(lines.len(), chart.lines.len(), "lines", "The data below")
         ),
         data: data(chart),
         title,
