@@ -91,6 +91,8 @@
 //! - Lists, ranges and alternatives of values in options: `spec/expand.rs`; the columns of swept keys: `sweep/axis.rs`.
 //! - What runs share, and what can be wanted of one: `runs/execute.rs`; what identifies a finished run: `runs/keys.rs`.
 //! - A column of `sim sweep --dry-run`, `status` and `merge`: `sweep/columns.rs`; of `sim compare`: `compare/difference.rs`.
+//! - Which lists of a sweep are conditions, settings or seeds: `sweep/conditions.rs`. When a setting is clearly best:
+//!   `metrics/conditions.rs`; in words: `report/best.rs`.
 //! - Who competes in `sim recommend`, and how the winner is judged: `recommend/mod.rs`. What a gain costs, in words:
 //!   `report/price.rs`.
 //! - How near a simulated schedule is to the recorded one: `fidelity/figures.rs` and `fidelity/moving.rs`; a column of it:
@@ -104,7 +106,8 @@
 //! - Another way to group jobs (`--by`): `metrics/breakdown/grouping.rs`. Who loses: `metrics/fairness.rs`.
 //! - What is shown of a user, group, queue or partition: `trace/shown_names.rs`; the option `--names`: `cli/names.rs`.
 //! - A new chart of a report: a file in `report/html/charts/` and a line in `report/html/charts/mod.rs`. What charts show of a
-//!   run: `metrics/pictures/`; axes and their ticks: `report/html/axis.rs`; colours and layout: `report/html/style.css`.
+//!   run: `metrics/pictures/`; axes and their ticks: `report/html/axis.rs`; colours and layout: `report/html/style.css`. Charts
+//!   as files for papers (`--svg`): `report/html/chart_files.rs`; their colours: `report/html/svg.rs`.
 //! - An option that changes results: its line in `experiment/option_table.rs`. Any other option: the file of its command in `cli/`.
 //! - After any change that changes results: increase [`runs::RESULTS_REVISION`], so that no folder mixes old results with
 //!   new ones.

@@ -34,6 +34,7 @@ mod predict;
 mod progress;
 mod recommend;
 mod report;
+mod report_files;
 mod reproduce;
 mod search;
 mod settings;

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::axis::Axis;
+use super::conditions::{AskedSettings, Varies};
 use super::grid::Grid;
 use super::results::{FinishedRow, ResultColumn};
 use crate::metrics::{Column, Interval, MeanAt, NumberLine, NumberLines};
@@ -9,109 +11,180 @@ use crate::runs::RunKey;
 use crate::stats::mean_and_half_width;
 use crate::time::parse_duration;
 
-/// The names of options that are repetitions: their runs are averaged.
-const REPETITIONS: [&str; 3] = ["replication", "seed", "estimates-seed"];
+/// The most lines of a chart of several conditions. With more, each condition has its own chart.
+const MOST_TOGETHER: usize = 6;
 
 /// A value of an option as a number: `0.8`, `5%`, `30s`.
 fn number(text: &str) -> Option<f64> {
-    let plain = text.strip_suffix('%').unwrap_or(text).parse::<f64>().ok();
-    plain.filter(|number| number.is_finite()).or_else(|| parse_duration(text).ok().map(|seconds| seconds as f64))
+    plain_number(text).or_else(|| parse_duration(text).ok().map(|seconds| seconds as f64))
 }
 
-/// The columns of a grid whose values are at least two different numbers. A value that does not exist for some specs is empty.
-fn swept_numbers(grid: &Grid) -> Vec<(usize, &str, &[String])> {
+fn plain_number(text: &str) -> Option<f64> {
+    let plain = text.strip_suffix('%').unwrap_or(text).parse::<f64>().ok();
+    plain.filter(|number| number.is_finite())
+}
+
+/// A column of a grid whose values are at least two different numbers.
+#[derive(Clone, Copy)]
+struct SweptNumber<'a> {
+    /// The index of its list.
+    axis: usize,
+    option: &'a str,
+    /// A spec without such a key has an empty value. Others may have a word, such as `never`.
+    values: &'a [String],
+}
+
+/// All such columns.
+fn swept_numbers(grid: &Grid) -> Vec<SweptNumber<'_>> {
     let columns = grid.swept_columns().filter_map(|column| match column {
-        ResultColumn::Swept { axis, name, values } => Some((axis, name, values)),
+        ResultColumn::Swept { axis, name, values } => Some(SweptNumber { axis, option: name, values }),
         ResultColumn::Run(_) => None,
     });
     let is_number = |values: &[String]| {
-        let mut given: Vec<&String> = values.iter().filter(|value| !value.is_empty()).collect();
-        given.sort();
+        let mut given: Vec<f64> = values.iter().filter_map(|value| number(value)).collect();
+        given.sort_by(f64::total_cmp);
         given.dedup();
-        given.len() > 1 && given.iter().all(|value| number(value).is_some())
+        given.len() > 1
     };
-    columns.filter(|(_, name, values)| !REPETITIONS.contains(name) && is_number(values)).collect()
+    let is_wanted =
+        |swept: &SweptNumber<'_>| grid.axes()[swept.axis].varies() != Varies::Seed && is_number(swept.values);
+    columns.filter(is_wanted).collect()
 }
 
-/// The lines of all swept numbers and all these figures.
-pub fn number_lines(grid: &Grid, rows: &[FinishedRow], figures: &[&'static Column]) -> Vec<NumberLines> {
-    let numbers = swept_numbers(grid);
-    let all = numbers.into_iter().flat_map(|number| figures.iter().map(move |figure| (number, *figure)));
-    all.map(|((axis, option, values), column)| {
-        let lines = lines(grid, rows, axis, option, values, column);
-        NumberLines { option: option.to_string(), column, lines }
-    })
-    .collect()
+/// The lines of all swept numbers and all these figures. Settings that `asked` names are marked.
+pub fn number_lines(
+    grid: &Grid,
+    rows: &[FinishedRow],
+    figures: &[&'static Column],
+    asked: &AskedSettings,
+) -> Vec<NumberLines> {
+    let all = swept_numbers(grid).into_iter().flat_map(|number| figures.iter().map(move |figure| (number, *figure)));
+    all.flat_map(|(number, column)| charts(grid, rows, number, column, asked)).collect()
 }
 
+/// What the runs of a line have in common.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct LineKey {
+    condition: String,
+    setting: String,
+    is_reference: bool,
+}
+
+/// The charts of a swept number: one, or one for each condition if one chart had too many lines.
+fn charts(
+    grid: &Grid,
+    rows: &[FinishedRow],
+    swept: SweptNumber<'_>,
+    column: &'static Column,
+    asked: &AskedSettings,
+) -> Vec<NumberLines> {
+    let lines = lines(grid, rows, swept, column, asked);
+    let given = || swept.values.iter().filter(|value| number(value).is_some());
+    let chart = |condition: &str, lines: Vec<NumberLine>| NumberLines {
+        option: swept.option.to_string(),
+        is_duration: given().any(|value| plain_number(value).is_none()),
+        column,
+        condition: condition.to_string(),
+        lines,
+    };
+    if lines.len() <= MOST_TOGETHER {
+        let named = lines.into_iter().map(|(key, line)| {
+            let name = [key.setting, key.condition].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+            NumberLine { name: name.join(", "), ..line }
+        });
+        return vec![chart("", named.collect())];
+    }
+    let mut by_condition: Vec<(String, Vec<NumberLine>)> = Vec::new();
+    for (key, line) in lines {
+        match by_condition.iter_mut().find(|(condition, _)| *condition == key.condition) {
+            Some((_, lines)) => lines.push(line),
+            None => by_condition.push((key.condition, vec![line])),
+        }
+    }
+    by_condition.into_iter().map(|(condition, lines)| chart(&condition, lines)).collect()
+}
+
+/// All lines, in the order of their first run. Their names are those of their settings.
 fn lines(
     grid: &Grid,
     rows: &[FinishedRow],
-    axis: usize,
-    option: &str,
-    values: &[String],
+    swept: SweptNumber<'_>,
     column: &'static Column,
-) -> Vec<NumberLine> {
+    asked: &AskedSettings,
+) -> Vec<(LineKey, NumberLine)> {
+    let SweptNumber { axis, values, .. } = swept;
+    let mut places: BTreeMap<LineKey, usize> = BTreeMap::new();
+    let mut order: Vec<(LineKey, bool)> = Vec::new();
     // The runs by line and place of the number. A run that has several cells counts once.
-    let mut order: Vec<String> = Vec::new();
     let mut found: BTreeMap<(usize, usize), BTreeMap<RunKey, f64>> = BTreeMap::new();
-    for row in rows.iter().filter(|row| number(&values[row.places[axis]]).is_some()) {
-        let name = line_name(grid, row, axis, option);
-        let line = order.iter().position(|other| *other == name).unwrap_or_else(|| {
-            order.push(name);
+    for row in rows {
+        let value = &values[row.places[axis]];
+        let key = line_key(grid, row, swept);
+        let line = *places.entry(key).or_insert_with_key(|key| {
+            order.push((key.clone(), false));
             order.len() - 1
         });
+        order[line].1 |= asked.names(&row.run.label);
         // Equal values have the place of the first.
-        let value = &values[row.places[axis]];
         let place = values.iter().position(|other| other == value).unwrap_or(row.places[axis]);
         if let Some(figure) = column.cell(&row.run).printed() {
             found.entry((line, place)).or_default().insert(row.key, figure);
         }
     }
     let means = |line: usize| {
-        let of_line = found.range((line, 0)..(line + 1, 0));
-        let mut means: Vec<MeanAt> = of_line
-            .filter_map(|((_, place), runs)| {
-                let figures: Vec<f64> = runs.values().copied().collect();
-                let (mean, half_width) = mean_and_half_width(&figures);
-                Some(MeanAt { x: number(&values[*place])?, runs: runs.len(), mean: Interval { mean, half_width } })
-            })
-            .collect();
+        let mean = |((_, place), runs): (&(usize, usize), &BTreeMap<RunKey, f64>)| {
+            let figures: Vec<f64> = runs.values().copied().collect();
+            let (mean, half_width) = mean_and_half_width(&figures);
+            MeanAt { x: number(&values[*place]).unwrap_or(0.0), runs: runs.len(), mean: Interval { mean, half_width } }
+        };
+        let mut means: Vec<MeanAt> = found.range((line, 0)..(line + 1, 0)).map(mean).collect();
         means.sort_by(|a, b| a.x.total_cmp(&b.x));
         means
     };
-    order.iter().cloned().enumerate().map(|(line, name)| NumberLine { name, points: means(line) }).collect()
+    let line = |(at, (key, is_asked_for)): (usize, (LineKey, bool))| {
+        let (name, is_reference) = (key.setting.clone(), key.is_reference);
+        (key, NumberLine { name, points: means(at), is_asked_for, is_reference })
+    };
+    order.into_iter().enumerate().map(line).filter(|(_, line)| !line.points.is_empty()).collect()
 }
 
-/// What a row has in common with the others of its line: the values of all lists but the swept number and repetitions. Lists
-/// with one value are left out, unless all are.
-fn line_name(grid: &Grid, row: &FinishedRow, axis: usize, option: &str) -> String {
-    let mut parts = Vec::new();
+/// What a row has in common with the others of its line: its scheduler and predictor, and the values of the other lists, without
+/// the swept number and seeds.
+fn line_key(grid: &Grid, row: &FinishedRow, swept: SweptNumber<'_>) -> LineKey {
+    let (mut scheduler, mut predictor) = (row.run.label.scheduler.clone(), row.run.label.predictor.clone());
+    let (mut options, mut condition) = (Vec::new(), Vec::new());
+    let is_reference = number(&swept.values[row.places[swept.axis]]).is_none();
     for (at, list) in grid.axes().iter().enumerate() {
-        if at == axis {
-            // Of a spec, its name and the other swept keys.
-            if option != list.name {
-                parts.push(list.values[row.places[at]].split(':').next().unwrap_or_default().to_string());
-                let others = list.keys.iter().filter(|key| key.column != option);
-                let others =
-                    others.map(|key| (key, &key.values[row.places[at]])).filter(|(_, value)| !value.is_empty());
-                parts.extend(
-                    others.map(|(key, value)| {
-                        format!("{}={value}", key.column.rsplit('.').next().unwrap_or(&key.column))
-                    }),
-                );
-            }
-        } else if list.values.len() > 1 && !REPETITIONS.contains(&list.name.as_str()) {
-            parts.push(match list.name.as_str() {
-                "trace" => row.run.label.trace.clone(),
-                "scheduler" | "predictor" | "baseline" => list.values[row.places[at]].clone(),
-                name => format!("{name}={}", list.values[row.places[at]]),
-            });
+        let part = match at == swept.axis {
+            true if is_reference => list.part(at, row),
+            // The list itself is the swept number.
+            true if swept.option == list.name => continue,
+            true => without_key(list, row.places[at], swept.option),
+            false => list.part(at, row),
+        };
+        match (list.name.as_str(), list.varies()) {
+            ("scheduler", _) => scheduler = part,
+            ("predictor", _) => predictor = part,
+            _ if at == swept.axis => options.push(part),
+            _ if list.values.len() == 1 => {}
+            (_, Varies::Setting) => options.push(part),
+            (_, Varies::Condition) => condition.push(part),
+            (_, Varies::Seed) => {}
         }
     }
-    match parts.is_empty() {
-        true => format!("{}/{}", row.run.label.scheduler, row.run.label.predictor),
-        false => parts.join(", "),
+    let setting = [format!("{scheduler}/{predictor}")].into_iter().chain(options).collect::<Vec<_>>().join(", ");
+    LineKey { condition: condition.join(", "), setting, is_reference }
+}
+
+/// A spec with its other swept keys: `ruh:cap=on` for `ruh:window=3,cap=on` without `predictor.window`.
+fn without_key(list: &Axis, place: usize, option: &str) -> String {
+    let name = list.values[place].split(':').next().unwrap_or_default();
+    let others = list.keys.iter().filter(|key| key.column != option && !key.values[place].is_empty());
+    let others =
+        others.map(|key| format!("{}={}", key.column.rsplit('.').next().unwrap_or(&key.column), key.values[place]));
+    match others.collect::<Vec<_>>().join(",") {
+        none if none.is_empty() => name.to_string(),
+        keys => format!("{name}:{keys}"),
     }
 }
 

@@ -16,7 +16,9 @@ use shadowtime::spec::Spec;
 
 use crate::largest_first::{self, LargestFirst};
 use crate::size_mean::{FORM, SizeMean};
-use crate::support::{Ran, command, demo_text, facts, has_python, missing, real_log, real_logs, sim, sim_ok};
+use crate::support::{
+    Ran, command, demo_text, facts, has_python, impossible, missing, real_log, real_logs, sim, sim_ok,
+};
 
 const README: &str = include_str!("../../README.md");
 
@@ -192,6 +194,30 @@ fn is_run(shown: &Shown) -> bool {
     let ours = shown.command.starts_with("sim ") || shown.command.contains("| sim ");
     let python = shown.command.contains("python3") && !has_python("pages_show_what_commands_print");
     ours && !real && !python && !shown.command.contains("parallel") && !shown.command.starts_with("sim reproduce")
+}
+
+/// The columns that they name are there, and where there is pandas they run.
+#[test]
+fn the_lines_of_pandas_read_the_csv() {
+    let page = &pages()["comparisons"];
+    let [lines] = blocks(page, "python")[..] else { panic!("the page has one block of Python") };
+    let read = |block: &&str| block.contains("> rows.csv");
+    let make = shown(blocks(page, "console").into_iter().find(read).unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let ran = shell(folder.path(), &make[0].command);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let csv = fs::read_to_string(folder.path().join("rows.csv")).unwrap();
+    let columns: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    let names = lines.split('"').skip(1).step_by(2).filter(|name| name.contains("wait_") || name.ends_with("or"));
+    let names: Vec<&str> = names.collect();
+    assert!(names.len() > 5 && names.iter().all(|name| columns.contains(name)), "{names:?} of {columns:?}");
+    fs::write(folder.path().join("lines.py"), lines).unwrap();
+    if shell(folder.path(), "python3 -c 'import pandas, matplotlib'").code != 0 {
+        return impossible("the_lines_of_pandas_read_the_csv", "there is no pandas with matplotlib");
+    }
+    let ran = shell(folder.path(), "MPLBACKEND=Agg python3 lines.py");
+    assert!(ran.code == 0 && ran.out.contains("sjbf/ruh"), "{} {}", ran.out, ran.err);
+    assert!(folder.path().join("waits.pdf").exists());
 }
 
 #[test]

@@ -67,7 +67,7 @@ pub fn table_after(page: &str, text: &str) -> Vec<Vec<(String, Option<f64>)>> {
 }
 
 /// Rows of CSV by the names of their columns.
-fn rows(csv: &str) -> Vec<BTreeMap<String, String>> {
+pub fn rows(csv: &str) -> Vec<BTreeMap<String, String>> {
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     reader.deserialize().map(|row| row.unwrap()).collect()
 }
@@ -372,12 +372,12 @@ fn a_sweep_has_a_chart_for_each_swept_number() {
     sim_ok(&["sweep", "report", &study, "--out", &out]);
     let page = folder.read("study.html");
     check_well_formed(&page);
-    // Three figures by each of two numbers.
-    assert_eq!(page.matches("<figure").count(), 6);
+    // Three figures by each of two numbers, and as bars under each of two loads.
+    assert_eq!(page.matches("<figure").count(), 6 + 6);
     let results = rows(&folder.read("study/results.csv"));
-    let by_window = table_after(&page, "<h3>wait_mean by predictor.window");
-    assert_eq!(by_window.len(), 1 + 3 * 2, "three windows at two loads; estimate has no window");
-    for row in &by_window[1..] {
+    let by_window = table_after(&page, "<h3>Mean wait by predictor.window");
+    assert_eq!(by_window.len(), 1 + 3 * 2 + 2, "three windows at two loads; estimate has no window");
+    for row in by_window[1..].iter().filter(|row| row[1].1.is_some()) {
         let load = row[0].0.rsplit('=').next().unwrap();
         let of = |run: &&BTreeMap<String, String>| {
             run["predictor.window"].parse::<f64>().ok() == row[1].1
@@ -389,7 +389,7 @@ fn a_sweep_has_a_chart_for_each_swept_number() {
         assert!(row[3].0.contains("+-"), "{row:?}");
     }
     // All four predictors have a line by load.
-    assert_eq!(table_after(&page, "<h3>wait_mean by load").len(), 1 + 4 * 2);
+    assert_eq!(table_after(&page, "<h3>Mean wait by load").len(), 1 + 4 * 2);
     assert_eq!(table_after(&page, "<h2>All settings").len(), 1 + 4 * 2);
     // The same bytes again.
     assert_eq!(sim_ok(&["sweep", "report", &study, "--out", "-"]), page);

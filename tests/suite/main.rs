@@ -71,6 +71,7 @@ mod slurm_conf;
 mod slurm_record;
 mod support;
 mod sweep;
+mod sweep_report;
 #[cfg(unix)]
 mod terminal;
 mod time_units;

@@ -14,17 +14,16 @@ use super::log::LogArgs;
 use super::names::NamesOption;
 use super::options::{self, SettingList};
 use super::output_options::{OutputOptions, reporting};
-use super::places::refuse_collisions;
+use super::report_files::ReportFileOptions;
 use super::settings::{LogUnderSettings, Work, check_site};
 use super::simulate::PLAIN_EASY;
 use super::slurm_conf::{self, SLURM_CONF};
-use super::stderr::note;
 use super::{CommandForm, parsed};
 use crate::experiment::Section::{Engine, Estimates, Log, Metrics, Reading, Run, Shape};
 use crate::experiment::Setting;
 use crate::fidelity::SiteVerdict;
+use crate::report::Cell;
 use crate::report::html::{ComparisonReport, GanttColors, GanttData};
-use crate::report::{Cell, Output, grouped};
 use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_format};
 use crate::time::Time;
 use crate::trace::{Moment, ReadOptions, TraceError, Workload};
@@ -48,14 +47,14 @@ pub const COMMAND: CommandForm = CommandForm {
   sim report --out report.html                                    the embedded log
   sim report CTC.swf --predictor ruh,sbh --baseline easy/estimate --replications 10 --out ctc.html
   sim report KTH.swf --gantt 30d..31d --gantt-colors user --out kth.html
+  sim report KTH.swf --predictor ruh,sbh --svg figures            pictures for LaTeX and Word, no page
 
-Open the file with any browser. It needs no network and no scripts.")]
+Open the page with any browser. It needs no network and no scripts.")]
 struct ReportArgs {
     #[command(flatten)]
     log: LogArgs,
-    /// The file to write the report to; - for standard output
-    #[arg(long, value_name = "FILE", default_value = "report.html", display_order = 1)]
-    out: String,
+    #[command(flatten)]
+    files: ReportFileOptions,
     /// Run each setting on the log as it is and on N - 1 slightly shaken copies, and report means with 95% intervals, and whether
     /// each difference from the baseline is more than chance
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), display_order = 2)]
@@ -115,8 +114,8 @@ fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
     // A report shows who gains and who pays, so there is something to compare with.
     let plain_easy = Setting::parse_pair(PLAIN_EASY)?;
     let SettingList { options: settings, .. } = options::read_settings(matches, Some(plain_easy), quiet)?;
-    refuse_collisions(&[("--out", &args.out)], &args.log.files(), args.output.print.given().is_some())?;
-    let out = Output::create(&args.out)?;
+    let inputs = args.log.files();
+    let files = args.files.open(&inputs, &args.output.print)?;
     let given = (args.log.given(), &args.log.source(quiet));
     let how = ReadOptions { digest: true, ..ReadOptions::default() };
     let mut log = LogUnderSettings::read(given, settings, args.replications, how, |_| Ok(()), quiet)?;
@@ -170,19 +169,10 @@ fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
             settings: gantts,
         },
     };
-    let page = report.page();
-    out.fill(|out| out.write_all(page.as_bytes()))?;
     let row = [
         ("trace", Cell::Text(workload.label.clone())),
         ("jobs", Cell::Count(workload.jobs.len() as u64)),
         ("settings", Cell::Count(runs.len() as u64)),
-        ("out", Cell::Text(args.out.clone())),
-        ("bytes", Cell::Count(page.len() as u64)),
     ];
-    Ok(args.output.print.report(&args.out, quiet, &row, || {
-        let size = grouped((page.len() as u64).div_ceil(1000));
-        if !Output::is_stdout(&args.out) {
-            note(format_args!("the report is in {} ({size} kB): open it with a browser", args.out));
-        }
-    })?)
+    files.write(&report.write(), row, &args.output.print, quiet)
 }

@@ -10,7 +10,7 @@ use crate::time::{date, readable_duration};
 use crate::trace::{Log, Workload};
 
 /// Options that do not change the report, so that it is the same without them.
-const NOT_REPEATED: [&str; 8] = ["log", "trace", "out", "runs_out", "threads", "quiet", "format", "no_header"];
+const NOT_REPEATED: [&str; 9] = ["log", "trace", "out", "svg", "runs_out", "threads", "quiet", "format", "no_header"];
 
 /// The facts of a report on a log.
 pub fn facts(matches: &ArgMatches, given: &LogArgs, log: &Log, workload: &Workload, replications: u32) -> Vec<Fact> {

@@ -97,7 +97,7 @@ struct SweepArgs {
 enum SweepCommand {
     /// Join the finished cells of all shards of a sweep into results.csv, and print which cells are missing
     Merge(StoredArgs),
-    /// Write the results of a sweep as one HTML file, with a chart for each swept number
+    /// Write the results of a sweep as one HTML file: the best settings, bars of all, and a chart for each swept number
     Report(report::SweepReportArgs),
     /// Print how many cells of a sweep are done, failed and missing
     Status(StoredArgs),

@@ -6,20 +6,35 @@ use std::path::Path;
 
 use super::SweepArgs;
 use crate::cli::output_options::Format;
+use crate::cli::stderr::warning;
 use crate::cli::width;
 use crate::files;
 use crate::metrics::columns::SETTING;
 use crate::metrics::{Group, Groups, RunRow};
-use crate::report::{Cell, Output, OutputError, counted, group_cells, write_groups, write_json_list, write_runs};
-use crate::sweep::{FinishedRow, Grid, ResultColumn, SweepCells};
+use crate::report::{
+    Cell, Output, OutputError, counted, group_cells, write_groups, write_json_list, write_runs, write_wrapped,
+};
+use crate::sweep::{Axis, FinishedRow, Grid, Pooling, ResultColumn, SweepCells};
 
 pub fn print_results(args: &SweepArgs, all: &SweepCells<'_>, file: &Path) -> anyhow::Result<()> {
     let (print, sweep) = (&args.output.print, all.sweep);
     let names = groups(args, &sweep.grid);
     if !names.is_empty() {
-        let groups = means(&sweep.grid, &names, all.rows())?;
+        let (groups, pooling) = means(&sweep.grid, &names, all.rows())?;
         let cells: Vec<_> = groups.iter().map(|group| group_cells(&names, group)).collect();
-        return Ok(print.print_rows(false, &cells, |out, width| write_groups(out, width, &names, &groups))?);
+        let pooled = pooled_in_words(&pooling.axes(&sweep.grid), &names);
+        print.print_rows(false, &cells, |out, width| {
+            write_groups(out, width, &names, &groups)?;
+            pooled.iter().try_for_each(|pooled| {
+                writeln!(out)?;
+                write_wrapped(out, "", &format!("Note: {pooled}"), width)
+            })
+        })?;
+        // A program reads the rows of CSV and JSON, and a person the warning.
+        if let Some(pooled) = pooled.filter(|_| print.format() != Format::Table) {
+            warning(pooled);
+        }
+        return Ok(());
     }
     match print.format() {
         Format::Csv => {
@@ -58,20 +73,38 @@ pub fn print_results(args: &SweepArgs, all: &SweepCells<'_>, file: &Path) -> any
     Ok(())
 }
 
-/// The means over the rows that have the same values in the columns with these names.
+/// The means over the rows that have the same values in the columns with these names, and what they pool.
 pub fn means<R: Borrow<FinishedRow>>(
     grid: &Grid,
     names: &[String],
     rows: impl Iterator<Item = Result<R, OutputError>>,
-) -> anyhow::Result<Vec<Group>> {
+) -> anyhow::Result<(Vec<Group>, Pooling)> {
     let columns = grid.columns_named(names)?;
-    let mut groups = Groups::new(grid.has_baseline());
+    let (mut groups, mut pooling) = (Groups::new(grid.has_baseline()), Pooling::default());
     for row in rows {
         let row = row?;
         let row = row.borrow();
-        groups.add(columns.iter().map(|column| column.cell(row).text()).collect(), Some(row.key), &row.run);
+        let labels: Vec<String> = columns.iter().map(|column| column.cell(row).text()).collect();
+        pooling.add(&labels, row);
+        groups.add(labels, Some(row.key), &row.run);
     }
-    Ok(groups.means())
+    Ok((groups.means(), pooling))
+}
+
+/// What a reader of intervals must know if groups pool runs that differ in more than their seeds. None if they do not.
+fn pooled_in_words(axes: &[&Axis], names: &[String]) -> Option<String> {
+    if axes.is_empty() {
+        return None;
+    }
+    let pooled: Vec<String> =
+        axes.iter().map(|axis| format!("{} of {}", counted(axis.values.len() as u64, "value"), axis.name)).collect();
+    let all: Vec<&str> = names.iter().map(String::as_str).chain(axes.iter().map(|axis| axis.name.as_str())).collect();
+    Some(format!(
+        "the means pool runs with {}: their intervals show how much these differ, and not noise. `--group-by {}` keeps them \
+         apart.",
+        pooled.join(" and "),
+        all.join(",")
+    ))
 }
 
 /// A cell of the results in JSON: empty text is null.
@@ -102,7 +135,7 @@ fn groups(args: &SweepArgs, grid: &Grid) -> Vec<String> {
 }
 
 /// The columns that say what was run, without the replication.
-pub fn all_settings(grid: &Grid) -> Vec<String> {
+fn all_settings(grid: &Grid) -> Vec<String> {
     let always = SETTING.map(|column| column.name.to_string());
     let swept = grid.swept_columns().map(|column| column.name().to_string()).filter(|name| name != "replication");
     always.into_iter().chain(swept).collect()

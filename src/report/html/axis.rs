@@ -150,10 +150,25 @@ impl ChartAxis {
         ChartAxis::new(AxisScale::Linear, least, most, steps.map(ticks).collect())
     }
 
-    /// One place for each name, from 0.5 on.
+    /// The same axis without ticks above a value, where there is room for something else.
+    pub fn with_ticks_up_to(mut self, most: f64) -> ChartAxis {
+        self.sets.iter_mut().for_each(|set| set.retain(|tick| tick.value <= most));
+        self
+    }
+
+    /// The same axis without ticks between whole numbers.
+    pub fn whole(mut self) -> ChartAxis {
+        self.sets.retain(|set| set.iter().all(|tick| tick.value.fract() == 0.0));
+        self
+    }
+
+    /// One place for each name, from 0.5 on. An empty name has no tick.
     pub fn names(names: &[String]) -> ChartAxis {
         let tick = |(at, name): (usize, &String)| Tick { value: at as f64 + 0.5, label: name.clone() };
-        let ticks = |every: usize| names.iter().enumerate().step_by(every).map(tick).collect();
+        let ticks = |every: usize| {
+            let named = names.iter().enumerate().step_by(every).filter(|(_, name)| !name.is_empty());
+            named.map(tick).collect()
+        };
         ChartAxis::new(AxisScale::Linear, 0.0, names.len().max(1) as f64, vec![ticks(1), ticks(2), ticks(4)])
     }
 
@@ -228,6 +243,7 @@ mod tests {
         assert_eq!(labels(ChartAxis::counts(7.0), 300.0, false), ["0", "1", "2", "3", "4", "5", "6", "7"]);
         assert_eq!(labels(ChartAxis::counts(4321.0), 120.0, false), ["0", "1,000", "2,000", "3,000", "4,000"]);
         assert_eq!(labels(ChartAxis::between(0.8, 1.2), 200.0, true), ["0.8", "0.9", "1", "1.1", "1.2"]);
+        assert_eq!(labels(ChartAxis::between(1.0, 3.0).whole(), 400.0, true), ["1", "2", "3"]);
         assert_eq!(labels(ChartAxis::between(-30.0, 50.0), 90.0, false), ["-20", "0", "20", "40"]);
         assert_eq!(labels(ChartAxis::time_between(3000.0, 9000.0), 100.0, false), ["1 h", "1:30", "2 h", "2:30"]);
         assert_eq!(

@@ -2,12 +2,14 @@
 
 use maud::{Markup, html};
 
+use super::bars::{Bar, BarChart, BarGroup};
+use super::chart_files::WrittenReport;
 use super::charts::{Compared, GanttData, PicturedSetting, SECTIONS};
 use super::data_table::{DataCell, DataTable};
-use super::figure::figures;
+use super::figure::{ChartFigure, figures};
 use super::outside;
 use super::page::{Fact, Page, PageSection};
-use super::svg::Ink;
+use super::units::{figure_in_words, upper};
 use crate::metrics::columns::{BSLD_MEAN, WAIT_MEAN};
 use crate::metrics::{Column, SettingRuns};
 use crate::report::comparison::{ComparisonTable, caption};
@@ -16,7 +18,10 @@ use crate::time::readable_duration;
 use crate::trace::Workload;
 
 /// The most settings in charts, with the baseline: there are as many colours that can be told apart.
-const MOST_SETTINGS: usize = Ink::SERIES;
+const MOST_SETTINGS: usize = 8;
+
+/// The most settings in charts of bars.
+const MOST_BARS: usize = 40;
 
 /// What the report of a comparison needs.
 pub struct ComparisonReport<'a> {
@@ -39,13 +44,13 @@ pub struct ComparisonReport<'a> {
 }
 
 impl ComparisonReport<'_> {
-    /// The page.
-    pub fn page(self) -> String {
+    /// The page and its charts.
+    pub fn write(self) -> WrittenReport {
         let table = ComparisonTable::of(self.settings);
         let title = caption(table.settings[0], self.options);
-        let result = match self.site {
-            Some((site, true)) => format!("{} {}", outside(&site), result_in_words(&table.settings)),
-            Some((site, false)) => format!("{} {}", result_in_words(&table.settings), outside(&site)),
+        let result = match &self.site {
+            Some((site, true)) => format!("{} {}", outside(site), result_in_words(&table.settings)),
+            Some((site, false)) => format!("{} {}", result_in_words(&table.settings), outside(site)),
             None => result_in_words(&table.settings),
         };
         let others = (1..).zip(&self.pictured);
@@ -57,15 +62,49 @@ impl ComparisonReport<'_> {
             gantt: &self.gantt,
         };
         let left_out = self.pictured.len() + self.baseline.iter().len() - compared.settings.len();
-        let charts = SECTIONS.iter().map(|(title, charts)| (title, compared.figures(charts)));
-        let charts = charts.filter(|(_, charts)| !charts.is_empty());
-        let charts = charts.map(|(title, charts)| PageSection { title: title.to_string(), content: figures(&charts) });
+        let bars = [&WAIT_MEAN, &BSLD_MEAN].into_iter().filter_map(|column| bars(&table.settings, column));
+        let mut charts: Vec<(&str, Vec<ChartFigure>)> =
+            SECTIONS.iter().map(|(title, charts)| (*title, compared.figures(charts))).collect();
+        charts[0].1.splice(0..0, bars);
+        charts.retain(|(_, charts)| !charts.is_empty());
+        let sections = charts.iter();
+        let sections =
+            sections.map(|(title, charts)| PageSection { title: title.to_string(), content: figures(charts) });
         let table_content = figures_table(&table, left_out);
         let table_section = PageSection { title: "The figures".to_string(), content: table_content };
-        let sections = [table_section].into_iter().chain(charts).collect();
+        let sections = [table_section].into_iter().chain(sections).collect();
         let remark = remark(&table.settings);
-        Page { title, result, remark, facts: self.facts, sections }.write()
+        let page = Page { title, result, remark, facts: self.facts, sections }.write();
+        WrittenReport { page, figures: charts.into_iter().flat_map(|(_, charts)| charts).collect() }
     }
+}
+
+/// A figure of all settings as bars, the baseline first. None if there is nothing to compare.
+fn bars(settings: &[&SettingRuns], column: &'static Column) -> Option<ChartFigure> {
+    let first = settings[0];
+    let is_own = settings.len() == 1 && first.is_baseline();
+    let baseline = first.baseline().filter(|_| !is_own).map(|name| Bar {
+        name: name.to_string(),
+        series: 0,
+        runs: first.rows.len(),
+        mean: first.baseline_figure(column),
+    });
+    let others = (1..).zip(settings).map(|(series, setting)| Bar {
+        name: format!("{}/{}", setting.label().scheduler, setting.label().predictor),
+        series,
+        runs: setting.rows.len(),
+        mean: setting.figure(column),
+    });
+    let mut bars: Vec<Bar> = baseline.into_iter().chain(others).collect();
+    let note = match bars.len() {
+        0 | 1 => return None,
+        all if all > MOST_BARS => format!(" The first {MOST_BARS} of {all} settings are shown."),
+        _ => String::new(),
+    };
+    bars.truncate(MOST_BARS);
+    let title = format!("{} by setting", upper(figure_in_words(column)));
+    let groups = vec![BarGroup { heading: String::new(), bars }];
+    Some(BarChart { title, column, headings: ("", "setting"), groups, note }.figure())
 }
 
 /// The table of all settings. `left_out` of them are not in the charts.

@@ -1,7 +1,7 @@
 //! Charts of curves.
 
-use super::frame::Frame;
-use super::svg::{Ink, Point};
+use super::frame::{Frame, Inside};
+use super::svg::{Anchor, Drawing, Ink, Point, SvgPicture, fitted};
 
 /// A curve of a setting.
 #[derive(Default)]
@@ -14,10 +14,12 @@ pub struct Curve {
     pub dots: bool,
     /// The intervals around the points: the place, the lower end and the upper end. Empty if there are none.
     pub band: Vec<(f64, f64, f64)>,
+    /// The label of a value that does not change, to compare others with.
+    pub reference: Option<String>,
 }
 
 /// Draws curves, the first on top.
-pub fn draw_curves(frame: &Frame<'_>, curves: &[Curve]) -> String {
+pub fn draw_curves(frame: &Frame<'_>, curves: &[Curve]) -> SvgPicture {
     frame.draw(|drawing, inside| {
         for curve in curves.iter().rev().filter(|curve| curve.band.len() > 1) {
             let upper = curve.band.iter().map(|&(x, _, high)| inside.at(x, high));
@@ -26,10 +28,31 @@ pub fn draw_curves(frame: &Frame<'_>, curves: &[Curve]) -> String {
         }
         for curve in curves.iter().rev() {
             let points = curve.points.iter().filter(|(x, _)| frame.x.has(*x)).map(|&(x, y)| inside.at(x, y));
-            drawing.line(points.clone(), Ink::Series(curve.series), 1.8);
+            match curve.reference.is_some() {
+                true => drawing.line(points.clone(), Ink::Reference(curve.series), 1.4),
+                false => drawing.line(points.clone(), Ink::Series(curve.series), 1.8),
+            }
             for point in points.filter(|_| curve.dots) {
                 drawing.point(point, 2.4, Ink::Plain(curve.series), 1.0);
             }
         }
+        name_references(drawing, inside, curves);
     })
+}
+
+/// Writes the labels of references above their lines, at the right end, unless another reference or its label is there.
+fn name_references(drawing: &mut Drawing, inside: &Inside<'_>, curves: &[Curve]) {
+    const HIGH: f64 = 14.0;
+    let references = curves.iter().filter_map(|curve| Some((curve.reference.as_ref()?, curve.points.first()?)));
+    let references: Vec<(&String, f64)> =
+        references.map(|(label, point)| (label, inside.at(point.0, point.1).1)).collect();
+    let mut labelled: Vec<f64> = Vec::new();
+    for (label, y) in &references {
+        let is_crossed = references.iter().any(|(_, other)| *other < *y && *other > y - HIGH - 2.0);
+        let is_taken = labelled.iter().any(|other| (other - y).abs() < HIGH);
+        if y - HIGH > inside.top && !is_crossed && !is_taken {
+            drawing.text((inside.right - 3.0, y - 8.0), Anchor::Left, &fitted(label, 180.0));
+            labelled.push(*y);
+        }
+    }
 }

@@ -3,14 +3,17 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::data_table::DataTable;
+use super::frame::WIDTH;
 use super::outside;
-use super::svg::Ink;
+use super::svg::{Anchor, Drawing, Ink, Point, SvgPicture, drawn_width, fitted};
 
 /// How an entry of a legend is marked.
 #[derive(Clone, Copy, Debug)]
 pub enum Mark {
     /// A line of the series with this number.
     Line(usize),
+    /// A line at a value that does not change, in the colour of this series.
+    Reference(usize),
     /// A box with this opacity.
     Box(Ink, f64),
     /// A thin line that leads to a mark.
@@ -21,10 +24,9 @@ pub enum Mark {
 #[derive(Default)]
 pub struct ChartFigure {
     pub title: String,
-    /// The legend is text of the page and not of the picture: it has as many lines as the names need.
+    /// On a page the legend is text and not part of the picture: it has as many lines as the names need.
     pub legend: Vec<(Mark, String)>,
-    /// The picture, made by [`super::svg::Drawing::finish`].
-    pub picture: String,
+    pub picture: SvgPicture,
     /// What there is to see.
     pub caption: String,
     pub data: DataTable,
@@ -41,11 +43,17 @@ impl ChartFigure {
                 @if !self.legend.is_empty() {
                     ul.legend { @for (mark, name) in &self.legend { li { (key(*mark)) " " (outside(name)) } } }
                 }
-                div.picture[!self.wide].scroll[self.wide] tabindex=[self.wide.then_some("0")] { (PreEscaped(&self.picture)) }
+                div.picture[!self.wide].scroll[self.wide] tabindex=[self.wide.then_some("0")] { (PreEscaped(self.picture.on_page())) }
                 figcaption { (self.caption) }
                 details { summary { "show data" } (self.data.markup()) }
             }
         }
+    }
+
+    /// The picture with its legend as a file of its own.
+    pub fn file(&self) -> String {
+        let width = self.picture.size().0.max(WIDTH);
+        self.picture.file(&drawn_legend(&self.legend, width))
     }
 }
 
@@ -54,14 +62,51 @@ pub fn figures(figures: &[ChartFigure]) -> Markup {
     html! { div.figures { @for figure in figures { (figure.markup()) } } }
 }
 
-fn key(mark: Mark) -> Markup {
-    html! {
-        svg.key viewBox="0 0 28 10" aria-hidden="true" {
-            @match mark {
-                Mark::Line(series) => path class={ "l" (Ink::Series(series)) } d="M0 5L28 5" stroke-width="2.5" {},
-                Mark::Lead => path.lt d="M0 5L27 5M27 1L27 9" stroke-width="1.2" {},
-                Mark::Box(ink, opacity) => rect class={ "f" (ink) } x="8" y="0" width="12" height="10" opacity=(format!("{opacity:.2}")) {},
+/// The size of a mark, in units.
+const KEY: (u32, u32) = (28, 10);
+
+impl Mark {
+    /// Draws it at a place.
+    fn draw(self, drawing: &mut Drawing, (x, y): Point) {
+        let (end, middle) = (x + f64::from(KEY.0), y + f64::from(KEY.1) / 2.0);
+        match self {
+            Mark::Line(series) => drawing.line([(x, middle), (end, middle)], Ink::Series(series), 2.5),
+            Mark::Reference(series) => drawing.line([(x, middle), (end, middle)], Ink::Reference(series), 1.6),
+            Mark::Lead => {
+                drawing.line([(x, middle), (end - 1.0, middle)], Ink::Text, 1.2);
+                drawing.line([(end - 1.0, y + 1.0), (end - 1.0, y + 9.0)], Ink::Text, 1.2);
             }
+            Mark::Box(ink, opacity) => drawing.rect((x + 8.0, y), (x + 20.0, y + 10.0), ink, opacity),
         }
     }
+}
+
+/// A mark beside its name on a page.
+fn key(mark: Mark) -> Markup {
+    let mut drawing = Drawing::new(KEY);
+    mark.draw(&mut drawing, (0.0, 0.0));
+    let shapes = drawing.finish("").shapes_on_page();
+    html! { svg.key viewBox={ "0 0 " (KEY.0) " " (KEY.1) } aria-hidden="true" { (PreEscaped(shapes)) } }
+}
+
+/// A legend as a part of a picture, in as many rows as its names need.
+fn drawn_legend(legend: &[(Mark, String)], width: u32) -> SvgPicture {
+    const ROW: f64 = 18.0;
+    let (mut entries, mut x, mut rows) = (Vec::new(), 0.0, 0);
+    for (mark, name) in legend {
+        let name = fitted(name, f64::from(width) - 40.0);
+        let wide = 34.0 + drawn_width(&name);
+        if x == 0.0 || x + wide > f64::from(width) {
+            (x, rows) = (0.0, rows + 1);
+        }
+        entries.push((*mark, name, (x, ROW * f64::from(rows - 1) + 4.0)));
+        x += wide + 16.0;
+    }
+    let height = if rows == 0 { 0 } else { (ROW * f64::from(rows)) as u32 + 6 };
+    let mut drawing = Drawing::new((width, height));
+    for (mark, name, (x, y)) in entries {
+        mark.draw(&mut drawing, (x, y));
+        drawing.text((x + 34.0, y + 5.0), Anchor::Right, &name);
+    }
+    drawing.finish("")
 }

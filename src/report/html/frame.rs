@@ -1,7 +1,7 @@
 //! The frame of a chart: axes, ticks, grid lines and titles of the axes.
 
 use super::axis::ChartAxis;
-use super::svg::{Anchor, Drawing, Ink, Point};
+use super::svg::{Anchor, Drawing, Ink, Point, SvgPicture};
 
 /// The width of a chart, in units. Narrow screens show it nearly unscaled.
 pub const WIDTH: u32 = 440;
@@ -51,7 +51,7 @@ impl<'a> Frame<'a> {
     }
 
     /// Draws the frame, lets `content` draw inside of it, and returns the picture.
-    pub fn draw(&self, content: impl FnOnce(&mut Drawing, &Inside<'_>)) -> String {
+    pub fn draw(&self, content: impl FnOnce(&mut Drawing, &Inside<'_>)) -> SvgPicture {
         let mut drawing = Drawing::new(self.size);
         self.draw_on(&mut drawing, 0.0, content);
         drawing.finish(self.label)

@@ -1,10 +1,12 @@
 //! Reports as one HTML file.
 //!
 //! `comparison`, `sweep`, `study` and `queue` are the kinds of reports. Each makes a `page` of figures and tables. The charts of a
-//! comparison are in `charts`, with a list of all of them. `frame` draws the axes around a chart, `axis` finds their ticks,
-//! `svg` writes shapes.
+//! comparison are in `charts`, with a list of all of them; `bars` and `curves` are used by several reports. `frame` draws the axes
+//! around a chart, `axis` finds their ticks, `svg` writes shapes, for pages and for files of their own (`chart_files`).
 
 mod axis;
+mod bars;
+mod chart_files;
 mod charts;
 mod comparison;
 mod curves;
@@ -16,8 +18,11 @@ mod queue;
 mod study;
 mod svg;
 mod sweep;
+mod swept_lines;
 mod text_width;
+mod units;
 
+pub use chart_files::{ChartFile, WrittenReport};
 pub use charts::{GanttColors, GanttData, PicturedSetting};
 pub use comparison::ComparisonReport;
 pub use page::Fact;

@@ -9,7 +9,7 @@ const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("sort.js");
 
 /// The hashes of the style sheet and of the script, which a browser compares before it uses them. A test computes them.
-const STYLE_HASH: &str = "Z9ZtZJ2ddUfHju/hEBrzolr20lJMnsQVhWqTKJiV05o=";
+const STYLE_HASH: &str = "EdeR9qte9Pj7GyC9YyHb3VlBH7hsPxVvtg+0GilCMlc=";
 const SCRIPT_HASH: &str = "bzX1hrPesPPF2OfdzqHvkf8pesAowj83QK36gGis+/A=";
 
 /// A page before it is written.

@@ -1,18 +1,56 @@
-//! Shapes as an SVG picture inside of a page.
+//! Shapes as SVG: pictures inside of a page, and the same pictures as files of their own.
 //!
-//! The page decides the colours, which differ between light and dark, so shapes have classes instead of colours.
+//! A page decides the colours, which differ between light and dark, so there shapes have classes instead of colours. A file has
+//! to look right without a style sheet: there each shape has its colours as attributes.
 
 use std::fmt::{Display, Formatter, Result, Write};
 
+use super::outside;
 use super::text_width::text_width;
+use crate::text::printable;
 
 /// The size of all text, in units.
 const TEXT: f64 = 12.0;
 
+/// The length of a unit in a file, in millimetres. A chart of the usual width fits a column of a paper, and its text has 7 points.
+const MILLIMETRES: f64 = 0.195;
+
+/// The empty space around the picture of a file, in units.
+const MARGIN: u32 = 6;
+
+/// The fonts of a file: the first that is there.
+const FONTS: &str = "Helvetica, Arial, DejaVu Sans, sans-serif";
+
+/// The colours of series in files and on light pages: grey, six of Okabe and Ito, olive, and five of Tol's muted scheme.
+const SERIES_COLORS: [&str; Ink::SERIES] = [
+    "#6a737d", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a7f00", "#332288", "#882255",
+    "#117733", "#aa4499", "#44aa99",
+];
+
+/// The dashes of series, so that lines can be told apart without colours. None for a line without gaps.
+const SERIES_DASHES: [Option<&str>; Ink::SERIES] = [
+    Some("6 3"),
+    None,
+    Some("10 2"),
+    Some("2 2"),
+    Some("8 2 2 2"),
+    Some("4 2"),
+    Some("12 3 3 3"),
+    Some("1 3"),
+    Some("16 3"),
+    Some("3 4"),
+    Some("9 3 3 3 3 3"),
+    Some("6 6"),
+    Some("2 5"),
+];
+
+/// The dashes of lines at a value that does not change.
+const REFERENCE_DASHES: &str = "5 4";
+
 /// A place in a picture, in units from its left upper corner.
 pub type Point = (f64, f64);
 
-/// What a shape is drawn with. The style sheet has its colours.
+/// What a shape is drawn with. The style sheet has its colours on pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
     /// Text.
@@ -29,11 +67,33 @@ pub enum Ink {
     Series(usize),
     /// The colour of a series without its dashes, for points and areas.
     Plain(usize),
+    /// The colour of a series with the dashes of a line at a value that does not change.
+    Reference(usize),
 }
 
 impl Ink {
     /// The number of different series.
-    pub const SERIES: usize = 8;
+    pub const SERIES: usize = 13;
+
+    /// The colour in files, on white paper.
+    fn color(self) -> &'static str {
+        match self {
+            Ink::Text => "#000000",
+            Ink::Grid => "#cccccc",
+            Ink::Axis => "#444444",
+            Ink::Gain => SERIES_COLORS[1],
+            Ink::Loss => SERIES_COLORS[2],
+            Ink::Series(number) | Ink::Plain(number) | Ink::Reference(number) => SERIES_COLORS[number % Ink::SERIES],
+        }
+    }
+
+    fn dashes(self) -> Option<&'static str> {
+        match self {
+            Ink::Series(number) => SERIES_DASHES[number % Ink::SERIES],
+            Ink::Reference(_) => Some(REFERENCE_DASHES),
+            _ => None,
+        }
+    }
 }
 
 /// The end of the names of its classes: `l` and this is a line, `f` and this is a filled shape.
@@ -46,8 +106,64 @@ impl Display for Ink {
             Ink::Gain => write!(f, "up"),
             Ink::Loss => write!(f, "dn"),
             Ink::Series(number) => write!(f, "{}", number % Ink::SERIES),
-            Ink::Plain(number) => write!(f, "p{}", number % Ink::SERIES),
+            Ink::Plain(number) | Ink::Reference(number) => write!(f, "p{}", number % Ink::SERIES),
         }
+    }
+}
+
+/// How a shape is painted.
+#[derive(Clone, Copy, Debug)]
+enum Paint {
+    /// A line of this width.
+    Line(Ink, f64),
+    /// A filled shape with this opacity.
+    Fill(Ink, f64),
+    /// A filled box with a thin edge in the colour of the paper. On pages the edge is that of the style sheet.
+    Tile(Ink, f64),
+    /// Letters.
+    Letters,
+}
+
+impl Paint {
+    /// Its attributes in a page. The style sheet has the rest.
+    fn on_page(self) -> String {
+        match self {
+            Paint::Line(ink, width) => format!(" class=\"l{ink}\" stroke-width=\"{width}\"{}", Dashes(ink)),
+            Paint::Fill(ink, opacity) | Paint::Tile(ink, opacity) => format!(" class=\"f{ink}\"{}", Opacity(opacity)),
+            Paint::Letters => String::new(),
+        }
+    }
+
+    /// Its attributes in a file.
+    fn in_file(self) -> String {
+        match self {
+            Paint::Line(ink, width) => {
+                format!(" fill=\"none\" stroke=\"{}\" stroke-width=\"{width}\"{}", ink.color(), Dashes(ink))
+            }
+            Paint::Fill(ink, opacity) => format!(" fill=\"{}\"{}", ink.color(), Opacity(opacity)),
+            Paint::Tile(ink, opacity) => {
+                format!("{} stroke=\"#ffffff\" stroke-width=\"0.3\"", Paint::Fill(ink, opacity).in_file())
+            }
+            Paint::Letters => format!(" fill=\"{}\"", Ink::Text.color()),
+        }
+    }
+}
+
+/// The attribute of a line with gaps.
+struct Dashes(Ink);
+
+impl Display for Dashes {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        self.0.dashes().map_or(Ok(()), |dashes| write!(f, " stroke-dasharray=\"{dashes}\""))
+    }
+}
+
+/// The attribute of a shape through which others are seen.
+struct Opacity(f64);
+
+impl Display for Opacity {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        if self.0 < 0.995 { write!(f, " opacity=\"{:.2}\"", self.0) } else { Ok(()) }
     }
 }
 
@@ -66,38 +182,43 @@ pub enum Anchor {
     Corner,
 }
 
+/// A part of a picture: markup that is the same everywhere, or how the shape before it is painted.
+#[derive(Debug)]
+enum Piece {
+    Markup(String),
+    Paint(Paint),
+}
+
 /// A picture that is being drawn.
 pub struct Drawing {
     size: (u32, u32),
-    shapes: String,
+    pieces: Vec<Piece>,
 }
 
 impl Drawing {
     /// An empty picture of this width and height, in units.
     pub fn new(size: (u32, u32)) -> Drawing {
-        Drawing { size, shapes: String::new() }
+        Drawing { size, pieces: Vec::new() }
     }
 
     /// A line through these points.
     pub fn line(&mut self, points: impl IntoIterator<Item = Point>, ink: Ink, width: f64) {
-        let data = path_data(points);
-        self.put(format_args!("<path d=\"{data}\" class=\"l{ink}\" stroke-width=\"{width}\"/>"));
+        self.shape(format!("<path d=\"{}\"", path_data(points)), Paint::Line(ink, width));
     }
 
     /// The area inside of these points.
     pub fn area(&mut self, points: impl IntoIterator<Item = Point>, ink: Ink, opacity: f64) {
-        let (data, paint) = (path_data(points), Fill(ink, opacity));
-        self.put(format_args!("<path d=\"{data}z\"{paint}/>"));
+        self.shape(format!("<path d=\"{}z\"", path_data(points)), Paint::Fill(ink, opacity));
     }
 
     /// A filled box between two corners.
     pub fn rect(&mut self, a: Point, b: Point, ink: Ink, opacity: f64) {
-        let (x, y) = (Tenths(a.0.min(b.0)), Tenths(a.1.min(b.1)));
-        // The difference of what is written, so that neighbours touch.
-        let (width, height) =
-            (Tenths(Tenths(a.0.max(b.0)).value() - x.value()), Tenths(Tenths(a.1.max(b.1)).value() - y.value()));
-        let fill = Fill(ink, opacity);
-        self.put(format_args!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"{fill}/>"));
+        self.shape(rect(a, b), Paint::Fill(ink, opacity));
+    }
+
+    /// A filled box between two corners that has an edge in the colour of the paper.
+    pub fn tile(&mut self, a: Point, b: Point, ink: Ink, opacity: f64) {
+        self.shape(rect(a, b), Paint::Tile(ink, opacity));
     }
 
     /// A point. What is bad is a triangle: colours alone may not be told apart.
@@ -107,8 +228,8 @@ impl Drawing {
             let (right, down) = (radius * 0.866, radius / 2.0);
             return self.area([(x, y - radius), (x - right, y + down), (x + right, y + down)], ink, opacity);
         }
-        let (x, y, fill) = (Tenths(x), Tenths(y), Fill(ink, opacity));
-        self.put(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"{fill}/>"));
+        let (x, y) = (Tenths(x), Tenths(y));
+        self.shape(format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\""), Paint::Fill(ink, opacity));
     }
 
     /// A text at a point. An empty text is nothing.
@@ -125,24 +246,87 @@ impl Drawing {
         };
         // The point of an SVG text is on the line on which its letters stand.
         let (x, y, text) = (Tenths(x), Tenths(y + down * TEXT), Escaped(text));
-        self.put(format_args!("<text x=\"{x}\" y=\"{y}\"{side}>{text}</text>"));
+        self.put(format!("<text x=\"{x}\" y=\"{y}\"{side}"));
+        self.pieces.push(Piece::Paint(Paint::Letters));
+        self.put(format!(">{text}</text>"));
     }
 
     /// Gives a tooltip to all that `draw` draws.
     pub fn titled(&mut self, title: &str, draw: impl FnOnce(&mut Drawing)) {
-        self.put(format_args!("<g><title>{}</title>", Escaped(title)));
+        self.put(format!("<g><title>{}</title>", Escaped(title)));
         draw(self);
-        self.shapes.push_str("</g>");
+        self.put("</g>".to_string());
     }
 
     /// The picture. `label` says what it shows, for people who cannot see it.
-    pub fn finish(self, label: &str) -> String {
-        let ((width, height), label, shapes) = (self.size, Escaped(label), self.shapes);
+    pub fn finish(self, label: &str) -> SvgPicture {
+        SvgPicture { size: self.size, label: label.to_string(), pieces: self.pieces }
+    }
+
+    fn shape(&mut self, markup: String, paint: Paint) {
+        self.put(markup);
+        self.pieces.push(Piece::Paint(paint));
+        self.put("/>".to_string());
+    }
+
+    fn put(&mut self, markup: String) {
+        match self.pieces.last_mut() {
+            Some(Piece::Markup(before)) => before.push_str(&markup),
+            _ => self.pieces.push(Piece::Markup(markup)),
+        }
+    }
+}
+
+/// A finished picture.
+#[derive(Debug, Default)]
+pub struct SvgPicture {
+    size: (u32, u32),
+    label: String,
+    pieces: Vec<Piece>,
+}
+
+impl SvgPicture {
+    /// In units.
+    pub fn size(&self) -> (u32, u32) {
+        self.size
+    }
+
+    /// As an element of a page.
+    pub fn on_page(&self) -> String {
+        let ((width, height), label, shapes) = (self.size, Escaped(&self.label), self.shapes(Paint::on_page));
         format!("<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\">{shapes}</svg>")
     }
 
-    fn put(&mut self, shape: std::fmt::Arguments<'_>) {
-        self.shapes.write_fmt(shape).expect("a string can always be written");
+    /// Its shapes alone, for a small picture of a page that has its own element.
+    pub fn shapes_on_page(&self) -> String {
+        self.shapes(Paint::on_page)
+    }
+
+    /// As a file of its own, below another picture, which is its legend: on white, in absolute units, without classes.
+    pub fn file(&self, legend: &SvgPicture) -> String {
+        let ((width, below), above) = (self.size, legend.size.1);
+        let (width, height, below) = (width + 2 * MARGIN, above + below + 2 * MARGIN, above + MARGIN);
+        let millimetres = |units: u32| Tenths(f64::from(units) * MILLIMETRES);
+        format!(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" \
+             width=\"{}mm\" height=\"{}mm\" viewBox=\"0 0 {width} {height}\" font-family=\"{FONTS}\" \
+             font-size=\"{TEXT}\">\n<title>{}</title>\n<rect x=\"0\" y=\"0\" width=\"{width}\" height=\"{height}\" \
+             fill=\"#ffffff\"/>\n<g transform=\"translate({MARGIN} {MARGIN})\">{}</g>\n\
+             <g transform=\"translate({MARGIN} {below})\">\n{}\n</g>\n</svg>\n",
+            millimetres(width),
+            millimetres(height),
+            Escaped(&self.label),
+            legend.shapes(Paint::in_file),
+            self.shapes(Paint::in_file),
+        )
+    }
+
+    fn shapes(&self, paint: fn(Paint) -> String) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Markup(markup) => markup.clone(),
+            Piece::Paint(with) => paint(*with),
+        };
+        self.pieces.iter().map(piece).collect()
     }
 }
 
@@ -151,13 +335,26 @@ pub fn drawn_width(text: &str) -> f64 {
     text_width(text) * TEXT
 }
 
+/// The beginning of a text that is not wider than this number of units. The text may come from outside.
+pub fn fitted(text: &str, room: f64) -> String {
+    let text = outside(text);
+    if drawn_width(&text) <= room {
+        return text;
+    }
+    let ends = text.char_indices().map(|(end, _)| end);
+    let end = ends.take_while(|end| drawn_width(&text[..*end]) <= room - 20.0).last().unwrap_or(0);
+    format!("{}...", &text[..end])
+}
+
 /// A text as the content of an element or of an attribute.
 struct Escaped<'a>(&'a str);
 
 impl Display for Escaped<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let mut out = String::with_capacity(self.0.len());
-        maud::Escaper::new(&mut out).write_str(self.0)?;
+        // These two are not allowed in XML, nor are control characters.
+        let text = printable(self.0).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}");
+        maud::Escaper::new(&mut out).write_str(&text)?;
         f.write_str(&out)
     }
 }
@@ -178,14 +375,13 @@ impl Display for Tenths {
     }
 }
 
-/// The attributes of a filled shape.
-struct Fill(Ink, f64);
-
-impl Display for Fill {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        write!(f, " class=\"f{}\"", self.0)?;
-        if self.1 < 0.995 { write!(f, " opacity=\"{:.2}\"", self.1) } else { Ok(()) }
-    }
+/// The beginning of a box between two corners.
+fn rect(a: Point, b: Point) -> String {
+    let (x, y) = (Tenths(a.0.min(b.0)), Tenths(a.1.min(b.1)));
+    // The difference of what is written, so that neighbours touch.
+    let (width, height) =
+        (Tenths(Tenths(a.0.max(b.0)).value() - x.value()), Tenths(Tenths(a.1.max(b.1)).value() - y.value()));
+    format!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"")
 }
 
 /// The path through these points. Points in the middle of a horizontal line are left out.
@@ -210,15 +406,42 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shapes_have_classes_and_short_numbers() {
+    fn shapes_have_classes_in_pages_and_colours_in_files() {
         let mut drawing = Drawing::new((100, 50));
-        drawing.line([(0.0, 0.0), (1.0, 0.01), (2.5, 0.0), (2.5, -0.7)], Ink::Series(9), 0.1);
+        drawing.line([(0.0, 0.0), (1.0, 0.01), (2.5, 0.0), (2.5, -0.7)], Ink::Series(15), 0.1);
         drawing.titled("a < \"b\" & c", |drawing| drawing.rect((1.0, 3.0), (-0.04, 0.5), Ink::Gain, 1.0));
+        drawing.text((1.0, 2.0), Anchor::Right, "x\u{1b}y");
         let picture = drawing.finish("<script>");
         let expected = "<svg viewBox=\"0 0 100 50\" role=\"img\" aria-label=\"&lt;script&gt;\">\
-             <path d=\"M0 0L2.5 0L2.5 -0.7\" class=\"l1\" stroke-width=\"0.1\"/>\
+             <path d=\"M0 0L2.5 0L2.5 -0.7\" class=\"l2\" stroke-width=\"0.1\" stroke-dasharray=\"10 2\"/>\
              <g><title>a &lt; &quot;b&quot; &amp; c</title>\
-             <rect x=\"0\" y=\"0.5\" width=\"1\" height=\"2.5\" class=\"fup\"/></g></svg>";
-        assert_eq!(picture, expected);
+             <rect x=\"0\" y=\"0.5\" width=\"1\" height=\"2.5\" class=\"fup\"/></g><text x=\"1\" y=\"6.2\">x\\u{1b}y</text></svg>";
+        assert_eq!(picture.on_page(), expected);
+        let file = picture.file(&Drawing::new((100, 20)).finish(""));
+        for part in [
+            "width=\"21.8mm\" height=\"16mm\" viewBox=\"0 0 112 82\"",
+            "<rect x=\"0\" y=\"0\" width=\"112\" height=\"82\" fill=\"#ffffff\"/>",
+            "<g transform=\"translate(6 26)\">",
+            "fill=\"none\" stroke=\"#d55e00\" stroke-width=\"0.1\" stroke-dasharray=\"10 2\"/>",
+            "height=\"2.5\" fill=\"#0072b2\"/>",
+            "<text x=\"1\" y=\"6.2\" fill=\"#000000\">",
+        ] {
+            assert!(file.contains(part), "{part} is not in {file}");
+        }
+        assert!(!file.contains("class"), "{file}");
+    }
+
+    /// A file has the colours of a light page.
+    #[test]
+    fn the_style_sheet_has_the_same_colours() {
+        let style = include_str!("style.css");
+        let light = style.split("@media").next().unwrap();
+        for (number, color) in SERIES_COLORS.iter().enumerate() {
+            assert!(light.contains(&format!("--c{number}:{color}")), "{color} of series {number}");
+            for class in [format!(".l{number},.lp{number}{{stroke:var(--c{number})}}"), format!("svg .fp{number}{{")] {
+                assert!(style.contains(&class), "{class}");
+            }
+        }
+        assert!(light.contains(&format!("--up:{};--dn:{}", Ink::Gain.color(), Ink::Loss.color())));
     }
 }

@@ -1,48 +1,46 @@
-//! The report of a sweep: a chart for each swept number, and a table of all settings.
+//! The report of a sweep: the best setting of each condition, charts of all settings, and a table of them.
 
-use maud::html;
+use maud::{Markup, html};
 
-use super::axis::ChartAxis;
-use super::curves::{Curve, draw_curves};
+use super::bars::{Bar, BarChart, BarGroup};
+use super::chart_files::WrittenReport;
 use super::data_table::{DataCell, DataTable};
-use super::figure::{ChartFigure, Mark, figures};
-use super::frame::Frame;
+use super::figure::{ChartFigure, figures};
 use super::page::{Fact, Page, PageSection};
-use super::svg::Ink;
-use crate::metrics::{Group, Interval, NumberLines, Shown};
-use crate::report::with_interval;
+use super::swept_lines::{MOST_CONDITIONS, chosen, left_out, line_charts, titled};
+use super::units::{figure_in_words, upper};
+use crate::metrics::columns::{BSLD_MEAN, RA_MEAN, WAIT_MEAN};
+use crate::metrics::{Column, ConditionRuns, Group, Interval, NumberLines, Ranking, RepeatedSetting, Standing};
+use crate::report::best_in_words;
 use crate::text::{counted, grouped};
 
-/// The most lines of a chart. The first colour is that of baselines, which a sweep has not.
-const MOST_LINES: usize = Ink::SERIES - 1;
+/// The most bars of a chart.
+const MOST_BARS: usize = 40;
 
-/// The most rows of the table.
+/// The most rows of a table.
 const MOST_ROWS: usize = 2000;
 
 /// What the report of a sweep needs.
-pub struct SweepReport {
+pub struct SweepReport<'a> {
     /// The heading.
     pub title: String,
-    /// What came out.
-    pub result: String,
     /// What was run.
     pub facts: Vec<Fact>,
-    /// The charts.
-    pub charts: Vec<NumberLines>,
+    /// All settings, by condition.
+    pub conditions: Vec<ConditionRuns<'a>>,
+    /// How figures depend on swept numbers.
+    pub lines: Vec<NumberLines>,
     /// The names of the columns that say what was run.
     pub names: Vec<String>,
     /// The means of all settings.
     pub groups: Vec<Group>,
 }
 
-impl SweepReport {
-    /// The page.
-    pub fn page(self) -> String {
-        let charts: Vec<ChartFigure> = self.charts.iter().map(figure).collect();
-        let charts = match charts.is_empty() {
-            true => html! { p { "No option of this sweep has several numbers as its values, so there is no chart." } },
-            false => figures(&charts),
-        };
+impl SweepReport<'_> {
+    /// The page and its charts.
+    pub fn write(self) -> WrittenReport {
+        let bars = bar_charts(&self.conditions);
+        let lines = line_charts(&self.lines);
         let runs: usize = self.groups.iter().map(|group| group.rows).sum();
         let averaged = runs > self.groups.len();
         let remark = html! {
@@ -57,12 +55,124 @@ impl SweepReport {
             }
             (table.markup())
         };
-        let sections = vec![
-            PageSection { title: "Charts".to_string(), content: charts },
-            PageSection { title: "All settings".to_string(), content: all },
-        ];
-        Page { title: self.title, result: self.result, remark, facts: self.facts, sections }.write()
+        let conditions = self.conditions.len();
+        let bars_content = html! {
+            @if conditions > MOST_CONDITIONS {
+                p.note {
+                    "Charts show the first " (MOST_CONDITIONS) " of " (conditions) " conditions; the tables have all of them."
+                }
+            }
+            (figures(&bars))
+        };
+        let not_drawn = self.lines.len() - lines.len();
+        let lines_content = match lines.is_empty() {
+            true => html! { p { "No option of this sweep has several numbers as its values, so there is no chart." } },
+            false => html! {
+                @if not_drawn > 0 {
+                    p.note {
+                        "Each figure has charts of the first " (MOST_CONDITIONS) " conditions; the tables have all of them."
+                    }
+                }
+                (figures(&lines))
+            },
+        };
+        let mut sections = Vec::new();
+        let mut section = |title: &str, content| sections.push(PageSection { title: title.to_string(), content });
+        section(if conditions > 1 { "Best setting of each condition" } else { "Best setting" }, best(&self.conditions));
+        if !bars.is_empty() {
+            section("Schedulers and predictors", bars_content);
+        }
+        section("By swept numbers", lines_content);
+        section("All settings", all);
+        let result = best_in_words(&self.conditions, &WAIT_MEAN, figure_in_words(&WAIT_MEAN));
+        let page = Page { title: self.title, result, remark, facts: self.facts, sections }.write();
+        WrittenReport { page, figures: bars.into_iter().chain(lines).collect() }
     }
+}
+
+/// The best setting of each condition, by mean wait and by mean bounded slowdown, and how clearly it is.
+fn best(conditions: &[ConditionRuns<'_>]) -> Markup {
+    let options = conditions.first().map_or(&[][..], |condition| &condition.labels[..]).iter();
+    let headings = options.map(|(option, _)| option.as_str());
+    let left = headings.clone().count() + 4;
+    let headings =
+        headings.chain(["by", "best", "how clearly", "next", "its mean", "best in", "next mean", "difference"]);
+    let mut table = DataTable::new(left, headings).sortable();
+    for condition in conditions.iter().take(MOST_ROWS) {
+        for column in [&WAIT_MEAN, &BSLD_MEAN] {
+            let Some(Ranking { order, standing }) = condition.ranking(column) else { continue };
+            let (best, next) = (&condition.settings[order[0]], order.get(1).map(|&at| &condition.settings[at]));
+            let labels = condition.labels.iter().map(|(_, value)| label(value));
+            let (first, all) = (condition.times_best(order[0], column), best.runs.len());
+            let mean = |setting: &RepeatedSetting<'_>| DataCell::interval(column.shown, setting.figure(column));
+            let clearly = match standing {
+                Standing::Alone => "the only setting".to_string(),
+                Standing::OneRun => "one run: not known".to_string(),
+                Standing::Clear => "clearly".to_string(),
+                Standing::WithinNoise(near) => format!("within noise of {}", counted(near.len() as u64, "other")),
+            };
+            let cells = [
+                DataCell::text(figure_in_words(column)),
+                DataCell::text(best.name()),
+                DataCell::text(clearly),
+                next.map_or(DataCell::default(), |next| DataCell::text(next.name())),
+                mean(best),
+                DataCell::shown(format!("{first} of {}", counted(all as u64, "run")), first as f64),
+                next.map_or(DataCell::default(), mean),
+                next.map_or(DataCell::default(), |next| DataCell::interval(column.shown, next.gain_of(best, column))),
+            ];
+            table.push(labels.chain(cells));
+        }
+    }
+    html! {
+        (table.markup())
+        p.note {
+            "A setting is clearly best if the 95% interval of its paired differences from every other one excludes 0: runs with "
+            "the same seed are compared. It is best in a run if no other setting is better with the same seed. The difference "
+            "is that from the next setting, with its interval if there are several runs."
+        }
+    }
+}
+
+/// A value of an option; tables are sorted by its number.
+fn label(text: &str) -> DataCell {
+    match text.parse::<f64>() {
+        Ok(number) => DataCell::shown(text, number),
+        Err(_) => DataCell::text(text),
+    }
+}
+
+/// The settings of each condition as bars.
+fn bar_charts(conditions: &[ConditionRuns<'_>]) -> Vec<ChartFigure> {
+    let compared = conditions.iter().filter(|condition| condition.settings.len() > 1).take(MOST_CONDITIONS);
+    let of_condition =
+        |condition: &ConditionRuns<'_>| [&WAIT_MEAN, &BSLD_MEAN, &RA_MEAN].map(|column| bar_chart(condition, column));
+    compared.flat_map(of_condition).collect()
+}
+
+fn bar_chart(condition: &ConditionRuns<'_>, column: &'static Column) -> ChartFigure {
+    let settings = &condition.settings;
+    let asked = |at: usize| settings[at].is_asked_for;
+    let order = condition.ranking(column).map_or_else(|| (0..settings.len()).collect(), |ranking| ranking.order);
+    let kept = chosen(&order, asked, MOST_BARS);
+    let mut predictors: Vec<&str> = Vec::new();
+    let mut groups: Vec<BarGroup> = Vec::new();
+    for setting in (0..settings.len()).filter(|at| kept.contains(at)).map(|at| &settings[at]) {
+        let series = 1 + predictors.iter().position(|other| *other == setting.predictor).unwrap_or_else(|| {
+            predictors.push(&setting.predictor);
+            predictors.len() - 1
+        });
+        let (name, mean) = (setting.predictor.clone(), setting.figure(column));
+        let bar = Bar { name, series, runs: setting.count(), mean };
+        match groups.iter_mut().find(|group| group.heading == setting.scheduler) {
+            Some(group) => group.bars.push(bar),
+            None => groups.push(BarGroup { heading: setting.scheduler.to_string(), bars: vec![bar] }),
+        }
+    }
+    let what = upper(figure_in_words(column));
+    let note = left_out(kept.len(), order.len(), "settings", "The table of all settings");
+    let title = titled(&format!("{what} by scheduler and predictor"), &condition.name());
+    BarChart { title, column, headings: ("scheduler", "predictor"), groups, note }.figure()
 }
 
 /// All settings, with the means of their figures.
@@ -72,95 +182,12 @@ fn table(names: &[String], groups: &[Group]) -> DataTable {
     let headings = names.iter().cloned().chain(["runs".to_string()]).chain(means);
     let mut table = DataTable::new(names.len(), headings).sortable();
     for group in groups.iter().take(MOST_ROWS) {
-        let labels = group.labels.iter().map(|label| match label.parse::<f64>() {
-            Ok(number) => DataCell::shown(label, number),
-            Err(_) => DataCell::text(label),
-        });
+        let labels = group.labels.iter().map(|text| label(text));
         let runs = [DataCell::count(group.rows as u64)];
         let means = group.means.iter().map(|mean| {
-            let interval = Interval { mean: mean.mean, half_width: mean.half_width };
-            DataCell::shown(with_interval(mean.column.shown, interval), mean.mean)
+            DataCell::interval(mean.column.shown, Interval { mean: mean.mean, half_width: mean.half_width })
         });
         table.push(labels.chain(runs).chain(means));
     }
     table
-}
-
-fn figure(chart: &NumberLines) -> ChartFigure {
-    let (option, column) = (&chart.option, chart.column);
-    let lines = &chart.lines[..chart.lines.len().min(MOST_LINES)];
-    let points = || lines.iter().flat_map(|line| &line.points);
-    let (low, high) = range(points().map(|point| point.x));
-    let ends = points().flat_map(|point| {
-        let half = point.mean.half_width.unwrap_or(0.0);
-        [point.mean.mean - half, point.mean.mean + half]
-    });
-    let (least, most) = range(ends.filter(|end| end.is_finite()));
-    let room = ((most - least) * 0.08).max(most.abs() * 0.002);
-    let (least, most) = (if least >= 0.0 { (least - room).max(0.0) } else { least - room }, most + room);
-    let label = format!("{} by {option}", column.name);
-    let is_wide = low > 0.0 && high / low >= 100.0;
-    let title = match column.shown {
-        Shown::Improvement | Shown::Percent => format!("{} (percent)", column.name),
-        _ => column.name.to_string(),
-    };
-    let x =
-        if is_wide { ChartAxis::numbers(low, high, |value| value.to_string()) } else { ChartAxis::between(low, high) };
-    let y = if column.shown == Shown::Duration {
-        ChartAxis::time_between(least, most)
-    } else {
-        ChartAxis::between(least, most)
-    };
-    let frame = Frame::new(&label, (x, option), (y, &title));
-    let drawn: Vec<Curve> = (1..)
-        .zip(lines)
-        .map(|(series, line)| {
-            let band = line.points.iter().filter_map(|point| {
-                let half = point.mean.half_width?;
-                Some((point.x, point.mean.mean - half, point.mean.mean + half))
-            });
-            let points = line.points.iter().filter(|point| point.mean.mean.is_finite());
-            let points = points.map(|point| (point.x, point.mean.mean)).collect();
-            Curve { series, points, dots: true, band: band.collect() }
-        })
-        .collect();
-    let picture = draw_curves(&frame, &drawn);
-    let mut data = DataTable::new(1, ["line", option.as_str(), "runs", column.name]).sortable();
-    for (line, point) in chart.lines.iter().flat_map(|line| line.points.iter().map(move |point| (line, point))) {
-        data.push([
-            DataCell::text(&line.name),
-            DataCell::shown(point.x.to_string(), point.x),
-            DataCell::count(point.runs as u64),
-            DataCell::shown(with_interval(column.shown, point.mean), point.mean.mean),
-        ]);
-    }
-    let left_out = match chart.lines.len() - lines.len() {
-        0 => String::new(),
-        more => format!(" {} are in the data only.", counted(more as u64, "more line")),
-    };
-    let bands = if points().any(|point| point.mean.half_width.is_some()) { " Bands are 95% intervals." } else { "" };
-    ChartFigure {
-        title: label.clone(),
-        legend: (1..).zip(lines).map(|(series, line)| (Mark::Line(series), line.name.clone())).collect(),
-        picture,
-        caption: format!(
-            "{}. One line for each combination of the other options.{bands}{left_out}",
-            upper(column.about)
-        ),
-        data,
-        ..ChartFigure::default()
-    }
-}
-
-/// The smallest and the largest of some numbers; 0 and 1 if there are none.
-fn range(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
-    let found =
-        numbers.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), number| (low.min(number), high.max(number)));
-    if found.0.is_finite() { found } else { (0.0, 1.0) }
-}
-
-/// A text with a capital letter at its beginning.
-fn upper(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }

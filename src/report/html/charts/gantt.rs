@@ -7,8 +7,7 @@ use super::{ChartFigure, Compared, DataCell, DataTable, Frame, Mark};
 use crate::metrics::{Gantt, GanttJob};
 use crate::report::html::axis::ChartAxis;
 use crate::report::html::frame::Inside;
-use crate::report::html::outside;
-use crate::report::html::svg::{Drawing, Ink, drawn_width};
+use crate::report::html::svg::{Drawing, Ink, fitted};
 use crate::text::counted;
 use crate::time::{DAY, HOUR, MINUTE, Seconds, Time, readable_duration};
 use crate::trace::{NameKind, ShownNames};
@@ -184,7 +183,7 @@ fn draw_job(drawing: &mut Drawing, inside: &Inside<'_>, job: &GanttJob, window: 
     drawing.titled(&title, |drawing| {
         for row in &job.rows {
             let (low, high) = (f64::from(row.start), f64::from(row.end));
-            drawing.rect(inside.at(from, low), inside.at(to, high), ink, opacity);
+            drawing.tile(inside.at(from, low), inside.at(to, high), ink, opacity);
             if job.backfilled && job.start >= window.start {
                 drawing.line([inside.at(from, low), inside.at(from, high)], Ink::Text, 1.2);
             }
@@ -265,15 +264,4 @@ fn table(data: &GanttData, names: &ShownNames) -> DataTable {
         table.push(row);
     }
     table
-}
-
-/// The beginning of a text that is not wider than this number of units.
-fn fitted(text: &str, room: f64) -> String {
-    let text = outside(text);
-    if drawn_width(&text) <= room {
-        return text;
-    }
-    let ends = text.char_indices().map(|(end, _)| end);
-    let end = ends.take_while(|end| drawn_width(&text[..*end]) <= room - 20.0).last().unwrap_or(0);
-    format!("{}...", &text[..end])
 }

@@ -1,0 +1,224 @@
+//! Which setting is best, in words that say no more than the runs do.
+
+use super::price::price_in_words;
+use super::shown::{shown, with_interval};
+use crate::metrics::{Column, ConditionRuns, Ranking, RepeatedSetting, SettingRuns, Standing};
+use crate::text::{counted, shortened};
+
+/// What would tell more, if there is one run of each setting.
+const MORE_RUNS: &str = "whether this is more than chance is not known, and --replications 10 would tell";
+
+/// Which setting is best by a figure, which the words name: "mean wait". Under several conditions no setting is best over all of
+/// them: the words say where one is.
+pub fn best_in_words(conditions: &[ConditionRuns<'_>], column: &Column, words: &str) -> String {
+    let rankings: Vec<(&ConditionRuns<'_>, Ranking)> =
+        conditions.iter().filter_map(|condition| Some((condition, condition.ranking(column)?))).collect();
+    match &rankings[..] {
+        [] => format!("No run has a {words}."),
+        [(condition, ranking)] => {
+            let best = &condition.settings[ranking.order[0]];
+            format!("{}{}", under_one(condition, ranking, column, words), price(best))
+        }
+        several => under_several(several, column, words),
+    }
+}
+
+/// What a setting costs in comparison with its baseline, as a sentence. Empty without a baseline, or if it is the baseline.
+fn price(setting: &RepeatedSetting<'_>) -> String {
+    let runs = SettingRuns { rows: setting.runs.values().map(|(_, row)| (*row).clone()).collect() };
+    match (runs.baseline(), price_in_words(&runs)) {
+        (Some(baseline), Some(price)) if !runs.is_baseline() => {
+            format!(" Compared with {}, {price}.", shortened(baseline))
+        }
+        _ => String::new(),
+    }
+}
+
+/// The name of a setting, which may come from outside.
+fn name(setting: &RepeatedSetting<'_>) -> String {
+    shortened(&setting.name()).into_owned()
+}
+
+/// "a, b and 3 others".
+fn names(settings: impl Iterator<Item = String>) -> String {
+    const SHOWN: usize = 4;
+    let mut names: Vec<String> = settings.collect();
+    let others = names.len().saturating_sub(SHOWN);
+    if others > 1 {
+        names.truncate(SHOWN);
+        names.push(counted(others as u64, "other"));
+    }
+    joined(names)
+}
+
+/// "a, b and c".
+fn joined(mut parts: Vec<String>) -> String {
+    match (parts.pop(), parts.len()) {
+        (None, _) => String::new(),
+        (Some(last), 0) => last,
+        (Some(last), _) => format!("{} and {last}", parts.join(", ")),
+    }
+}
+
+fn under_one(condition: &ConditionRuns<'_>, ranking: &Ranking, column: &Column, words: &str) -> String {
+    let setting = |at: usize| &condition.settings[at];
+    let figure = |at: usize| with_interval(column.shown, setting(at).figure(column));
+    let best = ranking.order[0];
+    let (best_name, best_figure) = (name(setting(best)), figure(best));
+    match &ranking.standing {
+        Standing::Alone => format!("The {words} under {best_name} is {best_figure}."),
+        Standing::Clear => {
+            let next = ranking.order[1];
+            format!(
+                "{best_name} is clearly best by {words}: {best_figure}, before {} with {} ({} of each).",
+                name(setting(next)),
+                figure(next),
+                counted(setting(best).count() as u64, "run")
+            )
+        }
+        Standing::WithinNoise(near) => {
+            let are = if near.len() == 1 { "is" } else { "are" };
+            format!(
+                "No setting is clearly best by {words}: {best_name} has {best_figure}, but {} {are} within noise of it.",
+                names(near.iter().map(|&at| name(setting(at))))
+            )
+        }
+        Standing::OneRun => {
+            let mean = |at: usize| setting(at).figure(column).mean;
+            let equal: Vec<usize> = ranking.order.iter().copied().filter(|&at| mean(at) == mean(best)).collect();
+            let what = match &equal[..] {
+                [_] => {
+                    let next = ranking.order[1];
+                    format!(
+                        "{best_name} has the best {words}, {best_figure}, before {} with {}",
+                        name(setting(next)),
+                        figure(next)
+                    )
+                }
+                equal => format!(
+                    "{} have the same and best {words}, {}",
+                    names(equal.iter().map(|&at| name(setting(at)))),
+                    shown(column.shown, mean(best))
+                ),
+            };
+            format!("With one run of each setting, {what}: {MORE_RUNS}.")
+        }
+    }
+}
+
+fn under_several(rankings: &[(&ConditionRuns<'_>, Ranking)], column: &Column, words: &str) -> String {
+    let all = rankings.len();
+    let options = joined(rankings[0].0.labels.iter().map(|(option, _)| option.clone()).collect());
+    let is_one = rankings.iter().all(|(_, ranking)| ranking.standing == Standing::Alone);
+    let who = if is_one { "The setting" } else { "The settings" };
+    let begin = format!(
+        "{who} ran under {all} conditions, which differ in {options}; figures of different conditions are not compared."
+    );
+    // How often each setting is best, in the order of its first time.
+    let counts = |is_counted: &dyn Fn(&Standing) -> bool| {
+        let mut counts: Vec<(String, usize)> = Vec::new();
+        for (condition, ranking) in rankings.iter().filter(|(_, ranking)| is_counted(&ranking.standing)) {
+            let best = name(&condition.settings[ranking.order[0]]);
+            match counts.iter_mut().find(|(other, _)| *other == best) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((best, 1)),
+            }
+        }
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        counts
+    };
+    let in_words = |counts: &[(String, usize)]| match counts {
+        [(setting, count)] if *count == all => format!("{setting} in each of them"),
+        counts => format!("{} of them", names(counts.iter().map(|(setting, count)| format!("{setting} in {count}")))),
+    };
+    if is_one {
+        let figures = rankings.iter().map(|(condition, _)| condition.settings[0].figure(column).mean);
+        let (low, high) =
+            figures.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), mean| (low.min(mean), high.max(mean)));
+        return format!("{begin} The {words} is from {} to {}.", shown(column.shown, low), shown(column.shown, high));
+    }
+    let clear = counts(&|standing| *standing == Standing::Clear);
+    let one_run = counts(&|standing| *standing == Standing::OneRun);
+    let noise = rankings.iter().filter(|(_, ranking)| matches!(ranking.standing, Standing::WithinNoise(_))).count();
+    let mut parts = Vec::new();
+    if !clear.is_empty() {
+        parts.push(format!("clearly best is {}", in_words(&clear)));
+    }
+    if noise > 0 {
+        parts.push(match noise == all {
+            true => "no setting is clearly best in any of them: the best is within noise of others".to_string(),
+            false => format!("in {noise} no setting is clearly best"),
+        });
+    }
+    if !one_run.is_empty() {
+        parts.push(format!("best of one run of each setting is {} ({MORE_RUNS})", in_words(&one_run)));
+    }
+    format!("{begin} By {words}, {}.", parts.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::columns::WAIT_MEAN;
+    use crate::metrics::{RunRow, Summary};
+
+    /// The words about conditions with settings a, b and so on, each with the waits of its runs.
+    fn words(conditions: &[&[&[f64]]]) -> String {
+        let row = |wait_mean: f64| RunRow { summary: Summary { wait_mean, ..Summary::default() }, ..RunRow::default() };
+        let rows: Vec<Vec<Vec<RunRow>>> = conditions
+            .iter()
+            .map(|settings| settings.iter().map(|waits| waits.iter().map(|wait| row(*wait)).collect()).collect())
+            .collect();
+        let setting = |(at, rows): (u8, &'_ Vec<RunRow>)| {
+            let runs = rows.iter().enumerate().map(|(seed, _)| (vec![seed], u128::from(at) << 64 | seed as u128));
+            (char::from(b'a' + at).to_string(), runs.collect::<Vec<_>>())
+        };
+        let several = conditions.len() > 1;
+        let all: Vec<ConditionRuns<'_>> = (0..)
+            .zip(&rows)
+            .map(|(load, settings)| ConditionRuns {
+                labels: several.then(|| ("load".to_string(), load.to_string())).into_iter().collect(),
+                settings: (0..)
+                    .zip(settings)
+                    .map(|(at, rows)| {
+                        let (predictor, runs) = setting((at, rows));
+                        let runs = runs.into_iter().zip(rows).map(|((seeds, run), row)| (seeds, (run, row))).collect();
+                        RepeatedSetting { scheduler: "easy", predictor, is_asked_for: false, runs }
+                    })
+                    .collect(),
+            })
+            .collect();
+        best_in_words(&all, &WAIT_MEAN, "mean wait")
+    }
+
+    #[test]
+    fn no_winner_is_named_within_noise_or_across_conditions() {
+        const CLEAR: &[&[f64]] = &[&[110.0, 212.0, 161.0], &[100.0, 200.0, 150.0]];
+        const NOISE: &[&[f64]] = &[&[111.0, 192.0, 153.0], &[100.0, 200.0, 150.0]];
+        assert_eq!(
+            words(&[CLEAR]),
+            "easy/b is clearly best by mean wait: 2m 30s +- 2m 04s, before easy/a with 2m 41s +- 2m 07s (3 runs of each)."
+        );
+        assert_eq!(
+            words(&[NOISE]),
+            "No setting is clearly best by mean wait: easy/b has 2m 30s +- 2m 04s, but easy/a is within noise of it."
+        );
+        assert_eq!(
+            words(&[&[&[60.0], &[50.0]]]),
+            "With one run of each setting, easy/b has the best mean wait, 50.0 s, before easy/a with 1m 00s: whether this is \
+             more than chance is not known, and --replications 10 would tell."
+        );
+        let equal = words(&[&[&[60.0], &[60.0], &[70.0]]]);
+        assert!(equal.contains("easy/a and easy/b have the same and best mean wait, 1m 00s"), "{equal}");
+        let begin = "The settings ran under 2 conditions, which differ in load; figures of different conditions are not compared. ";
+        assert_eq!(words(&[CLEAR, CLEAR]), format!("{begin}By mean wait, clearly best is easy/b in each of them."));
+        assert_eq!(
+            words(&[CLEAR, NOISE]),
+            format!("{begin}By mean wait, clearly best is easy/b in 1 of them; in 1 no setting is clearly best.")
+        );
+        assert_eq!(
+            words(&[&[&[5.0]], &[&[7.0]]]),
+            format!("{}The mean wait is from 5.0 s to 7.0 s.", begin.replace("settings", "setting"))
+        );
+    }
+}

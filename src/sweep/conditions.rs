@@ -1,0 +1,207 @@
+//! The lists of a grid by what they vary: the setting, the condition under which it runs, or only the seed.
+
+use std::collections::BTreeMap;
+
+use super::axis::Axis;
+use super::grid::Grid;
+use super::results::{FinishedRow, ResultColumn};
+use crate::experiment::{OptionForm, Section};
+use crate::metrics::{ConditionRuns, RepeatedSetting, RunLabel};
+use crate::predict;
+use crate::schedule;
+use crate::similar::did_you_mean;
+use crate::spec::{Spec, SpecError};
+
+/// What a list varies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Varies {
+    /// What is compared: schedulers, predictors, and options of the simulation itself.
+    Setting,
+    /// The jobs: logs, loads and whatever else changes them. Runs with different jobs are not compared.
+    Condition,
+    /// Random numbers alone: runs that differ in nothing else are averaged.
+    Seed,
+}
+
+impl Axis {
+    /// What it varies.
+    pub fn varies(&self) -> Varies {
+        match (self.name.as_str(), OptionForm::find(&self.name).map(|option| option.section)) {
+            ("replication" | "seed" | "estimates-seed", _) => Varies::Seed,
+            (_, Some(Section::Run | Section::Engine)) => Varies::Setting,
+            _ => Varies::Condition,
+        }
+    }
+
+    /// Its value in a row, as results have it.
+    fn value<'a>(&'a self, at: usize, row: &'a FinishedRow) -> &'a str {
+        if self.name == "trace" { &row.run.label.trace } else { &self.values[row.places[at]] }
+    }
+
+    /// Its value in a row in words: a name, or `load=0.9`.
+    pub(super) fn part(&self, at: usize, row: &FinishedRow) -> String {
+        let value = self.value(at, row);
+        match self.name.as_str() {
+            "trace" | "scheduler" | "predictor" | "baseline" => value.to_string(),
+            name => format!("{name}={value}"),
+        }
+    }
+}
+
+/// The lists with several values that vary this, with their places.
+pub(super) fn varying(grid: &Grid, varies: Varies) -> impl Iterator<Item = (usize, &Axis)> {
+    grid.axes().iter().enumerate().filter(move |(_, axis)| axis.values.len() > 1 && axis.varies() == varies)
+}
+
+/// The runs of a sweep by condition, in the order of the grid. Settings that `asked` names are marked.
+pub fn conditions<'a>(grid: &Grid, rows: &'a [FinishedRow], asked: &AskedSettings) -> Vec<ConditionRuns<'a>> {
+    let mut conditions: Vec<ConditionRuns<'a>> = Vec::new();
+    let (mut of_labels, mut of_names) = (BTreeMap::new(), BTreeMap::new());
+    for row in rows {
+        let label = |(at, axis): (usize, &Axis)| (axis.name.clone(), axis.value(at, row).to_string());
+        let labels: Vec<(String, String)> = varying(grid, Varies::Condition).map(label).collect();
+        let condition = *of_labels.entry(labels).or_insert_with_key(|labels| {
+            conditions.push(ConditionRuns { labels: labels.clone(), settings: Vec::new() });
+            conditions.len() - 1
+        });
+        let settings = &mut conditions[condition].settings;
+        let RunLabel { scheduler, predictor, .. } = &row.run.label;
+        let options =
+            varying(grid, Varies::Setting).filter(|(_, axis)| !["scheduler", "predictor"].contains(&&*axis.name));
+        let options: Vec<String> = options.map(|(at, axis)| axis.part(at, row)).collect();
+        let predictor = [predictor.clone()].into_iter().chain(options).collect::<Vec<_>>().join(", ");
+        let place = *of_names.entry((condition, scheduler.as_str(), predictor.clone())).or_insert_with(|| {
+            let is_asked_for = asked.names(&row.run.label);
+            settings.push(RepeatedSetting { scheduler, predictor, is_asked_for, runs: BTreeMap::new() });
+            settings.len() - 1
+        });
+        let seeds = varying(grid, Varies::Seed).map(|(at, _)| row.places[at]).collect();
+        settings[place].runs.insert(seeds, (row.key, &row.run));
+    }
+    conditions
+}
+
+/// The settings that a reader asks for by name: `easy/estimate`, a scheduler or a predictor. A name without keys means all specs
+/// of this name.
+#[derive(Clone, Debug, Default)]
+pub struct AskedSettings(Vec<String>);
+
+impl AskedSettings {
+    /// Checks that each text names a setting of these rows.
+    ///
+    /// # Errors
+    /// If one names none.
+    pub fn read(texts: &[String], rows: &[FinishedRow]) -> Result<AskedSettings, SpecError> {
+        for text in texts {
+            if rows.iter().any(|row| is_named(text, &row.run.label)) {
+                continue;
+            }
+            const SHOWN: usize = 12;
+            let mut names: Vec<String> = Vec::new();
+            for RunLabel { scheduler, predictor, .. } in rows.iter().map(|row| &row.run.label) {
+                let name = format!("{scheduler}/{predictor}");
+                if !names.contains(&name) && names.len() <= SHOWN {
+                    names.push(name);
+                }
+            }
+            let meant = did_you_mean(text, names.iter().map(String::as_str));
+            let more = if names.len() > SHOWN { ", ..." } else { "" };
+            names.truncate(SHOWN);
+            return Err(SpecError(format!(
+                "'{text}' is no setting of the sweep, which has {}{more}{meant}",
+                names.join(", ")
+            )));
+        }
+        Ok(AskedSettings(texts.to_vec()))
+    }
+
+    /// Whether a run is one of them.
+    pub(super) fn names(&self, label: &RunLabel) -> bool {
+        self.0.iter().any(|text| is_named(text, label))
+    }
+}
+
+fn is_named(text: &str, RunLabel { scheduler, predictor, .. }: &RunLabel) -> bool {
+    let is_scheduler = |text: &str| is_spec(text, scheduler, schedule::catalog::parse);
+    let is_predictor = |text: &str| is_spec(text, predictor, predict::catalog::parse);
+    // A path in a spec may have slashes too.
+    let is_pair = |(at, _)| is_scheduler(&text[..at]) && is_predictor(&text[at + 1..]);
+    is_scheduler(text) || is_predictor(text) || text.match_indices('/').any(is_pair)
+}
+
+/// Whether a text means a spec: it is the same, or its name alone.
+fn is_spec(text: &str, spec: &str, parse: fn(&str) -> Result<Spec, SpecError>) -> bool {
+    let shortest = |text: &str| parse(text).ok().map(|spec| spec.to_string());
+    text == spec
+        || spec.split(':').next() == Some(text)
+        || (text.contains(':') && shortest(text).is_some_and(|text| Some(text) == shortest(spec)))
+}
+
+/// Finds which lists are pooled in groups of rows: runs of one group that differ in more than their seeds.
+#[derive(Debug, Default)]
+pub struct Pooling {
+    /// The first run of each group, by the labels of the group.
+    first: BTreeMap<Vec<String>, Vec<usize>>,
+    pooled: Vec<bool>,
+}
+
+impl Pooling {
+    /// Adds a row to the group with these labels.
+    pub fn add(&mut self, labels: &[String], row: &FinishedRow) {
+        self.pooled.resize(row.places.len(), false);
+        match self.first.get(labels) {
+            None => drop(self.first.insert(labels.to_vec(), row.places.clone())),
+            Some(first) => {
+                for (at, (place, first)) in row.places.iter().zip(first).enumerate() {
+                    self.pooled[at] |= place != first;
+                }
+            }
+        }
+    }
+
+    /// The pooled lists of a grid, without seeds.
+    pub fn axes<'a>(&self, grid: &'a Grid) -> Vec<&'a Axis> {
+        let axes = grid.axes().iter().zip(&self.pooled);
+        axes.filter(|(axis, pooled)| **pooled && axis.varies() != Varies::Seed).map(|(axis, _)| axis).collect()
+    }
+}
+
+/// The columns that say what was run, without the seeds.
+pub fn setting_columns(grid: &Grid) -> Vec<String> {
+    let is_seed = |column: &ResultColumn<'_>| match column {
+        ResultColumn::Swept { axis, .. } => grid.axes()[*axis].varies() == Varies::Seed,
+        ResultColumn::Run(_) => false,
+    };
+    let always = crate::metrics::columns::SETTING.map(|column| column.name.to_string());
+    let swept = grid.swept_columns().filter(|column| !is_seed(column)).map(|column| column.name().to_string());
+    always.into_iter().chain(swept).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_named_by_pairs_and_specs() {
+        let label = RunLabel {
+            scheduler: "sjbf:reservations=2".to_string(),
+            predictor: "ruh:window=3".to_string(),
+            ..RunLabel::default()
+        };
+        for (text, is) in [
+            ("sjbf/ruh", true),
+            ("sjbf:reservations=2/ruh:window=3", true),
+            // 3 is the default, which a list may have written.
+            ("ruh:window=3", true),
+            ("ruh:window=3,cap=off", true),
+            ("ruh", true),
+            ("sjbf", true),
+            ("easy/ruh", false),
+            ("ruh:window=2", false),
+            ("ru", false),
+            ("", false),
+        ] {
+            assert_eq!(is_named(text, &label), is, "{text}");
+        }
+    }
+}
