@@ -19,6 +19,7 @@ use super::{CommandForm, parsed};
 use crate::experiment::Options;
 use crate::experiment::Section::{Log, Reading};
 use crate::files;
+use crate::predict;
 use crate::production::{InputLine, LONGEST_LINE, ProductionError, Service, learn, read_line};
 use crate::report::Output;
 use crate::text::{counted, grouped};
@@ -72,7 +73,7 @@ gives the results of kin. `sim help production` shows how to connect it to PBS, 
 struct PredictArgs {
     /// How runtimes are predicted, name or name:key=value,...; see `sim list predictors`. The predictions of the default are
     /// never above the estimate of the user, except after a missed deadline
-    #[arg(long, value_name = "SPEC", default_value = "easy++", value_parser = checked_predictor, display_order = 1)]
+    #[arg(long, value_name = "SPEC", default_value = predict::catalog::DEFAULT, value_parser = checked_predictor, display_order = 1)]
     predictor: String,
     /// Learn from this log first, plain, .gz or .zst: from its jobs as they ran. Times without a zone are UTC
     #[arg(long, value_name = "LOG", display_order = 2)]

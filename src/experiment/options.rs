@@ -44,7 +44,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             scheduler: schedule::catalog::parse("sjbf").expect("a valid spec"),
-            predictor: predict::catalog::parse("ruh").expect("a valid spec"),
+            predictor: predict::catalog::parse(predict::catalog::DEFAULT).expect("a valid spec"),
             baseline: None,
             skip_bad_lines: false,
             reading: LogReading::default(),
@@ -194,9 +194,9 @@ mod tests {
             options.canonical()
         };
         let plain = with(&[]);
-        assert!(plain.contains("predictor=ruh:window=3,metric=median,order=end,propagate=off,running=off,cap=off\n"));
-        assert_eq!(with(&[("predictor", "ruh:window=3"), ("load", "1.0"), ("seed", "5")]), plain);
-        assert_ne!(with(&[("predictor", "ruh:window=4")]), plain);
+        assert!(plain.contains("predictor=kin:learn=on,history=32,power=0.5,propagate=on\n"));
+        assert_eq!(with(&[("predictor", "kin:history=32"), ("load", "1.0"), ("seed", "5")]), plain);
+        assert_ne!(with(&[("predictor", "kin:history=4")]), plain);
         assert_ne!(with(&[("baseline", "easy/estimate")]), plain);
         // Keys of sweeps from before these options stay valid.
         assert!(!plain.contains("unit=") && with(&[("unit", "cpus")]) == plain && with(&[("unit", "nodes")]) != plain);

@@ -54,6 +54,11 @@ pub fn forms() -> Vec<&'static Form> {
     PREDICTORS.forms()
 }
 
+/// The predictor of every command that names none. On 13 logs of the archive (the first 100,000 jobs of the five longest)
+/// `sjbf` with it has 0.60 times the mean bounded slowdown of `easy/estimate` (geometric mean; `sbh` 0.62, `ruh` 0.64,
+/// `easy++` 0.69) and 0.78 times its mean wait, and on no log more than 1.006 times either.
+pub const DEFAULT: &str = kin::FORM.name;
+
 /// Reads a predictor's spec. `templates=@file` is replaced by the templates in that file.
 ///
 /// # Errors

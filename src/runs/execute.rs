@@ -447,7 +447,7 @@ mod tests {
     fn a_run_that_is_the_baseline_is_not_simulated_again() {
         let run = |scheduler: &str, more: &[(&str, &str)]| {
             let mut options = Options::default();
-            for (name, value) in more.iter().chain(&[("scheduler", scheduler), ("baseline", "easy/ruh:window=3")]) {
+            for (name, value) in more.iter().chain(&[("scheduler", scheduler), ("baseline", "easy/kin:history=32")]) {
                 OptionForm::find(name).unwrap().set(&mut options, value).unwrap();
             }
             PlannedRun { trace: None, options }
@@ -474,7 +474,7 @@ mod tests {
             }
             PlannedRun { trace: None, options }
         };
-        let plan = ["easy/estimate", "fcfs/estimate", "easy/ruh:window=3", "easy/ruh"].map(run).to_vec();
+        let plan = ["easy/estimate", "fcfs/estimate", "easy/kin:history=32", "easy/ruh"].map(run).to_vec();
         // The run itself is simulated four times, and two of the baselines are the same.
         assert_eq!(simulations(&plan, &Jobs::OfLogs, |_| Details::default()), 4 + 3);
         let rows = |plan: &Vec<PlannedRun>, threads| compute_rows(plan, None, threads, &|_| ()).unwrap().rows;

@@ -99,7 +99,7 @@ const SIMULATE: Form = Form {
         Key {
             name: "predictor",
             kind: Kind::Text { what: "a predictor", canonical: parse_predictor },
-            default: "estimate",
+            default: crate::predict::catalog::DEFAULT,
             about: "how runtimes are predicted; in parentheses if it has several keys",
         },
         Key {
@@ -263,10 +263,11 @@ mod tests {
             ("simulate:predictor=(ruh:window=2,cap=on)", "simulate:predictor=(ruh:window=2,cap=on)"),
             ("simulate:scheduler=sjbf:running=estimate", "simulate:scheduler=sjbf:running=estimate"),
             (
-                "simulate:scheduler=(easy:starve=60m,queue=wfp3),predictor=kin",
-                "simulate:scheduler=(easy:queue=wfp3,starve=1h),predictor=kin",
+                "simulate:scheduler=(easy:starve=60m,queue=wfp3),predictor=estimate",
+                "simulate:scheduler=(easy:queue=wfp3,starve=1h),predictor=estimate",
             ),
             ("simulate:plans=estimate", "simulate"),
+            ("simulate:predictor=kin", "simulate"),
             ("simulate:plans=prediction,predictor=ruh", "simulate:predictor=ruh,plans=prediction"),
         ] {
             let method = WaitMethod::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));

@@ -36,7 +36,7 @@ fn a_line_with_too_few_fields() {
 fn fields_after_the_18th_are_ignored_and_told_once() {
     let log = with_header(&format!("{} 19 {{1,2}} x=\n{GOOD}", GOOD.trim_end()));
     let ran = sim_fed(&["--trace", "-"], &log);
-    assert!(ran.code == 0 && ran.out.contains("stdin,8,sjbf,ruh,2,0,"), "{}", ran.err);
+    assert!(ran.code == 0 && ran.out.contains("stdin,8,sjbf,kin,2,0,"), "{}", ran.err);
     assert_eq!(ran.err.matches("1 record has fields after the 18th, which are ignored").count(), 1, "{}", ran.err);
     // What is written again has 18 fields.
     let written = sim_fed(&["-q", "--trace", "-", "--swf-out", "-"], &log).out;
@@ -47,7 +47,7 @@ fn fields_after_the_18th_are_ignored_and_told_once() {
 fn a_byte_order_mark_is_skipped() {
     let log = [b"\xef\xbb\xbf", &with_header(GOOD)[..]].concat();
     let ran = sim_fed(&["-q", "--trace", "-"], &log);
-    assert!(ran.code == 0 && ran.out.contains("stdin,8,sjbf,ruh,1,0,"), "{}", ran.err);
+    assert!(ran.code == 0 && ran.out.contains("stdin,8,sjbf,kin,1,0,"), "{}", ran.err);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn faulty_lines_can_be_skipped_and_are_counted() {
     let log = with_header(&format!("{GOOD}rubbish\n{GOOD}1 2 3\n\0\0\n"));
     let ran = sim_fed(&["--trace", "-", "--skip-bad-lines"], &log);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.out.contains("stdin,8,sjbf,ruh,2,0,"));
+    assert!(ran.out.contains("stdin,8,sjbf,kin,2,0,"));
     assert!(ran.err.contains("3 faulty lines skipped, the first of them 3:1: field 1 (job number)"), "{}", ran.err);
 }
 
@@ -153,7 +153,7 @@ fn a_log_that_does_not_name_its_machine() {
     let log = format!("{GOOD}2 1 0 4 2 1 1 2 9 1 1 1 1 1 1 1 1 1\n3 1 4 9 2 1 1 2 9 1 1 1 1 1 1 1 1 1\n");
     for log in [log.clone(), format!("; MaxProcs: 0\n; MaxNodes: -1\n{log}")] {
         let ran = sim_fed(&["-q", "--trace", "-"], log.as_bytes());
-        assert!(ran.code == 0 && ran.out.contains("stdin,3,sjbf,ruh,3,0,"), "{}", ran.out);
+        assert!(ran.code == 0 && ran.out.contains("stdin,3,sjbf,kin,3,0,"), "{}", ran.out);
         assert!(ran.err.contains("as many processors as were in use at once"), "{}", ran.err);
         let ran = sim_fed(&["-q", "--trace", "-", "--procs", "4"], log.as_bytes());
         assert!(ran.code == 0 && ran.err.is_empty(), "{}", ran.err);
@@ -168,7 +168,7 @@ fn a_job_wider_than_the_machine() {
     let log = with_header(&format!("{GOOD}{}", GOOD.replacen("1 0 0 5 1 1 1 1", "7 0 0 5 1 1 1 9", 1)));
     assert_bad_log(&log, &["--strict"], "job 7 needs 9 processors, but the machine has 8");
     let ran = sim_fed(&["--trace", "-"], &log);
-    assert!(ran.code == 0 && ran.out.contains("stdin,8,sjbf,ruh,1,1,"), "{}", ran.out);
+    assert!(ran.code == 0 && ran.out.contains("stdin,8,sjbf,kin,1,1,"), "{}", ran.out);
     assert!(ran.err.contains("1 of 2 records dropped (50.0%): 1 wider than the machine"), "{}", ran.err);
     // A replay starts jobs of any width, but not if the baseline is another scheduler, which cannot.
     let jobs = |options: &[&str]| {
@@ -191,9 +191,9 @@ fn what_is_changed_in_a_log_is_told() {
         ran.err
     );
     let ran = sim_fed(&["--trace", "-", "--scheduler", "replay"], &log);
-    assert!(ran.err.contains("1 without a recorded wait") && ran.out.contains(",replay,ruh,1,1,"), "{}", ran.err);
+    assert!(ran.err.contains("1 without a recorded wait") && ran.out.contains(",replay,kin,1,1,"), "{}", ran.err);
     let ran = sim_fed(&["--trace", "-", "--missing-estimate", "drop"], &log);
-    assert!(ran.err.contains("1 without an estimate") && ran.out.contains(",sjbf,ruh,1,1,"), "{}", ran.err);
+    assert!(ran.err.contains("1 without an estimate") && ran.out.contains(",sjbf,kin,1,1,"), "{}", ran.err);
 }
 
 #[test]

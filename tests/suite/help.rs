@@ -530,7 +530,7 @@ fn the_makefile_of_the_page_on_sweeps_works() {
     let made = shell(folder.path(), "make");
     assert_eq!(made.code, 0, "{}", made.err);
     let rows = fs::read_to_string(folder.path().join("all.csv")).unwrap();
-    assert!(rows.lines().count() == 2 && rows.contains("a,128,sjbf,ruh,300"), "{rows}");
+    assert!(rows.lines().count() == 2 && rows.contains("a,128,sjbf,kin,300"), "{rows}");
 }
 
 /// The recipe of `sim help predictors` for a new predictor is compiled here, as it is, and run. (`crate::predict` and the other paths mean

@@ -231,7 +231,7 @@ fn names_and_headers_are_no_formulas_in_csv() {
     let row = "'=1+1\\u{1b}[31m\\nx,'=HYPERLINK(1) \\u{1b}]0;title\\u{7},'@abc\\u{202e}fws,8,2,";
     assert!(info.lines().nth(1).is_some_and(|line| line.starts_with(row)), "{info}");
     let run = sim_ok(&["--trace", log, "--format", "csv"]);
-    assert!(run.lines().nth(1).is_some_and(|line| line.starts_with("'=1+1\\u{1b}[31m\\nx,8,sjbf,ruh,2,")), "{run}");
+    assert!(run.lines().nth(1).is_some_and(|line| line.starts_with("'=1+1\\u{1b}[31m\\nx,8,sjbf,kin,2,")), "{run}");
     let jobs = sim_ok(&["meta", "--site", &format!("+A={log}"), "--policy", "static", "--jobs-out", "-"]);
     assert!(jobs.lines().nth(1).is_some_and(|line| line.starts_with("static,'+A,'+A,1,")), "{jobs}");
     for text in [&info, &run, &jobs] {

@@ -80,7 +80,7 @@ struct WaitArgs {
     #[arg(long, value_name = "SPEC", default_value = "replay", value_parser = parse_scheduler, display_order = 0)]
     scheduler: Spec,
     /// The runtime predictor of that simulation
-    #[arg(long, value_name = "SPEC", default_value = "estimate", value_parser = parse_predictor, display_order = 0)]
+    #[arg(long, value_name = "SPEC", default_value = predict::catalog::DEFAULT, value_parser = parse_predictor, display_order = 0)]
     predictor: Spec,
     /// Predict the wait of this job of the log, given by its number, at its arrival; with --queue, of this job of the queue
     #[arg(long, value_name = "JOB", help_heading = "One job", conflicts_with_all = EVALUATION)]
