@@ -23,6 +23,27 @@ pub fn best_in_words(conditions: &[ConditionRuns<'_>], column: &Column, words: &
     }
 }
 
+/// Which settings are within noise of the best of them: "easy/a and easy/b are within noise of it". None if none is, or if there
+/// is one run of each.
+pub fn near_best_in_words(settings: &[&SettingRuns], column: &Column) -> Option<String> {
+    let all = (0u128..).zip(settings).map(|(at, setting)| {
+        let runs = (0..).zip(&setting.rows).map(|(seed, row)| (vec![seed], (at << 64 | seed as u128, row))).collect();
+        let (scheduler, predictor) = (&*setting.label().scheduler, setting.label().predictor.clone());
+        RepeatedSetting { scheduler, predictor, is_asked_for: false, runs }
+    });
+    let condition = ConditionRuns { labels: Vec::new(), settings: all.collect() };
+    match condition.ranking(column)?.standing {
+        Standing::WithinNoise(near) => Some(within_noise(&condition, &near)),
+        _ => None,
+    }
+}
+
+/// "easy/a is within noise of it".
+fn within_noise(condition: &ConditionRuns<'_>, near: &[usize]) -> String {
+    let are = if near.len() == 1 { "is" } else { "are" };
+    format!("{} {are} within noise of it", names(near.iter().map(|&at| name(&condition.settings[at]))))
+}
+
 /// What a setting costs in comparison with its baseline, as a sentence. Empty without a baseline, or if it is the baseline.
 fn price(setting: &RepeatedSetting<'_>) -> String {
     let runs = SettingRuns { rows: setting.runs.values().map(|(_, row)| (*row).clone()).collect() };
@@ -77,11 +98,8 @@ fn under_one(condition: &ConditionRuns<'_>, ranking: &Ranking, column: &Column, 
             )
         }
         Standing::WithinNoise(near) => {
-            let are = if near.len() == 1 { "is" } else { "are" };
-            format!(
-                "No setting is clearly best by {words}: {best_name} has {best_figure}, but {} {are} within noise of it.",
-                names(near.iter().map(|&at| name(setting(at))))
-            )
+            let near = within_noise(condition, near);
+            format!("No setting is clearly best by {words}: {best_name} has {best_figure}, but {near}.")
         }
         Standing::OneRun => {
             let mean = |at: usize| setting(at).figure(column).mean;

@@ -105,6 +105,21 @@ fn one_run_and_equal_settings_have_no_winner() {
     );
 }
 
+/// The report of a comparison says which settings are within noise of the best one.
+#[test]
+fn a_comparison_says_what_is_within_noise_of_the_best() {
+    // With five jobs that never wait, all settings are equal.
+    let args = ["report", "--out", "-", "--scheduler", "easy,sjbf,fcfs", "--predictor", "ruh", "--first", "5"];
+    let words = headline(&sim_ok(&[&args[..], &["--replications", "3"]].concat())).to_string();
+    let expected = "Of all 3, easy/ruh has the shortest mean wait, but sjbf/ruh and fcfs/ruh are within noise of it. ";
+    assert!(words.contains(expected), "{words}");
+    let words = headline(&sim_ok(&args)).to_string();
+    assert!(
+        words.contains("Of all 3, easy/ruh has the shortest mean wait. "),
+        "one run says nothing of noise: {words}"
+    );
+}
+
 #[test]
 fn means_over_conditions_say_so_and_means_over_seeds_do_not() {
     let folder = Folder::new();

@@ -13,7 +13,7 @@ use super::units::{figure_in_words, upper};
 use crate::metrics::columns::{BSLD_MEAN, WAIT_MEAN};
 use crate::metrics::{Column, SettingRuns};
 use crate::report::comparison::{ComparisonTable, caption};
-use crate::report::{price_in_words, shown, signed_percent};
+use crate::report::{near_best_in_words, price_in_words, shown, signed_percent};
 use crate::time::readable_duration;
 use crate::trace::Workload;
 
@@ -136,7 +136,10 @@ fn result_in_words(settings: &[&SettingRuns]) -> String {
     let Some(best) = settings.iter().min_by(|a, b| wait(a).total_cmp(&wait(b))) else { return String::new() };
     let of_several = match settings.len() {
         1 => String::new(),
-        count => format!("Of all {count}, {} has the shortest mean wait. ", name(best)),
+        count => {
+            let near = near_best_in_words(settings, &WAIT_MEAN).map(|near| format!(", but {near}")).unwrap_or_default();
+            format!("Of all {count}, {} has the shortest mean wait{near}. ", name(best))
+        }
     };
     let Some(base) = best.baseline() else {
         let slowdown = shown(BSLD_MEAN.shown, best.figure(&BSLD_MEAN).mean);
