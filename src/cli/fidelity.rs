@@ -27,19 +27,24 @@ use crate::trace::{Log, ReadOptions, Workload};
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
     name: "fidelity",
-    about: "How near does a simulated schedule come to the one that a log recorded, and which scheduler comes nearest?",
+    about: "How near does a simulated schedule come to the recorded one?",
     arguments: |command| with_options(FidelityArgs::augment_args(command)),
     run: |matches, quiet| execute(&parsed(matches), matches, quiet),
 };
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  sim fidelity KTH.swf.gz                             which of our schedulers comes nearest to the site's own?
-  sim fidelity KTH.swf.gz --scheduler easy            one of them, by width, queue, user and week
+  sim fidelity KTH.swf.gz
+      which of our schedulers comes nearest to the site's own?
+  sim fidelity KTH.swf.gz --scheduler easy
+      one of them, by width, queue, user and week
   sim fidelity CTC.swf --scheduler easy,sjbf --by width,queue --format table
-  sim fidelity CTC.swf --scheduler 'easy:queue={fcfs|saf|wfp3}' --warmup 5% --format csv
-  sim fidelity sacct.txt --scheduler easy --jobs-out jobs.csv --windows-out weeks.csv
-  sim fidelity KTH.swf.gz --scheduler replay          the log's own schedule: no difference
+  sim fidelity CTC.swf --scheduler 'easy:queue={fcfs|saf|wfp3}' --warmup 5% \\
+    --format csv
+  sim fidelity sacct.txt --scheduler easy --jobs-out jobs.csv \\
+    --windows-out weeks.csv
+  sim fidelity KTH.swf.gz --scheduler replay
+      the log's own schedule: no difference
 
 The jobs of a log are simulated on the log's machine, and their waits are compared with those in the log. Jobs without a
 recorded wait are simulated too, but not compared. The row that is nearest comes first. No simulation can meet a log exactly:

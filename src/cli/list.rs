@@ -25,20 +25,21 @@ use crate::wait;
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
     name: "list",
-    about: "Print all predictors, schedulers, estimate models, strategies, policies or methods, with their keys and defaults, or the \
-            columns of results",
+    about: "List predictors, schedulers, models, columns, with their keys",
     arguments: |command| listing(ListArgs::augment_args(command)),
     run: |matches, _| execute(&parsed(matches)),
 };
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  sim list                                  what can be listed
+  sim list               what can be listed
   sim list predictors
-  sim list predictors --format json         one object per predictor and per key of a predictor
-  sim list predictors --example python      a complete predictor of your own: save it, change it, run it
-  sim list columns                          the columns of all outputs
-  sim list columns wait                     those of sim wait
+  sim list predictors --format json
+      one object per predictor and per key of a predictor
+  sim list predictors --example python
+      a complete predictor of your own: save it, change it, run it
+  sim list columns       the columns of all outputs
+  sim list columns wait  those of sim wait
   sim list columns runs --format csv --no-header")]
 struct ListArgs {
     /// What to list [default: the lists]

@@ -22,19 +22,22 @@ use crate::time::readable_duration;
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
     name: "malleable",
-    about: "Let malleable jobs choose their number of processors by predicted queue times",
+    about: "Let jobs choose their number of processors by predicted waits",
     arguments: MalleableArgs::augment_args,
     run: |matches, quiet| execute(&parsed(matches), quiet),
 };
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  sim malleable                                                 all strategies in both views, as in the paper
+  sim malleable        all strategies in both views, as in the paper
   sim malleable --strategy avg,opt,pred --view system --offered-load 0.9
-  sim malleable --strategy bias,bias:lock-in,bias:lock-in,risk=0.2 --replications 20
-  sim malleable --strategy pred --scatter-out queue_times.csv --jobs-out jobs.csv
-  sim malleable --reading days=one,a=up                         other readings of what the paper leaves open
-  sim list strategies                                           the strategies, with their keys
+  sim malleable --strategy bias,bias:lock-in,bias:lock-in,risk=0.2 \\
+    --replications 20
+  sim malleable --strategy pred --scatter-out queue_times.csv \\
+    --jobs-out jobs.csv
+  sim malleable --reading days=one,a=up
+      other readings of what the paper leaves open
+  sim list strategies  the strategies, with their keys
 
 Jobs of Downey's model (\"Using queue time predictions for processor allocation\") arrive by day on a machine with a
 first-come-first-served queue. Each day is a simulation of its own: it starts empty and ends when all its jobs have been

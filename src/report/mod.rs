@@ -39,7 +39,7 @@ pub use survey::{
 };
 pub use swept::{option_cell, swept_cells, with_swept};
 pub use table::{Table, named_rows};
-pub use wrap::{wrapped, write_wrapped};
+pub use wrap::{text_width, wrapped, write_wrapped};
 
 pub use crate::metrics::Cell;
 pub use crate::text::{counted, counted_as, grouped};

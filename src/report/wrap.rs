@@ -9,7 +9,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 const OMITTED: &str = "...";
 
 /// The number of columns that a text takes on a terminal.
-pub(super) fn text_width(text: &str) -> usize {
+pub fn text_width(text: &str) -> usize {
     text.width()
 }
 

@@ -515,6 +515,7 @@ fn made_logs_have_estimates_if_asked() {
 fn help_has_examples_and_versions_are_told() {
     for args in [
         &["--help"][..],
+        &["--help-all"],
         &["trace", "info", "--help"],
         &["trace", "validate", "--help"],
         &["generate", "sessions", "--help"],
