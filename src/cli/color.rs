@@ -1,7 +1,7 @@
 //! When output has colours: `--color`, and without it what the terminal and the environment say.
 
 use std::ffi::{OsStr, OsString};
-use std::io::stdout;
+use std::io::{stderr, stdout};
 
 use anstream::{AutoStream, ColorChoice};
 use clap::{Arg, ValueEnum};
@@ -48,4 +48,9 @@ pub fn follow(arguments: &[OsString]) {
 /// Whether standard output has colours.
 pub fn of_stdout() -> bool {
     AutoStream::choice(&stdout()) != ColorChoice::Never
+}
+
+/// Whether standard error has colours.
+pub fn of_stderr() -> bool {
+    AutoStream::choice(&stderr()) != ColorChoice::Never
 }

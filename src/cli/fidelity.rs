@@ -19,7 +19,7 @@ use crate::fidelity::{
     write_fidelity, write_fidelity_groups,
 };
 use crate::metrics::GroupBy;
-use crate::report::{Cell, Output, OutputError, write_csv, write_settings};
+use crate::report::{Cell, Output, OutputError, Width, write_csv, write_settings};
 use crate::runs::{ComputedRuns, Details, FinishedRun};
 use crate::time::{HOUR, Seconds, parse_duration, print_duration};
 use crate::trace::{Log, ReadOptions, Workload};
@@ -175,7 +175,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
     let files = FidelityFiles { by_out, jobs_out, windows_out };
     files.write(&workload, &recorded, &schedules, tables.len())?;
     let rows: Vec<_> = schedules.iter().map(|schedule| schedule.row.clone()).collect();
-    let table = |out: &mut dyn Write, width: usize| {
+    let table = |out: &mut dyn Write, width: Width| {
         let names: Vec<String> = schedules.iter().map(|schedule| schedule.name.clone()).collect();
         let figures: Vec<&FidelityFigures> = schedules.iter().map(|schedule| &schedule.figures).collect();
         write_fidelity(out, width, &heading, &names, &figures)?;
@@ -196,7 +196,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
 /// Writes the tables of groups of a schedule, each after an empty line.
 fn write_groups<'a>(
     out: &mut dyn Write,
-    width: usize,
+    width: Width,
     workload: &Workload,
     name: &str,
     mut breakdowns: impl Iterator<Item = &'a FidelityBreakdown>,

@@ -134,11 +134,11 @@ fn execute(args: &ListArgs) -> anyhow::Result<()> {
         }
         Some(What::Columns) => {
             let outputs = outputs(args.output.as_deref())?;
-            print.print_rows(false, &column_rows(&outputs), |out, width| write_outputs(out, width, &outputs))
+            print.print_rows(false, &column_rows(&outputs), |out, width| write_outputs(out, width.columns, &outputs))
         }
         Some(what) => {
             let forms = forms(what);
-            print.print_rows(false, &form_rows(&forms), |out, width| write_forms(out, "", width, &forms))
+            print.print_rows(false, &form_rows(&forms), |out, width| write_forms(out, "", width.columns, &forms))
         }
     }?)
 }
@@ -157,7 +157,7 @@ fn print_names(print: &PrintOptions, names: &[(String, String)]) -> Result<(), O
         vec![("name", Cell::Text(name.clone())), ("about", Cell::Text(about.clone()))]
     };
     let rows: Vec<_> = names.iter().map(row).collect();
-    print.print_rows(false, &rows, |out, width| write_names(out, width, names))
+    print.print_rows(false, &rows, |out, width| write_names(out, width.columns, names))
 }
 
 fn write_names(out: &mut dyn Write, width: usize, names: &[(String, String)]) -> io::Result<()> {

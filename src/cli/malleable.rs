@@ -15,7 +15,7 @@ use crate::malleable::{
     DaySequence, MalleableWorkload, Strategy, StudyCase, StudyRow, StudyView, most_runs, run_cases, run_workloads,
     write_allocations, write_pairs, write_tables,
 };
-use crate::report::{counted, swept_cells, write_wrapped};
+use crate::report::{Width, counted, swept_cells, write_wrapped};
 use crate::spec::{SpecError, SpecList, parse_list};
 use crate::time::readable_duration;
 
@@ -233,7 +233,7 @@ fn rows(cases: &[StudyCase], mut runs: Vec<Vec<crate::malleable::MalleableFigure
     cases.iter().zip(runs).map(row).collect()
 }
 
-fn write_heading(out: &mut dyn Write, width: usize, args: &MalleableArgs, rows: &[StudyRow]) -> io::Result<()> {
+fn write_heading(out: &mut dyn Write, width: Width, args: &MalleableArgs, rows: &[StudyRow]) -> io::Result<()> {
     let (procs, days) = (counted(u64::from(args.procs), "processor"), counted(u64::from(args.days), "day"));
     let load = args.offered_load;
     let what = match args.replications {

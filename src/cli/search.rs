@@ -18,7 +18,7 @@ use crate::experiment::Section::{Estimates, Log, Reading, Shape};
 use crate::metrics::cells;
 use crate::predict::templates::Template;
 use crate::predict::{self, template_file};
-use crate::report::{Output, Table, counted, grouped, write_settings, write_wrapped};
+use crate::report::{Output, Table, Width, counted, grouped, write_settings, write_wrapped};
 use crate::search::{
     COMPARED_PREDICTORS, ComparedPredictor, FoundSet, Genetic, Judge, STEP_COLUMNS, SearchLimits, SearchStep,
     TemplateSpace, WITH_TRAINING, compare_predictors, compared_columns, genetic, greedy,
@@ -272,7 +272,7 @@ fn comments(args: &SearchArgs, workload: &Workload, found: &FoundSet, seed: u64)
 
 fn write_comparison(
     out: &mut dyn Write,
-    width: usize,
+    width: Width,
     workload: &Workload,
     found: &FoundSet,
     compared: &[ComparedPredictor],

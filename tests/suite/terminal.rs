@@ -196,3 +196,50 @@ fn long_texts_go_through_the_pager() {
     // The version is one line.
     assert!(paged(&["--version"], "false").starts_with("sim "));
 }
+
+#[test]
+fn tables_have_a_little_colour_on_a_terminal() {
+    let table = ["-q", "--first", "600", "--scheduler", "sjbf", "--predictor", "kin", "--baseline", "easy/estimate"];
+    let [bold, green, red, plain] = ["\x1b[1m", "\x1b[32m", "\x1b[31m", "\x1b[0m"];
+    let shown = on_terminal(80, &table).raw;
+    assert!(shown.contains(&format!("{bold}improvement{plain}\n")), "{shown}");
+    let gains: Vec<&str> = shown.lines().filter(|line| line.contains(green)).collect();
+    let losses: Vec<&str> = shown.lines().filter(|line| line.contains(red)).collect();
+    assert!(!gains.is_empty() && gains.iter().all(|line| line.contains(&format!("{green}+"))), "{shown}");
+    assert!(!losses.is_empty() && losses.iter().all(|line| line.contains(&format!("{red}-"))), "{shown}");
+    let without = [bold, green, red, plain].iter().fold(shown.clone(), |text, code| text.replace(code, ""));
+    for (more, variables) in
+        [(&[][..], &[("NO_COLOR", "1")][..]), (&[], &[("TERM", "dumb")]), (&["--color=never"], &[])]
+    {
+        assert_eq!(
+            on_terminal_with(80, &[&table[..], more].concat(), variables).raw,
+            without,
+            "{more:?} {variables:?}"
+        );
+    }
+    // `always` is for pipes too. CSV and JSON never have colours.
+    let output = |args: &[&str]| {
+        let output = command(env!("CARGO_BIN_EXE_sim")).args(table).args(args).env("COLUMNS", "80").output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(output(&["--format", "table", "--color", "always"]), shown);
+    assert_eq!(output(&["--format", "table"]), without);
+    for format in ["csv", "json"] {
+        assert_eq!(output(&["--format", format, "--color", "always"]), output(&["--format", format]));
+    }
+    let refused = command(env!("CARGO_BIN_EXE_sim")).args(["--color", "red"]).output().unwrap();
+    assert!(refused.status.code() == Some(2) && String::from_utf8_lossy(&refused.stderr).contains("'--color <WHEN>'"));
+}
+
+/// A name before a command is not taken for the command itself.
+#[test]
+fn the_colour_may_be_before_a_command() {
+    for args in [
+        &["--color", "never", "list", "topics"][..],
+        &["--color=never", "-q", "list", "topics"],
+        &["list", "topics", "--color", "never"],
+    ] {
+        let output = command(env!("CARGO_BIN_EXE_sim")).args(args).output().unwrap();
+        assert!(output.status.success() && output.stdout.starts_with(b"logs "), "{args:?}");
+    }
+}

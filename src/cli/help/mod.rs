@@ -127,7 +127,7 @@ pub fn add(command: Command) -> Command {
     let all = Arg::new("help-all").long("help-all").action(ArgAction::HelpLong).help("Print all options and examples");
     // Instead of clap's own, which knows no topics. That turns off clap's in the commands below as well.
     let command = with_ending(command.arg(all), Some(list)).disable_help_subcommand(true);
-    command.subcommand(help(about)).term_width(width::of_stdout())
+    command.subcommand(help(about)).term_width(width::of_stdout().columns)
 }
 
 /// Adds to a command: a command `help` if it has commands, and a reference to its page.
@@ -222,7 +222,7 @@ pub fn execute(names: &[String]) -> anyhow::Result<()> {
         }
         if let Some(topic) = topic {
             out.write_all(if is_command { b"\n" } else { b"" })?;
-            page::write(out, topic.text, width::of_stdout(), page::Look::of_stdout())?;
+            page::write(out, topic.text, width::of_stdout().columns, page::Look::of_stdout())?;
         }
         Ok(())
     })?)

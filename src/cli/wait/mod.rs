@@ -23,7 +23,7 @@ use super::{CommandForm, parsed};
 use crate::experiment::{Options, Section, simulate};
 use crate::job::{Job, JobId, Submission};
 use crate::metrics::cells;
-use crate::report::{counted, grouped, percent, swept_cells, with_swept, write_settings, write_wrapped};
+use crate::report::{Width, counted, grouped, percent, swept_cells, with_swept, write_settings, write_wrapped};
 use crate::spec::{Spec, SpecList, parse_list};
 use crate::text::printable;
 use crate::time::{DAY, Seconds, Time, parse_date_time, readable_duration};
@@ -413,7 +413,7 @@ fn run(
 
 fn write_heading(
     out: &mut dyn Write,
-    width: usize,
+    width: Width,
     workload: &Workload,
     schedule: &SiteSchedule<'_>,
     evaluation: &Evaluation,

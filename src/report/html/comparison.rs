@@ -11,7 +11,7 @@ use super::svg::Ink;
 use crate::metrics::columns::{BSLD_MEAN, WAIT_MEAN};
 use crate::metrics::{Column, SettingRuns};
 use crate::report::comparison::{ComparisonTable, caption};
-use crate::report::{price_in_words, shown, signed_percent};
+use crate::report::{TableCell, price_in_words, shown, signed_percent};
 use crate::time::{Time, readable_duration};
 use crate::trace::WideNumbers;
 
@@ -74,7 +74,7 @@ impl ComparisonReport<'_> {
 fn figures_table(comparison: &ComparisonTable<'_>, left_out: usize) -> Markup {
     let mut table = DataTable::new(1, &comparison.headings);
     for line in &comparison.lines {
-        let cell = |(text, value): &(String, Option<f64>)| match value {
+        let cell = |(TableCell { text, .. }, value): &(TableCell, Option<f64>)| match value {
             Some(value) => DataCell::shown(text, *value),
             None => DataCell::text(text),
         };
