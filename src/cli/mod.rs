@@ -158,12 +158,19 @@ fn command_for(arguments: &[OsString]) -> clap::Command {
     let is_given = |word: &str| arguments.iter().any(|given| given == word);
     let first = without_global_options(arguments).next();
     let is_command = |word: &OsString| word == "help" || forms().any(|form| word == form.name);
-    let is_help = |word: &OsString| word == "-h" || word == "--help";
+    // `-h` may be one of several letters: `-qh`.
+    let is_help = |word: &OsString| {
+        let letters = word.to_str().and_then(|word| word.strip_prefix('-')).filter(|rest| !rest.starts_with('-'));
+        word == "--help" || letters.is_some_and(|letters| letters.contains('h'))
+    };
     let simulates = !first.is_some_and(|word| is_command(word) || is_help(word));
     let command = command_with(simulates, is_given);
-    let command = if is_given("-h") { command.mut_subcommands(help::briefly) } else { command };
-    // Without this, clap's own help is printed: it has all options.
-    if is_given(help::ALL) { command } else { command.override_help(help::summary()) }
+    if is_given(help::ALL) || !arguments.iter().skip(1).any(is_help) {
+        return command;
+    }
+    // Without these, clap's own help is printed: it has all options.
+    let command = if is_given("--help") { command } else { command.mut_subcommands(help::briefly) };
+    command.override_help(help::summary())
 }
 
 /// The words after the name of the program, without the options that may be before a command.

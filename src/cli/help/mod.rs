@@ -211,11 +211,11 @@ pub fn execute(names: &[String]) -> anyhow::Result<()> {
     if !is_command && topic.is_none() {
         return Err(UsageError(unknown(names)).into());
     }
-    let mut rendered = || {
+    let rendered = || {
         let arguments = ["sim"].into_iter().chain(names.iter().map(String::as_str)).chain(["--help"]);
         command.try_get_matches_from_mut(arguments).expect_err("`--help` prints help")
     };
-    let help = is_command.then(|| rendered());
+    let help = is_command.then(rendered);
     Ok(pager::show(|out| {
         if let Some(help) = &help {
             write_rendered(out, help)?;
