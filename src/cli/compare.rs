@@ -19,7 +19,7 @@ use crate::trace::Source;
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
     name: "compare",
-    about: "Compare two outputs: which figures differ, by how much; the exit code says whether any does",
+    about: "Compare two outputs: which figures differ, and by how much",
     arguments: CompareArgs::augment_args,
     run: |matches, quiet| execute(&parsed(matches), quiet),
 };
@@ -36,10 +36,11 @@ Exit code: 0 if nothing differs beyond the tolerance, 1 if something does, 2 if 
 if only the beginning of the output is read (`| head`).
 
 Examples:
-  sim compare old.csv new.csv                             every figure that has changed, the largest first
-  sim compare old.csv new.csv --tolerance 0.1%            only changes of more than 0.1%
+  sim compare old.csv new.csv       every figure that has changed, largest first
+  sim compare old.csv new.csv --tolerance 0.1%    only changes of more than 0.1%
   sim compare study/results.csv other/results.csv --column wait_mean,bsld_mean
-  sim compare jobs.csv.gz new-jobs.csv.gz --format csv    all differences of two files of --jobs-out
+  sim compare jobs.csv.gz new-jobs.csv.gz --format csv
+      all differences of two files of --jobs-out
   sim --format csv | sim compare figures.csv -"
 )]
 struct CompareArgs {

@@ -26,11 +26,15 @@ pub const COMMAND: CommandForm = CommandForm {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  sim estimates CTC.swf.gz --estimates tsafrir:tmax=18h,at-tmax=23.8 --seed 1 --out made.swf
-  sim estimates NASA.swf --estimates tsafrir --out with-estimates.swf          a log that has none
-  sim estimates KTH.swf --estimates shuffle --seed 2 | sim - --scheduler easy --predictor estimate
-  sim KTH.swf --estimates f:f=3 --estimates-seed 2                             the same without a file in between
-  sim list estimates                                                           the models, with their keys")]
+  sim estimates CTC.swf.gz --estimates tsafrir:tmax=18h,at-tmax=23.8 --seed 1 \\
+    --out made.swf
+  sim estimates NASA.swf --estimates tsafrir --out with-estimates.swf
+      a log that has none
+  sim estimates KTH.swf --estimates shuffle --seed 2 \\
+    | sim - --scheduler easy --predictor estimate
+  sim KTH.swf --estimates f:f=3 --estimates-seed 2
+      the same without a file in between
+  sim list estimates  the models, with their keys")]
 struct EstimatesArgs {
     #[command(flatten)]
     log: LogArgs,

@@ -20,7 +20,7 @@ use crate::fidelity::{
     write_fidelity, write_fidelity_groups,
 };
 use crate::metrics::GroupBy;
-use crate::report::{Cell, Output, OutputError, write_csv, write_settings};
+use crate::report::{Cell, Output, OutputError, Width, write_csv, write_settings};
 use crate::runs::{ComputedRuns, Details, FinishedRun};
 use crate::time::{HOUR, Seconds, parse_duration, print_duration};
 use crate::trace::{Log, ReadOptions, Workload};
@@ -28,19 +28,24 @@ use crate::trace::{Log, ReadOptions, Workload};
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
     name: "fidelity",
-    about: "How near does a simulated schedule come to the one that a log recorded, and which scheduler comes nearest?",
+    about: "How near does a simulated schedule come to the recorded one?",
     arguments: |command| with_options(FidelityArgs::augment_args(command)),
     run: |matches, quiet| execute(&parsed(matches), matches, quiet),
 };
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  sim fidelity KTH.swf.gz                             which of our schedulers comes nearest to the site's own?
-  sim fidelity KTH.swf.gz --scheduler easy            one of them, by width, queue, user and week
+  sim fidelity KTH.swf.gz
+      which of our schedulers comes nearest to the site's own?
+  sim fidelity KTH.swf.gz --scheduler easy
+      one of them, by width, queue, user and week
   sim fidelity CTC.swf --scheduler easy,sjbf --by width,queue --format table
-  sim fidelity CTC.swf --scheduler 'easy:queue={fcfs|saf|wfp3}' --warmup 5% --format csv
-  sim fidelity sacct.txt --scheduler easy --jobs-out jobs.csv --windows-out weeks.csv
-  sim fidelity KTH.swf.gz --scheduler replay          the log's own schedule: no difference
+  sim fidelity CTC.swf --scheduler 'easy:queue={fcfs|saf|wfp3}' --warmup 5% \\
+    --format csv
+  sim fidelity sacct.txt --scheduler easy --jobs-out jobs.csv \\
+    --windows-out weeks.csv
+  sim fidelity KTH.swf.gz --scheduler replay
+      the log's own schedule: no difference
 
 The jobs of a log are simulated on the log's machine, and their waits are compared with those in the log. Jobs without a
 recorded wait are simulated too, but not compared. The row that is nearest comes first. No simulation can meet a log exactly:
@@ -174,7 +179,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
     let files = FidelityFiles { by_out, jobs_out, windows_out };
     files.write(&workload, &recorded, &schedules, tables.len())?;
     let rows: Vec<_> = schedules.iter().map(|schedule| schedule.row.clone()).collect();
-    let table = |out: &mut dyn Write, width: usize| {
+    let table = |out: &mut dyn Write, width: Width| {
         let names: Vec<String> = schedules.iter().map(|schedule| schedule.name.clone()).collect();
         let figures: Vec<&FidelityFigures> = schedules.iter().map(|schedule| &schedule.figures).collect();
         write_fidelity(out, width, &heading, &names, &figures)?;
@@ -195,7 +200,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
 /// Writes the tables of groups of a schedule, each after an empty line.
 fn write_groups<'a>(
     out: &mut dyn Write,
-    width: usize,
+    width: Width,
     workload: &Workload,
     name: &str,
     mut breakdowns: impl Iterator<Item = &'a FidelityBreakdown>,

@@ -46,9 +46,11 @@ enum Model {
     /// jobs. Writes about a million jobs per second; memory does not grow with the number of jobs.
     #[command(after_help = "Examples:
   sim generate lublin --jobs 50000 --procs 128 --seed 42 --out lublin.swf
-  sim generate lublin --only batch --procs 1024 --offered-load 0.9 --users 100 --out busy.swf
+  sim generate lublin --only batch --procs 1024 --offered-load 0.9 --users 100 \\
+    --out busy.swf
   sim generate lublin --jobs 10000000 | gzip > big.swf.gz
-  sim generate lublin --users 40 --offered-load 0.9 --estimates tsafrir | sim - --predictor sbh")]
+  sim generate lublin --users 40 --offered-load 0.9 --estimates tsafrir \\
+    | sim - --predictor sbh")]
     Lublin(LublinArgs),
     /// Jobs whose lifetime and parallelism are log-uniform, by Downey's model
     ///

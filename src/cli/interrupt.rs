@@ -6,6 +6,8 @@ use std::sync::{Mutex, MutexGuard};
 /// Whether the current work checks [`stop_requested`] and then ends early.
 static STOPPABLE: AtomicBool = AtomicBool::new(false);
 static STOP_REQUESTED: AtomicBool = AtomicBool::new(false);
+/// Whether Ctrl-C is meant for another program on the same terminal.
+static IGNORED: AtomicBool = AtomicBool::new(false);
 
 /// The exit code of a program that was interrupted, as shells report it.
 pub const INTERRUPTED: u8 = 130;
@@ -80,7 +82,8 @@ mod signals {
         let (sender, receiver) = mpsc::channel::<Signals>();
         let handle = move || {
             if let Ok(mut signals) = receiver.recv() {
-                signals.forever().for_each(|_| interrupt());
+                let is_meant = |signal: &c_int| *signal != SIGINT || !IGNORED.load(Ordering::SeqCst);
+                signals.forever().filter(is_meant).for_each(|_| interrupt());
             }
         };
         if parallel::start_beside(handle).is_ok()
@@ -103,6 +106,11 @@ mod signals {
 /// From now on the first interrupt only sets a flag. The work must check [`stop_requested`] regularly and end early.
 pub fn allow_early_end() {
     STOPPABLE.store(true, Ordering::SeqCst);
+}
+
+/// Ignores Ctrl-C as long as another program on the same terminal, such as a pager, uses it for itself.
+pub fn ignore(is_ignored: bool) {
+    IGNORED.store(is_ignored, Ordering::SeqCst);
 }
 
 /// Whether the work should end early.

@@ -25,20 +25,21 @@ use crate::wait;
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
     name: "list",
-    about: "Print all predictors, schedulers, estimate models, strategies, policies or methods, with their keys and defaults, or the \
-            columns of results",
+    about: "List predictors, schedulers, models, columns, with their keys",
     arguments: |command| listing(ListArgs::augment_args(command)),
     run: |matches, _| execute(&parsed(matches)),
 };
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  sim list                                  what can be listed
+  sim list               what can be listed
   sim list predictors
-  sim list predictors --format json         one object per predictor and per key of a predictor
-  sim list predictors --example python      a complete predictor of your own: save it, change it, run it
-  sim list columns                          the columns of all outputs
-  sim list columns wait                     those of sim wait
+  sim list predictors --format json
+      one object per predictor and per key of a predictor
+  sim list predictors --example python
+      a complete predictor of your own: save it, change it, run it
+  sim list columns       the columns of all outputs
+  sim list columns wait  those of sim wait
   sim list columns runs --format csv --no-header")]
 struct ListArgs {
     /// What to list [default: the lists]
@@ -133,11 +134,11 @@ fn execute(args: &ListArgs) -> anyhow::Result<()> {
         }
         Some(What::Columns) => {
             let outputs = outputs(args.output.as_deref())?;
-            print.print_rows(false, &column_rows(&outputs), |out, width| write_outputs(out, width, &outputs))
+            print.print_rows(false, &column_rows(&outputs), |out, width| write_outputs(out, width.columns, &outputs))
         }
         Some(what) => {
             let forms = forms(what);
-            print.print_rows(false, &form_rows(&forms), |out, width| write_forms(out, "", width, &forms))
+            print.print_rows(false, &form_rows(&forms), |out, width| write_forms(out, "", width.columns, &forms))
         }
     }?)
 }
@@ -156,7 +157,7 @@ fn print_names(print: &PrintOptions, names: &[(String, String)]) -> Result<(), O
         vec![("name", Cell::Text(name.clone())), ("about", Cell::Text(about.clone()))]
     };
     let rows: Vec<_> = names.iter().map(row).collect();
-    print.print_rows(false, &rows, |out, width| write_names(out, width, names))
+    print.print_rows(false, &rows, |out, width| write_names(out, width.columns, names))
 }
 
 fn write_names(out: &mut dyn Write, width: usize, names: &[(String, String)]) -> io::Result<()> {

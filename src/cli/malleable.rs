@@ -15,26 +15,29 @@ use crate::malleable::{
     DaySequence, MalleableWorkload, Strategy, StudyCase, StudyRow, StudyView, most_runs, run_cases, run_workloads,
     write_allocations, write_pairs, write_tables,
 };
-use crate::report::{counted, swept_cells, write_wrapped};
+use crate::report::{Width, counted, swept_cells, write_wrapped};
 use crate::spec::{SpecError, SpecList, parse_list};
 use crate::time::readable_duration;
 
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
     name: "malleable",
-    about: "Let malleable jobs choose their number of processors by predicted queue times",
+    about: "Let jobs choose their number of processors by predicted waits",
     arguments: MalleableArgs::augment_args,
     run: |matches, quiet| execute(&parsed(matches), quiet),
 };
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  sim malleable                                                 all strategies in both views, as in the paper
+  sim malleable        all strategies in both views, as in the paper
   sim malleable --strategy avg,opt,pred --view system --offered-load 0.9
-  sim malleable --strategy bias,bias:lock-in,bias:lock-in,risk=0.2 --replications 20
-  sim malleable --strategy pred --scatter-out queue_times.csv --jobs-out jobs.csv
-  sim malleable --reading days=one,a=up                         other readings of what the paper leaves open
-  sim list strategies                                           the strategies, with their keys
+  sim malleable --strategy bias,bias:lock-in,bias:lock-in,risk=0.2 \\
+    --replications 20
+  sim malleable --strategy pred --scatter-out queue_times.csv \\
+    --jobs-out jobs.csv
+  sim malleable --reading days=one,a=up
+      other readings of what the paper leaves open
+  sim list strategies  the strategies, with their keys
 
 Jobs of Downey's model (\"Using queue time predictions for processor allocation\") arrive by day on a machine with a
 first-come-first-served queue. Each day is a simulation of its own: it starts empty and ends when all its jobs have been
@@ -230,7 +233,7 @@ fn rows(cases: &[StudyCase], mut runs: Vec<Vec<crate::malleable::MalleableFigure
     cases.iter().zip(runs).map(row).collect()
 }
 
-fn write_heading(out: &mut dyn Write, width: usize, args: &MalleableArgs, rows: &[StudyRow]) -> io::Result<()> {
+fn write_heading(out: &mut dyn Write, width: Width, args: &MalleableArgs, rows: &[StudyRow]) -> io::Result<()> {
     let (procs, days) = (counted(u64::from(args.procs), "processor"), counted(u64::from(args.days), "day"));
     let load = args.offered_load;
     let what = match args.replications {

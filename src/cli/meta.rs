@@ -33,7 +33,7 @@ use crate::trace::Source;
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
     name: "meta",
-    about: "Send each job of many sites to one of them, and compare policies that choose the site",
+    about: "Send each job of many sites to one of them, by several policies",
     arguments: |command| {
         let command = options::add_named(MetaArgs::augment_args(command), &["scheduler", "predictor"]);
         let of_sites = |argument: Arg, default: &'static str, what: &str| {
@@ -49,13 +49,16 @@ pub const COMMAND: CommandForm = CommandForm {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  sim meta CTC.swf.gz KTH.swf.gz                      two sites that have the names of their logs
+  sim meta CTC.swf.gz KTH.swf.gz  two sites that have the names of their logs
   sim meta --site CTC=CTC.swf.gz:procs=430 --site KTH=KTH.swf.gz
-  sim meta --site A=a.swf --site B=b.swf:procs=64:scheduler=sjbf:predictor=ruh:window=2 --policy static,redundant
-  sim meta grid.toml --policy least-loaded,k-distributed:k=3 --format csv --sites-out sites.csv
+  sim meta --site A=a.swf \\
+    --site B=b.swf:procs=64:scheduler=sjbf:predictor=ruh:window=2 \\
+    --policy static,redundant
+  sim meta grid.toml --policy least-loaded,k-distributed:k=3 --format csv \\
+    --sites-out sites.csv
   sim meta --scenario 1K-equal-I --policy static,least-loaded
-  sim meta --scenario all                             the 32 scenarios of Kumar and Vadhiyar
-  sim list policies                                   the policies, with their keys
+  sim meta --scenario all         the 32 scenarios of Kumar and Vadhiyar
+  sim list policies               the policies, with their keys
 
 A file has one table per site. Its keys are the options of `sim` that select, change and schedule jobs. The same keys can be
 given after colons in --site (predictor= must be the last one):

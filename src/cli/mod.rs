@@ -10,6 +10,7 @@
 //! Results in the folder of a sweep are identified by the text of the predictor, not by its code. After you have changed
 //! the code of your predictor, use a new folder.
 
+mod color;
 mod compare;
 mod completions;
 mod estimates;
@@ -28,6 +29,7 @@ mod notes;
 mod one_language;
 mod options;
 mod output_options;
+mod pager;
 mod places;
 mod plain_arguments;
 mod predict;
@@ -53,10 +55,9 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 
 use crate::predict::catalog::{self as predictors, Entry};
-use crate::report::{Output, OutputError};
 use crate::schedule::catalog::{self as schedulers, SchedulerEntry};
 
-/// A subcommand. Its file has its form, and [`COMMANDS`] has all forms.
+/// A subcommand. Its file has its form, and [`forms`] has all of them.
 struct CommandForm {
     name: &'static str,
     /// One line for the list of commands.
@@ -67,26 +68,30 @@ struct CommandForm {
     run: fn(&ArgMatches, bool) -> anyhow::Result<()>,
 }
 
-/// All subcommands, in the order of help.
-const COMMANDS: [&CommandForm; 17] = [
-    &sweep::COMMAND,
-    &trace::COMMAND,
-    &list::COMMAND,
-    &recommend::COMMAND,
-    &fidelity::COMMAND,
-    &report::COMMAND,
-    &reproduce::COMMAND,
-    &search::COMMAND,
-    &meta::COMMAND,
-    &estimates::COMMAND,
-    &wait::COMMAND,
-    &predict::COMMAND,
-    &compare::COMMAND,
-    &generate::COMMAND,
-    &malleable::COMMAND,
-    &completions::COMMAND,
-    &man::COMMAND,
+/// The subcommands in the groups of the short help, each with its heading.
+const GROUPS: [(&str, &[&CommandForm]); 3] = [
+    ("Simulate", &[&report::COMMAND, &sweep::COMMAND, &compare::COMMAND, &trace::COMMAND, &list::COMMAND]),
+    ("My site", &[&recommend::COMMAND, &fidelity::COMMAND, &wait::COMMAND, &predict::COMMAND]),
+    (
+        "Research",
+        &[
+            &reproduce::COMMAND,
+            &search::COMMAND,
+            &meta::COMMAND,
+            &malleable::COMMAND,
+            &generate::COMMAND,
+            &estimates::COMMAND,
+        ],
+    ),
 ];
+
+/// The subcommands that are about the program itself.
+const OWN: [&CommandForm; 2] = [&completions::COMMAND, &man::COMMAND];
+
+/// All subcommands, in the order of help.
+fn forms() -> impl Iterator<Item = &'static CommandForm> {
+    GROUPS.iter().flat_map(|(_, forms)| forms.iter()).chain(&OWN).copied()
+}
 
 impl CommandForm {
     /// The command with its arguments.
@@ -115,29 +120,35 @@ predictions. The log may be in the Standard Workload Format, or an accounting fi
 one it simulates a small embedded log.";
 
 const EXAMPLES: &str = "Examples:
-  sim                                                 the embedded log, compared with plain EASY
-  sim KTH.swf.gz --predictor ruh                      one log, one predictor
+  sim                                      the embedded log, compared with EASY
+  sim KTH.swf.gz --predictor ruh           one log, one predictor
   sim CTC.swf --procs 512 --scheduler easy --predictor estimate --format csv
   sim KTH.swf --predictor easy++ --baseline easy/estimate --jobs-out jobs.csv
   zcat KTH.swf.gz | sim - --predictor 'ruh:window=2,metric=mean'
-  sim KTH.swf --predictor sbh --baseline sjbf/ruh --replications 10   is the gain chance?
-  sim report KTH.swf --out report.html                charts of all this, as one page for a browser
-  sim recommend KTH.swf                               what to use instead of easy/estimate, and what it brings
-  sim fidelity KTH.swf                                which scheduler comes nearest to the site's own?
-  sim sacct.txt --slurm-conf slurm.conf               under the scheduler of a site with Slurm
+  sim KTH.swf --predictor sbh --baseline sjbf/ruh --replications 10
+      is the gain chance?
+  sim CTC.swf --predictor ruh,sbh --baseline easy/estimate --by width,user
+      who gains, who pays?
+  sim sacct.txt --baseline easy/estimate   the accounting of a site with Slurm
+  sim sacct.txt --slurm-conf slurm.conf    under the scheduler of a site
+  sim NASA.swf --estimates tsafrir         estimates of a model
+  sim report KTH.swf --out report.html     charts of all this, for a browser
+  sim recommend KTH.swf                    what to use instead, what it brings
+  sim fidelity KTH.swf                     which scheduler is the site's own?
   sim sweep --trace KTH.swf,CTC.swf --predictor estimate,ruh,easy++ --out study
-  sim search CTC.swf --out ctc.templates              which past jobs predict best
-  sim NASA.swf --estimates tsafrir                    a log without estimates, with estimates of a model
-  sim malleable                                       how many processors should a malleable job take?
-  sim wait CTC.swf --ask procs=64,estimate=2h         when would such a job start?
-  sim meta --site A=KTH.swf --site B=CTC.swf          one stream of jobs, two machines
-  sim list predictors                                 the predictors, with their keys
-  sim help sweeps                                     a page of the manual
-  sim predict --predictor ruh --state events.jsonl    predictions for a batch system that is running
-  sim trace info KTH.swf.gz                           what is in a log
-  sim CTC.swf --predictor ruh,sbh --baseline easy/estimate --by width,user    who gains, who pays?
-  sim compare old.csv new.csv --tolerance 0.1%        which figures of two outputs differ
-  sim sacct.txt --baseline easy/estimate              the accounting of a site with Slurm: see `sim help logs`";
+  sim search CTC.swf --out ctc.templates   which past jobs predict best
+  sim malleable                            jobs that choose their processors
+  sim wait CTC.swf --ask procs=64,estimate=2h
+      when would such a job start?
+  sim meta --site A=KTH.swf --site B=CTC.swf
+      one stream of jobs, two machines
+  sim predict --predictor ruh --state events.jsonl
+      predictions for a batch system that is running
+  sim compare old.csv new.csv --tolerance 0.1%
+      which figures of two outputs differ
+  sim trace info KTH.swf.gz                what is in a log
+  sim list predictors                      the predictors, with their keys
+  sim help sweeps                          a page of the manual";
 
 /// The whole command line.
 fn command() -> clap::Command {
@@ -146,17 +157,40 @@ fn command() -> clap::Command {
 
 /// The part of the command line that these arguments use: it takes longer to make all of it than to simulate a thousand jobs.
 fn command_for(arguments: &[OsString]) -> clap::Command {
-    let is_quiet = |word: &&OsString| *word == "-q" || *word == "--quiet";
-    let first = arguments.iter().skip(1).find(|word| !is_quiet(word));
-    let is_command = |word: &OsString| word == "help" || COMMANDS.iter().any(|form| word == form.name);
-    command_with(!first.is_some_and(is_command), |name| arguments.iter().any(|word| word == name))
+    let is_given = |word: &str| arguments.iter().any(|given| given == word);
+    let first = without_global_options(arguments).next();
+    let is_command = |word: &OsString| word == "help" || forms().any(|form| word == form.name);
+    // `-h` may be one of several letters: `-qh`.
+    let is_help = |word: &OsString| {
+        let letters = word.to_str().and_then(|word| word.strip_prefix('-')).filter(|rest| !rest.starts_with('-'));
+        word == "--help" || letters.is_some_and(|letters| letters.contains('h'))
+    };
+    let simulates = !first.is_some_and(|word| is_command(word) || is_help(word));
+    let command = command_with(simulates, is_given);
+    if is_given(help::ALL) || !arguments.iter().skip(1).any(is_help) {
+        return command;
+    }
+    // Without these, clap's own help is printed: it has all options.
+    let command = if is_given("--help") { command } else { command.mut_subcommands(help::briefly) };
+    command.override_help(help::summary())
+}
+
+/// The words after the name of the program, without the options that may be before a command.
+fn without_global_options(arguments: &[OsString]) -> impl Iterator<Item = &OsString> {
+    let mut is_value = false;
+    arguments.iter().skip(1).filter(move |word| {
+        let is_color = *word == color::OPTION;
+        let is_left_out = is_color || is_value || *word == "-q" || *word == "--quiet" || color::has_value(word);
+        is_value = is_color && !is_value;
+        !is_left_out
+    })
 }
 
 /// The command line, with the options of a simulation if `simulates`, and with the arguments of the commands that are used.
 fn command_with(simulates: bool, is_used: impl Fn(&str) -> bool) -> clap::Command {
     let command = clap::Command::new("sim").version(env!("CARGO_PKG_VERSION"));
     let command = if simulates { simulate::with_arguments(command) } else { command };
-    let form = |form: &&CommandForm| if is_used(form.name) { form.whole() } else { form.outline() };
+    let form = |form: &CommandForm| if is_used(form.name) { form.whole() } else { form.outline() };
     let command = command
         .about(ABOUT)
         .long_about(LONG_ABOUT)
@@ -164,7 +198,8 @@ fn command_with(simulates: bool, is_used: impl Fn(&str) -> bool) -> clap::Comman
         .override_usage("sim [OPTIONS] [LOG]\n       sim <COMMAND> ...")
         .subcommand_value_name("COMMAND")
         .subcommand_help_heading("Other commands")
-        .subcommands(COMMANDS.iter().map(form))
+        .subcommands(forms().map(form))
+        .arg(color::argument().display_order(999))
         .arg(
             Arg::new("quiet")
                 .short('q')
@@ -176,12 +211,6 @@ fn command_with(simulates: bool, is_used: impl Fn(&str) -> bool) -> clap::Comman
                 .help_heading("Output"),
         );
     help::add(command)
-}
-
-/// Prints help or the version. clap could print it too, but ignores errors of the output.
-fn print_help(help: &clap::Error) -> Result<(), OutputError> {
-    // clap writes to standard output itself. `Output` only checks that standard output is open, and flushes it.
-    Output::stdout().fill(|_| help.print())
 }
 
 /// Runs the program. `arguments` begin with the name of the program.
@@ -240,13 +269,14 @@ fn execute(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
     if let Some(shell) = completions::requested() {
         return Ok(completions::answer(&shell, arguments, command())?);
     }
+    color::follow(&arguments);
     let mut command = command_for(&arguments);
     // Checked first, because clap would report the options of the command that was meant as unknown.
     refuse_unknown_commands(&command, &arguments)?;
     let matches = match command.try_get_matches_from_mut(arguments) {
         Ok(matches) => matches,
         Err(error) if error.use_stderr() => error.exit(),
-        Err(help) => return Ok(print_help(&help)?),
+        Err(help) => return Ok(help::print(&help)?),
     };
     if let Some(names) = help::asked(&matches) {
         return help::execute(&names);
@@ -261,7 +291,7 @@ fn execute(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
         }
         Some((name, below)) => {
             refuse_options_of_the_main_command(&mut command, &matches, name);
-            let form = COMMANDS.iter().find(|form| form.name == name).expect("clap knows only these commands");
+            let form = forms().find(|form| form.name == name).expect("clap knows only these commands");
             (form.run)(below, quiet)
         }
     }
@@ -269,9 +299,7 @@ fn execute(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
 
 /// Refuses a word in the place of a command, or of the file that could be there instead, that is neither.
 fn refuse_unknown_commands(mut command: &clap::Command, arguments: &[OsString]) -> Result<(), failure::UsageError> {
-    let words = arguments.iter().skip(1).map_while(|word| word.to_str());
-    // This option may be before a command.
-    let words = words.filter(|word| !["-q", "--quiet"].contains(word));
+    let words = without_global_options(arguments).map_while(|word| word.to_str());
     for word in words.take_while(|word| !word.starts_with('-')) {
         match command.find_subcommand(word) {
             Some(below) => command = below,

@@ -235,4 +235,17 @@ mod tests {
             assert!(options(&command).all(|option| option.get_long() != Some(old)));
         }
     }
+
+    #[test]
+    fn examples_fit_80_columns() {
+        let mut examples = 0;
+        for (name, command) in commands() {
+            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in text.lines().filter(|line| line.starts_with(' ')) {
+                assert!(line.chars().count() <= 80, "{name}: {line}");
+                examples += 1;
+            }
+        }
+        assert!(examples > 100, "only {examples} examples were found");
+    }
 }

@@ -9,7 +9,7 @@ use super::failure::UsageError;
 use super::places::{OptionFile, given_files, refuse_collisions};
 use super::width;
 use crate::metrics::GroupBy;
-use crate::report::{Cell, Output, OutputError, Table, grouped, write_csv, write_json, write_json_list};
+use crate::report::{Cell, Output, OutputError, Table, Width, grouped, write_csv, write_json, write_json_list};
 use crate::text::printable;
 
 /// How a result is printed.
@@ -135,7 +135,7 @@ impl PrintOptions {
         &self,
         stdout_taken: bool,
         rows: &[Vec<(N, Cell)>],
-        table: impl FnOnce(&mut dyn Write, usize) -> io::Result<()>,
+        table: impl FnOnce(&mut dyn Write, Width) -> io::Result<()>,
     ) -> Result<(), OutputError> {
         print(stdout_taken, |out, width| match self.format() {
             Format::Table => table(out, width),
@@ -149,7 +149,7 @@ impl PrintOptions {
         &self,
         stdout_taken: bool,
         row: &[(N, Cell)],
-        table: impl FnOnce(&mut dyn Write, usize) -> io::Result<()>,
+        table: impl FnOnce(&mut dyn Write, Width) -> io::Result<()>,
     ) -> Result<(), OutputError> {
         print(stdout_taken, |out, width| match self.format() {
             Format::Table => table(out, width),
@@ -181,7 +181,7 @@ impl PrintOptions {
 }
 
 /// One line per cell, for people.
-fn write_pairs<N: AsRef<str>>(out: &mut dyn Write, width: usize, row: &[(N, Cell)]) -> io::Result<()> {
+fn write_pairs<N: AsRef<str>>(out: &mut dyn Write, width: Width, row: &[(N, Cell)]) -> io::Result<()> {
     let mut table = Table::default();
     for (name, cell) in row.iter().map(|(name, cell)| (name.as_ref(), cell)) {
         let value = match cell {
@@ -194,7 +194,7 @@ fn write_pairs<N: AsRef<str>>(out: &mut dyn Write, width: usize, row: &[(N, Cell
     table.write(out, width)
 }
 
-fn print(stdout_taken: bool, write: impl FnOnce(&mut dyn Write, usize) -> io::Result<()>) -> Result<(), OutputError> {
+fn print(stdout_taken: bool, write: impl FnOnce(&mut dyn Write, Width) -> io::Result<()>) -> Result<(), OutputError> {
     match stdout_taken {
         true => {
             let name = || "standard error".to_string();

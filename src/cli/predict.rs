@@ -29,22 +29,25 @@ use crate::trace::{Cleaning, Source, TraceError, clean_out};
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
     name: "predict",
-    about: "Predict the runtimes of jobs for a batch system that is running: its events in, predictions out",
+    about: "Predict runtimes for a batch system that is running",
     arguments: |command| options::add(PredictArgs::augment_args(command), &[Log, Reading]),
     run: |matches, quiet| execute(&parsed(matches), matches, quiet),
 };
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  sim predict --state events.jsonl                    for the hook of a batch system
+  sim predict --state events.jsonl  for the hook of a batch system
   sim predict --predictor kin --learn-from sacct.txt --state events.jsonl
-  sim predict --predictor sbh --learn-from pbs.log < today.jsonl      nothing is kept
-  sim predict --state events.jsonl < /dev/null        exit code 0 if this state can be used
-  sim predict --example hook > hook.py                the hook for PBS of `sim help production`
+  sim predict --predictor sbh --learn-from pbs.log < today.jsonl
+      nothing is kept
+  sim predict --state events.jsonl < /dev/null
+      exit code 0 if this state can be used
+  sim predict --example hook > hook.py
+      the hook for PBS of `sim help production`
 
 Lines in, one JSON object each. Ids and names are texts or numbers, times are seconds since 1970:
   {\"event\":\"arrival\",\"time\":1700000000,
-   \"job\":{\"id\":\"17.pbs\",\"user\":\"alice\",\"procs\":4,\"estimate\":3600}}    (on one line)
+   \"job\":{\"id\":\"17.pbs\",\"user\":\"alice\",\"procs\":4,\"estimate\":3600}} (on one line)
   {\"event\":\"start\",\"time\":1700000060,\"id\":\"17.pbs\"}
   {\"event\":\"termination\",\"time\":1700000900,\"id\":\"17.pbs\"}
 A job can also have a group, executable, queue, partition and submit (the time of its submission), and a termination a

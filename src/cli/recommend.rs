@@ -26,7 +26,7 @@ use crate::text::counted;
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
     name: "recommend",
-    about: "Which scheduler and predictor should a site use, what would it bring, and who would pay?",
+    about: "Which scheduler and predictor to use, what it brings, who pays",
     arguments: |command| {
         let command = options::add(RecommendArgs::augment_args(command), &[Log, Reading, Estimates, Engine]);
         let command = options::add_named(command, &["from", "to", "first", "load", "bsld-threshold"]);
@@ -37,12 +37,16 @@ pub const COMMAND: CommandForm = CommandForm {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  sim recommend KTH.swf.gz                            the default candidates against easy/estimate
-  sim recommend site.log --present sjbf/easy++ --objective wait --guard wait_max=2x
-  sim recommend CTC.swf --candidates 'sjbf/ruh:window=1..5,easy/kin' --out study --format csv
+  sim recommend KTH.swf.gz  the default candidates against easy/estimate
+  sim recommend site.log --present sjbf/easy++ --objective wait \\
+    --guard wait_max=2x
+  sim recommend CTC.swf --candidates 'sjbf/ruh:window=1..5,easy/kin' \\
+    --out study --format csv
   sim recommend CTC.swf --guard wait_max=3x --guard users_lose_pct=10
-  sim recommend CTC.swf --candidates +easy:queue=saf/estimate       the default candidates and one more
-  sim recommend sacct.txt --slurm-conf /etc/slurm/slurm.conf      predictions in the site's own Slurm
+  sim recommend CTC.swf --candidates +easy:queue=saf/estimate
+      the default candidates and one more
+  sim recommend sacct.txt --slurm-conf /etc/slurm/slurm.conf
+      predictions in the site's own Slurm
 
 Candidates compete on the first part of the log. The winner is judged once on the rest, on shaken copies of the log. The answer
 may be to keep what you have.")]

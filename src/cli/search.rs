@@ -18,7 +18,7 @@ use crate::experiment::Section::{Estimates, Log, Reading, Shape};
 use crate::metrics::cells;
 use crate::predict::templates::Template;
 use crate::predict::{self, template_file};
-use crate::report::{Output, Table, counted, grouped, write_settings, write_wrapped};
+use crate::report::{Output, Table, Width, counted, grouped, write_settings, write_wrapped};
 use crate::search::{
     COMPARED_PREDICTORS, ComparedPredictor, FoundSet, Genetic, Judge, STEP_COLUMNS, SearchLimits, SearchStep,
     TemplateSpace, WITH_TRAINING, compare_predictors, compared_columns, genetic, greedy,
@@ -31,18 +31,20 @@ use crate::trace::Workload;
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
     name: "search",
-    about: "Find templates that predict the runtimes of a log well, and compare them with other predictors",
+    about: "Find templates that predict the runtimes of a log well",
     arguments: |command| options::add(SearchArgs::augment_args(command), &[Log, Reading, Estimates, Shape]),
     run: |matches, quiet| execute(&parsed(matches), matches, quiet),
 };
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  sim search CTC.swf.gz --out ctc.templates               a genetic search, its result in a file
+  sim search CTC.swf.gz --out ctc.templates
+      a genetic search, its result in a file
   sim CTC.swf.gz --predictor smith:templates=@ctc.templates
   sim search CTC.swf.gz --method greedy --format csv
   sim search CTC.swf.gz --rivals kin,'exec:command=python3 my.py'
-  sim search CTC.swf.gz --train 0.5 --seed 7              searched on the first half, evaluated on the second
+  sim search CTC.swf.gz --train 0.5 --seed 7
+      searched on the first half, evaluated on the second
 
 A set of templates is evaluated on the schedule recorded in the log: the runtime of every job is predicted when the job
 starts, from jobs that have ended by then. A genetic search with 50 sets per generation and 50 generations takes about five
@@ -270,7 +272,7 @@ fn comments(args: &SearchArgs, workload: &Workload, found: &FoundSet, seed: u64)
 
 fn write_comparison(
     out: &mut dyn Write,
-    width: usize,
+    width: Width,
     workload: &Workload,
     found: &FoundSet,
     compared: &[ComparedPredictor],

@@ -24,7 +24,7 @@ use crate::trace::{
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
     name: "trace",
-    about: "Inspect a log: what it contains, and whether it is sound; or convert it to SWF",
+    about: "Inspect or check a log, or convert it to SWF",
     arguments: |command| {
         let info = |command| options::add(command, &[Section::Log, Section::Reading]);
         let reading = |command| options::add(command, &[Section::Reading]);
@@ -55,11 +55,13 @@ enum TraceCommand {
     /// Convert a log of any format to SWF, or join rotated files into one log
     #[command(after_help = "Examples:
   sim trace convert sacct.txt --out site.swf
-  sim trace convert 20260101 20260102 20260103 --out pbs.swf         rotated files of PBS
+  sim trace convert 20260101 20260102 20260103 --out pbs.swf
+      rotated files of PBS
   sim trace convert sacct.txt --unit nodes --procs 512 --out nodes.swf
-  sim trace convert sacct.txt --names-out names.csv --out site.swf   who is user 1?
+  sim trace convert sacct.txt --names-out names.csv --out site.swf
+      who is user 1?
   sim trace convert jobs.csv --out jobs.swf \\
-    --log-format csv:submit=submit_time,wait=wait_time,run=run_time,procs=node_num
+    --log-format csv:submit=submit_time,wait=wait_time,run=run_time,procs=nodes
 
 The new log takes about 72 bytes of memory per job, and SWF logs also as much as their text.")]
     Convert(ConvertArgs),

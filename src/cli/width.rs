@@ -4,6 +4,9 @@ use std::io::IsTerminal;
 
 use terminal_size::{Width, terminal_size_of};
 
+use super::color;
+use crate::report;
+
 /// The width of tables in files and pipes, unless the environment says something else.
 pub const DEFAULT: usize = 100;
 
@@ -11,21 +14,23 @@ pub const DEFAULT: usize = 100;
 const LEAST: usize = 40;
 
 /// The width of standard output: that of the terminal if it is one, otherwise `COLUMNS` of the environment, otherwise 100.
-pub fn of_stdout() -> usize {
+pub fn of_stdout() -> report::Width {
     let stdout = std::io::stdout();
-    of(stdout.is_terminal().then(|| terminal_size_of(&stdout)).flatten())
+    let columns = of(stdout.is_terminal().then(|| terminal_size_of(&stdout)).flatten());
+    report::Width { columns, has_colours: color::of_stdout() }
 }
 
 /// The same of standard error, to which a table goes if a file of the command is standard output.
-pub fn of_stderr() -> usize {
+pub fn of_stderr() -> report::Width {
     let stderr = std::io::stderr();
-    of(stderr.is_terminal().then(|| terminal_size_of(&stderr)).flatten())
+    let columns = of(stderr.is_terminal().then(|| terminal_size_of(&stderr)).flatten());
+    report::Width { columns, has_colours: color::of_stderr() }
 }
 
 /// The widest line of a progress bar. The last column of the terminal stays free, because some terminals move to the next line
 /// when it is used.
 pub fn of_bars() -> usize {
-    of_stderr() - 1
+    of_stderr().columns - 1
 }
 
 fn of(terminal: Option<(Width, terminal_size::Height)>) -> usize {

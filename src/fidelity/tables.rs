@@ -8,7 +8,7 @@ use super::recorded::FidelityBreakdown;
 use super::rows::{FidelityHeading, FidelityRow};
 use super::verdict::verdict_in_words;
 use crate::metrics::{Cell, Cells, Column, ListedColumn, Main, SEVERAL_NAME, cells, listed};
-use crate::report::{Table, named_rows, write_group_caption, write_wrapped};
+use crate::report::{Table, Width, named_rows, write_group_caption, write_wrapped};
 use crate::text::{counted, counted_as, printable};
 use crate::time::{print_duration, readable_duration};
 
@@ -34,7 +34,7 @@ pub fn listed_fidelity() -> [Vec<ListedColumn>; 2] {
 /// Writes the table of all schedules, in the order in which they are given: the nearest first.
 pub fn write_fidelity(
     out: &mut dyn Write,
-    width: usize,
+    width: Width,
     heading: &FidelityHeading<'_>,
     names: &[String],
     all: &[&FidelityFigures],
@@ -114,7 +114,7 @@ pub fn fidelity_group_cells(setting: Option<&str>, breakdown: &FidelityBreakdown
 /// Writes a breakdown as a table. `setting` is the name of the run, `zone` that of the time zone of hours and weeks.
 pub fn write_fidelity_groups(
     out: &mut dyn Write,
-    width: usize,
+    width: Width,
     setting: &str,
     zone: Option<&str>,
     breakdown: &FidelityBreakdown,

@@ -6,7 +6,7 @@ use super::figures::{MalleableFigures, saved};
 use super::schedule::{Allocation, DecisionKind, MalleableSchedule, QueueTimePair, StudyView};
 use super::workload::MalleableJob;
 use crate::metrics::{Cell, Cells, Column, ListedColumn, Shown, column_list, listed};
-use crate::report::{CsvRows, Table, csv_cell, grouped, percent, signed_percent, write_wrapped};
+use crate::report::{CsvRows, Table, Width, csv_cell, grouped, percent, signed_percent, write_wrapped};
 use crate::stats::mean_and_half_width;
 use crate::time::readable_duration;
 
@@ -139,7 +139,7 @@ impl StudyRow {
 }
 
 /// Writes the rows of both views like the paper's Tables 1 and 2, and the quality of the predictions.
-pub fn write_tables(out: &mut dyn Write, width: usize, rows: &[StudyRow]) -> io::Result<()> {
+pub fn write_tables(out: &mut dyn Write, width: Width, rows: &[StudyRow]) -> io::Result<()> {
     let of = |view: StudyView| rows.iter().filter(move |row| row.view == view);
     let whole = |number: f64| grouped(number.max(0.0).round() as u64);
     let real = |number: f64| format!("{number:.2}");

@@ -4,9 +4,7 @@ use std::io::{self, Write};
 
 use super::figures::{Fairness, MetaSummary, SiteSummary, WaitSummary};
 use crate::metrics::{Cell, Cells, Column, JOB_COLUMNS, JobRow, ListedColumn, Shown, cells, column_list, listed};
-use crate::report::{
-    CsvRows, Table, counted, csv_cell, grouped, percent, shown_or_dash, signed_percent, write_wrapped,
-};
+use crate::report::{CsvRows, Table, TableCell, Width, counted, csv_cell, grouped, percent, write_wrapped};
 use crate::time::readable_duration;
 
 /// A policy with its results as a row.
@@ -142,7 +140,7 @@ pub fn listed_meta() -> [Vec<ListedColumn>; 3] {
 }
 
 /// Writes a table with one column per policy.
-pub fn write_policies(out: &mut dyn Write, width: usize, home: &MetaSummary, runs: &[MetaSummary]) -> io::Result<()> {
+pub fn write_policies(out: &mut dyn Write, width: Width, home: &MetaSummary, runs: &[MetaSummary]) -> io::Result<()> {
     let jobs = counted(home.waits.jobs as u64, "job");
     let procs: u64 = home.sites.iter().map(|site| u64::from(site.procs)).sum();
     let (sites, procs) = (counted(home.sites.len() as u64, "site"), counted(procs, "processor"));
@@ -154,8 +152,8 @@ pub fn write_policies(out: &mut dyn Write, width: usize, home: &MetaSummary, run
     table.headings([""].into_iter().chain(runs.iter().map(|run| run.policy.as_str())));
     let lines = |table: &mut Table, names: &[&str]| {
         for column in names.iter().filter_map(|name| columns.iter().find(|column| column.name == *name)) {
-            let cells = rows.iter().map(|row| shown_or_dash(column, row));
-            table.push([column.heading.to_string()].into_iter().chain(cells).collect());
+            let cells = rows.iter().map(|row| TableCell::of(column, row));
+            table.push([column.heading.to_string().into()].into_iter().chain(cells).collect());
         }
     };
     let line = |what: String, show: &dyn Fn(&PolicyRow<'_>) -> String| {
@@ -175,15 +173,15 @@ pub fn write_policies(out: &mut dyn Write, width: usize, home: &MetaSummary, run
     }
     table.line(["improvement for the jobs of"]);
     for (at, site) in home.sites.iter().enumerate() {
-        let gain = |row: &PolicyRow<'_>| row.fairness.gains_pct[at].map_or("-".to_string(), signed_percent);
-        table.push(line(format!("  {}", site.name), &gain));
+        let gains = rows.iter().map(|row| TableCell::gain(row.fairness.gains_pct[at]));
+        table.push([format!("  {}", site.name).into()].into_iter().chain(gains).collect());
     }
     lines(&mut table, &["sites_gaining", "sites_paying", "jain"]);
     table.write(out, width)
 }
 
 /// Writes the mean waits of many systems, by name, under the same policies, and the means over all systems.
-pub fn write_scenarios(out: &mut dyn Write, width: usize, scenarios: &[(String, Vec<MetaSummary>)]) -> io::Result<()> {
+pub fn write_scenarios(out: &mut dyn Write, width: Width, scenarios: &[(String, Vec<MetaSummary>)]) -> io::Result<()> {
     let Some((_, first)) = scenarios.first() else { return Ok(()) };
     let mut table = Table::default();
     table.headings(["wait, mean"].into_iter().chain(first.iter().map(|run| run.policy.as_str())));

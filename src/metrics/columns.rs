@@ -113,8 +113,12 @@ impl Column {
 
     /// The column with the improvement of this one over the baseline, if there is one.
     pub fn gain_column(&self) -> Option<&'static Column> {
-        let name = format!("{}_improvement_pct", self.short_name());
-        COLUMNS.iter().copied().find(|column| column.name == name)
+        COLUMNS.iter().copied().find(|column| column.is_gain_of(self))
+    }
+
+    /// Whether it is the improvement of this column.
+    pub fn is_gain_of(&self, column: &Column) -> bool {
+        self.name.strip_suffix("_improvement_pct") == Some(column.short_name())
     }
 
     /// The name without the ending of means: `wait` for `wait_mean`.

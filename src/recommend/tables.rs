@@ -8,7 +8,9 @@ use crate::metrics::columns::{
     AREA_LOSE, BSLD_MEAN, COLUMNS, USERS_LOSE, WAIT_MAX, WAIT_MEAN, WAIT_P95, WIDE_WAIT_MEAN,
 };
 use crate::metrics::{Cells, Column, Interval, ListedColumn, SettingRuns, Verdict, cells, column_list, listed};
-use crate::report::{Table, price_in_words, seeds_in_words, shown, signed_percent, with_interval, write_wrapped};
+use crate::report::{
+    Table, TableCell, Tone, Width, price_in_words, seeds_in_words, shown, signed_percent, with_interval, write_wrapped,
+};
 use crate::text::{counted, counted_as, printable};
 
 /// The lines of the judgement: caption and column.
@@ -23,7 +25,7 @@ static LINES: [(&str, &Column); 7] = [
 ];
 
 /// Writes everything for people.
-pub fn write_recommendation(out: &mut dyn Write, width: usize, found: &Recommendation) -> io::Result<()> {
+pub fn write_recommendation(out: &mut dyn Write, width: Width, found: &Recommendation) -> io::Result<()> {
     let question = &found.question;
     let label = found.candidates[0].runs.label();
     let jobs = |jobs: usize| counted(jobs as u64, "job");
@@ -74,11 +76,11 @@ pub fn write_recommendation(out: &mut dyn Write, width: usize, found: &Recommend
 }
 
 /// Writes a command, in several lines if it is long. A shell reads them as one.
-fn write_command(out: &mut dyn Write, width: usize, command: &str) -> io::Result<()> {
+fn write_command(out: &mut dyn Write, width: Width, command: &str) -> io::Result<()> {
     let mut parts = command.split(" --");
     let mut line = format!("  {}", parts.next().unwrap_or_default());
     for part in parts {
-        if line.len() + part.len() + " -- \\".len() > width {
+        if line.len() + part.len() + " -- \\".len() > width.columns {
             writeln!(out, "{line} \\")?;
             line = "   ".to_string();
         }
@@ -87,7 +89,7 @@ fn write_command(out: &mut dyn Write, width: usize, command: &str) -> io::Result
     writeln!(out, "{line}")
 }
 
-fn write_competition(out: &mut dyn Write, width: usize, found: &Recommendation) -> io::Result<()> {
+fn write_competition(out: &mut dyn Write, width: Width, found: &Recommendation) -> io::Result<()> {
     let objective = found.question.objective;
     let mut table = Table::default();
     table.headings(["candidate", objective.name, "gain", "longest wait", "users who lose"]);
@@ -100,12 +102,13 @@ fn write_competition(out: &mut dyn Write, width: usize, found: &Recommendation) 
         let [figure, longest] = [objective, &WAIT_MAX].map(|column| with_interval(column.shown, runs.figure(column)));
         let losers = shown(USERS_LOSE.shown, runs.figure(&USERS_LOSE).mean);
         let out = if broken.is_empty() { String::new() } else { format!(" (out: {})", broken.join(", ")) };
-        table.push(vec![setting.pair() + &out, figure, gain(objective, runs), longest, losers]);
+        let [name, figure, longest, losers] = [setting.pair() + &out, figure, longest, losers].map(TableCell::from);
+        table.push(vec![name, figure, gain_cell(objective, runs), longest, losers]);
     }
     table.write(out, width)
 }
 
-fn write_judgement(out: &mut dyn Write, width: usize, found: &Recommendation, runs: &SettingRuns) -> io::Result<()> {
+fn write_judgement(out: &mut dyn Write, width: Width, found: &Recommendation, runs: &SettingRuns) -> io::Result<()> {
     let mut table = Table::default();
     let label = runs.label();
     let winner = format!("{}/{}", label.scheduler, label.predictor);
@@ -119,7 +122,14 @@ fn write_judgement(out: &mut dyn Write, width: usize, found: &Recommendation, ru
             false => with_interval(column.shown, runs.baseline_figure(column)),
         };
         let figure = with_interval(column.shown, runs.figure(column));
-        table.push(vec![caption.to_string(), figure, base, gain(column, runs), verdict(column, runs).to_string()]);
+        let verdict = verdict(column, runs);
+        let tone = match verdict {
+            _ if verdict == Verdict::Better.name() => Tone::Gain,
+            _ if verdict == Verdict::Worse.name() => Tone::Loss,
+            _ => Tone::Neutral,
+        };
+        let [caption, figure, base] = [caption.to_string(), figure, base].map(TableCell::from);
+        table.push(vec![caption, figure, base, gain_cell(column, runs), TableCell::new(verdict, tone)]);
     }
     table.write(out, width)
 }
@@ -128,6 +138,11 @@ fn write_judgement(out: &mut dyn Write, width: usize, found: &Recommendation, ru
 fn gain(column: &Column, runs: &SettingRuns) -> String {
     let mean = runs.improvement(column).mean;
     if mean.is_finite() { signed_percent(mean) } else { String::new() }
+}
+
+/// The improvement as a cell.
+fn gain_cell(column: &Column, runs: &SettingRuns) -> TableCell {
+    TableCell::new(gain(column, runs), Tone::of_gain(runs.improvement(column).mean))
 }
 
 /// Whether a figure differs by more than chance from the present one. A share that loses is compared with 0: under the present

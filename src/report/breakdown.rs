@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::shown::{shown, signed_percent};
-use super::table::Table;
-use super::wrap::{shortened_to, write_wrapped};
+use super::shown::shown;
+use super::table::{Table, TableCell};
+use super::wrap::{Width, shortened_to, write_wrapped};
 use crate::metrics::columns::{
     BSLD_MEAN, JAIN, JOBS, MAKESPAN, UTILIZATION, WAIT_MAX, WAIT_MEAN, WIDE_WAIT_MEAN, WITH_BASELINE, columns,
 };
@@ -95,20 +95,20 @@ pub fn breakdown_cells(setting: Option<&str>, breakdown: &Breakdown) -> Vec<Cell
 /// weeks. A name that is wider than the table may be is shortened.
 pub fn write_group_caption(
     out: &mut dyn Write,
-    width: usize,
+    width: Width,
     setting: &str,
     by: &str,
     zone: Option<&str>,
 ) -> io::Result<()> {
     let zone = zone.map_or(String::new(), |zone| format!(" ({zone})"));
-    let setting = shortened_to(setting, width.saturating_sub(1), 0.5);
+    let setting = shortened_to(setting, width.columns.saturating_sub(1), 0.5);
     write_wrapped(out, "", &format!("{setting}, by {by}{zone}"), width)
 }
 
 /// Writes a breakdown as a table. `setting` is the name of the run, `zone` that of the time zone of hours and weeks.
 pub fn write_breakdown(
     out: &mut dyn Write,
-    width: usize,
+    width: Width,
     setting: &str,
     zone: Option<&str>,
     breakdown: &Breakdown,
@@ -124,7 +124,7 @@ pub fn write_breakdown(
     table.headings(headings);
     for (at, summary) in breakdown.summaries.iter().enumerate() {
         let figure = |column: &Column| shown(column.shown, column.figure_of(summary).unwrap_or(f64::NAN));
-        let mut cells = vec![
+        let cells = [
             grouping.values[at].clone(),
             grouped(summary.jobs as u64),
             format!("{:.1}%", grouping.area_pct[at]),
@@ -132,12 +132,12 @@ pub fn write_breakdown(
             figure(&WAIT_MAX),
             figure(&BSLD_MEAN),
         ];
+        let mut cells = cells.map(TableCell::from).to_vec();
         if let Some(GroupBaseline { summary: base, gain, lose }) = breakdown.compared.get(at) {
-            let improvement =
-                |column: &Column| column.improvement(base, summary).map_or("-".to_string(), signed_percent);
-            cells.push(shown(WAIT_MEAN.shown, base.wait_mean));
+            let improvement = |column: &Column| TableCell::gain(column.improvement(base, summary));
+            cells.push(shown(WAIT_MEAN.shown, base.wait_mean).into());
             cells.extend([improvement(&WAIT_MEAN), improvement(&BSLD_MEAN)]);
-            cells.extend([grouped(*gain as u64), grouped(*lose as u64)]);
+            cells.extend([*gain, *lose].map(|jobs| grouped(jobs as u64).into()));
         }
         table.push(cells);
     }

@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 use super::shown::{add_half_width, seeds_in_words, shown, signed_percent, with_share};
-use super::table::Table;
-use super::wrap::write_wrapped;
+use super::table::{Table, TableCell, Tone};
+use super::wrap::{Width, write_wrapped};
 use crate::metrics::columns::{
     AI_MEAN, ANSWERED, AREA_LOSE, BACKFILLED, BSLD_MEAN, BSLD_P50, BSLD_P95, INSIDE_PCT, JAIN, MAE, MAE_PCT, MAKESPAN,
     MISSES, RA_MEAN, USERS_LOSE, UTILIZATION, WAIT_MAX, WAIT_MEAN, WAIT_P50, WAIT_P95, WIDE_WAIT_MEAN,
 };
-use crate::metrics::{Column, Interval, RunLabel, SettingRuns, Shown};
+use crate::metrics::{Column, Interval, RunLabel, SettingRuns, Shown, Verdict};
 use crate::text::{counted, counted_as, printable};
 
 /// The lines of the table: caption and column.
@@ -42,8 +42,8 @@ pub(super) struct ComparisonTable<'a> {
     /// The settings that have columns of their own: of several, all but the one that is the baseline.
     pub settings: Vec<&'a SettingRuns>,
     pub headings: Vec<String>,
-    /// For each line its cells: the text, and the number if the cell is a figure.
-    pub lines: Vec<Vec<(String, Option<f64>)>>,
+    /// For each line its cells, with the number if the cell is a figure.
+    pub lines: Vec<Vec<(TableCell, Option<f64>)>>,
     /// How the table is to be read.
     pub notes: Vec<String>,
 }
@@ -77,19 +77,22 @@ impl ComparisonTable<'_> {
             if is_optional && !has_figure(column) {
                 continue;
             }
-            let mut cells = vec![(caption.to_string(), None)];
-            let with_value =
-                |text: String, interval: Interval| (text, Some(interval.mean).filter(|mean| mean.is_finite()));
+            let mut cells = vec![(caption.to_string().into(), None)];
+            let with_value = |cell: TableCell, interval: Interval| {
+                let value = Some(interval.mean).filter(|mean| mean.is_finite());
+                (cell, value)
+            };
             let base = baseline.map(|_| first.baseline_figure(column));
             let base = base.map(|interval| match column.needs_baseline() {
-                true => (String::new(), None),
-                false => with_value(figure(column, first, interval), interval),
+                true => (String::new().into(), None),
+                false => with_value(figure(column, first, interval).into(), interval),
             });
             if is_one {
                 let interval = first.figure(column);
-                cells.push(with_value(figure(column, first, interval), interval));
+                cells.push(with_value(figure(column, first, interval).into(), interval));
                 cells.extend(base);
-                cells.extend(improvement(column, first).map(|text| with_value(text, first.improvement(column))));
+                let gain = improvement(column, first).map(|text| TableCell::new(text, tone(column, first)));
+                cells.extend(gain.map(|cell| with_value(cell, first.improvement(column))));
             } else {
                 cells.extend(base);
                 let cell =
@@ -108,15 +111,19 @@ impl ComparisonTable<'_> {
 ///
 /// Of several settings, the one that is the baseline has no column of its own. If the table is cut into blocks, each has
 /// the baseline's figures.
-pub fn write_comparison(out: &mut dyn Write, width: usize, settings: &[SettingRuns], options: &str) -> io::Result<()> {
+pub fn write_comparison(out: &mut dyn Write, width: Width, settings: &[SettingRuns], options: &str) -> io::Result<()> {
     let ComparisonTable { settings, headings, lines, notes } = ComparisonTable::of(settings);
     write_wrapped(out, "", &caption(settings[0], options), width)?;
     writeln!(out)?;
     let repeated = 1 + settings[0].baseline().iter().len();
     let mut table = if settings.len() == 1 { Table::default() } else { Table::default().repeating(repeated) };
     table.headings(headings);
-    lines.into_iter().for_each(|cells| table.push(cells.into_iter().map(|(text, _)| text).collect()));
+    lines.into_iter().for_each(|cells| table.push(cells.into_iter().map(|(cell, _)| cell).collect()));
     table.write(out, width)?;
+    if settings.len() > 1 {
+        writeln!(out)?;
+        write_best(out, width, &settings)?;
+    }
     for note in notes {
         writeln!(out)?;
         write_wrapped(out, "", &note, width)?;
@@ -189,11 +196,45 @@ fn improvement(column: &Column, setting: &SettingRuns) -> Option<String> {
     })
 }
 
+/// Whether the improvement is a gain or a loss; with replications only if it is more than chance.
+fn tone(column: &Column, setting: &SettingRuns) -> Tone {
+    match setting.verdict(column) {
+        Some(Verdict::WithinNoise) => Tone::Neutral,
+        _ => Tone::of_gain(setting.improvement(column).mean),
+    }
+}
+
 /// A figure with its improvement in parentheses.
-fn with_improvement(column: &Column, setting: &SettingRuns) -> String {
+fn with_improvement(column: &Column, setting: &SettingRuns) -> TableCell {
     let text = figure(column, setting, setting.figure(column));
     match improvement(column, setting) {
-        None => text,
-        Some(improvement) => format!("{text} ({improvement})"),
+        None => text.into(),
+        Some(improvement) => TableCell::new(format!("{text} ({improvement})"), tone(column, setting)),
     }
+}
+
+/// Writes which of several settings is best by each of the two main figures, so that nobody has to search for it in the blocks
+/// of a narrow table. The baseline takes part.
+fn write_best(out: &mut dyn Write, width: Width, settings: &[&SettingRuns]) -> io::Result<()> {
+    let mut table = Table::with_left(2);
+    table.headings(["best by", "setting", ""]);
+    for (caption, column) in LINES.iter().filter(|(_, column)| [WAIT_MEAN.name, BSLD_MEAN.name].contains(&column.name))
+    {
+        let of_setting = |setting: &&SettingRuns| {
+            let name = format!("{}/{}", setting.label().scheduler, setting.label().predictor);
+            (setting.figure(column).mean, name, with_improvement(column, setting))
+        };
+        let of_baseline = |base: &str| {
+            let interval = settings[0].baseline_figure(column);
+            (interval.mean, format!("{base} (the baseline)"), figure(column, settings[0], interval).into())
+        };
+        let all = settings[0].baseline().map(of_baseline).into_iter().chain(settings.iter().map(of_setting));
+        let all: Vec<(f64, String, TableCell)> = all.filter(|(mean, ..)| mean.is_finite()).collect();
+        let Some(best) = all.iter().map(|(mean, ..)| *mean).min_by(f64::total_cmp) else { continue };
+        let (winners, figures): (Vec<String>, Vec<TableCell>) =
+            all.into_iter().filter(|(mean, ..)| *mean == best).map(|(_, name, cell)| (name, cell)).unzip();
+        let others = if winners.len() > 1 { format!(" and {} more", winners.len() - 1) } else { String::new() };
+        table.push(vec![caption.to_string().into(), format!("{}{others}", winners[0]).into(), figures[0].clone()]);
+    }
+    table.write(out, width)
 }

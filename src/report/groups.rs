@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use super::runs::GAIN_NOTE;
 use super::shown::shown_cell;
-use super::table::Table;
-use super::wrap::write_wrapped;
+use super::table::{Table, TableCell, Tone};
+use super::wrap::{Width, write_wrapped};
 use crate::metrics::{Cell, Cells, Group, GroupMean, Shown};
 
 /// A group as a row of CSV or JSON: its labels under these names, its number of runs, and each mean with the half-width of
@@ -21,7 +21,7 @@ pub fn group_cells(names: &[String], group: &Group) -> Cells {
 }
 
 /// Writes the groups as a table.
-pub fn write_groups(out: &mut dyn Write, width: usize, names: &[String], groups: &[Group]) -> io::Result<()> {
+pub fn write_groups(out: &mut dyn Write, width: Width, names: &[String], groups: &[Group]) -> io::Result<()> {
     let mut people = Table::with_left(names.len()).turnable();
     if let Some(first) = groups.first() {
         let means = first.means.iter().map(|mean| mean.column.heading.to_string());
@@ -31,14 +31,16 @@ pub fn write_groups(out: &mut dyn Write, width: usize, names: &[String], groups:
         let text = shown_cell(mean.column.shown, &mean.cell());
         // The half-width of an interval has no sign.
         let how = if mean.column.shown == Shown::Improvement { Shown::Percent } else { mean.column.shown };
-        match shown_cell(how, &mean.half_width_cell()) {
+        let text = match shown_cell(how, &mean.half_width_cell()) {
             none if none.is_empty() => text,
             half => format!("{text} +- {half}"),
-        }
+        };
+        let gain = mean.cell().printed().filter(|_| mean.column.is_gain());
+        TableCell::new(text, gain.map_or(Tone::Neutral, Tone::of_gain))
     };
     for group in groups {
-        let rows = [group.rows.to_string()];
-        people.push(group.labels.iter().cloned().chain(rows).chain(group.means.iter().map(mean)).collect());
+        let labels = group.labels.iter().cloned().chain([group.rows.to_string()]);
+        people.push(labels.map(TableCell::from).chain(group.means.iter().map(mean)).collect());
     }
     people.write(out, width)?;
     let is_gain = |mean: &GroupMean| mean.column.is_gain();

@@ -40,8 +40,8 @@ pub use survey::{
     name_columns, reading_in_words, write_findings, write_names, write_survey,
 };
 pub use swept::{option_cell, swept_cells, with_swept};
-pub use table::{Table, named_rows};
-pub use wrap::{wrapped, write_wrapped};
+pub use table::{Table, TableCell, Tone, named_rows};
+pub use wrap::{Width, text_width, wrapped, write_wrapped};
 
 pub use crate::metrics::Cell;
 pub use crate::text::{counted, counted_as, grouped};

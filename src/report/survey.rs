@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::rows::CsvRows;
 use super::shown::percent;
 use super::table::Table;
-use super::wrap::write_wrapped;
+use super::wrap::{Width, write_wrapped};
 use crate::metrics::{Cell, Column, column_list};
 use crate::text::{counted, counted_as, grouped, printable};
 use crate::time::{date, readable_duration};
@@ -123,7 +123,7 @@ pub fn filling_in_words(cleaning: &CleaningReport) -> String {
 }
 
 /// Writes a survey as text.
-pub fn write_survey(out: &mut dyn Write, width: usize, survey: &Survey) -> io::Result<()> {
+pub fn write_survey(out: &mut dyn Write, width: Width, survey: &Survey) -> io::Result<()> {
     let cleaning = &survey.cleaning;
     let unknown = || "-".to_string();
     let count = |number: usize| grouped(number as u64);
@@ -215,7 +215,7 @@ pub fn write_survey(out: &mut dyn Write, width: usize, survey: &Survey) -> io::R
 }
 
 /// Writes the counts above 0, with their share of `all`.
-fn write_counts(out: &mut dyn Write, width: usize, counts: &[(&str, u64)], all: u64) -> io::Result<()> {
+fn write_counts(out: &mut dyn Write, width: Width, counts: &[(&str, u64)], all: u64) -> io::Result<()> {
     let mut table = Table::default();
     for (what, count) in counts.iter().filter(|(_, count)| *count > 0) {
         table.push(vec![format!("  {what}"), grouped(*count), percent(*count as f64 / all as f64)]);

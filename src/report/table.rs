@@ -8,15 +8,17 @@
 //! 4. The columns are cut into blocks, one below the other. Each block repeats the label columns, and those of
 //!    [`Table::repeating`] if there is room for them without shortening. Texts that are longer than half of the width are
 //!    shortened.
+//!
+//! Where colours are wanted, headings are bold, gains green and losses red. Widths are those without the codes of colours.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::ops::Range;
 
-use super::shown::shown_or_dash;
-use super::wrap::{shortened_to, text_width, wrapped};
-use crate::metrics::Column;
+use super::shown::{shown, shown_or_dash, signed_percent};
+use super::wrap::{Width, shortened_to, text_width, wrapped};
+use crate::metrics::{Better, Column, Shown};
 use crate::text::printable;
 
 /// The space between two columns.
@@ -28,11 +30,87 @@ const LEAST_SHORTENED: usize = 24;
 /// Label columns are shortened to this width before one of them is no longer repeated.
 const LEAST_LABEL: usize = 8;
 
+/// What a cell of a table means for the reader, which colours show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// Neither good nor bad.
+    Neutral,
+    /// Better than the baseline.
+    Gain,
+    /// Worse than the baseline.
+    Loss,
+}
+
+impl Tone {
+    /// The tone of an improvement in percent; neutral if it is printed as 0.
+    pub fn of_gain(percent: f64) -> Tone {
+        match signed_percent(percent) {
+            _ if !percent.is_finite() => Tone::Neutral,
+            text if text.starts_with('+') => Tone::Gain,
+            text if text.starts_with('-') => Tone::Loss,
+            _ => Tone::Neutral,
+        }
+    }
+
+    /// The code with which terminals begin the colour.
+    fn code(self) -> Option<&'static str> {
+        match self {
+            Tone::Neutral => None,
+            Tone::Gain => Some("\x1b[32m"),
+            Tone::Loss => Some("\x1b[31m"),
+        }
+    }
+}
+
+/// The codes of terminals for headings, and for the end of any style.
+const BOLD: &str = "\x1b[1m";
+const PLAIN: &str = "\x1b[0m";
+
+/// A cell of a table.
+#[derive(Clone, Debug)]
+pub struct TableCell {
+    pub(super) text: String,
+    tone: Tone,
+}
+
+impl TableCell {
+    /// A cell with a tone.
+    pub fn new(text: impl Into<String>, tone: Tone) -> TableCell {
+        TableCell { text: text.into(), tone }
+    }
+
+    /// An improvement in percent; a dash if it is not defined.
+    pub fn gain(percent: Option<f64>) -> TableCell {
+        let percent = percent.unwrap_or(f64::NAN);
+        TableCell::new(shown(Shown::Improvement, percent), Tone::of_gain(percent))
+    }
+
+    /// The value of a column; a dash if it is not defined. An improvement has its tone.
+    pub fn of<R>(column: &Column<R>, row: &R) -> TableCell {
+        // A difference that is neither good nor bad has the same form.
+        let is_gain = column.shown == Shown::Improvement && column.better == Some(Better::Higher);
+        match is_gain {
+            true => TableCell::gain(column.cell(row).printed()),
+            false => shown_or_dash(column, row).into(),
+        }
+    }
+}
+
+impl From<String> for TableCell {
+    fn from(text: String) -> TableCell {
+        TableCell::new(text, Tone::Neutral)
+    }
+}
+
 /// A table. The first columns, the labels, are aligned to the left, the others to the right.
 #[derive(Clone, Debug)]
 pub struct Table {
-    lines: Vec<Vec<String>>,
+    lines: Vec<Vec<TableCell>>,
     has_headings: bool,
+    /// How many lines the headings take.
+    heading_lines: usize,
+    /// Whether the headings are the first column.
+    is_turned: bool,
     left: usize,
     /// How many columns every block repeats.
     repeated: usize,
@@ -51,7 +129,16 @@ impl Table {
     /// A table with this number of label columns. Blocks repeat them.
     pub fn with_left(left: usize) -> Table {
         let lines = Vec::new();
-        Table { lines, has_headings: false, left, repeated: left, turnable: false, text_last: false }
+        Table {
+            lines,
+            has_headings: false,
+            heading_lines: 0,
+            is_turned: false,
+            left,
+            repeated: left,
+            turnable: false,
+            text_last: false,
+        }
     }
 
     /// As [`Table::with_left`], with a last column of remarks, which is aligned to the left too.
@@ -73,7 +160,8 @@ impl Table {
     pub fn headings<T: Into<String>>(&mut self, cells: impl IntoIterator<Item = T>) {
         debug_assert!(self.lines.is_empty(), "the headings are the first line");
         self.has_headings = true;
-        self.push(cells.into_iter().map(Into::into).collect());
+        self.heading_lines = 1;
+        self.push(cells.into_iter().map(Into::<String>::into).collect());
     }
 
     /// Adds a line, as [`Table::push`].
@@ -82,10 +170,11 @@ impl Table {
     }
 
     /// Adds a line. Control characters in cells are escaped, because texts may come from input files.
-    pub fn push(&mut self, mut cells: Vec<String>) {
-        for cell in &mut cells {
-            if let Cow::Owned(shown) = printable(cell) {
-                *cell = shown;
+    pub fn push<C: Into<TableCell>>(&mut self, cells: Vec<C>) {
+        let mut cells: Vec<TableCell> = cells.into_iter().map(Into::into).collect();
+        for TableCell { text, .. } in &mut cells {
+            if let Cow::Owned(shown) = printable(text) {
+                *text = shown;
             }
         }
         self.lines.push(cells);
@@ -96,8 +185,13 @@ impl Table {
         self.lines.extend(other.lines.into_iter().skip(usize::from(other.has_headings)));
     }
 
-    /// Writes the table in lines of at most `width` columns, without trailing blanks.
-    pub fn write(&self, out: &mut dyn Write, width: usize) -> io::Result<()> {
+    /// Writes the table in lines of at most this width, without trailing blanks.
+    pub fn write(&self, out: &mut dyn Write, width: impl Into<Width>) -> io::Result<()> {
+        let Width { columns, has_colours } = width.into();
+        self.write_within(&mut Painter { out, has_colours }, columns)
+    }
+
+    fn write_within(&self, out: &mut Painter<'_>, width: usize) -> io::Result<()> {
         if self.fits(width) {
             return self.write_columns(out, &self.widths(), 0..0, 0..self.columns());
         }
@@ -123,7 +217,7 @@ impl Table {
 
     fn widths(&self) -> Vec<usize> {
         let cells = |column: usize| self.lines.iter().filter_map(move |line| line.get(column));
-        (0..self.columns()).map(|column| cells(column).map(|cell| text_width(cell)).max().unwrap_or(0)).collect()
+        (0..self.columns()).map(|column| cells(column).map(|cell| text_width(&cell.text)).max().unwrap_or(0)).collect()
     }
 
     fn fits(&self, width: usize) -> bool {
@@ -133,14 +227,14 @@ impl Table {
     /// The number of words of the longest heading. 0 if there are no headings.
     fn longest_heading(&self) -> usize {
         let headings = self.lines.first().filter(|_| self.has_headings);
-        headings.into_iter().flatten().map(|heading| heading.split_whitespace().count()).max().unwrap_or(0)
+        headings.into_iter().flatten().map(|heading| heading.text.split_whitespace().count()).max().unwrap_or(0)
     }
 
     /// Each heading in at most `height` lines, as narrow as possible, but not narrower than the cells below it.
     fn with_wrapped_headings(&self, height: usize) -> Table {
         let body = Table { lines: self.lines[1..].to_vec(), ..self.clone() };
         let widths = body.widths();
-        let pieces = |(column, heading): (usize, &String)| {
+        let pieces = |(column, TableCell { text: heading, .. }): (usize, &TableCell)| {
             let (least, whole) = (widths.get(column).copied().unwrap_or(0), text_width(heading));
             if whole <= least {
                 return vec![heading.clone()];
@@ -157,21 +251,21 @@ impl Table {
         // The last line of each heading is directly above the cells.
         let line = |at: usize| {
             let piece = |heading: &Vec<String>| (at + heading.len()).checked_sub(height).map(|at| heading[at].clone());
-            headings.iter().map(|heading| piece(heading).unwrap_or_default()).collect()
+            headings.iter().map(|heading| piece(heading).unwrap_or_default().into()).collect()
         };
         let lines = (0..height).map(line).chain(body.lines).collect();
-        Table { lines, ..self.clone() }
+        Table { lines, heading_lines: height, ..self.clone() }
     }
 
     /// Lines become columns.
     fn turned(&self) -> Table {
-        let cell = |line: &Vec<String>, column: usize| line.get(column).cloned().unwrap_or_default();
+        let cell = |line: &Vec<TableCell>, column: usize| line.get(column).cloned().unwrap_or(String::new().into());
         let line = |column: usize| self.lines.iter().map(|line| cell(line, column)).collect();
-        Table { lines: (0..self.columns()).map(line).collect(), ..Table::default() }
+        Table { lines: (0..self.columns()).map(line).collect(), is_turned: true, ..Table::default() }
     }
 
     /// Writes blocks of columns with an empty line between them.
-    fn write_blocks(&self, out: &mut dyn Write, width: usize) -> io::Result<()> {
+    fn write_blocks(&self, out: &mut Painter<'_>, width: usize) -> io::Result<()> {
         let (widths, repeated) = self.widths_in_blocks(width);
         let shortened = self.shortened(&widths);
         let mut from = repeated;
@@ -179,7 +273,7 @@ impl Table {
             let room = width - total(&widths[..repeated]).min(width);
             let until = end_of_block(&widths, from, room);
             if from > repeated {
-                writeln!(out)?;
+                writeln!(out.out)?;
             }
             shortened.write_columns(out, &widths, 0..repeated, from..until)?;
             from = until;
@@ -230,7 +324,7 @@ impl Table {
         let mut table = self.clone();
         for (column, &width) in widths.iter().enumerate() {
             let cells: BTreeSet<&str> =
-                self.lines.iter().filter_map(|line| line.get(column)).map(String::as_str).collect();
+                self.lines.iter().filter_map(|line| line.get(column)).map(|cell| cell.text.as_str()).collect();
             if cells.iter().all(|cell| text_width(cell) <= width) {
                 continue;
             }
@@ -240,7 +334,7 @@ impl Table {
             };
             let share = *HEAD_SHARES.iter().find(different).unwrap_or(&HEAD_SHARES[0]);
             for cell in table.lines.iter_mut().filter_map(|line| line.get_mut(column)) {
-                *cell = shortened_to(cell, width, share).into_owned();
+                cell.text = shortened_to(&cell.text, width, share).into_owned();
             }
         }
         table
@@ -248,32 +342,55 @@ impl Table {
 
     fn write_columns(
         &self,
-        out: &mut dyn Write,
+        out: &mut Painter<'_>,
         widths: &[usize],
         repeated: Range<usize>,
         others: Range<usize>,
     ) -> io::Result<()> {
         let mut is_first = true;
-        for line in &self.lines {
+        for (number, line) in self.lines.iter().enumerate() {
             let mut text = String::new();
             for (at, column) in repeated.clone().chain(others.clone()).enumerate() {
                 let Some(cell) = line.get(column) else { break };
                 text.push_str(if at == 0 { "" } else { GAP });
                 // Rust counts characters when it fills a field, so the blanks are added here.
-                let blanks = widths[column] - text_width(cell).min(widths[column]);
+                let blanks = " ".repeat(widths[column] - text_width(&cell.text).min(widths[column]));
+                let is_heading = number < self.heading_lines || (self.is_turned && column == 0);
+                let cell = out.painted(cell, is_heading);
                 match column < self.left || (self.text_last && column + 1 == widths.len()) {
-                    true => text.extend([cell, &" ".repeat(blanks)].map(String::as_str)),
-                    false => text.extend([&" ".repeat(blanks), cell].map(String::as_str)),
+                    true => text.extend([&*cell, &blanks]),
+                    false => text.extend([&*blanks, &cell]),
                 }
             }
             // The first line of the headings may have words above other columns only.
             let text = text.trim_end();
             if !(is_first && text.is_empty()) {
                 is_first = false;
-                writeln!(out, "{text}")?;
+                writeln!(out.out, "{text}")?;
             }
         }
         Ok(())
+    }
+}
+
+/// Where a table is written to, and whether it has colours.
+struct Painter<'a> {
+    out: &'a mut dyn Write,
+    has_colours: bool,
+}
+
+impl Painter<'_> {
+    /// The text of a cell, with the codes of its colour.
+    fn painted<'c>(&self, TableCell { text, tone }: &'c TableCell, is_heading: bool) -> Cow<'c, str> {
+        let code = if is_heading { Some(BOLD) } else { tone.code() };
+        match code.filter(|_| self.has_colours && !text.is_empty()) {
+            None => Cow::Borrowed(text),
+            Some(code) => {
+                // The indentation of a label stays plain, so that blanks at the end of a line can be removed.
+                let blanks = text.len() - text.trim_start().len();
+                Cow::Owned(format!("{}{code}{}{PLAIN}", &text[..blanks], &text[blanks..]))
+            }
+        }
     }
 }
 
@@ -286,8 +403,8 @@ pub fn named_rows<'a, R: 'a>(
     let mut table = Table::default();
     table.headings([corner].into_iter().chain(columns.iter().map(|column| column.heading)));
     for (name, row) in rows {
-        let cells = columns.iter().map(|column| shown_or_dash(column, row));
-        table.push([name.to_string()].into_iter().chain(cells).collect());
+        let cells = columns.iter().map(|column| TableCell::of(column, row));
+        table.push([name.to_string().into()].into_iter().chain(cells).collect());
     }
     table
 }
@@ -330,6 +447,36 @@ mod tests {
         table.line(["name", "12.5", "x"]);
         table.line(["n"]);
         assert_eq!(written(&table, 100), "         a  long\nname  12.5     x\nn\n");
+    }
+
+    #[test]
+    fn headings_are_bold_gains_green_and_losses_red() {
+        let mut table = Table::default();
+        table.headings(["", "mean wait", "gain"]);
+        table.push(vec!["  a".to_string().into(), "1h".to_string().into(), TableCell::gain(Some(5.0))]);
+        table.push(vec!["b".to_string().into(), "2h".to_string().into(), TableCell::gain(Some(-5.0))]);
+        table.push(vec!["c".to_string().into(), "3h".to_string().into(), TableCell::gain(Some(0.01))]);
+        table.push(vec!["d".to_string().into(), "4h".to_string().into(), TableCell::gain(None)]);
+        let coloured = |columns| {
+            let mut out = Vec::new();
+            table.write(&mut out, Width { columns, has_colours: true }).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let whole = "     \x1b[1mmean wait\x1b[0m   \x1b[1mgain\x1b[0m\n  a         1h  \x1b[32m+5.0%\x1b[0m\n\
+            b           2h  \x1b[31m-5.0%\x1b[0m\nc           3h   0.0%\nd           4h      -\n";
+        assert_eq!(coloured(40), whole);
+        // Widths are those without the codes, whatever the form of the table is.
+        for columns in [8, 10, 15, 16, 40] {
+            let plain = ["\x1b[1m", "\x1b[32m", "\x1b[31m", "\x1b[0m"]
+                .iter()
+                .fold(coloured(columns), |text, code| text.replace(code, ""));
+            assert_eq!(plain, written(&table, columns));
+        }
+        assert!(
+            coloured(16).starts_with("     \x1b[1mmean\x1b[0m\n     \x1b[1mwait\x1b[0m   \x1b[1mgain\x1b[0m\n"),
+            "{}",
+            coloured(16)
+        );
     }
 
     #[test]

@@ -5,11 +5,27 @@ use std::io::{self, Write};
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+/// How wide the lines of a text may be, and whether it may have colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Width {
+    /// The columns of the terminal.
+    pub columns: usize,
+    /// Whether headings are bold, gains green and losses red.
+    pub has_colours: bool,
+}
+
+/// A text without colours.
+impl From<usize> for Width {
+    fn from(columns: usize) -> Width {
+        Width { columns, has_colours: false }
+    }
+}
+
 /// Stands for what was left out of a text.
 const OMITTED: &str = "...";
 
 /// The number of columns that a text takes on a terminal.
-pub(super) fn text_width(text: &str) -> usize {
+pub fn text_width(text: &str) -> usize {
     text.width()
 }
 
@@ -36,7 +52,8 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
 
 /// Writes a text after `start` in lines of at most `width` columns; further lines are indented by the width of `start`. A
 /// text that fits into one line keeps its blanks.
-pub fn write_wrapped(out: &mut dyn Write, start: &str, text: &str, width: usize) -> io::Result<()> {
+pub fn write_wrapped(out: &mut dyn Write, start: &str, text: &str, width: impl Into<Width>) -> io::Result<()> {
+    let Width { columns: width, .. } = width.into();
     let indent = text_width(start);
     if indent + text_width(text) <= width {
         return writeln!(out, "{}", format!("{start}{text}").trim_end());

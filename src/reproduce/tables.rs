@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::figure::{Agreement, Figure};
-use crate::report::{Table, counted, counted_as, wrapped, write_wrapped};
+use crate::report::{Table, Width, counted, counted_as, wrapped, write_wrapped};
 
 /// What is counted on the first page.
 const COUNTED: [(Agreement, &str); 6] = [
@@ -27,7 +27,7 @@ fn with_agreement(figures: &[Figure], wanted: Agreement) -> impl Iterator<Item =
 }
 
 /// Prints the first page: how many figures of a study agree with the paper, and which do not for no known reason.
-pub fn write_overview(out: &mut dyn Write, width: usize, study: &str, figures: &[Figure]) -> io::Result<()> {
+pub fn write_overview(out: &mut dyn Write, width: Width, study: &str, figures: &[Figure]) -> io::Result<()> {
     let counts = count_agreements(figures);
     let published = counted(counts.iter().map(|(_, _, count)| count).sum(), "published figure");
     write_wrapped(out, "", &format!("{study}: {published}, with the units and signs of the paper"), width)?;
@@ -59,7 +59,7 @@ pub fn write_overview(out: &mut dyn Write, width: usize, study: &str, figures: &
 }
 
 /// Prints figures, one block per table. Each remark is printed once, below its block.
-pub fn write_figures(out: &mut dyn Write, width: usize, figures: &[Figure]) -> io::Result<()> {
+pub fn write_figures(out: &mut dyn Write, width: Width, figures: &[Figure]) -> io::Result<()> {
     for block in figures.chunk_by(|a, b| a.table == b.table) {
         write_block(out, width, block)?;
         writeln!(out)?;
@@ -67,7 +67,7 @@ pub fn write_figures(out: &mut dyn Write, width: usize, figures: &[Figure]) -> i
     Ok(())
 }
 
-fn write_block(out: &mut dyn Write, width: usize, block: &[Figure]) -> io::Result<()> {
+fn write_block(out: &mut dyn Write, width: Width, block: &[Figure]) -> io::Result<()> {
     write_wrapped(out, "", &block[0].table, width)?;
     let mut remarks: Vec<String> = Vec::new();
     let lines: Vec<FigureLine> = block.iter().map(|figure| FigureLine::of(figure, &mut remarks)).collect();
@@ -77,7 +77,7 @@ fn write_block(out: &mut dyn Write, width: usize, block: &[Figure]) -> io::Resul
     let numbers = 8 + 3 * 2 + 9 + number(2) + 9 + number(4) + 10;
     let rows = widest(&|line| line.row.chars().count(), 3);
     let columns = widest(&|line| line.column.chars().count(), 6);
-    let free = width.saturating_sub(numbers);
+    let free = width.columns.saturating_sub(numbers);
     let row_width = rows.min(free.saturating_sub(columns).max(free / 2)).max(12);
     let column_width = columns.min(free.saturating_sub(row_width)).max(12);
     let mut table = Table::with_remarks(2);
@@ -160,8 +160,8 @@ mod tests {
         figures[0].interval = Some((1234567.0, 1234568.0));
         let written = |width: usize| {
             let mut out = Vec::new();
-            write_overview(&mut out, width, "study", &figures).unwrap();
-            write_figures(&mut out, width, &figures).unwrap();
+            write_overview(&mut out, width.into(), "study", &figures).unwrap();
+            write_figures(&mut out, width.into(), &figures).unwrap();
             String::from_utf8(out).unwrap()
         };
         for width in [40, 60, 80, 100, 160] {

@@ -6,7 +6,7 @@ use super::live::{FEW_ANSWERS, LiveWait};
 use super::live_report::{LiveJob, LiveReport, duration};
 use super::reliability::{FEWEST_DRAWS, Reliability, SHOWN};
 use crate::job::Submission;
-use crate::report::{Table, counted, grouped, write_wrapped};
+use crate::report::{Table, Width, counted, grouped, write_wrapped};
 use crate::text::{counted_as, printable};
 use crate::time::{Seconds, readable_duration};
 
@@ -22,7 +22,7 @@ pub struct LiveListing {
 
 impl LiveReport<'_> {
     /// Writes the answer as text. Its first line says how far it can be relied on.
-    pub fn write(&self, out: &mut dyn Write, width: usize) -> io::Result<()> {
+    pub fn write(&self, out: &mut dyn Write, width: Width) -> io::Result<()> {
         write_wrapped(out, "", &printable(&self.answer_line()), width)?;
         writeln!(out)?;
         write_wrapped(out, "", &printable(&self.title), width)?;
@@ -38,7 +38,7 @@ impl LiveReport<'_> {
         Ok(())
     }
 
-    fn write_asked(&self, out: &mut dyn Write, width: usize) -> io::Result<()> {
+    fn write_asked(&self, out: &mut dyn Write, width: Width) -> io::Result<()> {
         for job in self.jobs {
             let (Some(answer), Some(reliability)) = (self.wait(job), self.reliability(job)) else { continue };
             writeln!(out)?;
@@ -70,7 +70,7 @@ impl LiveReport<'_> {
         Ok(())
     }
 
-    fn write_queue(&self, out: &mut dyn Write, width: usize) -> io::Result<()> {
+    fn write_queue(&self, out: &mut dyn Write, width: Width) -> io::Result<()> {
         let listing = self.listing();
         if !listing.rows.is_empty() {
             writeln!(out)?;

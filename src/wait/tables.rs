@@ -11,7 +11,7 @@ use super::regression::ITERATIONS;
 use super::schedule::SiteSchedule;
 use crate::job::Job;
 use crate::metrics::{Cell, Cells, Column, Main, cells, column_list};
-use crate::report::{Table, counted, grouped, named_rows, percent, write_wrapped};
+use crate::report::{Table, Width, counted, grouped, named_rows, percent, write_wrapped};
 use crate::text::printable;
 use crate::time::{Seconds, readable_duration};
 
@@ -190,7 +190,7 @@ pub fn job_answer_columns<'a>() -> Vec<Column<JobAnswerRow<'a>>> {
 }
 
 /// Writes the figures of all methods, the confusion matrix of the first one, and the calibration of the probabilities.
-pub fn write_tables(out: &mut dyn Write, width: usize, evaluation: &Evaluation, all: &[WaitFigures]) -> io::Result<()> {
+pub fn write_tables(out: &mut dyn Write, width: Width, evaluation: &Evaluation, all: &[WaitFigures]) -> io::Result<()> {
     let columns = wait_columns();
     let mut shown: Vec<_> = columns.iter().filter(|column| column.main == Main::Always).collect();
     let near = shown.split_off(shown.iter().position(|column| column.name == "mean_error").unwrap_or(0));
@@ -305,7 +305,7 @@ impl AnswerRow<'_> {
 /// Writes an answer as text. `name` describes the job in the first line; `actual` is its actual wait, if known.
 pub fn write_answer(
     out: &mut dyn Write,
-    width: usize,
+    width: Width,
     answer: &WaitAnswer,
     name: &str,
     schedule: &SiteSchedule<'_>,

@@ -92,7 +92,10 @@ fn outputs_are_compressed_by_name() {
         for (packed, plain) in [(&jobs, "jobs.csv"), (&swf, "new.swf")] {
             let bytes = fs::read(packed).unwrap();
             assert!(unpack(&bytes) == fs::read(file(plain)).unwrap(), "{packed:?}");
-            assert!(bytes.len() < fs::metadata(file(plain)).unwrap().len() as usize * 2 / 3, "{packed:?} is no smaller");
+            assert!(
+                bytes.len() < fs::metadata(file(plain)).unwrap().len() as usize * 2 / 3,
+                "{packed:?} is no smaller"
+            );
         }
         let again = |log: &Path| sim_ok(&["--trace", text(log), "--scheduler", "replay", "--no-header"]);
         assert_eq!(again(&swf), again(&file("new.swf")));
@@ -515,6 +518,7 @@ fn made_logs_have_estimates_if_asked() {
 fn help_has_examples_and_versions_are_told() {
     for args in [
         &["--help"][..],
+        &["--help-all"],
         &["trace", "info", "--help"],
         &["trace", "validate", "--help"],
         &["generate", "sessions", "--help"],

@@ -35,9 +35,10 @@ fn pages() -> BTreeMap<String, String> {
 
 /// The commands of the program.
 fn commands() -> Vec<String> {
-    let list = sim(&["help"]).out;
-    let commands = list.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
-    commands.lines().filter(|line| !line.starts_with("    ")).map(first_word).collect()
+    let all = sim(&["--help-all"]).out;
+    let commands = all.split("Other commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let commands = commands.lines().filter(|line| !line.starts_with("    ")).map(first_word);
+    commands.filter(|command| command != "help").collect()
 }
 
 fn first_word(line: &str) -> String {
@@ -279,17 +280,15 @@ fn pages_show_what_commands_print_of_real_logs() {
 
 #[test]
 fn every_page_is_listed_and_printed() {
-    let list = sim(&["help"]);
-    assert_eq!((list.code, list.err.as_str()), (0, ""));
-    let topics = list.out.split("Topics:\n").nth(1).unwrap();
-    let mut listed: Vec<_> = topics.lines().map(first_word).collect();
+    let topics = sim_ok(&["list", "topics"]);
+    let mut listed: Vec<_> = topics.lines().filter(|line| !line.starts_with(' ')).map(first_word).collect();
     listed.sort();
     assert_eq!(listed, pages().into_keys().collect::<Vec<_>>());
-    let help = sim(&["--help"]).out;
+    let help = sim(&["--help-all"]).out;
     for (name, page) in pages() {
         let printed = sim(&["help", &name]);
         assert_eq!((printed.code, printed.err.as_str()), (0, ""), "{name}");
-        assert!(help.contains(&name), "sim --help does not mention the topic {name}");
+        assert!(help.contains(&name), "sim --help-all does not mention the topic {name}");
         // Every line of the page is there; fences and comments are not.
         assert!(!printed.out.contains("```") && !printed.out.contains("<!--"), "{name}");
         let mut lines = printed.out.lines();
@@ -297,6 +296,35 @@ fn every_page_is_listed_and_printed() {
             assert!(lines.any(|other| other.trim_start() == line.trim_start()), "{name} lacks: {line}");
         }
     }
+}
+
+/// Two screens of 24 lines, and the same text however it is asked for. `--help-all` has every option.
+#[test]
+fn the_help_is_short_and_there_is_more() {
+    let short = sim(&["--help"]).out;
+    assert!(short.lines().count() <= 48 && short.lines().all(|line| line.chars().count() <= 80), "{short}");
+    for args in [&["-h"][..], &["help"], &["-q", "--help"], &["--color", "auto", "-h"], &["--first", "10", "--help"]] {
+        assert_eq!(sim(args).out, short, "{args:?}");
+    }
+    for words in
+        ["\nSimulate:\n", "\nMy site:\n", "\nResearch:\n", "sim --help-all", "sim help TOPIC", "sim COMMAND --help"]
+    {
+        assert!(short.contains(words), "{words}");
+    }
+    for command in commands() {
+        assert!(short.split_whitespace().any(|word| word.trim_end_matches(',') == command), "{command}");
+    }
+    let all = sim(&["--help-all"]).out;
+    for option in shadowtime::experiment::OPTIONS {
+        assert!(all.contains(&format!("--{}", option.name)), "--{}", option.name);
+    }
+    for words in ["--predictions-out <FILE>", "--color <WHEN>", "\nExamples:\n", "Topics: logs, "] {
+        assert!(all.contains(words), "{words}");
+    }
+    // The short help of a command leaves out what is used rarely.
+    let [brief, whole] = ["-h", "--help"].map(|option| sim(&["sweep", option]).out);
+    assert!(!brief.contains("--bsld-threshold") && brief.contains("--procs") && brief.contains("'--help'"), "{brief}");
+    assert!(whole.contains("--bsld-threshold") && whole.lines().count() > brief.lines().count() + 60, "{whole}");
 }
 
 #[test]
@@ -355,7 +383,7 @@ fn pages_fit_a_terminal() {
         }
         assert_eq!(fenced, "", "{name}: a block has no end");
     }
-    let list = sim(&["help"]).out;
+    let list = sim_ok(&["list", "topics"]);
     assert!(list.lines().all(|line| line.chars().count() <= 100), "{list}");
 }
 

@@ -296,7 +296,7 @@ fn nobody_goes_over_a_hash_map() {
     }
 }
 
-/// The width of a table depends on the variable COLUMNS, and colours on CLICOLOR_FORCE. `support::command` removes both.
+/// The width of a table depends on the variable COLUMNS, and colours on CLICOLOR_FORCE and others. `support::command` removes them.
 #[test]
 fn tests_start_programs_in_the_same_environment() {
     for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite")).unwrap() {

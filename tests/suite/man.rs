@@ -74,7 +74,7 @@ fn every_command_and_topic_has_a_page() {
         assert!(text.contains("NAME") && text.contains("SEE ALSO"), "{page:?}\n{text}");
     }
     let (text, _) = shown(&folder.join("man1/sim-estimates.1")).unwrap();
-    assert!(text.contains("--estimates <MODEL>") && text.contains("sim list estimates   "), "{text}");
+    assert!(text.contains("--estimates <MODEL>") && text.contains("sim list estimates  "), "{text}");
     let (text, _) = shown(&folder.join("man7/sim-waits.7")).unwrap();
     assert!(text.contains("$ sim wait --trace CTC-SP2-1996-3.1-cln.swf.gz --at 41234\n"), "{text}");
 }

@@ -102,7 +102,9 @@ pub fn sim(args: &[&str]) -> Ran {
 /// program begins with it.
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
-    command.env_remove("COLUMNS").env_remove("CLICOLOR_FORCE");
+    for variable in ["COLUMNS", "CLICOLOR_FORCE", "CLICOLOR", "NO_COLOR", "PAGER", "LESS"] {
+        command.env_remove(variable);
+    }
     command
 }
 

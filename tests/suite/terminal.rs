@@ -14,6 +14,8 @@ use crate::support::command;
 struct Shown {
     /// The lines on the screen after each piece of output.
     screens: Vec<Vec<String>>,
+    /// Everything that was written, with the codes of the terminal.
+    raw: String,
     success: bool,
 }
 
@@ -31,6 +33,11 @@ impl Shown {
 
 /// Runs the program on a terminal of this many columns, with both outputs on it.
 fn on_terminal(columns: u16, args: &[&str]) -> Shown {
+    on_terminal_with(columns, args, &[])
+}
+
+/// As [`on_terminal`], with these variables of the environment.
+fn on_terminal_with(columns: u16, args: &[&str], variables: &[(&str, &str)]) -> Shown {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
@@ -46,21 +53,24 @@ fn on_terminal(columns: u16, args: &[&str]) -> Shown {
         // The terminal counts, not the environment.
         .env("COLUMNS", "100000")
         .env("TERM", "xterm")
+        .envs(variables.iter().copied())
         .stdin(Stdio::null())
         .stdout(side())
         .stderr(side())
         .spawn()
         .unwrap();
     let mut terminal = vt100::Parser::new(size.ws_row, columns, 0);
-    let mut screens = Vec::new();
+    let (mut screens, mut raw) = (Vec::new(), Vec::new());
     let mut output = File::from(master);
     let mut piece = [0; 256];
     // Reading fails when the program has closed its side.
     while let Ok(length @ 1..) = output.read(&mut piece) {
         terminal.process(&piece[..length]);
+        raw.extend_from_slice(&piece[..length]);
         screens.push(terminal.screen().contents().lines().map(|line| line.trim_end().to_string()).collect());
     }
-    Shown { screens, success: child.wait().unwrap().success() }
+    let raw = String::from_utf8_lossy(&raw).replace("\r\n", "\n");
+    Shown { screens, raw, success: child.wait().unwrap().success() }
 }
 
 #[test]
@@ -135,4 +145,101 @@ fn tables_are_as_wide_as_the_terminal() {
     };
     assert!(line(160).contains("predictions") && line(160).contains("slow: 3"), "{}", line(160));
     assert!(!line(60).contains("predictions"), "{}", line(60));
+}
+
+#[test]
+fn pages_are_set_on_a_terminal() {
+    let page = |args: &[&str], variables: &[(&str, &str)]| {
+        let shown = on_terminal_with(80, args, &[&[("PAGER", "cat")], variables].concat());
+        assert!(shown.success, "{}", shown.raw);
+        shown.raw
+    };
+    let set = page(&["help", "comparisons"], &[]);
+    assert!(set.contains("\x1b[1mSeveral settings\x1b[0m\n") && set.contains("\x1b[1m--swf-out\x1b[0m"), "{set}");
+    assert!(set.contains("\x1b[4mbetter\x1b[0m"), "{set}");
+    let dumb = page(&["help", "comparisons"], &[("TERM", "dumb")]);
+    assert!(dumb.contains("\nSeveral settings\n----------------\n") && dumb.contains("'--swf-out'"), "{dumb}");
+    for (args, variables) in
+        [(&["help", "comparisons"][..], &[("NO_COLOR", "1")][..]), (&["--color", "never", "help", "comparisons"], &[])]
+    {
+        assert_eq!(page(args, variables), dumb, "{args:?}");
+    }
+    for text in [&set, &dumb] {
+        let lines = || text.lines().filter(|line| !line.starts_with("    "));
+        assert!(lines().all(|line| !line.contains(['`', '#']) && !line.contains("**")), "{text}");
+    }
+    assert!(!dumb.contains('\x1b'), "{dumb}");
+    // A name that is a command and a page has both.
+    let both = page(&["help", "meta"], &[]);
+    assert!(both.contains("Usage:\x1b[0m") && both.contains("\n\x1b[1m"), "{both}");
+}
+
+#[test]
+fn long_texts_go_through_the_pager() {
+    let paged = |args: &[&str], pager: &str| {
+        let shown = on_terminal_with(80, args, &[("PAGER", pager)]);
+        assert!(shown.success, "{pager}: {}", shown.raw);
+        shown.raw
+    };
+    let whole = paged(&["help", "waits"], "");
+    assert!(whole.lines().count() > 200, "{whole}");
+    assert_eq!(paged(&["help", "waits"], "cat"), whole);
+    let numbered = paged(&["help", "waits"], "sed 's/^/> /'");
+    assert!(numbered.lines().all(|line| line.starts_with("> ")) && numbered.lines().count() == whole.lines().count());
+    assert!(paged(&["--help-all"], "sed 's/^/> /'").starts_with("> How long"));
+    // It may end before it has read everything.
+    assert_eq!(paged(&["help", "waits"], "head -n 3").lines().count(), 3);
+    assert_eq!(paged(&["help", "waits"], "true"), "");
+    let missing = paged(&["help", "waits"], "/no/such/pager -x");
+    assert!(missing.starts_with("warning: cannot start the pager '/no/such/pager': "), "{missing}");
+    assert!(missing.ends_with(&whole), "{missing}");
+    // The version is one line.
+    assert!(paged(&["--version"], "false").starts_with("sim "));
+}
+
+#[test]
+fn tables_have_a_little_colour_on_a_terminal() {
+    let table = ["-q", "--first", "600", "--scheduler", "sjbf", "--predictor", "kin", "--baseline", "easy/estimate"];
+    let [bold, green, red, plain] = ["\x1b[1m", "\x1b[32m", "\x1b[31m", "\x1b[0m"];
+    let shown = on_terminal(80, &table).raw;
+    assert!(shown.contains(&format!("{bold}improvement{plain}\n")), "{shown}");
+    let gains: Vec<&str> = shown.lines().filter(|line| line.contains(green)).collect();
+    let losses: Vec<&str> = shown.lines().filter(|line| line.contains(red)).collect();
+    assert!(!gains.is_empty() && gains.iter().all(|line| line.contains(&format!("{green}+"))), "{shown}");
+    assert!(!losses.is_empty() && losses.iter().all(|line| line.contains(&format!("{red}-"))), "{shown}");
+    let without = [bold, green, red, plain].iter().fold(shown.clone(), |text, code| text.replace(code, ""));
+    for (more, variables) in
+        [(&[][..], &[("NO_COLOR", "1")][..]), (&[], &[("TERM", "dumb")]), (&["--color=never"], &[])]
+    {
+        assert_eq!(
+            on_terminal_with(80, &[&table[..], more].concat(), variables).raw,
+            without,
+            "{more:?} {variables:?}"
+        );
+    }
+    // `always` is for pipes too. CSV and JSON never have colours.
+    let output = |args: &[&str]| {
+        let output = command(env!("CARGO_BIN_EXE_sim")).args(table).args(args).env("COLUMNS", "80").output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(output(&["--format", "table", "--color", "always"]), shown);
+    assert_eq!(output(&["--format", "table"]), without);
+    for format in ["csv", "json"] {
+        assert_eq!(output(&["--format", format, "--color", "always"]), output(&["--format", format]));
+    }
+    let refused = command(env!("CARGO_BIN_EXE_sim")).args(["--color", "red"]).output().unwrap();
+    assert!(refused.status.code() == Some(2) && String::from_utf8_lossy(&refused.stderr).contains("'--color <WHEN>'"));
+}
+
+/// A name before a command is not taken for the command itself.
+#[test]
+fn the_colour_may_be_before_a_command() {
+    for args in [
+        &["--color", "never", "list", "topics"][..],
+        &["--color=never", "-q", "list", "topics"],
+        &["list", "topics", "--color", "never"],
+    ] {
+        let output = command(env!("CARGO_BIN_EXE_sim")).args(args).output().unwrap();
+        assert!(output.status.success() && output.stdout.starts_with(b"logs "), "{args:?}");
+    }
 }

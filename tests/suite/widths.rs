@@ -106,6 +106,52 @@ fn every_block_of_a_comparison_has_the_baseline() {
     }
 }
 
+/// Seven settings do not fit beside each other: below the blocks the best is named, with its figure.
+#[test]
+fn the_best_of_many_settings_is_named() {
+    let lists = ["--first", "600", "--scheduler", "easy,sjbf", "--predictor", "estimate,ruh,sbh,kin"];
+    for (baseline, replications) in
+        [("easy/estimate", &[][..]), ("none", &[]), ("easy/estimate", &["--replications", "2"])]
+    {
+        let args = [&lists[..], &["--baseline", baseline], replications].concat();
+        let csv = printed(&[&args[..], &["--format", "csv"]].concat(), "80");
+        let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+        let column = |name: &str| rows[0].iter().position(|other| *other == name).unwrap();
+        let text = printed(&[&args[..], &["--format", "table"]].concat(), "80");
+        let (_, best) = text.split_once("\n\nbest by ").unwrap_or_else(|| panic!("{text}"));
+        for (caption, figure) in [("wait, mean", "wait_mean"), ("bounded slowdown, mean", "bsld_mean")] {
+            let value = |row: &&Vec<&str>| row[column(figure)].parse::<f64>().unwrap();
+            let winner = rows[1..].iter().min_by(|a, b| value(a).total_cmp(&value(b))).unwrap();
+            let name = format!("{}/{}", winner[column("scheduler")], winner[column("predictor")]);
+            let line = best.lines().find(|line| line.starts_with(caption)).unwrap_or_else(|| panic!("{text}"));
+            assert!(line[caption.len()..].trim_start().starts_with(&name), "{name}\n{text}");
+        }
+    }
+    // The baseline may be the best.
+    let worse = ["--first", "600", "--predictor", "estimate,ruh", "--scheduler", "fcfs", "--baseline", "sjbf/perfect"];
+    let text = printed(&[&worse[..], &["--format", "table"]].concat(), "80");
+    assert!(text.contains("wait, mean              sjbf/perfect (the baseline)"), "{text}");
+}
+
+/// Every block of a sweep's table says which row is which, and a figure and its gain are in the same block.
+#[test]
+fn every_block_of_a_sweep_has_the_swept_options() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("study");
+    let lists =
+        ["--scheduler", "easy,sjbf", "--predictor", "ruh,sbh", "--load", "1,1.2", "--baseline", "easy/estimate"];
+    let args = [&["sweep", "--out", out.to_str().unwrap(), "--format", "table"], &lists[..]].concat();
+    let text = printed(&args, "80");
+    let blocks: Vec<&str> =
+        text.split("\n\n").filter(|block| block.contains("utilization") || block.contains("_mean")).collect();
+    assert!(blocks.len() > 1, "{text}");
+    for block in &blocks {
+        assert!(block.contains(" load ") && block.contains(" 1.2 "), "{text}");
+    }
+    let headings: Vec<&str> = blocks[0].lines().take(2).collect();
+    assert!(headings[0].contains("wait") && headings[1].contains("gain  bsld_mean"), "{text}");
+}
+
 #[test]
 fn tables_of_differences_fit() {
     let folder = folder_of_logs();

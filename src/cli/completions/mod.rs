@@ -31,10 +31,10 @@ pub const COMMAND: CommandForm = CommandForm {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  source <(sim completions bash)                         ~/.bashrc
-  source <(sim completions zsh)                          ~/.zshrc, after compinit
-  sim completions fish | source                          ~/.config/fish/config.fish
-  eval (sim completions elvish | slurp)                  ~/.config/elvish/rc.elv
+  source <(sim completions bash)         ~/.bashrc
+  source <(sim completions zsh)          ~/.zshrc, after compinit
+  sim completions fish | source          ~/.config/fish/config.fish
+  eval (sim completions elvish | slurp)  ~/.config/elvish/rc.elv
   sim completions powershell | Out-String | Invoke-Expression
 
 These are for the shell that is running; put the line into its start-up file to keep it. Then `sim --predictor ru<Tab>`

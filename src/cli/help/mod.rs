@@ -4,14 +4,19 @@
 //! exists once. See [`page::write`] for what printing changes in a page.
 
 mod page;
+mod style;
+mod summary;
 
 use std::io::{self, Write};
 
+use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
+pub use summary::{briefly, summary};
+
 use super::failure::UsageError;
-use super::{COMMANDS, print_help, width};
-use crate::report::{Output, write_wrapped};
+use super::{color, forms, pager, width};
+use crate::report::{Output, OutputError};
 use crate::similar::did_you_mean;
 
 /// A page of the manual.
@@ -31,7 +36,7 @@ macro_rules! page {
     };
 }
 
-/// All pages, in the order in which `sim help` lists them.
+/// All pages, in the order in which `sim list topics` prints them.
 const TOPICS: &[Topic] = &[
     page!("logs", Some("trace"), "your own cluster's log, where to get logs, formats, cleaning, shaping"),
     page!("formats", None, "every output with its columns, standard output, exit codes"),
@@ -72,13 +77,13 @@ pub fn topics() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// What `sim help` can be asked for: the commands and the pages, each name once, with a line about it.
 pub fn names() -> Vec<(&'static str, &'static str)> {
-    let is_page = |(topic, _): &(&str, &str)| !COMMANDS.iter().any(|form| form.name == *topic);
+    let is_page = |(topic, _): &(&str, &str)| !forms().any(|form| form.name == *topic);
     commands().chain(topics().filter(is_page)).collect()
 }
 
 /// The commands in the order of the main help, each with a line about it.
 fn commands() -> impl Iterator<Item = (&'static str, &'static str)> {
-    COMMANDS.iter().map(|form| (form.name, form.about))
+    forms().map(|form| (form.name, form.about))
 }
 
 /// The page to which the help of a command refers.
@@ -96,7 +101,7 @@ pub const REFERENCE: &str = "See also: sim help ";
 pub fn printed(topic: &str) -> io::Result<String> {
     let topic = TOPICS.iter().find(|other| other.name == topic).ok_or(io::ErrorKind::NotFound)?;
     let mut text = Vec::new();
-    page::write(&mut text, topic.text, page::WIDTH)?;
+    page::write(&mut text, topic.text, page::WIDTH, page::Look::AsWritten)?;
     String::from_utf8(text).map_err(io::Error::other)
 }
 
@@ -111,14 +116,18 @@ pub fn program_in_page(topic: &str, file: &str) -> &'static str {
     block.unwrap_or_else(|| panic!("the page '{topic}' has no program '{file}'")).0
 }
 
-/// Adds to a command line: the command `help`, and a list of the topics.
+/// The option that prints all options of a simulation. `--help` prints what fits on two screens.
+pub const ALL: &str = "--help-all";
+
+/// Adds to a command line: the command `help`, the option for all of the help, and a list of the topics.
 pub fn add(command: Command) -> Command {
     let names: Vec<_> = TOPICS.iter().map(|topic| topic.name).collect();
     let list = format!("`sim help TOPIC` prints a page of the manual. Topics: {}.", names.join(", "));
-    let about = "Print a page of the manual, the help of a command, or the list of both";
+    let about = "Print a page of the manual, or the help of a command";
+    let all = Arg::new("help-all").long("help-all").action(ArgAction::HelpLong).help("Print all options and examples");
     // Instead of clap's own, which knows no topics. That turns off clap's in the commands below as well.
-    let command = with_ending(command, Some(list)).disable_help_subcommand(true);
-    command.subcommand(help(about)).term_width(width::of_stdout())
+    let command = with_ending(command.arg(all), Some(list)).disable_help_subcommand(true);
+    command.subcommand(help(about)).term_width(width::of_stdout().columns)
 }
 
 /// Adds to a command: a command `help` if it has commands, and a reference to its page.
@@ -178,31 +187,45 @@ pub fn asked(matches: &ArgMatches) -> Option<Vec<String>> {
     None
 }
 
-/// Prints the list of everything, the help of a command, or a page. A name that is both has both, the page last.
+/// Prints help or the version. clap could print it too, but ignores errors of the output.
+pub fn print(help: &clap::Error) -> Result<(), OutputError> {
+    match help.kind() {
+        ErrorKind::DisplayVersion => Output::stdout().fill(|out| write_rendered(out, help)),
+        _ => pager::show(|out| write_rendered(out, help)),
+    }
+}
+
+fn write_rendered(out: &mut dyn Write, help: &clap::Error) -> io::Result<()> {
+    let text = help.render();
+    if color::of_stdout() { write!(out, "{}", text.ansi()) } else { write!(out, "{text}") }
+}
+
+/// Prints the short help, the help of a command, or a page. A name that is both has both, the page last.
 pub fn execute(names: &[String]) -> anyhow::Result<()> {
     if names.is_empty() {
-        return Ok(Output::stdout().fill(write_list)?);
+        return Ok(pager::show(|out| summary::write(out, color::of_stdout()))?);
     }
-    let mut command = super::command();
+    let mut command = super::command_with(false, |name| names[0] == name);
     let topic = TOPICS.iter().find(|topic| names == [topic.name]);
     let is_command = names.iter().try_fold(&command, |command, name| command.find_subcommand(name)).is_some();
     if !is_command && topic.is_none() {
         return Err(UsageError(unknown(names)).into());
     }
-    if is_command {
+    let rendered = || {
         let arguments = ["sim"].into_iter().chain(names.iter().map(String::as_str)).chain(["--help"]);
-        let help = command.try_get_matches_from_mut(arguments).expect_err("`--help` prints help");
-        print_help(&help)?;
-    }
-    if let Some(topic) = topic {
-        Output::stdout().fill(|out| {
-            if is_command {
-                writeln!(out)?;
-            }
-            page::write(out, topic.text, width::of_stdout())
-        })?;
-    }
-    Ok(())
+        command.try_get_matches_from_mut(arguments).expect_err("`--help` prints help")
+    };
+    let help = is_command.then(rendered);
+    Ok(pager::show(|out| {
+        if let Some(help) = &help {
+            write_rendered(out, help)?;
+        }
+        if let Some(topic) = topic {
+            out.write_all(if is_command { b"\n" } else { b"" })?;
+            page::write(out, topic.text, width::of_stdout().columns, page::Look::of_stdout())?;
+        }
+        Ok(())
+    })?)
 }
 
 fn unknown(names: &[String]) -> String {
@@ -211,21 +234,6 @@ fn unknown(names: &[String]) -> String {
     let word = names.join(" ");
     let meant = did_you_mean(&word, topics.iter().chain(&commands).copied());
     format!("no topic or command '{word}'{meant}\n  topics: {}\n  commands: {}", topics.join(", "), commands.join(", "))
-}
-
-fn write_list(out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "sim --help          the options of a simulation, with examples")?;
-    writeln!(out, "sim help COMMAND    the options of a command, as `sim COMMAND --help` prints them")?;
-    writeln!(out, "sim help TOPIC      a page of the manual")?;
-    let lists: [(&str, Vec<_>); 2] = [("Commands", commands().collect()), ("Topics", topics().collect())];
-    for (heading, lines) in lists {
-        writeln!(out, "\n{heading}:")?;
-        let names = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-        for (name, about) in lines {
-            write_wrapped(out, &format!("  {name:<names$}  "), about, width::of_stdout())?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -24,8 +24,9 @@ pub const COMMAND: CommandForm = CommandForm {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  sim man ~/.local/share/man                       then `man sim`, `man sim-sweep` and `man sim-logs`
-  sim man pages && man -l pages/man1/sim.1         without installing them")]
+  sim man ~/.local/share/man  then `man sim`, `man sim-sweep` and `man sim-logs`
+  sim man pages && man -l pages/man1/sim.1
+      without installing them")]
 struct ManArgs {
     /// The folder for the pages; it is created, with man1 for commands and man7 for topics in it
     #[arg(value_name = "DIR")]

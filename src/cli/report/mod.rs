@@ -33,7 +33,7 @@ use charts::{gantts, pictured, with_gantt};
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
     name: "report",
-    about: "Write a report with charts as one HTML file: what came out, who gains, who pays, and whether it is chance",
+    about: "Write a comparison with charts as one HTML file",
     arguments: |command| {
         let command = reporting(ReportArgs::augment_args(command));
         let command = options::add(command, &[Run, Log, Reading, Estimates, Shape, Engine, Metrics]);
@@ -44,8 +44,9 @@ pub const COMMAND: CommandForm = CommandForm {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  sim report --out report.html                                    the embedded log
-  sim report CTC.swf --predictor ruh,sbh --baseline easy/estimate --replications 10 --out ctc.html
+  sim report --out report.html  the embedded log
+  sim report CTC.swf --predictor ruh,sbh --baseline easy/estimate \\
+    --replications 10 --out ctc.html
   sim report KTH.swf --gantt 30d..31d --gantt-colors user --out kth.html
   sim report KTH.swf --predictor ruh,sbh --svg figures            pictures for LaTeX and Word, no page
 

@@ -9,7 +9,7 @@ use super::{compute, find, html};
 use crate::cli::output_options::OutputOptions;
 use crate::cli::stderr::{self, note, warning};
 use crate::cli::width;
-use crate::report::{Output, OutputError, write_csv, write_wrapped};
+use crate::report::{Output, OutputError, Width, write_csv, write_wrapped};
 use crate::reproduce::{
     ArchiveLog, Figure, FoundLog, KeptFigures, STUDIES, Setup, Study, StudyError, acknowledgements, write_figures,
     write_overview,
@@ -59,10 +59,10 @@ pub fn execute(args: &AllArgs, quiet: bool) -> anyhow::Result<()> {
         write_study(&args.out, study, &logs, &figures)?;
         done.push((study, figures));
     }
-    let summary = |out: &mut dyn Write, width: usize| {
+    let summary = |out: &mut dyn Write, width: Width| {
         done.iter().try_for_each(|(study, figures)| write_summary(out, width, study, figures))
     };
-    create(&args.out, "summary.txt")?.fill(|out| summary(out, width::DEFAULT))?;
+    create(&args.out, "summary.txt")?.fill(|out| summary(out, width::DEFAULT.into()))?;
     let of_study = |(study, figures): &(Study, Vec<Figure>)| {
         figures.iter().map(|figure| figure.cells(study.name)).collect::<Vec<_>>()
     };
@@ -95,8 +95,8 @@ fn figures(args: &AllArgs, study: Study, logs: &[FoundLog], quiet: bool) -> anyh
 /// The figures as a table, as CSV and as a page with charts.
 fn write_study(folder: &Path, study: Study, logs: &[FoundLog], figures: &[Figure]) -> Result<(), OutputError> {
     create(folder, &format!("{}.txt", study.name))?.fill(|out| {
-        write_overview(out, width::DEFAULT, study.name, figures)?;
-        write_figures(out, width::DEFAULT, figures)
+        write_overview(out, width::DEFAULT.into(), study.name, figures)?;
+        write_figures(out, width::DEFAULT.into(), figures)
     })?;
     let cells: Vec<_> = figures.iter().map(|figure| figure.cells(study.name)).collect();
     create(folder, &format!("{}.csv", study.name))?.fill(|out| write_csv(out, &cells, true))?;
@@ -104,7 +104,7 @@ fn write_study(folder: &Path, study: Study, logs: &[FoundLog], figures: &[Figure
     create(folder, &format!("{}.html", study.name))?.fill(|out| out.write_all(page.as_bytes()))
 }
 
-fn write_summary(out: &mut dyn Write, width: usize, study: &Study, figures: &[Figure]) -> io::Result<()> {
+fn write_summary(out: &mut dyn Write, width: Width, study: &Study, figures: &[Figure]) -> io::Result<()> {
     write_wrapped(out, "", study.paper, width)?;
     write_overview(out, width, study.name, figures)
 }

@@ -29,7 +29,7 @@ use crate::time::readable_duration;
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
     name: "reproduce",
-    about: "Compute the tables of a paper again, with published and measured figures side by side",
+    about: "Compute the tables of a paper again, beside what it published",
     arguments: ReproduceArgs::augment_args,
     run: |matches, quiet| execute(&parsed(matches), quiet),
 };
@@ -44,8 +44,10 @@ struct ReproduceArgs {
 enum Paper {
     /// Session-based prediction: Tables 2, 4, 5, 6, Figures 2 to 5 and the claims of the text of Talby et al.
     #[command(after_help = "Examples:
-  sim reproduce talby --logs logs --replications 1              a quick test: less than a minute per core
-  sim reproduce talby --logs logs --out study --format csv      ten replications; can be stopped and resumed
+  sim reproduce talby --logs logs --replications 1
+      a quick test: less than a minute per core
+  sim reproduce talby --logs logs --out study --format csv
+      ten replications; can be stopped and resumed
 
 Uses the logs SDSC-SP2-1998, CTC-SP2-1996, KTH-SP2-1996 and SDSC-BLUE-2000 of the Parallel Workloads Archive, any version.
 Missing logs are named, and the tables are computed from the others.")]
@@ -66,8 +68,9 @@ Missing logs are named, and the tables are computed from the others.")]
     },
     /// Templates and the search for them: Tables 1 and 4 to 10 of Smith, Foster and Taylor
     #[command(after_help = "Examples:
-  sim reproduce smith --logs logs --replications 1              one genetic search per log
-  sim reproduce smith --logs logs --format csv                  ten searches per log, for intervals: about a minute
+  sim reproduce smith --logs logs --replications 1  one genetic search per log
+  sim reproduce smith --logs logs --format csv
+      ten searches per log, for intervals: about a minute
 
 Uses the logs CTC-SP2-1996 and SDSC-Par-1996 of the Parallel Workloads Archive, any version. The two other workloads of the
 paper, ANL and SDSC95, are not public: their published figures are printed without measured ones.")]
@@ -81,8 +84,9 @@ paper, ANL and SDSC95, are not public: their published figures are printed witho
     },
     /// Models of user estimates: Tables 1, 2 and 5 and Figures 14 to 16 of Tsafrir, Etsion and Feitelson
     #[command(after_help = "Examples:
-  sim reproduce tsafrir --logs logs --replications 4                 a quick test: some seconds
-  sim reproduce tsafrir --logs logs --format csv                a hundred seeds, as in the paper: some minutes
+  sim reproduce tsafrir --logs logs --replications 4  a quick test: some seconds
+  sim reproduce tsafrir --logs logs --format csv
+      a hundred seeds, as in the paper: some minutes
 
 Uses the logs SDSC-SP2-1998, CTC-SP2-1996, KTH-SP2-1996 and SDSC-BLUE-2000 of the Parallel Workloads Archive, any version.
 They are prepared as in the paper, and only jobs with a runtime and processors above 0 are used. SDSC-106 is SDSC without the
@@ -97,8 +101,9 @@ jobs whose estimate only one user uses, the user with most such estimates. KTH4H
     },
     /// Malleable jobs: Tables 1 and 2, Figure 5, the numbers in the text and the future work of Downey
     #[command(after_help = "Examples:
-  sim reproduce downey --days 20                                a quick test
-  sim reproduce downey --format csv                             ten workloads as in the paper: two minutes on two cores
+  sim reproduce downey --days 20  a quick test
+  sim reproduce downey --format csv
+      ten workloads as in the paper: two minutes on two cores
 
 Needs no logs: the workload is the model of the paper. Each published figure comes from one run of the model; the note says
 whether it is within the range of our runs.")]
@@ -118,9 +123,11 @@ whether it is within the range of our runs.")]
     },
     /// Prediction of waits as ranges: Tables 3 and 4, Figure 2 and the claims of the text of Kumar and Vadhiyar
     #[command(after_help = "Examples:
-  sim reproduce kumar-wait --logs logs                          about six minutes of processor time
-  sim reproduce kumar-wait --logs logs --regression-every 500   five and a half: fewer jobs in Table 3
-  sim reproduce kumar-wait --logs logs --most 5000              a quick test: 5,000 jobs per log
+  sim reproduce kumar-wait --logs logs  about six minutes of processor time
+  sim reproduce kumar-wait --logs logs --regression-every 500
+      five and a half: fewer jobs in Table 3
+  sim reproduce kumar-wait --logs logs --most 5000
+      a quick test: 5,000 jobs per log
 
 Uses the logs CTC-SP2-1996, ANL-Intrepid-2009, LANL-CM5-1994, HPC2N-2002, SDSC-BLUE-2000 and SDSC-SP2-1998 of the Parallel
 Workloads Archive, any version. Missing logs are named and left out. Of the regressions of Table 3 only the
@@ -142,7 +149,8 @@ alone.")]
     },
     /// Metascheduling by predicted waits: Tables 7 and 8, Figure 3 and the claims of section 5.2 of Kumar and Vadhiyar
     #[command(after_help = "Examples:
-  sim reproduce kumar-meta --logs logs                          the logs as they are, one set of generated jobs: minutes
+  sim reproduce kumar-meta --logs logs
+      the logs as they are, one set of generated jobs: minutes
   sim reproduce kumar-meta --logs logs --replications 5 --format csv
 
 Uses the logs CTC-SP2-1996, LANL-CM5-1994, HPC2N-2002, SDSC-BLUE-2000 and SDSC-SP2-1998 of the Parallel Workloads Archive,
@@ -165,8 +173,10 @@ synthetic scenarios need no logs.")]
     },
     /// Runtimes predicted by machine learning: slowdowns and flow times of the program of Gaussier et al.
     #[command(after_help = "Examples:
-  sim reproduce gaussier --logs logs --replications 1           a quick test: less than a minute
-  sim reproduce gaussier --logs logs --out study                six runs of each setting; can be stopped and resumed
+  sim reproduce gaussier --logs logs --replications 1
+      a quick test: less than a minute
+  sim reproduce gaussier --logs logs --out study
+      six runs of each setting; can be stopped and resumed
 
 Uses the logs KTH-SP2-1996, CTC-SP2-1996 (with 338 processors), SDSC-SP2-1998, SDSC-BLUE-2000 and CEA-Curie-2011 of the Parallel
 Workloads Archive, any version. Jobs end at their estimates.")]
@@ -178,8 +188,9 @@ Workloads Archive, any version. Jobs end at their estimates.")]
     },
     /// Orders of the queue, with and without backfilling: Table V of Zhang, Dai, He, Bao and Xie
     #[command(after_help = "Examples:
-  sim reproduce orders --logs logs                              ten windows of each log: some seconds
-  sim reproduce orders --logs logs --windows 40                 more windows
+  sim reproduce orders --logs logs  ten windows of each log: some seconds
+  sim reproduce orders --logs logs --windows 40
+      more windows
 
 Uses the logs SDSC-SP2-1998 and HPC2N-2002 of the Parallel Workloads Archive, any version. The windows of 1,024 jobs of the paper
 are not recorded, so ours are consecutive ones, and slowdowns of windows differ by orders of magnitude.")]
@@ -192,8 +203,10 @@ are not recorded, so ours are consecutive ones, and slowdowns of windows differ 
     },
     /// Our own claims on every log of a folder: reservations by estimates, the predictor kin, and answers about waits
     #[command(after_help = "Examples:
-  sim reproduce ours --logs logs --replications 1               a quick test: five minutes of processor time
-  sim reproduce ours --logs logs --out study --format csv       six runs of each setting; can be stopped and resumed
+  sim reproduce ours --logs logs --replications 1
+      a quick test: five minutes of processor time
+  sim reproduce ours --logs logs --out study --format csv
+      six runs of each setting; can be stopped and resumed
 
 Uses every log of the folder. The claim is about seven of them, to which nobody tuned anything: SDSC-BLUE-2000, HPC2N-2002,
 CEA-Curie-2011, LLNL-Thunder-2007, RICC-2010, SDSC-DS-2004 and LANL-CM5-1994. Longest waits and losers are printed beside the
@@ -206,8 +219,10 @@ gains. Waits are predicted for 50,000 jobs of KTH-SP2-1996, CTC-SP2-1996, SDSC-B
     },
     /// Run all of these studies and write their figures to a folder
     #[command(after_help = "Examples:
-  sim reproduce all --logs logs --out studies --quick           a quick test of every study, in minutes
-  sim reproduce all --logs logs --out studies                   the same as the single commands: 40 minutes of processor time
+  sim reproduce all --logs logs --out studies --quick
+      a quick test of every study, in minutes
+  sim reproduce all --logs logs --out studies
+      the same as the single commands: 40 minutes of processor time
 
 Writes the figures of each study to STUDY.csv, STUDY.txt, STUDY.html (with charts) and STUDY.json. The next call with the
 same folder uses STUDY.json again if neither the logs of the study nor the program have changed. summary.txt contains the

@@ -21,7 +21,7 @@ use super::stderr::note;
 use crate::experiment::Section::{Engine, Estimates, Log, Metrics, Reading, Run, Shape};
 use crate::experiment::Setting;
 use crate::metrics::{Breakdown, Series};
-use crate::report::{counted, with_swept, write_breakdown, write_comparison};
+use crate::report::{Width, counted, with_swept, write_breakdown, write_comparison};
 use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_format};
 use crate::time::{Seconds, parse_duration};
 use crate::trace::{self, ReadOptions};
@@ -157,7 +157,7 @@ pub fn execute(matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
 
     let (options, runs) = (log.settings[0].in_row(), log.by_setting(&rows));
     let zone = workload.unix_start.map(|_| workload.zone.name());
-    let table = |out: &mut dyn Write, width: usize| {
+    let table = |out: &mut dyn Write, width: Width| {
         write_comparison(out, width, &runs, &options)?;
         for (name, details) in log.names().iter().zip(&details) {
             for breakdown in groups.tables.iter().map(|&at| &details.breakdowns[at]) {

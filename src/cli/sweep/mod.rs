@@ -37,7 +37,7 @@ use crate::trace::{Source, TraceError};
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
     name: "sweep",
-    about: "Run a grid of settings on all cores or on a cluster; it can be stopped and resumed",
+    about: "Run a grid of settings, which can be stopped and resumed",
     arguments: |command| {
         let command = with_lists(command).mut_subcommand("status", listing);
         let command = command.mut_subcommand("merge", reporting).mut_subcommand("report", reporting);
@@ -118,12 +118,15 @@ lists, in the order given, the last list changing fastest. A swept option has a 
 has a swept key of a spec (predictor.window). A log is parsed once and shared by all threads.
 
 Examples:
-  sim sweep KTH.swf CTC.swf --scheduler easy,sjbf --predictor estimate,ruh --out study
-  sim sweep --predictor ruh:window=1..10 --load 0.8..1.2:0.1 --out study --group-by predictor.window
-  sim sweep --out study --resume                      continues where it stopped
-  sim sweep study.toml --out study --slurm='--partition=short --time=30' --shards 32
+  sim sweep KTH.swf CTC.swf --scheduler easy,sjbf --predictor estimate,ruh \\
+    --out study
+  sim sweep --predictor ruh:window=1..10 --load 0.8..1.2:0.1 --out study \\
+    --group-by predictor.window
+  sim sweep --out study --resume            continues where it stopped
+  sim sweep study.toml --out study --slurm='--partition=short --time=30' \\
+    --shards 32
   sim sweep status study
-  sim sweep report study --out study.html             charts of the results, for a browser";
+  sim sweep report study --out study.html   charts of the results, for a browser";
 
 /// Adds the lists to the command: every option of the main command, which may be repeated. Help shows them first.
 fn with_lists(command: Command) -> Command {

@@ -12,7 +12,7 @@ use crate::files;
 use crate::metrics::columns::SETTING;
 use crate::metrics::{Group, Groups, RunRow};
 use crate::report::{
-    Cell, Output, OutputError, counted, group_cells, write_groups, write_json_list, write_runs, write_wrapped,
+    Cell, Output, OutputError, Width, counted, group_cells, write_groups, write_json_list, write_runs, write_wrapped,
 };
 use crate::sweep::{Axis, FinishedRow, Grid, Pooling, ResultColumn, SweepCells};
 
@@ -116,7 +116,7 @@ fn json_cell(column: &ResultColumn<'_>, row: &FinishedRow) -> Cell {
 }
 
 /// Writes a table of the most important columns.
-fn write_rows(out: &mut dyn Write, width: usize, grid: &Grid, rows: &[FinishedRow]) -> io::Result<()> {
+fn write_rows(out: &mut dyn Write, width: Width, grid: &Grid, rows: &[FinishedRow]) -> io::Result<()> {
     // The keys of specs are in the texts of the specs, which the table shows.
     let columns: Vec<_> = grid.swept_columns().filter(|column| !column.name().contains('.')).collect();
     let names: Vec<&str> = columns.iter().map(ResultColumn::name).collect();

@@ -13,7 +13,7 @@ use crate::cli::progress::Progress;
 use crate::cli::stderr::{note, warning};
 use crate::experiment::{Options, Setting};
 use crate::job::{Job, JobId, Submission};
-use crate::report::counted;
+use crate::report::{Width, counted};
 use crate::schedule::Accounts;
 use crate::text::printable;
 use crate::time::{DAY, Seconds, Time, readable_duration};
@@ -380,7 +380,7 @@ fn answer(
         page.fill(|out| out.write_all(report.page().as_bytes()))?;
     }
     let rows = report.rows(seed);
-    let table = |out: &mut dyn Write, width: usize| report.write(out, width);
+    let table = |out: &mut dyn Write, width: Width| report.write(out, width);
     match one {
         true => args.output.print.print_row(stdout_taken, &rows[0], table)?,
         false => args.output.print.print_rows(stdout_taken, &rows, table)?,

@@ -24,7 +24,7 @@ use super::{CommandForm, parsed};
 use crate::experiment::{Options, Section, simulate};
 use crate::job::{Job, JobId, Submission};
 use crate::metrics::cells;
-use crate::report::{counted, grouped, percent, swept_cells, with_swept, write_settings, write_wrapped};
+use crate::report::{Width, counted, grouped, percent, swept_cells, with_swept, write_settings, write_wrapped};
 use crate::spec::{Spec, SpecList, parse_list};
 use crate::text::printable;
 use crate::time::{DAY, Seconds, Time, parse_date_time, readable_duration};
@@ -42,7 +42,7 @@ use question::{WaitQuestion, parse_question};
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
     name: "wait",
-    about: "Predict how long jobs will wait: ranges with probabilities, for a whole log or one job",
+    about: "Predict how long jobs will wait, for a whole log or one job",
     arguments: |command| {
         let command = options::add(
             WaitArgs::augment_args(command),
@@ -58,13 +58,15 @@ pub const COMMAND: CommandForm = CommandForm {
 
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
-  sim wait CTC.swf.gz                                     four methods on the log's own waits
+  sim wait CTC.swf.gz                    four methods on the log's own waits
   sim wait CTC.swf.gz --method knn,ibl:k=5 --format csv
   sim wait KTH.swf.gz --scheduler easy --method knn,simulate
-  sim wait CTC.swf.gz --method knn,knn:point=linear,knn:point=rbf --regression-every 10
-  sim wait CTC.swf.gz --at 41234                          the answer for this job at its arrival
-  sim wait CTC.swf.gz --ask procs=64,estimate=2h          a job that arrives at the end of the log
-  sim wait sacct.txt --queue squeue.txt                   all jobs that wait now
+  sim wait CTC.swf.gz --method knn,knn:point=linear,knn:point=rbf \\
+    --regression-every 10
+  sim wait CTC.swf.gz --at 41234         the answer for this job at its arrival
+  sim wait CTC.swf.gz --ask procs=64,estimate=2h
+      a job that arrives at the end of the log
+  sim wait sacct.txt --queue squeue.txt  all jobs that wait now
   sim wait sacct.txt --queue squeue.txt --user alice --names
   sim wait sacct.txt --queue squeue.txt --html waits.html --quiet
   sim wait sacct.txt --queue squeue.txt --ask procs=64,estimate=2h,user=alice
@@ -414,7 +416,7 @@ fn run(
 
 fn write_heading(
     out: &mut dyn Write,
-    width: usize,
+    width: Width,
     workload: &Workload,
     schedule: &SiteSchedule<'_>,
     evaluation: &Evaluation,

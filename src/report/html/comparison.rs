@@ -13,7 +13,7 @@ use super::units::{figure_in_words, upper};
 use crate::metrics::columns::{BSLD_MEAN, WAIT_MEAN};
 use crate::metrics::{Column, SettingRuns};
 use crate::report::comparison::{ComparisonTable, caption};
-use crate::report::{near_best_in_words, price_in_words, shown, signed_percent};
+use crate::report::{TableCell, near_best_in_words, price_in_words, shown, signed_percent};
 use crate::time::readable_duration;
 use crate::trace::Workload;
 
@@ -111,7 +111,7 @@ fn bars(settings: &[&SettingRuns], column: &'static Column) -> Option<ChartFigur
 fn figures_table(comparison: &ComparisonTable<'_>, left_out: usize) -> Markup {
     let mut table = DataTable::new(1, &comparison.headings);
     for line in &comparison.lines {
-        let cell = |(text, value): &(String, Option<f64>)| match value {
+        let cell = |(TableCell { text, .. }, value): &(TableCell, Option<f64>)| match value {
             Some(value) => DataCell::shown(text, *value),
             None => DataCell::text(text),
         };
