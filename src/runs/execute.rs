@@ -474,7 +474,7 @@ mod tests {
             }
             PlannedRun { trace: None, options }
         };
-        let plan = ["easy/estimate", "fcfs/estimate", "easy/kin:history=32", "easy/ruh"].map(run).to_vec();
+        let plan = ["easy/estimate", "fcfs/estimate", "easy/kin:history=32", "easy/kin"].map(run).to_vec();
         // The run itself is simulated four times, and two of the baselines are the same.
         assert_eq!(simulations(&plan, &Jobs::OfLogs, |_| Details::default()), 4 + 3);
         let rows = |plan: &Vec<PlannedRun>, threads| compute_rows(plan, None, threads, &|_| ()).unwrap().rows;

@@ -48,7 +48,7 @@ pub const COMMAND: CommandForm = CommandForm {
   sim report CTC.swf --predictor ruh,sbh --baseline easy/estimate \\
     --replications 10 --out ctc.html
   sim report KTH.swf --gantt 30d..31d --gantt-colors user --out kth.html
-  sim report KTH.swf --predictor ruh,sbh --svg figures            pictures for LaTeX and Word, no page
+  sim report KTH.swf --predictor ruh,sbh --svg figures    pictures for papers
 
 Open the page with any browser. It needs no network and no scripts.")]
 struct ReportArgs {
