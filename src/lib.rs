@@ -34,28 +34,28 @@
 //!
 //! | floor | module | what it contains |
 //! |---|---|---|
-//! | 0 | [`files`], [`time`], [`job`], [`spec`], [`settings_file`], [`text`], [`similar`], [`stats`], [`rng`], [`parallel`], [`program`] | all files that are read, so that no output replaces one; basic types: durations, jobs (what is submitted and what is known only later), `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, names that were probably meant, medians and rank correlations, random streams from one seed, threads with results in a fixed order, programs of other people: starting, limits of time, ending |
-//! | 1 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, named cleaning rules with counts, shaping, the embedded log; the present queue of a site |
-//! | 2 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
-//! | 2 | [`machine`] | what a job asks of a machine, what is free, what a running job was given; a pool of processors is its only kind |
-//! | 3 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, programs in other languages, the catalog of all predictors |
-//! | 3 | [`schedule`] | the policy interface, the waiting queue, its orders and its indexes by number of processors, the running jobs, the profile of free processors, the plan of reservations, one file per policy (Slurm's has a folder), the keys and the catalog of all policies |
-//! | 4 | [`engine`] | events and their order, the state of the machine, observers of events; the only module that changes the state of a simulation |
-//! | 5 | [`metrics`] | from the record of a run to numbers: summaries, the table of columns, improvement over a baseline, means over runs with their intervals, breakdowns of jobs into groups, fairness, series over time, what charts show of a run |
-//! | 6 | [`experiment`] | one workload under a scheduler and a predictor, and the table of all options that change its result |
-//! | 7 | [`report`] | tables, CSV, JSON, SWF, HTML with charts, and files that are never left half-written; does not use the engine |
-//! | 8 | [`search`] | the search for good templates, and the comparison of a set of templates with other predictors |
-//! | 8 | [`malleable`] | Downey's study: jobs that choose their number of processors by predicted queue times; it has its own simulation loop |
-//! | 8 | [`production`] | predictions for a batch system that is running: its events, their order and the misses between them, the file in which they are kept, learning from a log |
-//! | 8 | [`runs`] | many runs: a plan of them, the executor that computes it on all threads and shares logs, workloads and baselines, the folder of finished runs |
-//! | 9 | [`fidelity`] | how near a simulated schedule is to the recorded one: means, moving means, rank correlation, starts that are near; whether the simulation knows the site |
-//! | 9 | [`sweep`] | a grid of runs: its lists, its folder, its results, Slurm |
-//! | 9 | [`wait`] | predictions of when a job will start: history, nearest neighbours, probabilities of ranges, simulations of the present queue (`forward/`), their recalibration by past waits, answers for a queue of now (`live`), whether these can be relied on (`back_test`, `seen`, `reliability`), and the accuracy of all methods |
-//! | 10 | [`recommend`] | which scheduler and predictor a site should use: candidates compete on one part of a log, the winner is judged on the rest |
-//! | 10 | [`meta`] | one stream of jobs, many sites: simulations on a common clock, and policies that choose the site of each job |
-//! | 11 | [`reproduce`] | tables of papers, computed again, one file or folder per paper |
-//! | 12 | [`compare`] | the list of all outputs with their columns; the comparison of two outputs: rows matched by what was run, changes, tolerances |
-//! | 13 | [`cli`] | one file per subcommand, which parses arguments, calls the library and prints the report |
+//! | 0 | [`files`], [`time`], [`job`], [`request`], [`spec`], [`settings_file`], [`text`], [`similar`], [`stats`], [`rng`], [`parallel`], [`program`] | all files that are read, so that no output replaces one; basic types: durations, jobs (what is submitted and what is known only later), what they ask of nodes, `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, names that were probably meant, medians and rank correlations, random streams from one seed, threads with results in a fixed order, programs of other people: starting, limits of time, ending |
+//! | 1 | [`machine`] | what a job asks of a machine, what is free, what a running job was given: a pool of processors, or the nodes and partitions of a site |
+//! | 2 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, named cleaning rules with counts, shaping, the embedded log; the present queue of a site |
+//! | 3 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
+//! | 4 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, programs in other languages, the catalog of all predictors |
+//! | 4 | [`schedule`] | the policy interface, the waiting queue, its orders and its indexes by number of processors, the running jobs, the profile of free processors, the plan of reservations, one file per policy (Slurm's has a folder), the keys and the catalog of all policies |
+//! | 5 | [`engine`] | events and their order, the state of the machine, observers of events; the only module that changes the state of a simulation |
+//! | 6 | [`metrics`] | from the record of a run to numbers: summaries, the table of columns, improvement over a baseline, means over runs with their intervals, breakdowns of jobs into groups, fairness, series over time, what charts show of a run |
+//! | 7 | [`experiment`] | one workload under a scheduler and a predictor, and the table of all options that change its result |
+//! | 8 | [`report`] | tables, CSV, JSON, SWF, HTML with charts, and files that are never left half-written; does not use the engine |
+//! | 9 | [`search`] | the search for good templates, and the comparison of a set of templates with other predictors |
+//! | 9 | [`malleable`] | Downey's study: jobs that choose their number of processors by predicted queue times; it has its own simulation loop |
+//! | 9 | [`production`] | predictions for a batch system that is running: its events, their order and the misses between them, the file in which they are kept, learning from a log |
+//! | 9 | [`runs`] | many runs: a plan of them, the executor that computes it on all threads and shares logs, workloads and baselines, the folder of finished runs |
+//! | 10 | [`fidelity`] | how near a simulated schedule is to the recorded one: means, moving means, rank correlation, starts that are near; whether the simulation knows the site |
+//! | 10 | [`sweep`] | a grid of runs: its lists, its folder, its results, Slurm |
+//! | 10 | [`wait`] | predictions of when a job will start: history, nearest neighbours, probabilities of ranges, simulations of the present queue (`forward/`), their recalibration by past waits, answers for a queue of now (`live`), whether these can be relied on (`back_test`, `seen`, `reliability`), and the accuracy of all methods |
+//! | 11 | [`recommend`] | which scheduler and predictor a site should use: candidates compete on one part of a log, the winner is judged on the rest |
+//! | 11 | [`meta`] | one stream of jobs, many sites: simulations on a common clock, and policies that choose the site of each job |
+//! | 12 | [`reproduce`] | tables of papers, computed again, one file or folder per paper |
+//! | 13 | [`compare`] | the list of all outputs with their columns; the comparison of two outputs: rows matched by what was run, changes, tolerances |
+//! | 14 | [`cli`] | one file per subcommand, which parses arguments, calls the library and prints the report |
 //!
 //! # Where to change what
 //!
@@ -131,6 +131,7 @@ pub mod program;
 pub mod recommend;
 pub mod report;
 pub mod reproduce;
+pub mod request;
 pub mod rng;
 pub mod runs;
 pub mod schedule;

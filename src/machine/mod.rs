@@ -1,6 +1,11 @@
 //! The machine: what a job asks of it, what is free, and what a job that runs was given.
 //!
-//! The only kind of machine is a pool of processors, in which one processor is as good as another.
+//! The simplest kind of machine is a pool of processors, in which one processor is as good as another. A [`Cluster`] has nodes
+//! and partitions.
+
+mod cluster;
+
+pub use cluster::{Cluster, Node, Partition, natural_order};
 
 /// What a job asks of the machine. Jobs that ask for the same have the same shape, so whether a shape fits is the same for all of
 /// them. In a pool it is the number of processors.

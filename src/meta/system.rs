@@ -186,11 +186,8 @@ mod tests {
     /// A site of (submit, user) jobs on one processor.
     fn site(name: &str, jobs: &[(Time, i32)]) -> Site {
         let job = |&(submit, user): &(Time, i32)| Job {
-            submission: Submission { user, ..Submission::new(submit, 1, 10) },
-            runtime: 5,
-            recorded_wait: None.into(),
-            record: 0,
             number: i64::from(user),
+            ..Job::new(Submission { user, ..Submission::new(submit, 1, 10) }, 5)
         };
         let jobs = jobs.iter().map(job).collect();
         let workload = Workload {
@@ -200,6 +197,7 @@ mod tests {
             unix_start: None,
             zone: Zone::default(),
             wide: WideNumbers::default(),
+            requests: Default::default(),
             cleaning: CleaningReport::default(),
         };
         Site { name: name.into(), workload, setting: Setting::parse("easy", "estimate").unwrap() }

@@ -10,6 +10,7 @@ use super::rows::{Collector, LogNames, LogReading, SourceReport};
 use super::source::{Digesting, Source};
 use super::wide::WideNumbers;
 use super::write::write_record;
+use crate::request::LogRequests;
 
 /// A log as it was recorded.
 #[derive(Clone, Debug)]
@@ -28,6 +29,8 @@ pub struct Log {
     pub source: SourceReport,
     /// The names behind the numbers. Empty for SWF.
     pub names: LogNames,
+    /// What the jobs ask of a machine of nodes.
+    pub requests: LogRequests,
     /// For each field, the number of records with an unknown (negative) value.
     pub unknown: [u64; 18],
     /// Faulty lines that were skipped; none unless [`ReadOptions::skip_bad_lines`] is set.
@@ -103,6 +106,7 @@ impl Log {
             wide: WideNumbers::default(),
             source: SourceReport { format, ..SourceReport::default() },
             names: LogNames::default(),
+            requests: LogRequests::default(),
             unknown: [0; 18],
             skipped: Skipped::default(),
             digest: None,

@@ -179,13 +179,10 @@ mod tests {
     use crate::trace::zone::Zone;
 
     fn workload(submits: &[i64]) -> Workload {
-        let jobs = submits.iter().zip(1..).map(|(&submit, number)| Job {
-            submission: Submission::new(submit, 1, 10),
-            runtime: 5,
-            recorded_wait: None.into(),
-            record: 0,
-            number,
-        });
+        let jobs = submits
+            .iter()
+            .zip(1..)
+            .map(|(&submit, number)| Job { number, ..Job::new(Submission::new(submit, 1, 10), 5) });
         Workload {
             label: "test".into(),
             procs: 4,
@@ -193,6 +190,7 @@ mod tests {
             unix_start: None,
             zone: Zone::default(),
             wide: WideNumbers::default(),
+            requests: Default::default(),
             cleaning: CleaningReport::default(),
         }
     }

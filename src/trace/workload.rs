@@ -1,8 +1,11 @@
 //! A workload: the jobs of a log that can be simulated, and the size of the machine.
 
+use std::sync::Arc;
+
 use super::wide::WideNumbers;
 use super::zone::Zone;
 use crate::job::Job;
+use crate::request::Requests;
 use crate::time::{Seconds, Time};
 
 /// Jobs in order of submission (jobs with equal times keep the log's order), and a machine that is large enough for each.
@@ -20,6 +23,8 @@ pub struct Workload {
     pub zone: Zone,
     /// The numbers of users and other names in the jobs that do not fit into 32 bits.
     pub wide: WideNumbers,
+    /// What the jobs ask of a machine of nodes, by [`Job::request`].
+    pub requests: Arc<Requests>,
     /// What cleaning did to the log's records.
     pub cleaning: CleaningReport,
 }

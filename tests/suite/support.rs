@@ -19,7 +19,7 @@ pub fn job(submit: i64, procs: u32, runtime: i64, estimate: i64) -> Job {
 /// A job of this user: (submit, processors, runtime, estimate).
 pub fn job_of(user: i32, submit: i64, procs: u32, runtime: i64, estimate: i64) -> Job {
     let submission = Submission { user, ..Submission::new(submit, procs, estimate) };
-    Job { submission, runtime, recorded_wait: None.into(), record: 0, number: 0 }
+    Job::new(submission, runtime)
 }
 
 /// A workload of jobs in order of submission; they get the numbers 1, 2, 3, ...
@@ -32,6 +32,7 @@ pub fn workload(procs: u32, jobs: &[Job]) -> Workload {
         unix_start: None,
         zone: Zone::default(),
         wide: WideNumbers::default(),
+        requests: Default::default(),
         cleaning: CleaningReport::default(),
     }
 }
