@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use super::nodes::Resources;
 use crate::time::Seconds;
 
 /// A node.
@@ -66,7 +67,19 @@ pub struct Cluster {
     pub partitions: Vec<Partition>,
 }
 
+impl Node {
+    /// All that it has.
+    pub fn resources(&self) -> Resources {
+        Resources { cpus: self.cpus, memory: self.memory, gpus: self.gpus }
+    }
+}
+
 impl Cluster {
+    /// What each node has.
+    pub fn resources(&self) -> Vec<Resources> {
+        self.nodes.iter().map(Node::resources).collect()
+    }
+
     /// The CPUs of all nodes.
     pub fn cpus(&self) -> u64 {
         self.nodes.iter().map(|node| u64::from(node.cpus)).sum()

@@ -4,8 +4,16 @@
 //! and partitions.
 
 mod cluster;
+mod constraint;
+mod nodes;
+mod placement;
+mod shape;
 
 pub use cluster::{Cluster, Node, Partition, natural_order};
+pub use constraint::Constraint;
+pub use nodes::{NodeGrant, NodeShare, Nodes, Resources, give, take};
+pub use placement::Placement;
+pub use shape::{NodeShape, ShapePlace, Shapes, Unplaceable};
 
 /// What a job asks of the machine. Jobs that ask for the same have the same shape, so whether a shape fits is the same for all of
 /// them. In a pool it is the number of processors.
