@@ -116,7 +116,7 @@ impl Reader<'_> {
             return Err(wrong(format!("the QOS '{}' is there twice", shortened(&qos.name))));
         }
         qos.priority = number(row.cell(&["Priority"])).map_err(wrong)?.unwrap_or(0);
-        qos.usage_factor = super::script::factor(row.cell(&["UsageFactor"])).map_err(wrong)?;
+        qos.usage_factor = super::setting::factor(row.cell(&["UsageFactor"])).map_err(wrong)?;
         for flag in row.cell(&["Flags"]).split(',').filter(|flag| !flag.is_empty()) {
             match flag.eq_ignore_ascii_case("DenyOnLimit") {
                 true => qos.deny_on_limit = true,

@@ -5,13 +5,14 @@
 mod dump;
 mod limits;
 mod script;
+mod setting;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 pub(super) use limits::{LIMITS, limit_keys};
 pub use limits::{LimitOwner, Limits, Tres};
-pub(super) use script::factor;
+pub(super) use setting::factor;
 
 use super::conf::{ConfError, Ignored, Place};
 use crate::settings_file::{MOST_OF_ASSOCIATIONS, read_text};
