@@ -19,6 +19,13 @@ pub fn report_cleaning(log: &Log, cleaning: &CleaningReport, quiet: bool) {
             note(format_args!("{}: {dropped}", log.name));
         }
     }
+    if cleaning.unplaceable.count() > 0 {
+        let (causes, first) = (cleaning.unplaceable.in_words(), cleaning.unplaceable.first);
+        warning(format_args!(
+            "{}: jobs that can never run on the machine are dropped, the first is job {first}: {causes}",
+            log.name
+        ));
+    }
     if cleaning.filled > 0 {
         let share = cleaning.filled as f64 / cleaning.jobs() as f64;
         let have = if cleaning.filled == 1 { "has" } else { "have" };

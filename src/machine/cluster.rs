@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::associations::Associations;
+use super::nodes::Resources;
 use crate::time::Seconds;
 
 /// A node.
@@ -86,7 +87,19 @@ pub struct Cluster {
     pub associations: Associations,
 }
 
+impl Node {
+    /// All that it has.
+    pub fn resources(&self) -> Resources {
+        Resources { cpus: self.cpus, memory: self.memory, gpus: self.gpus }
+    }
+}
+
 impl Cluster {
+    /// What each node has.
+    pub fn resources(&self) -> Vec<Resources> {
+        self.nodes.iter().map(Node::resources).collect()
+    }
+
     /// The CPUs of all nodes.
     pub fn cpus(&self) -> u64 {
         self.nodes.iter().map(|node| u64::from(node.cpus)).sum()

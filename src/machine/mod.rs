@@ -7,16 +7,24 @@ pub mod associations;
 mod build;
 mod cluster;
 pub mod conf;
+mod constraint;
 mod hostlist;
+mod nodes;
+mod placement;
 mod read;
+mod shape;
 mod toml_file;
 mod units;
 
 pub use build::MOST_NODES;
 pub use cluster::{Cluster, Node, Partition, Switch, natural_order};
 pub use conf::{Ignored, parse_slurm_conf};
+pub use constraint::Constraint;
 pub use hostlist::{HostList, joined_names};
+pub use nodes::{NodeGrant, NodeShare, Nodes, Resources, give, take};
+pub use placement::Placement;
 pub use read::{parse_cluster, read_cluster};
+pub use shape::{NodeShape, ShapePlace, Shapes, Unplaceable};
 pub use toml_file::parse_toml;
 pub use units::{parse_memory, print_memory, slurm_time};
 

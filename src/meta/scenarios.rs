@@ -138,6 +138,7 @@ impl Scenario {
                 zone: Zone::default(),
                 wide: WideNumbers::default(),
                 requests: Default::default(),
+                shapes: None,
                 cleaning: CleaningReport::default(),
             };
             Ok(Site { name, workload, setting: setting.clone() })

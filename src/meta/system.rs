@@ -198,6 +198,7 @@ mod tests {
             zone: Zone::default(),
             wide: WideNumbers::default(),
             requests: Default::default(),
+            shapes: None,
             cleaning: CleaningReport::default(),
         };
         Site { name: name.into(), workload, setting: Setting::parse("easy", "estimate").unwrap() }

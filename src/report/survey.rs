@@ -12,13 +12,14 @@ use crate::time::{date, readable_duration};
 use crate::trace::{CleaningReport, FIELD_NAMES, Findings, LineFault, LogNames, SourceReport, Survey};
 
 /// The rules of cleaning that drop records, with their counts.
-fn drops(cleaning: &CleaningReport) -> [(&'static str, u64); 7] {
+fn drops(cleaning: &CleaningReport) -> [(&'static str, u64); 8] {
     [
         ("without processors", cleaning.without_procs),
         ("with a negative run time", cleaning.negative_runtime),
         ("with a negative submit time", cleaning.negative_submit),
         ("cancelled before they had processors", cleaning.never_ran),
         ("wider than the machine", cleaning.too_wide),
+        ("never able to run on its nodes", cleaning.unplaceable.count()),
         ("without an estimate", cleaning.without_estimate),
         ("without a recorded wait", cleaning.without_wait),
     ]

@@ -267,7 +267,17 @@ impl<'a> Cleaner<'a> {
         }
         let unix_start = log.header.number("UnixStartTime").filter(|&start| start > 0);
         let (zone, wide, requests) = (Zone::of(&log.header), log.wide.clone(), self.requests.requests);
-        Ok(Workload { label: log.label.clone(), procs, jobs, unix_start, zone, wide, requests, cleaning: report })
+        Ok(Workload {
+            label: log.label.clone(),
+            procs,
+            jobs,
+            unix_start,
+            zone,
+            wide,
+            requests,
+            shapes: None,
+            cleaning: report,
+        })
     }
 }
 

@@ -191,6 +191,7 @@ mod tests {
             zone: Zone::default(),
             wide: WideNumbers::default(),
             requests: Default::default(),
+            shapes: None,
             cleaning: CleaningReport::default(),
         }
     }

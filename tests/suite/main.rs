@@ -36,6 +36,7 @@ mod meta;
 mod model_downey;
 mod model_lublin;
 mod model_users;
+mod nodes;
 mod one_language;
 mod oracle;
 mod outside;

@@ -33,6 +33,7 @@ pub fn workload(procs: u32, jobs: &[Job]) -> Workload {
         zone: Zone::default(),
         wide: WideNumbers::default(),
         requests: Default::default(),
+        shapes: None,
         cleaning: CleaningReport::default(),
     }
 }

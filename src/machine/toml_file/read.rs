@@ -114,7 +114,7 @@ fn nodes(tables: &[Fields]) -> Result<(Vec<Node>, bool), ConfError> {
             weight: fields.number("weight", 0, u32::MAX)?.unwrap_or(1),
             threads_per_core: fields.number("threads_per_core", 1, MOST_OF_NODE)?.unwrap_or(1),
         };
-        if node.cpus % node.threads_per_core != 0 {
+        if !node.cpus.is_multiple_of(node.threads_per_core) {
             return Err(fields.wrong("threads_per_core", "does not divide cpus, the CPUs of all cores"));
         }
         builder.add(&hosts, &node, &fields.place("name"), |_| node.gpus).map_err(|why| fields.wrong("name", why))?;

@@ -1,0 +1,239 @@
+//! Schedulers on the nodes of a cluster: first come first served, and backfilling with any number of reservations for each
+//! partition.
+
+mod plan;
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::backlog::Backlog;
+use super::order::{Order, Rank};
+use super::policy::{Facts, Policy, View};
+use super::queue::Waiting;
+use super::rules::{Counting, Rules};
+use crate::job::{JobId, Submission};
+use crate::machine::{NodeGrant, Nodes, Placement, Resources, Shapes, take};
+use crate::time::{Seconds, Time};
+
+use plan::{Asked, NodePlan, fits_nowhere};
+
+/// The rules are those of the pool. In the order of the queue, each job whose partition has a reservation left starts if it may,
+/// else it gets one; the others are tried in the order of the scan. A job may start if it can be placed now and the plan of the
+/// reservations still holds.
+pub struct OnNodes {
+    shapes: Arc<Shapes>,
+    /// None: no job overtakes another of its partition.
+    rules: Option<Rules>,
+    backlog: Backlog,
+    placement: Placement,
+    plan: NodePlan,
+    /// By request: whether no job that asks for this fits the free nodes, as far as that is known.
+    roomless: Vec<bool>,
+    /// What the jobs get that the last pass has started.
+    grants: FxHashMap<JobId, NodeGrant>,
+}
+
+impl OnNodes {
+    /// Backfilling by these rules.
+    pub fn backfilling(rules: &Rules, shapes: &Arc<Shapes>) -> OnNodes {
+        OnNodes::with(Some(*rules), Backlog::unindexed(rules), shapes)
+    }
+
+    /// Jobs of a partition start in this order: the first that does not fit blocks all others.
+    pub fn fcfs(queue: Order, shapes: &Arc<Shapes>) -> OnNodes {
+        OnNodes::with(None, Backlog::unindexed(&Rules { queue, ..Rules::default() }), shapes)
+    }
+
+    fn with(rules: Option<Rules>, backlog: Backlog, shapes: &Arc<Shapes>) -> OnNodes {
+        let placement = Placement::default();
+        OnNodes {
+            shapes: Arc::clone(shapes),
+            rules,
+            backlog,
+            placement,
+            plan: NodePlan::new(placement),
+            roomless: vec![false; shapes.len()],
+            grants: FxHashMap::default(),
+        }
+    }
+
+    /// Whether a job can start now, whatever the reservations are.
+    fn any_fits(&mut self, view: &View<'_>, nodes: &Nodes) -> bool {
+        view.waiting.iter().any(|job| !self.is_roomless(job.id, nodes, nodes.free()))
+    }
+
+    fn is_roomless(&mut self, id: JobId, nodes: &Nodes, free: &[Resources]) -> bool {
+        let request = nodes.request(id);
+        let known = &mut self.roomless[request.index().expect("every job on nodes has a request")];
+        *known = *known || fits_nowhere(self.shapes.get(request), nodes, free);
+        *known
+    }
+
+    fn start_in_order(&mut self, view: &View<'_>, nodes: &Nodes, starts: &mut Vec<JobId>) {
+        let mut free = nodes.free().to_vec();
+        let mut is_blocked = vec![false; nodes.cluster().partitions.len()];
+        for job in self.backlog.jobs(view) {
+            let shape = nodes.shape(job.id);
+            let mut open = (0..shape.places.len()).filter(|&at| !is_blocked[shape.places[at].partition as usize]);
+            let placed = open.find_map(|at| shape.place(at, self.placement, nodes.cluster(), &free, |_| false));
+            match placed {
+                Some(grant) => {
+                    take(&mut free, &grant);
+                    self.grants.insert(job.id, grant);
+                    starts.push(job.id);
+                }
+                None => shape.places.iter().for_each(|place| is_blocked[place.partition as usize] = true),
+            }
+        }
+    }
+
+    fn backfill(&mut self, rules: &Rules, view: &View<'_>, nodes: &Nodes, starts: &mut Vec<JobId>) {
+        let most = rules.reservations.unwrap_or(usize::MAX);
+        self.plan.begin(view.now, nodes, view.running.iter().map(|job| (job.id, job.end)));
+        let mut reserved = vec![0; nodes.cluster().partitions.len()];
+        let mut is_protected = false;
+        let queue: Vec<Waiting> = self.backlog.jobs(view).copied().collect();
+        let mut rest = Vec::new();
+        for (number, job) in queue.iter().enumerate() {
+            let shape = nodes.shape(job.id);
+            let open: Vec<usize> =
+                (0..shape.places.len()).filter(|&at| reserved[shape.places[at].partition as usize] < most).collect();
+            if open.is_empty() {
+                rest.push(job);
+                continue;
+            }
+            let length = match self.plan.is_empty() {
+                true => rules.running.running_length(job.id, job.length, &self.backlog.arrivals),
+                false => self.fitted_length(is_protected, job),
+            };
+            if self.try_start(job, length, &open, nodes, starts) {
+                continue;
+            }
+            // No reservation has an effect when no other job can start.
+            let mut others = queue[number + 1..].iter().chain(rest.iter().copied());
+            if others.all(|job| self.is_roomless_now(job.id, nodes)) {
+                return;
+            }
+            let length = if self.plan.is_empty() { job.length } else { length };
+            self.reserve(job, length, &open, nodes, &mut reserved);
+            if self.plan.reservations().count() == 1 {
+                is_protected = self.backlog.arrivals.has_waited(job.id, rules.protect, view.now);
+            }
+        }
+        let arrivals = &self.backlog.arrivals;
+        let mut ranked: Vec<(Rank, &Waiting)> =
+            rest.into_iter().map(|job| (rules.scan.rank(job, arrivals, view.now), job)).collect();
+        ranked.sort_unstable_by_key(|(rank, _)| *rank);
+        for (_, job) in ranked {
+            let all: Vec<usize> = (0..nodes.shape(job.id).places.len()).collect();
+            let length = self.fitted_length(is_protected, job);
+            self.try_start(job, length, &all, nodes, starts);
+        }
+    }
+
+    /// The length of a job that may delay a reservation.
+    fn fitted_length(&self, is_protected: bool, job: &Waiting) -> Seconds {
+        if is_protected { job.length.max(self.backlog.arrivals.estimate(job.id)) } else { job.length }
+    }
+
+    fn is_roomless_now(&mut self, id: JobId, nodes: &Nodes) -> bool {
+        let free = self.plan.free().to_vec();
+        self.is_roomless(id, nodes, &free)
+    }
+
+    /// Starts a job in the first of these partitions in which it may start.
+    fn try_start(
+        &mut self,
+        job: &Waiting,
+        length: Seconds,
+        open: &[usize],
+        nodes: &Nodes,
+        starts: &mut Vec<JobId>,
+    ) -> bool {
+        if self.is_roomless_now(job.id, nodes) {
+            return false;
+        }
+        let request = nodes.request(job.id);
+        let try_at = |&at: &usize| self.plan.try_now(&Asked { id: job.id, request, at, length }, nodes);
+        let Some(grant) = open.iter().find_map(try_at) else { return false };
+        self.plan.start(length, grant.clone());
+        self.grants.insert(job.id, grant);
+        starts.push(job.id);
+        true
+    }
+
+    /// Makes a reservation in the partition where it is earliest; of equals in the first.
+    fn reserve(&mut self, job: &Waiting, length: Seconds, open: &[usize], nodes: &Nodes, reserved: &mut [usize]) {
+        let request = nodes.request(job.id);
+        let asked = |at| Asked { id: job.id, request, at, length };
+        let starts = open.iter().filter_map(|&at| Some((at, self.plan.first_start(&asked(at), nodes)?)));
+        let Some((at, (start, free))) = starts.min_by_key(|(_, (start, _))| *start) else { return };
+        reserved[nodes.shape(job.id).places[at].partition as usize] += 1;
+        self.plan.reserve(asked(at), start, free);
+    }
+}
+
+impl Policy for OnNodes {
+    fn on_begin(&mut self, facts: &Facts) {
+        self.backlog.on_begin(facts);
+    }
+
+    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+        let nodes = view.nodes.expect("the engine has the nodes of this policy");
+        self.backlog.begin_pass(view);
+        self.grants.clear();
+        // What did not fit fits only if something was given back.
+        if !view.only_arrivals {
+            self.roomless.fill(false);
+        }
+        if self.any_fits(view, nodes) {
+            match self.rules {
+                None => self.start_in_order(view, nodes, starts),
+                Some(rules) => self.backfill(&rules, view, nodes, starts),
+            }
+        }
+        self.backlog.end_pass(view, starts);
+    }
+
+    fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
+        let (Some(nodes), Some(rules)) = (view.nodes, self.rules) else { return };
+        let each = rules.reservations.unwrap_or(usize::MAX);
+        self.plan.begin(view.now, nodes, view.running.iter().map(|job| (job.id, job.end)));
+        let mut counts = vec![0; nodes.cluster().partitions.len()];
+        let queue: Vec<Waiting> = self.backlog.jobs(view).copied().collect();
+        for job in queue {
+            let shape = nodes.shape(job.id);
+            let open: Vec<usize> =
+                (0..shape.places.len()).filter(|&at| counts[shape.places[at].partition as usize] < each).collect();
+            if !open.is_empty() && self.plan.reservations().count() < most {
+                self.reserve(&job, job.length, &open, nodes, &mut counts);
+            }
+        }
+        reserved.extend(self.plan.reservations());
+    }
+
+    fn on_arrival(&mut self, id: JobId, job: &Submission) {
+        self.backlog.on_arrival(id, job);
+    }
+
+    fn on_prediction(&mut self, job: &Waiting) {
+        self.backlog.on_prediction(job);
+    }
+
+    fn on_cancellation(&mut self, job: &Waiting) {
+        self.backlog.remove(job);
+    }
+
+    fn counts_running_by_estimates(&self) -> bool {
+        self.rules.is_some_and(|rules| rules.running == Counting::Estimate)
+    }
+
+    fn shapes(&self) -> Option<Arc<Shapes>> {
+        Some(Arc::clone(&self.shapes))
+    }
+
+    fn take_grant(&mut self, id: JobId) -> NodeGrant {
+        self.grants.remove(&id).unwrap_or_default()
+    }
+}
