@@ -35,7 +35,7 @@
 //! | floor | module | what it contains |
 //! |---|---|---|
 //! | 0 | [`files`], [`time`], [`job`], [`request`], [`spec`], [`settings_file`], [`text`], [`similar`], [`stats`], [`rng`], [`parallel`], [`program`] | all files that are read, so that no output replaces one; basic types: durations, jobs (what is submitted and what is known only later), what they ask of nodes, `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, names that were probably meant, medians and rank correlations, random streams from one seed, threads with results in a fixed order, programs of other people: starting, limits of time, ending |
-//! | 1 | [`machine`] | what a job asks of a machine, what is free, what a running job was given: a pool of processors, or the nodes and partitions of a site |
+//! | 1 | [`machine`] | what a job asks of a machine, what is free, what a running job was given: a pool of processors, or the nodes and partitions of a site, from its slurm.conf or from TOML; its accounts and limits |
 //! | 2 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, named cleaning rules with counts, shaping, the embedded log; the present queue of a site |
 //! | 3 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
 //! | 4 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, programs in other languages, the catalog of all predictors |
@@ -63,6 +63,8 @@
 //! - What a program that predicts reads and writes: `predict/exec/protocol.rs`; how programs are started and ended: `program/`.
 //! - How similar past jobs are found and used for a prediction: `predict/smith/templates.rs` and `predict/smith/category.rs`.
 //! - A new scheduler: a file in `schedule/` and a line in `schedule/catalog.rs`.
+//! - What a machine of nodes is: `machine/cluster.rs`; how it is read from a slurm.conf, `machine/conf/`, and from TOML,
+//!   `machine/toml_file/`; accounts, users and limits: `machine/associations/`.
 //! - What fits a machine: `machine/mod.rs`. What the schedulers that backfill keep of the waiting jobs from pass to pass:
 //!   `schedule/backlog.rs`.
 //! - A new order of the queue: `schedule/order.rs`; a new key of the schedulers that backfill: `schedule/rules.rs`.
@@ -70,7 +72,7 @@
 //!   running jobs end: `schedule/check.rs`.
 //! - What Slurm's scheduler does: when its passes come, `schedule/slurm/clock.rs`; how a backfill pass plans a job,
 //!   `schedule/slurm/backfill.rs`; in which order, `schedule/slurm/ranking.rs`; on which processors,
-//!   `schedule/slurm/processors.rs`; which parameters of a slurm.conf are used, `schedule/slurm/conf/`.
+//!   `schedule/slurm/processors.rs`; which parameters of a slurm.conf are used, `schedule/slurm/conf.rs`.
 //! - How a malleable job chooses its processors: `malleable/strategy.rs` and `malleable/decide.rs`.
 //! - A new way to predict waits: a file in `wait/` and its form in `wait/method.rs`.
 //! - How the present queue is simulated: `wait/forward/snapshot.rs`; from what runtimes are drawn: `wait/forward/draws.rs`; how

@@ -20,6 +20,7 @@ mod help;
 mod interrupt;
 mod list;
 mod log;
+mod machine;
 mod malleable;
 mod man;
 mod meta;
@@ -66,9 +67,10 @@ struct CommandForm {
 }
 
 /// All subcommands, in the order of help.
-const COMMANDS: [&CommandForm; 17] = [
+const COMMANDS: [&CommandForm; 18] = [
     &sweep::COMMAND,
     &trace::COMMAND,
+    &machine::COMMAND,
     &list::COMMAND,
     &recommend::COMMAND,
     &fidelity::COMMAND,
@@ -133,6 +135,7 @@ const EXAMPLES: &str = "Examples:
   sim help sweeps                                     a page of the manual
   sim predict --predictor ruh --state events.jsonl    predictions for a batch system that is running
   sim trace info KTH.swf.gz                           what is in a log
+  sim machine slurm.conf                              nodes and partitions of a site
   sim CTC.swf --predictor ruh,sbh --baseline easy/estimate --by width,user    who gains, who pays?
   sim compare old.csv new.csv --tolerance 0.1%        which figures of two outputs differ
   sim sacct.txt --baseline easy/estimate              the accounting of a site with Slurm: see `sim help logs`";

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use super::associations::Associations;
 use super::nodes::Resources;
 use crate::time::Seconds;
 
@@ -58,13 +59,32 @@ pub struct Partition {
     pub qos: String,
 }
 
-/// A machine of nodes. They are in the natural order of their names: n1, n2, n10.
+/// A switch of a network that is a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Switch {
+    /// Its name, which no other switch has.
+    pub name: String,
+    /// The nodes that are connected to it, as ascending places in [`Cluster::nodes`].
+    pub nodes: Vec<u32>,
+    /// The switches directly below it, as ascending places in [`Cluster::switches`].
+    pub switches: Vec<u32>,
+}
+
+/// A machine of nodes. They are in the natural order of their names: n1, n2, n10.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cluster {
     /// In natural order of their names.
     pub nodes: Vec<Node>,
     /// In the order of the file. At least one: a file without partitions has one of all nodes.
     pub partitions: Vec<Partition>,
+    /// The tree of the network, in the order of the file. Empty if placement does not depend on it.
+    pub switches: Vec<Switch>,
+    /// Whether two jobs may share a core that has several CPUs (Slurm's CR_CPU). Otherwise jobs get whole cores.
+    pub shares_cores: bool,
+    /// Whether jobs do not use up memory (no `_Memory` in Slurm's SelectTypeParameters).
+    pub ignores_memory: bool,
+    /// Who may use how much.
+    pub associations: Associations,
 }
 
 impl Node {

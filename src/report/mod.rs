@@ -10,6 +10,7 @@ mod groups;
 #[cfg(feature = "cli")]
 pub mod html;
 mod listing;
+mod machine;
 mod output;
 mod packed;
 mod price;
@@ -27,6 +28,7 @@ pub use comparison::write_comparison;
 pub use data::{JsonRows, csv_cell, csv_line, write_csv, write_json, write_json_list};
 pub use groups::{group_cells, write_groups};
 pub use listing::{write_columns, write_forms};
+pub use machine::{MACHINE_COLUMNS, MachineRow, ignored_in_words, machine_rows, write_machine};
 pub use output::{Output, OutputError, abandon_unfinished, refuse_input, refuse_stdout};
 pub use price::price_in_words;
 pub use rows::{CsvRows, write_settings};

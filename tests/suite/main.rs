@@ -28,6 +28,7 @@ mod kept_runs;
 mod largest_first;
 mod layers;
 mod live_waits;
+mod machines;
 mod malleable;
 #[cfg(unix)]
 mod man;

@@ -27,7 +27,8 @@ fn partition(name: &str, nodes: Vec<u32>) -> Partition {
 /// One partition of nodes with one CPU each.
 fn single_cpus(count: u32) -> Arc<Cluster> {
     let nodes = (0..count as usize).map(|at| node(at, 1, 0, 0)).collect();
-    Arc::new(Cluster { nodes, partitions: vec![partition("all", (0..count).collect())] })
+    let partitions = vec![partition("all", (0..count).collect())];
+    Arc::new(Cluster { nodes, partitions, ..Cluster::default() })
 }
 
 fn on(workload: &Workload, cluster: &Arc<Cluster>) -> Workload {
@@ -292,7 +293,7 @@ fn clusters() -> impl Strategy<Value = Cluster> {
             }
         }
         partitions[0].is_default = true;
-        Cluster { nodes, partitions }
+        Cluster { nodes, partitions, ..Cluster::default() }
     })
 }
 

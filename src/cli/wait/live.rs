@@ -37,7 +37,7 @@ impl History {
     pub fn append(&mut self, job: Submission) -> Result<usize, UsageError> {
         let job = asked_now(job, self.workload.last_submit(), &self.workload)?;
         let (place, record) = (self.workload.jobs.len(), u32::MAX);
-        self.workload.jobs.push(Job { record: record, number: -1, ..Job::new(job, 1) });
+        self.workload.jobs.push(Job { record, number: -1, ..Job::new(job, 1) });
         self.starts.push(job.submit);
         Ok(place)
     }
