@@ -5,15 +5,13 @@ mod plan;
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
 use super::backlog::Backlog;
 use super::order::{Order, Rank};
 use super::policy::{Facts, Policy, View};
 use super::queue::Waiting;
 use super::rules::{Counting, Rules};
 use crate::job::{JobId, Submission};
-use crate::machine::{NodeGrant, Nodes, Placement, Resources, Shapes, take};
+use crate::machine::{NodeGrant, Nodes, Placement, Resources, Shapes};
 use crate::time::{Seconds, Time};
 
 use plan::{Asked, NodePlan, fits_nowhere};
@@ -28,10 +26,7 @@ pub struct OnNodes {
     backlog: Backlog,
     placement: Placement,
     plan: NodePlan,
-    /// By request: whether no job that asks for this fits the free nodes, as far as that is known.
-    roomless: Vec<bool>,
-    /// What the jobs get that the last pass has started.
-    grants: FxHashMap<JobId, NodeGrant>,
+    roomless: Roomless,
 }
 
 impl OnNodes {
@@ -53,34 +48,21 @@ impl OnNodes {
             backlog,
             placement,
             plan: NodePlan::new(placement),
-            roomless: vec![false; shapes.len()],
-            grants: FxHashMap::default(),
+            roomless: Roomless(vec![false; shapes.len()]),
         }
     }
 
-    /// Whether a job can start now, whatever the reservations are.
-    fn any_fits(&mut self, view: &View<'_>, nodes: &Nodes) -> bool {
-        view.waiting.iter().any(|job| !self.is_roomless(job.id, nodes, nodes.free()))
-    }
-
-    fn is_roomless(&mut self, id: JobId, nodes: &Nodes, free: &[Resources]) -> bool {
-        let request = nodes.request(id);
-        let known = &mut self.roomless[request.index().expect("every job on nodes has a request")];
-        *known = *known || fits_nowhere(self.shapes.get(request), nodes, free);
-        *known
-    }
-
     fn start_in_order(&mut self, view: &View<'_>, nodes: &Nodes, starts: &mut Vec<JobId>) {
-        let mut free = nodes.free().to_vec();
+        self.plan.begin(view.now, nodes, std::iter::empty());
         let mut is_blocked = vec![false; nodes.cluster().partitions.len()];
         for job in self.backlog.jobs(view) {
             let shape = nodes.shape(job.id);
             let mut open = (0..shape.places.len()).filter(|&at| !is_blocked[shape.places[at].partition as usize]);
-            let placed = open.find_map(|at| shape.place(at, self.placement, nodes.cluster(), &free, |_| false));
+            let placed =
+                open.find_map(|at| shape.place(at, self.placement, nodes.cluster(), self.plan.free(), |_| false));
             match placed {
                 Some(grant) => {
-                    take(&mut free, &grant);
-                    self.grants.insert(job.id, grant);
+                    self.plan.start(job.id, 0, grant);
                     starts.push(job.id);
                 }
                 None => shape.places.iter().for_each(|place| is_blocked[place.partition as usize] = true),
@@ -112,7 +94,7 @@ impl OnNodes {
             }
             // No reservation has an effect when no other job can start.
             let mut others = queue[number + 1..].iter().chain(rest.iter().copied());
-            if others.all(|job| self.is_roomless_now(job.id, nodes)) {
+            if others.all(|job| self.roomless.has(job.id, nodes, self.plan.free())) {
                 return;
             }
             let length = if self.plan.is_empty() { job.length } else { length };
@@ -121,6 +103,8 @@ impl OnNodes {
                 is_protected = self.backlog.arrivals.has_waited(job.id, rules.protect, view.now);
             }
         }
+        // What does not fit now does not fit later in the pass.
+        rest.retain(|job| !self.roomless.has(job.id, nodes, self.plan.free()));
         let arrivals = &self.backlog.arrivals;
         let mut ranked: Vec<(Rank, &Waiting)> =
             rest.into_iter().map(|job| (rules.scan.rank(job, arrivals, view.now), job)).collect();
@@ -137,11 +121,6 @@ impl OnNodes {
         if is_protected { job.length.max(self.backlog.arrivals.estimate(job.id)) } else { job.length }
     }
 
-    fn is_roomless_now(&mut self, id: JobId, nodes: &Nodes) -> bool {
-        let free = self.plan.free().to_vec();
-        self.is_roomless(id, nodes, &free)
-    }
-
     /// Starts a job in the first of these partitions in which it may start.
     fn try_start(
         &mut self,
@@ -151,14 +130,13 @@ impl OnNodes {
         nodes: &Nodes,
         starts: &mut Vec<JobId>,
     ) -> bool {
-        if self.is_roomless_now(job.id, nodes) {
+        if self.roomless.has(job.id, nodes, self.plan.free()) {
             return false;
         }
         let request = nodes.request(job.id);
         let try_at = |&at: &usize| self.plan.try_now(&Asked { id: job.id, request, at, length }, nodes);
         let Some(grant) = open.iter().find_map(try_at) else { return false };
-        self.plan.start(length, grant.clone());
-        self.grants.insert(job.id, grant);
+        self.plan.start(job.id, length, grant);
         starts.push(job.id);
         true
     }
@@ -174,6 +152,19 @@ impl OnNodes {
     }
 }
 
+/// By request: whether no job that asks for this fits the free nodes, as far as that is known.
+struct Roomless(Vec<bool>);
+
+impl Roomless {
+    /// Whether a job fits nowhere. What is free has only become less since the last question.
+    fn has(&mut self, id: JobId, nodes: &Nodes, free: &[Resources]) -> bool {
+        let request = nodes.request(id);
+        let known = &mut self.0[request.index().expect("every job on nodes has a request")];
+        *known = *known || fits_nowhere(nodes.shapes().get(request), nodes, free);
+        *known
+    }
+}
+
 impl Policy for OnNodes {
     fn on_begin(&mut self, facts: &Facts) {
         self.backlog.on_begin(facts);
@@ -182,12 +173,11 @@ impl Policy for OnNodes {
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
         let nodes = view.nodes.expect("the engine has the nodes of this policy");
         self.backlog.begin_pass(view);
-        self.grants.clear();
         // What did not fit fits only if something was given back.
         if !view.only_arrivals {
-            self.roomless.fill(false);
+            self.roomless.0.fill(false);
         }
-        if self.any_fits(view, nodes) {
+        if view.waiting.iter().any(|job| !self.roomless.has(job.id, nodes, nodes.free())) {
             match self.rules {
                 None => self.start_in_order(view, nodes, starts),
                 Some(rules) => self.backfill(&rules, view, nodes, starts),
@@ -234,6 +224,6 @@ impl Policy for OnNodes {
     }
 
     fn take_grant(&mut self, id: JobId) -> NodeGrant {
-        self.grants.remove(&id).unwrap_or_default()
+        self.plan.take_grant(id).unwrap_or_default()
     }
 }

@@ -3,6 +3,8 @@
 //! A plan has instants and jobs, but no nodes: it holds if all its jobs can be placed, one after the other in time, while running
 //! jobs leave at their predicted ends.
 
+use rustc_hash::FxHashMap;
+
 use crate::job::JobId;
 use crate::machine::{NodeGrant, NodeShape, NodeShare, Nodes, Placement, Resources, give, take};
 use crate::request::RequestId;
@@ -26,10 +28,10 @@ struct PlannedStart {
     free: Vec<Resources>,
 }
 
-/// A job that runs, or that the pass has started, in order of ends.
+/// A job that runs, or that the pass has started.
 struct Leaving {
     end: Time,
-    grant: NodeGrant,
+    id: JobId,
 }
 
 /// A start that is tried: what the job takes, and its end.
@@ -46,7 +48,10 @@ pub(super) struct NodePlan {
     placement: Placement,
     /// What is free now.
     free: Vec<Resources>,
+    /// In order of ends.
     leaving: Vec<Leaving>,
+    /// What the jobs have that the pass has started. What the others have, the nodes know.
+    started: FxHashMap<JobId, NodeGrant>,
     /// In the order in which they were planned.
     planned: Vec<PlannedStart>,
     /// The positions in `planned` in order of starts; of equals in the order in which they were planned.
@@ -64,7 +69,8 @@ impl NodePlan {
         self.free.clear();
         self.free.extend_from_slice(nodes.free());
         self.leaving.clear();
-        self.leaving.extend(running.map(|(id, end)| Leaving { end, grant: nodes.grant(id).to_vec() }));
+        self.leaving.extend(running.map(|(id, end)| Leaving { end, id }));
+        self.started.clear();
         self.planned.clear();
         self.in_time.clear();
     }
@@ -101,7 +107,7 @@ impl NodePlan {
     }
 
     /// A job starts now.
-    pub fn start(&mut self, length: Seconds, grant: NodeGrant) {
+    pub fn start(&mut self, id: JobId, length: Seconds, grant: NodeGrant) {
         let end = self.now + length;
         take(&mut self.free, &grant);
         self.planned
@@ -109,7 +115,13 @@ impl NodePlan {
             .filter(|planned| planned.start < end)
             .for_each(|planned| take(&mut planned.free, &grant));
         let at = self.leaving.partition_point(|leaving| leaving.end <= end);
-        self.leaving.insert(at, Leaving { end, grant });
+        self.leaving.insert(at, Leaving { end, id });
+        self.started.insert(id, grant);
+    }
+
+    /// What a job gets that the pass has started.
+    pub fn take_grant(&mut self, id: JobId) -> Option<NodeGrant> {
+        self.started.remove(&id)
     }
 
     /// The first running or planned end at which the plan holds with the job, and what is free then if only running jobs leave.
@@ -124,7 +136,7 @@ impl NodePlan {
             let next_leaving = leaving.peek().map(|leaving| leaving.end.max(last));
             let next = next_leaving.into_iter().chain(next_planned).min()?;
             while let Some(left) = leaving.next_if(|leaving| leaving.end <= next) {
-                give(&mut free, &left.grant);
+                give(&mut free, self.started.get(&left.id).map_or_else(|| nodes.grant(left.id), Vec::as_slice));
             }
             if next > self.now && shape.fits(job.at, nodes.cluster(), &free) {
                 let extra = PlannedStart { asked: *job, start: next, free };
