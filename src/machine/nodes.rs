@@ -68,6 +68,8 @@ pub fn give(free: &mut [Resources], grant: &[NodeShare]) {
 pub struct Nodes {
     shapes: Arc<Shapes>,
     free: Vec<Resources>,
+    /// The CPUs of these.
+    idle: i64,
     /// The jobs in the system.
     jobs: FxHashMap<JobId, NodeJob>,
 }
@@ -83,7 +85,8 @@ impl Nodes {
     /// Idle nodes, for jobs with these shapes.
     pub fn new(shapes: Arc<Shapes>) -> Nodes {
         let free = shapes.cluster().resources();
-        Nodes { shapes, free, jobs: FxHashMap::default() }
+        let idle = free.iter().map(|free| i64::from(free.cpus)).sum();
+        Nodes { shapes, free, idle, jobs: FxHashMap::default() }
     }
 
     /// The nodes themselves.
@@ -94,6 +97,11 @@ impl Nodes {
     /// What is free, by node.
     pub fn free(&self) -> &[Resources] {
         &self.free
+    }
+
+    /// The CPUs that are free.
+    pub fn idle(&self) -> i64 {
+        self.idle
     }
 
     /// What a job in the system asks for.
@@ -128,6 +136,7 @@ impl Nodes {
     pub fn start(&mut self, id: JobId, grant: NodeGrant) -> Result<(), &'static str> {
         self.shape(id).check(&grant, self.cluster(), &self.free)?;
         take(&mut self.free, &grant);
+        self.idle -= cpus(&grant);
         self.jobs.get_mut(&id).expect("a job in the system").grant = grant;
         Ok(())
     }
@@ -136,5 +145,10 @@ impl Nodes {
     pub fn leave(&mut self, id: JobId) {
         let job = self.jobs.remove(&id).expect("a job in the system");
         give(&mut self.free, &job.grant);
+        self.idle += cpus(&job.grant);
     }
+}
+
+fn cpus(grant: &[NodeShare]) -> i64 {
+    grant.iter().map(|share| i64::from(share.what.cpus)).sum()
 }

@@ -4,8 +4,6 @@
 //! left: on one node that holds the rest, or else on the node with the most room, which is filled. GPUs that are asked for in
 //! total go with an equal part of the CPUs each.
 
-use std::cmp::Reverse;
-
 use super::cluster::Cluster;
 use super::nodes::{NodeGrant, NodeShare, Resources};
 use super::shape::{NodeShape, ShapePlace};
@@ -20,14 +18,22 @@ pub enum Placement {
     Spread,
 }
 
-/// The position of a node among those that can be taken: the smallest comes first.
-type NodeRank = (bool, i64, i64, i128, u32);
+/// The position of a node among those that can be taken: the smallest comes first. One number is compared faster than several.
+type NodeRank = u128;
 
 impl Placement {
     fn rank(self, is_preferred: bool, free: &Resources, node: u32) -> NodeRank {
-        let sign: i64 = if self == Placement::Pack { 1 } else { -1 };
-        let (gpus, cpus, memory) = (i64::from(free.gpus), i64::from(free.cpus), i128::from(free.memory));
-        (!is_preferred, sign * gpus, sign * cpus, i128::from(sign) * memory, node)
+        const GPUS: u32 = 20;
+        const CPUS: u32 = 27;
+        const MEMORY: u32 = 48;
+        let field = |value: u64, bits: u32| {
+            let most = (1u64 << bits) - 1;
+            let value = value.min(most);
+            u128::from(if self == Placement::Pack { value } else { most - value })
+        };
+        let fullness = field(free.gpus.into(), GPUS) << CPUS | field(free.cpus.into(), CPUS);
+        let rank = u128::from(!is_preferred) << (GPUS + CPUS) | fullness;
+        (rank << MEMORY | field(free.memory, MEMORY)) << 32 | u128::from(node)
     }
 }
 
@@ -174,7 +180,7 @@ impl NodeShape {
         place: &ShapePlace,
         cluster: &Cluster,
         free: &[Resources],
-        rank: impl Fn(u32) -> NodeRank,
+        rank: impl Fn(u32) -> NodeRank + Copy,
     ) -> Option<NodeGrant> {
         let mut ranked: Vec<_> = place.nodes.iter().map(|&node| (rank(node), node)).collect();
         ranked.sort_unstable();
@@ -198,31 +204,39 @@ impl NodeShape {
         place: &ShapePlace,
         cluster: &Cluster,
         free: &[Resources],
-        rank: impl Fn(u32) -> NodeRank,
+        rank: impl Fn(u32) -> NodeRank + Copy,
     ) -> Option<NodeGrant> {
         let parts = Parts::of(self);
-        let mut before = 0;
-        let mut grant = NodeGrant::new();
         let room = |node: u32, before| self.room(place, cluster, &free[node as usize], node, parts, before);
-        // The nodes with the most room come last, of equals the first by rank.
-        let mut left: Vec<_> =
-            place.nodes.iter().map(|&node| (room(node, 0), node)).filter(|(room, _)| *room > 0).collect();
-        if !parts.is_gpus && left.iter().map(|(room, _)| u64::from(*room)).sum::<u64>() < parts.count.into() {
+        let with_room = |before| {
+            let nodes = place.nodes.iter().map(move |&node| (room(node, before), node));
+            nodes.filter(|(room, _)| *room > 0).map(|(room, node)| (room, !rank(node), node))
+        };
+        // The room of each node, and its rank so that the last of a sorted list is the first by rank.
+        let mut left: Vec<(u32, NodeRank, u32)> = with_room(0).collect();
+        if !parts.is_gpus && left.iter().map(|(room, ..)| u64::from(*room)).sum::<u64>() < parts.count.into() {
             return None;
         }
-        left.sort_by_cached_key(|&(room, node)| (room, Reverse(rank(node))));
+        let mut is_sorted = false;
+        let mut grant = NodeGrant::new();
+        let mut before = 0;
         while before < parts.count {
-            if parts.is_gpus && before > 0 {
-                left.iter_mut().for_each(|(of_node, node)| *of_node = room(*node, before));
-                left.retain(|(room, _)| *room > 0);
-                left.sort_by_cached_key(|&(room, node)| (room, Reverse(rank(node))));
-            }
             let rest = parts.count - before;
-            let enough = left.partition_point(|(room, _)| *room < rest);
-            let at = (enough..left.len()).min_by_key(|&at| rank(left[at].1));
-            let (room, node) = match at {
-                Some(at) => left.remove(at),
-                None => left.pop()?,
+            // The parts that are left may have fewer CPUs than those before, so that nodes have room for more of them.
+            if parts.is_gpus && before > 0 {
+                left = with_room(before).filter(|(.., node)| grant.iter().all(|share| share.node != *node)).collect();
+                is_sorted = false;
+            }
+            let holding = (0..left.len()).filter(|&at| left[at].0 >= rest).max_by_key(|&at| left[at].1);
+            let (room, _, node) = match holding {
+                Some(at) => left[at],
+                None => {
+                    if !is_sorted {
+                        left.sort_unstable();
+                        is_sorted = true;
+                    }
+                    left.pop()?
+                }
             };
             let count = room.min(rest);
             grant.push(self.share(place, cluster, node, parts.cpus(before, count), parts.gpus(count)));

@@ -11,7 +11,7 @@ use super::policy::{Facts, Policy, View};
 use super::queue::Waiting;
 use super::rules::{Counting, Rules};
 use crate::job::{JobId, Submission};
-use crate::machine::{NodeGrant, Nodes, Placement, Resources, Shapes};
+use crate::machine::{NodeGrant, Nodes, Placement, Shapes};
 use crate::time::{Seconds, Time};
 
 use plan::{Asked, NodePlan, fits_nowhere};
@@ -53,7 +53,6 @@ impl OnNodes {
     }
 
     fn start_in_order(&mut self, view: &View<'_>, nodes: &Nodes, starts: &mut Vec<JobId>) {
-        self.plan.begin(view.now, nodes, std::iter::empty());
         let mut is_blocked = vec![false; nodes.cluster().partitions.len()];
         for job in self.backlog.jobs(view) {
             let shape = nodes.shape(job.id);
@@ -62,7 +61,7 @@ impl OnNodes {
                 open.find_map(|at| shape.place(at, self.placement, nodes.cluster(), self.plan.free(), |_| false));
             match placed {
                 Some(grant) => {
-                    self.plan.start(job.id, 0, grant);
+                    self.plan.start(job.id, 0, grant, nodes);
                     starts.push(job.id);
                 }
                 None => shape.places.iter().for_each(|place| is_blocked[place.partition as usize] = true),
@@ -72,12 +71,15 @@ impl OnNodes {
 
     fn backfill(&mut self, rules: &Rules, view: &View<'_>, nodes: &Nodes, starts: &mut Vec<JobId>) {
         let most = rules.reservations.unwrap_or(usize::MAX);
-        self.plan.begin(view.now, nodes, view.running.iter().map(|job| (job.id, job.end)));
         let mut reserved = vec![0; nodes.cluster().partitions.len()];
         let mut is_protected = false;
         let queue: Vec<Waiting> = self.backlog.jobs(view).copied().collect();
         let mut rest = Vec::new();
         for (number, job) in queue.iter().enumerate() {
+            if reserved.iter().all(|&count| count >= most) {
+                rest.extend(&queue[number..]);
+                break;
+            }
             let shape = nodes.shape(job.id);
             let open: Vec<usize> =
                 (0..shape.places.len()).filter(|&at| reserved[shape.places[at].partition as usize] < most).collect();
@@ -94,7 +96,7 @@ impl OnNodes {
             }
             // No reservation has an effect when no other job can start.
             let mut others = queue[number + 1..].iter().chain(rest.iter().copied());
-            if others.all(|job| self.roomless.has(job.id, nodes, self.plan.free())) {
+            if others.all(|job| self.roomless.has(job.id, nodes, &self.plan)) {
                 return;
             }
             let length = if self.plan.is_empty() { job.length } else { length };
@@ -104,7 +106,7 @@ impl OnNodes {
             }
         }
         // What does not fit now does not fit later in the pass.
-        rest.retain(|job| !self.roomless.has(job.id, nodes, self.plan.free()));
+        rest.retain(|job| !self.roomless.has(job.id, nodes, &self.plan));
         let arrivals = &self.backlog.arrivals;
         let mut ranked: Vec<(Rank, &Waiting)> =
             rest.into_iter().map(|job| (rules.scan.rank(job, arrivals, view.now), job)).collect();
@@ -130,13 +132,13 @@ impl OnNodes {
         nodes: &Nodes,
         starts: &mut Vec<JobId>,
     ) -> bool {
-        if self.roomless.has(job.id, nodes, self.plan.free()) {
+        if self.roomless.has(job.id, nodes, &self.plan) {
             return false;
         }
         let request = nodes.request(job.id);
         let mut try_at = |&at: &usize| self.plan.try_now(&Asked { id: job.id, request, at, length }, nodes);
         let Some(grant) = open.iter().find_map(&mut try_at) else { return false };
-        self.plan.start(job.id, length, grant);
+        self.plan.start(job.id, length, grant, nodes);
         starts.push(job.id);
         true
     }
@@ -148,7 +150,7 @@ impl OnNodes {
         let found = open.iter().filter_map(|&at| Some((at, self.plan.first_start(&asked(at), nodes)?)));
         let Some((at, found)) = found.min_by_key(|(_, found)| found.start) else { return };
         reserved[nodes.shape(job.id).places[at].partition as usize] += 1;
-        self.plan.reserve(asked(at), found);
+        self.plan.reserve(asked(at), found, nodes);
     }
 }
 
@@ -157,10 +159,10 @@ struct Roomless(Vec<bool>);
 
 impl Roomless {
     /// Whether a job fits nowhere. What is free has only become less since the last question.
-    fn has(&mut self, id: JobId, nodes: &Nodes, free: &[Resources]) -> bool {
+    fn has(&mut self, id: JobId, nodes: &Nodes, plan: &NodePlan) -> bool {
         let request = nodes.request(id);
         let known = &mut self.0[request.index().expect("every job on nodes has a request")];
-        *known = *known || fits_nowhere(nodes.shapes().get(request), nodes, free);
+        *known = *known || fits_nowhere(nodes.shapes().get(request), nodes, plan.free(), plan.idle());
         *known
     }
 }
@@ -177,7 +179,8 @@ impl Policy for OnNodes {
         if !view.only_arrivals {
             self.roomless.0.fill(false);
         }
-        if view.waiting.iter().any(|job| !self.roomless.has(job.id, nodes, nodes.free())) {
+        self.plan.begin(view.now, nodes, view.running.iter().map(|job| (job.id, job.end)));
+        if view.waiting.iter().any(|job| !self.roomless.has(job.id, nodes, &self.plan)) {
             match self.rules {
                 None => self.start_in_order(view, nodes, starts),
                 Some(rules) => self.backfill(&rules, view, nodes, starts),

@@ -4,6 +4,7 @@
 //! jobs leave at their predicted ends.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -28,9 +29,25 @@ struct PlannedStart {
     start: Time,
     /// What is free at the start, by node, if only running jobs leave.
     free: Vec<Resources>,
+    /// The CPUs of these that the job does not need, on the nodes that it may have.
+    spare: i64,
 }
 
 impl PlannedStart {
+    fn new(asked: Asked, start: Time, free: Vec<Resources>, nodes: &Nodes) -> PlannedStart {
+        let shape = nodes.shapes().get(asked.request);
+        let of_nodes = shape.places[asked.at].nodes.iter().map(|&node| i64::from(free[node as usize].cpus));
+        let spare = of_nodes.sum::<i64>() - i64::from(shape.cpus);
+        PlannedStart { asked, start, free, spare }
+    }
+
+    /// A job has this on the nodes at the start.
+    fn take(&mut self, grant: &[NodeShare], nodes: &Nodes) {
+        take(&mut self.free, grant);
+        let mine = &nodes.shapes().get(self.asked.request).places[self.asked.at].nodes;
+        self.spare -= cpus_of(grant.iter().filter(|share| mine.binary_search(&share.node).is_ok()));
+    }
+
     fn end(&self) -> Time {
         self.start + self.asked.length
     }
@@ -60,6 +77,8 @@ pub(super) struct NodePlan {
     placement: Placement,
     /// What is free now.
     free: Vec<Resources>,
+    /// The CPUs of these.
+    idle: i64,
     /// In order of ends.
     leaving: Vec<Leaving>,
     /// What the jobs have that the pass has started. What the others have, the nodes know.
@@ -91,6 +110,7 @@ impl NodePlan {
         self.now = now;
         self.free.clear();
         self.free.extend_from_slice(nodes.free());
+        self.idle = nodes.idle();
         self.leaving.clear();
         self.leaving.extend(running.map(|(id, end)| Leaving { end, id }));
         self.started.clear();
@@ -104,6 +124,11 @@ impl NodePlan {
         &self.free
     }
 
+    /// The CPUs that are free now.
+    pub fn idle(&self) -> i64 {
+        self.idle
+    }
+
     /// Whether there are no reservations.
     pub fn is_empty(&self) -> bool {
         self.planned.is_empty()
@@ -114,6 +139,15 @@ impl NodePlan {
     pub fn try_now(&mut self, job: &Asked, nodes: &Nodes) -> Option<NodeGrant> {
         let shape = nodes.shapes().get(job.request);
         let end = self.now + job.length;
+        // A bound rejects most jobs: the CPUs that the plan leaves on the same nodes.
+        let own = &shape.places[job.at].nodes;
+        let is_in_the_way = |planned: &PlannedStart| {
+            let theirs = &nodes.shapes().get(planned.asked.request).places[planned.asked.at].nodes;
+            planned.start < end && planned.spare < i64::from(shape.cpus) && Arc::ptr_eq(own, theirs)
+        };
+        if self.planned.iter().any(is_in_the_way) {
+            return None;
+        }
         let placement = self.placement;
         let place = |free: &[Resources]| shape.place(job.at, placement, nodes.cluster(), free, |_| false);
         let grant = place(&self.free)?;
@@ -143,13 +177,12 @@ impl NodePlan {
     }
 
     /// A job starts now.
-    pub fn start(&mut self, id: JobId, length: Seconds, grant: NodeGrant) {
+    pub fn start(&mut self, id: JobId, length: Seconds, grant: NodeGrant, nodes: &Nodes) {
         let end = self.now + length;
         take(&mut self.free, &grant);
-        self.planned
-            .iter_mut()
-            .filter(|planned| planned.start < end)
-            .for_each(|planned| take(&mut planned.free, &grant));
+        self.idle -= cpus_of(&grant);
+        let during = self.planned.iter_mut().filter(|planned| planned.start < end);
+        during.for_each(|planned| planned.take(&grant, nodes));
         let at = self.leaving.partition_point(|leaving| leaving.end <= end);
         self.leaving.insert(at, Leaving { end, id });
         self.started.insert(id, grant);
@@ -167,7 +200,7 @@ impl NodePlan {
         let shape = nodes.shapes().get(job.request);
         let grant_of = |id| self.started.get(&id).map_or_else(|| nodes.grant(id), Vec::as_slice);
         let mut free = self.free.clone();
-        let mut cpus: i64 = free.iter().map(|free| i64::from(free.cpus)).sum();
+        let mut cpus = self.idle;
         let mut leaving = self.leaving.iter().peekable();
         let planned_ends = || self.planned.iter().map(PlannedStart::end);
         let mut last = self.now;
@@ -191,7 +224,7 @@ impl NodePlan {
             let mut left = free.clone();
             active().for_each(|(_, grant)| take(&mut left, grant));
             if shape.fits(job.at, nodes.cluster(), &left) {
-                let extra = PlannedStart { asked: *job, start: next, free };
+                let extra = PlannedStart { asked: *job, start: next, free, spare: 0 };
                 if let Some(followed) = self.walk_with(&extra, nodes) {
                     return Some(Found { start: next, free: extra.free, followed });
                 }
@@ -209,10 +242,10 @@ impl NodePlan {
     }
 
     /// Makes a reservation.
-    pub fn reserve(&mut self, asked: Asked, found: Found) {
+    pub fn reserve(&mut self, asked: Asked, found: Found, nodes: &Nodes) {
         let at = self.in_time.partition_point(|&at| self.planned[at].start <= found.start);
         self.in_time.insert(at, self.planned.len());
-        self.planned.push(PlannedStart { asked, start: found.start, free: found.free });
+        self.planned.push(PlannedStart::new(asked, found.start, found.free, nodes));
         self.followed = found.followed;
     }
 
@@ -238,7 +271,7 @@ impl NodePlan {
         let mut free = Vec::new();
         let count = self.planned.len() + usize::from(extra.is_some());
         for job in extra.into_iter().chain(self.in_time[from..].iter().map(planned)) {
-            let PlannedStart { asked, start, free: base } = job;
+            let PlannedStart { asked, start, free: base, .. } = job;
             free.clear();
             free.extend_from_slice(base);
             if let Some(tried) = tried.filter(|tried| tried.end > *start) {
@@ -263,11 +296,11 @@ impl NodePlan {
     }
 }
 
-fn cpus_of(grant: &[NodeShare]) -> i64 {
-    grant.iter().map(|share| i64::from(share.what.cpus)).sum()
+fn cpus_of<'a>(grant: impl IntoIterator<Item = &'a NodeShare>) -> i64 {
+    grant.into_iter().map(|share| i64::from(share.what.cpus)).sum()
 }
 
-/// Whether a job fits nowhere now, so that it need not be tried.
-pub(super) fn fits_nowhere(shape: &NodeShape, nodes: &Nodes, free: &[Resources]) -> bool {
-    (0..shape.places.len()).all(|at| !shape.fits(at, nodes.cluster(), free))
+/// Whether a job fits nowhere now, so that it need not be tried. `idle` are all CPUs that are free.
+pub(super) fn fits_nowhere(shape: &NodeShape, nodes: &Nodes, free: &[Resources], idle: i64) -> bool {
+    i64::from(shape.cpus) > idle || (0..shape.places.len()).all(|at| !shape.fits(at, nodes.cluster(), free))
 }
