@@ -130,6 +130,11 @@ impl Options {
                     None => continue,
                     Some(model) => model.in_full(),
                 },
+                // Its content, whatever its name is.
+                "requests" => match &self.reading.requests {
+                    None => continue,
+                    Some(file) => format!("{:032x}", file.digest),
+                },
                 // The same for the options that are younger than the first sweeps.
                 _ if option.section == Section::Reading => match option.get(self) {
                     value if value == option.get(&default) => continue,

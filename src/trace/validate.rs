@@ -81,7 +81,7 @@ pub fn validate(
     let mut collector = Collector::new(source, format, options, Some(&mut on_fault), progress);
     collector.read(&mut raw)?;
     let lines = std::mem::take(&mut collector.lines);
-    let log = collector.finish()?;
+    let log = options.with_requests(collector.finish()?)?;
     findings.describe(&log, &lines, procs.or_else(|| log.header.procs()));
     Ok(findings)
 }
