@@ -1,12 +1,11 @@
 //! The Standard Workload Format.
 
 use super::FormatEntry;
-use crate::request::Request;
 use crate::trace::error::{FaultKind, TraceError};
 use crate::trace::lines::{RawLines, after_returns};
 use crate::trace::number;
 use crate::trace::record::{Fields, Record, UNKNOWN, field_texts, is_blank_line, parse_fields, parse_quickly};
-use crate::trace::requests::{asked_by_memory, asked_by_wide_fields};
+use crate::trace::requests::asked_by_wide_fields;
 use crate::trace::rows::{Bad, Collector};
 
 pub const FORMAT: FormatEntry = FormatEntry {
@@ -33,7 +32,7 @@ fn read(raw: &mut RawLines, collector: &mut Collector<'_>) -> Result<(), TraceEr
             && let Ok(record) = Record::from_fields(&fields, &mut collector.log.wide)
         {
             if fields[REQUESTED_MEMORY] > 0 {
-                add_request(&fields, None, collector);
+                add_memory(&fields, collector);
             }
             collector.record(raw.number(), text, &fields, record);
         } else if let Err(bad) = read_carefully(text, raw.number(), collector) {
@@ -46,10 +45,11 @@ fn read(raw: &mut RawLines, collector: &mut Collector<'_>) -> Result<(), TraceEr
 /// The place of the requested memory. Records without it, and without wider fields, say nothing but a number of processors.
 const REQUESTED_MEMORY: usize = 9;
 
-/// Adds the request of the record that comes next. `wide` is that of its wider fields, if they have one.
-#[cold]
-fn add_request(fields: &Fields, wide: Option<Request>, collector: &mut Collector<'_>) {
-    let request = collector.requests.intern(wide.unwrap_or_else(|| asked_by_memory(fields)));
+/// Adds the request of the record that comes next, which asks for memory.
+// Not inlined, because most logs have no such record.
+#[inline(never)]
+fn add_memory(fields: &Fields, collector: &mut Collector<'_>) {
+    let request = collector.requests.of_memory(fields);
     collector.requests.set(collector.log.records.len(), request);
 }
 
@@ -78,10 +78,17 @@ fn read_carefully<'a>(line: &'a [u8], number: u64, collector: &mut Collector<'_>
         at: field_texts(line).nth(field - 1).unwrap_or(line),
     };
     let record = Record::from_fields(&fields, &mut collector.log.wide).map_err(out_of_range)?;
-    let wide = if extra { asked_by_wide_fields(line, &fields) } else { None };
-    collector.log.source.extra_fields += u64::from(extra && wide.is_none());
-    if wide.is_some() || fields[REQUESTED_MEMORY] > 0 {
-        add_request(&fields, wide, collector);
+    match if extra { asked_by_wide_fields(line, &fields) } else { None } {
+        Some(wide) => {
+            let request = collector.requests.intern(wide);
+            collector.requests.set(collector.log.records.len(), request);
+        }
+        None => {
+            collector.log.source.extra_fields += u64::from(extra);
+            if fields[REQUESTED_MEMORY] > 0 {
+                add_memory(&fields, collector);
+            }
+        }
     }
     collector.record(number, line, &fields, record);
     Ok(())

@@ -15,7 +15,7 @@ pub use pbs::PbsAsked;
 pub use reading::RequestsRead;
 pub use slurm::{SlurmAsked, exclusive_in};
 pub use survey::{MemoryRange, RequestSurvey, beyond_a_pool};
-pub use swf::{asked_by_memory, asked_by_wide_fields};
+pub use swf::asked_by_wide_fields;
 
 use crate::request::{MemoryAsked, Request};
 use crate::text::printable;

@@ -2,8 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
+use super::swf::{asked_by_memory, memory_key};
 use crate::request::{LogRequests, Request, RequestId, Requests};
-use crate::trace::record::Record;
+use crate::trace::record::{Fields, Record};
 use crate::trace::rows::Bad;
 
 /// The requests of the rows that were read so far. Rows that say the same are understood once.
@@ -25,17 +26,36 @@ impl RequestsRead {
         texts: impl Iterator<Item = &'t [u8]>,
         make: impl FnOnce() -> Result<Option<Request>, Bad<'r>>,
     ) -> Result<RequestId, Bad<'r>> {
+        self.begin(texts);
+        match self.known.get(&self.key[..]) {
+            Some(&id) => Ok(id),
+            None => make().map(|request| self.add(request)),
+        }
+    }
+
+    /// The request of a record of SWF with a requested memory.
+    pub fn of_memory(&mut self, fields: &Fields) -> RequestId {
+        self.begin([&memory_key(fields)[..]].into_iter());
+        match self.known.get(&self.key[..]) {
+            Some(&id) => id,
+            None => self.add(Some(asked_by_memory(fields))),
+        }
+    }
+
+    /// Makes the key of a row.
+    fn begin<'t>(&mut self, texts: impl Iterator<Item = &'t [u8]>) {
         self.key.clear();
         for text in texts {
             self.key.extend_from_slice(text);
             self.key.push(b'\n');
         }
-        if let Some(&id) = self.known.get(&self.key[..]) {
-            return Ok(id);
-        }
-        let id = make()?.map_or(RequestId::NONE, |request| self.requests.intern(request));
+    }
+
+    /// Adds the request of a row with the present key.
+    fn add(&mut self, request: Option<Request>) -> RequestId {
+        let id = request.map_or(RequestId::NONE, |request| self.requests.intern(request));
         self.known.insert(self.key.as_slice().into(), id);
-        Ok(id)
+        id
     }
 
     /// The number of a request.

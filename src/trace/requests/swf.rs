@@ -19,10 +19,19 @@ fn cpus(fields: &Fields) -> u32 {
     [fields[REQUESTED], fields[ALLOCATED]].into_iter().find(|&cpus| cpus > 0).map_or(1, |cpus| cpus as u32)
 }
 
+/// All that the request of a record with a requested memory depends on.
+pub fn memory_key(fields: &Fields) -> [u8; 40] {
+    let mut key = [0; 40];
+    for (at, field) in [ALLOCATED, REQUESTED, MEMORY, QUEUE, PARTITION].into_iter().enumerate() {
+        key[8 * at..8 * (at + 1)].copy_from_slice(&fields[field].to_le_bytes());
+    }
+    key
+}
+
 /// The request of a record with a requested memory, which is above 0: kB for each processor. Its partition and its queue have
 /// numbers for names; a converted log of Slurm has the QOS as the queue.
 pub fn asked_by_memory(fields: &Fields) -> Request {
-    let name = |number: i64| (number > 0).then(|| number.to_string());
+    let name = |number: i64| (number >= 0).then(|| number.to_string());
     Request {
         cpus: cpus(fields),
         memory: MemoryAsked::PerCpu((fields[MEMORY] as u64).div_ceil(1024)),
