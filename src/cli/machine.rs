@@ -22,7 +22,7 @@ pub const COMMAND: CommandForm = CommandForm {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "FILE is a slurm.conf, with the files that it includes and the topology.conf and gres.conf beside it, or TOML with
+    after_help = "MACHINE is a slurm.conf, with the files that it includes and the topology.conf and gres.conf beside it, or TOML with
 tables [[nodes]] and [[partitions]]. The content decides which. Accounts, users and limits are only read and shown.
 
 Examples:
@@ -35,7 +35,7 @@ Examples:
 )]
 struct MachineArgs {
     /// A slurm.conf, or TOML
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "MACHINE")]
     machine: String,
     /// A script for sacctmgr, or the output of `sacctmgr show assoc -P` or `sacctmgr show qos -P`; repeat the option for more files
     #[arg(long, value_name = "FILE")]
@@ -49,7 +49,7 @@ struct MachineArgs {
 
 fn execute(args: &MachineArgs) -> anyhow::Result<()> {
     let own = Some(args.machine.clone());
-    let mut inputs = given_files([("FILE", &own)]);
+    let mut inputs = given_files([("MACHINE", &own)]);
     inputs.extend(args.associations.iter().map(|file| ("--associations", file.as_str())));
     let OutputFiles { files: [toml], stdout_taken } = OutputFiles::open([("--to-toml", &args.to_toml)], &inputs)?;
     let (mut cluster, mut ignored) = read_cluster(Path::new(&args.machine)).map_err(UsageError)?;

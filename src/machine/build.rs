@@ -177,10 +177,11 @@ pub(super) fn switches(lines: Vec<SwitchLine>) -> Result<Vec<Switch>, ConfError>
     let mut switches: Vec<Switch> = Vec::new();
     for line in &lines {
         let wrong = |why: String| line.place.wrong(format!("the switch '{}': {why}", shortened(&line.name)));
-        let below = |name: &String| {
+        let unknown = |name: &str| {
             let meant = did_you_mean(name, lines.iter().map(|line| line.name.as_str()));
-            names.get(name.as_str()).copied().ok_or_else(|| format!("there is no switch '{}'{meant}", shortened(name)))
+            format!("there is no switch '{}'{meant}", shortened(name))
         };
+        let below = |name: &String| names.get(name.as_str()).copied().ok_or_else(|| unknown(name));
         let mut below = line.below.iter().map(below).collect::<Result<Vec<u32>, _>>().map_err(wrong)?;
         below.sort_unstable();
         below.dedup();

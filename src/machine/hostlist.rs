@@ -1,7 +1,5 @@
 //! Lists of names as Slurm writes them: `n[1-6,8],login,r[1-2]n[01-16]`.
 
-use std::iter::once;
-
 /// A list of names that was read but not expanded: it may stand for more names than there is memory for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostList(Vec<Vec<Piece>>);
@@ -172,13 +170,6 @@ pub(super) fn is_node_name(name: &str) -> bool {
     let is_word = ["ALL", "DEFAULT"].iter().any(|word| name.eq_ignore_ascii_case(word));
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     !name.is_empty() && !is_word && name.bytes().all(is_part)
-}
-
-/// A list of one name, which is taken as it is.
-impl From<&str> for HostList {
-    fn from(name: &str) -> HostList {
-        HostList(once(vec![Piece::Text(name.to_string())]).collect())
-    }
 }
 
 #[cfg(test)]

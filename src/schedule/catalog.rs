@@ -88,6 +88,11 @@ pub fn is_slurm_by_estimates(spec: &Spec) -> bool {
     spec.name() == slurm::FORM.name && spec.text("running") == "estimate"
 }
 
+/// Whether the scheduler places jobs on the nodes of a machine that has some.
+pub fn places_on_nodes(spec: &Spec) -> bool {
+    [rules::FCFS, rules::EASY, rules::SJBF, rules::CONSERVATIVE].iter().any(|form| form.name == spec.name())
+}
+
 /// Whether this is the replay of the log's own schedule, which needs the waits in the log.
 pub fn is_replay(spec: &Spec) -> bool {
     spec.name() == replay::FORM.name

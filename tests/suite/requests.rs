@@ -312,4 +312,9 @@ fn a_pool_says_once_what_is_not_simulated() {
     let ran = sim(&["--trace", &file, "--procs", "64", "--unit", "gpus"]);
     assert!(ran.err.contains("nodes, memory and constraints are not simulated"), "{}", ran.err);
     assert!(!sim(&["--first", "10"]).err.contains("not simulated"));
+    let nodes = "[[nodes]]\nname = \"n[1-4]\"\ncpus = 16\nmemory = \"64G\"\ngpus = 4\nfeatures = [\"ib\", \"a100\"]\n";
+    let partition = |name: &str| format!("[[partitions]]\nname = \"{name}\"\nnodes = \"n[1-4]\"\n");
+    let machine = [nodes, &partition("short"), &partition("long"), &partition("gpu")].concat();
+    let ran = sim(&["--trace", &file, "--machine", &folder.write("machine.toml", machine), "--scheduler", "easy"]);
+    assert!(ran.code == 0 && !ran.err.contains("not simulated"), "{}", ran.err);
 }

@@ -2,7 +2,7 @@
 
 use super::super::conf::{ConfError, Ignored, Place};
 use super::dump::listed;
-use super::setting::{ACCOUNT, DEFAULT_ACCOUNT, HARMLESS, NAME, Setting, set_account, set_qos, set_user};
+use super::setting::{ACCOUNT, CLUSTER, DEFAULT_ACCOUNT, HARMLESS, NAME, Setting, set_account, set_qos, set_user};
 use super::{Account, Associations, QualityOfService, ROOT, User};
 use crate::text::shortened;
 
@@ -78,8 +78,8 @@ struct Script<'a> {
 impl Script<'_> {
     fn run(&mut self, words: &[String]) -> Result<(), String> {
         // `sacctmgr -i add ...` is a line of a shell script.
-        let is_before = |word: &&String| word.ends_with("sacctmgr") || word.starts_with('-');
-        let words: Vec<&str> = words.iter().skip_while(is_before).map(String::as_str).collect();
+        let words = words.iter().map(String::as_str).filter(|word| !word.starts_with('-'));
+        let words: Vec<&str> = words.skip_while(|word| word.ends_with("sacctmgr")).collect();
         let [action, entity, rest @ ..] = &words[..] else {
             return Err(unknown(&words.join(" ")));
         };
@@ -157,6 +157,12 @@ impl Script<'_> {
         let at = settings.iter().position(|setting| setting.key == "name" && setting.value.eq_ignore_ascii_case("set"));
         let (conditions, settings) = settings.split_at(at.ok_or("nothing follows: write set key=value")?);
         let (_, settings) = settings.split_first().expect("it begins with set");
+        let is_known = |setting: &&Setting| setting.is(&NAME) || setting.is(&ACCOUNT) || setting.is(&CLUSTER);
+        if let Some(other) = conditions.iter().find(|setting| !is_known(setting)) {
+            let what = format!("a change where {}={}", shortened(other.key), shortened(other.value));
+            self.ignored.push(Ignored::of_machine(self.place, what));
+            return Ok(());
+        }
         // `modify qos set normal priority=0` names what it changes after `set`.
         let mut names = values(conditions, &NAME);
         names.retain(|name| name != "where");
@@ -189,7 +195,10 @@ impl Script<'_> {
         let is_meant = |name: &String| names.contains(name);
         match entity {
             Entity::Qos => self.associations.qos.retain(|qos| !is_meant(&qos.name)),
-            Entity::Account => self.associations.accounts.retain(|account| !is_meant(&account.name)),
+            Entity::Account => {
+                self.associations.accounts.retain(|account| !is_meant(&account.name));
+                self.associations.users.retain(|user| !is_meant(&user.account));
+            }
             Entity::User => self
                 .associations
                 .users
@@ -239,35 +248,38 @@ impl Script<'_> {
                 self.require_account(parent)?;
             }
             let wrong = |why: String| format!("{}={}: {why}", shortened(setting.key), shortened(setting.value));
-            let used = match entity {
-                Entity::Qos => {
-                    let meant = self.associations.qos.iter_mut().enumerate();
-                    let mut meant = meant.filter(|(at, qos)| is_meant(*at, &qos.name, "")).map(|(_, qos)| qos);
-                    meant.try_fold(Vec::new(), |_, qos| set_qos(qos, setting)).map_err(wrong)?
+            let Associations { qos, accounts, users } = &mut *self.associations;
+            let unused = match entity {
+                Entity::Qos => set_all(qos, |at, one| is_meant(at, &one.name, ""), |one| set_qos(one, setting)),
+                Entity::Account => {
+                    set_all(accounts, |at, one| is_meant(at, &one.name, ""), |one| set_account(one, setting))
                 }
-                Entity::Account | Entity::Cluster => {
-                    let meant = self.associations.accounts.iter_mut().enumerate();
-                    let is_meant = |at: usize, name: &str| match entity {
-                        Entity::Cluster => name == ROOT,
-                        _ => is_meant(at, name, ""),
-                    };
-                    let mut meant =
-                        meant.filter(|(at, account)| is_meant(*at, &account.name)).map(|(_, account)| account);
-                    meant.try_fold(Vec::new(), |_, account| set_account(account, setting)).map_err(wrong)?
-                }
+                Entity::Cluster => set_all(accounts, |_, one| one.name == ROOT, |one| set_account(one, setting)),
                 Entity::User => {
-                    let meant = self.associations.users.iter_mut().enumerate();
-                    let mut meant =
-                        meant.filter(|(at, user)| is_meant(*at, &user.name, &user.account)).map(|(_, user)| user);
-                    meant.try_fold(Vec::new(), |_, user| set_user(user, setting)).map_err(wrong)?
+                    set_all(users, |at, one| is_meant(at, &one.name, &one.account), |one| set_user(one, setting))
                 }
             };
             let harmless = setting.is(&HARMLESS);
             let ignored = |name: String| Ignored { place: self.place.clone(), name, matters: !harmless };
-            self.ignored.extend(used.into_iter().map(ignored));
+            self.ignored.extend(unused.map_err(wrong)?.into_iter().map(ignored));
         }
         Ok(())
     }
+}
+
+/// Sets something of all entries that are meant. Returns what has no effect.
+fn set_all<T>(
+    all: &mut [T],
+    is_meant: impl Fn(usize, &T) -> bool,
+    set: impl Fn(&mut T) -> Result<Vec<String>, String>,
+) -> Result<Vec<String>, String> {
+    let mut unused = Vec::new();
+    for (at, one) in all.iter_mut().enumerate() {
+        if is_meant(at, one) {
+            unused = set(one)?;
+        }
+    }
+    Ok(unused)
 }
 
 fn unknown(text: &str) -> String {

@@ -40,6 +40,7 @@ impl<'a> Setting<'a> {
 
 pub(super) const NAME: [&str; 2] = ["name", "names"];
 pub(super) const ACCOUNT: [&str; 4] = ["account", "accounts", "acct", "accts"];
+pub(super) const CLUSTER: [&str; 2] = ["cluster", "clusters"];
 pub(super) const DEFAULT_ACCOUNT: [&str; 2] = ["defaultaccount", "defaultacct"];
 const QOS: [&str; 3] = ["qos", "qoslevel", "qoslevels"];
 

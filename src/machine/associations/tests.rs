@@ -29,6 +29,10 @@ add user name=u1,u2 account=a1
 add user u1 account=a2 Fairshare=parent
 modify user set qoslevel=\"normal,hi\"
 modify user where name=u1 account=a2 set qos+=lo qos-=hi MaxSubmitJobs=7
+modify user where name=u1 partition=p set MaxJobs=1
+add account gone
+add user u2 account=gone
+remove account where name=gone
 remove user name=u2
 add user name=u3 DefaultAccount=a2 Partition=p
 list associations format=Account
@@ -68,7 +72,15 @@ list associations format=Account
     );
     assert_eq!(
         ignored,
-        ["3 MaxTRESPerUser billing!", "3 Flags=NoDecay!", "4 GraceTime!", "6 Description", "13 Partition!", "14 list"]
+        [
+            "3 MaxTRESPerUser billing!",
+            "3 Flags=NoDecay!",
+            "4 GraceTime!",
+            "6 Description",
+            "12 a change where partition=p!",
+            "17 Partition!",
+            "18 list"
+        ]
     );
 }
 

@@ -37,6 +37,12 @@ pub fn last_value<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a s
     pairs.iter().rev().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
 }
 
+/// Pairs after those of the lines DEFAULT before them, which are left out where a later pair has the same name.
+pub fn with_defaults(defaults: &[(String, String)], pairs: &[(String, String)]) -> Vec<(String, String)> {
+    let is_kept = |(name, _): &&(String, String)| last_value(pairs, name).is_none();
+    defaults.iter().filter(is_kept).chain(pairs).cloned().collect()
+}
+
 /// A line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {

@@ -111,7 +111,7 @@ struct Select {
 impl Select {
     fn of(lines: &[ConfLine]) -> Select {
         let value = |name: &str| last(lines, name).map(|line| line.value.to_ascii_lowercase());
-        // The default of Slurm since 21.08.
+        // The defaults of versions of Slurm differ; whole cores and memory are assumed.
         let parameters = value("SelectTypeParameters").unwrap_or("cr_core_memory".to_string());
         let parameters: Vec<&str> = parameters.split(',').map(str::trim).collect();
         Select {

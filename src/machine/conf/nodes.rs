@@ -3,7 +3,7 @@
 use super::super::cluster::Node;
 use super::super::hostlist::HostList;
 use super::super::units::{MEMORY_FORM, parse_memory};
-use super::lines::{ConfError, ConfLine, Place, last_value};
+use super::lines::{ConfError, ConfLine, Place, last_value, with_defaults};
 use super::unused::{Ignored, Keys};
 use crate::text::shortened;
 
@@ -65,7 +65,7 @@ pub(super) fn node_lines(lines: &[ConfLine], ignored: &mut Vec<Ignored>) -> Resu
         KEYS.check(line, ignored)?;
         note_values(line, ignored);
         // Slurm takes the last of several values, and a line DEFAULT is for all that follow.
-        let pairs: Vec<_> = defaults.iter().chain(&line.pairs).cloned().collect();
+        let pairs = with_defaults(&defaults, &line.pairs);
         if line.value.eq_ignore_ascii_case("DEFAULT") {
             defaults = pairs;
             continue;
@@ -130,7 +130,8 @@ fn node_of(pairs: &[(String, String)]) -> Result<(Node, GpuCount), String> {
         None => 1,
         Some(text) => text.parse().map_err(|_| format!("Weight={}: not a whole number", shortened(text)))?,
     };
-    let features = last_value(pairs, "Feature").or_else(|| last_value(pairs, "Features")).unwrap_or_default();
+    let is_features = |key: &str| ["Feature", "Features"].iter().any(|name| key.eq_ignore_ascii_case(name));
+    let features = pairs.iter().rfind(|(key, _)| is_features(key)).map_or("", |(_, value)| value);
     let features = features.split(',').filter(|feature| !feature.is_empty()).map(str::to_string).collect();
     let memory = if kept < all { all - kept } else { all };
     let node = Node { name: String::new(), cpus, memory, gpus: 0, features, weight, threads_per_core };

@@ -1,10 +1,12 @@
 //! The PartitionName and NodeSet lines of a slurm.conf.
 
+use std::collections::HashMap;
+
 use super::super::build::NodeNames;
 use super::super::cluster::Partition;
 use super::super::hostlist::HostList;
 use super::super::units::{MEMORY_FORM, is_unlimited, parse_memory, slurm_time};
-use super::lines::{ConfError, ConfLine, last_value};
+use super::lines::{ConfError, ConfLine, last_value, with_defaults};
 use super::unused::{Ignored, Keys};
 use crate::text::shortened;
 use crate::time::Seconds;
@@ -84,10 +86,11 @@ pub(super) fn partitions(
 ) -> Result<Vec<Partition>, ConfError> {
     let mut defaults: Vec<(String, String)> = Vec::new();
     let mut partitions: Vec<Partition> = Vec::new();
+    let sets = lines.iter().filter(|line| line.is("NodeSet")).map(|line| (line.value.as_str(), line)).collect();
     for line in lines.iter().filter(|line| line.is("PartitionName")) {
         let wrong = |why: String| line.place.wrong(format!("PartitionName {}: {why}", shortened(&line.value)));
         KEYS.check(line, ignored)?;
-        let pairs: Vec<_> = defaults.iter().chain(&line.pairs).cloned().collect();
+        let pairs = with_defaults(&defaults, &line.pairs);
         note_values(line, ignored);
         if line.value.eq_ignore_ascii_case("DEFAULT") {
             defaults = pairs;
@@ -101,7 +104,7 @@ pub(super) fn partitions(
         }
         let pairs = Values { pairs: &pairs };
         let mut partition = partition_of(&line.value, &pairs, everywhere).map_err(wrong)?;
-        partition.nodes = nodes_of(pairs.last("Nodes").unwrap_or_default(), lines, names).map_err(wrong)?;
+        partition.nodes = nodes_of(pairs.last("Nodes").unwrap_or_default(), &sets, names).map_err(wrong)?;
         if partition.nodes.is_empty() {
             let name = format!("PartitionName {}, which has no nodes", shortened(&line.value));
             ignored.push(Ignored::of_machine(&line.place, name));
@@ -195,18 +198,17 @@ fn partition_of(name: &str, values: &Values, everywhere: &PartitionDefaults) -> 
 }
 
 /// The nodes of a partition: a list of names in which a NodeSet may be named too.
-fn nodes_of(list: &str, lines: &[ConfLine], names: &mut NodeNames) -> Result<Vec<u32>, String> {
+fn nodes_of(list: &str, sets: &HashMap<&str, &ConfLine>, names: &mut NodeNames) -> Result<Vec<u32>, String> {
     if list.is_empty() {
         return Ok(Vec::new());
     }
-    let set = |name: &str| lines.iter().rfind(|line| line.is("NodeSet") && line.value == name);
-    if !lines.iter().any(|line| line.is("NodeSet")) || list.eq_ignore_ascii_case("ALL") {
+    if sets.is_empty() || list.eq_ignore_ascii_case("ALL") {
         return names.places(list);
     }
     let parts = HostList::parse(list).ok_or_else(|| format!("'{}' is no list such as n[1-9]", shortened(list)))?;
     let mut nodes = Vec::new();
     for part in names.within_bounds(&parts)? {
-        match set(&part) {
+        match sets.get(part.as_str()) {
             None => nodes.extend(names.places(&part)?),
             Some(set) => {
                 let listed = set.pair("Nodes").map(|list| names.places(list)).transpose()?;

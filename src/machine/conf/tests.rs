@@ -28,7 +28,7 @@ fn names(cluster: &Cluster, places: &[u32]) -> String {
 const SITE: &str = "\
 ClusterName=site
 DefMemPerCPU=1000
-NodeName=DEFAULT RealMemory=48000 Sockets=2 CoresPerSocket=6
+NodeName=DEFAULT RealMemory=48000 Sockets=2 CoresPerSocket=6 Feature=old
 NodeName=n[2-10] Feature=ib,std
 NodeName=b1 RealMemory=512000 MemSpecLimit=2000 Features=ib,big Weight=10 Port=7001
 NodeName=g[01-02] Gres=gpu:tesla:2,gpu:k80:1 CoreSpecCount=1
@@ -54,7 +54,7 @@ fn a_site_is_read_as_slurm_reads_it() {
         threads_per_core: 1,
     };
     assert_eq!(cluster.nodes[0], node("b1", 510_000, 0, &["ib", "big"], 10));
-    assert_eq!(cluster.nodes[1], node("g01", 48_000, 3, &[], 1));
+    assert_eq!(cluster.nodes[1], node("g01", 48_000, 3, &["old"], 1));
     assert_eq!(cluster.nodes[3], node("n2", 48_000, 0, &["ib", "std"], 1));
     let [batch, gpu, whole] = &cluster.partitions[..] else { panic!("{:?}", cluster.partitions) };
     assert_eq!((names(&cluster, &batch.nodes).as_str(), batch.is_default), ("b1,n[2-9]", true));
