@@ -190,6 +190,7 @@ pub fn write_survey(out: &mut dyn Write, width: usize, survey: &Survey) -> io::R
         ("with the run time of the format, not of their times", source.clock_changes),
         ("with an unknown state", source.unknown_states),
         ("with fields after the 18th, ignored", source.extra_fields),
+        ("rows of --requests without a record", source.unmatched_requests),
     ];
     if changes.iter().any(|(_, count)| *count > 0) {
         writeln!(out, "\nReading notes of the {}", counted(cleaning.records, "record"))?;

@@ -118,6 +118,7 @@ impl Findings {
             ),
             (source.held, "job", "held: submitted on becoming eligible (--submit-time)"),
             (source.extra_fields, "record", "with fields after the 18th, which are ignored"),
+            (source.unmatched_requests, "row", "of --requests whose job is not in the log"),
         ] {
             self.remark(count, 0, format!("{} {what}", plural(count, thing)));
         }

@@ -55,6 +55,9 @@ const ROLES: [&str; 26] = [
 /// The columns of a record. Those after them say what the job asks for, as the partition does.
 const OF_RECORD: usize = 14;
 
+/// The places of [`REQUEST_FIELDS`].
+const ASKED: [usize; REQUEST_FIELDS.len()] = [14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 11, 24, 25];
+
 /// The place of the first name.
 const NAMES: usize = 7;
 
@@ -380,17 +383,15 @@ fn request<'a>(
     procs: i64,
     collector: &mut Collector<'_>,
 ) -> Result<RequestId, Bad<'a>> {
-    let place = |field: &str| ROLES.iter().position(|role| *role == field);
-    let asked = || REQUEST_FIELDS.into_iter().filter_map(|field| Some((field, place(field)?)));
-    if asked().all(|(_, role)| columns.columns[role].is_none()) {
+    if ASKED.iter().all(|&role| columns.columns[role].is_none()) {
         return Ok(RequestId::NONE);
     }
     let plain = Request { cpus: procs.max(1) as u32, ..Request::default() };
     let key = procs.to_le_bytes();
-    let texts = asked().map(|(_, role)| values[role]).chain([&key[..]]);
+    let texts = ASKED.iter().map(|&role| values[role]).chain([&key[..]]);
     collector.requests.of_row(texts, || {
         let mut request = plain.clone();
-        for (field, role) in asked() {
+        for (role, field) in ASKED.into_iter().zip(REQUEST_FIELDS) {
             let text = String::from_utf8_lossy(values[role]);
             set_field(&mut request, field, &text).map_err(|wrong| Bad::value(values[role], field, wrong))?;
         }
@@ -411,6 +412,11 @@ fn status(column: Option<&NamedColumn>, value: &[u8], written: &[u8]) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_jobs_ask_for_has_its_columns() {
+        assert_eq!(ASKED.map(|role| ROLES[role]), REQUEST_FIELDS);
+    }
 
     #[test]
     fn columns_are_printed_as_they_are_read() {
