@@ -81,6 +81,12 @@ fn nodes_of_one_cpu_are_a_pool() {
 /// What is free of a node: CPUs, memory, GPUs.
 type Free = [i64; 3];
 
+/// The CPUs of a job, by node.
+type Got = BTreeMap<usize, i64>;
+
+/// Time, whether it is a start, the order, the job, what it gives back.
+type TwinEvent = (i64, bool, usize, usize, Option<Got>);
+
 #[derive(Clone, Debug)]
 struct TwinJob {
     submit: i64,
@@ -99,7 +105,7 @@ struct Twin<'a> {
     free: Vec<Free>,
     now: i64,
     /// The job, its predicted end and what it has, by node.
-    running: BTreeMap<usize, (i64, BTreeMap<usize, i64>)>,
+    running: BTreeMap<usize, (i64, Got)>,
     /// Starts and jobs in the order in which they were planned.
     plan: Vec<(i64, usize)>,
 }
@@ -113,7 +119,7 @@ impl Twin<'_> {
     }
 
     /// What a job gets on each node.
-    fn place(&self, free: &[Free], job: &TwinJob, preferred: &[usize]) -> Option<BTreeMap<usize, i64>> {
+    fn place(&self, free: &[Free], job: &TwinJob, preferred: &[usize]) -> Option<Got> {
         let nodes: Vec<usize> =
             self.cluster.partitions[job.partition].nodes.iter().map(|&node| node as usize).collect();
         let fullness = |node: usize| (!preferred.contains(&node), free[node][2], free[node][0], free[node][1], node);
@@ -147,7 +153,7 @@ impl Twin<'_> {
         Some(got)
     }
 
-    fn change(free: &mut [Free], job: &TwinJob, got: &BTreeMap<usize, i64>, sign: i64) {
+    fn change(free: &mut [Free], job: &TwinJob, got: &Got, sign: i64) {
         for (&node, &cpus) in got {
             for (value, used) in free[node].iter_mut().zip([cpus, cpus * job.memory_per_cpu, job.gpus_per_node]) {
                 *value += sign * used;
@@ -156,14 +162,9 @@ impl Twin<'_> {
     }
 
     /// Where the planned jobs go, if all can be placed.
-    fn walk(
-        &self,
-        extra: Option<(i64, usize)>,
-        tried: Option<(usize, &BTreeMap<usize, i64>)>,
-    ) -> Option<BTreeMap<usize, BTreeMap<usize, i64>>> {
+    fn walk(&self, extra: Option<(i64, usize)>, tried: Option<(usize, &Got)>) -> Option<BTreeMap<usize, Got>> {
         let mut free = self.free.clone();
-        // Time, whether it is a start, the order, the job, what it gives back.
-        let mut events: Vec<(i64, bool, usize, usize, Option<BTreeMap<usize, i64>>)> = Vec::new();
+        let mut events: Vec<TwinEvent> = Vec::new();
         for (&job, (end, got)) in &self.running {
             events.push((*end, false, 0, job, Some(got.clone())));
         }
@@ -193,7 +194,7 @@ impl Twin<'_> {
         Some(placed)
     }
 
-    fn try_now(&self, job: usize) -> Option<BTreeMap<usize, i64>> {
+    fn try_now(&self, job: usize) -> Option<Got> {
         let asked = &self.jobs[job];
         let got = self.place(&self.free, asked, &[])?;
         if self.plan.is_empty() || self.walk(None, Some((job, &got))).is_some() {
@@ -220,7 +221,7 @@ impl Twin<'_> {
         self.plan.push((start, job));
     }
 
-    fn start(&mut self, job: usize, got: BTreeMap<usize, i64>) {
+    fn start(&mut self, job: usize, got: Got) {
         Self::change(&mut self.free, &self.jobs[job], &got, -1);
         self.running.insert(job, (self.now + self.jobs[job].length, got));
     }
@@ -297,7 +298,10 @@ fn clusters() -> impl Strategy<Value = Cluster> {
     })
 }
 
-fn asked() -> impl Strategy<Value = Vec<(i64, i64, i64, u32, usize, u64, u32, u32)>> {
+/// The gap before it, its runtime, what its estimate is longer, its CPUs, partition, memory per CPU, GPUs per node and nodes.
+type Draft = (i64, i64, i64, u32, usize, u64, u32, u32);
+
+fn drafts() -> impl Strategy<Value = Vec<Draft>> {
     let gaps = select(vec![0, 0, 1, 1, 2, 3, 10]);
     let job = (gaps, 1..=20i64, 0..=6i64, 1..=14u32, 0..4usize, select(vec![0u64, 0, 1, 2, 3]), 0..=2u32, 0..=3u32);
     vec(job, 10..45)
@@ -313,7 +317,7 @@ fn schedulers_on_nodes_equal_the_slow_twin() {
         ("sjbf:reservations=3", Some(3), true),
         ("conservative", Some(usize::MAX), false),
     ]);
-    check(702, 2000, (clusters(), asked(), schedulers), |(cluster, asked, (scheduler, reservations, by_length))| {
+    check(702, 2000, (clusters(), drafts(), schedulers), |(cluster, asked, (scheduler, reservations, by_length))| {
         let mut requests = Requests::default();
         let (mut submit, mut jobs, mut twins) = (0, Vec::new(), Vec::new());
         for (gap, runtime, more, cpus, partition, memory, gpus, nodes) in asked {

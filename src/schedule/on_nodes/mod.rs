@@ -134,8 +134,8 @@ impl OnNodes {
             return false;
         }
         let request = nodes.request(job.id);
-        let try_at = |&at: &usize| self.plan.try_now(&Asked { id: job.id, request, at, length }, nodes);
-        let Some(grant) = open.iter().find_map(try_at) else { return false };
+        let mut try_at = |&at: &usize| self.plan.try_now(&Asked { id: job.id, request, at, length }, nodes);
+        let Some(grant) = open.iter().find_map(&mut try_at) else { return false };
         self.plan.start(job.id, length, grant);
         starts.push(job.id);
         true
@@ -145,10 +145,10 @@ impl OnNodes {
     fn reserve(&mut self, job: &Waiting, length: Seconds, open: &[usize], nodes: &Nodes, reserved: &mut [usize]) {
         let request = nodes.request(job.id);
         let asked = |at| Asked { id: job.id, request, at, length };
-        let starts = open.iter().filter_map(|&at| Some((at, self.plan.first_start(&asked(at), nodes)?)));
-        let Some((at, (start, free))) = starts.min_by_key(|(_, (start, _))| *start) else { return };
+        let found = open.iter().filter_map(|&at| Some((at, self.plan.first_start(&asked(at), nodes)?)));
+        let Some((at, found)) = found.min_by_key(|(_, found)| found.start) else { return };
         reserved[nodes.shape(job.id).places[at].partition as usize] += 1;
-        self.plan.reserve(asked(at), start, free);
+        self.plan.reserve(asked(at), found);
     }
 }
 

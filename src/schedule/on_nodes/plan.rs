@@ -3,6 +3,8 @@
 //! A plan has instants and jobs, but no nodes: it holds if all its jobs can be placed, one after the other in time, while running
 //! jobs leave at their predicted ends.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashMap;
 
 use crate::job::JobId;
@@ -26,6 +28,16 @@ struct PlannedStart {
     start: Time,
     /// What is free at the start, by node, if only running jobs leave.
     free: Vec<Resources>,
+}
+
+impl PlannedStart {
+    fn end(&self) -> Time {
+        self.start + self.asked.length
+    }
+
+    fn is_active(&self, time: Time) -> bool {
+        (self.start..self.end()).contains(&time)
+    }
 }
 
 /// A job that runs, or that the pass has started.
@@ -56,6 +68,17 @@ pub(super) struct NodePlan {
     planned: Vec<PlannedStart>,
     /// The positions in `planned` in order of starts; of equals in the order in which they were planned.
     in_time: Vec<usize>,
+    /// What these jobs get if the plan is followed, in the same order. Empty if it must be found anew.
+    followed: Vec<NodeGrant>,
+}
+
+/// A reservation that could be made.
+pub(super) struct Found {
+    pub start: Time,
+    /// What is free then, if only running jobs leave.
+    free: Vec<Resources>,
+    /// What all jobs with reservations then get, in order of their starts.
+    followed: Vec<NodeGrant>,
 }
 
 impl NodePlan {
@@ -73,6 +96,7 @@ impl NodePlan {
         self.started.clear();
         self.planned.clear();
         self.in_time.clear();
+        self.followed.clear();
     }
 
     /// What is free now.
@@ -87,23 +111,35 @@ impl NodePlan {
 
     /// What a job gets if it may start now: it can be placed, and the plan still holds. If it does not hold, the job is tried once
     /// more on what the plan leaves of the nodes until the job ends.
-    pub fn try_now(&self, job: &Asked, nodes: &Nodes) -> Option<NodeGrant> {
+    pub fn try_now(&mut self, job: &Asked, nodes: &Nodes) -> Option<NodeGrant> {
         let shape = nodes.shapes().get(job.request);
         let end = self.now + job.length;
-        let holds = |grant: &NodeGrant| self.walk(nodes, None, Some(Tried { grant, end })).is_some();
-        let place = |free: &[Resources]| shape.place(job.at, self.placement, nodes.cluster(), free, |_| false);
+        let placement = self.placement;
+        let place = |free: &[Resources]| shape.place(job.at, placement, nodes.cluster(), free, |_| false);
         let grant = place(&self.free)?;
-        if self.is_empty() || holds(&grant) {
+        if self.is_empty() || self.holds_with(&grant, end, nodes) {
             return Some(grant);
         }
+        self.follow(nodes);
         let mut left = self.free.clone();
-        let planned = self.walk(nodes, None, None).expect("a plan holds without the job");
-        for (&at, grant) in self.in_time.iter().zip(&planned) {
+        for (&at, grant) in self.in_time.iter().zip(&self.followed) {
             if self.planned[at].start < end {
                 take(&mut left, grant);
             }
         }
-        place(&left).filter(holds)
+        place(&left).filter(|grant| self.holds_with(grant, end, nodes))
+    }
+
+    /// Whether the plan holds if a job has this from now until `end`.
+    fn holds_with(&self, grant: &[NodeShare], end: Time, nodes: &Nodes) -> bool {
+        self.walk(nodes, 0, None, Some(Tried { grant, end })).is_some()
+    }
+
+    /// Finds what the jobs with reservations get, if that is not known.
+    fn follow(&mut self, nodes: &Nodes) {
+        if self.followed.is_empty() {
+            self.followed = self.walk(nodes, 0, None, None).expect("a plan holds");
+        }
     }
 
     /// A job starts now.
@@ -117,6 +153,7 @@ impl NodePlan {
         let at = self.leaving.partition_point(|leaving| leaving.end <= end);
         self.leaving.insert(at, Leaving { end, id });
         self.started.insert(id, grant);
+        self.followed.clear();
     }
 
     /// What a job gets that the pass has started.
@@ -124,56 +161,84 @@ impl NodePlan {
         self.started.remove(&id)
     }
 
-    /// The first running or planned end at which the plan holds with the job, and what is free then if only running jobs leave.
-    pub fn first_start(&self, job: &Asked, nodes: &Nodes) -> Option<(Time, Vec<Resources>)> {
+    /// The first running or planned end at which the plan holds with the job.
+    pub fn first_start(&mut self, job: &Asked, nodes: &Nodes) -> Option<Found> {
+        self.follow(nodes);
         let shape = nodes.shapes().get(job.request);
+        let grant_of = |id| self.started.get(&id).map_or_else(|| nodes.grant(id), Vec::as_slice);
         let mut free = self.free.clone();
+        let mut cpus: i64 = free.iter().map(|free| i64::from(free.cpus)).sum();
         let mut leaving = self.leaving.iter().peekable();
-        let planned_ends = || self.planned.iter().map(|planned| planned.start + planned.asked.length);
+        let planned_ends = || self.planned.iter().map(PlannedStart::end);
         let mut last = self.now;
         loop {
             let next_planned = planned_ends().filter(|&end| end > last).min();
             let next_leaving = leaving.peek().map(|leaving| leaving.end.max(last));
             let next = next_leaving.into_iter().chain(next_planned).min()?;
             while let Some(left) = leaving.next_if(|leaving| leaving.end <= next) {
-                give(&mut free, self.started.get(&left.id).map_or_else(|| nodes.grant(left.id), Vec::as_slice));
+                let grant = grant_of(left.id);
+                give(&mut free, grant);
+                cpus += cpus_of(grant);
             }
-            if next > self.now && shape.fits(job.at, nodes.cluster(), &free) {
+            last = next;
+            // A bound rejects most instants: the CPUs of all nodes together.
+            let active =
+                || self.in_time.iter().zip(&self.followed).filter(|(at, _)| self.planned[**at].is_active(next));
+            let planned_cpus: i64 = active().map(|(_, grant)| cpus_of(grant)).sum();
+            if next <= self.now || cpus - planned_cpus < i64::from(shape.cpus) {
+                continue;
+            }
+            let mut left = free.clone();
+            active().for_each(|(_, grant)| take(&mut left, grant));
+            if shape.fits(job.at, nodes.cluster(), &left) {
                 let extra = PlannedStart { asked: *job, start: next, free };
-                if self.planned.is_empty() || self.walk(nodes, Some(&extra), None).is_some() {
-                    return Some((next, extra.free));
+                if let Some(followed) = self.walk_with(&extra, nodes) {
+                    return Some(Found { start: next, free: extra.free, followed });
                 }
                 free = extra.free;
             }
-            last = next;
         }
     }
 
-    /// Makes a reservation.
-    pub fn reserve(&mut self, asked: Asked, start: Time, free: Vec<Resources>) {
-        let at = self.in_time.partition_point(|&at| self.planned[at].start <= start);
-        self.in_time.insert(at, self.planned.len());
-        self.planned.push(PlannedStart { asked, start, free });
+    /// What all jobs get with one reservation more. Jobs with earlier starts keep what they get.
+    fn walk_with(&self, extra: &PlannedStart, nodes: &Nodes) -> Option<Vec<NodeGrant>> {
+        let from = self.in_time.partition_point(|&at| self.planned[at].start <= extra.start);
+        let mut followed = self.followed[..from].to_vec();
+        followed.extend(self.walk(nodes, from, Some(extra), None)?);
+        Some(followed)
     }
 
-    /// Places the jobs with reservations, and one more, in order of their starts. Returns what each gets, or None if one cannot be
-    /// placed. Nodes on which none of a job fits now come first, so that the others are left to jobs that start now.
-    fn walk(&self, nodes: &Nodes, extra: Option<&PlannedStart>, tried: Option<Tried<'_>>) -> Option<Vec<NodeGrant>> {
+    /// Makes a reservation.
+    pub fn reserve(&mut self, asked: Asked, found: Found) {
+        let at = self.in_time.partition_point(|&at| self.planned[at].start <= found.start);
+        self.in_time.insert(at, self.planned.len());
+        self.planned.push(PlannedStart { asked, start: found.start, free: found.free });
+        self.followed = found.followed;
+    }
+
+    /// Places the jobs with reservations in order of their starts, from a position in this order on, after one more. Returns what
+    /// each of these gets, or None if one cannot be placed. Nodes on which none of a job fits now come first, so that the others
+    /// are left to jobs that start now.
+    fn walk(
+        &self,
+        nodes: &Nodes,
+        from: usize,
+        extra: Option<&PlannedStart>,
+        tried: Option<Tried<'_>>,
+    ) -> Option<Vec<NodeGrant>> {
         let cluster = nodes.cluster();
-        let split = extra.map_or(self.in_time.len(), |extra| {
-            self.in_time.partition_point(|&at| self.planned[at].start <= extra.start)
-        });
-        let planned = |at: &usize| &self.planned[*at];
-        let before = self.in_time[..split].iter().map(planned);
-        let in_time = before.chain(extra).chain(self.in_time[split..].iter().map(planned));
         let mut free_now = self.free.clone();
         if let Some(tried) = tried {
             take(&mut free_now, tried.grant);
         }
-        let mut placed: Vec<(Time, NodeGrant)> = Vec::new();
+        let planned = |at: &usize| &self.planned[*at];
+        let before = self.in_time[..from].iter().zip(&self.followed);
+        let mut placed: Vec<(Time, Cow<'_, [NodeShare]>)> =
+            before.map(|(at, grant)| (planned(at).end(), Cow::Borrowed(grant.as_slice()))).collect();
         let mut free = Vec::new();
         let count = self.planned.len() + usize::from(extra.is_some());
-        for (number, PlannedStart { asked, start, free: base }) in in_time.enumerate() {
+        for job in extra.into_iter().chain(self.in_time[from..].iter().map(planned)) {
+            let PlannedStart { asked, start, free: base } = job;
             free.clear();
             free.extend_from_slice(base);
             if let Some(tried) = tried.filter(|tried| tried.end > *start) {
@@ -182,20 +247,24 @@ impl NodePlan {
             placed.iter().filter(|(end, _)| end > start).for_each(|(_, grant)| take(&mut free, grant));
             let shape = nodes.shapes().get(asked.request);
             // Where the last job goes has no effect, if only the answer is wanted.
-            if number + 1 == count && tried.is_some() {
+            if placed.len() + 1 == count && tried.is_some() {
                 return shape.fits(asked.at, cluster, &free).then(Vec::new);
             }
             let is_preferred = |node| !shape.has_any_room(asked.at, cluster, &free_now, node);
             let grant = shape.place(asked.at, self.placement, cluster, &free, is_preferred)?;
-            placed.push((start + asked.length, grant));
+            placed.push((job.end(), Cow::Owned(grant)));
         }
-        Some(placed.into_iter().map(|(_, grant)| grant).collect())
+        Some(placed.into_iter().skip(from).map(|(_, grant)| grant.into_owned()).collect())
     }
 
     /// The jobs with reservations and their starts, in the order in which they were planned.
     pub fn reservations(&self) -> impl Iterator<Item = (JobId, Time)> {
         self.planned.iter().map(|planned| (planned.asked.id, planned.start))
     }
+}
+
+fn cpus_of(grant: &[NodeShare]) -> i64 {
+    grant.iter().map(|share| i64::from(share.what.cpus)).sum()
 }
 
 /// Whether a job fits nowhere now, so that it need not be tried.
