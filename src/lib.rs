@@ -86,6 +86,7 @@
 //! - A new format of logs or of present queues: a file in `trace/formats/` with its entry, and a line in the table in
 //!   `trace/formats/mod.rs`.
 //! - How rows of any format become records: `trace/rows/collect.rs`; which columns and lines a row has: `trace/rows/columns.rs`.
+//! - What the rows of a format say that a job asks for, and files of requests: `trace/requests/`.
 //! - Which records are dropped or changed: `trace/clean.rs`.
 //! - Which jobs of Slurm wait, and which are held: `trace/queue/stage.rs`; how they become a queue: `trace/queue/collect.rs`.
 //! - What a line of `sim predict` can contain: `production/event.rs`; what an event does: `production/live/mod.rs`; what is kept and

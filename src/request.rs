@@ -122,6 +122,28 @@ pub struct LogRequests {
 }
 
 impl LogRequests {
+    /// The requests of these records, numbered in the order of the records. Requests of no record are left out.
+    pub fn of_records(requests: Requests, mut by_record: Vec<RequestId>) -> LogRequests {
+        let mut numbers = vec![RequestId::NONE; requests.all.len()];
+        let mut kept = Requests::default();
+        for id in &mut by_record {
+            let Some(at) = id.index() else { continue };
+            if numbers[at] == RequestId::NONE {
+                numbers[at] = kept.intern(requests.all[at].clone());
+            }
+            *id = numbers[at];
+        }
+        if kept.is_empty() {
+            by_record = Vec::new();
+        }
+        LogRequests { requests: Arc::new(kept), by_record }
+    }
+
+    /// The request of this record. None if the log does not say more than a number of processors.
+    pub fn get(&self, record: usize) -> Option<&Request> {
+        self.requests.get(self.of(record))
+    }
+
     /// What the job of this record asks for.
     pub fn of(&self, record: usize) -> RequestId {
         self.by_record.get(record).copied().unwrap_or_default()
@@ -142,5 +164,16 @@ mod tests {
         assert_eq!(requests.intern(wide.clone()), first);
         assert_eq!((requests.get(first), requests.all().len()), (Some(&wide), 2));
         assert_eq!(requests.get(second).unwrap().cpus, 9);
+    }
+
+    #[test]
+    fn the_requests_of_a_log_are_numbered_by_record() {
+        let mut requests = Requests::default();
+        let [unused, wide, narrow] = [1, 8, 2].map(|cpus| requests.intern(Request { cpus, ..Request::default() }));
+        let log = LogRequests::of_records(requests.clone(), vec![RequestId::NONE, narrow, wide, narrow]);
+        let cpus: Vec<_> = (0..5).map(|record| log.get(record).map(|request| request.cpus)).collect();
+        assert_eq!(cpus, [None, Some(2), Some(8), Some(2), None]);
+        assert_eq!((log.requests.all().len(), log.by_record[1].index()), (2, Some(0)));
+        assert!(LogRequests::of_records(requests, vec![RequestId::NONE; 3]).by_record.is_empty() && unused != wide);
     }
 }

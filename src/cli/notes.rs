@@ -3,7 +3,7 @@
 use super::stderr::{note, warning};
 use crate::model::EstimateModel;
 use crate::report::{counted, counted_as, dropped_in_words, filling_in_words, grouped, percent, reading_in_words};
-use crate::trace::{CleaningReport, Log};
+use crate::trace::{CleaningReport, Log, Unit, Workload, beyond_a_pool};
 
 /// Prints to standard error what cleaning dropped from a log or changed. `quiet` omits notes, not warnings.
 pub fn report_cleaning(log: &Log, cleaning: &CleaningReport, quiet: bool) {
@@ -54,6 +54,14 @@ pub fn report_cleaning(log: &Log, cleaning: &CleaningReport, quiet: bool) {
     if cleaning.out_of_order > 0 {
         let jobs = counted_as(cleaning.out_of_order, "job was", "jobs were");
         warning(format_args!("{}: {jobs} submitted earlier than the job on the line above: sorted by time", log.name));
+    }
+}
+
+/// Notes what the jobs of a log ask for, if only their processors are simulated. `unit` is what a processor is.
+pub fn report_requests(name: &str, workload: &Workload, unit: Unit, quiet: bool) {
+    let is_pool = workload.shapes.is_none();
+    if let Some(words) = beyond_a_pool(&workload.requests, unit).filter(|_| is_pool && !quiet) {
+        note(format_args!("{name}: {words} not simulated: --machine FILE"));
     }
 }
 

@@ -8,7 +8,7 @@ use crate::predict;
 use crate::schedule;
 use crate::spec::{Spec, SpecError};
 use crate::time::{parse_duration, print_duration};
-use crate::trace::{LogFormat, Moment};
+use crate::trace::{LogFormat, Moment, RequestFile};
 
 use super::options::Options;
 use super::run::Setting;
@@ -132,6 +132,8 @@ options! {
             "The columns of an sacct log without a header, as `sacct --format` has them"
         "cluster" "NAME" [reading.cluster: Maybe(By(|text| Ok::<_, String>(text.to_string()), String::clone))]
             "Only the jobs of this cluster of an sacct log"
+        "requests" "FILE" [reading.requests: Maybe(By(RequestFile::open, |file| file.name.clone()))]
+            "What the jobs ask for, by job number, in the place of what the log says: a CSV as `sim trace convert --requests-out` writes it"
     }
     Estimates {
         "estimates" "MODEL" [estimates: OrNone(By(EstimateModel::parse, EstimateModel::to_string))]
@@ -277,6 +279,9 @@ mod tests {
             ("estimate-field", "soft_walltime", "soft_walltime"),
             ("columns", "JobID,Submit", "JobID,Submit"),
             ("cluster", "c1", "c1"),
+            ("requests", "Cargo.toml", "Cargo.toml"),
+            ("machine", "none", ""),
+            ("partition-map", "old=new", "old=new"),
             ("estimates", "f:f=3.0", "f"),
             ("estimates", "none", ""),
             ("estimates-seed", "7", "7"),
@@ -311,7 +316,7 @@ mod tests {
             options.given().map(|(option, value)| format!("{}={value}", option.name)).collect::<Vec<_>>()
         };
         assert_eq!((given("0"), given("3")), (vec![], vec!["shake=30s".to_string(), "seed=3".to_string()]));
-        assert_eq!(OPTIONS.len(), 31, "a new option needs its line in this test");
+        assert_eq!(OPTIONS.len(), 34, "a new option needs its line in this test");
     }
 
     #[test]

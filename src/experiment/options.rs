@@ -139,6 +139,11 @@ impl Options {
                     None => continue,
                     Some(model) => model.in_full(),
                 },
+                // Its content, whatever its name is.
+                "requests" => match &self.reading.requests {
+                    None => continue,
+                    Some(file) => format!("{:032x}", file.digest),
+                },
                 "machine" => match &self.machine {
                     None => continue,
                     Some(machine) => machine.content(),

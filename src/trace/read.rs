@@ -68,6 +68,14 @@ pub struct ReadOptions {
     pub reading: LogReading,
 }
 
+impl ReadOptions {
+    /// The log with the requests of the file that the options name, if they name one.
+    pub(super) fn with_requests(&self, mut log: Log) -> Result<Log, TraceError> {
+        self.reading.requests.as_ref().map_or(Ok(()), |file| file.add_to(&mut log))?;
+        Ok(log)
+    }
+}
+
 /// The data lines of a log, as written.
 #[derive(Clone, Debug, Default)]
 pub struct LogText {
@@ -156,7 +164,7 @@ pub fn open(source: &Source, options: &ReadOptions, is_queue: bool) -> Result<(L
 /// [`ReadOptions::skip_bad_lines`] is not set.
 pub fn read(source: &Source, options: ReadOptions, progress: &mut dyn FnMut(usize)) -> Result<Log, TraceError> {
     let (format, raw) = open(source, &options, false)?;
-    read_opened(source, format, raw, &options, progress)
+    options.with_requests(read_opened(source, format, raw, &options, progress)?)
 }
 
 fn read_opened(
@@ -195,13 +203,13 @@ pub fn read_joined(
         Err(TraceError::unusable(raw.name(), why))
     };
     if first.name() == "swf" {
-        let options = ReadOptions { keep_text: true, ..options.clone() };
-        let mut read = |source| read_opened(source, first.clone(), next(source)?, &options, progress);
-        return join(sources.iter().map(&mut read).collect::<Result<_, _>>()?);
+        let how = ReadOptions { keep_text: true, ..options.clone() };
+        let mut read = |source| read_opened(source, first.clone(), next(source)?, &how, progress);
+        return options.with_requests(join(sources.iter().map(&mut read).collect::<Result<_, _>>()?)?);
     }
     let mut collector = Collector::new(&sources[0], first.clone(), options, None, progress);
     for source in sources {
         collector.read(&mut next(source)?)?;
     }
-    collector.finish()
+    options.with_requests(collector.finish()?)
 }

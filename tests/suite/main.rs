@@ -53,6 +53,7 @@ mod recommend;
 mod reference;
 mod reliable_waits;
 mod reproduce;
+mod requests;
 mod scheduler_keys;
 mod schedules;
 mod search;
