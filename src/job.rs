@@ -4,6 +4,7 @@
 //! the job waits or runs. The runtime is part of [`Job`], which only the engine reads, and the code that evaluates its
 //! record afterwards.
 
+use crate::request::RequestId;
 use crate::time::{IfKnown, Seconds, Time};
 
 /// A job's number in its workload, from 0 in order of submission.
@@ -60,6 +61,16 @@ pub struct Job {
     pub recorded_wait: IfKnown,
     /// The index of its record in the log, counted from 0.
     pub record: u32,
+    /// What it asks of a machine of nodes. Schedulers can read it.
+    pub request: RequestId,
     /// The job's number in the log.
     pub number: i64,
+}
+
+impl Job {
+    /// A job of this runtime that no log has: its record and its number are 0, and it asks for processors only.
+    pub fn new(submission: Submission, runtime: Seconds) -> Job {
+        let request = RequestId::NONE;
+        Job { submission, runtime, recorded_wait: None.into(), record: 0, request, number: 0 }
+    }
 }

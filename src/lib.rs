@@ -34,28 +34,28 @@
 //!
 //! | floor | module | what it contains |
 //! |---|---|---|
-//! | 0 | [`files`], [`time`], [`job`], [`spec`], [`settings_file`], [`text`], [`similar`], [`stats`], [`rng`], [`parallel`], [`program`] | all files that are read, so that no output replaces one; basic types: durations, jobs (what is submitted and what is known only later), `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, names that were probably meant, medians and rank correlations, random streams from one seed, threads with results in a fixed order, programs of other people: starting, limits of time, ending |
-//! | 1 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, named cleaning rules with counts, shaping, the embedded log; the present queue of a site |
-//! | 2 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
-//! | 2 | [`machine`] | what a job asks of a machine, what is free, what a running job was given; a pool of processors is its only kind |
-//! | 3 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, programs in other languages, the catalog of all predictors |
-//! | 3 | [`schedule`] | the policy interface, the waiting queue, its orders and its indexes by number of processors, the running jobs, the profile of free processors, the plan of reservations, one file per policy (Slurm's has a folder), the keys and the catalog of all policies |
-//! | 4 | [`engine`] | events and their order, the state of the machine, observers of events; the only module that changes the state of a simulation |
-//! | 5 | [`metrics`] | from the record of a run to numbers: summaries, the table of columns, improvement over a baseline, means over runs with their intervals, breakdowns of jobs into groups, fairness, series over time, what charts show of a run |
-//! | 6 | [`experiment`] | one workload under a scheduler and a predictor, and the table of all options that change its result |
-//! | 7 | [`report`] | tables, CSV, JSON, SWF, HTML with charts, and files that are never left half-written; does not use the engine |
-//! | 8 | [`search`] | the search for good templates, and the comparison of a set of templates with other predictors |
-//! | 8 | [`malleable`] | Downey's study: jobs that choose their number of processors by predicted queue times; it has its own simulation loop |
-//! | 8 | [`production`] | predictions for a batch system that is running: its events, their order and the misses between them, the file in which they are kept, learning from a log |
-//! | 8 | [`runs`] | many runs: a plan of them, the executor that computes it on all threads and shares logs, workloads and baselines, the folder of finished runs |
-//! | 9 | [`fidelity`] | how near a simulated schedule is to the recorded one: means, moving means, rank correlation, starts that are near; whether the simulation knows the site |
-//! | 9 | [`sweep`] | a grid of runs: its lists, its folder, its results, Slurm |
-//! | 9 | [`wait`] | predictions of when a job will start: history, nearest neighbours, probabilities of ranges, simulations of the present queue (`forward/`), their recalibration by past waits, answers for a queue of now (`live`), whether these can be relied on (`back_test`, `seen`, `reliability`), and the accuracy of all methods |
-//! | 10 | [`recommend`] | which scheduler and predictor a site should use: candidates compete on one part of a log, the winner is judged on the rest |
-//! | 10 | [`meta`] | one stream of jobs, many sites: simulations on a common clock, and policies that choose the site of each job |
-//! | 11 | [`reproduce`] | tables of papers, computed again, one file or folder per paper |
-//! | 12 | [`compare`] | the list of all outputs with their columns; the comparison of two outputs: rows matched by what was run, changes, tolerances |
-//! | 13 | [`cli`] | one file per subcommand, which parses arguments, calls the library and prints the report |
+//! | 0 | [`files`], [`time`], [`job`], [`request`], [`spec`], [`settings_file`], [`text`], [`similar`], [`stats`], [`rng`], [`parallel`], [`program`] | all files that are read, so that no output replaces one; basic types: durations, jobs (what is submitted and what is known only later), what they ask of nodes, `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, names that were probably meant, medians and rank correlations, random streams from one seed, threads with results in a fixed order, programs of other people: starting, limits of time, ending |
+//! | 1 | [`machine`] | what a job asks of a machine, what is free, what a running job was given: a pool of processors, or the nodes and partitions of a site, from its slurm.conf or from TOML; its accounts and limits |
+//! | 2 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, named cleaning rules with counts, shaping, the embedded log; the present queue of a site |
+//! | 3 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
+//! | 4 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, programs in other languages, the catalog of all predictors |
+//! | 4 | [`schedule`] | the policy interface, the waiting queue, its orders and its indexes by number of processors, the running jobs, the profile of free processors, the plan of reservations, one file per policy (Slurm's has a folder), the keys and the catalog of all policies |
+//! | 5 | [`engine`] | events and their order, the state of the machine, observers of events; the only module that changes the state of a simulation |
+//! | 6 | [`metrics`] | from the record of a run to numbers: summaries, the table of columns, improvement over a baseline, means over runs with their intervals, breakdowns of jobs into groups, fairness, series over time, what charts show of a run |
+//! | 7 | [`experiment`] | one workload under a scheduler and a predictor, and the table of all options that change its result |
+//! | 8 | [`report`] | tables, CSV, JSON, SWF, HTML with charts, and files that are never left half-written; does not use the engine |
+//! | 9 | [`search`] | the search for good templates, and the comparison of a set of templates with other predictors |
+//! | 9 | [`malleable`] | Downey's study: jobs that choose their number of processors by predicted queue times; it has its own simulation loop |
+//! | 9 | [`production`] | predictions for a batch system that is running: its events, their order and the misses between them, the file in which they are kept, learning from a log |
+//! | 9 | [`runs`] | many runs: a plan of them, the executor that computes it on all threads and shares logs, workloads and baselines, the folder of finished runs |
+//! | 10 | [`fidelity`] | how near a simulated schedule is to the recorded one: means, moving means, rank correlation, starts that are near; whether the simulation knows the site |
+//! | 10 | [`sweep`] | a grid of runs: its lists, its folder, its results, Slurm |
+//! | 10 | [`wait`] | predictions of when a job will start: history, nearest neighbours, probabilities of ranges, simulations of the present queue (`forward/`), their recalibration by past waits, answers for a queue of now (`live`), whether these can be relied on (`back_test`, `seen`, `reliability`), and the accuracy of all methods |
+//! | 11 | [`recommend`] | which scheduler and predictor a site should use: candidates compete on one part of a log, the winner is judged on the rest |
+//! | 11 | [`meta`] | one stream of jobs, many sites: simulations on a common clock, and policies that choose the site of each job |
+//! | 12 | [`reproduce`] | tables of papers, computed again, one file or folder per paper |
+//! | 13 | [`compare`] | the list of all outputs with their columns; the comparison of two outputs: rows matched by what was run, changes, tolerances |
+//! | 14 | [`cli`] | one file per subcommand, which parses arguments, calls the library and prints the report |
 //!
 //! # Where to change what
 //!
@@ -63,6 +63,8 @@
 //! - What a program that predicts reads and writes: `predict/exec/protocol.rs`; how programs are started and ended: `program/`.
 //! - How similar past jobs are found and used for a prediction: `predict/smith/templates.rs` and `predict/smith/category.rs`.
 //! - A new scheduler: a file in `schedule/` and a line in `schedule/catalog.rs`.
+//! - What a machine of nodes is: `machine/cluster.rs`; how it is read from a slurm.conf, `machine/conf/`, and from TOML,
+//!   `machine/toml_file/`; accounts, users and limits: `machine/associations/`.
 //! - What fits a machine: `machine/mod.rs`. What the schedulers that backfill keep of the waiting jobs from pass to pass:
 //!   `schedule/backlog.rs`.
 //! - A new order of the queue: `schedule/order.rs`; a new key of the schedulers that backfill: `schedule/rules.rs`.
@@ -70,7 +72,7 @@
 //!   running jobs end: `schedule/check.rs`.
 //! - What Slurm's scheduler does: when its passes come, `schedule/slurm/clock.rs`; how a backfill pass plans a job,
 //!   `schedule/slurm/backfill.rs`; in which order, `schedule/slurm/ranking.rs`; on which processors,
-//!   `schedule/slurm/processors.rs`; which parameters of a slurm.conf are used, `schedule/slurm/conf/`.
+//!   `schedule/slurm/processors.rs`; which parameters of a slurm.conf are used, `schedule/slurm/conf.rs`.
 //! - How a malleable job chooses its processors: `malleable/strategy.rs` and `malleable/decide.rs`.
 //! - A new way to predict waits: a file in `wait/` and its form in `wait/method.rs`.
 //! - How the present queue is simulated: `wait/forward/snapshot.rs`; from what runtimes are drawn: `wait/forward/draws.rs`; how
@@ -84,6 +86,7 @@
 //! - A new format of logs or of present queues: a file in `trace/formats/` with its entry, and a line in the table in
 //!   `trace/formats/mod.rs`.
 //! - How rows of any format become records: `trace/rows/collect.rs`; which columns and lines a row has: `trace/rows/columns.rs`.
+//! - What the rows of a format say that a job asks for, and files of requests: `trace/requests/`.
 //! - Which records are dropped or changed: `trace/clean.rs`.
 //! - Which jobs of Slurm wait, and which are held: `trace/queue/stage.rs`; how they become a queue: `trace/queue/collect.rs`.
 //! - What a line of `sim predict` can contain: `production/event.rs`; what an event does: `production/live/mod.rs`; what is kept and
@@ -137,6 +140,7 @@ pub mod program;
 pub mod recommend;
 pub mod report;
 pub mod reproduce;
+pub mod request;
 pub mod rng;
 pub mod runs;
 pub mod schedule;

@@ -19,6 +19,10 @@ pub const MOST_OF_TEMPLATES: usize = MIB;
 pub const MOST_OF_SITES: usize = MIB;
 /// The maximum size of a slurm.conf, in bytes.
 pub const MOST_OF_SLURM_CONF: usize = MIB;
+/// The maximum size of a file with a machine, in bytes.
+pub const MOST_OF_MACHINE: usize = MIB;
+/// The maximum size of a file of associations, in bytes. A site may have tens of thousands of users.
+pub const MOST_OF_ASSOCIATIONS: usize = 8 * MIB;
 /// The maximum size of a file of shares, in bytes.
 pub const MOST_OF_SHARES: usize = MIB;
 /// The maximum size of the grid of a sweep, in bytes. It may list many logs.

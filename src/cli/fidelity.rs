@@ -78,9 +78,9 @@ struct FidelityArgs {
 /// Adds the options of an experiment. Options that change when jobs arrive are not among them: the log's waits are those of its
 /// own submissions.
 fn with_options(command: clap::Command) -> clap::Command {
-    use crate::experiment::Section::{Engine, Estimates, Log, Reading};
+    use crate::experiment::Section::{Engine, Estimates, Log, Machine, Reading};
     let command = options::add_named(command, &["scheduler", "predictor"]);
-    let command = options::add(command, &[Log, Reading, Estimates, Engine]);
+    let command = options::add(command, &[Log, Machine, Reading, Estimates, Engine]);
     let command = options::add_named(command, &["from", "to", "first", "warmup", "cooldown"]);
     slurm_conf::add(options::with_lists(command), SLURM_CONF)
         .mut_arg("scheduler", |argument| argument.default_value(DEFAULT_SCHEDULERS))

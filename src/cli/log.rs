@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::failure::UsageError;
-use super::notes::report_cleaning;
+use super::notes::{report_cleaning, report_requests};
 use super::places::OptionFile;
 use super::progress::Progress;
 use super::stderr::note;
@@ -65,6 +65,7 @@ pub fn write_names_of(log: &Log, out: Output) -> anyhow::Result<()> {
 pub fn read_workload(source: &Source, options: &Options, quiet: bool) -> Result<Workload, TraceError> {
     let (workload, log) = read_and_clean(source, options, quiet)?;
     report_cleaning(&log, &workload, quiet);
+    report_requests(&log.name, &workload, options.reading.unit, quiet);
     options.shape(workload)
 }
 

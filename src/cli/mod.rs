@@ -21,6 +21,7 @@ mod help;
 mod interrupt;
 mod list;
 mod log;
+mod machine;
 mod malleable;
 mod man;
 mod meta;
@@ -71,7 +72,7 @@ struct CommandForm {
 /// The subcommands in the groups of the short help, each with its heading.
 const GROUPS: [(&str, &[&CommandForm]); 3] = [
     ("Simulate", &[&report::COMMAND, &sweep::COMMAND, &compare::COMMAND, &trace::COMMAND, &list::COMMAND]),
-    ("My site", &[&recommend::COMMAND, &fidelity::COMMAND, &wait::COMMAND, &predict::COMMAND]),
+    ("My site", &[&recommend::COMMAND, &fidelity::COMMAND, &wait::COMMAND, &predict::COMMAND, &machine::COMMAND]),
     (
         "Research",
         &[
@@ -147,6 +148,7 @@ const EXAMPLES: &str = "Examples:
   sim compare old.csv new.csv --tolerance 0.1%
       which figures of two outputs differ
   sim trace info KTH.swf.gz                what is in a log
+  sim machine slurm.conf                   nodes and partitions of a site
   sim list predictors                      the predictors, with their keys
   sim help sweeps                          a page of the manual";
 

@@ -4,7 +4,7 @@ use super::stderr::{note, warning};
 use crate::model::EstimateModel;
 use crate::report::{counted, counted_as, dropped_in_words, filling_in_words, grouped, percent, reading_in_words};
 use crate::time::readable_duration;
-use crate::trace::{Log, UnitDoubt, Workload};
+use crate::trace::{Log, Unit, UnitDoubt, Workload, beyond_a_pool};
 
 /// Prints to standard error what cleaning dropped from a log or changed. `quiet` omits notes, not warnings.
 pub fn report_cleaning(log: &Log, workload: &Workload, quiet: bool) {
@@ -21,6 +21,13 @@ pub fn report_cleaning(log: &Log, workload: &Workload, quiet: bool) {
         } else if !quiet {
             note(format_args!("{}: {dropped}", log.name));
         }
+    }
+    if cleaning.unplaceable.count() > 0 {
+        let (causes, first) = (cleaning.unplaceable.in_words(), cleaning.unplaceable.first);
+        warning(format_args!(
+            "{}: jobs that can never run on the machine are dropped, the first is job {first}: {causes}",
+            log.name
+        ));
     }
     if cleaning.filled > 0 {
         let share = cleaning.filled as f64 / cleaning.jobs() as f64;
@@ -72,6 +79,14 @@ pub fn report_unit(log: &Log, quiet: bool, doubt: impl FnOnce() -> Option<UnitDo
          are probably in {unit}. If so, write {column}{{{written}}} in --log-format, and {{{written}}} behind {others}; \
          {column}{{s}} says that they are seconds"
     ));
+}
+
+/// Notes what the jobs of a log ask for, if only their processors are simulated. `unit` is what a processor is.
+pub fn report_requests(name: &str, workload: &Workload, unit: Unit, quiet: bool) {
+    let is_pool = workload.shapes.is_none();
+    if let Some(words) = beyond_a_pool(&workload.requests, unit).filter(|_| is_pool && !quiet) {
+        note(format_args!("{name}: {words} not simulated: --machine FILE"));
+    }
 }
 
 /// Warns that the size of the machine is a guess.

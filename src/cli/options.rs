@@ -106,7 +106,25 @@ pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>, quiet: boo
     if !quiet {
         slurm_conf::note_idle_predictor(matches, &list.options);
     }
+    warn_of_pools(&list.options);
     Ok(list)
+}
+
+/// Warns of schedulers that do not place jobs on nodes, if there are nodes.
+fn warn_of_pools(settings: &[Options]) {
+    let on_nodes = settings.iter().filter(|options| options.machine.is_some());
+    let schedulers =
+        on_nodes.flat_map(|options| [Some(&options.scheduler), options.baseline.as_ref().map(|base| &base.scheduler)]);
+    let mut pools: Vec<_> =
+        schedulers.flatten().filter(|spec| !schedule::catalog::places_on_nodes(spec)).map(Spec::to_string).collect();
+    pools.sort();
+    pools.dedup();
+    if !pools.is_empty() {
+        warning(format_args!(
+            "{} does not place jobs on nodes: for it the machine is a pool of all its CPUs",
+            pools.join(", ")
+        ));
+    }
 }
 
 fn read_lists(matches: &ArgMatches, conf: Option<&SiteConf>) -> Result<SettingList, SpecError> {

@@ -9,10 +9,12 @@ use super::failure::UsageError;
 use super::options;
 use super::stderr::{note, warning};
 use crate::experiment::{Options, Setting, split_pair};
+use crate::machine::Ignored;
+use crate::report::ignored_in_words;
 use crate::schedule::catalog;
-use crate::schedule::slurm::conf::{SlurmConf, Unused};
+use crate::schedule::slurm::conf::SlurmConf;
 use crate::spec::{Spec, SpecError, quote, split_list};
-use crate::text::{counted, printable};
+use crate::text::counted;
 
 /// The name of the option.
 pub const NAME: &str = "slurm-conf";
@@ -38,16 +40,19 @@ pub struct SiteConf {
 pub fn read(matches: &ArgMatches, quiet: bool) -> Result<Option<SiteConf>, UsageError> {
     let Ok(Some(file)) = matches.try_get_one::<String>(NAME) else { return Ok(None) };
     let conf = SlurmConf::read(file).map_err(UsageError)?;
-    let (mattering, others): (Vec<&Unused>, Vec<&Unused>) = conf.unused.iter().partition(|unused| unused.matters);
+    let (mattering, others): (Vec<&Ignored>, Vec<&Ignored>) = conf.unused.iter().partition(|unused| unused.matters);
     if !mattering.is_empty() {
-        warning(format_args!("{file}: not simulated, though it may change which jobs start: {}", in_words(&mattering)));
+        warning(format_args!(
+            "{file}: not simulated, though it may change which jobs start: {}",
+            ignored_in_words(&mattering)
+        ));
     }
     if !quiet {
         let machine =
             conf.procs.map(|procs| format!(", on {}", counted(procs.into(), "processor"))).unwrap_or_default();
         note(format_args!("{file} means {}{machine}", conf.spec()));
         if !others.is_empty() {
-            note(format_args!("{file}: not used: {}", in_words(&others)));
+            note(format_args!("{file}: not used: {}", ignored_in_words(&others)));
         }
     }
     Ok(Some(SiteConf { file: file.clone(), conf }))
@@ -135,19 +140,6 @@ pub fn note_idle_predictor(matches: &ArgMatches, settings: &[Options]) {
             ));
         }
     }
-}
-
-/// `ClusterName (line 1), NodeName (lines 3 to 7)`.
-fn in_words(unused: &[&Unused]) -> String {
-    let runs = unused.chunk_by(|a, b| a.name.eq_ignore_ascii_case(&b.name) && a.place.included == b.place.included);
-    let one = |run: &[&Unused]| {
-        let (name, first, last) = (printable(&run[0].name), &run[0].place, run[run.len() - 1].place.line);
-        match first.line == last {
-            true => format!("{name} ({first})"),
-            false => format!("{name} ({} to {last})", first.to_string().replace("line", "lines")),
-        }
-    };
-    runs.map(one).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

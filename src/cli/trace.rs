@@ -14,7 +14,8 @@ use super::{CommandForm, parsed};
 use crate::experiment::{Options, Section};
 use crate::metrics::cells;
 use crate::report::{
-    Cell, FINDING_COLUMNS, SURVEY_COLUMNS, counted, finding_rows, grouped, write_findings, write_log, write_survey,
+    Cell, FINDING_COLUMNS, SURVEY_COLUMNS, counted, finding_rows, grouped, write_findings, write_log, write_requests,
+    write_survey,
 };
 use crate::trace::{
     CONVERTED, Header, Log, ReadOptions, Source, TraceError, Unit, UnitDoubt, over_machine, peak, read_joined, survey,
@@ -60,6 +61,8 @@ enum TraceCommand {
   sim trace convert sacct.txt --unit nodes --procs 512 --out nodes.swf
   sim trace convert sacct.txt --names-out names.csv --out site.swf
       who is user 1?
+  sim trace convert sacct.txt --requests-out asked.csv --out site.swf
+  sim site.swf --requests asked.csv    memory, GPUs, partitions of jobs
   sim trace convert jobs.csv --out jobs.swf \\
     --log-format csv:submit=submit_time,wait=wait_time,run=run_time,procs=nodes
 
@@ -97,6 +100,10 @@ struct ConvertArgs {
     /// Write a CSV with the names behind the numbers, and the original job ids; - for standard output
     #[arg(long, value_name = "FILE")]
     names_out: Option<String>,
+    /// Write a CSV with what each job asks for, by the new job numbers, with the names of partitions, QOS and accounts; - for
+    /// standard output
+    #[arg(long, value_name = "FILE")]
+    requests_out: Option<String>,
     #[command(flatten)]
     print: PrintOptions,
 }
@@ -138,8 +145,9 @@ fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resul
 fn convert(args: &ConvertArgs, options: &Options, quiet: bool) -> anyhow::Result<()> {
     let logs = if args.logs.is_empty() { &args.trace } else { &args.logs };
     let inputs: Vec<_> = logs.iter().map(|file| ("LOG", file.as_str())).collect();
-    let outputs = [("--out", &Some(args.out.clone())), ("--names-out", &args.names_out)];
-    let OutputFiles { files: [out, names], .. } = OutputFiles::open(outputs, &inputs)?;
+    let outputs =
+        [("--out", &Some(args.out.clone())), ("--names-out", &args.names_out), ("--requests-out", &args.requests_out)];
+    let OutputFiles { files: [out, names, requests], .. } = OutputFiles::open(outputs, &inputs)?;
     let sources: Vec<Source> = logs.iter().map(|file| Source::from_argument(file)).collect();
     let how = ReadOptions { keep_names: names.is_some(), ..options.read_options() };
     let progress = Progress::counting("reading", "records", None, quiet);
@@ -148,6 +156,7 @@ fn convert(args: &ConvertArgs, options: &Options, quiet: bool) -> anyhow::Result
     let header = converted_header(&log, &sources, options, quiet)?;
     out.expect("--out is required").fill(|out| write_log(out, &log, &header))?;
     names.map_or(Ok(()), |out| write_names_of(&log, out))?;
+    requests.map_or(Ok(()), |out| out.fill(|out| write_requests(out, &log)))?;
     let row = [
         ("trace", Cell::Text(log.label.clone())),
         ("format", Cell::Text(log.source.format.to_string())),

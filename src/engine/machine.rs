@@ -1,13 +1,15 @@
 //! The state of the machine: waiting jobs, running jobs and free processors, in the orders that policies need.
 
 use crate::job::JobId;
-use crate::machine::Capacity;
-use crate::schedule::{Move, Queue, Running, RunningJobs, View, Waiting};
+use crate::machine::{Capacity, Nodes};
+use crate::schedule::{Move, Policy, Queue, Running, RunningJobs, View, Waiting};
 use crate::time::{Seconds, Time};
 
 #[derive(Clone, Debug)]
 pub(super) struct Machine {
     pub capacity: Capacity,
+    /// The nodes, if the policy places jobs on them.
+    pub nodes: Option<Box<Nodes>>,
     pub waiting: Queue,
     pub running: RunningJobs,
     /// Running jobs with a new prediction that are not yet sorted into `running` by it.
@@ -20,21 +22,22 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    pub fn new(procs: u32, inflate: f64, by_estimates: bool) -> Self {
+    pub fn new(procs: u32, inflate: f64, policy: &dyn Policy) -> Self {
         Machine {
             capacity: Capacity::pool(procs),
+            nodes: policy.shapes().map(|shapes| Box::new(Nodes::new(shapes))),
             waiting: Queue::default(),
             running: RunningJobs::default(),
             moves: Vec::new(),
             only_arrivals: false,
             inflate,
-            by_estimates,
+            by_estimates: policy.counts_running_by_estimates(),
         }
     }
 
     pub fn view(&self, now: Time) -> View<'_> {
-        let Machine { capacity, waiting, running, only_arrivals, .. } = self;
-        View { now, capacity, waiting, running, only_arrivals: *only_arrivals }
+        let Machine { capacity, nodes, waiting, running, only_arrivals, .. } = self;
+        View { now, capacity, nodes: nodes.as_deref(), waiting, running, only_arrivals: *only_arrivals }
     }
 
     /// The prediction that the scheduler computes with: multiplied by `inflate` and rounded to the nearest second. The

@@ -1,19 +1,21 @@
 //! The table of all options that change a result. The options of the main command, the dimensions of a sweep, the key of
 //! a run and the column `options` are all made from it.
 
+use crate::machine::MachineFile;
 use crate::metrics::Portion;
 use crate::model::EstimateModel;
 use crate::predict;
 use crate::schedule;
 use crate::spec::{Spec, SpecError};
 use crate::time::{parse_duration, print_duration};
-use crate::trace::{LogFormat, Moment};
+use crate::trace::{LogFormat, Moment, RequestFile};
 
 use super::options::Options;
 use super::run::Setting;
 use super::values::{
     By, ESTIMATE_FIELDS, MISSING_ESTIMATES, Maybe, OVERRUNS, OrNone, PROCS_FIELDS, Real, Replication, SUBMIT_TIMES,
-    SWITCH, UNITS, ValueForm, Whole, Words, at_least_a_second, columns, partition_limits, print_partition_limits,
+    SWITCH, UNITS, ValueForm, Whole, Words, at_least_a_second, columns, partition_limits, partition_map,
+    print_partition_limits, print_partition_map,
 };
 
 /// An option of the command line.
@@ -40,6 +42,8 @@ pub enum Section {
     Run,
     /// How the log is read and cleaned.
     Log,
+    /// The machine of nodes.
+    Machine,
     /// The format of the log.
     Reading,
     /// Models of estimates.
@@ -58,6 +62,7 @@ impl Section {
         match self {
             Section::Run => None,
             Section::Log => Some("Log"),
+            Section::Machine => Some("Machine of nodes"),
             Section::Reading => Some("Format of the log"),
             Section::Estimates => Some("Estimates"),
             Section::Shape => Some("Shape, in this order"),
@@ -106,6 +111,12 @@ options! {
         "skip-bad-lines" "" [skip_bad_lines: Words(SWITCH)]
             "Skip and count faulty lines instead of stopping at the first"
     }
+    Machine {
+        "machine" "FILE" [machine: OrNone(By(MachineFile::read, |machine| machine.file.clone()))]
+            "The nodes and partitions of the machine, from a slurm.conf or TOML (`sim machine FILE` shows it), or `none`: a pool of processors; see `sim help machines`"
+        "partition-map" "OLD=NEW" [partition_map: By(partition_map, print_partition_map)]
+            "Jobs of the partition OLD of the log run in NEW of the machine; several as OLD=NEW,OLD=NEW"
+    }
     Reading {
         "log-format" "FORMAT" [reading.format: Maybe(By(LogFormat::parse, LogFormat::to_string))]
             "The format of the log, if its content does not tell; `sim help logs` lists the formats"
@@ -121,6 +132,8 @@ options! {
             "The columns of an sacct log without a header, as `sacct --format` has them"
         "cluster" "NAME" [reading.cluster: Maybe(By(|text| Ok::<_, String>(text.to_string()), String::clone))]
             "Only the jobs of this cluster of an sacct log"
+        "requests" "FILE" [reading.requests: Maybe(By(RequestFile::open, |file| file.name.clone()))]
+            "What the jobs ask for, by job number, in the place of what the log says: a CSV as `sim trace convert --requests-out` writes it"
     }
     Estimates {
         "estimates" "MODEL" [estimates: OrNone(By(EstimateModel::parse, EstimateModel::to_string))]
@@ -164,7 +177,8 @@ options! {
 }
 
 /// Pairs of options in which the first would overrule the second, with the reason.
-const OVERRULING: [(&str, &str, &str); 3] = [
+const OVERRULING: [(&str, &str, &str); 4] = [
+    ("machine", "procs", "the machine has the CPUs of its nodes"),
     ("replication", "shake", REPLICATION),
     ("replication", "seed", REPLICATION),
     ("estimates", "missing-estimate", "with --estimates every job has an estimate of the model"),
@@ -265,6 +279,9 @@ mod tests {
             ("estimate-field", "soft_walltime", "soft_walltime"),
             ("columns", "JobID,Submit", "JobID,Submit"),
             ("cluster", "c1", "c1"),
+            ("requests", "Cargo.toml", "Cargo.toml"),
+            ("machine", "none", ""),
+            ("partition-map", "old=new", "old=new"),
             ("estimates", "f:f=3.0", "f"),
             ("estimates", "none", ""),
             ("estimates-seed", "7", "7"),
@@ -299,7 +316,7 @@ mod tests {
             options.given().map(|(option, value)| format!("{}={value}", option.name)).collect::<Vec<_>>()
         };
         assert_eq!((given("0"), given("3")), (vec![], vec!["shake=30s".to_string(), "seed=3".to_string()]));
-        assert_eq!(OPTIONS.len(), 31, "a new option needs its line in this test");
+        assert_eq!(OPTIONS.len(), 34, "a new option needs its line in this test");
     }
 
     #[test]

@@ -1,12 +1,15 @@
 //! The options of one run, and what identifies a run with them.
 
+use std::sync::Arc;
+
 use crate::engine::EngineOptions;
+use crate::machine::MachineFile;
 use crate::metrics::{Column, Measure, RunLabel};
 use crate::model::EstimateModel;
 use crate::predict;
 use crate::schedule;
 use crate::spec::Spec;
-use crate::trace::{Cleaning, LogReading, ReadOptions, Shaping, Workload};
+use crate::trace::{Cleaning, LogReading, PartitionMap, ReadOptions, Shaping, Workload};
 
 use super::option_table::{OPTIONS, OptionForm, Section};
 use super::run::Setting;
@@ -24,6 +27,10 @@ pub struct Options {
     pub skip_bad_lines: bool,
     /// The format of the log, and what formats other than SWF leave open.
     pub reading: LogReading,
+    /// The machine of nodes on which the jobs run. None: a pool of processors.
+    pub machine: Option<Arc<MachineFile>>,
+    /// Other names for partitions of the log.
+    pub partition_map: PartitionMap,
     /// The rules of cleaning, except those that [`Options::rules`] derives from the schedulers.
     pub cleaning: Cleaning,
     /// The model that replaces the estimates. None: the estimates of the log.
@@ -48,6 +55,8 @@ impl Default for Options {
             baseline: None,
             skip_bad_lines: false,
             reading: LogReading::default(),
+            machine: None,
+            partition_map: PartitionMap::new(),
             cleaning: Cleaning::default(),
             estimates: None,
             estimates_seed: 1,
@@ -130,8 +139,17 @@ impl Options {
                     None => continue,
                     Some(model) => model.in_full(),
                 },
+                // Its content, whatever its name is.
+                "requests" => match &self.reading.requests {
+                    None => continue,
+                    Some(file) => format!("{:032x}", file.digest),
+                },
+                "machine" => match &self.machine {
+                    None => continue,
+                    Some(machine) => machine.content(),
+                },
                 // The same for the options that are younger than the first sweeps.
-                _ if option.section == Section::Reading => match option.get(self) {
+                _ if matches!(option.section, Section::Reading | Section::Machine) => match option.get(self) {
                     value if value == option.get(&default) => continue,
                     value => value,
                 },
@@ -144,7 +162,8 @@ impl Options {
 
     /// The key of the workload of a given log: runs with equal keys share one workload.
     pub fn workload_key(&self) -> String {
-        let values = self.lines(&[Section::Log, Section::Reading, Section::Estimates, Section::Shape]);
+        let values =
+            self.lines(&[Section::Log, Section::Machine, Section::Reading, Section::Estimates, Section::Shape]);
         let Cleaning { need_waits, keep_wide, .. } = self.rules();
         format!("{values}{need_waits} {keep_wide}\n{:?}", self.measure)
     }

@@ -4,7 +4,9 @@ use super::options::Options;
 use super::run::Setting;
 use crate::model::replace_estimates;
 use crate::schedule;
-use crate::trace::{Cleaning, Log, MissingEstimate, Overrun, TraceError, Workload, clean, clean_out, shape};
+use crate::trace::{
+    Cleaning, Log, MissingEstimate, Overrun, TraceError, Workload, clean, clean_out, put_on_cluster, shape,
+};
 
 impl Options {
     /// The options by which the log is cleaned for all of several settings, which differ in their scheduler and predictor. Also
@@ -27,7 +29,10 @@ impl Options {
     pub fn rules(&self) -> Cleaning {
         let is_replay = schedule::catalog::is_replay(&self.scheduler);
         let others = self.baseline.as_ref().map(Setting::is_replay);
+        // A job that is wider than the nodes is dropped when it is placed.
+        let procs = self.machine.as_ref().map_or(self.cleaning.procs, |_| Some(u32::MAX));
         Cleaning {
+            procs,
             need_waits: is_replay || others == Some(true),
             keep_wide: is_replay && others != Some(false),
             ..self.cleaning
@@ -43,7 +48,7 @@ impl Options {
     /// # Errors
     /// As [`crate::trace::clean`], or if the model cannot make estimates for these jobs.
     pub fn clean(&self, log: &Log) -> Result<Workload, TraceError> {
-        let Some(model) = &self.estimates else { return clean(log, &self.rules()) };
+        let Some(model) = &self.estimates else { return self.put_on_machine(clean(log, &self.rules())?) };
         let (missing_estimate, overrun) = (MissingEstimate::Largest, Overrun::Extend);
         let mut workload = clean(log, &Cleaning { missing_estimate, overrun, ..self.rules() })?;
         replace_estimates(&mut workload, log, model, self.estimates_seed)
@@ -51,7 +56,14 @@ impl Options {
         if self.cleaning.overrun == Overrun::Kill {
             workload.jobs.iter_mut().for_each(|job| job.runtime = job.runtime.min(job.submission.estimate));
         }
-        Ok(workload)
+        self.put_on_machine(workload)
+    }
+
+    fn put_on_machine(&self, workload: Workload) -> Result<Workload, TraceError> {
+        match &self.machine {
+            None => Ok(workload),
+            Some(machine) => put_on_cluster(workload, &machine.cluster, &self.partition_map),
+        }
     }
 
     /// As [`Options::clean`], but reuses the memory of the log's records: the log has none afterwards.
@@ -60,7 +72,7 @@ impl Options {
     /// As [`Options::clean`].
     pub fn clean_out(&self, log: &mut Log) -> Result<Workload, TraceError> {
         if self.estimates.is_none() {
-            return clean_out(log, &self.rules());
+            return self.put_on_machine(clean_out(log, &self.rules())?);
         }
         let workload = self.clean(log);
         log.records = Vec::new();

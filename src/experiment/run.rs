@@ -81,7 +81,7 @@ impl Setting {
         engine::run_observed(
             workload.procs,
             &workload.jobs,
-            self.policy(&LogFacts::of_jobs(&workload.jobs, &workload.wide)),
+            self.policy(&LogFacts::of_jobs(&workload.jobs, &workload.wide).on(workload.shapes.as_ref())),
             self.predictor(&RunFacts::of(workload)),
             EngineOptions { unix_start: workload.unix_start, ..self.engine },
             observer,

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::similar::did_you_mean;
 use crate::time::{Seconds, parse_duration, print_duration};
-use crate::trace::{EstimateField, MissingEstimate, Overrun, ProcsField, Shaping, SubmitTime, Unit};
+use crate::trace::{EstimateField, MissingEstimate, Overrun, PartitionMap, ProcsField, Shaping, SubmitTime, Unit};
 
 pub const PROCS_FIELDS: &[(&str, ProcsField)] =
     &[("requested", ProcsField::Requested), ("allocated", ProcsField::Allocated)];
@@ -171,6 +171,19 @@ pub fn partition_limits(text: &str) -> Result<Vec<(String, Seconds)>, String> {
 
 pub fn print_partition_limits(limits: &[(String, Seconds)]) -> String {
     limits.iter().map(|(name, limit)| format!("{name}={}", print_duration(*limit))).collect::<Vec<_>>().join(",")
+}
+
+/// Reads `OLD=NEW,OLD=NEW`.
+pub fn partition_map(text: &str) -> Result<PartitionMap, String> {
+    let pair = |item: &str| match item.split_once('=') {
+        Some((old, new)) if !old.is_empty() && !new.is_empty() => Ok((old.to_string(), new.to_string())),
+        _ => Err(format!("'{item}' is not OLD=NEW")),
+    };
+    text.split(',').map(pair).collect()
+}
+
+pub fn print_partition_map(map: &PartitionMap) -> String {
+    map.iter().map(|(old, new)| format!("{old}={new}")).collect::<Vec<_>>().join(",")
 }
 
 /// Reads names of columns with commas between them.

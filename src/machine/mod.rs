@@ -1,6 +1,32 @@
 //! The machine: what a job asks of it, what is free, and what a job that runs was given.
 //!
-//! The only kind of machine is a pool of processors, in which one processor is as good as another.
+//! The simplest kind of machine is a pool of processors, in which one processor is as good as another. A [`Cluster`] has nodes
+//! and partitions. [`read_cluster`] reads one from a slurm.conf or from TOML.
+
+pub mod associations;
+mod build;
+mod cluster;
+pub mod conf;
+mod constraint;
+mod hostlist;
+mod nodes;
+mod placement;
+mod read;
+mod shape;
+mod toml_file;
+mod units;
+
+pub use build::MOST_NODES;
+pub use cluster::{Cluster, Node, Partition, Switch, natural_order};
+pub use conf::{Ignored, parse_slurm_conf};
+pub use constraint::Constraint;
+pub use hostlist::{HostList, joined_names};
+pub use nodes::{NodeGrant, NodeShare, Nodes, Resources, give, take};
+pub use placement::Placement;
+pub use read::{MachineFile, parse_cluster, read_cluster};
+pub use shape::{NodeShape, ShapePlace, Shapes, Unplaceable};
+pub use toml_file::parse_toml;
+pub use units::{parse_memory, print_memory, slurm_time};
 
 /// What a job asks of the machine. Jobs that ask for the same have the same shape, so whether a shape fits is the same for all of
 /// them. In a pool it is the number of processors.

@@ -138,6 +138,8 @@ impl Scenario {
                 zone: Zone::default(),
                 wide: WideNumbers::default(),
                 names: ShownNames::default(),
+                requests: Default::default(),
+                shapes: None,
                 cleaning: CleaningReport::default(),
             };
             Ok(Site { name, workload, setting: setting.clone() })
@@ -170,11 +172,9 @@ impl Scenario {
         let submits = submits(count, GAPS[self.load][queue], &mut || part("arrivals"));
         let jobs = submits.into_iter().zip(shapes).zip(estimates).zip(1..);
         let job = |(((submit, (procs, runtime)), estimate), number): (((_, (_, _)), _), u32)| Job {
-            submission: Submission { queue: queue as i32 + 1, ..Submission::new(submit, procs, estimate) },
-            runtime,
-            recorded_wait: None.into(),
             record: number - 1,
             number: i64::from(number),
+            ..Job::new(Submission { queue: queue as i32 + 1, ..Submission::new(submit, procs, estimate) }, runtime)
         };
         Ok(jobs.map(job).collect())
     }

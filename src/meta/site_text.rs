@@ -23,7 +23,9 @@ pub struct SiteText {
 
 /// The options that a site may set for itself: all that define its jobs and how they are scheduled.
 fn keys() -> impl Iterator<Item = &'static OptionForm> {
-    let own = |option: &&OptionForm| option.section != Section::Metrics && option.name != "baseline";
+    let own = |option: &&OptionForm| {
+        !matches!(option.section, Section::Metrics | Section::Machine) && option.name != "baseline"
+    };
     OPTIONS.iter().filter(own)
 }
 

@@ -188,11 +188,8 @@ mod tests {
     /// A site of (submit, user) jobs on one processor.
     fn site(name: &str, jobs: &[(Time, i32)]) -> Site {
         let job = |&(submit, user): &(Time, i32)| Job {
-            submission: Submission { user, ..Submission::new(submit, 1, 10) },
-            runtime: 5,
-            recorded_wait: None.into(),
-            record: 0,
             number: i64::from(user),
+            ..Job::new(Submission { user, ..Submission::new(submit, 1, 10) }, 5)
         };
         let jobs = jobs.iter().map(job).collect();
         let workload = Workload {
@@ -203,6 +200,8 @@ mod tests {
             zone: Zone::default(),
             wide: WideNumbers::default(),
             names: ShownNames::default(),
+            requests: Default::default(),
+            shapes: None,
             cleaning: CleaningReport::default(),
         };
         Site { name: name.into(), workload, setting: Setting::parse("easy", "estimate").unwrap() }

@@ -160,7 +160,7 @@ mod tests {
 
     fn job(user: i32, procs: u32, runtime: i64) -> Job {
         let submission = Submission { user, ..Submission::new(0, procs, runtime) };
-        Job { submission, runtime, recorded_wait: None.into(), record: 0, number: 0 }
+        Job::new(submission, runtime)
     }
 
     /// Users with one job of area 100 for each of these waits. The job's slowdown is its wait.

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::requests::requests_in_words;
 use super::rows::CsvRows;
 use super::shown::percent;
 use super::table::Table;
@@ -12,13 +13,14 @@ use crate::time::{date, readable_duration};
 use crate::trace::{CleaningReport, FIELD_NAMES, Findings, LineFault, LogNames, SourceReport, Survey};
 
 /// The rules of cleaning that drop records, with their counts.
-fn drops(cleaning: &CleaningReport) -> [(&'static str, u64); 7] {
+fn drops(cleaning: &CleaningReport) -> [(&'static str, u64); 8] {
     [
         ("without processors", cleaning.without_procs),
         ("with a negative run time", cleaning.negative_runtime),
         ("with a negative submit time", cleaning.negative_submit),
         ("cancelled before they had processors", cleaning.never_ran),
         ("wider than the machine", cleaning.too_wide),
+        ("never able to run on its nodes", cleaning.unplaceable.count()),
         ("without an estimate", cleaning.without_estimate),
         ("without a recorded wait", cleaning.without_wait),
     ]
@@ -69,6 +71,11 @@ pub fn reading_in_words(source: &SourceReport) -> Vec<String> {
             source.extra_fields,
             "record has fields after the 18th, which are ignored",
             "records have fields after the 18th, which are ignored",
+        ),
+        (
+            source.unmatched_requests,
+            "row of --requests is of a job that is not in the log",
+            "rows of --requests are of jobs that are not in the log",
         ),
     ] {
         if count > 0 {
@@ -183,10 +190,17 @@ pub fn write_survey(out: &mut dyn Write, width: Width, survey: &Survey) -> io::R
         ("with the run time of the format, not of their times", source.clock_changes),
         ("with an unknown state", source.unknown_states),
         ("with fields after the 18th, ignored", source.extra_fields),
+        ("rows of --requests without a record", source.unmatched_requests),
     ];
     if changes.iter().any(|(_, count)| *count > 0) {
         writeln!(out, "\nReading notes of the {}", counted(cleaning.records, "record"))?;
         write_counts(out, width, &changes, cleaning.records)?;
+    }
+    if survey.requests.jobs > 0 {
+        writeln!(out, "\nAsked for by the {}", counted(survey.jobs as u64, "job"))?;
+        for (what, words) in requests_in_words(&survey.requests) {
+            write_wrapped(out, &format!("  {what:<16} "), &words, width)?;
+        }
     }
     writeln!(out, "\nRecords by state")?;
     let states: Vec<(String, u64)> =
@@ -299,6 +313,23 @@ pub static SURVEY_COLUMNS: &[Column<Survey>] = &column_list! {
     fraction "unknown_partition" "fraction of the records that do not have this field" log.unknown[15];
     fraction "unknown_preceding" "fraction of the records that do not have this field" log.unknown[16];
     fraction "unknown_think_time" "fraction of the records that do not have this field" log.unknown[17];
+    count "asked_jobs" "jobs that ask for more than processors; the next columns are about these" log.requests.jobs;
+    count "asked_partitions" "different partitions" log.requests.partitions;
+    count "asked_qos" "different qualities of service" log.requests.qos;
+    count "asked_accounts" "different accounts" log.requests.accounts;
+    count "asked_nodes_max" "most nodes of a job" log.requests.nodes_max;
+    count "node_memory_jobs" "jobs that ask for memory on each node" log.requests.memory_per_node.map(|memory| memory.jobs);
+    count "node_memory_median" "the median of that memory, in MB" log.requests.memory_per_node.map(|memory| memory.median);
+    count "node_memory_max" "the largest, in MB" log.requests.memory_per_node.map(|memory| memory.largest);
+    count "cpu_memory_jobs" "jobs that ask for memory for each CPU" log.requests.memory_per_cpu.map(|memory| memory.jobs);
+    count "cpu_memory_median" "the median of that memory, in MB" log.requests.memory_per_cpu.map(|memory| memory.median);
+    count "cpu_memory_max" "the largest, in MB" log.requests.memory_per_cpu.map(|memory| memory.largest);
+    count "gpu_jobs" "jobs with GPUs" log.requests.gpu_jobs;
+    count "gpus" "the GPUs of these jobs together" log.requests.gpus;
+    count "gpus_max" "most GPUs of a job" log.requests.gpus_max;
+    count "constraint_jobs" "jobs whose nodes must have features" log.requests.constraint_jobs;
+    count "constraints" "different constraints" log.requests.constraints;
+    count "exclusive_jobs" "jobs that share their nodes with no other job" log.requests.exclusive_jobs;
 };
 
 fn states(survey: &Survey) -> String {

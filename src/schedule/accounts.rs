@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::job::{Job, Submission};
+use crate::machine::Shapes;
 use crate::time::Seconds;
 use crate::trace::WideNumbers;
 
@@ -39,17 +41,28 @@ pub struct LogFacts<'a> {
     jobs: &'a [Job],
     wide: &'a WideNumbers,
     accounts: Option<&'a Accounts>,
+    shapes: Option<&'a Arc<Shapes>>,
 }
 
 impl<'a> LogFacts<'a> {
     /// All these jobs will be simulated.
     pub fn of_jobs(jobs: &'a [Job], wide: &'a WideNumbers) -> LogFacts<'a> {
-        LogFacts { jobs, wide, accounts: None }
+        LogFacts { jobs, wide, accounts: None, shapes: None }
     }
 
     /// The jobs are not known, only who submits them. Such a log cannot be replayed.
     pub fn of_accounts(accounts: &'a Accounts) -> LogFacts<'a> {
-        LogFacts { jobs: &[], wide: WideNumbers::NONE, accounts: Some(accounts) }
+        LogFacts { jobs: &[], wide: WideNumbers::NONE, accounts: Some(accounts), shapes: None }
+    }
+
+    /// The jobs run on nodes, if there are shapes.
+    pub fn on(self, shapes: Option<&'a Arc<Shapes>>) -> LogFacts<'a> {
+        LogFacts { shapes, ..self }
+    }
+
+    /// What the jobs ask of the nodes. None: the machine is a pool of processors.
+    pub fn shapes(&self) -> Option<&'a Arc<Shapes>> {
+        self.shapes
     }
 
     /// Who submits jobs.

@@ -5,6 +5,7 @@
 use super::accounts::LogFacts;
 use super::easy::Easy;
 use super::fcfs::Fcfs;
+use super::on_nodes::OnNodes;
 use super::order::Order;
 use super::policy::Policy;
 use super::replay::{self, Replay};
@@ -21,13 +22,24 @@ type Build = fn(&Spec, &LogFacts<'_>) -> Box<dyn Policy>;
 
 /// To add a scheduler, add a line here.
 const CATALOG: &[SchedulerEntry] = &[
-    (&rules::FCFS, |spec, _| Box::new(Fcfs::new(rules::order(spec, "queue")))),
-    (&rules::EASY, |spec, _| Rules::of(spec).policy()),
-    (&rules::SJBF, |spec, _| Rules::of(spec).policy()),
-    (&rules::CONSERVATIVE, |spec, _| Rules::of(spec).policy()),
+    (&rules::FCFS, |spec, log| match log.shapes() {
+        None => Box::new(Fcfs::new(rules::order(spec, "queue"))),
+        Some(shapes) => Box::new(OnNodes::fcfs(rules::order(spec, "queue"), shapes)),
+    }),
+    (&rules::EASY, backfilling),
+    (&rules::SJBF, backfilling),
+    (&rules::CONSERVATIVE, backfilling),
     (&slurm::FORM, slurm::build),
     (&replay::FORM, |_, log| Box::new(Replay::new(log.recorded_waits()))),
 ];
+
+fn backfilling(spec: &Spec, log: &LogFacts<'_>) -> Box<dyn Policy> {
+    let rules = Rules::of(spec);
+    match log.shapes() {
+        None => rules.policy(),
+        Some(shapes) => Box::new(OnNodes::backfilling(&rules, shapes)),
+    }
+}
 
 static SCHEDULERS: Catalog<Build> = Catalog::new("scheduler", CATALOG);
 
@@ -74,6 +86,11 @@ impl Rules {
 /// Whether the scheduler is Slurm's and plans with estimates alone, so that predictions change no start.
 pub fn is_slurm_by_estimates(spec: &Spec) -> bool {
     spec.name() == slurm::FORM.name && spec.text("running") == "estimate"
+}
+
+/// Whether the scheduler places jobs on the nodes of a machine that has some.
+pub fn places_on_nodes(spec: &Spec) -> bool {
+    [rules::FCFS, rules::EASY, rules::SJBF, rules::CONSERVATIVE].iter().any(|form| form.name == spec.name())
 }
 
 /// Whether this is the replay of the log's own schedule, which needs the waits in the log.

@@ -1,9 +1,11 @@
 //! The interface of scheduling policies: from a view of the machine to the jobs that start.
 
+use std::sync::Arc;
+
 use super::queue::{Queue, Waiting};
 use super::running::RunningJobs;
 use crate::job::{JobId, Submission};
-use crate::machine::Capacity;
+use crate::machine::{Capacity, NodeGrant, Nodes, Shapes};
 use crate::time::Time;
 
 /// A scheduling policy. It decides which jobs start; only the engine changes the state.
@@ -44,6 +46,17 @@ pub trait Policy: Send {
         false
     }
 
+    /// What jobs ask of the nodes of a cluster, if the policy places them there. None: the machine is a pool of processors. The
+    /// answer must never change.
+    fn shapes(&self) -> Option<Arc<Shapes>> {
+        None
+    }
+
+    /// What a job that the last pass has started gets of the nodes, in order of nodes. Called once for each, if there are nodes.
+    fn take_grant(&mut self, _id: JobId) -> NodeGrant {
+        NodeGrant::new()
+    }
+
     /// Whether jobs may start that need more than the free processors: true only for the replay of a log's own schedule.
     fn oversubscribes(&self) -> bool {
         false
@@ -73,6 +86,8 @@ pub struct View<'a> {
     pub waiting: &'a Queue,
     /// The running jobs in order of the end that the policy counts with, then of id.
     pub running: &'a RunningJobs,
+    /// The nodes, for a policy that places jobs on them.
+    pub nodes: Option<&'a Nodes>,
     /// Whether arrivals are the only events since the last pass: no job has ended or was cancelled, no prediction of an
     /// earlier waiting job has changed, and no running job counts by another end.
     pub only_arrivals: bool,

@@ -254,7 +254,7 @@ mod tests {
 
     /// The view of a machine with these running jobs.
     fn view<'a>(now: Time, capacity: &'a Capacity, waiting: &'a Queue, running: &'a RunningJobs) -> View<'a> {
-        View { now, capacity, waiting, running, only_arrivals: false }
+        View { now, capacity, nodes: None, waiting, running, only_arrivals: false }
     }
 
     /// A profile of the same steps. They must rise, as they do while jobs end and nothing is reserved.

@@ -188,7 +188,8 @@ mod tests {
         let wide = |id| Waiting { id: JobId(id), procs: 6, prediction: 100, length: 100 };
         (1..=1000).for_each(|id| waiting.push(wide(id)));
         let pass = |policy: &mut Reserving, waiting: &Queue| {
-            let view = View { now: 0, capacity: &capacity, waiting, running: &running, only_arrivals: false };
+            let view =
+                View { now: 0, capacity: &capacity, nodes: None, waiting, running: &running, only_arrivals: false };
             let mut starts = Vec::new();
             policy.pass(&view, &mut starts);
             starts
@@ -203,7 +204,14 @@ mod tests {
         running.insert(Running { id: JobId(0), grant: Grant::of_procs(8), end: 1000 });
         running.insert(Running { id: JobId(1001), grant: Grant::of_procs(1), end: 50 });
         waiting.push(Waiting { id: JobId(1002), procs: 1, prediction: 70, length: 70 });
-        let view = View { now: 1, capacity: &capacity, waiting: &waiting, running: &running, only_arrivals: false };
+        let view = View {
+            now: 1,
+            capacity: &capacity,
+            nodes: None,
+            waiting: &waiting,
+            running: &running,
+            only_arrivals: false,
+        };
         let mut starts = Vec::new();
         policy.pass(&view, &mut starts);
         assert_eq!(starts, [JobId(1002)]);

@@ -104,7 +104,7 @@ mod tests {
                     partition: rng.random_range(0..2),
                     ..Submission::new(0, rng.random_range(1..2000), 10)
                 };
-                Job { submission, runtime: 1, recorded_wait: None.into(), record: 0, number: 0 }
+                Job::new(submission, 1)
             })
             .collect();
         let categories = Categories::of(&jobs);

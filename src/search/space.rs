@@ -160,11 +160,9 @@ mod tests {
 
     fn jobs(users: &[i32], procs: u32) -> Vec<Job> {
         let job = |&user: &i32| Job {
-            submission: Submission { user, queue: 7, ..Submission::new(0, procs, 10) },
-            runtime: 5,
             recorded_wait: Some(0).into(),
-            record: 0,
             number: 1,
+            ..Job::new(Submission { user, queue: 7, ..Submission::new(0, procs, 10) }, 5)
         };
         users.iter().map(job).collect()
     }

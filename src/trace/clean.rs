@@ -7,6 +7,7 @@ use super::shown_names::ShownNames;
 use super::workload::{CleaningReport, Workload};
 use super::zone::Zone;
 use crate::job::{Job, Submission};
+use crate::request::LogRequests;
 use crate::text::counted;
 use crate::time::{HOUR, Seconds, Time};
 
@@ -155,6 +156,7 @@ pub fn clean_out(log: &mut Log, rules: &Cleaning) -> Result<Workload, TraceError
 /// Applies the rules to one record after the other.
 struct Cleaner<'a> {
     rules: &'a Cleaning,
+    requests: LogRequests,
     procs: u32,
     report: CleaningReport,
     /// The submit time of the last job.
@@ -179,7 +181,7 @@ impl<'a> Cleaner<'a> {
         if rules.missing_estimate == MissingEstimate::Largest {
             (report.filled_with, report.filled_from_runtime) = default_estimate(&log.records, rules.procs_field);
         }
-        Ok(Cleaner { rules, procs, report, last: Time::MIN, first_too_wide: None })
+        Ok(Cleaner { rules, requests: log.requests.clone(), procs, report, last: Time::MIN, first_too_wide: None })
     }
 
     /// The job of the record at index `at`. None if the record is dropped.
@@ -242,6 +244,7 @@ impl<'a> Cleaner<'a> {
             runtime,
             recorded_wait: (record.wait >= 0).then_some(record.wait).into(),
             record: at as u32,
+            request: self.requests.of(at),
             number: record.number,
         })
     }
@@ -264,9 +267,19 @@ impl<'a> Cleaner<'a> {
             jobs.sort_by_key(|job| job.submission.submit);
         }
         let unix_start = log.header.number("UnixStartTime").filter(|&start| start > 0);
-        let (zone, wide) = (Zone::of(&log.header), log.wide.clone());
-        let names = ShownNames::default();
-        Ok(Workload { label: log.label.clone(), procs, jobs, unix_start, zone, wide, names, cleaning: report })
+        let (zone, wide, requests) = (Zone::of(&log.header), log.wide.clone(), self.requests.requests);
+        Ok(Workload {
+            label: log.label.clone(),
+            procs,
+            jobs,
+            unix_start,
+            zone,
+            wide,
+            names: ShownNames::default(),
+            requests,
+            shapes: None,
+            cleaning: report,
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use super::error::TraceError;
 use super::header::Header;
 use super::read::{Log, LogText};
 use super::record::Record;
+use crate::request::{LogRequests, RequestId, Requests};
 use crate::time::{FOREVER, Time};
 
 /// Submit times that are all at least this are Unix times, if nothing says otherwise: it is a day of 1973.
@@ -36,8 +37,9 @@ pub fn join(mut logs: Vec<Log>) -> Result<Log, TraceError> {
     let mut logs = logs.into_iter();
     let mut all = logs.next().expect("at least one log");
     let mut lines = all.text.take().unwrap_or_default();
+    let mut requests = RequestsJoined::new(&all);
     for log in logs {
-        append(&mut all, &mut lines, &log);
+        append(&mut all, &mut lines, &mut requests, &log);
         all.unknown.iter_mut().zip(log.unknown).for_each(|(sum, count)| *sum += count);
         all.source.rows += log.source.rows;
         all.source.extra_fields += log.source.extra_fields;
@@ -50,8 +52,10 @@ pub fn join(mut logs: Vec<Log>) -> Result<Log, TraceError> {
         let mut sorted = LogText::default();
         order.iter().for_each(|&at| sorted.push(lines.line(at)));
         all.records = order.iter().map(|&at| all.records[at]).collect();
+        requests.by_record = order.iter().map(|&at| requests.by_record[at]).collect();
         lines = sorted;
     }
+    all.requests = LogRequests::of_records(requests.all, requests.by_record);
     all.header = counted_header(&header, all.records.len());
     Log { name, label, text: Some(lines), ..all }.checked()
 }
@@ -139,7 +143,7 @@ fn add_names(header: &mut Header, first: &str, log: &Log) -> Result<(), TraceErr
 pub const CONVERTED: &str = "converted by shadowtime from";
 
 /// Adds the records of a log that are not in another one, with their lines.
-fn append(all: &mut Log, lines: &mut LogText, log: &Log) {
+fn append(all: &mut Log, lines: &mut LogText, requests: &mut RequestsJoined, log: &Log) {
     let from = first_submit(log);
     let may_repeat = |record: &Record| record.submit >= from && record.number > 0;
     let earlier: FxHashSet<Record> = all.records.iter().filter(|record| may_repeat(record)).copied().collect();
@@ -153,9 +157,25 @@ fn append(all: &mut Log, lines: &mut LogText, log: &Log) {
             continue;
         }
         all.records.push(record);
+        requests
+            .by_record
+            .push(log.requests.get(at).map_or(RequestId::NONE, |request| requests.all.intern(request.clone())));
         if let Some(text) = &log.text {
             lines.push(text.line(at));
         }
+    }
+}
+
+/// The requests of the logs that are joined.
+struct RequestsJoined {
+    all: Requests,
+    by_record: Vec<RequestId>,
+}
+
+impl RequestsJoined {
+    fn new(first: &Log) -> RequestsJoined {
+        let by_record = (0..first.records.len()).map(|at| first.requests.of(at)).collect();
+        RequestsJoined { all: first.requests.requests.as_ref().clone(), by_record }
     }
 }
 

@@ -10,6 +10,7 @@ use super::rows::{Collector, LogNames, LogReading, SourceReport};
 use super::source::{Digesting, Source};
 use super::wide::WideNumbers;
 use super::write::write_record;
+use crate::request::LogRequests;
 
 /// A log as it was recorded.
 #[derive(Clone, Debug)]
@@ -28,6 +29,8 @@ pub struct Log {
     pub source: SourceReport,
     /// The names behind the numbers. Empty for SWF.
     pub names: LogNames,
+    /// What the jobs ask of a machine of nodes.
+    pub requests: LogRequests,
     /// For each field, the number of records with an unknown (negative) value.
     pub unknown: [u64; 18],
     /// Faulty lines that were skipped; none unless [`ReadOptions::skip_bad_lines`] is set.
@@ -63,6 +66,14 @@ pub struct ReadOptions {
     pub keep_names: bool,
     /// The format, and what formats other than SWF leave open.
     pub reading: LogReading,
+}
+
+impl ReadOptions {
+    /// The log with the requests of the file that the options name, if they name one.
+    pub(super) fn with_requests(&self, mut log: Log) -> Result<Log, TraceError> {
+        self.reading.requests.as_ref().map_or(Ok(()), |file| file.add_to(&mut log))?;
+        Ok(log)
+    }
 }
 
 /// The data lines of a log, as written.
@@ -103,6 +114,7 @@ impl Log {
             wide: WideNumbers::default(),
             source: SourceReport { format, ..SourceReport::default() },
             names: LogNames::default(),
+            requests: LogRequests::default(),
             unknown: [0; 18],
             skipped: Skipped::default(),
             digest: None,
@@ -152,7 +164,7 @@ pub fn open(source: &Source, options: &ReadOptions, is_queue: bool) -> Result<(L
 /// [`ReadOptions::skip_bad_lines`] is not set.
 pub fn read(source: &Source, options: ReadOptions, progress: &mut dyn FnMut(usize)) -> Result<Log, TraceError> {
     let (format, raw) = open(source, &options, false)?;
-    read_opened(source, format, raw, &options, progress)
+    options.with_requests(read_opened(source, format, raw, &options, progress)?)
 }
 
 fn read_opened(
@@ -191,13 +203,13 @@ pub fn read_joined(
         Err(TraceError::unusable(raw.name(), why))
     };
     if first.name() == "swf" {
-        let options = ReadOptions { keep_text: true, ..options.clone() };
-        let mut read = |source| read_opened(source, first.clone(), next(source)?, &options, progress);
-        return join(sources.iter().map(&mut read).collect::<Result<_, _>>()?);
+        let how = ReadOptions { keep_text: true, ..options.clone() };
+        let mut read = |source| read_opened(source, first.clone(), next(source)?, &how, progress);
+        return options.with_requests(join(sources.iter().map(&mut read).collect::<Result<_, _>>()?)?);
     }
     let mut collector = Collector::new(&sources[0], first.clone(), options, None, progress);
     for source in sources {
         collector.read(&mut next(source)?)?;
     }
-    collector.finish()
+    options.with_requests(collector.finish()?)
 }

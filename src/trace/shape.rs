@@ -180,13 +180,10 @@ mod tests {
     use crate::trace::zone::Zone;
 
     fn workload(submits: &[i64]) -> Workload {
-        let jobs = submits.iter().zip(1..).map(|(&submit, number)| Job {
-            submission: Submission::new(submit, 1, 10),
-            runtime: 5,
-            recorded_wait: None.into(),
-            record: 0,
-            number,
-        });
+        let jobs = submits
+            .iter()
+            .zip(1..)
+            .map(|(&submit, number)| Job { number, ..Job::new(Submission::new(submit, 1, 10), 5) });
         Workload {
             label: "test".into(),
             procs: 4,
@@ -195,6 +192,8 @@ mod tests {
             zone: Zone::default(),
             wide: WideNumbers::default(),
             names: ShownNames::default(),
+            requests: Default::default(),
+            shapes: None,
             cleaning: CleaningReport::default(),
         }
     }

@@ -6,6 +6,7 @@ use super::clean::{Cleaning, clean, peak};
 use super::error::TraceError;
 use super::read::{Log, Skipped};
 use super::record::Record;
+use super::requests::RequestSurvey;
 use super::rows::SourceReport;
 use super::workload::CleaningReport;
 use crate::time::{Seconds, Time};
@@ -67,6 +68,8 @@ pub struct Survey {
     pub estimate_mean: f64,
     /// Largest estimate, in seconds.
     pub estimate_max: Seconds,
+    /// What the jobs ask of a machine of nodes.
+    pub requests: RequestSurvey,
     /// For each of the 18 fields, the share of records with an unknown value, 0 to 1.
     pub unknown: [f64; 18],
 }
@@ -118,6 +121,7 @@ pub fn survey(log: &Log, rules: &Cleaning) -> Result<Survey, TraceError> {
         wait_mean: (!waits.is_empty()).then(|| waits.iter().sum::<f64>() / waits.len() as f64),
         estimate_mean: mean(|job| job.submission.estimate as f64),
         estimate_max: jobs.iter().map(|job| job.submission.estimate).max().unwrap_or(0),
+        requests: RequestSurvey::of(jobs, &workload.requests),
         unknown: log.unknown.map(|count| count as f64 / log.records.len() as f64),
     })
 }

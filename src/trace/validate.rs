@@ -81,7 +81,7 @@ pub fn validate(
     let mut collector = Collector::new(source, format, options, Some(&mut on_fault), progress);
     collector.read(&mut raw)?;
     let lines = std::mem::take(&mut collector.lines);
-    let log = collector.finish()?;
+    let log = options.with_requests(collector.finish()?)?;
     findings.describe(&log, &lines, procs.or_else(|| log.header.procs()));
     Ok(findings)
 }
@@ -118,6 +118,7 @@ impl Findings {
             ),
             (source.held, "job", "held: submitted on becoming eligible (--submit-time)"),
             (source.extra_fields, "record", "with fields after the 18th, which are ignored"),
+            (source.unmatched_requests, "row", "of --requests whose job is not in the log"),
         ] {
             self.remark(count, 0, format!("{} {what}", plural(count, thing)));
         }

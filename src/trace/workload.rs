@@ -1,10 +1,15 @@
 //! A workload: the jobs of a log that can be simulated, and the size of the machine.
 
+use std::sync::Arc;
+
+use super::on_cluster::Unplaced;
 use super::rows::NameKind;
 use super::shown_names::ShownNames;
 use super::wide::WideNumbers;
 use super::zone::Zone;
 use crate::job::Job;
+use crate::machine::Shapes;
+use crate::request::Requests;
 use crate::time::{Seconds, Time};
 
 /// Jobs in order of submission (jobs with equal times keep the log's order), and a machine that is large enough for each.
@@ -24,6 +29,10 @@ pub struct Workload {
     pub wide: WideNumbers,
     /// The names that are shown instead of numbers; none unless they were asked for.
     pub names: ShownNames,
+    /// What the jobs ask of a machine of nodes, by [`Job::request`].
+    pub requests: Arc<Requests>,
+    /// The nodes on which they run. None: the machine is a pool of processors.
+    pub shapes: Option<Arc<Shapes>>,
     /// What cleaning did to the log's records.
     pub cleaning: CleaningReport,
 }
@@ -64,6 +73,8 @@ pub struct CleaningReport {
     pub never_ran: u64,
     /// Dropped: wider than the machine.
     pub too_wide: u64,
+    /// Dropped: can never run on the nodes of the machine.
+    pub unplaceable: Unplaced,
     /// Dropped: no estimate. 0 unless the rules drop such jobs.
     pub without_estimate: u64,
     /// Dropped: no recorded wait. 0 unless the rules require waits, as `replay` does.
@@ -98,7 +109,7 @@ impl CleaningReport {
 
     /// All records that did not become jobs.
     pub fn dropped(&self) -> u64 {
-        self.not_sane() + self.too_wide + self.without_estimate + self.without_wait
+        self.not_sane() + self.too_wide + self.unplaceable.count() + self.without_estimate + self.without_wait
     }
 
     /// The records that became jobs.

@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn an_answer_is_judged_when_its_time_is_over() {
         let submission = Submission::new(0, 1, 50);
-        let job = Job { submission, runtime: 1, recorded_wait: None.into(), record: 0, number: 0 };
+        let job = Job::new(submission, 1);
         let (jobs, starts): (Vec<Job>, Vec<Time>) = (1..=10).map(|at| (job, at * 10)).unzip();
         let schedule = SiteSchedule::of_jobs(&jobs, &starts, 4);
         let answer = |seconds: Seconds, now: Time| {

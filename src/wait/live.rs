@@ -263,7 +263,7 @@ mod tests {
     /// One job per second, each in the queue for so long that as many as wanted are there.
     fn past_jobs(present: i64) -> (usize, usize) {
         let submission = |at| Submission::new(at, 1, 50);
-        let job = |at| Job { submission: submission(at), runtime: 1, recorded_wait: None.into(), record: 0, number: 0 };
+        let job = |at| Job::new(submission(at), 1);
         let jobs: Vec<Job> = (0..30_000).map(job).collect();
         let starts: Vec<Time> = (0..30_000).map(|at| at + present - 1).collect();
         let setting = Setting::parse("easy", "estimate").unwrap();

@@ -157,7 +157,7 @@ mod tests {
     /// not started after 1,000 s.
     fn judged(at_once: usize, late: usize) -> BackTest {
         let submission = Submission::new(0, 1, 50);
-        let job = Job { submission, runtime: 1, recorded_wait: None.into(), record: 0, number: 0 };
+        let job = Job::new(submission, 1);
         let start = |at: usize| {
             if at < at_once {
                 0

@@ -205,13 +205,7 @@ mod tests {
 
     #[test]
     fn an_instant_has_its_order() {
-        let job = |submit, runtime| Job {
-            submission: Submission::new(submit, 1, 10),
-            runtime,
-            recorded_wait: None.into(),
-            record: 0,
-            number: 0,
-        };
+        let job = |submit, runtime| Job::new(Submission::new(submit, 1, 10), runtime);
         let jobs = [job(0, 10), job(5, 3), job(10, 1), job(10, 1), job(13, 1)];
         let schedule = SiteSchedule::of_jobs(&jobs, &[0, 10, 10, 11, 13], 1);
         let mut heard = EventLog::default();

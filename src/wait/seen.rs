@@ -73,13 +73,7 @@ mod tests {
     /// and 400. Job 4 finds three, but still waits.
     #[test]
     fn queues_by_hand() {
-        let job = |submit, procs| Job {
-            submission: Submission::new(submit, procs, 100),
-            runtime: 1,
-            recorded_wait: None.into(),
-            record: 0,
-            number: 0,
-        };
+        let job = |submit, procs| Job::new(Submission::new(submit, procs, 100), 1);
         let (jobs, starts) = ([job(0, 2), job(5, 1), job(10, 4), job(30, 1), job(31, 1)], [20, 50, 40, 60, 90]);
         let schedule = SiteSchedule::of_jobs(&jobs, &starts, 4);
         let seen = |places, now| {

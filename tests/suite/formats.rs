@@ -55,18 +55,21 @@ fn jobs(log: &Log, given: &[(&str, &str)]) -> (u32, Vec<Job>) {
     (workload.procs, workload.jobs)
 }
 
-/// Converts a log with the program and reads the result: it must be the same workload.
+/// Converts a log and its requests with the program and reads the results: it must be the same workload.
 fn assert_converts(file: &Path, given: &[(&str, &str)]) {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("new.swf");
     let named: Vec<String> = given.iter().map(|(name, value)| format!("--{name}={value}")).collect();
     let file_text = file.to_str().unwrap();
+    let asked = folder.path().join("asked.csv").to_str().unwrap().to_string();
     let mut arguments = vec!["-q", "trace", "convert", file_text, "--out", out.to_str().unwrap()];
+    arguments.extend(["--requests-out", &asked]);
     arguments.extend(named.iter().map(String::as_str));
     let ran = sim(&arguments);
     assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{arguments:?}: {}", ran.err);
     let log = read_source(&Source::File(file.to_path_buf()), given).unwrap();
-    let new = read(&Source::File(out), ReadOptions::default(), &mut |_| ()).unwrap();
+    let new = read_source(&Source::File(out), &[("requests", &asked)]).unwrap();
+    assert_eq!(new.requests.requests.all(), log.requests.requests.all());
     assert_eq!((new.source.format, new.records.len()), ("swf", log.records.len()));
     let procs: Vec<_> = given.iter().copied().filter(|(name, _)| *name == "procs").collect();
     let (old_procs, old_jobs) = jobs(&log, &procs);
@@ -504,7 +507,7 @@ fn swf_as_it_is_found() {
     let Some(folder) = accounting("swf_as_it_is_found") else { return };
     let wagap = folder.join("wagap-2013.swf.gz");
     let log = read_source(&Source::File(wagap.clone()), &[]).unwrap();
-    assert_eq!((log.records.len(), log.source.extra_fields), (17_900, 17_900));
+    assert_eq!((log.records.len(), log.source.extra_fields), (17_900, 0));
     let (procs, jobs) = jobs(&log, &[]);
     assert_eq!((procs, jobs.len()), (1_531, 17_898));
     assert_converts(&wagap, &[]);

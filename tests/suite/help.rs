@@ -182,7 +182,10 @@ fn furnished() -> tempfile::TempDir {
     for name in ["slurm.conf", "new.conf"] {
         fs::write(folder.path().join(name), "SchedulerType=sched/backfill\n").unwrap();
     }
+    fs::write(folder.path().join("site.conf"), "NodeName=n[1-3] CPUs=12\n").unwrap();
+    fs::write(folder.path().join("sacctmgr.script"), "add account name=a fairshare=2\n").unwrap();
     let pages = pages();
+    fs::write(folder.path().join("site.toml"), blocks(&pages["machines"], "toml")[0]).unwrap();
     fs::write(folder.path().join("study.toml"), blocks(&pages["sweeps"], "toml")[0]).unwrap();
     fs::write(folder.path().join("grid.toml"), blocks(&pages["meta"], "toml")[0]).unwrap();
     fs::create_dir(folder.path().join("traces")).unwrap();
@@ -457,6 +460,8 @@ fn the_lists_of_columns_are_those_of_the_outputs() {
     let fidelity = "fidelity a.swf --scheduler easy --by-out fg --jobs-out fj --windows-out fw --format csv";
     assert_listed("fidelity", &header(&run(fidelity)));
     assert_listed("trace", &header(&run("trace info a.swf --format csv")));
+    fs::write(folder.path().join("site.conf"), "NodeName=n[1-3] CPUs=12\n").unwrap();
+    assert_listed("machine", &header(&run("machine site.conf --format csv")));
     assert_listed("findings", &header(&run("trace validate a.swf --format csv")));
     let search = "search --trace a.swf --evaluations 60 --out t --history-out history --format csv";
     assert_listed("search", &header(&run(search)));

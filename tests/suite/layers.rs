@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The top-level modules ("rooms") by layer ("floor"), lowest first; modules of one layer do not use each other. (`files`,
-/// `time`, `text` and `similar` are below the other basic modules, which use them.)
-const FLOORS: [&[&str]; 15] = [
-    &["files", "time", "text", "similar"],
+/// `request`, `time`, `text` and `similar` are below the other basic modules, which use them.)
+const FLOORS: [&[&str]; 16] = [
+    &["files", "request", "time", "text", "similar"],
     &["job", "spec", "settings_file", "stats", "rng", "parallel", "program"],
+    &["machine"],
     &["trace"],
-    &["machine", "model"],
+    &["model"],
     &["predict", "schedule"],
     &["engine"],
     &["metrics"],

@@ -87,7 +87,7 @@ fn run(made: &[ModelJob], pair: &str) -> Summary {
     let job = |job: &ModelJob| {
         let submission = Submission::new(job.submit, job.procs, 172_800);
         let submission = Submission { user: job.user, executable: job.executable, queue: job.queue, ..submission };
-        Job { submission, runtime: job.runtime, recorded_wait: None.into(), record: 0, number: 0 }
+        Job::new(submission, job.runtime)
     };
     let workload = workload(128, &made.iter().map(job).collect::<Vec<_>>());
     let record = simulate(&workload, &Setting::parse_pair(pair).unwrap(), &mut |_| ()).unwrap();

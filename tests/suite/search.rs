@@ -58,7 +58,7 @@ fn planted(runtime: impl Fn(&Submission) -> i64) -> Vec<Job> {
                 ..Submission::new(at * 100, draw(32) as u32 + 1, 86_400)
             };
             let runtime = runtime(&submission) + i64::from(draw(3));
-            Job { submission, runtime, recorded_wait: Some(i64::from(draw(500))).into(), record: 0, number: 0 }
+            Job { recorded_wait: Some(i64::from(draw(500))).into(), ..Job::new(submission, runtime) }
         })
         .collect();
     workload(64, &jobs).jobs

@@ -19,7 +19,7 @@ pub fn job(submit: i64, procs: u32, runtime: i64, estimate: i64) -> Job {
 /// A job of this user: (submit, processors, runtime, estimate).
 pub fn job_of(user: i32, submit: i64, procs: u32, runtime: i64, estimate: i64) -> Job {
     let submission = Submission { user, ..Submission::new(submit, procs, estimate) };
-    Job { submission, runtime, recorded_wait: None.into(), record: 0, number: 0 }
+    Job::new(submission, runtime)
 }
 
 /// A workload of jobs in order of submission; they get the numbers 1, 2, 3, ...
@@ -33,6 +33,8 @@ pub fn workload(procs: u32, jobs: &[Job]) -> Workload {
         zone: Zone::default(),
         wide: WideNumbers::default(),
         names: ShownNames::default(),
+        requests: Default::default(),
+        shapes: None,
         cleaning: CleaningReport::default(),
     }
 }

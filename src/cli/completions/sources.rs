@@ -76,7 +76,7 @@ fn with_values(argument: Arg, command: &str) -> Arg {
 /// Files and folders, by the word for the value.
 fn with_files(argument: Arg) -> Arg {
     match argument.get_value_names().and_then(|names| names.first()).map(|name| name.as_str()) {
-        Some("FILE" | "LOG" | "FIRST" | "SECOND") => argument.value_hint(ValueHint::FilePath),
+        Some("FILE" | "LOG" | "MACHINE" | "FIRST" | "SECOND") => argument.value_hint(ValueHint::FilePath),
         Some("DIR") => argument.value_hint(ValueHint::DirPath),
         _ => argument,
     }

@@ -39,6 +39,7 @@ macro_rules! page {
 /// All pages, in the order in which `sim list topics` prints them.
 const TOPICS: &[Topic] = &[
     page!("logs", Some("trace"), "your own cluster's log, where to get logs, formats, cleaning, shaping"),
+    page!("machines", Some("machine"), "nodes and partitions of a site: slurm.conf, TOML, accounts and limits"),
     page!("formats", None, "every output with its columns, standard output, exit codes"),
     page!("comparisons", None, "several settings, who gains and who pays, groups of jobs, is it chance?"),
     page!("reports", Some("report"), "a comparison as one HTML file with charts"),

@@ -37,7 +37,7 @@ impl History {
     pub fn append(&mut self, job: Submission) -> Result<usize, UsageError> {
         let job = asked_now(job, self.workload.last_submit(), &self.workload)?;
         let (place, record) = (self.workload.jobs.len(), u32::MAX);
-        self.workload.jobs.push(Job { submission: job, runtime: 1, recorded_wait: None.into(), record, number: -1 });
+        self.workload.jobs.push(Job { record, number: -1, ..Job::new(job, 1) });
         self.starts.push(job.submit);
         Ok(place)
     }
@@ -281,7 +281,7 @@ fn add_to_history(history: &mut History, queue: &[(&PresentJob, Submission)], cl
         // It ends after all that is simulated.
         let (runtime, recorded_wait) = (OPEN_RUNTIME, Some(start - submission.submit).into());
         let number = job.name.parse().unwrap_or(-1);
-        Some((Job { submission: *submission, runtime, recorded_wait, record: u32::MAX, number }, start))
+        Some((Job { recorded_wait, record: u32::MAX, number, ..Job::new(*submission, runtime) }, start))
     });
     let open: Vec<(Job, Time)> = open.collect();
     let mut all: Vec<(Job, Time)> = workload.jobs.drain(..).zip(starts.drain(..)).chain(open).collect();

@@ -14,7 +14,7 @@ use clap::{ArgGroup, ArgMatches, Args, ValueEnum};
 use super::failure::UsageError;
 use super::log::{LogArgs, read_and_clean};
 use super::names::NamesOption;
-use super::notes::report_cleaning;
+use super::notes::{report_cleaning, report_requests};
 use super::options;
 use super::output_options::{OutputFiles, OutputOptions};
 use super::progress::Progress;
@@ -238,6 +238,7 @@ fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result
     // The records of a queue in the log are not jobs of the history: nothing is lost.
     if !is_queue {
         report_cleaning(&log, &history.workload, quiet);
+        report_requests(&log.name, &history.workload, options.reading.unit, quiet);
     }
     if let Some(queue) = &queue {
         return live::answer_queue(args, history, queue, (learning.seed, page), quiet);

@@ -109,7 +109,7 @@ impl<O: Observer> Simulation<O> {
     ) -> Self {
         let mut board = BoardKeeper::default();
         board.set_now(Time::MIN);
-        let machine = Machine::new(procs, options.inflate, policy.value.counts_running_by_estimates());
+        let machine = Machine::new(procs, options.inflate, policy.value.as_ref());
         let unix_start = options.unix_start.unwrap_or(0);
         board.set_unix_start(unix_start);
         let (capacity, first_submission) = (machine.capacity, options.first_submission);
@@ -172,6 +172,9 @@ impl<O: Observer> Simulation<O> {
         let Some(job) = self.machine.withdraw(id) else { return Err(EngineError::NotWaiting { time: self.now() }) };
         let place = self.place(id);
         self.policy.value.on_cancellation(&job);
+        if let Some(nodes) = &mut self.machine.nodes {
+            nodes.leave(id);
+        }
         self.board.set_stage_at(place, Stage::Gone);
         let (time, submission) = (self.board.board().now(), &self.board.at(place).job);
         self.observers.on_cancellation(&Cancellation { time, job: Placed { id, place }, submission });
@@ -325,6 +328,9 @@ impl<O: Observer> Simulation<O> {
         let (time, job) = (self.board.board().now(), Placed { id, place });
         self.observers.on_end(&End { time, job, submission, runtime, prediction, misses });
         self.machine.release(id, start, self.counted_length(place));
+        if let Some(nodes) = &mut self.machine.nodes {
+            nodes.leave(id);
+        }
         self.policy.value.on_termination(id, time);
         self.board.set_stage_at(place, Stage::Gone);
         self.pass_due = true;
@@ -335,7 +341,7 @@ impl<O: Observer> Simulation<O> {
     }
 
     fn arrive(&mut self, job: Job) -> Result<(), EngineError> {
-        let Job { submission, runtime, number, .. } = job;
+        let Job { submission, runtime, number, request, .. } = job;
         let id = self.board.arrive_numbered(submission, number);
         let (place, hidden) = (self.place(id), Hidden { runtime, watched: NEVER, applied: 0, is_changed: false });
         match self.hidden.get_mut(place) {
@@ -345,6 +351,9 @@ impl<O: Observer> Simulation<O> {
         let (time, job) = (self.board.board().now(), Placed { id, place });
         self.observers.on_arrival(&Arrival { time, job, submission: &submission });
         self.machine.enqueue(id, submission.procs);
+        if let Some(nodes) = &mut self.machine.nodes {
+            nodes.arrive(id, request);
+        }
         self.policy.value.on_arrival(id, &submission);
         self.pass_due = true;
         match self.predictor.value.as_oracle() {
@@ -362,6 +371,10 @@ impl<O: Observer> Simulation<O> {
         let Some(job) = self.machine.withdraw(id) else { return Err(self.bad_start(id, "it does not wait")) };
         if !self.machine.capacity.fits(job.shape()) && !self.policy.value.oversubscribes() {
             return Err(self.bad_start(id, "it does not fit the free processors"));
+        }
+        if let Some(nodes) = &mut self.machine.nodes {
+            let placed = nodes.start(id, self.policy.value.take_grant(id));
+            placed.map_err(|why| self.bad_start(id, why))?;
         }
         let (now, place) = (self.now(), self.place(id));
         let counted = if self.machine.by_estimates { self.count_by_estimate(place) } else { job.length };

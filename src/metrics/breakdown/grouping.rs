@@ -347,12 +347,8 @@ mod tests {
     use crate::trace::demo_workload;
 
     fn workload(jobs: &[(i64, u32, i64, i32)]) -> Workload {
-        let job = |&(submit, procs, runtime, user)| Job {
-            submission: Submission { user, ..Submission::new(submit, procs, 2 * runtime) },
-            runtime,
-            recorded_wait: None.into(),
-            record: 0,
-            number: 0,
+        let job = |&(submit, procs, runtime, user)| {
+            Job::new(Submission { user, ..Submission::new(submit, procs, 2 * runtime) }, runtime)
         };
         Workload { jobs: jobs.iter().map(job).collect(), unix_start: None, ..demo_workload() }
     }

@@ -79,13 +79,7 @@ mod tests {
     /// The fourth needs all.
     #[test]
     fn first_reservations_by_hand() {
-        let job = |submit, procs, runtime, estimate| Job {
-            submission: Submission::new(submit, procs, estimate),
-            runtime,
-            recorded_wait: None.into(),
-            record: 0,
-            number: 0,
-        };
+        let job = |submit, procs, runtime, estimate| Job::new(Submission::new(submit, procs, estimate), runtime);
         let jobs = vec![job(0, 3, 50, 100), job(1, 4, 10, 20), job(2, 1, 10, 95), job(3, 4, 10, 30), job(4, 1, 30, 88)];
         let workload = Workload { procs: 4, jobs, ..crate::trace::demo_workload() };
         let first = |scheduler: &str| {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::request::LogRequests;
 use crate::time::Seconds;
 use crate::trace::{Log, Record};
 
@@ -37,6 +38,8 @@ pub(super) fn prepare(log: &Log, version: Version) -> Log {
         wide: log.wide.clone(),
         source: log.source.clone(),
         names: log.names.clone(),
+        // The study is of a pool of processors.
+        requests: LogRequests::default(),
         unknown: log.unknown,
         skipped: log.skipped.clone(),
         digest: log.digest,

@@ -3,10 +3,12 @@
 use std::fmt;
 
 use super::FormatEntry;
+use crate::request::{Request, RequestId};
 use crate::time::{Seconds, Time};
 use crate::trace::error::{FaultKind, LineFault, TraceError};
 use crate::trace::lines::{LONGEST_LINE, RawLines, after_returns, outline};
 use crate::trace::number;
+use crate::trace::requests::{REQUEST_FIELDS, set_field};
 use crate::trace::rows::{Bad, Collector, JobRow, TableColumns, any_time, count, duration};
 use crate::trace::time_unit::TimeUnit;
 
@@ -23,7 +25,7 @@ pub const FORMAT: FormatEntry = FormatEntry {
 };
 
 /// What a column can hold, in the order in which the format is printed.
-const ROLES: [&str; 14] = [
+const ROLES: [&str; 26] = [
     "submit",
     "start",
     "wait",
@@ -38,7 +40,25 @@ const ROLES: [&str; 14] = [
     "partition",
     "status",
     "id",
+    "nodes",
+    "tasks",
+    "tasks_per_node",
+    "cpus_per_task",
+    "memory",
+    "memory_per_cpu",
+    "gpus",
+    "gpus_per_node",
+    "constraint",
+    "exclusive",
+    "qos",
+    "account",
 ];
+
+/// The columns of a record. Those after them say what the job asks for, as the partition does.
+const OF_RECORD: usize = 14;
+
+/// The places of [`REQUEST_FIELDS`].
+const ASKED: [usize; REQUEST_FIELDS.len()] = [14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 11, 24, 25];
 
 /// The places of the first name, of the runtime and of the end.
 const NAMES: usize = 7;
@@ -102,7 +122,7 @@ impl CsvColumns {
 
 const FORM: &str = "the form is csv:submit=COLUMN,start=COLUMN,run=COLUMN,procs=COLUMN, with wait= instead of start=, \
                     end= instead of run=, and estimate=, user=, group=, executable=, queue=, partition=, status=, id= if \
-                    the table has them";
+                    the table has them; `sim help logs` has the columns of what jobs ask for";
 
 /// The parts between commas that are not within braces.
 fn split_outside_braces(text: &str) -> Vec<&str> {
@@ -386,9 +406,9 @@ fn job<'a>(
     let replacement = |role: usize| columns.columns[role].as_ref()?.replacement(written[role]);
     let values: [&[u8]; ROLES.len()] =
         std::array::from_fn(|role| replacement(role).map_or(written[role], str::as_bytes));
-    let [submit, start, wait, run, end, procs, estimate, names @ .., status, id] = values;
-    let [_, start_column, .., state_column, _] = columns.columns.each_ref().map(Option::as_ref);
-    let [.., state, _] = written;
+    let [submit, start, wait, run, end, procs, estimate, names @ .., status, id] = of_record(&values);
+    let [_, start_column, .., state_column, _] = of_record(&columns.columns.each_ref().map(Option::as_ref));
+    let [.., state, _] = of_record(&written);
     let time = |role: usize, value: &'a [u8]| columns.time(role, value);
     let span = |role: usize, value: &'a [u8]| columns.duration(role, value);
     let submit = time(0, submit)?.ok_or(Bad::missing(written[0], "submit"))?;
@@ -416,9 +436,37 @@ fn job<'a>(
         status: status.unwrap_or(-1),
         state,
         is_unknown_state: status.is_none(),
+        request: request(columns, values, procs, collector)?,
         ..JobRow::default()
     };
     collector.job(row, &job)
+}
+
+fn of_record<T: Copy>(all: &[T; ROLES.len()]) -> [T; OF_RECORD] {
+    *all.first_chunk().expect("a record has fewer columns than there are")
+}
+
+/// What a job asks for beside its processors. `values` has one per role.
+fn request<'a>(
+    columns: &CsvColumns,
+    values: [&'a [u8]; ROLES.len()],
+    procs: i64,
+    collector: &mut Collector<'_>,
+) -> Result<RequestId, Bad<'a>> {
+    if ASKED.iter().all(|&role| columns.columns[role].is_none()) {
+        return Ok(RequestId::NONE);
+    }
+    let plain = Request { cpus: procs.max(1) as u32, ..Request::default() };
+    let key = procs.to_le_bytes();
+    let texts = ASKED.iter().map(|&role| values[role]).chain([&key[..]]);
+    collector.requests.of_row(texts, || {
+        let mut request = plain.clone();
+        for (role, field) in ASKED.into_iter().zip(REQUEST_FIELDS) {
+            let text = String::from_utf8_lossy(values[role]);
+            set_field(&mut request, field, &text).map_err(|wrong| Bad::value(values[role], field, wrong))?;
+        }
+        Ok((request != plain).then_some(request))
+    })
 }
 
 /// The status of a job. Without words to replace, a number is the status itself. None if it is not known.
@@ -436,9 +484,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_jobs_ask_for_has_its_columns() {
+        assert_eq!(ASKED.map(|role| ROLES[role]), REQUEST_FIELDS);
+    }
+
+    #[test]
     fn columns_are_printed_as_they_are_read() {
         for text in [
             "submit=a,start=b,run=c,procs=d",
+            "submit=a,start=b,run=c,procs=d,partition=p{x:y},id=i,nodes=n,memory=m,gpus=g,qos=q,account=a",
             "submit=a,wait=b c,end=d,procs=e,estimate=f,user=g{0.0:-1},status=s{Pass:1,Failed:0,Killed:5},id=i",
             "submit=a{ms},wait=b{h},run=c{min,none:-1},procs=d,estimate=e{s}",
         ] {

@@ -5,7 +5,7 @@ mod lsf;
 mod pbs;
 mod sacct;
 mod sge;
-mod slurm;
+pub mod slurm;
 mod squeue;
 mod squeue_json;
 mod swf;

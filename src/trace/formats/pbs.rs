@@ -2,6 +2,7 @@
 
 use super::FormatEntry;
 use crate::trace::error::FaultKind;
+use crate::trace::requests::PbsAsked;
 use crate::trace::rows::{
     Bad, Collector, EstimateField, JobRow, LogReading, Unit, duration, leading_number, unix_time,
 };
@@ -19,14 +20,45 @@ pub const FORMAT: FormatEntry = FormatEntry {
     ..FormatEntry::ACCOUNTING
 };
 
-/// The keys that are read, in the order in which [`row`] gets their values. Those after the first ten begin with
+/// The keys that are read, in the order in which [`row`] gets their values. Those of the second list begin with
 /// [`RESOURCE`].
 const KEYS: [&[&str]; 2] = [
-    &["user", "group", "jobname", "queue", "ctime", "etime", "start", "end", "Exit_status", "exec_host"],
-    &["walltime", "soft_walltime", "ncpus", "nodes", "nodect", "neednodes", "ngpus", "gpus", "gpu"],
+    &[
+        "user",
+        "group",
+        "jobname",
+        "queue",
+        "ctime",
+        "etime",
+        "start",
+        "end",
+        "Exit_status",
+        "exec_host",
+        "account",
+        "project",
+    ],
+    &[
+        "walltime",
+        "soft_walltime",
+        "ncpus",
+        "nodes",
+        "nodect",
+        "neednodes",
+        "ngpus",
+        "gpus",
+        "gpu",
+        "select",
+        "place",
+        "mem",
+        "pmem",
+        "feature",
+    ],
 ];
 const RESOURCE: &[u8] = b"Resource_List.";
 const COUNT: usize = KEYS[0].len() + KEYS[1].len();
+
+/// The project of jobs without one.
+const NO_PROJECT: &[u8] = b"_pbs_project_default";
 
 /// Whether a line has the form of a PBS row.
 fn is_pbs(line: &[u8]) -> bool {
@@ -52,32 +84,60 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
         collector.drop_row(|report| &mut report.array_parents);
         return Ok(());
     }
-    let [user, group, job_name, queue, ctime, etime, start, end, exit_status, exec_host, resources @ ..] =
-        values(rest)?;
-    let [walltime, soft_walltime, ncpus, nodes, nodect, need_nodes, own_gpus @ ..] = resources;
+    let [
+        user,
+        group,
+        job_name,
+        queue,
+        ctime,
+        etime,
+        start,
+        end,
+        exit_status,
+        exec_host,
+        account,
+        project,
+        resources @ ..,
+    ] = values(rest)?;
+    let [walltime, soft_walltime, ncpus, nodes, nodect, need_nodes, ngpus, gpus, gpu, asked @ ..] = resources;
+    let [select, place, mem, pmem, feature] = asked;
+    let own_gpus = [ngpus, gpus, gpu];
     let time = |text: &'a [u8], column| if text.is_empty() { Ok(None) } else { unix_time(text, column) };
+    let of_nodes = node_sum(nodes, |parts| number_of(parts, &[b"ppn"]).unwrap_or(1));
+    let cpus = leading_number(ncpus).unwrap_or(0).max(of_nodes);
+    let all_gpus = self::gpus(own_gpus, [nodes, nodect, need_nodes]);
     let (allocated, requested) = match reading.unit {
-        Unit::Cpus => {
-            let of_nodes = node_sum(nodes, |parts| number_of(parts, &[b"ppn"]).unwrap_or(1));
-            (slots(exec_host), leading_number(ncpus).unwrap_or(0).max(of_nodes))
-        }
+        Unit::Cpus => (slots(exec_host), cpus),
         Unit::Nodes => {
             let nodect = leading_number(nodect).unwrap_or(0);
             (hosts(exec_host), if nodect > 0 { nodect } else { node_sum(nodes, |_| 1) })
         }
         Unit::Gpus => {
-            let gpus = gpus(own_gpus, [nodes, nodect, need_nodes]);
-            if gpus <= 0 {
+            if all_gpus <= 0 {
                 collector.drop_row(|report| &mut report.without_gpus);
                 return Ok(());
             }
-            (gpus, gpus)
+            (all_gpus, all_gpus)
         }
     };
     let mut estimate = duration(walltime, "Resource_List.walltime")?;
     if reading.estimate_field == EstimateField::SoftWalltime {
         estimate = duration(soft_walltime, "Resource_List.soft_walltime")?.or(estimate);
     }
+    let asked_cpus = if cpus > 0 { cpus } else { slots(exec_host) };
+    let asked = PbsAsked {
+        select,
+        place,
+        nodes,
+        nodect,
+        mem,
+        pmem,
+        feature,
+        queue,
+        account: if account.is_empty() && project != NO_PROJECT { project } else { account },
+        cpus: asked_cpus as u32,
+        gpus: all_gpus as u32,
+    };
     let is_completed = exit_status == b"0";
     let job = JobRow {
         id,
@@ -93,6 +153,7 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
         names: [user, group, job_name, queue, b""],
         status: i32::from(is_completed),
         state: if is_completed { b"exit status 0" } else { b"other exit status" },
+        request: asked.number(&mut collector.requests)?,
         ..JobRow::default()
     };
     collector.job(line, &job)
@@ -233,7 +294,7 @@ mod tests {
         let cpus = |text: &str| node_sum(text.as_bytes(), |group| number_of(group, &[b"ppn"]).unwrap_or(1));
         assert_eq!(["4:ppn=8", "1:ppn=28:gpus=1:default", "2:ppn=4+n7:ppn=2", "3", ""].map(cpus), [32, 28, 10, 3, 0]);
         let gpus = |text: &str| {
-            let [.., nodes, nodect, need_nodes, ngpus, own, gpu] = values(text.as_bytes()).unwrap();
+            let [.., nodes, nodect, need_nodes, ngpus, own, gpu, _, _, _, _, _] = values(text.as_bytes()).unwrap();
             gpus([ngpus, own, gpu], [nodes, nodect, need_nodes])
         };
         assert_eq!(gpus("Resource_List.nodes=2:ppn=28:gpus=2:x"), 4);

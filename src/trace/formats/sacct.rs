@@ -6,6 +6,7 @@ use crate::time::{FOREVER, MINUTE, Seconds};
 use crate::trace::error::TraceError;
 use crate::trace::lines::RawLines;
 use crate::trace::record::CANCELLED;
+use crate::trace::requests::{SlurmAsked, exclusive_in};
 use crate::trace::rows::{
     Bad, Collector, JobRow, LogReading, TableColumns, Unit, count, count_delimiters, first_line, iso_time,
     leading_number, read_table,
@@ -28,9 +29,10 @@ const XDMOD: &str = "jobid,jobidraw,cluster,partition,qos,account,group,gid,user
 
 /// The columns that are read, in the order in which [`row`] gets them.
 const COLUMNS: &str = "jobid jobidraw submit start end cluster eligible elapsed elapsedraw timelimit timelimitraw user|uid \
-                       account|group group jobname partition qos state nodelist alloccpus|ncpus ncpus reqcpus \
-                       nnodes|allocnodes reqnodes alloctres reqtres reqgres";
-const COUNT: usize = 27;
+                       account group jobname partition qos state nodelist alloccpus|ncpus ncpus reqcpus \
+                       nnodes|allocnodes reqnodes alloctres reqtres reqgres \
+                       reqmem constraints submitline";
+const COUNT: usize = 30;
 
 /// The columns that may hold the delimiter.
 const FREE_TEXT: [&str; 8] =
@@ -142,6 +144,7 @@ fn row<'r>(
     reading: &LogReading,
     collector: &mut Collector<'_>,
 ) -> Result<(), Bad<'r>> {
+    let [fields @ .., req_mem, constraints, submit_line] = fields;
     let [job_id, raw_id, submit, start, end, cluster, eligible, elapsed, elapsed_raw, limit, limit_raw, ..] = fields;
     let [.., user, account, group, job_name, partition, qos, state, nodes, _, _, _, _, _, _, _, _] = fields;
     let [.., alloc_cpus, cpus, req_cpus, node_count, req_nodes, alloc_tres, req_tres, req_gres] = fields;
@@ -205,6 +208,20 @@ fn row<'r>(
         b"" => duration(elapsed, "Elapsed")?,
         raw => Some(count(raw, "ElapsedRaw")?.unwrap_or(0)).filter(|&elapsed| elapsed >= 0),
     };
+    let asked = SlurmAsked {
+        req_tres,
+        req_cpus,
+        alloc_cpus: if alloc_cpus.is_empty() { cpus } else { alloc_cpus },
+        req_mem,
+        req_gres,
+        req_nodes,
+        nnodes: node_count,
+        partition,
+        qos,
+        account,
+        constraints,
+        exclusive: exclusive_in(submit_line),
+    };
     let job = JobRow {
         id,
         submit: iso_time(submit, "Submit")?.ok_or(Bad::missing(submit, "Submit"))?,
@@ -219,6 +236,7 @@ fn row<'r>(
         status: meaning.status(),
         state,
         is_unknown_state: meaning == State::Unknown,
+        request: asked.number(&mut collector.requests)?,
         ..JobRow::default()
     };
     collector.job(line, &job)

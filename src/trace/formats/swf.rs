@@ -4,7 +4,8 @@ use super::FormatEntry;
 use crate::trace::error::{FaultKind, TraceError};
 use crate::trace::lines::{RawLines, after_returns};
 use crate::trace::number;
-use crate::trace::record::{Record, UNKNOWN, field_texts, is_blank_line, parse_fields, parse_quickly};
+use crate::trace::record::{Fields, Record, UNKNOWN, field_texts, is_blank_line, parse_fields, parse_quickly};
+use crate::trace::requests::asked_by_wide_fields;
 use crate::trace::rows::{Bad, Collector};
 
 pub const FORMAT: FormatEntry = FormatEntry {
@@ -30,12 +31,26 @@ fn read(raw: &mut RawLines, collector: &mut Collector<'_>) -> Result<(), TraceEr
         if parse_quickly(&raw.buffer()[place.start..], text.len(), &mut fields)
             && let Ok(record) = Record::from_fields(&fields, &mut collector.log.wide)
         {
+            if fields[REQUESTED_MEMORY] > 0 {
+                add_memory(&fields, collector);
+            }
             collector.record(raw.number(), text, &fields, record);
         } else if let Err(bad) = read_carefully(text, raw.number(), collector) {
             collector.bad_row(raw.number(), text, &bad)?;
         }
     }
     Ok(())
+}
+
+/// The place of the requested memory. Records without it, and without wider fields, say nothing but a number of processors.
+const REQUESTED_MEMORY: usize = 9;
+
+/// Adds the request of the record that comes next, which asks for memory.
+// Not inlined, because most logs have no such record.
+#[inline(never)]
+fn add_memory(fields: &Fields, collector: &mut Collector<'_>) {
+    let request = collector.requests.of_memory(fields);
+    collector.requests.set(collector.log.records.len(), request);
 }
 
 /// Reads any line. The error says what is wrong with it.
@@ -63,7 +78,18 @@ fn read_carefully<'a>(line: &'a [u8], number: u64, collector: &mut Collector<'_>
         at: field_texts(line).nth(field - 1).unwrap_or(line),
     };
     let record = Record::from_fields(&fields, &mut collector.log.wide).map_err(out_of_range)?;
-    collector.log.source.extra_fields += u64::from(extra);
+    match if extra { asked_by_wide_fields(line, &fields) } else { None } {
+        Some(wide) => {
+            let request = collector.requests.intern(wide);
+            collector.requests.set(collector.log.records.len(), request);
+        }
+        None => {
+            collector.log.source.extra_fields += u64::from(extra);
+            if fields[REQUESTED_MEMORY] > 0 {
+                add_memory(&fields, collector);
+            }
+        }
+    }
     collector.record(number, line, &fields, record);
     Ok(())
 }

@@ -17,6 +17,7 @@ use crate::trace::lines::{RawLines, after_returns, outline, shorten};
 use crate::trace::queue::PresentRows;
 use crate::trace::read::{Log, ReadOptions};
 use crate::trace::record::{CANCELLED, Fields, Record, is_blank_line};
+use crate::trace::requests::RequestsRead;
 use crate::trace::source::Source;
 
 /// The number of records between two calls of `progress`.
@@ -68,6 +69,8 @@ pub struct SourceReport {
     pub extra_fields: u64,
     /// Of a table whose runtimes are plain numbers without a stated unit: their column, as `--log-format` names it.
     pub run_column: Option<String>,
+    /// Rows of a file of requests (`--requests`) whose job is not in the log.
+    pub unmatched_requests: u64,
     /// The number of jobs in each state, as the log names it. Empty for SWF.
     pub states: BTreeMap<String, u64>,
     /// Of a present queue, as all that follows: jobs that have ended.
@@ -122,6 +125,8 @@ pub struct Collector<'a> {
     pub lines: Vec<u64>,
     /// The jobs of a present queue.
     pub present: PresentRows,
+    /// What the jobs of a log ask for.
+    pub requests: RequestsRead,
     /// The file that is being read.
     name: String,
     names: NamesRead,
@@ -152,6 +157,7 @@ impl<'a> Collector<'a> {
             format,
             lines: Vec::new(),
             present: PresentRows::default(),
+            requests: RequestsRead::default(),
             name: String::new(),
             names: NamesRead::default(),
             ids: Vec::new(),
@@ -328,6 +334,7 @@ impl<'a> Collector<'a> {
         record.executable = self.names.place(2, executable);
         record.queue = self.names.place(3, queue);
         record.partition = self.names.place(4, partition);
+        self.requests.set(self.log.records.len(), job.request);
         self.log.records.push(record);
         if self.options.keep_names {
             self.ids.push(job.id.into());
@@ -388,6 +395,7 @@ impl<'a> Collector<'a> {
         }
         if self.format.name() == "swf" {
             self.log.source.rows = self.log.records.len() as u64;
+            self.log.requests = std::mem::take(&mut self.requests).finish(&self.log.records, None);
         } else {
             self.number_records();
         }
@@ -397,7 +405,7 @@ impl<'a> Collector<'a> {
 
     /// Sorts the records by submit time, numbers jobs and names in this order, and makes a header.
     fn number_records(&mut self) {
-        let Log { records, header, .. } = &mut self.log;
+        let Log { records, header, requests, .. } = &mut self.log;
         if !records.is_sorted_by_key(|record| record.submit) {
             records.sort_by_key(|record| record.submit);
         }
@@ -411,6 +419,7 @@ impl<'a> Collector<'a> {
             true => Vec::new(),
             false => records.iter().map(|record| std::mem::take(&mut ids[record.number as usize])).collect(),
         };
+        *requests = std::mem::take(&mut self.requests).finish(records, Some(|record| record.number as usize));
         for (record, number) in records.iter_mut().zip(1..) {
             record.number = number;
             record.submit -= start;

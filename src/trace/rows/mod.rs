@@ -12,6 +12,7 @@ pub use names::{LogNames, NameKind};
 pub use reading::{EstimateField, LogReading, SubmitTime, Unit};
 pub use values::{Bad, any_time, clock, count, duration, iso_time, leading_number, unix_time};
 
+use crate::request::RequestId;
 use crate::time::{Seconds, Time};
 
 /// A job as a row describes it. Names are as written; an empty one is unknown.
@@ -41,6 +42,8 @@ pub struct JobRow<'a> {
     pub state: &'a [u8],
     /// What the state means is not known.
     pub is_unknown_state: bool,
+    /// What it asks of a machine of nodes.
+    pub request: RequestId,
 }
 
 impl Default for JobRow<'_> {
@@ -61,6 +64,7 @@ impl Default for JobRow<'_> {
             status: -1,
             state: b"",
             is_unknown_state: false,
+            request: RequestId::NONE,
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::time::Seconds;
 use crate::trace::error::TraceError;
 use crate::trace::formats::LogFormat;
+use crate::trace::requests::RequestFile;
 
 /// What a processor of the simulation is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,6 +54,8 @@ pub struct LogReading {
     pub partition_limits: Vec<(String, Seconds)>,
     /// Only jobs of this cluster. None: all, and it is an error if there are several.
     pub cluster: Option<String>,
+    /// The requests of the jobs, in the place of those in the log.
+    pub requests: Option<RequestFile>,
 }
 
 impl LogReading {

@@ -254,13 +254,7 @@ mod tests {
 
     #[test]
     fn waits_by_hand() {
-        let job = |submit, procs, runtime, estimate| Job {
-            submission: Submission::new(submit, procs, estimate),
-            runtime,
-            recorded_wait: None.into(),
-            record: 0,
-            number: 0,
-        };
+        let job = |submit, procs, runtime, estimate| Job::new(Submission::new(submit, procs, estimate), runtime);
         // 4 processors. One job runs for 100 s on 3 of them, with an estimate of 200 s; the second needs all four for
         // 50 s.
         let jobs =
@@ -283,13 +277,7 @@ mod tests {
     /// and the third 10 s.
     #[test]
     fn orders_of_the_queue_see_the_true_waits() {
-        let job = |submit, estimate| Job {
-            submission: Submission::new(submit, 4, estimate),
-            runtime: estimate,
-            recorded_wait: None.into(),
-            record: 0,
-            number: 0,
-        };
+        let job = |submit, estimate| Job::new(Submission::new(submit, 4, estimate), estimate);
         let jobs = [job(0, 100), job(10, 50), job(80, 20), job(90, 10)];
         let schedule = SiteSchedule::of_jobs(&jobs, &[0, 100, 150, 170], 4);
         let wait_of_last = |scheduler| {
@@ -310,13 +298,8 @@ mod tests {
     /// If only the users of the present queue had shares, it would have 2^-2 of that weight and be the first.
     #[test]
     fn shares_are_those_of_all_users_of_the_log() {
-        let job = |user, submit, estimate| Job {
-            submission: Submission { user, ..Submission::new(submit, 4, estimate) },
-            runtime: estimate,
-            recorded_wait: None.into(),
-            record: 0,
-            number: 0,
-        };
+        let job =
+            |user, submit, estimate| Job::new(Submission { user, ..Submission::new(submit, 4, estimate) }, estimate);
         let past = (3..=10).map(|user| job(user, 0, 60));
         let jobs: Vec<Job> = past.chain([job(1, 1000, 6000), job(1, 1001, 600), job(2, 6990, 60)]).collect();
         let starts: Vec<_> = (0..8).map(|at| at * 60).chain([1000, 7000, 7600]).collect();
@@ -335,13 +318,7 @@ mod tests {
     /// 5 100 + 870 log10(1,000,000) = 5720 and 1 + 870 log10(1,100,000) = 5257, so the last job starts first.
     #[test]
     fn orders_of_the_queue_count_from_the_first_job_of_the_log() {
-        let job = |submit, procs, estimate| Job {
-            submission: Submission::new(submit, procs, estimate),
-            runtime: estimate,
-            recorded_wait: None.into(),
-            record: 0,
-            number: 0,
-        };
+        let job = |submit, procs, estimate| Job::new(Submission::new(submit, procs, estimate), estimate);
         let jobs = [job(0, 1, 10), job(999_999, 100, 200_000), job(1_000_000, 100, 100_000), job(1_100_000, 1, 10)];
         let starts = [0, 999_999, 1_200_009, 1_199_999];
         let schedule = SiteSchedule::of_jobs(&jobs, &starts, 100);
@@ -354,13 +331,7 @@ mod tests {
     /// four; the third asks for one processor.
     #[test]
     fn jobs_last_as_predicted_and_are_planned_by_estimates() {
-        let job = |submit, procs, estimate| Job {
-            submission: Submission::new(submit, procs, estimate),
-            runtime: 1000,
-            recorded_wait: None.into(),
-            record: 0,
-            number: 0,
-        };
+        let job = |submit, procs, estimate| Job::new(Submission::new(submit, procs, estimate), 1000);
         let wait_of_last = |jobs: &[Job], scheduler, seconds: u32, plans| {
             let starts: Vec<_> = jobs.iter().enumerate().map(|(at, _)| if at == 0 { 0 } else { 5000 }).collect();
             let schedule = SiteSchedule::of_jobs(jobs, &starts, 4);

@@ -137,7 +137,7 @@ impl Snapshot {
     fn job(&self, job: &SnapshotJob, runtime: Seconds) -> Job {
         let submit = if job.elapsed > 0 { self.now - job.elapsed } else { job.submission.submit.max(self.now) };
         let submission = Submission { submit, ..job.submission };
-        Job { submission, runtime, recorded_wait: None.into(), record: 0, number: 0 }
+        Job::new(submission, runtime)
     }
 
     /// How long the last of the waiting jobs waits from now on, with these runtimes.

@@ -1,4 +1,4 @@
-//! The syntax of a slurm.conf, as Slurm's own parser reads it: comments, continued lines, blanks around `=`, quotes, included
+//! The syntax of a slurm.conf and of the files beside it, as Slurm's own parser reads it: comments, continued lines, blanks around `=`, quotes, included
 //! files.
 
 use std::fmt;
@@ -21,10 +21,26 @@ pub struct ConfLine {
 }
 
 impl ConfLine {
+    /// The value of the last pair of this name. Slurm takes the last of several values.
+    pub fn pair(&self, name: &str) -> Option<&str> {
+        last_value(&self.pairs, name)
+    }
+
     /// Whether this is the parameter of that name.
     pub fn is(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name)
     }
+}
+
+/// The value of the last pair of this name.
+pub fn last_value<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    pairs.iter().rev().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+}
+
+/// Pairs after those of the lines DEFAULT before them, which are left out where a later pair has the same name.
+pub fn with_defaults(defaults: &[(String, String)], pairs: &[(String, String)]) -> Vec<(String, String)> {
+    let is_kept = |(name, _): &&(String, String)| last_value(pairs, name).is_none();
+    defaults.iter().filter(is_kept).chain(pairs).cloned().collect()
 }
 
 /// A line of a file.
@@ -36,6 +52,18 @@ pub struct Place {
     pub line: usize,
 }
 
+impl Place {
+    /// A line of the file itself.
+    pub fn of_line(line: usize) -> Place {
+        Place { included: None, line }
+    }
+
+    /// An error in this line.
+    pub fn wrong(&self, why: impl Into<String>) -> ConfError {
+        ConfError { place: self.clone(), why: why.into() }
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.included {
@@ -45,7 +73,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// An error in a slurm.conf.
+/// An error in a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfError {
     /// Where it is.
@@ -63,7 +91,18 @@ impl fmt::Display for ConfError {
 impl std::error::Error for ConfError {}
 
 /// Parameters whose lines have further pairs, which describe one thing.
-const WITH_PAIRS: [&str; 5] = ["NodeName", "PartitionName", "NodeSet", "DownNodes", "FrontendName"];
+const WITH_PAIRS: [&str; 8] = [
+    "NodeName",
+    "PartitionName",
+    "NodeSet",
+    "DownNodes",
+    "FrontendName",
+    // topology.conf
+    "SwitchName",
+    // gres.conf
+    "Name",
+    "AutoDetect",
+];
 
 /// How deep files may include each other.
 const DEEPEST: usize = 10;
@@ -72,7 +111,7 @@ const DEEPEST: usize = 10;
 ///
 /// # Errors
 /// If a line is not a parameter with a value, or a file that is included cannot be read.
-pub(super) fn lines_of(text: &str, folder: &Path) -> Result<Vec<ConfLine>, ConfError> {
+pub fn lines_of(text: &str, folder: &Path) -> Result<Vec<ConfLine>, ConfError> {
     let mut reader = Reader { folder, lines: Vec::new(), files: Vec::new() };
     reader.add(text)?;
     Ok(reader.lines)

@@ -1,16 +1,13 @@
 //! Reads a slurm.conf: the keys of the scheduler `slurm` that it sets, and what else it says.
 
-mod lines;
-mod nodes;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub use lines::{ConfError, ConfLine, Place};
-
+use crate::machine::conf::{ConfError, ConfLine, Place, lines_of, processors};
+use crate::machine::{Ignored, slurm_time};
 use crate::settings_file::{MOST_OF_SLURM_CONF, read_text};
-use crate::time::{DAY, HOUR, MINUTE, Seconds, print_duration};
+use crate::time::{MINUTE, Seconds, print_duration};
 
 /// What a slurm.conf says of scheduling.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,19 +16,9 @@ pub struct SlurmConf {
     pub keys: Vec<(&'static str, String)>,
     /// The processors of its nodes. None if it has no nodes.
     pub procs: Option<u32>,
-    /// What has no effect on the simulation.
-    pub unused: Vec<Unused>,
-}
-
-/// A parameter of a slurm.conf that has no effect on the simulation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unused {
-    /// Where it is.
-    pub place: Place,
-    /// Its name; of SchedulerParameters the item, such as `bf_continue`.
-    pub name: String,
-    /// Whether it changes which jobs start at a site: a parameter of scheduling, of priorities, of nodes or of partitions.
-    pub matters: bool,
+    /// The parameters that have no effect on the simulation; of SchedulerParameters the items, such as `bf_continue`. Those of
+    /// scheduling, priorities, nodes and partitions matter.
+    pub unused: Vec<Ignored>,
 }
 
 /// The unit of a number.
@@ -125,12 +112,12 @@ impl SlurmConf {
     /// # Errors
     /// If it has no parameters, a line is not one, or the value of one that is used is not valid.
     pub fn parse(text: &str, folder: &Path) -> Result<SlurmConf, ConfError> {
-        let lines = lines::lines_of(text, folder)?;
+        let lines = lines_of(text, folder)?;
         if lines.is_empty() {
             let why = "there is no parameter such as SchedulerType=sched/backfill".into();
             return Err(ConfError { place: Place { included: None, line: 1 }, why });
         }
-        let mut conf = SlurmConf { procs: nodes::processors(&lines)?, ..SlurmConf::default() };
+        let mut conf = SlurmConf { procs: processors(&lines)?, ..SlurmConf::default() };
         for (at, line) in lines.iter().enumerate() {
             conf.add(line, lines[at + 1..].iter().any(|later| later.is(&line.name)))?;
         }
@@ -184,7 +171,7 @@ impl SlurmConf {
         let matters = line.is("SchedulerParameters")
             || PARAMETERS.iter().any(|parameter| line.is(parameter.name))
             || MATTERING.iter().any(begins) && !is_off;
-        self.unused.push(Unused { place: line.place.clone(), name: name.to_string(), matters });
+        self.unused.push(Ignored { place: line.place.clone(), name: name.to_string(), matters });
     }
 
     fn set(&mut self, parameter: &Parameter, value: &str, line: &ConfLine) -> Result<(), ConfError> {
@@ -207,26 +194,6 @@ impl SlurmConf {
         self.keys.push((key, value));
         Ok(())
     }
-}
-
-/// Seconds of a time as Slurm writes it: minutes, minutes:seconds, hours:minutes:seconds, days-hours, days-hours:minutes or
-/// days-hours:minutes:seconds.
-fn slurm_time(text: &str) -> Option<Seconds> {
-    let number = |text: &str| text.parse::<u32>().ok().map(Seconds::from);
-    let (days, clock) = match text.split_once('-') {
-        Some((days, clock)) => (Some(number(days)?), clock),
-        None => (None, text),
-    };
-    let parts: Vec<Seconds> = clock.split(':').map(number).collect::<Option<_>>()?;
-    let seconds = match (days, parts.as_slice()) {
-        (None, [minutes]) => minutes * MINUTE,
-        (None, [minutes, seconds]) => minutes * MINUTE + seconds,
-        (_, [hours, minutes, seconds]) => hours * HOUR + minutes * MINUTE + seconds,
-        (Some(_), [hours]) => hours * HOUR,
-        (Some(_), [hours, minutes]) => hours * HOUR + minutes * MINUTE,
-        _ => return None,
-    };
-    Some(days.unwrap_or(0) * DAY + seconds)
 }
 
 #[cfg(test)]
@@ -319,22 +286,5 @@ PrologFlags=b
         assert!(wrong("SchedulerParameters=bf_max_job_test=0").ends_with("remove it to use the default"));
         assert!(wrong("SchedulerType=sched/builtin").ends_with("only sched/backfill can be simulated"));
         assert_eq!(wrong("# nothing"), "line 1: there is no parameter such as SchedulerType=sched/backfill");
-    }
-
-    #[test]
-    fn times_are_read_as_slurm_reads_them() {
-        for (text, seconds) in [
-            ("90", Some(5400)),
-            ("1:30", Some(90)),
-            ("1:00:30", Some(3630)),
-            ("2-3", Some(2 * DAY + 3 * HOUR)),
-            ("2-3:30", Some(2 * DAY + 3 * HOUR + 30 * MINUTE)),
-            ("1-0:0:1", Some(DAY + 1)),
-            ("1-", None),
-            ("x", None),
-            ("1:2:3:4", None),
-        ] {
-            assert_eq!(slurm_time(text), seconds, "{text}");
-        }
     }
 }

@@ -1,0 +1,73 @@
+//! `sim machine`: what is understood of a configuration, and its conversion to TOML.
+
+use std::path::Path;
+
+use clap::Args;
+
+use super::failure::UsageError;
+use super::output_options::{OutputFiles, PrintOptions, listing};
+use super::places::given_files;
+use super::{CommandForm, parsed};
+use crate::machine::read_cluster;
+use crate::metrics::cells;
+use crate::report::{MACHINE_COLUMNS, machine_rows, write_machine};
+
+/// The subcommand.
+pub const COMMAND: CommandForm = CommandForm {
+    name: "machine",
+    about: "Show the nodes and partitions that a slurm.conf or TOML describes, and what is ignored; or convert it to TOML",
+    arguments: |command| listing(MachineArgs::augment_args(command)),
+    run: |matches, _| execute(&parsed(matches)),
+};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "MACHINE is a slurm.conf, with the files that it includes and the topology.conf and gres.conf beside it, or TOML with
+tables [[nodes]] and [[partitions]]. The content decides which. Accounts, users and limits are only read and shown.
+
+Examples:
+  sim machine /etc/slurm/slurm.conf                            nodes by kind, partitions, totals, what is ignored
+  sim machine slurm.conf --to-toml site.toml                   the same machine as TOML, to be changed
+  sim machine slurm.conf --associations sacctmgr.script        with accounts, users and limits
+  sacctmgr show assoc -P >assoc; sacctmgr show qos -P >qos
+  sim machine slurm.conf --associations qos --associations assoc --to-toml site.toml
+  sim machine site.toml --format csv                           one row for each thing, for programs"
+)]
+struct MachineArgs {
+    /// A slurm.conf, or TOML
+    #[arg(value_name = "MACHINE")]
+    machine: String,
+    /// A script for sacctmgr, or the output of `sacctmgr show assoc -P` or `sacctmgr show qos -P`; repeat the option for more files
+    #[arg(long, value_name = "FILE")]
+    associations: Vec<String>,
+    /// Write the machine as TOML; - for standard output
+    #[arg(long, value_name = "FILE")]
+    to_toml: Option<String>,
+    #[command(flatten)]
+    print: PrintOptions,
+}
+
+fn execute(args: &MachineArgs) -> anyhow::Result<()> {
+    let own = Some(args.machine.clone());
+    let mut inputs = given_files([("MACHINE", &own)]);
+    inputs.extend(args.associations.iter().map(|file| ("--associations", file.as_str())));
+    let OutputFiles { files: [toml], stdout_taken } = OutputFiles::open([("--to-toml", &args.to_toml)], &inputs)?;
+    let (mut cluster, mut ignored) = read_cluster(Path::new(&args.machine)).map_err(UsageError)?;
+    for file in &args.associations {
+        let more = cluster.associations.add_file(Path::new(file)).map_err(UsageError)?;
+        // The lines of another file are named with it.
+        ignored.extend(more.into_iter().map(|mut one| {
+            one.place.included = Some(file.clone());
+            one
+        }));
+    }
+    if let Some(out) = toml {
+        out.fill(|out| cluster.write_toml(out))?;
+    }
+    let rows = machine_rows(&args.machine, &cluster, &ignored);
+    let rows: Vec<_> = rows.iter().map(|row| cells(MACHINE_COLUMNS, row, &[])).collect();
+    Ok(args
+        .print
+        .or_table()
+        .print_rows(stdout_taken, &rows, |out, width| write_machine(out, width, &args.machine, &cluster, &ignored))?)
+}

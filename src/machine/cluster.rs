@@ -1,0 +1,173 @@
+//! A cluster: its nodes and its partitions.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use super::associations::Associations;
+use super::nodes::Resources;
+use crate::time::Seconds;
+
+/// A node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Its name, which no other node has.
+    pub name: String,
+    /// Its CPUs, at least 1.
+    pub cpus: u32,
+    /// Its memory in MB, without what the system keeps for itself.
+    pub memory: u64,
+    /// Its GPUs.
+    pub gpus: u32,
+    /// What a job may ask for by name.
+    pub features: Vec<String>,
+    /// Slurm takes nodes of a low weight first.
+    pub weight: u32,
+    /// The CPUs of a core, at least 1.
+    pub threads_per_core: u32,
+}
+
+/// A set of nodes with rules for the jobs that run there. Partitions may overlap.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Partition {
+    /// Its name, which no other partition has.
+    pub name: String,
+    /// Its nodes, as ascending places in [`Cluster::nodes`].
+    pub nodes: Vec<u32>,
+    /// Whether jobs run here that name no partition.
+    pub is_default: bool,
+    /// Slurm's PriorityTier: partitions of a high tier come first.
+    pub priority_tier: u32,
+    /// Slurm's PriorityJobFactor.
+    pub priority_job_factor: u32,
+    /// The longest estimate. None: no limit.
+    pub max_time: Option<Seconds>,
+    /// The estimate of a job that has none. None: `max_time`.
+    pub default_time: Option<Seconds>,
+    /// The fewest nodes of a job.
+    pub min_nodes: u32,
+    /// The most nodes of a job. None: no limit.
+    pub max_nodes: Option<u32>,
+    /// Whether no two jobs share a node (OverSubscribe=EXCLUSIVE).
+    pub exclusive: bool,
+    /// Whether the least loaded nodes come first (LLN).
+    pub least_loaded_first: bool,
+    /// The most CPUs of a node that jobs of this partition use. None: all.
+    pub max_cpus_per_node: Option<u32>,
+    /// The memory in MB for each CPU of a job that asks for none. None: all memory of its nodes.
+    pub memory_per_cpu: Option<u64>,
+    /// The quality of service whose limits hold here. Empty: none.
+    pub qos: String,
+}
+
+/// A switch of a network that is a tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Switch {
+    /// Its name, which no other switch has.
+    pub name: String,
+    /// The nodes that are connected to it, as ascending places in [`Cluster::nodes`].
+    pub nodes: Vec<u32>,
+    /// The switches directly below it, as ascending places in [`Cluster::switches`].
+    pub switches: Vec<u32>,
+}
+
+/// A machine of nodes. They are in the natural order of their names: n1, n2, n10.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cluster {
+    /// In natural order of their names.
+    pub nodes: Vec<Node>,
+    /// In the order of the file. At least one: a file without partitions has one of all nodes.
+    pub partitions: Vec<Partition>,
+    /// The tree of the network, in the order of the file. Empty if placement does not depend on it.
+    pub switches: Vec<Switch>,
+    /// Whether two jobs may share a core that has several CPUs (Slurm's CR_CPU). Otherwise jobs get whole cores.
+    pub shares_cores: bool,
+    /// Whether jobs do not use up memory (no `_Memory` in Slurm's SelectTypeParameters).
+    pub ignores_memory: bool,
+    /// Who may use how much.
+    pub associations: Associations,
+}
+
+impl Node {
+    /// All that it has.
+    pub fn resources(&self) -> Resources {
+        Resources { cpus: self.cpus, memory: self.memory, gpus: self.gpus }
+    }
+}
+
+impl Cluster {
+    /// What each node has.
+    pub fn resources(&self) -> Vec<Resources> {
+        self.nodes.iter().map(Node::resources).collect()
+    }
+
+    /// The CPUs of all nodes.
+    pub fn cpus(&self) -> u64 {
+        self.nodes.iter().map(|node| u64::from(node.cpus)).sum()
+    }
+
+    /// The memory of all nodes, in MB.
+    pub fn memory(&self) -> u64 {
+        self.nodes.iter().map(|node| node.memory).sum()
+    }
+
+    /// The GPUs of all nodes.
+    pub fn gpus(&self) -> u64 {
+        self.nodes.iter().map(|node| u64::from(node.gpus)).sum()
+    }
+
+    /// The place of a partition.
+    pub fn partition(&self, name: &str) -> Option<usize> {
+        self.partitions.iter().position(|partition| partition.name == name)
+    }
+
+    /// The place of the partition of jobs that name none: the default, or the only one.
+    pub fn default_partition(&self) -> Option<usize> {
+        let default = self.partitions.iter().position(|partition| partition.is_default);
+        default.or_else(|| (self.partitions.len() == 1).then_some(0))
+    }
+
+    /// Nodes that are alike, with their places: by first node, in order of the nodes.
+    pub fn kinds(&self) -> Vec<Vec<usize>> {
+        let mut kinds: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        for (at, node) in self.nodes.iter().enumerate() {
+            let kind = (node.cpus, node.memory, node.gpus, &node.features, node.weight, node.threads_per_core);
+            kinds.entry(kind).or_default().push(at);
+        }
+        let mut kinds: Vec<_> = kinds.into_values().collect();
+        kinds.sort();
+        kinds
+    }
+}
+
+/// The order of names in which runs of digits count as numbers: `n2` is before `n10`. Names that differ only in leading zeros are
+/// ordered as text.
+pub fn natural_order(a: &str, b: &str) -> Ordering {
+    let by_pieces = pieces(a).zip(pieces(b)).map(|(a, b)| match (number(a), number(b)) {
+        (Some(a), Some(b)) => a.len().cmp(&b.len()).then_with(|| a.cmp(b)),
+        _ => a.cmp(b),
+    });
+    let first_difference = by_pieces.into_iter().find(|order| order.is_ne());
+    first_difference.unwrap_or_else(|| pieces(a).count().cmp(&pieces(b).count())).then_with(|| a.cmp(b))
+}
+
+/// Runs of digits and of other characters.
+fn pieces(name: &str) -> impl Iterator<Item = &[u8]> {
+    name.as_bytes().chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit())
+}
+
+/// A run of digits without leading zeros.
+fn number(piece: &[u8]) -> Option<&[u8]> {
+    piece[0].is_ascii_digit().then(|| &piece[piece.iter().take_while(|&&digit| digit == b'0').count()..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_in_natural_order() {
+        let mut names = ["n10", "n2", "b1", "n2a", "n02", "n", "r2n10", "r2n9", "n1", "99999999999999999999999"];
+        names.sort_by(|a, b| natural_order(a, b));
+        assert_eq!(names, ["99999999999999999999999", "b1", "n", "n1", "n02", "n2", "n2a", "n10", "r2n9", "r2n10"]);
+    }
+}

@@ -1,0 +1,160 @@
+//! The machine that a slurm.conf describes, with the topology.conf and the gres.conf beside it.
+
+mod beside;
+mod lines;
+mod nodes;
+mod partitions;
+mod unused;
+
+use std::path::Path;
+
+pub use lines::{ConfError, ConfLine, Place, lines_of};
+pub use nodes::{MOST_OF_NODE, processors};
+pub use unused::Ignored;
+
+use self::beside::{GpuFile, lines_beside, tree};
+use self::nodes::{GpuCount, NodeLine, node_lines};
+use self::partitions::{PartitionDefaults, partitions};
+use super::build::{Builder, NodeNames};
+use super::cluster::{Cluster, Node};
+use super::units::{MEMORY_FORM, is_unlimited, parse_memory};
+use crate::text::shortened;
+
+/// Parameters of the machine that are not simulated though they change which jobs start at a site.
+const MATTERING: [&str; 9] = [
+    "DownNodes",
+    "DefMemPerNode",
+    "DefMemPerGPU",
+    "DefCpuPerGPU",
+    "MaxMemPerCPU",
+    "MaxMemPerNode",
+    "MaxNodeCount",
+    "TopologyParam",
+    "Licenses",
+];
+
+/// Reads the text of a slurm.conf. Included files, topology.conf and gres.conf are in `folder`. Also returns what has no effect on
+/// the machine, in the order of the file.
+///
+/// # Errors
+/// If a line is not one of Slurm's, a value that is used is not valid, nodes are there twice, partitions have nodes that do not
+/// exist, or there are no nodes.
+pub fn parse_slurm_conf(text: &str, folder: &Path) -> Result<(Cluster, Vec<Ignored>), ConfError> {
+    let lines = lines_of(text, folder)?;
+    let mut ignored = Vec::new();
+    let node_lines = node_lines(&lines, &mut ignored)?;
+    if node_lines.iter().all(|line| line.is_future) {
+        let why = "there are no nodes: write NodeName=n[1-4] CPUs=12 RealMemory=48000, or TOML with tables [[nodes]]";
+        return Err(Place::of_line(1).wrong(why));
+    }
+    let gpu_lines = lines_beside(folder, "gres.conf")?.unwrap_or_default();
+    let nodes = nodes_of(&node_lines, &GpuFile::read(&gpu_lines, &mut ignored)?, &mut ignored)?;
+    let mut names = NodeNames::new(&nodes);
+    for line in node_lines.iter().filter(|line| line.is_future) {
+        names.add_absent(&line.names).map_err(|why| line.place.wrong(format!("NodeName: {why}")))?;
+    }
+    let select = Select::of(&lines);
+    let partitions = partitions(&lines, &mut names, &select.partitions(&lines)?, &mut ignored)?;
+    let switches = match last(&lines, "TopologyPlugin").filter(|line| line.value.eq_ignore_ascii_case("topology/tree"))
+    {
+        None => Vec::new(),
+        Some(plugin) => match lines_beside(folder, "topology.conf")? {
+            Some(lines) => tree(&lines, &mut names, &mut ignored)?,
+            None => {
+                let what = "TopologyPlugin=topology/tree, without a topology.conf beside the file";
+                ignored.push(Ignored::of_machine(&plugin.place, what));
+                Vec::new()
+            }
+        },
+    };
+    note_parameters(&lines, &mut ignored);
+    let Select { shares_cores, ignores_memory, .. } = select;
+    let mut cluster =
+        Cluster { nodes, partitions, switches, shares_cores, ignores_memory, associations: Default::default() };
+    cluster.complete();
+    Ok((cluster, ignored))
+}
+
+/// The last line with a parameter, which is the one that counts.
+fn last<'a>(lines: &'a [ConfLine], name: &str) -> Option<&'a ConfLine> {
+    lines.iter().rfind(|line| line.is(name))
+}
+
+fn nodes_of(lines: &[NodeLine], gpus: &GpuFile, ignored: &mut Vec<Ignored>) -> Result<Vec<Node>, ConfError> {
+    let mut builder = Builder::default();
+    for line in lines {
+        if line.is_future {
+            ignored.push(Ignored::other(&line.place, "NodeName State=FUTURE: these nodes do not exist yet"));
+            continue;
+        }
+        let gpus = |name: &str| match line.gpus {
+            GpuCount::Known(count) => count,
+            // As in Slurm, a GPU without a number is one.
+            GpuCount::Some => gpus.of(name).or(gpus.everywhere()).unwrap_or(1),
+            GpuCount::Unsaid => gpus.of(name).unwrap_or(0),
+        };
+        let added = builder.add(&line.names, &line.node, &line.place, gpus);
+        added.map_err(|why| line.place.wrong(format!("NodeName: {why}")))?;
+    }
+    builder.finish()
+}
+
+/// What SelectType and SelectTypeParameters say.
+struct Select {
+    /// Jobs get whole nodes (select/linear).
+    whole_nodes: bool,
+    least_loaded_first: bool,
+    shares_cores: bool,
+    ignores_memory: bool,
+}
+
+impl Select {
+    fn of(lines: &[ConfLine]) -> Select {
+        let value = |name: &str| last(lines, name).map(|line| line.value.to_ascii_lowercase());
+        // The defaults of versions of Slurm differ; whole cores and memory are assumed.
+        let parameters = value("SelectTypeParameters").unwrap_or("cr_core_memory".to_string());
+        let parameters: Vec<&str> = parameters.split(',').map(str::trim).collect();
+        Select {
+            whole_nodes: value("SelectType").is_some_and(|select| select == "select/linear"),
+            least_loaded_first: parameters.contains(&"cr_lln"),
+            shares_cores: parameters.iter().any(|parameter| ["cr_cpu", "cr_cpu_memory"].contains(parameter)),
+            ignores_memory: !parameters.iter().any(|parameter| parameter.ends_with("_memory")),
+        }
+    }
+
+    fn partitions(&self, lines: &[ConfLine]) -> Result<PartitionDefaults, ConfError> {
+        let memory = |line: &ConfLine| {
+            let wrong = || line.place.wrong(format!("DefMemPerCPU={}: {MEMORY_FORM}", shortened(&line.value)));
+            parse_memory(&line.value).ok_or_else(wrong)
+        };
+        let memory_per_cpu =
+            last(lines, "DefMemPerCPU").filter(|line| !is_unlimited(&line.value)).map(memory).transpose()?;
+        Ok(PartitionDefaults {
+            memory_per_cpu: memory_per_cpu.filter(|memory| *memory > 0),
+            exclusive: self.whole_nodes,
+            least_loaded_first: self.least_loaded_first,
+        })
+    }
+}
+
+/// Adds the parameters that say nothing of the machine, and puts all in the order of the files.
+fn note_parameters(lines: &[ConfLine], ignored: &mut Vec<Ignored>) {
+    let used = [
+        "NodeName",
+        "PartitionName",
+        "NodeSet",
+        "DefMemPerCPU",
+        "SelectType",
+        "SelectTypeParameters",
+        "TopologyPlugin",
+        "GresTypes",
+    ];
+    for line in lines.iter().filter(|line| !used.iter().any(|name| line.is(name))) {
+        let matters = MATTERING.iter().any(|name| line.is(name));
+        ignored.push(Ignored { place: line.place.clone(), name: line.name.clone(), matters });
+    }
+    ignored.sort_by(|a, b| (&a.place.included, a.place.line).cmp(&(&b.place.included, b.place.line)));
+}
+
+#[cfg(test)]
+mod tests;

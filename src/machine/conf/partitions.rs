@@ -1,0 +1,223 @@
+//! The PartitionName and NodeSet lines of a slurm.conf.
+
+use std::collections::HashMap;
+
+use super::super::build::NodeNames;
+use super::super::cluster::Partition;
+use super::super::hostlist::HostList;
+use super::super::units::{MEMORY_FORM, is_unlimited, parse_memory, slurm_time};
+use super::lines::{ConfError, ConfLine, last_value, with_defaults};
+use super::unused::{Ignored, Keys};
+use crate::text::shortened;
+use crate::time::Seconds;
+
+/// The keys of a PartitionName line, of all versions of Slurm up to 24.11.
+const KEYS: Keys = Keys {
+    of: "PartitionName",
+    used: &[
+        "Nodes",
+        "Default",
+        "DefaultTime",
+        "MaxTime",
+        "MinNodes",
+        "MaxNodes",
+        "OverSubscribe",
+        "Shared",
+        "LLN",
+        "MaxCPUsPerNode",
+        "DefMemPerCPU",
+        "QOS",
+        "Priority",
+        "PriorityTier",
+        "PriorityJobFactor",
+        "State",
+    ],
+    mattering: &[
+        "AllocNodes",
+        "AllowAccounts",
+        "AllowGroups",
+        "AllowQOS",
+        "Alternate",
+        "DefCpuPerGPU",
+        "DefMemPerGPU",
+        "DefMemPerNode",
+        "DenyAccounts",
+        "DenyQOS",
+        "ExclusiveTopo",
+        "ExclusiveUser",
+        "JobDefaults",
+        "MaxCPUsPerSocket",
+        "MaxMemPerCPU",
+        "MaxMemPerNode",
+        "OverTimeLimit",
+        "PreemptMode",
+        "ReqResv",
+        "SelectTypeParameters",
+        "Topology",
+        "TRESBillingWeights",
+    ],
+    others: &[
+        "CpuBind",
+        "DisableRootJobs",
+        "GraceTime",
+        "Hidden",
+        "PowerDownOnIdle",
+        "ResumeTimeout",
+        "RootOnly",
+        "SuspendTime",
+        "SuspendTimeout",
+    ],
+};
+
+/// What holds for partitions that do not say otherwise.
+pub(super) struct PartitionDefaults {
+    pub memory_per_cpu: Option<u64>,
+    /// Slurm's select/linear gives whole nodes.
+    pub exclusive: bool,
+    pub least_loaded_first: bool,
+}
+
+/// The partitions of a configuration, in the order of the file. What is not used is added to `ignored`.
+pub(super) fn partitions(
+    lines: &[ConfLine],
+    names: &mut NodeNames,
+    everywhere: &PartitionDefaults,
+    ignored: &mut Vec<Ignored>,
+) -> Result<Vec<Partition>, ConfError> {
+    let mut defaults: Vec<(String, String)> = Vec::new();
+    let mut partitions: Vec<Partition> = Vec::new();
+    let sets = lines.iter().filter(|line| line.is("NodeSet")).map(|line| (line.value.as_str(), line)).collect();
+    for line in lines.iter().filter(|line| line.is("PartitionName")) {
+        let wrong = |why: String| line.place.wrong(format!("PartitionName {}: {why}", shortened(&line.value)));
+        KEYS.check(line, ignored)?;
+        let pairs = with_defaults(&defaults, &line.pairs);
+        note_values(line, ignored);
+        if line.value.eq_ignore_ascii_case("DEFAULT") {
+            defaults = pairs;
+            continue;
+        }
+        if line.value.is_empty() {
+            return Err(line.place.wrong("PartitionName: a partition without a name"));
+        }
+        if partitions.iter().any(|partition| partition.name == line.value) {
+            return Err(wrong("another line has a partition of this name".to_string()));
+        }
+        let pairs = Values { pairs: &pairs };
+        let mut partition = partition_of(&line.value, &pairs, everywhere).map_err(wrong)?;
+        partition.nodes = nodes_of(pairs.last("Nodes").unwrap_or_default(), &sets, names).map_err(wrong)?;
+        if partition.nodes.is_empty() {
+            let name = format!("PartitionName {}, which has no nodes", shortened(&line.value));
+            ignored.push(Ignored::of_machine(&line.place, name));
+            continue;
+        }
+        // Of several defaults Slurm takes the last.
+        if partition.is_default {
+            partitions.iter_mut().for_each(|before| before.is_default = false);
+        }
+        partitions.push(partition);
+    }
+    Ok(partitions)
+}
+
+/// Notes values without effect of keys that are used.
+fn note_values(line: &ConfLine, ignored: &mut Vec<Ignored>) {
+    for (key, simulated) in [("State", &["UP"][..]), ("OverSubscribe", &OVERSUBSCRIBE), ("Shared", &OVERSUBSCRIBE)] {
+        if let Some(value) = line.pair(key)
+            && !simulated.iter().any(|known| value.eq_ignore_ascii_case(known))
+        {
+            ignored.push(Ignored::of_machine(&line.place, format!("PartitionName {key}={}", shortened(value))));
+        }
+    }
+}
+
+/// The values of OverSubscribe that are simulated.
+const OVERSUBSCRIBE: [&str; 2] = ["NO", "EXCLUSIVE"];
+
+/// The pairs of a line, after those of the lines DEFAULT before it.
+struct Values<'a> {
+    pairs: &'a [(String, String)],
+}
+
+impl Values<'_> {
+    fn last(&self, key: &str) -> Option<&str> {
+        last_value(self.pairs, key)
+    }
+
+    /// A number. None if there is none or no limit.
+    fn number(&self, key: &str) -> Result<Option<u32>, String> {
+        let wrong = |text: &str| format!("{key}={}: not a whole number", shortened(text));
+        let number = |text: &str| text.parse().map_err(|_| wrong(text));
+        self.last(key).filter(|text| !is_unlimited(text)).map(number).transpose()
+    }
+
+    /// A time. None if there is none or no limit.
+    fn time(&self, key: &str) -> Result<Option<Seconds>, String> {
+        let wrong = |text: &str| format!("{key}={}: not a time such as 7-0 or 30:00", shortened(text));
+        let seconds = |text: &str| slurm_time(text).ok_or_else(|| wrong(text));
+        self.last(key).filter(|text| !is_unlimited(text)).map(seconds).transpose()
+    }
+
+    fn switch(&self, key: &str) -> Result<Option<bool>, String> {
+        let is = |words: [&str; 5], text: &str| words.iter().any(|word| word.eq_ignore_ascii_case(text));
+        let switch = |text: &str| match text {
+            on if is(["YES", "TRUE", "Y", "UP", "1"], on) => Ok(true),
+            off if is(["NO", "FALSE", "N", "DOWN", "0"], off) => Ok(false),
+            other => Err(format!("{key}={}: neither YES nor NO", shortened(other))),
+        };
+        self.last(key).map(switch).transpose()
+    }
+}
+
+fn partition_of(name: &str, values: &Values, everywhere: &PartitionDefaults) -> Result<Partition, String> {
+    let memory =
+        |text: &str| parse_memory(text).ok_or_else(|| format!("DefMemPerCPU={}: {MEMORY_FORM}", shortened(text)));
+    let memory_per_cpu = match values.last("DefMemPerCPU").filter(|text| !is_unlimited(text)) {
+        // 0 is all memory of the nodes.
+        Some(text) => Some(memory(text)?).filter(|memory| *memory > 0),
+        None => everywhere.memory_per_cpu,
+    };
+    // As in Slurm, Priority counts if both forms are there.
+    let (priority, shared) = (values.number("Priority")?, values.last("OverSubscribe").or(values.last("Shared")));
+    let exclusive = shared.is_some_and(|shared| shared.eq_ignore_ascii_case("EXCLUSIVE"));
+    Ok(Partition {
+        name: name.to_string(),
+        nodes: Vec::new(),
+        is_default: values.switch("Default")?.unwrap_or(false),
+        priority_tier: priority.or(values.number("PriorityTier")?).unwrap_or(1),
+        priority_job_factor: priority.or(values.number("PriorityJobFactor")?).unwrap_or(1),
+        max_time: values.time("MaxTime")?,
+        default_time: values.time("DefaultTime")?,
+        min_nodes: values.number("MinNodes")?.unwrap_or(0),
+        max_nodes: values.number("MaxNodes")?,
+        exclusive: exclusive || everywhere.exclusive,
+        least_loaded_first: values.switch("LLN")?.unwrap_or(false) || everywhere.least_loaded_first,
+        max_cpus_per_node: values.number("MaxCPUsPerNode")?,
+        memory_per_cpu,
+        qos: values.last("QOS").unwrap_or_default().to_string(),
+    })
+}
+
+/// The nodes of a partition: a list of names in which a NodeSet may be named too.
+fn nodes_of(list: &str, sets: &HashMap<&str, &ConfLine>, names: &mut NodeNames) -> Result<Vec<u32>, String> {
+    if list.is_empty() {
+        return Ok(Vec::new());
+    }
+    if sets.is_empty() || list.eq_ignore_ascii_case("ALL") {
+        return names.places(list);
+    }
+    let parts = HostList::parse(list).ok_or_else(|| format!("'{}' is no list such as n[1-9]", shortened(list)))?;
+    let mut nodes = Vec::new();
+    for part in names.within_bounds(&parts)? {
+        match sets.get(part.as_str()) {
+            None => nodes.extend(names.places(&part)?),
+            Some(set) => {
+                let listed = set.pair("Nodes").map(|list| names.places(list)).transpose()?;
+                let with_feature = set.pair("Feature").map(|feature| names.with_feature(feature)).transpose()?;
+                nodes.extend(listed.into_iter().chain(with_feature).flatten());
+            }
+        }
+    }
+    nodes.sort_unstable();
+    nodes.dedup();
+    Ok(nodes)
+}

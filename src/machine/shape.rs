@@ -1,0 +1,223 @@
+//! What a request means on a cluster: in which partitions, on which nodes, and how much there.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::cluster::{Cluster, Partition};
+use super::constraint::Constraint;
+use super::nodes::{NodeShare, Resources};
+use crate::request::{GpusAsked, MemoryAsked, Request, RequestId, Requests};
+
+/// A request on a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeShape {
+    /// All its CPUs together.
+    pub cpus: u32,
+    /// Its number of nodes. 0: the fewest that hold it.
+    pub nodes: u32,
+    /// Its GPUs on each node.
+    pub gpus_per_node: u32,
+    /// All its GPUs together, if it does not say how many on each node.
+    pub gpus: u32,
+    /// Where it may run, in the order in which that is tried.
+    pub places: Vec<ShapePlace>,
+}
+
+/// A partition in which a job may run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShapePlace {
+    /// The place of the partition in [`Cluster::partitions`].
+    pub partition: u32,
+    /// The nodes that it may have there, ascending.
+    pub nodes: Arc<[u32]>,
+    /// Its memory for each CPU, in MB.
+    pub memory_per_cpu: u64,
+    /// Its memory on each node, in MB.
+    pub memory_per_node: u64,
+    /// Whether it takes whole nodes.
+    pub whole: bool,
+}
+
+/// Why a job can never run on a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unplaceable {
+    /// The partition that it names does not exist.
+    NoPartition(String),
+    /// It names no partition, and there is none for such jobs.
+    NoDefault,
+    /// Its partitions do not allow its number of nodes.
+    NodeLimits,
+    /// It does not fit the idle nodes.
+    TooLarge,
+}
+
+impl fmt::Display for Unplaceable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unplaceable::NoPartition(name) => {
+                write!(f, "the machine has no partition '{}'", crate::text::printable(name))
+            }
+            Unplaceable::NoDefault => f.write_str("it names no partition, and the machine has no default"),
+            Unplaceable::NodeLimits => f.write_str("its partition does not allow its number of nodes"),
+            Unplaceable::TooLarge => f.write_str("it does not fit the idle nodes of its partition"),
+        }
+    }
+}
+
+/// The shapes of all requests of a workload.
+#[derive(Clone, Debug)]
+pub struct Shapes {
+    cluster: Arc<Cluster>,
+    /// By request.
+    all: Vec<Result<NodeShape, Unplaceable>>,
+}
+
+impl Shapes {
+    /// What these requests mean on a cluster.
+    pub fn new(cluster: Arc<Cluster>, requests: &Requests) -> Shapes {
+        let mut lists = NodeLists::default();
+        let all = requests.all().iter().map(|request| lists.shape(&cluster, request)).collect();
+        Shapes { cluster, all }
+    }
+
+    /// The cluster.
+    pub fn cluster(&self) -> &Arc<Cluster> {
+        &self.cluster
+    }
+
+    /// The number of shapes.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// What a request means; why not, if no job that asks for this can ever run.
+    ///
+    /// # Errors
+    /// The reason.
+    ///
+    /// # Panics
+    /// If the request is not one of the workload.
+    pub fn find(&self, request: RequestId) -> Result<&NodeShape, &Unplaceable> {
+        self.all[request.index().expect("every job on nodes has a request")].as_ref()
+    }
+
+    /// The shape of a job that can run. Panics if it cannot.
+    pub fn get(&self, request: RequestId) -> &NodeShape {
+        self.find(request).expect("jobs that cannot run are dropped")
+    }
+}
+
+/// The nodes of a partition that have the features of a constraint, each list once.
+#[derive(Default)]
+struct NodeLists {
+    known: BTreeMap<(usize, String), Arc<[u32]>>,
+}
+
+impl NodeLists {
+    fn shape(&mut self, cluster: &Cluster, request: &Request) -> Result<NodeShape, Unplaceable> {
+        let partitions = match request.partitions.is_empty() {
+            true => vec![cluster.default_partition().ok_or(Unplaceable::NoDefault)?],
+            false => {
+                let find =
+                    |name: &String| cluster.partition(name).ok_or_else(|| Unplaceable::NoPartition(name.clone()));
+                request.partitions.iter().map(find).collect::<Result<Vec<_>, _>>()?
+            }
+        };
+        let nodes = nodes_asked(request);
+        let (gpus_per_node, gpus) = match request.gpus {
+            GpusAsked::None => (0, 0),
+            GpusAsked::PerNode(gpus) => (gpus, 0),
+            GpusAsked::Total(gpus) => (0, gpus),
+        };
+        let mut shape = NodeShape { cpus: request.cpus.max(1), nodes, gpus_per_node, gpus, places: Vec::new() };
+        let mut is_allowed = false;
+        let idle = cluster.resources();
+        for at in partitions {
+            let partition = &cluster.partitions[at];
+            if !(partition.min_nodes.max(1)..=partition.max_nodes.unwrap_or(u32::MAX)).contains(&nodes.max(1)) {
+                continue;
+            }
+            is_allowed = true;
+            let list = self.list(cluster, at, &request.constraint);
+            shape.places.push(place(request, partition, at as u32, list));
+            let last = shape.places.len() - 1;
+            if !shape.fits(last, cluster, &idle) {
+                shape.places.pop();
+            }
+        }
+        match shape.places.is_empty() {
+            false => Ok(shape),
+            true if is_allowed => Err(Unplaceable::TooLarge),
+            true => Err(Unplaceable::NodeLimits),
+        }
+    }
+
+    fn list(&mut self, cluster: &Cluster, partition: usize, constraint: &str) -> Arc<[u32]> {
+        let make = || {
+            let wanted = Constraint::parse(constraint);
+            let nodes = cluster.partitions[partition].nodes.iter().copied();
+            nodes.filter(|&node| wanted.holds_for(&cluster.nodes[node as usize].features)).collect()
+        };
+        self.known.entry((partition, constraint.to_string())).or_insert_with(make).clone()
+    }
+}
+
+/// The number of nodes of a job. 0 if it leaves that open: accounting has 1 for every job that does not ask.
+fn nodes_asked(request: &Request) -> u32 {
+    match (request.min_nodes, request.max_nodes) {
+        (0 | 1, max) if max != 1 => match request.tasks_per_node {
+            0 => 0,
+            per_node => request.tasks.div_ceil(per_node),
+        },
+        (min, _) => min.max(1),
+    }
+}
+
+fn place(request: &Request, partition: &Partition, at: u32, nodes: Arc<[u32]>) -> ShapePlace {
+    let (memory_per_cpu, memory_per_node) = match request.memory {
+        MemoryAsked::Unsaid => (partition.memory_per_cpu.unwrap_or(0), 0),
+        MemoryAsked::PerCpu(memory) => (memory, 0),
+        MemoryAsked::PerNode(memory) => (0, memory),
+    };
+    let whole = request.exclusive || partition.exclusive;
+    ShapePlace { partition: at, nodes, memory_per_cpu, memory_per_node, whole }
+}
+
+impl NodeShape {
+    /// Whether a job may start with this grant: what is wrong if not. `free` is what is free, by node.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn check(&self, grant: &[NodeShare], cluster: &Cluster, free: &[Resources]) -> Result<(), &'static str> {
+        if grant.iter().any(|share| !free[share.node as usize].holds(&share.what)) {
+            return Err("its nodes do not have what it was given");
+        }
+        if !grant.is_sorted_by(|a, b| a.node < b.node) {
+            return Err("it was given a node twice, or its nodes are not in order");
+        }
+        let is_right = |place: &ShapePlace| {
+            let given: u64 = grant.iter().map(|share| u64::from(share.what.cpus)).sum();
+            let is_inside = grant.iter().all(|share| place.nodes.binary_search(&share.node).is_ok());
+            let has_all = |share: &NodeShare| share.what == cluster.nodes[share.node as usize].resources();
+            let enough_nodes = self.nodes == 0 || grant.len() == self.nodes as usize;
+            let gpus: u64 = grant.iter().map(|share| u64::from(share.what.gpus)).sum();
+            let has_enough = match place.whole {
+                true => given >= self.cpus.into() && grant.iter().all(has_all),
+                false => given == u64::from(self.cpus) && grant.iter().all(|share| self.holds_share(place, share)),
+            };
+            is_inside && enough_nodes && has_enough && gpus >= self.gpus.into()
+        };
+        self.places.iter().any(is_right).then_some(()).ok_or("it was not given what it asks for")
+    }
+
+    fn holds_share(&self, place: &ShapePlace, share: &NodeShare) -> bool {
+        let memory = place.memory_per_node + place.memory_per_cpu * u64::from(share.what.cpus);
+        share.what.memory >= memory && share.what.gpus >= self.gpus_per_node
+    }
+}

@@ -1,0 +1,33 @@
+//! A machine in TOML: tables `[[nodes]]`, `[[partitions]]`, `[[switches]]`, `[[qos]]`, `[[accounts]]` and `[[users]]`.
+
+mod fields;
+mod read;
+mod write;
+
+pub use read::parse_toml;
+
+/// The keys of tables, without the limits of the last three.
+const NODE_KEYS: [&str; 7] = ["name", "cpus", "memory", "gpus", "features", "weight", "threads_per_core"];
+const PARTITION_KEYS: [&str; 14] = [
+    "name",
+    "nodes",
+    "default",
+    "priority_tier",
+    "priority_job_factor",
+    "max_time",
+    "default_time",
+    "min_nodes",
+    "max_nodes",
+    "exclusive",
+    "least_loaded_first",
+    "max_cpus_per_node",
+    "memory_per_cpu",
+    "qos",
+];
+const SWITCH_KEYS: [&str; 3] = ["name", "nodes", "switches"];
+const QOS_KEYS: [&str; 4] = ["name", "priority", "usage_factor", "deny_on_limit"];
+const ACCOUNT_KEYS: [&str; 5] = ["name", "parent", "shares", "qos", "default_qos"];
+const USER_KEYS: [&str; 6] = ["name", "account", "default", "shares", "qos", "default_qos"];
+
+#[cfg(test)]
+mod tests;

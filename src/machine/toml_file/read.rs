@@ -1,0 +1,229 @@
+//! Reads a machine from TOML.
+
+use super::super::associations::{
+    Account, Associations, LIMITS, LimitOwner, Limits, QualityOfService, ROOT, User, limit_keys,
+};
+use super::super::build::{Builder, NodeNames, SwitchLine, switches};
+use super::super::cluster::{Cluster, Node, Partition};
+use super::super::conf::{ConfError, MOST_OF_NODE, Place};
+use super::super::hostlist::HostList;
+use super::fields::Fields;
+use super::{ACCOUNT_KEYS, NODE_KEYS, PARTITION_KEYS, QOS_KEYS, SWITCH_KEYS, USER_KEYS};
+use crate::settings_file::{self, Entry, Item, Value};
+use crate::similar::did_you_mean;
+use crate::text::shortened;
+
+/// The tables of a machine.
+const TABLES: [&str; 6] = ["nodes", "partitions", "switches", "qos", "accounts", "users"];
+/// Its switches, before the tables.
+const SWITCHES: [&str; 2] = ["shares_cores", "ignores_memory"];
+
+/// Reads a machine from TOML.
+///
+/// # Errors
+/// If it is not TOML, has unknown keys, a value is not valid, nodes are there twice, partitions have nodes that do not exist, or
+/// there are no nodes.
+pub fn parse_toml(text: &str) -> Result<Cluster, ConfError> {
+    let entries = settings_file::parse(text).map_err(|error| line_of(&error))?;
+    refuse_other_tables(&entries)?;
+    let top = Fields { table: "machine", line: 1, entries: &entries };
+    let (nodes, has_memory) = nodes(&tables(&entries, "nodes")?)?;
+    let mut names = NodeNames::new(&nodes);
+    let partitions = partitions(&tables(&entries, "partitions")?, &mut names)?;
+    let mut lines = Vec::new();
+    for fields in tables(&entries, "switches")? {
+        fields.refuse_others(&SWITCH_KEYS)?;
+        let hosts = fields.hosts("nodes")?;
+        let nodes = hosts.map(|list| names.places(&list)).transpose().map_err(|why| fields.wrong("nodes", why))?;
+        lines.push(SwitchLine {
+            place: fields.place("name"),
+            name: fields.required("name", "s1")?,
+            nodes: nodes.unwrap_or_default(),
+            below: fields.list("switches")?.unwrap_or_default(),
+        });
+    }
+    let (shares_cores, switches) = (top.switch("shares_cores")?.unwrap_or(false), switches(lines)?);
+    // A file that says nothing of memory means that it does not matter.
+    let ignores_memory = top.switch("ignores_memory")?.unwrap_or(!has_memory);
+    let associations = associations(&entries)?;
+    let mut cluster = Cluster { nodes, partitions, switches, shares_cores, ignores_memory, associations };
+    cluster.complete();
+    Ok(cluster)
+}
+
+/// An error of [`settings_file::parse`], which begins with its line.
+fn line_of(error: &str) -> ConfError {
+    let parts = error.strip_prefix("line ").and_then(|rest| rest.split_once(": "));
+    let (line, why) = parts.and_then(|(line, why)| Some((line.parse().ok()?, why))).unwrap_or((1, error));
+    Place::of_line(line).wrong(why)
+}
+
+fn refuse_other_tables(entries: &[Entry]) -> Result<(), ConfError> {
+    let known = || TABLES.iter().chain(&SWITCHES).copied();
+    match entries.iter().find(|entry| !known().any(|name| name == entry.key)) {
+        None => Ok(()),
+        Some(Entry { key, line, .. }) => {
+            let tables = TABLES.map(|table| format!("[[{table}]]")).join(", ");
+            let (shown, meant) = (shortened(key), did_you_mean(key, known()));
+            let why = format!(
+                "no key '{shown}'; a machine has tables {tables}, and before them {}{meant}",
+                SWITCHES.join(", ")
+            );
+            Err(Place::of_line(*line).wrong(why))
+        }
+    }
+}
+
+/// The tables of one name.
+fn tables<'a>(entries: &'a [Entry], table: &'static str) -> Result<Vec<Fields<'a>>, ConfError> {
+    let Some(entry) = entries.iter().find(|entry| entry.key == table) else { return Ok(Vec::new()) };
+    let form = |line: usize| Place::of_line(line).wrong(format!("'{table}' has another form; write [[{table}]]"));
+    let Value::List(items) = &entry.value else { return Err(form(entry.line)) };
+    let fields = |item: &'a Item| match &item.value {
+        Value::Table(entries) => Ok(Fields { table, line: item.line, entries }),
+        _ => Err(form(item.line)),
+    };
+    items.iter().map(fields).collect()
+}
+
+/// The nodes, and whether any has memory.
+fn nodes(tables: &[Fields]) -> Result<(Vec<Node>, bool), ConfError> {
+    let mut builder = Builder::default();
+    if tables.is_empty() {
+        let why = "there are no nodes: write [[nodes]] with name = \"n[1-4]\", cpus = 12, memory = \"48G\"";
+        return Err(Place::of_line(1).wrong(why));
+    }
+    let mut has_memory = false;
+    for fields in tables {
+        fields.refuse_others(&NODE_KEYS)?;
+        let list = match fields.hosts("name")? {
+            Some(list) => list,
+            None => fields.required("name", "n[1-4]")?,
+        };
+        let hosts = HostList::parse(&list)
+            .ok_or_else(|| fields.wrong("name", format!("'{}' is no list such as n[1-9]", shortened(&list))))?;
+        let cpus = fields.number("cpus", 1, MOST_OF_NODE)?;
+        let memory = fields.memory("memory")?;
+        has_memory |= memory.is_some();
+        let node = Node {
+            name: String::new(),
+            cpus: cpus.ok_or_else(|| fields.wrong("cpus", "missing; write cpus = 12"))?,
+            memory: memory.unwrap_or(0),
+            gpus: fields.number("gpus", 0, MOST_OF_NODE)?.unwrap_or(0),
+            features: fields.list("features")?.unwrap_or_default(),
+            weight: fields.number("weight", 0, u32::MAX)?.unwrap_or(1),
+            threads_per_core: fields.number("threads_per_core", 1, MOST_OF_NODE)?.unwrap_or(1),
+        };
+        if !node.cpus.is_multiple_of(node.threads_per_core) {
+            return Err(fields.wrong("threads_per_core", "does not divide cpus, the CPUs of all cores"));
+        }
+        builder.add(&hosts, &node, &fields.place("name"), |_| node.gpus).map_err(|why| fields.wrong("name", why))?;
+    }
+    let without = tables.iter().find(|fields| has_memory && !fields.entries.iter().any(|entry| entry.key == "memory"));
+    if let Some(fields) = without {
+        return Err(fields.wrong("memory", "missing, and other nodes have it; write memory = \"48G\""));
+    }
+    Ok((builder.finish()?, has_memory))
+}
+
+fn partitions(tables: &[Fields], names: &mut NodeNames) -> Result<Vec<Partition>, ConfError> {
+    let mut partitions: Vec<Partition> = Vec::new();
+    for fields in tables {
+        fields.refuse_others(&PARTITION_KEYS)?;
+        let name = fields.required("name", "batch")?;
+        if partitions.iter().any(|other| other.name == name) {
+            return Err(fields.wrong("name", format!("another partition has the name '{}'", shortened(&name))));
+        }
+        let list = match fields.hosts("nodes")? {
+            Some(list) => list,
+            None => fields.required("nodes", "ALL")?,
+        };
+        let count = |key, least| fields.number(key, least, u32::MAX);
+        let partition = Partition {
+            name,
+            nodes: names.places(&list).map_err(|why| fields.wrong("nodes", why))?,
+            is_default: fields.switch("default")?.unwrap_or(false),
+            priority_tier: count("priority_tier", 0)?.unwrap_or(1),
+            priority_job_factor: count("priority_job_factor", 0)?.unwrap_or(1),
+            max_time: fields.duration("max_time")?,
+            default_time: fields.duration("default_time")?,
+            min_nodes: count("min_nodes", 0)?.unwrap_or(0),
+            max_nodes: count("max_nodes", 0)?,
+            exclusive: fields.switch("exclusive")?.unwrap_or(false),
+            least_loaded_first: fields.switch("least_loaded_first")?.unwrap_or(false),
+            max_cpus_per_node: count("max_cpus_per_node", 0)?,
+            memory_per_cpu: fields.memory("memory_per_cpu")?,
+            qos: fields.text("qos")?.unwrap_or_default(),
+        };
+        if partition.is_default && partitions.iter().any(|other| other.is_default) {
+            return Err(fields.wrong("default", "another partition is the default"));
+        }
+        partitions.push(partition);
+    }
+    Ok(partitions)
+}
+
+fn associations(entries: &[Entry]) -> Result<Associations, ConfError> {
+    let mut all = Associations::default();
+    for fields in tables(entries, "qos")? {
+        let limits = limits(&fields, LimitOwner::Qos, &QOS_KEYS)?;
+        let name = fields.required("name", "normal")?;
+        if all.qos.iter().any(|qos| qos.name == name) {
+            return Err(fields.wrong("name", format!("another QOS has the name '{}'", shortened(&name))));
+        }
+        let priority = fields.number("priority", 0, u32::MAX)?.unwrap_or(0);
+        let usage_factor = fields.factor("usage_factor")?.unwrap_or(1.0);
+        let deny_on_limit = fields.switch("deny_on_limit")?.unwrap_or(false);
+        all.qos.push(QualityOfService { name, priority, usage_factor, deny_on_limit, limits });
+    }
+    let (mut of_accounts, mut of_users) = (Vec::new(), Vec::new());
+    for fields in tables(entries, "accounts")? {
+        of_accounts.push(fields.place("name"));
+        all.accounts.push(Account {
+            limits: limits(&fields, LimitOwner::Association, &ACCOUNT_KEYS)?,
+            name: fields.required("name", "physics")?,
+            parent: fields.text("parent")?.unwrap_or(ROOT.to_string()),
+            shares: shares(&fields)?,
+            qos: fields.list("qos")?.unwrap_or_default(),
+            default_qos: fields.text("default_qos")?.unwrap_or_default(),
+        });
+    }
+    for fields in tables(entries, "users")? {
+        of_users.push(fields.place("name"));
+        all.users.push(User {
+            limits: limits(&fields, LimitOwner::Association, &USER_KEYS)?,
+            name: fields.required("name", "ann")?,
+            account: fields.required("account", "physics")?,
+            is_default: fields.switch("default")?.unwrap_or(false),
+            shares: shares(&fields)?,
+            qos: fields.list("qos")?.unwrap_or_default(),
+            default_qos: fields.text("default_qos")?.unwrap_or_default(),
+        });
+    }
+    all.check(&of_accounts, &of_users)?;
+    Ok(all)
+}
+
+/// The limits of a table that has these other keys.
+fn limits(fields: &Fields, owner: LimitOwner, others: &[&'static str]) -> Result<Limits, ConfError> {
+    let keys: Vec<&str> = others.iter().copied().chain(limit_keys(owner)).collect();
+    fields.refuse_others(&keys)?;
+    let mut limits = Limits::default();
+    for form in &LIMITS {
+        if let Some(key) = form.key(owner)
+            && let Some(value) = fields.text(key)?
+        {
+            form.set(&mut limits, &value).map_err(|why| fields.wrong(key, format!("{}: {why}", shortened(&value))))?;
+        }
+    }
+    Ok(limits)
+}
+
+/// A number, or `parent`.
+fn shares(fields: &Fields) -> Result<Option<u32>, ConfError> {
+    match fields.text("shares")?.as_deref() {
+        None => Ok(Some(1)),
+        Some("parent") => Ok(None),
+        Some(_) => fields.number("shares", 0, u32::MAX),
+    }
+}

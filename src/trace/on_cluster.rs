@@ -1,0 +1,123 @@
+//! Puts a workload on the nodes of a cluster: what each job asks for there, and which jobs can never run.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::error::TraceError;
+use super::workload::Workload;
+use crate::job::Job;
+use crate::machine::{Cluster, Shapes, Unplaceable};
+use crate::request::{Request, Requests};
+use crate::text::{counted, printable};
+
+/// How many jobs can never run on a cluster, by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unplaced {
+    /// They name no partition, and the cluster has no default.
+    pub without_partition: u64,
+    /// Their partitions do not allow their number of nodes.
+    pub node_limits: u64,
+    /// They do not fit the idle nodes of their partitions.
+    pub too_large: u64,
+    /// The number of the first of them in the log.
+    pub first: i64,
+}
+
+impl Unplaced {
+    /// All of them.
+    pub fn count(&self) -> u64 {
+        self.without_partition + self.node_limits + self.too_large
+    }
+
+    fn add(&mut self, job: i64, why: &Unplaceable) {
+        if self.count() == 0 {
+            self.first = job;
+        }
+        *match why {
+            Unplaceable::NoDefault | Unplaceable::NoPartition(_) => &mut self.without_partition,
+            Unplaceable::NodeLimits => &mut self.node_limits,
+            Unplaceable::TooLarge => &mut self.too_large,
+        } += 1;
+    }
+
+    /// The causes with their counts, in words.
+    pub fn in_words(&self) -> String {
+        let causes = [
+            (self.without_partition, Unplaceable::NoDefault),
+            (self.node_limits, Unplaceable::NodeLimits),
+            (self.too_large, Unplaceable::TooLarge),
+        ];
+        let some = causes.iter().filter(|(count, _)| *count > 0);
+        some.map(|(count, why)| format!("{}: {why}", counted(*count, "job"))).collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// Other names for partitions of the log: those of the cluster.
+pub type PartitionMap = BTreeMap<String, String>;
+
+/// The workload on the nodes of a cluster, without the jobs that can never run there. A job whose log does not say more than its
+/// processors asks for so many CPUs, in the partition of its number.
+///
+/// # Errors
+/// If a job names a partition that the cluster does not have, or no job is left.
+pub fn put_on_cluster(
+    mut workload: Workload,
+    cluster: &Arc<Cluster>,
+    names: &PartitionMap,
+) -> Result<Workload, TraceError> {
+    let mut requests = Requests::default();
+    let logged = Arc::clone(&workload.requests);
+    for job in &mut workload.jobs {
+        let mut request =
+            logged.get(job.request).cloned().unwrap_or_else(|| plain_request(job, &workload.wide, cluster));
+        for partition in &mut request.partitions {
+            if let Some(name) = names.get(partition) {
+                *partition = name.clone();
+            }
+        }
+        job.request = requests.intern(request);
+    }
+    let shapes = Arc::new(Shapes::new(Arc::clone(cluster), &requests));
+    let mut unknown = None;
+    workload.jobs.retain(|job| match shapes.find(job.request) {
+        Ok(_) => true,
+        Err(why) => {
+            if let Unplaceable::NoPartition(name) = why {
+                unknown.get_or_insert_with(|| (job.number, name.clone()));
+            }
+            workload.cleaning.unplaceable.add(job.number, why);
+            false
+        }
+    });
+    if let Some((job, name)) = unknown {
+        let known: Vec<_> = cluster.partitions.iter().map(|partition| printable(&partition.name)).collect();
+        let why = format!(
+            "job {job} is for the partition '{}', which the machine does not have; it has {}; --partition-map {}={} gives it \
+             another name",
+            printable(&name),
+            known.join(", "),
+            printable(&name),
+            known[0]
+        );
+        return Err(TraceError::unusable(&workload.label, why));
+    }
+    if workload.jobs.is_empty() {
+        let why = format!("no job can run on the machine ({})", workload.cleaning.unplaceable.in_words());
+        return Err(TraceError::unusable(&workload.label, why));
+    }
+    workload.procs = u32::try_from(cluster.cpus()).unwrap_or(u32::MAX);
+    workload.requests = Arc::new(requests);
+    workload.shapes = Some(shapes);
+    Ok(workload)
+}
+
+/// A cluster of one partition takes all jobs, whatever their partition.
+fn plain_request(job: &Job, wide: &super::WideNumbers, cluster: &Cluster) -> Request {
+    let partition =
+        Some(wide.number(job.submission.partition)).filter(|&number| number >= 0 && cluster.partitions.len() > 1);
+    Request {
+        cpus: job.submission.procs,
+        partitions: partition.into_iter().map(|number| number.to_string()).collect(),
+        ..Request::default()
+    }
+}

@@ -1,0 +1,130 @@
+//! Files of requests: what `sim trace convert --requests-out` writes, and `--requests` reads.
+
+use rustc_hash::FxHashMap;
+
+use super::fields::{REQUEST_FIELDS, set_field};
+use crate::request::{LogRequests, Request, RequestId, Requests};
+use crate::trace::error::TraceError;
+use crate::trace::read::Log;
+use crate::trace::source::{Source, digest};
+
+/// A file with the requests of the jobs of a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestFile {
+    /// Its name as it was given.
+    pub name: String,
+    /// The hash of its content, which the result of a run depends on.
+    pub digest: u128,
+}
+
+/// A row of the file.
+struct RequestRow {
+    line: u64,
+    job: i64,
+    request: Request,
+}
+
+/// A value without the apostrophe that keeps programs for tables from taking it for a formula (see [`crate::text::csv_text`]).
+fn plain(text: &str) -> &str {
+    text.strip_prefix('\'').filter(|rest| rest.starts_with(['=', '+', '-', '@'])).unwrap_or(text)
+}
+
+impl RequestFile {
+    /// The file of this name.
+    ///
+    /// # Errors
+    /// If it cannot be read. What it contains is checked by [`RequestFile::add_to`].
+    pub fn open(name: &str) -> Result<RequestFile, String> {
+        if name == "-" {
+            return Err("requests cannot be read from standard input: name a file".to_string());
+        }
+        let digest = digest(&Source::from_argument(name)).map_err(|error| error.to_string())?;
+        Ok(RequestFile { name: name.to_string(), digest })
+    }
+
+    /// Gives the jobs of a log the requests of this file, by their numbers. Those of the log itself are forgotten. Rows of jobs that
+    /// the log does not have are counted.
+    ///
+    /// # Errors
+    /// If the file is faulty, or if its rows are not of this log.
+    pub(in crate::trace) fn add_to(&self, log: &mut Log) -> Result<(), TraceError> {
+        let rows = self.rows()?;
+        let mut records = FxHashMap::default();
+        for (at, record) in log.records.iter().enumerate() {
+            // A number that is not unique is no error if no row has it.
+            records.entry(record.number).and_modify(|place| *place = None).or_insert(Some(at));
+        }
+        let mut requests = Requests::default();
+        let mut by_record = vec![RequestId::NONE; log.records.len()];
+        let mut unmatched = 0;
+        for RequestRow { line, job, request } in rows.iter() {
+            match records.get(job) {
+                None => unmatched += 1,
+                Some(None) => {
+                    let why = format!("{} has more than one job {job}, so its request is not known", log.name);
+                    return Err(self.wrong(*line, why));
+                }
+                Some(Some(at)) if by_record[*at] != RequestId::NONE => {
+                    return Err(self.wrong(*line, format!("a second row of job {job}")));
+                }
+                Some(Some(at)) => by_record[*at] = requests.intern(request.clone()),
+            }
+        }
+        if unmatched > 0 && unmatched == rows.len() {
+            let why = format!("it has no job of {}: is it of another log?", log.name);
+            return Err(TraceError::unusable(&self.name, why));
+        }
+        log.source.unmatched_requests = unmatched as u64;
+        log.requests = LogRequests::of_records(requests, by_record);
+        Ok(())
+    }
+
+    fn wrong(&self, line: u64, why: String) -> TraceError {
+        TraceError::unusable(&format!("{}:{line}", self.name), why)
+    }
+
+    fn rows(&self) -> Result<Vec<RequestRow>, TraceError> {
+        let input = Source::from_argument(&self.name).open()?;
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
+        let failed = |error: csv::Error| TraceError::unusable(&self.name, error.to_string());
+        let header = reader.headers().map_err(failed)?.clone();
+        let names: Vec<String> = header.iter().map(|name| name.trim().to_ascii_lowercase()).collect();
+        let find = |name: &str| names.iter().position(|other| other == name);
+        let known = |name: &&String| matches!(name.as_str(), "job" | "cpus") || REQUEST_FIELDS.contains(&name.as_str());
+        if let Some(name) = names.iter().find(|name| !known(name)) {
+            let why = format!("no column '{name}' is known; the columns are job, cpus, {}", REQUEST_FIELDS.join(", "));
+            return Err(self.wrong(1, why));
+        }
+        let (Some(job), Some(cpus)) = (find("job"), find("cpus")) else {
+            let why = "its first line must have the columns job and cpus (`sim trace convert LOG --requests-out FILE` \
+                       writes such a file)";
+            return Err(self.wrong(1, why.to_string()));
+        };
+        let columns: Vec<(usize, &str)> =
+            REQUEST_FIELDS.iter().filter_map(|field| Some((find(field)?, *field))).collect();
+        let row = |record: csv::Result<csv::StringRecord>| {
+            let record = record.map_err(failed)?;
+            let line = record.position().map_or(0, csv::Position::line);
+            if record.len() != names.len() {
+                let why = format!("{} values, but the first line has {} columns", record.len(), names.len());
+                return Err(self.wrong(line, why));
+            }
+            let text = |at: usize| plain(record.get(at).unwrap_or(""));
+            let bad = |field: &str, at: usize, why: &str| self.wrong(line, format!("{field} {why}: \"{}\"", text(at)));
+            let job = text(job).trim().parse().map_err(|_| bad("job", job, "is not a job number"))?;
+            let is_count = |cpus: &u32| *cpus > 0;
+            let cpus = text(cpus)
+                .trim()
+                .parse()
+                .ok()
+                .filter(is_count)
+                .ok_or_else(|| bad("cpus", cpus, "is not a whole number above 0"))?;
+            let mut request = Request { cpus, ..Request::default() };
+            for &(at, field) in &columns {
+                set_field(&mut request, field, text(at)).map_err(|why| bad(field, at, why))?;
+            }
+            Ok(RequestRow { line, job, request })
+        };
+        reader.records().map(row).collect()
+    }
+}

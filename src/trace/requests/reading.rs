@@ -1,0 +1,86 @@
+//! The requests of a log while it is read.
+
+use rustc_hash::FxHashMap;
+
+use super::swf::{asked_by_memory, memory_key};
+use crate::request::{LogRequests, Request, RequestId, Requests};
+use crate::trace::record::{Fields, Record};
+use crate::trace::rows::Bad;
+
+/// The requests of the rows that were read so far. Rows that say the same are understood once.
+#[derive(Debug, Default)]
+pub struct RequestsRead {
+    requests: Requests,
+    /// By what the row says.
+    known: FxHashMap<Box<[u8]>, RequestId>,
+    /// Memory for the next key.
+    key: Vec<u8>,
+    /// By record, as far as the last one that has a request.
+    by_record: Vec<RequestId>,
+}
+
+impl RequestsRead {
+    /// The request of a row. `texts` is all that the request depends on; `make` is called if no earlier row says the same.
+    pub fn of_row<'r, 't>(
+        &mut self,
+        texts: impl Iterator<Item = &'t [u8]>,
+        make: impl FnOnce() -> Result<Option<Request>, Bad<'r>>,
+    ) -> Result<RequestId, Bad<'r>> {
+        self.begin(texts);
+        match self.known.get(&self.key[..]) {
+            Some(&id) => Ok(id),
+            None => make().map(|request| self.add(request)),
+        }
+    }
+
+    /// The request of a record of SWF with a requested memory.
+    pub fn of_memory(&mut self, fields: &Fields) -> RequestId {
+        self.begin([&memory_key(fields)[..]].into_iter());
+        match self.known.get(&self.key[..]) {
+            Some(&id) => id,
+            None => self.add(Some(asked_by_memory(fields))),
+        }
+    }
+
+    /// Makes the key of a row.
+    fn begin<'t>(&mut self, texts: impl Iterator<Item = &'t [u8]>) {
+        self.key.clear();
+        for text in texts {
+            self.key.extend_from_slice(text);
+            self.key.push(b'\n');
+        }
+    }
+
+    /// Adds the request of a row with the present key.
+    fn add(&mut self, request: Option<Request>) -> RequestId {
+        let id = request.map_or(RequestId::NONE, |request| self.requests.intern(request));
+        self.known.insert(self.key.as_slice().into(), id);
+        id
+    }
+
+    /// The number of a request.
+    pub fn intern(&mut self, request: Request) -> RequestId {
+        self.requests.intern(request)
+    }
+
+    /// Sets the request of a record, which is after all that have one.
+    pub fn set(&mut self, record: usize, id: RequestId) {
+        if id != RequestId::NONE {
+            self.by_record.resize(record, RequestId::NONE);
+            self.by_record.push(id);
+        }
+    }
+
+    /// The requests of the records in their final order. `place` is the place of a record before, if that is not the same.
+    pub fn finish(mut self, records: &[Record], place: Option<fn(&Record) -> usize>) -> LogRequests {
+        if self.requests.is_empty() {
+            return LogRequests::default();
+        }
+        self.by_record.resize(records.len(), RequestId::NONE);
+        let by_record = match place {
+            None => self.by_record,
+            Some(place) => records.iter().map(|record| self.by_record[place(record)]).collect(),
+        };
+        LogRequests::of_records(self.requests, by_record)
+    }
+}

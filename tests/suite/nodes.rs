@@ -1,0 +1,367 @@
+//! Schedulers on nodes: against a slow twin, which is written by the words of the definition, and against the pool.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use shadowtime::engine::EngineOptions;
+use shadowtime::job::Job;
+use shadowtime::machine::{Cluster, Node, Partition};
+use shadowtime::request::{GpusAsked, MemoryAsked, Request, Requests};
+use shadowtime::trace::{PartitionMap, Workload, put_on_cluster};
+
+use crate::random::check;
+use crate::support::{job_of, run_with, starts, workload};
+
+fn node(at: usize, cpus: u32, memory: u64, gpus: u32) -> Node {
+    let features = Vec::new();
+    Node { name: format!("n{at}"), cpus, memory, gpus, features, weight: 1, threads_per_core: 1 }
+}
+
+fn partition(name: &str, nodes: Vec<u32>) -> Partition {
+    Partition { name: name.to_string(), nodes, priority_tier: 1, priority_job_factor: 1, ..Partition::default() }
+}
+
+/// One partition of nodes with one CPU each.
+fn single_cpus(count: u32) -> Arc<Cluster> {
+    let nodes = (0..count as usize).map(|at| node(at, 1, 0, 0)).collect();
+    let partitions = vec![partition("all", (0..count).collect())];
+    Arc::new(Cluster { nodes, partitions, ..Cluster::default() })
+}
+
+fn on(workload: &Workload, cluster: &Arc<Cluster>) -> Workload {
+    put_on_cluster(workload.clone(), cluster, &PartitionMap::new()).unwrap()
+}
+
+fn jobs_of_a_pool() -> impl Strategy<Value = Workload> {
+    let job = (0..4i64, 1..=12u32, select(vec![1, 5, 30, 60, 60, 300, 1000]), 1..=4i64, 0..6i32);
+    (vec(job, 20..90), 8..=12u32, select(vec![1, 10, 40])).prop_map(|(drafts, procs, tempo)| {
+        let (mut submit, mut jobs) = (0, Vec::new());
+        for (gap, needs, runtime, factor, user) in drafts {
+            submit += gap * tempo;
+            jobs.push(job_of(user, submit, needs.min(procs), runtime + gap, runtime * factor));
+        }
+        workload(procs, &jobs)
+    })
+}
+
+/// One partition of one-CPU nodes is a pool of processors, for every scheduler and all its keys.
+#[test]
+fn nodes_of_one_cpu_are_a_pool() {
+    let orders = || select(vec!["fcfs", "spf", "saf", "lqf", "expf", "wfp3"]);
+    let backfilling = (
+        select(vec!["easy", "sjbf"]),
+        orders(),
+        orders(),
+        select(vec!["1", "2", "3", "all"]),
+        select(vec!["", ",running=estimate"]),
+        select(vec!["", ",protect=1m", ",starve=2m", ",protect=0s"]),
+    );
+    let backfilling = backfilling.prop_map(|(name, queue, scan, reservations, running, more)| {
+        format!("{name}:queue={queue},scan={scan},reservations={reservations}{running}{more}")
+    });
+    let others =
+        select(vec!["conservative", "conservative:running=estimate", "easy", "sjbf", "fcfs", "fcfs:queue=saf"]);
+    let schedulers = prop_oneof![2 => backfilling, 1 => others.prop_map(str::to_string)];
+    let predictors = select(vec!["estimate", "perfect", "ruh", "easy++", "kin", "sbh"]);
+    let inflate = select(vec![1.0, 1.0, 1.5]);
+    check(701, 400, (jobs_of_a_pool(), schedulers, predictors, inflate), |(pool, scheduler, predictor, inflate)| {
+        let options = EngineOptions { inflate, ..EngineOptions::default() };
+        let nodes = on(&pool, &single_cpus(pool.procs));
+        let expected = run_with(&pool, &scheduler, predictor, options);
+        prop_assert_eq!(run_with(&nodes, &scheduler, predictor, options), expected, "{}", scheduler);
+        Ok(())
+    });
+}
+
+// ---- The slow twin.
+
+/// What is free of a node: CPUs, memory, GPUs.
+type Free = [i64; 3];
+
+/// The CPUs of a job, by node.
+type Got = BTreeMap<usize, i64>;
+
+/// Time, whether it is a start, the order, the job, what it gives back.
+type TwinEvent = (i64, bool, usize, usize, Option<Got>);
+
+#[derive(Clone, Debug)]
+struct TwinJob {
+    submit: i64,
+    runtime: i64,
+    length: i64,
+    cpus: i64,
+    partition: usize,
+    memory_per_cpu: i64,
+    gpus_per_node: i64,
+    nodes: i64,
+}
+
+struct Twin<'a> {
+    jobs: &'a [TwinJob],
+    cluster: &'a Cluster,
+    free: Vec<Free>,
+    now: i64,
+    /// The job, its predicted end and what it has, by node.
+    running: BTreeMap<usize, (i64, Got)>,
+    /// Starts and jobs in the order in which they were planned.
+    plan: Vec<(i64, usize)>,
+}
+
+impl Twin<'_> {
+    fn room(&self, free: &Free, job: &TwinJob) -> i64 {
+        if free[2] < job.gpus_per_node {
+            return 0;
+        }
+        if job.memory_per_cpu > 0 { free[0].min(free[1] / job.memory_per_cpu) } else { free[0] }
+    }
+
+    /// What a job gets on each node.
+    fn place(&self, free: &[Free], job: &TwinJob, preferred: &[usize]) -> Option<Got> {
+        let nodes: Vec<usize> =
+            self.cluster.partitions[job.partition].nodes.iter().map(|&node| node as usize).collect();
+        let fullness = |node: usize| (!preferred.contains(&node), free[node][2], free[node][0], free[node][1], node);
+        let mut got = BTreeMap::new();
+        if job.nodes > 0 {
+            for at in 0..job.nodes {
+                let share = job.cpus / job.nodes + i64::from(at < job.cpus % job.nodes);
+                let fitting = nodes
+                    .iter()
+                    .copied()
+                    .filter(|node| !got.contains_key(node) && self.room(&free[*node], job) >= share.max(1));
+                got.insert(fitting.min_by_key(|&node| fullness(node))?, share);
+            }
+            return Some(got);
+        }
+        let mut rest = job.cpus;
+        while rest > 0 {
+            let left = || nodes.iter().copied().filter(|node| !got.contains_key(node));
+            let room = |node: usize| self.room(&free[node], job);
+            let holding = left().filter(|&node| room(node) >= rest).min_by_key(|&node| fullness(node));
+            let (node, share) = match holding {
+                Some(node) => (node, rest),
+                None => {
+                    let most = left().map(room).max().filter(|&most| most > 0)?;
+                    (left().filter(|&node| room(node) == most).min_by_key(|&node| fullness(node))?, most)
+                }
+            };
+            got.insert(node, share);
+            rest -= share;
+        }
+        Some(got)
+    }
+
+    fn change(free: &mut [Free], job: &TwinJob, got: &Got, sign: i64) {
+        for (&node, &cpus) in got {
+            for (value, used) in free[node].iter_mut().zip([cpus, cpus * job.memory_per_cpu, job.gpus_per_node]) {
+                *value += sign * used;
+            }
+        }
+    }
+
+    /// Where the planned jobs go, if all can be placed.
+    fn walk(&self, extra: Option<(i64, usize)>, tried: Option<(usize, &Got)>) -> Option<BTreeMap<usize, Got>> {
+        let mut free = self.free.clone();
+        let mut events: Vec<TwinEvent> = Vec::new();
+        for (&job, (end, got)) in &self.running {
+            events.push((*end, false, 0, job, Some(got.clone())));
+        }
+        if let Some((job, got)) = tried {
+            Self::change(&mut free, &self.jobs[job], got, -1);
+            events.push((self.now + self.jobs[job].length, false, 0, job, Some(got.clone())));
+        }
+        let now = free.clone();
+        for (order, (start, job)) in self.plan.iter().copied().chain(extra).enumerate() {
+            events.push((start, true, order, job, None));
+        }
+        let mut placed = BTreeMap::new();
+        while let Some(at) = (0..events.len()).min_by_key(|&at| (events[at].0, events[at].1, events[at].2)) {
+            let (time, _, order, job, got) = events.remove(at);
+            match got {
+                Some(got) => Self::change(&mut free, &self.jobs[job], &got, 1),
+                None => {
+                    let full = |node: &usize| self.room(&now[*node], &self.jobs[job]) < 1;
+                    let preferred: Vec<usize> = (0..free.len()).filter(full).collect();
+                    let got = self.place(&free, &self.jobs[job], &preferred)?;
+                    Self::change(&mut free, &self.jobs[job], &got, -1);
+                    events.push((time + self.jobs[job].length, false, order, job, Some(got.clone())));
+                    placed.insert(job, got);
+                }
+            }
+        }
+        Some(placed)
+    }
+
+    fn try_now(&self, job: usize) -> Option<Got> {
+        let asked = &self.jobs[job];
+        let got = self.place(&self.free, asked, &[])?;
+        if self.plan.is_empty() || self.walk(None, Some((job, &got))).is_some() {
+            return Some(got);
+        }
+        let planned = self.walk(None, None).unwrap();
+        let mut left = self.free.clone();
+        for &(start, other) in &self.plan {
+            if start < self.now + asked.length {
+                Self::change(&mut left, &self.jobs[other], &planned[&other], -1);
+                left.iter_mut().flatten().for_each(|value| *value = (*value).max(0));
+            }
+        }
+        let got = self.place(&left, asked, &[])?;
+        self.walk(None, Some((job, &got))).map(|_| got)
+    }
+
+    fn reserve(&mut self, job: usize) {
+        let running = self.running.values().map(|(end, _)| *end);
+        let planned = self.plan.iter().map(|&(start, other)| start + self.jobs[other].length);
+        let mut ends: Vec<i64> = running.chain(planned).filter(|&end| end > self.now).collect();
+        ends.sort_unstable();
+        let start = ends.into_iter().find(|&end| self.walk(Some((end, job)), None).is_some()).unwrap();
+        self.plan.push((start, job));
+    }
+
+    fn start(&mut self, job: usize, got: Got) {
+        Self::change(&mut self.free, &self.jobs[job], &got, -1);
+        self.running.insert(job, (self.now + self.jobs[job].length, got));
+    }
+
+    /// The starts of all jobs. None: first come, first served; else the number of reservations for each partition.
+    fn run(mut self, reservations: Option<usize>, by_length: bool) -> Vec<i64> {
+        let mut starts = vec![-1; self.jobs.len()];
+        let (mut queue, mut next): (Vec<usize>, usize) = (Vec::new(), 0);
+        loop {
+            let ends = self.running.keys().map(|&job| starts[job] + self.jobs[job].runtime);
+            let Some(now) = ends.chain(self.jobs.get(next).map(|job| job.submit)).min() else { return starts };
+            self.now = now;
+            let ended: Vec<usize> =
+                self.running.keys().copied().filter(|&job| starts[job] + self.jobs[job].runtime == now).collect();
+            for job in ended {
+                let (_, got) = self.running.remove(&job).unwrap();
+                Self::change(&mut self.free, &self.jobs[job], &got, 1);
+            }
+            while self.jobs.get(next).is_some_and(|job| job.submit == now) {
+                queue.push(next);
+                next += 1;
+            }
+            let mut started = Vec::new();
+            let mut counts = vec![0; self.cluster.partitions.len()];
+            self.plan.clear();
+            let mut rest = Vec::new();
+            for &job in &queue {
+                let partition = self.jobs[job].partition;
+                let Some(most) = reservations else {
+                    match self.place(&self.free, &self.jobs[job], &[]).filter(|_| counts[partition] == 0) {
+                        Some(got) => (self.start(job, got), started.push(job)).1,
+                        None => counts[partition] = 1,
+                    }
+                    continue;
+                };
+                if counts[partition] >= most {
+                    rest.push(job);
+                    continue;
+                }
+                match self.try_now(job) {
+                    Some(got) => (self.start(job, got), started.push(job)).1,
+                    None => (self.reserve(job), counts[partition] += 1).1,
+                }
+            }
+            if by_length {
+                rest.sort_by_key(|&job| (self.jobs[job].length, job));
+            }
+            for job in rest {
+                if let Some(got) = self.try_now(job) {
+                    self.start(job, got);
+                    started.push(job);
+                }
+            }
+            started.iter().for_each(|&job| starts[job] = now);
+            queue.retain(|job| !started.contains(job));
+        }
+    }
+}
+
+/// Six nodes of three kinds, and partitions that overlap.
+fn clusters() -> impl Strategy<Value = Cluster> {
+    let kinds = vec(select(vec![(4, 8, 0), (4, 16, 2), (8, 32, 0), (2, 4, 1), (1, 2, 0)]), 3..8);
+    (kinds, vec(vec(any::<bool>(), 8), 1..4)).prop_map(|(kinds, chosen)| {
+        let nodes: Vec<Node> = kinds.iter().enumerate().map(|(at, &(c, m, g))| node(at, c, m, g)).collect();
+        let mut partitions = vec![partition("all", (0..nodes.len() as u32).collect())];
+        for (at, chosen) in chosen.iter().enumerate() {
+            let some: Vec<u32> = (0..nodes.len() as u32).filter(|&node| chosen[node as usize]).collect();
+            if !some.is_empty() {
+                partitions.push(partition(&format!("p{at}"), some));
+            }
+        }
+        partitions[0].is_default = true;
+        Cluster { nodes, partitions, ..Cluster::default() }
+    })
+}
+
+/// The gap before it, its runtime, what its estimate is longer, its CPUs, partition, memory per CPU, GPUs per node and nodes.
+type Draft = (i64, i64, i64, u32, usize, u64, u32, u32);
+
+fn drafts() -> impl Strategy<Value = Vec<Draft>> {
+    let gaps = select(vec![0, 0, 1, 1, 2, 3, 10]);
+    let job = (gaps, 1..=20i64, 0..=6i64, 1..=14u32, 0..4usize, select(vec![0u64, 0, 1, 2, 3]), 0..=2u32, 0..=3u32);
+    vec(job, 10..45)
+}
+
+#[test]
+fn schedulers_on_nodes_equal_the_slow_twin() {
+    let schedulers = select(vec![
+        ("fcfs", None, false),
+        ("easy", Some(1), false),
+        ("sjbf", Some(1), true),
+        ("easy:reservations=2", Some(2), false),
+        ("sjbf:reservations=3", Some(3), true),
+        ("conservative", Some(usize::MAX), false),
+    ]);
+    check(702, 2000, (clusters(), drafts(), schedulers), |(cluster, asked, (scheduler, reservations, by_length))| {
+        let mut requests = Requests::default();
+        let (mut submit, mut jobs, mut twins) = (0, Vec::new(), Vec::new());
+        for (gap, runtime, more, cpus, partition, memory, gpus, nodes) in asked {
+            submit += gap;
+            let partition = partition % cluster.partitions.len();
+            let request = Request {
+                cpus,
+                min_nodes: nodes,
+                max_nodes: nodes,
+                memory: if memory > 0 { MemoryAsked::PerCpu(memory) } else { MemoryAsked::Unsaid },
+                gpus: if gpus > 0 { GpusAsked::PerNode(gpus) } else { GpusAsked::None },
+                partitions: vec![cluster.partitions[partition].name.clone()],
+                ..Request::default()
+            };
+            let id = requests.intern(request);
+            jobs.push(Job { request: id, ..job_of(1, submit, cpus, runtime, runtime + more) });
+            twins.push(TwinJob {
+                submit,
+                runtime,
+                length: runtime + more,
+                cpus: cpus.into(),
+                partition,
+                memory_per_cpu: memory as i64,
+                gpus_per_node: gpus.into(),
+                nodes: nodes.into(),
+            });
+        }
+        let all = Workload { requests: Arc::new(requests), ..workload(1000, &jobs) };
+        let cluster = Arc::new(cluster);
+        let free: Vec<Free> =
+            cluster.nodes.iter().map(|node| [node.cpus.into(), node.memory as i64, node.gpus.into()]).collect();
+        let twin = |jobs| {
+            let (running, plan) = (BTreeMap::new(), Vec::new());
+            Twin { jobs, cluster: &cluster, free: free.clone(), now: 0, running, plan }
+        };
+        let possible: Vec<TwinJob> =
+            twins.iter().filter(|job| twin(&twins).place(&free, job, &[]).is_some()).cloned().collect();
+        let Ok(placed) = put_on_cluster(all, &cluster, &PartitionMap::new()) else {
+            prop_assert!(possible.is_empty());
+            return Ok(());
+        };
+        prop_assert_eq!(placed.cleaning.unplaceable.count() as usize, twins.len() - possible.len());
+        let outcomes = run_with(&placed, scheduler, "estimate", EngineOptions::default());
+        prop_assert_eq!(starts(&outcomes), twin(&possible).run(reservations, by_length), "{}", scheduler);
+        Ok(())
+    });
+}
