@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::cluster::{Cluster, Partition};
+use super::cluster::Cluster;
 use super::constraint::Constraint;
 use super::nodes::{NodeShare, Resources};
 use crate::request::{GpusAsked, MemoryAsked, Request, RequestId, Requests};
@@ -145,7 +145,7 @@ impl NodeLists {
             }
             is_allowed = true;
             let list = self.list(cluster, at, &request.constraint);
-            shape.places.push(place(request, partition, at as u32, list));
+            shape.places.push(place(request, cluster, at, list));
             let last = shape.places.len() - 1;
             if !shape.fits(last, cluster, &idle) {
                 shape.places.pop();
@@ -179,14 +179,16 @@ fn nodes_asked(request: &Request) -> u32 {
     }
 }
 
-fn place(request: &Request, partition: &Partition, at: u32, nodes: Arc<[u32]>) -> ShapePlace {
+fn place(request: &Request, cluster: &Cluster, at: usize, nodes: Arc<[u32]>) -> ShapePlace {
+    let partition = &cluster.partitions[at];
     let (memory_per_cpu, memory_per_node) = match request.memory {
+        _ if cluster.ignores_memory => (0, 0),
         MemoryAsked::Unsaid => (partition.memory_per_cpu.unwrap_or(0), 0),
         MemoryAsked::PerCpu(memory) => (memory, 0),
         MemoryAsked::PerNode(memory) => (0, memory),
     };
     let whole = request.exclusive || partition.exclusive;
-    ShapePlace { partition: at, nodes, memory_per_cpu, memory_per_node, whole }
+    ShapePlace { partition: at as u32, nodes, memory_per_cpu, memory_per_node, whole }
 }
 
 impl NodeShape {

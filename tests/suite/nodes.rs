@@ -13,7 +13,7 @@ use shadowtime::request::{GpusAsked, MemoryAsked, Request, Requests};
 use shadowtime::trace::{PartitionMap, Workload, put_on_cluster};
 
 use crate::random::check;
-use crate::support::{job_of, run_with, starts, workload};
+use crate::support::{Folder, job_of, run_with, sim, sim_ok, starts, workload};
 
 fn node(at: usize, cpus: u32, memory: u64, gpus: u32) -> Node {
     let features = Vec::new();
@@ -364,4 +364,78 @@ fn schedulers_on_nodes_equal_the_slow_twin() {
         prop_assert_eq!(starts(&outcomes), twin(&possible).run(reservations, by_length), "{}", scheduler);
         Ok(())
     });
+}
+
+// ---- The command line.
+
+const SITE: &str = "[[nodes]]\nname = \"n[1-2]\"\ncpus = 4\nmemory = \"8G\"\n\n[[nodes]]\nname = \"g1\"\ncpus = 4\nmemory = \"8G\"\ngpus = 1\n\n\
+    [[partitions]]\nname = \"batch\"\nnodes = \"n[1-2]\"\ndefault = true\n\n[[partitions]]\nname = \"gpu\"\nnodes = \"g1\"\n";
+
+/// The program on the embedded log: nodes of one CPU give the figures of the pool.
+#[test]
+fn the_embedded_log_on_nodes_of_one_cpu() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("one.toml"), "[[nodes]]\nname = \"n[1-128]\"\ncpus = 1\n").unwrap();
+    for scheduler in ["easy", "sjbf", "fcfs", "easy:reservations=2,running=estimate"] {
+        let args = ["--first", "600", "--scheduler", scheduler, "--no-header"];
+        let pool = sim_ok(&args);
+        let nodes = sim_ok(&[&args[..], &["--machine", &folder.text("one.toml")]].concat());
+        let (figures, options) = nodes.trim_end().rsplit_once(',').unwrap();
+        assert_eq!(figures, pool.trim_end().rsplit_once(',').unwrap().0, "{scheduler}");
+        assert!(options.contains("machine="), "{options}");
+    }
+}
+
+/// Two nodes of 4 CPUs and 8 GB. The first two jobs ask for 6 GB on a node each, so that the third, which asks for 4 GB, waits
+/// though there are CPUs; the fourth needs little memory and is backfilled. A job with a GPU has the other partition.
+#[test]
+fn memory_and_partitions_by_hand() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("site.toml"), SITE).unwrap();
+    let log = "submit,wait,run,procs,limit,mem,gpus,part\n0,0,100,1,100,6G,0,batch\n1,0,100,1,100,6G,0,batch\n\
+        2,0,50,1,50,4G,0,batch\n3,0,20,2,20,1G,0,batch\n4,0,10,1,10,,1,gpu\n";
+    std::fs::write(folder.path("jobs.csv"), log).unwrap();
+    let format =
+        "csv:submit=submit,wait=wait,run=run,procs=procs,estimate=limit,memory=mem,gpus_per_node=gpus,partition=part";
+    let (jobs, machine, out) = (folder.text("jobs.csv"), folder.text("site.toml"), folder.text("out.csv"));
+    let args = [&jobs, "--log-format", format, "--scheduler", "easy", "--predictor", "estimate"];
+    let more = ["--machine", &machine, "--baseline", "none", "--jobs-out", &out];
+    sim_ok(&[&args[..], &more].concat());
+    let rows = folder.read("out.csv");
+    let names: Vec<&str> = rows.lines().next().unwrap().split(',').collect();
+    let at = names.iter().position(|name| *name == "wait").unwrap();
+    let waits: Vec<&str> = rows.lines().skip(1).map(|row| row.split(',').nth(at).unwrap()).collect();
+    assert_eq!(waits, ["0", "0", "98", "0", "0"], "{rows}");
+}
+
+#[test]
+fn what_cannot_be_simulated_is_said() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("site.toml"), SITE).unwrap();
+    std::fs::write(
+        folder.path("jobs.csv"),
+        "submit,wait,run,procs,part\n0,0,100,1,batch\n1,0,100,9,batch\n2,0,9,1,gpu\n",
+    )
+    .unwrap();
+    let format = "csv:submit=submit,wait=wait,run=run,procs=procs,partition=part";
+    let (jobs, machine) = (folder.text("jobs.csv"), folder.text("site.toml"));
+    let args = [&jobs, "--log-format", format, "--machine", &machine];
+    let ran = sim(&args);
+    assert!(
+        ran.code == 0 && ran.err.contains("the first is job 2: 1 job: it does not fit the idle nodes"),
+        "{}",
+        ran.err
+    );
+    let ran = sim(&[&args[..], &["--procs", "8"]].concat());
+    assert!(ran.code == 2 && ran.err.contains("--procs has no effect together with --machine"), "{}", ran.err);
+    let ran = sim(&[&args[..], &["--scheduler", "slurm"]].concat());
+    assert!(ran.code == 0 && ran.err.contains("slurm does not place jobs on nodes"), "{}", ran.err);
+    std::fs::write(folder.path("jobs.csv"), "submit,wait,run,procs,part\n0,0,100,1,long\n").unwrap();
+    let ran = sim(&args);
+    let why = "the partition 'long', which the machine does not have; it has batch, gpu; --partition-map long=batch";
+    assert!(ran.code == 2 && ran.err.contains(why), "{} {}", ran.code, ran.err);
+    let ran = sim(&[&args[..], &["--partition-map", "long=gpu"]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = sim(&["--machine", &folder.text("none.toml")]);
+    assert!(ran.code == 2 && ran.err.contains("none.toml"), "{} {}", ran.code, ran.err);
 }

@@ -83,7 +83,7 @@ fn nodes(text: &str) -> Result<(u32, u32), &'static str> {
     if most > 0 && most < least { Err(WRONG) } else { Ok((least, most)) }
 }
 
-/// The nodes of a request as [`set_field`] reads them.
+/// The nodes of a request, as they are written in a table.
 pub fn node_text(request: &Request) -> String {
     match (request.min_nodes, request.max_nodes) {
         (0, 0) => String::new(),

@@ -33,7 +33,7 @@ impl RequestFile {
     /// The file of this name.
     ///
     /// # Errors
-    /// If it cannot be read. What it contains is checked by [`RequestFile::add_to`].
+    /// If it cannot be read. What it contains is checked when it is added to a log.
     pub fn open(name: &str) -> Result<RequestFile, String> {
         if name == "-" {
             return Err("requests cannot be read from standard input: name a file".to_string());
