@@ -15,7 +15,7 @@ use crate::report::{MACHINE_COLUMNS, machine_rows, write_machine};
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
     name: "machine",
-    about: "Show the nodes and partitions that a slurm.conf or TOML describes, and what is ignored; or convert it to TOML",
+    about: "Show the nodes and partitions of a slurm.conf or TOML file",
     arguments: |command| listing(MachineArgs::augment_args(command)),
     run: |matches, _| execute(&parsed(matches)),
 };
@@ -26,12 +26,13 @@ pub const COMMAND: CommandForm = CommandForm {
 tables [[nodes]] and [[partitions]]. The content decides which. Accounts, users and limits are only read and shown.
 
 Examples:
-  sim machine /etc/slurm/slurm.conf                            nodes by kind, partitions, totals, what is ignored
-  sim machine slurm.conf --to-toml site.toml                   the same machine as TOML, to be changed
-  sim machine slurm.conf --associations sacctmgr.script        with accounts, users and limits
+  sim machine /etc/slurm/slurm.conf             what is understood and ignored
+  sim machine slurm.conf --to-toml site.toml    as TOML, to be changed
+  sim machine slurm.conf --associations sacctmgr.script
+      with accounts, users and limits
   sacctmgr show assoc -P >assoc; sacctmgr show qos -P >qos
-  sim machine slurm.conf --associations qos --associations assoc --to-toml site.toml
-  sim machine site.toml --format csv                           one row for each thing, for programs"
+  sim machine slurm.conf --associations qos --associations assoc
+  sim machine site.toml --format csv            one row for each thing"
 )]
 struct MachineArgs {
     /// A slurm.conf, or TOML

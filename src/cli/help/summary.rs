@@ -10,18 +10,17 @@ use crate::cli::{ABOUT, GROUPS};
 use crate::experiment::{OptionForm, Section};
 
 /// The options of a simulation that are used most.
-const OPTIONS: [(&str, &str); 11] = [
+const OPTIONS: [(&str, &str); 10] = [
     ("--scheduler <SPEC>", "Which job starts when; a list compares several: easy,sjbf"),
     ("--predictor <SPEC>", "How runtimes are predicted; a list too: sbh,ruh:window=2"),
     ("--baseline <S/P>", "Add the improvement over this one, such as easy/estimate"),
     ("--procs <N>", "Processors of the machine, if the log does not say it"),
+    ("--machine <FILE>", "Its nodes and partitions, from a slurm.conf or TOML"),
     ("--first <N>", "Only the first N jobs"),
     ("--from, --to <WHEN>", "Only jobs submitted in this time: 30d, or a date"),
     ("--replications <N>", "Repeat on shaken copies: is a difference chance?"),
     ("--by <KEYS>", "Figures of groups of jobs too: width, user, queue, week"),
     ("--format <FORMAT>", "table (on a terminal), csv (elsewhere) or json"),
-    ("--jobs-out <FILE>", "Write a CSV with one line per job"),
-    ("--color <WHEN>", "Colours: auto (on a terminal), always or never"),
 ];
 
 const EXAMPLES: [(&str, &str); 4] = [

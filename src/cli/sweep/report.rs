@@ -20,7 +20,7 @@ use crate::sweep::{
 #[command(after_help = "Examples:
   sim sweep --predictor ruh:window=1..10,estimate --replications 5 --out study
   sim sweep report study --out study.html
-  sim sweep report study --svg figures                pictures for LaTeX and Word, no page
+  sim sweep report study --svg figures    pictures for papers
   sim sweep report study --show easy/estimate --show ruh
 
 Cells that are not done are left out, and the report says how many there are.")]
