@@ -182,7 +182,7 @@ fn furnished() -> tempfile::TempDir {
     for name in ["slurm.conf", "new.conf"] {
         fs::write(folder.path().join(name), "SchedulerType=sched/backfill\n").unwrap();
     }
-    fs::write(folder.path().join("site.conf"), "NodeName=n[1-3] CPUs=12\n").unwrap();
+    fs::write(folder.path().join("site.conf"), "NodeName=n[1-16] CPUs=8\n").unwrap();
     fs::write(folder.path().join("sacctmgr.script"), "add account name=a fairshare=2\n").unwrap();
     let pages = pages();
     fs::write(folder.path().join("site.toml"), blocks(&pages["machines"], "toml")[0]).unwrap();
