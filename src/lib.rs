@@ -108,7 +108,7 @@
 //! - A new subcommand: a file in `cli/` with its form, and a line in the list of `cli/mod.rs`. The options that several
 //!   commands share: `cli/output_options.rs`.
 //! - What the short help shows: `cli/help/summary.rs`; how pages look on a terminal: `cli/help/page.rs`; when there are
-//!   colours: `cli/color.rs`; which cells have them: `report/table.rs`.
+//!   colours: `cli/color.rs`; which cells have them: `report/table_cell.rs`.
 //! - Which names a shell offers for an option: `cli/completions/sources.rs`.
 //! - Another way to group jobs (`--by`): `metrics/breakdown/grouping.rs`. Who loses: `metrics/fairness.rs`.
 //! - What is shown of a user, group, queue or partition: `trace/shown_names.rs`; the option `--names`: `cli/names.rs`.

@@ -41,6 +41,10 @@ pub fn follow(arguments: &[OsString]) {
     match text.and_then(|text| clap::ColorChoice::from_str(text, false).ok()) {
         Some(clap::ColorChoice::Always) => ColorChoice::Always.write_global(),
         Some(clap::ColorChoice::Never) => ColorChoice::Never.write_global(),
+        // `anstream` takes continuous integration for a terminal with colours, whatever its name.
+        Some(clap::ColorChoice::Auto) | None if std::env::var_os("TERM").is_some_and(|term| term == "dumb") => {
+            ColorChoice::Never.write_global();
+        }
         Some(clap::ColorChoice::Auto) | None => {}
     }
 }

@@ -4,7 +4,7 @@ use super::stderr::{note, warning};
 use crate::model::EstimateModel;
 use crate::report::{counted, counted_as, dropped_in_words, filling_in_words, grouped, percent, reading_in_words};
 use crate::time::readable_duration;
-use crate::trace::{Log, Unit, UnitDoubt, Workload, beyond_a_pool};
+use crate::trace::{Log, TimeUnit, Unit, UnitDoubt, Workload, beyond_a_pool};
 
 /// Prints to standard error what cleaning dropped from a log or changed. `quiet` omits notes, not warnings.
 pub fn report_cleaning(log: &Log, workload: &Workload, quiet: bool) {
@@ -70,6 +70,12 @@ pub fn report_unit(log: &Log, quiet: bool, doubt: impl FnOnce() -> Option<UnitDo
         ..0.001 => "less than 0.1%".to_string(),
         share => percent(share),
     };
+    if doubt.likely == TimeUnit::Seconds {
+        return warning(format_args!(
+            "{name}: the jobs use {share} of the machine, and their run times look like seconds: is the machine of the right \
+             size (--procs), and are all times in seconds? {column}{{s}} says so"
+        ));
+    }
     let others = match doubt.is_by_utilization() {
         true => "wait= and estimate= if they are too",
         false => "submit= and all other times and durations",

@@ -1,5 +1,7 @@
 //! The options of an experiment as command-line arguments.
 
+use std::collections::BTreeSet;
+
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
@@ -106,20 +108,17 @@ pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>, quiet: boo
     if !quiet {
         slurm_conf::note_idle_predictor(matches, &list.options);
     }
-    warn_of_pools(&list.options);
+    let on_nodes = list.options.iter().filter(|options| options.machine.is_some());
+    warn_of_pools(on_nodes.flat_map(Options::schedulers));
     Ok(list)
 }
 
-/// Warns of schedulers that do not place jobs on nodes, if there are nodes.
-fn warn_of_pools(settings: &[Options]) {
-    let on_nodes = settings.iter().filter(|options| options.machine.is_some());
-    let schedulers =
-        on_nodes.flat_map(|options| [Some(&options.scheduler), options.baseline.as_ref().map(|base| &base.scheduler)]);
-    let mut pools: Vec<_> =
-        schedulers.flatten().filter(|spec| !schedule::catalog::places_on_nodes(spec)).map(Spec::to_string).collect();
-    pools.sort();
-    pools.dedup();
+/// Warns of the schedulers that do not place jobs on nodes. For runs on a machine of nodes.
+pub fn warn_of_pools<'a>(schedulers: impl Iterator<Item = &'a Spec>) {
+    let pools: BTreeSet<String> =
+        schedulers.filter(|spec| !schedule::catalog::places_on_nodes(spec)).map(Spec::to_string).collect();
     if !pools.is_empty() {
+        let pools: Vec<_> = pools.into_iter().collect();
         warning(format_args!(
             "{} does not place jobs on nodes: for it the machine is a pool of all its CPUs",
             pools.join(", ")

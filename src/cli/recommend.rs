@@ -189,6 +189,9 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
         let why = "the log is read several times, so it cannot come from standard input: give the name of a file";
         return Err(UsageError(why.to_string()).into());
     }
+    if options.machine.is_some() {
+        options::warn_of_pools(candidates.iter().chain([&present]).map(|setting| &setting.scheduler));
+    }
     // Only for its waits, and its numbers of jobs and users. Runs read the log as a sweep does.
     let workload = read_workload(&args.log.source(quiet), &options, quiet)?;
     let site = check_site(&workload, &present, &options, args.output.threads(), quiet);

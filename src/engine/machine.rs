@@ -2,6 +2,7 @@
 
 use crate::job::JobId;
 use crate::machine::{Capacity, Nodes};
+use crate::request::RequestId;
 use crate::schedule::{Move, Policy, Queue, Running, RunningJobs, View, Waiting};
 use crate::time::{Seconds, Time};
 
@@ -50,7 +51,10 @@ impl Machine {
     }
 
     /// A job arrives. Its prediction is set directly after this call.
-    pub fn enqueue(&mut self, id: JobId, procs: u32) {
+    pub fn enqueue(&mut self, id: JobId, procs: u32, request: RequestId) {
+        if let Some(nodes) = &mut self.nodes {
+            nodes.arrive(id, request);
+        }
         self.waiting.push(Waiting { id, procs, prediction: 0, length: 0 });
     }
 
@@ -95,5 +99,13 @@ impl Machine {
         self.only_arrivals = false;
         let job = self.running.remove(start + length, id);
         self.capacity.give(job.grant);
+        self.forget(id);
+    }
+
+    /// A job has left the system. What it had of the nodes is free again.
+    pub fn forget(&mut self, id: JobId) {
+        if let Some(nodes) = &mut self.nodes {
+            nodes.leave(id);
+        }
     }
 }

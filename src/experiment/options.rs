@@ -168,6 +168,11 @@ impl Options {
         format!("{values}{need_waits} {keep_wide}\n{:?}", self.measure)
     }
 
+    /// The schedulers of the run and of its baseline.
+    pub fn schedulers(&self) -> impl Iterator<Item = &Spec> {
+        std::iter::once(&self.scheduler).chain(self.baseline.as_ref().map(|base| &base.scheduler))
+    }
+
     /// The predictors of the run and of its baseline that start a program.
     pub fn programs(&self) -> impl Iterator<Item = &Spec> {
         let predictors = std::iter::once(&self.predictor).chain(self.baseline.as_ref().map(|base| &base.predictor));

@@ -62,7 +62,7 @@ impl Options {
     fn put_on_machine(&self, workload: Workload) -> Result<Workload, TraceError> {
         match &self.machine {
             None => Ok(workload),
-            Some(machine) => put_on_cluster(workload, &machine.cluster, &self.partition_map),
+            Some(machine) => put_on_cluster(workload, &machine.cluster, &self.partition_map, self.reading.unit),
         }
     }
 

@@ -21,7 +21,7 @@ pub use cluster::{Cluster, Node, Partition, Switch, natural_order};
 pub use conf::{Ignored, parse_slurm_conf};
 pub use constraint::Constraint;
 pub use hostlist::{HostList, joined_names};
-pub use nodes::{NodeGrant, NodeShare, Nodes, Resources, give, take};
+pub use nodes::{NodeGrant, NodeShare, Nodes, Resources, cpus_of, give, take};
 pub use placement::Placement;
 pub use read::{MachineFile, parse_cluster, read_cluster};
 pub use shape::{NodeShape, ShapePlace, Shapes, Unplaceable};

@@ -63,6 +63,11 @@ pub fn give(free: &mut [Resources], grant: &[NodeShare]) {
     grant.iter().for_each(|share| free[share.node as usize].give(&share.what));
 }
 
+/// The CPUs of some shares.
+pub fn cpus_of<'a>(shares: impl IntoIterator<Item = &'a NodeShare>) -> i64 {
+    shares.into_iter().map(|share| i64::from(share.what.cpus)).sum()
+}
+
 /// The nodes of a running simulation.
 #[derive(Clone, Debug)]
 pub struct Nodes {
@@ -136,7 +141,7 @@ impl Nodes {
     pub fn start(&mut self, id: JobId, grant: NodeGrant) -> Result<(), &'static str> {
         self.shape(id).check(&grant, self.cluster(), &self.free)?;
         take(&mut self.free, &grant);
-        self.idle -= cpus(&grant);
+        self.idle -= cpus_of(&grant);
         self.jobs.get_mut(&id).expect("a job in the system").grant = grant;
         Ok(())
     }
@@ -145,10 +150,6 @@ impl Nodes {
     pub fn leave(&mut self, id: JobId) {
         let job = self.jobs.remove(&id).expect("a job in the system");
         give(&mut self.free, &job.grant);
-        self.idle += cpus(&job.grant);
+        self.idle += cpus_of(&job.grant);
     }
-}
-
-fn cpus(grant: &[NodeShare]) -> i64 {
-    grant.iter().map(|share| i64::from(share.what.cpus)).sum()
 }

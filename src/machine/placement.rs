@@ -66,15 +66,16 @@ impl Parts {
 }
 
 impl NodeShape {
+    /// The memory of a job on a node where it has so many CPUs.
+    pub(super) fn memory(&self, place: &ShapePlace, cpus: u32) -> u64 {
+        place.memory_per_cpu.saturating_mul(cpus.into()).saturating_add(place.memory_per_node)
+    }
+
     /// What a job takes of a node if it has this there.
     fn share(&self, place: &ShapePlace, cluster: &Cluster, node: u32, cpus: u32, gpus: u32) -> NodeShare {
         let what = match place.whole {
             true => cluster.nodes[node as usize].resources(),
-            false => Resources {
-                cpus,
-                memory: place.memory_per_node + place.memory_per_cpu * u64::from(cpus),
-                gpus: self.gpus_per_node + gpus,
-            },
+            false => Resources { cpus, memory: self.memory(place, cpus), gpus: self.gpus_per_node + gpus },
         };
         NodeShare { node, what }
     }
@@ -84,7 +85,7 @@ impl NodeShape {
         let (cpus, gpus) = need;
         if place.whole {
             let all = cluster.nodes[node as usize].resources();
-            let memory = place.memory_per_node.max(place.memory_per_cpu * u64::from(cpus));
+            let memory = self.memory(place, cpus);
             return *free == all && all.holds(&Resources { cpus, memory, gpus: self.gpus_per_node + gpus });
         }
         free.holds(&self.share(place, cluster, node, cpus, gpus).what)

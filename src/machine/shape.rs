@@ -219,7 +219,6 @@ impl NodeShape {
     }
 
     fn holds_share(&self, place: &ShapePlace, share: &NodeShare) -> bool {
-        let memory = place.memory_per_node + place.memory_per_cpu * u64::from(share.what.cpus);
-        share.what.memory >= memory && share.what.gpus >= self.gpus_per_node
+        share.what.memory >= self.memory(place, share.what.cpus) && share.what.gpus >= self.gpus_per_node
     }
 }

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use super::shown::shown;
-use super::table::{Table, TableCell};
+use super::table::Table;
+use super::table_cell::TableCell;
 use super::wrap::{Width, shortened_to, write_wrapped};
 use crate::metrics::columns::{
     BSLD_MEAN, JAIN, JOBS, MAKESPAN, UTILIZATION, WAIT_MAX, WAIT_MEAN, WIDE_WAIT_MEAN, WITH_BASELINE, columns,

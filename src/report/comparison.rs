@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use super::shown::{add_half_width, seeds_in_words, shown, signed_percent, with_share};
-use super::table::{Table, TableCell, Tone};
+use super::table::Table;
+use super::table_cell::{TableCell, Tone};
 use super::wrap::{Width, write_wrapped};
 use crate::metrics::columns::{
     AI_MEAN, ANSWERED, AREA_LOSE, BACKFILLED, BSLD_MEAN, BSLD_P50, BSLD_P95, INSIDE_PCT, JAIN, MAE, MAE_PCT, MAKESPAN,

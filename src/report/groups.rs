@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use super::runs::GAIN_NOTE;
 use super::shown::shown_cell;
-use super::table::{Table, TableCell, Tone};
+use super::table::Table;
+use super::table_cell::{TableCell, Tone};
 use super::wrap::{Width, write_wrapped};
 use crate::metrics::{Cell, Cells, Group, GroupMean, Shown};
 

@@ -23,6 +23,7 @@ mod shown;
 mod survey;
 mod swept;
 mod table;
+mod table_cell;
 mod wrap;
 
 pub use best::{best_in_words, near_best_in_words};
@@ -44,7 +45,8 @@ pub use survey::{
     name_columns, reading_in_words, write_findings, write_names, write_survey,
 };
 pub use swept::{option_cell, swept_cells, with_swept};
-pub use table::{Table, TableCell, Tone, named_rows};
+pub use table::{Table, named_rows};
+pub use table_cell::{TableCell, Tone};
 pub use wrap::{Width, text_width, wrapped, write_wrapped};
 
 pub use crate::metrics::Cell;

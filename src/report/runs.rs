@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use super::shown::shown_cell;
-use super::table::{Table, TableCell};
+use super::table::Table;
+use super::table_cell::TableCell;
 use super::wrap::{Width, write_wrapped};
 use crate::metrics::columns::columns;
 use crate::metrics::{Cell, Column, RunRow};

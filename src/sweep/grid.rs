@@ -6,7 +6,7 @@ use crate::experiment::{OptionForm, Options, refuse_overruled, what_draws};
 use crate::predict::catalog::program;
 use crate::runs::{PlannedRun, RunPlan};
 use crate::settings_file::{self, Entry, Value};
-use crate::spec::{SpecError, literal};
+use crate::spec::{Spec, SpecError, literal};
 use crate::trace::labels;
 
 use super::axis::{Axis, GridList, GridText, REPLICATIONS};
@@ -188,15 +188,27 @@ impl Grid {
 
     /// The commands of the programs that its predictors start.
     pub fn programs(&self) -> BTreeSet<String> {
-        let mut programs = BTreeSet::new();
-        for axis in &self.axes {
-            let Some(option) = OptionForm::find(&axis.name) else { continue };
-            for value in &axis.values {
-                let options = option.alone(value).expect("checked when the grid was made");
-                programs.extend(options.programs().filter_map(program).map(str::to_string));
-            }
-        }
-        programs
+        self.values_alone()
+            .flat_map(|options| options.programs().filter_map(program).map(str::to_string).collect::<Vec<_>>())
+            .collect()
+    }
+
+    /// The schedulers of its runs and baselines, and the default.
+    pub fn schedulers(&self) -> Vec<Spec> {
+        self.values_alone().flat_map(|options| options.schedulers().cloned().collect::<Vec<_>>()).collect()
+    }
+
+    /// Whether runs are on a machine of nodes.
+    pub fn has_nodes(&self) -> bool {
+        self.values_alone().any(|options| options.machine.is_some())
+    }
+
+    /// Each value of each list, as the only option.
+    fn values_alone(&self) -> impl Iterator<Item = Options> {
+        let options = self.axes.iter().filter_map(|axis| Some((OptionForm::find(&axis.name)?, axis)));
+        options.flat_map(|(option, axis)| {
+            axis.values.iter().map(|value| option.alone(value).expect("checked when the grid was made"))
+        })
     }
 
     /// The lists, in order.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::error::TraceError;
+use super::rows::Unit;
 use super::workload::Workload;
 use crate::job::Job;
 use crate::machine::{Cluster, Shapes, Unplaceable};
@@ -56,7 +57,7 @@ impl Unplaced {
 pub type PartitionMap = BTreeMap<String, String>;
 
 /// The workload on the nodes of a cluster, without the jobs that can never run there. A job whose log does not say more than its
-/// processors asks for so many CPUs, in the partition of its number.
+/// processors asks for so many CPUs, in the partition of its number. `unit` is what a processor of the log is.
 ///
 /// # Errors
 /// If a job names a partition that the cluster does not have, or no job is left.
@@ -64,6 +65,7 @@ pub fn put_on_cluster(
     mut workload: Workload,
     cluster: &Arc<Cluster>,
     names: &PartitionMap,
+    unit: Unit,
 ) -> Result<Workload, TraceError> {
     let mut requests = Requests::default();
     let logged = Arc::clone(&workload.requests);
@@ -105,7 +107,12 @@ pub fn put_on_cluster(
         let why = format!("no job can run on the machine ({})", workload.cleaning.unplaceable.in_words());
         return Err(TraceError::unusable(&workload.label, why));
     }
-    workload.procs = u32::try_from(cluster.cpus()).unwrap_or(u32::MAX);
+    let procs = match unit {
+        Unit::Cpus => cluster.cpus(),
+        Unit::Nodes => cluster.nodes.len() as u64,
+        Unit::Gpus => cluster.gpus(),
+    };
+    workload.procs = u32::try_from(procs).unwrap_or(u32::MAX);
     workload.requests = Arc::new(requests);
     workload.shapes = Some(shapes);
     Ok(workload)

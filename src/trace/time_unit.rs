@@ -69,7 +69,7 @@ pub struct UnitDoubt {
     pub longest: Seconds,
     /// The share of the machine that the recorded schedule uses.
     pub utilization: f64,
-    /// The unit that is more likely than seconds.
+    /// The unit that is most likely. Seconds, if only the utilization is unusual.
     pub likely: TimeUnit,
 }
 
@@ -85,7 +85,8 @@ impl UnitDoubt {
     }
 
     /// Doubts that runtimes are in seconds if none is as long as an hour, or one is longer than a year, or if the recorded
-    /// schedule uses less than 10% or more than 120% of the machine; and if another unit makes their mean more usual.
+    /// schedule uses less than 10% or more than 120% of the machine. Short runtimes alone are no doubt if no other unit makes
+    /// their mean more usual.
     pub fn of(workload: &Workload) -> Option<UnitDoubt> {
         let jobs = &workload.jobs;
         if jobs.len() < UnitDoubt::FEWEST_JOBS {
@@ -99,9 +100,9 @@ impl UnitDoubt {
             end = end.max(job.submission.submit + job.recorded_wait.get().unwrap_or(0) + job.runtime);
         }
         let utilization = work / (f64::from(workload.procs) * (end - workload.first_submit()) as f64);
-        let is_usual = UnitDoubt::USUAL.contains(&utilization) && (HOUR..=366 * DAY).contains(&longest);
-        let likely = likely_unit(sum / jobs.len() as f64);
-        (!is_usual && likely != TimeUnit::Seconds).then_some(UnitDoubt { longest, utilization, likely })
+        let doubt = UnitDoubt { longest, utilization, likely: likely_unit(sum / jobs.len() as f64) };
+        let is_unusual = !(HOUR..=366 * DAY).contains(&longest) && doubt.likely != TimeUnit::Seconds;
+        (is_unusual || doubt.is_by_utilization()).then_some(doubt)
     }
 }
 

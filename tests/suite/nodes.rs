@@ -10,7 +10,7 @@ use shadowtime::engine::EngineOptions;
 use shadowtime::job::Job;
 use shadowtime::machine::{Cluster, Node, Partition};
 use shadowtime::request::{GpusAsked, MemoryAsked, Request, Requests};
-use shadowtime::trace::{PartitionMap, Workload, put_on_cluster};
+use shadowtime::trace::{PartitionMap, Unit, Workload, put_on_cluster};
 
 use crate::random::check;
 use crate::support::{Folder, job_of, run_with, sim, sim_ok, starts, workload};
@@ -32,7 +32,7 @@ fn single_cpus(count: u32) -> Arc<Cluster> {
 }
 
 fn on(workload: &Workload, cluster: &Arc<Cluster>) -> Workload {
-    put_on_cluster(workload.clone(), cluster, &PartitionMap::new()).unwrap()
+    put_on_cluster(workload.clone(), cluster, &PartitionMap::new(), Unit::Cpus).unwrap()
 }
 
 fn jobs_of_a_pool() -> impl Strategy<Value = Workload> {
@@ -355,7 +355,7 @@ fn schedulers_on_nodes_equal_the_slow_twin() {
         };
         let possible: Vec<TwinJob> =
             twins.iter().filter(|job| twin(&twins).place(&free, job, &[]).is_some()).cloned().collect();
-        let Ok(placed) = put_on_cluster(all, &cluster, &PartitionMap::new()) else {
+        let Ok(placed) = put_on_cluster(all, &cluster, &PartitionMap::new(), Unit::Cpus) else {
             prop_assert!(possible.is_empty());
             return Ok(());
         };
@@ -430,6 +430,17 @@ fn what_cannot_be_simulated_is_said() {
     assert!(ran.code == 2 && ran.err.contains("--procs has no effect together with --machine"), "{}", ran.err);
     let ran = sim(&[&args[..], &["--scheduler", "slurm"]].concat());
     assert!(ran.code == 0 && ran.err.contains("slurm does not place jobs on nodes"), "{}", ran.err);
+    let grid = ["sweep", "--trace", &jobs, "--log-format", format, "--machine", &machine, "--scheduler", "easy,slurm"];
+    let ran = sim(&[&grid[..], &["--out", &folder.text("sweep")]].concat());
+    assert!(ran.code == 0 && ran.err.contains("warning: slurm does not place jobs on nodes"), "{}", ran.err);
+    // A processor is what the unit says, on nodes too.
+    let sacct = folder.write(
+        "jobs.sacct",
+        "JobID|Submit|Start|End|NCPUS|NNodes|State|Partition\n\
+         1|2026-01-05T08:00:00|2026-01-05T08:00:00|2026-01-05T08:10:00|4|1|COMPLETED|batch\n",
+    );
+    let csv = sim_ok(&["--trace", &sacct, "--machine", &machine, "--unit", "nodes", "--format", "csv"]);
+    assert!(csv.lines().nth(1).unwrap().starts_with("jobs.sacct,3,"), "{csv}");
     std::fs::write(folder.path("jobs.csv"), "submit,wait,run,procs,part\n0,0,100,1,long\n").unwrap();
     let ran = sim(&args);
     let why = "the partition 'long', which the machine does not have; it has batch, gpu; --partition-map long=batch";

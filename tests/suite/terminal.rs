@@ -50,6 +50,9 @@ fn on_terminal_with(columns: u16, args: &[&str], variables: &[(&str, &str)]) -> 
     };
     let mut child = command(env!("CARGO_BIN_EXE_sim"))
         .args(args)
+        .env_remove("NO_COLOR")
+        .env_remove("CLICOLOR")
+        .env_remove("CLICOLOR_FORCE")
         // The terminal counts, not the environment.
         .env("COLUMNS", "100000")
         .env("TERM", "xterm")
@@ -157,7 +160,7 @@ fn pages_are_set_on_a_terminal() {
     let set = page(&["help", "comparisons"], &[]);
     assert!(set.contains("\x1b[1mSeveral settings\x1b[0m\n") && set.contains("\x1b[1m--swf-out\x1b[0m"), "{set}");
     assert!(set.contains("\x1b[4mbetter\x1b[0m"), "{set}");
-    let dumb = page(&["help", "comparisons"], &[("TERM", "dumb")]);
+    let dumb = page(&["help", "comparisons"], &[("TERM", "dumb"), ("CI", "true")]);
     assert!(dumb.contains("\nSeveral settings\n----------------\n") && dumb.contains("'--swf-out'"), "{dumb}");
     for (args, variables) in
         [(&["help", "comparisons"][..], &[("NO_COLOR", "1")][..]), (&["--color", "never", "help", "comparisons"], &[])]
@@ -209,7 +212,7 @@ fn tables_have_a_little_colour_on_a_terminal() {
     assert!(!losses.is_empty() && losses.iter().all(|line| line.contains(&format!("{red}-"))), "{shown}");
     let without = [bold, green, red, plain].iter().fold(shown.clone(), |text, code| text.replace(code, ""));
     for (more, variables) in
-        [(&[][..], &[("NO_COLOR", "1")][..]), (&[], &[("TERM", "dumb")]), (&["--color=never"], &[])]
+        [(&[][..], &[("NO_COLOR", "1")][..]), (&[], &[("TERM", "dumb"), ("CI", "true")]), (&["--color=never"], &[])]
     {
         assert_eq!(
             on_terminal_with(80, &[&table[..], more].concat(), variables).raw,

@@ -79,6 +79,24 @@ fn a_table_whose_times_are_all_in_hours_is_doubted_and_clocks_are_not() {
     assert!(!said(&text, format, &[]).contains("probably in"));
 }
 
+/// The unit is right, but the machine is not: the warning says so, and no other unit is named.
+#[test]
+fn an_unusual_utilization_is_doubted_whatever_the_unit() {
+    let usual = said(&table(1.0), TABLE, &[]);
+    assert!(!usual.contains("look like seconds"), "{usual}");
+    let given = ["--trace", "-", "--log-format", TABLE, "--procs", "3200"];
+    let ran = sim_fed(&given, table(1.0).as_bytes());
+    assert!(
+        ran.code == 0 && ran.err.contains("run times look like seconds: is the machine of the right size"),
+        "{}",
+        ran.err
+    );
+    assert!(!ran.err.contains("probably in"), "{}", ran.err);
+    let stated = TABLE.replace("took", "took{s}");
+    let ran = sim_fed(&["--trace", "-", "--log-format", &stated, "--procs", "3200"], table(1.0).as_bytes());
+    assert!(!ran.err.contains("look like seconds"), "{}", ran.err);
+}
+
 /// Writes a log as a table, with durations in this unit.
 fn as_table(log: &str, unit: f64) -> String {
     let mut text = "when,queued,took,size\n".to_string();

@@ -193,6 +193,9 @@ fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resul
         refuse_program(&format!("{}: ", folder.join("grid.toml").display()), sweep.grid.programs().first())?;
     }
     refuse_collisions(&[], &sweep.grid.logs().iter().map(|log| ("--trace", log.as_str())).collect::<Vec<_>>(), true)?;
+    if sweep.grid.has_nodes() {
+        options::warn_of_pools(sweep.grid.schedulers().iter());
+    }
     let threads = args.output.threads();
     let cells = SweepCells::of(&sweep, threads)?;
     if cells.store.damaged > 0 && !quiet {
@@ -277,7 +280,7 @@ fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<GridList>
 }
 
 /// Gives the schedulers and the baselines of a grid the keys of a slurm.conf. Without a list of them, its own is the only one. If
-/// there is one log, its machine has the processors of the file.
+/// there is one log and no other machine, it has the processors of the file.
 fn complete_schedulers(lists: &mut Vec<GridList>, conf: &SiteConf) -> anyhow::Result<()> {
     for list in lists.iter_mut() {
         for GridText { text, .. } in &mut list.texts {
@@ -289,10 +292,11 @@ fn complete_schedulers(lists: &mut Vec<GridList>, conf: &SiteConf) -> anyhow::Re
         }
     }
     let traces = lists.iter().find(|list| list.name == "trace").map_or(1, |list| list.texts.len());
+    let has_machine = lists.iter().any(|list| list.name == "machine");
     let of_site = [
         ("scheduler", Some(conf.scheduler().to_string())),
         ("baseline", Some(conf.baseline().pair())),
-        ("procs", conf.procs().filter(|_| traces == 1).map(|procs| procs.to_string())),
+        ("procs", conf.procs().filter(|_| traces == 1 && !has_machine).map(|procs| procs.to_string())),
     ];
     for (name, value) in of_site {
         if let Some(value) = value.filter(|_| lists.iter().all(|list| list.name != name)) {

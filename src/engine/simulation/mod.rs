@@ -172,9 +172,7 @@ impl<O: Observer> Simulation<O> {
         let Some(job) = self.machine.withdraw(id) else { return Err(EngineError::NotWaiting { time: self.now() }) };
         let place = self.place(id);
         self.policy.value.on_cancellation(&job);
-        if let Some(nodes) = &mut self.machine.nodes {
-            nodes.leave(id);
-        }
+        self.machine.forget(id);
         self.board.set_stage_at(place, Stage::Gone);
         let (time, submission) = (self.board.board().now(), &self.board.at(place).job);
         self.observers.on_cancellation(&Cancellation { time, job: Placed { id, place }, submission });
@@ -328,9 +326,6 @@ impl<O: Observer> Simulation<O> {
         let (time, job) = (self.board.board().now(), Placed { id, place });
         self.observers.on_end(&End { time, job, submission, runtime, prediction, misses });
         self.machine.release(id, start, self.counted_length(place));
-        if let Some(nodes) = &mut self.machine.nodes {
-            nodes.leave(id);
-        }
         self.policy.value.on_termination(id, time);
         self.board.set_stage_at(place, Stage::Gone);
         self.pass_due = true;
@@ -350,10 +345,7 @@ impl<O: Observer> Simulation<O> {
         }
         let (time, job) = (self.board.board().now(), Placed { id, place });
         self.observers.on_arrival(&Arrival { time, job, submission: &submission });
-        self.machine.enqueue(id, submission.procs);
-        if let Some(nodes) = &mut self.machine.nodes {
-            nodes.arrive(id, request);
-        }
+        self.machine.enqueue(id, submission.procs, request);
         self.policy.value.on_arrival(id, &submission);
         self.pass_due = true;
         match self.predictor.value.as_oracle() {

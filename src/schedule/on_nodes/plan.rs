@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::job::JobId;
-use crate::machine::{NodeGrant, NodeShape, NodeShare, Nodes, Placement, Resources, give, take};
+use crate::machine::{NodeGrant, NodeShape, NodeShare, Nodes, Placement, Resources, cpus_of, give, take};
 use crate::request::RequestId;
 use crate::time::{Seconds, Time};
 
@@ -294,10 +294,6 @@ impl NodePlan {
     pub fn reservations(&self) -> impl Iterator<Item = (JobId, Time)> {
         self.planned.iter().map(|planned| (planned.asked.id, planned.start))
     }
-}
-
-fn cpus_of<'a>(grant: impl IntoIterator<Item = &'a NodeShare>) -> i64 {
-    grant.into_iter().map(|share| i64::from(share.what.cpus)).sum()
 }
 
 /// Whether a job fits nowhere now, so that it need not be tried. `idle` are all CPUs that are free.

@@ -1,6 +1,7 @@
 //! The table of formats, and how a format is told by the content of a file.
 
 mod csv;
+mod csv_columns;
 mod lsf;
 mod pbs;
 mod sacct;
@@ -12,7 +13,7 @@ mod swf;
 
 use std::fmt;
 
-pub use csv::CsvColumns;
+pub use csv_columns::CsvColumns;
 
 use super::error::TraceError;
 use super::lines::{RawLines, shorten};
