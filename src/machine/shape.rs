@@ -1,6 +1,6 @@
 //! What a request means on a cluster: in which partitions, on which nodes, and how much there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
@@ -29,14 +29,48 @@ pub struct NodeShape {
 pub struct ShapePlace {
     /// The place of the partition in [`Cluster::partitions`].
     pub partition: u32,
-    /// The nodes that it may have there, ascending.
-    pub nodes: Arc<[u32]>,
+    /// The nodes that it may have there.
+    pub nodes: Arc<NodeList>,
+    /// Jobs of one kind need the same of a node for each of their CPUs, on the same nodes: the room for one is the room for all.
+    pub kind: u32,
     /// Its memory for each CPU, in MB.
     pub memory_per_cpu: u64,
     /// Its memory on each node, in MB.
     pub memory_per_node: u64,
     /// Whether it takes whole nodes.
     pub whole: bool,
+}
+
+/// The nodes of a partition that have some features.
+#[derive(Debug, PartialEq, Eq)]
+pub struct NodeList {
+    /// Its number among the lists of a workload.
+    pub number: u32,
+    /// Places in [`Cluster::nodes`], ascending.
+    pub nodes: Box<[u32]>,
+    /// By node: whether it is in the list.
+    has: Box<[bool]>,
+    /// The CPUs of the largest core that goes to one job as a whole.
+    pub largest_core: u32,
+}
+
+impl NodeList {
+    fn new(number: usize, nodes: impl Iterator<Item = u32>, cluster: &Cluster) -> NodeList {
+        let nodes: Box<[u32]> = nodes.collect();
+        let mut has = vec![false; cluster.nodes.len()].into_boxed_slice();
+        nodes.iter().for_each(|&node| has[node as usize] = true);
+        let largest_core = nodes.iter().map(|&node| cluster.core(node)).max().unwrap_or(1);
+        NodeList { number: number as u32, nodes, has, largest_core }
+    }
+
+    /// Whether a node is in the list.
+    pub fn has(&self, node: u32) -> bool {
+        self.has[node as usize]
+    }
+
+    fn overlaps(&self, other: &NodeList) -> bool {
+        self.nodes.iter().any(|&node| other.has(node))
+    }
 }
 
 /// Why a job can never run on a cluster.
@@ -71,6 +105,14 @@ pub struct Shapes {
     cluster: Arc<Cluster>,
     /// By request.
     all: Vec<Result<NodeShape, Unplaceable>>,
+    /// The number of kinds.
+    kinds: usize,
+    /// The number of lists of nodes.
+    lists: usize,
+    /// By two lists: whether they have a node in common. Empty if there are too many lists.
+    overlaps: Vec<bool>,
+    /// Whether the machine is a pool of processors for these requests.
+    is_pool: bool,
 }
 
 impl Shapes {
@@ -78,7 +120,43 @@ impl Shapes {
     pub fn new(cluster: Arc<Cluster>, requests: &Requests) -> Shapes {
         let mut lists = NodeLists::default();
         let all = requests.all().iter().map(|request| lists.shape(&cluster, request)).collect();
-        Shapes { cluster, all }
+        let (kinds, overlaps) = (lists.kinds.len(), lists.overlaps(cluster.nodes.len()));
+        Shapes { cluster, all, kinds, lists: lists.known.len(), overlaps, is_pool: false }
+    }
+
+    /// Whether two lists of nodes may have a node in common.
+    pub fn overlap(&self, a: &NodeList, b: &NodeList) -> bool {
+        self.overlaps.get(a.number as usize * self.lists + b.number as usize).is_none_or(|overlap| *overlap)
+    }
+
+    /// Notes whether the machine is a pool of processors for these jobs, given as what they ask for and their processors: every
+    /// CPU is as good as another for all of them.
+    pub fn note_jobs(&mut self, mut jobs: impl Iterator<Item = (RequestId, u32)>) {
+        let mut partitions = self.all.iter().flatten().flat_map(|shape| &shape.places).map(|place| place.partition);
+        let only = partitions.next();
+        if partitions.any(|partition| Some(partition) != only) {
+            return;
+        }
+        let is_of_pool = |shape: &NodeShape, procs: u32| {
+            let is_plain = |place: &ShapePlace| {
+                let ShapePlace { nodes, memory_per_cpu, memory_per_node, whole, .. } = place;
+                let has_all = nodes.nodes.len() == self.cluster.nodes.len() && nodes.largest_core == 1;
+                has_all && (*memory_per_cpu, *memory_per_node, *whole) == (0, 0, false)
+            };
+            let NodeShape { cpus, nodes, gpus_per_node, gpus, places } = shape;
+            (*cpus, *nodes, *gpus_per_node, *gpus) == (procs, 0, 0, 0) && places.len() == 1 && is_plain(&places[0])
+        };
+        self.is_pool = jobs.all(|(request, procs)| is_of_pool(self.get(request), procs));
+    }
+
+    /// Whether the machine is a pool of processors for the jobs of the workload: only the names of their nodes differ.
+    pub fn is_pool(&self) -> bool {
+        self.is_pool
+    }
+
+    /// The number of kinds: see [`ShapePlace::kind`].
+    pub fn kinds(&self) -> usize {
+        self.kinds
     }
 
     /// The cluster.
@@ -116,8 +194,12 @@ impl Shapes {
 /// The nodes of a partition that have the features of a constraint, each list once.
 #[derive(Default)]
 struct NodeLists {
-    known: BTreeMap<(usize, String), Arc<[u32]>>,
+    known: BTreeMap<(usize, String), Arc<NodeList>>,
+    kinds: HashMap<Kind, u32>,
 }
+
+/// The list of nodes, memory for each CPU and for each node, GPUs for each node, whether nodes are whole.
+type Kind = (u32, u64, u64, u32, bool);
 
 impl NodeLists {
     fn shape(&mut self, cluster: &Cluster, request: &Request) -> Result<NodeShape, Unplaceable> {
@@ -145,7 +227,12 @@ impl NodeLists {
             }
             is_allowed = true;
             let list = self.list(cluster, at, &request.constraint);
-            shape.places.push(place(request, cluster, at, list));
+            let mut place = place(request, cluster, at, list);
+            let ShapePlace { memory_per_cpu, memory_per_node, whole, .. } = place;
+            let next = self.kinds.len() as u32;
+            let kind = (place.nodes.number, memory_per_cpu, memory_per_node, gpus_per_node, whole);
+            place.kind = *self.kinds.entry(kind).or_insert(next);
+            shape.places.push(place);
             let last = shape.places.len() - 1;
             if !shape.fits(last, cluster, &idle) {
                 shape.places.pop();
@@ -158,11 +245,24 @@ impl NodeLists {
         }
     }
 
-    fn list(&mut self, cluster: &Cluster, partition: usize, constraint: &str) -> Arc<[u32]> {
+    /// By two lists: whether they have a node in common. Empty if that would take long.
+    fn overlaps(&self, nodes: usize) -> Vec<bool> {
+        const MOST: usize = 100_000_000;
+        let mut lists: Vec<_> = self.known.values().collect();
+        if lists.len() * lists.len() * nodes > MOST {
+            return Vec::new();
+        }
+        lists.sort_by_key(|list| list.number);
+        lists.iter().flat_map(|a| lists.iter().map(|b| a.overlaps(b))).collect()
+    }
+
+    fn list(&mut self, cluster: &Cluster, partition: usize, constraint: &str) -> Arc<NodeList> {
+        let number = self.known.len();
         let make = || {
             let wanted = Constraint::parse(constraint);
             let nodes = cluster.partitions[partition].nodes.iter().copied();
-            nodes.filter(|&node| wanted.holds_for(&cluster.nodes[node as usize].features)).collect()
+            let nodes = nodes.filter(|&node| wanted.holds_for(&cluster.nodes[node as usize].features));
+            Arc::new(NodeList::new(number, nodes, cluster))
         };
         self.known.entry((partition, constraint.to_string())).or_insert_with(make).clone()
     }
@@ -179,7 +279,7 @@ fn nodes_asked(request: &Request) -> u32 {
     }
 }
 
-fn place(request: &Request, cluster: &Cluster, at: usize, nodes: Arc<[u32]>) -> ShapePlace {
+fn place(request: &Request, cluster: &Cluster, at: usize, nodes: Arc<NodeList>) -> ShapePlace {
     let partition = &cluster.partitions[at];
     let (memory_per_cpu, memory_per_node) = match request.memory {
         _ if cluster.ignores_memory => (0, 0),
@@ -188,7 +288,7 @@ fn place(request: &Request, cluster: &Cluster, at: usize, nodes: Arc<[u32]>) -> 
         MemoryAsked::PerNode(memory) => (0, memory),
     };
     let whole = request.exclusive || partition.exclusive;
-    ShapePlace { partition: at as u32, nodes, memory_per_cpu, memory_per_node, whole }
+    ShapePlace { partition: at as u32, nodes, kind: 0, memory_per_cpu, memory_per_node, whole }
 }
 
 impl NodeShape {
@@ -205,20 +305,27 @@ impl NodeShape {
         }
         let is_right = |place: &ShapePlace| {
             let given: u64 = grant.iter().map(|share| u64::from(share.what.cpus)).sum();
-            let is_inside = grant.iter().all(|share| place.nodes.binary_search(&share.node).is_ok());
+            let is_inside = grant.iter().all(|share| place.nodes.has(share.node));
             let has_all = |share: &NodeShare| share.what == cluster.nodes[share.node as usize].resources();
             let enough_nodes = self.nodes == 0 || grant.len() == self.nodes as usize;
             let gpus: u64 = grant.iter().map(|share| u64::from(share.what.gpus)).sum();
-            let has_enough = match place.whole {
-                true => given >= self.cpus.into() && grant.iter().all(has_all),
-                false => given == u64::from(self.cpus) && grant.iter().all(|share| self.holds_share(place, share)),
-            };
+            // What whole cores have more than the job asks for, at most.
+            let unused = || grant.iter().map(|share| u64::from(cluster.core(share.node)) - 1).sum::<u64>();
+            let has_enough = given >= self.cpus.into()
+                && match place.whole {
+                    true => grant.iter().all(has_all),
+                    false => {
+                        given - u64::from(self.cpus) <= unused()
+                            && grant.iter().all(|share| self.holds_share(place, cluster, share))
+                    }
+                };
             is_inside && enough_nodes && has_enough && gpus >= self.gpus.into()
         };
         self.places.iter().any(is_right).then_some(()).ok_or("it was not given what it asks for")
     }
 
-    fn holds_share(&self, place: &ShapePlace, share: &NodeShare) -> bool {
-        share.what.memory >= self.memory(place, share.what.cpus) && share.what.gpus >= self.gpus_per_node
+    fn holds_share(&self, place: &ShapePlace, cluster: &Cluster, share: &NodeShare) -> bool {
+        let is_of_cores = share.what.cpus.is_multiple_of(cluster.core(share.node));
+        is_of_cores && share.what.memory >= self.memory(place, share.what.cpus) && share.what.gpus >= self.gpus_per_node
     }
 }
