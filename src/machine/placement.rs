@@ -95,8 +95,12 @@ impl NodeShape {
     }
 
     /// The CPUs of which a node has room, if GPUs are not asked for in total.
-    #[inline]
+    #[inline(always)]
     pub fn cpus_on(&self, place: &ShapePlace, cluster: &Cluster, free: &Resources, node: u32) -> u32 {
+        if place.is_plain { free.cpus } else { self.cpus_with_more(place, cluster, free, node) }
+    }
+
+    fn cpus_with_more(&self, place: &ShapePlace, cluster: &Cluster, free: &Resources, node: u32) -> u32 {
         if free.gpus < self.gpus_per_node || free.memory < place.memory_per_node {
             return 0;
         }
@@ -110,13 +114,6 @@ impl NodeShape {
             true => (memory / place.memory_per_cpu) as u32,
         };
         if place.nodes.largest_core > 1 { cpus - cpus % cluster.core(node) } else { cpus }
-    }
-
-    /// The CPUs of which the nodes have room in one of its partitions, given by its position in [`NodeShape::places`].
-    pub fn cpus_on_all(&self, at: usize, cluster: &Cluster, free: &[Resources]) -> u64 {
-        let place = &self.places[at];
-        let on = |&node: &u32| u64::from(self.cpus_on(place, cluster, &free[node as usize], node));
-        place.nodes.nodes.iter().map(on).sum()
     }
 
     /// Whether it can be placed wherever nodes together have room for its CPUs.

@@ -39,6 +39,8 @@ pub struct ShapePlace {
     pub memory_per_node: u64,
     /// Whether it takes whole nodes.
     pub whole: bool,
+    /// Whether every free CPU of these nodes has room for one of the job.
+    pub is_plain: bool,
 }
 
 /// The nodes of a partition that have some features.
@@ -68,9 +70,24 @@ impl NodeList {
         self.has[node as usize]
     }
 
-    fn overlaps(&self, other: &NodeList) -> bool {
-        self.nodes.iter().any(|&node| other.has(node))
+    fn relation(&self, other: &NodeList) -> ListRelation {
+        match self.nodes.iter().filter(|&&node| other.has(node)).count() {
+            0 => ListRelation::Apart,
+            common if common == self.nodes.len() => ListRelation::Within,
+            _ => ListRelation::Other,
+        }
     }
+}
+
+/// What nodes of a list another has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListRelation {
+    /// None.
+    Apart,
+    /// All.
+    Within,
+    /// Some, or it is not known.
+    Other,
 }
 
 /// Why a job can never run on a cluster.
@@ -109,8 +126,8 @@ pub struct Shapes {
     kinds: usize,
     /// The number of lists of nodes.
     lists: usize,
-    /// By two lists: whether they have a node in common. Empty if there are too many lists.
-    overlaps: Vec<bool>,
+    /// By two lists: what nodes of the first the second has. Empty if there are too many lists.
+    relations: Vec<ListRelation>,
     /// Whether the machine is a pool of processors for these requests.
     is_pool: bool,
 }
@@ -120,13 +137,18 @@ impl Shapes {
     pub fn new(cluster: Arc<Cluster>, requests: &Requests) -> Shapes {
         let mut lists = NodeLists::default();
         let all = requests.all().iter().map(|request| lists.shape(&cluster, request)).collect();
-        let (kinds, overlaps) = (lists.kinds.len(), lists.overlaps(cluster.nodes.len()));
-        Shapes { cluster, all, kinds, lists: lists.known.len(), overlaps, is_pool: false }
+        let (kinds, relations) = (lists.kinds.len(), lists.relations(cluster.nodes.len()));
+        Shapes { cluster, all, kinds, lists: lists.known.len(), relations, is_pool: false }
     }
 
-    /// Whether two lists of nodes may have a node in common.
-    pub fn overlap(&self, a: &NodeList, b: &NodeList) -> bool {
-        self.overlaps.get(a.number as usize * self.lists + b.number as usize).is_none_or(|overlap| *overlap)
+    /// What nodes of a list another has.
+    pub fn relation(&self, list: &NodeList, other: &NodeList) -> ListRelation {
+        let number = list.number as usize * self.lists + other.number as usize;
+        match self.relations.get(number) {
+            Some(relation) => *relation,
+            None if list.number == other.number => ListRelation::Within,
+            None => ListRelation::Other,
+        }
     }
 
     /// Notes whether the machine is a pool of processors for these jobs, given as what they ask for and their processors: every
@@ -138,11 +160,7 @@ impl Shapes {
             return;
         }
         let is_of_pool = |shape: &NodeShape, procs: u32| {
-            let is_plain = |place: &ShapePlace| {
-                let ShapePlace { nodes, memory_per_cpu, memory_per_node, whole, .. } = place;
-                let has_all = nodes.nodes.len() == self.cluster.nodes.len() && nodes.largest_core == 1;
-                has_all && (*memory_per_cpu, *memory_per_node, *whole) == (0, 0, false)
-            };
+            let is_plain = |place: &ShapePlace| place.is_plain && place.nodes.nodes.len() == self.cluster.nodes.len();
             let NodeShape { cpus, nodes, gpus_per_node, gpus, places } = shape;
             (*cpus, *nodes, *gpus_per_node, *gpus) == (procs, 0, 0, 0) && places.len() == 1 && is_plain(&places[0])
         };
@@ -229,6 +247,8 @@ impl NodeLists {
             let list = self.list(cluster, at, &request.constraint);
             let mut place = place(request, cluster, at, list);
             let ShapePlace { memory_per_cpu, memory_per_node, whole, .. } = place;
+            let asks_for_more = memory_per_cpu > 0 || memory_per_node > 0 || gpus_per_node > 0 || whole;
+            place.is_plain = !asks_for_more && place.nodes.largest_core == 1;
             let next = self.kinds.len() as u32;
             let kind = (place.nodes.number, memory_per_cpu, memory_per_node, gpus_per_node, whole);
             place.kind = *self.kinds.entry(kind).or_insert(next);
@@ -245,15 +265,15 @@ impl NodeLists {
         }
     }
 
-    /// By two lists: whether they have a node in common. Empty if that would take long.
-    fn overlaps(&self, nodes: usize) -> Vec<bool> {
+    /// By two lists: what nodes of the first the second has. Empty if that would take long.
+    fn relations(&self, nodes: usize) -> Vec<ListRelation> {
         const MOST: usize = 100_000_000;
         let mut lists: Vec<_> = self.known.values().collect();
         if lists.len() * lists.len() * nodes > MOST {
             return Vec::new();
         }
         lists.sort_by_key(|list| list.number);
-        lists.iter().flat_map(|a| lists.iter().map(|b| a.overlaps(b))).collect()
+        lists.iter().flat_map(|a| lists.iter().map(|b| a.relation(b))).collect()
     }
 
     fn list(&mut self, cluster: &Cluster, partition: usize, constraint: &str) -> Arc<NodeList> {
@@ -288,7 +308,7 @@ fn place(request: &Request, cluster: &Cluster, at: usize, nodes: Arc<NodeList>) 
         MemoryAsked::PerNode(memory) => (0, memory),
     };
     let whole = request.exclusive || partition.exclusive;
-    ShapePlace { partition: at as u32, nodes, kind: 0, memory_per_cpu, memory_per_node, whole }
+    ShapePlace { partition: at as u32, nodes, kind: 0, memory_per_cpu, memory_per_node, whole, is_plain: false }
 }
 
 impl NodeShape {

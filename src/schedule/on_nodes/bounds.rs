@@ -1,7 +1,7 @@
 //! What jobs with reservations need at least, and what they can take from each other at most, wherever they are placed.
 
 use super::plan::Asked;
-use crate::machine::{NodeShape, NodeShare, Nodes, Resources, ShapePlace, cpus_of, take};
+use crate::machine::{ListRelation, NodeShape, NodeShare, Nodes, Resources, ShapePlace, cpus_of, take};
 use crate::time::Time;
 
 /// More than any machine has.
@@ -16,16 +16,16 @@ impl Asked {
         &self.shape(nodes).places[self.at]
     }
 
-    /// Whether both jobs are for the same nodes.
+    /// Whether all nodes that another job may have are among the nodes of this one.
     pub fn has_nodes_of(&self, other: &Asked, nodes: &Nodes) -> bool {
-        self.place(nodes).nodes.number == other.place(nodes).nodes.number
+        nodes.shapes().relation(&other.place(nodes).nodes, &self.place(nodes).nodes) == ListRelation::Within
     }
 
     /// By how many CPUs the room for this job falls at most when another is placed.
     pub fn most_lost_to(&self, other: &Asked, nodes: &Nodes) -> i64 {
         let (shape, their_shape) = (self.shape(nodes), other.shape(nodes));
         let (place, theirs) = (&shape.places[self.at], &their_shape.places[other.at]);
-        if !nodes.shapes().overlap(&place.nodes, &theirs.nodes) {
+        if nodes.shapes().relation(&place.nodes, &theirs.nodes) == ListRelation::Apart {
             return 0;
         }
         let (per_cpu, per_node) = (place.memory_per_cpu, place.memory_per_node);
@@ -51,7 +51,7 @@ pub(super) struct PlannedStart {
     /// What is free at the start, by node, if only running jobs leave.
     pub free: Vec<Resources>,
     /// The CPUs of these on the nodes that the job may have, less those that it needs, and those that other jobs with reservations
-    /// for these nodes need.
+    /// need of these nodes.
     pub spare: i64,
     /// The CPUs of which these have room.
     pub room: i64,
@@ -80,6 +80,11 @@ impl PlannedStart {
     pub fn is_sure(&self, taken: i64, nodes: &Nodes) -> bool {
         let shape = self.asked.shape(nodes);
         shape.is_divisible() && self.room - self.lost - taken >= shape.cpus.into()
+    }
+
+    /// Whether the job cannot be placed at its start, wherever the others are, if the room falls by so many CPUs.
+    pub fn is_lost(&self, taken: i64, nodes: &Nodes) -> bool {
+        self.room - taken < self.asked.shape(nodes).cpus.into()
     }
 
     /// The room that a job takes that has this on the nodes at the start.

@@ -18,7 +18,7 @@ use crate::machine::{NodeGrant, Nodes, Placement, ShapePlace, Shapes};
 use crate::request::RequestId;
 use crate::time::{Seconds, Time};
 
-use plan::{Asked, NodePlan};
+use plan::{Asked, Granted, NodePlan};
 pub use pool::PlacedPool;
 
 /// The rules are those of the pool. In the order of the queue, each job whose partition has a reservation left starts if it may,
@@ -89,7 +89,7 @@ impl OnNodes {
                 open.find_map(|at| shape.place(at, self.placement, nodes.cluster(), self.plan.free(), |_| false));
             match placed {
                 Some(grant) => {
-                    self.plan.start(job.id, 0, grant, nodes);
+                    self.plan.start(job.id, 0, Granted::alone(grant), nodes);
                     starts.push(job.id);
                 }
                 None => {
@@ -191,8 +191,8 @@ impl OnNodes {
         }
         let places = nodes.shapes().get(request).places.iter().enumerate().filter(|(_, place)| is_open(place));
         let mut tried = places.map(|(at, _)| self.plan.try_now(&Asked { id, request, at, length }, nodes));
-        let Some(grant) = tried.find_map(|grant| grant) else { return false };
-        self.plan.start(id, length, grant, nodes);
+        let Some(granted) = tried.find_map(|granted| granted) else { return false };
+        self.plan.start(id, length, granted, nodes);
         starts.push(id);
         true
     }
@@ -220,10 +220,12 @@ impl Policy for OnNodes {
         let nodes = view.nodes.expect("the engine has the nodes of this policy");
         self.backlog.begin_pass(view);
         self.plan.begin(view.now, nodes, view.only_arrivals);
-        if view.waiting.iter().any(|job| !self.plan.is_roomless(nodes.request(job.id), nodes)) {
-            match self.rules {
-                None => self.start_in_order(view, nodes, starts),
-                Some(rules) => self.backfill(&rules, view, nodes, starts),
+        match self.rules {
+            None => self.start_in_order(view, nodes, starts),
+            Some(rules) => {
+                if view.waiting.iter().any(|job| !self.plan.is_roomless(nodes.request(job.id), nodes)) {
+                    self.backfill(&rules, view, nodes, starts);
+                }
             }
         }
         self.backlog.end_pass(view, starts);

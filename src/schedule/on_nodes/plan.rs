@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use rustc_hash::FxHashSet;
+
 use super::bounds::PlannedStart;
 use super::rooms::Rooms;
 use crate::job::JobId;
@@ -50,9 +52,7 @@ struct Tried<'a> {
 pub(super) struct NodePlan {
     now: Time,
     placement: Placement,
-    /// What is free now.
-    free: Vec<Resources>,
-    /// For which jobs there is room in that.
+    /// What is free now, and for which jobs there is room.
     rooms: Rooms,
     /// In order of ends. Empty until a reservation is made.
     leaving: Vec<Leaving>,
@@ -66,8 +66,11 @@ pub(super) struct NodePlan {
     in_time: Vec<usize>,
     /// The ends of planned jobs, ascending.
     ends: Vec<Time>,
-    /// What these jobs get if the plan is followed, in order of starts. Empty if it must be found anew.
+    /// What the first of these jobs get if the plan is followed, in order of starts. What the others get must be found.
     followed: Vec<NodeGrant>,
+    /// Jobs that may not start while neither the plan nor what is free changes: what they ask for, where, and how many planned jobs
+    /// start before they would end.
+    failed: FxHashSet<(RequestId, usize, usize)>,
 }
 
 /// A reservation that could be made.
@@ -79,8 +82,30 @@ pub(super) struct Found {
     room: i64,
     /// The CPUs of these that the job may have.
     cpus: i64,
-    /// What all jobs with reservations then get, in order of their starts. Empty if that is not known.
+    /// What jobs with reservations then get, in order of their starts, as far as that is known.
     followed: Vec<NodeGrant>,
+}
+
+/// What a job gets that may start now.
+pub(super) struct Granted {
+    grant: NodeGrant,
+    /// What jobs with reservations then get, in order of their starts, as far as that is known.
+    followed: Vec<NodeGrant>,
+}
+
+impl Granted {
+    /// If there are no reservations.
+    pub fn alone(grant: NodeGrant) -> Granted {
+        Granted { grant, followed: Vec::new() }
+    }
+}
+
+/// A planned job that a walk has placed.
+struct Placed<'a> {
+    end: Time,
+    grant: Cow<'a, [NodeShare]>,
+    /// Whether this is not what the job got before.
+    is_new: bool,
 }
 
 /// What numbers of CPUs say about a reservation.
@@ -99,10 +124,8 @@ impl NodePlan {
     /// Begins a plan without reservations. `is_same`: since the last plan only the jobs that it started have changed what is free.
     pub fn begin(&mut self, now: Time, nodes: &Nodes, is_same: bool) {
         self.now = now;
-        if !is_same || self.free.is_empty() {
-            self.free.clear();
-            self.free.extend_from_slice(nodes.free());
-            self.rooms.forget();
+        if !is_same || self.rooms.free().is_empty() {
+            self.rooms.renew(nodes);
         }
         self.leaving.clear();
         self.started.clear();
@@ -111,6 +134,7 @@ impl NodePlan {
         self.in_time.clear();
         self.ends.clear();
         self.followed.clear();
+        self.failed.clear();
     }
 
     /// Notes when running jobs leave, which reservations need. `running` has their predicted ends.
@@ -131,7 +155,7 @@ impl NodePlan {
 
     /// What is free now.
     pub fn free(&self) -> &[Resources] {
-        &self.free
+        self.rooms.free()
     }
 
     /// Whether there are no reservations.
@@ -141,69 +165,89 @@ impl NodePlan {
 
     /// Whether a job fits nowhere now.
     pub fn is_roomless(&mut self, request: RequestId, nodes: &Nodes) -> bool {
-        self.rooms.is_roomless(request, nodes, &self.free)
+        self.rooms.is_roomless(request, nodes)
     }
 
     /// What a job gets if it may start now: it can be placed, and the plan still holds. If it does not hold, the job is tried once
     /// more on what the plan leaves of the nodes until the job ends.
-    pub fn try_now(&mut self, job: &Asked, nodes: &Nodes) -> Option<NodeGrant> {
+    pub fn try_now(&mut self, job: &Asked, nodes: &Nodes) -> Option<Granted> {
         let shape = job.shape(nodes);
         let end = self.now + job.length;
         let is_in_the_way = |planned: &PlannedStart| {
             planned.start < end && planned.spare < i64::from(shape.cpus) && planned.asked.has_nodes_of(job, nodes)
         };
-        if self.planned.iter().any(is_in_the_way) || !self.rooms.fits(shape, job.at, nodes, &self.free) {
+        if self.planned.iter().any(is_in_the_way) || !self.rooms.fits(shape, job.at, nodes) {
             return None;
         }
-        let placement = self.placement;
+        let earlier = self.planned.iter().filter(|planned| planned.start < end).count();
+        let case = (job.request, job.at, earlier);
+        if self.failed.contains(&case) {
+            return None;
+        }
+        let granted = self.try_twice(job, end, nodes);
+        if granted.is_none() {
+            self.failed.insert(case);
+        }
+        granted
+    }
+
+    fn try_twice(&mut self, job: &Asked, end: Time, nodes: &Nodes) -> Option<Granted> {
+        let (shape, placement) = (job.shape(nodes), self.placement);
         let place = |free: &[Resources]| shape.place(job.at, placement, nodes.cluster(), free, |_| false);
-        let grant = place(&self.free)?;
-        if self.holds_with(&grant, end, nodes) {
-            return Some(grant);
+        let grant = place(self.rooms.free())?;
+        if let Some(followed) = self.follow_with(&grant, end, nodes) {
+            return Some(Granted { grant, followed });
         }
         self.follow(nodes);
-        let mut left = self.free.clone();
+        let mut left = self.rooms.free().to_vec();
         for (&at, grant) in self.in_time.iter().zip(&self.followed) {
             if self.planned[at].start < end {
                 take(&mut left, grant);
             }
         }
-        place(&left).filter(|grant| self.holds_with(grant, end, nodes))
+        let second = place(&left).filter(|second| *second != grant)?;
+        let followed = self.follow_with(&second, end, nodes)?;
+        Some(Granted { grant: second, followed })
     }
 
-    /// Whether the plan holds if a job has this from now until `end`.
-    fn holds_with(&self, grant: &[NodeShare], end: Time, nodes: &Nodes) -> bool {
-        let is_sure = |planned: &PlannedStart| {
+    /// What jobs with reservations get, as far as that is needed, if a job has this from now until `end`. None if the plan does not
+    /// hold then.
+    fn follow_with(&mut self, grant: &[NodeShare], end: Time, nodes: &Nodes) -> Option<Vec<NodeGrant>> {
+        let mut is_sure = true;
+        for planned in &self.planned {
             let taken = if planned.start < end { planned.room_of(grant, nodes) } else { 0 };
-            planned.is_sure(taken, nodes)
-        };
-        if self.planned.iter().all(is_sure) {
-            return true;
+            if planned.is_lost(taken, nodes) {
+                return None;
+            }
+            is_sure = is_sure && planned.is_sure(taken, nodes);
         }
-        // For a single job the numbers are exact.
-        let is_exact = self.planned.len() == 1 && self.planned[0].asked.shape(nodes).is_divisible();
-        !is_exact && self.walk(nodes, 0, None, Some(Tried { grant, end })).is_some()
+        if is_sure {
+            return Some(Vec::new());
+        }
+        self.follow(nodes);
+        self.walk(nodes, 0, None, Some(Tried { grant, end }))
     }
 
     /// Finds what the jobs with reservations get, if that is not known.
     fn follow(&mut self, nodes: &Nodes) {
-        if self.followed.is_empty() {
-            self.followed = self.walk(nodes, 0, None, None).expect("a plan holds");
+        if self.followed.len() < self.planned.len() {
+            self.followed = self.walk(nodes, self.followed.len(), None, None).expect("a plan holds");
         }
     }
 
     /// A job starts now.
-    pub fn start(&mut self, id: JobId, length: Seconds, grant: NodeGrant, nodes: &Nodes) {
+    pub fn start(&mut self, id: JobId, length: Seconds, granted: Granted, nodes: &Nodes) {
+        let Granted { grant, followed } = granted;
         let end = self.now + length;
-        take(&mut self.free, &grant);
-        self.rooms.shrink();
+        self.rooms.take(&grant);
         let during = self.planned.iter_mut().filter(|planned| planned.start < end);
         during.for_each(|planned| planned.take(&grant, nodes));
         self.started.push(Started { id, end, grant });
         if !self.leaving.is_empty() {
             self.note_leaving(self.started.len() - 1);
         }
-        self.followed.clear();
+        self.followed = followed;
+        self.failed.clear();
     }
 
     /// What a job gets that the pass has started. Jobs are asked for in the order of their starts.
@@ -217,8 +261,8 @@ impl NodePlan {
     pub fn first_start(&mut self, job: &Asked, nodes: &Nodes) -> Option<Found> {
         let (shape, place, cluster) = (job.shape(nodes), job.place(nodes), nodes.cluster());
         let need = i64::from(shape.cpus);
-        let mut free = self.free.clone();
-        let mut room = self.rooms.cpus(shape, job.at, nodes, &free) as i64;
+        let mut free = self.rooms.free().to_vec();
+        let mut room = self.rooms.cpus(shape, job.at, nodes) as i64;
         let mut cpus: i64 = place.nodes.nodes.iter().map(|&node| i64::from(free[node as usize].cpus)).sum();
         let (mut left, mut ended) = (0, 0);
         let mut last = self.now;
@@ -248,7 +292,10 @@ impl NodePlan {
             }
             match self.outlook(job, next, room, cpus, nodes) {
                 Outlook::Fails => (),
-                Outlook::Holds => return Some(Found { start: next, free, room, cpus, followed: Vec::new() }),
+                Outlook::Holds => {
+                    let followed = self.followed_until(next).to_vec();
+                    return Some(Found { start: next, free, room, cpus, followed });
+                }
                 Outlook::Unknown => {
                     if let Some(followed) = self.walk_with(job, next, &free, nodes) {
                         return Some(Found { start: next, free, room, cpus, followed });
@@ -283,7 +330,7 @@ impl NodePlan {
                 };
             } else if planned.is_active(time) {
                 room -= job.most_lost_to(asked, nodes);
-                if asked.has_nodes_of(job, nodes) {
+                if job.has_nodes_of(asked, nodes) {
                     cpus -= i64::from(asked.shape(nodes).cpus);
                 }
             }
@@ -306,10 +353,13 @@ impl NodePlan {
             return None;
         }
         let from = self.in_time.partition_point(|&at| self.planned[at].start <= start);
-        let extra = (job, start, free);
-        let mut followed = self.followed[..from].to_vec();
-        followed.extend(self.walk(nodes, from, Some(extra), None)?);
-        Some(followed)
+        self.walk(nodes, from, Some((job, start, free)), None)
+    }
+
+    /// What the jobs get that start until then, as far as that is known.
+    fn followed_until(&self, time: Time) -> &[NodeGrant] {
+        let count = self.in_time.partition_point(|&at| self.planned[at].start <= time);
+        &self.followed[..count.min(self.followed.len())]
     }
 
     /// Makes a reservation.
@@ -330,11 +380,13 @@ impl NodePlan {
         self.ends.insert(at, planned.end());
         self.planned.push(planned);
         self.followed = followed;
+        self.failed.clear();
     }
 
     /// Places the jobs with reservations in order of their starts, from a position in this order on, after one more with its start
-    /// and what is free then. Returns what each of these gets, or None if one cannot be placed. Nodes on which none of a job fits
-    /// now come first, so that the others are left to jobs that start now.
+    /// and what is free then. Returns what all jobs with reservations get, or None if one cannot be placed. Nodes on which none of a
+    /// job fits now come first, so that the others are left to jobs that start now. If a start is tried, the last job is not placed:
+    /// where it goes has no effect.
     fn walk(
         &self,
         nodes: &Nodes,
@@ -343,34 +395,52 @@ impl NodePlan {
         tried: Option<Tried<'_>>,
     ) -> Option<Vec<NodeGrant>> {
         let cluster = nodes.cluster();
-        let mut free_now = Cow::Borrowed(&self.free);
+        let mut free_now = Cow::Borrowed(self.rooms.free());
         if let Some(tried) = tried {
             take(free_now.to_mut(), tried.grant);
         }
         let planned = |at: &usize| &self.planned[*at];
         let before = self.in_time[..from].iter().zip(&self.followed);
-        let mut placed: Vec<(Time, Cow<'_, [NodeShare]>)> =
-            before.map(|(at, grant)| (planned(at).end(), Cow::Borrowed(grant.as_slice()))).collect();
+        let mut placed: Vec<Placed<'_>> =
+            before.map(|(at, grant)| Placed { end: planned(at).end(), grant: grant.into(), is_new: false }).collect();
         let mut free = Vec::new();
+        let later = self.in_time[from..].iter().enumerate().map(|(number, at)| {
+            let PlannedStart { asked, start, free, .. } = planned(at);
+            (asked, *start, free.as_slice(), self.followed.get(from + number))
+        });
         let count = self.planned.len() + usize::from(extra.is_some());
-        let later = self.in_time[from..].iter().map(planned).map(|job| (&job.asked, job.start, job.free.as_slice()));
-        for (asked, start, base) in extra.into_iter().chain(later) {
+        for (asked, start, base, old) in
+            extra.map(|(asked, start, base)| (asked, start, base, None)).into_iter().chain(later)
+        {
+            let (shape, end) = (asked.shape(nodes), start + asked.length);
+            let list = &asked.place(nodes).nodes;
+            let is_mine = |grant: &[NodeShare]| grant.iter().any(|share| list.has(share.node));
+            if let Some(old) = old {
+                let is_as_before = |tried: &Tried<'_>| !is_mine(tried.grant);
+                let is_changed = |other: &Placed<'_>| other.is_new && other.end > start && is_mine(&other.grant);
+                if tried.as_ref().is_none_or(is_as_before) && !placed.iter().any(is_changed) {
+                    placed.push(Placed { end, grant: old.into(), is_new: false });
+                    continue;
+                }
+            }
             free.clear();
             free.extend_from_slice(base);
             if let Some(tried) = tried.filter(|tried| tried.end > start) {
                 take(&mut free, tried.grant);
             }
-            placed.iter().filter(|(end, _)| *end > start).for_each(|(_, grant)| take(&mut free, grant));
-            let shape = asked.shape(nodes);
-            // Where the last job goes has no effect, if only the answer is wanted.
+            placed.iter().filter(|other| other.end > start).for_each(|other| take(&mut free, &other.grant));
             if placed.len() + 1 == count && tried.is_some() {
-                return shape.fits(asked.at, cluster, &free).then(Vec::new);
+                if !shape.fits(asked.at, cluster, &free) {
+                    return None;
+                }
+                break;
             }
             let is_preferred = |node| !shape.has_any_room(asked.at, cluster, &free_now, node);
             let grant = shape.place(asked.at, self.placement, cluster, &free, is_preferred)?;
-            placed.push((start + asked.length, Cow::Owned(grant)));
+            let is_new = old != Some(&grant);
+            placed.push(Placed { end, grant: grant.into(), is_new });
         }
-        Some(placed.into_iter().skip(from).map(|(_, grant)| grant.into_owned()).collect())
+        Some(placed.into_iter().map(|placed| placed.grant.into_owned()).collect())
     }
 
     /// The jobs with reservations and their starts, in the order in which they were planned.
