@@ -110,6 +110,11 @@ pub fn places_on_nodes(spec: &Spec) -> bool {
     [rules::FCFS, rules::EASY, rules::SJBF, rules::CONSERVATIVE].iter().any(|form| form.name == spec.name())
 }
 
+/// Whether the scheduler has a placement that is not the default. Only on nodes it has an effect.
+pub fn has_placement(spec: &Spec) -> bool {
+    places_on_nodes(spec) && rules::placement(spec) != Placement::default()
+}
+
 /// Whether this is the replay of the log's own schedule, which needs the waits in the log.
 pub fn is_replay(spec: &Spec) -> bool {
     spec.name() == replay::FORM.name
