@@ -122,10 +122,8 @@ pub struct Shapes {
     cluster: Arc<Cluster>,
     /// By request.
     all: Vec<Result<NodeShape, Unplaceable>>,
-    /// The number of kinds.
-    kinds: usize,
-    /// The number of lists of nodes.
-    lists: usize,
+    /// The lists of nodes, and the kinds.
+    lists: NodeLists,
     /// By two lists: what nodes of the first the second has. Empty if there are too many lists.
     relations: Vec<ListRelation>,
     /// Whether the machine is a pool of processors for these requests.
@@ -137,13 +135,13 @@ impl Shapes {
     pub fn new(cluster: Arc<Cluster>, requests: &Requests) -> Shapes {
         let mut lists = NodeLists::default();
         let all = requests.all().iter().map(|request| lists.shape(&cluster, request)).collect();
-        let (kinds, relations) = (lists.kinds.len(), lists.relations(cluster.nodes.len()));
-        Shapes { cluster, all, kinds, lists: lists.known.len(), relations, is_pool: false }
+        let relations = lists.relations(cluster.nodes.len());
+        Shapes { cluster, all, lists, relations, is_pool: false }
     }
 
     /// What nodes of a list another has.
     pub fn relation(&self, list: &NodeList, other: &NodeList) -> ListRelation {
-        let number = list.number as usize * self.lists + other.number as usize;
+        let number = list.number as usize * self.lists.known.len() + other.number as usize;
         match self.relations.get(number) {
             Some(relation) => *relation,
             None if list.number == other.number => ListRelation::Within,
@@ -174,7 +172,14 @@ impl Shapes {
 
     /// The number of kinds: see [`ShapePlace::kind`].
     pub fn kinds(&self) -> usize {
-        self.kinds
+        self.lists.kinds.len()
+    }
+
+    /// What one more request means, which has the next number.
+    pub fn push(&mut self, request: &Request) {
+        self.all.push(self.lists.shape(&self.cluster, request));
+        self.relations = self.lists.relations(self.cluster.nodes.len());
+        self.is_pool = false;
     }
 
     /// The cluster.
@@ -210,7 +215,7 @@ impl Shapes {
 }
 
 /// The nodes of a partition that have the features of a constraint, each list once.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct NodeLists {
     known: BTreeMap<(usize, String), Arc<NodeList>>,
     kinds: HashMap<Kind, u32>,

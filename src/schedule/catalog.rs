@@ -53,7 +53,8 @@ fn on_machine(
 ) -> Box<dyn Policy> {
     match log.shapes() {
         None => pool(),
-        Some(shapes) if shapes.is_pool() => Box::new(PlacedPool::new(pool(), shapes, placement)),
+        // Other jobs may be there, as in a present queue, whose running jobs may use more than the machine has.
+        Some(shapes) if shapes.is_pool() && log.knows_jobs() => Box::new(PlacedPool::new(pool(), shapes, placement)),
         Some(shapes) => on_nodes(shapes, placement),
     }
 }

@@ -219,7 +219,7 @@ impl Policy for OnNodes {
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
         let nodes = view.nodes.expect("the engine has the nodes of this policy");
         self.backlog.begin_pass(view);
-        self.plan.begin(view.now, nodes, view.only_arrivals);
+        self.plan.begin(view.now, nodes);
         match self.rules {
             None => self.start_in_order(view, nodes, starts),
             Some(rules) => {
@@ -233,7 +233,7 @@ impl Policy for OnNodes {
 
     fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
         let (Some(nodes), Some(rules)) = (view.nodes, self.rules) else { return };
-        self.plan.begin(view.now, nodes, true);
+        self.plan.begin(view.now, nodes);
         let mut counts = Reserved::new(nodes, rules.reservations);
         let queue = self.queued(view, nodes);
         for queued in &queue {

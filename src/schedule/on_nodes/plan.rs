@@ -121,12 +121,10 @@ impl NodePlan {
         NodePlan { placement, ..NodePlan::default() }
     }
 
-    /// Begins a plan without reservations. `is_same`: since the last plan only the jobs that it started have changed what is free.
-    pub fn begin(&mut self, now: Time, nodes: &Nodes, is_same: bool) {
+    /// Begins a plan without reservations.
+    pub fn begin(&mut self, now: Time, nodes: &Nodes) {
         self.now = now;
-        if !is_same || self.rooms.free().is_empty() {
-            self.rooms.renew(nodes);
-        }
+        self.rooms.renew(nodes);
         self.leaving.clear();
         self.started.clear();
         self.taken = 0;

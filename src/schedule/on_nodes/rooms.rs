@@ -33,7 +33,7 @@ impl Rooms {
         &self.free
     }
 
-    /// Something was taken and given back since the last time.
+    /// Jobs may have taken something or given it back since the last time. What did not fit may fit if that is so.
     pub fn renew(&mut self, nodes: &Nodes) {
         if self.free.is_empty() || self.changes.len() > MOST_CHANGES {
             self.free = nodes.free().to_vec();
@@ -41,13 +41,16 @@ impl Rooms {
             self.roomless = vec![false; nodes.shapes().len()];
             self.changes.clear();
         }
+        let before = self.changes.len();
         for (node, (free, new)) in self.free.iter_mut().zip(nodes.free()).enumerate() {
             if free != new {
                 *free = *new;
                 self.changes.push(node as u32);
             }
         }
-        self.roomless.fill(false);
+        if self.changes.len() > before {
+            self.roomless.fill(false);
+        }
     }
 
     /// A job takes this.
