@@ -127,18 +127,19 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
     let OutputFiles { files, stdout_taken } = OutputFiles::open(outputs, &args.log.files())?;
     let [by_out, jobs_out, windows_out] = files;
 
-    let (tables, file) = args.keys(settings.len(), print.format());
+    let tables = args.table_keys(settings.len(), print.format());
     if tables.is_empty() && options::is_given(matches, "top") {
         let message = "--top has no effect: no table of groups is printed (see --by)";
         return Err(UsageError(message.to_string()).into());
     }
-    let keys: Vec<_> =
-        tables.iter().map(|&by| (by, Some(args.groups.top))).chain(file.iter().map(|&by| (by, None))).collect();
     let given = (args.log.given(), &args.log.source(quiet));
     let how = ReadOptions { digest: args.out.is_some(), ..ReadOptions::default() };
     let mut log = LogUnderSettings::read(given, settings, None, how, refuse_without_waits, quiet)?;
     log.show_names(args.names, quiet);
     let workload = log.workload.clone();
+    args.groups.check(&workload)?;
+    let file = args.groups.file_keys(&workload).into_iter().map(|by| (by, None));
+    let keys: Vec<_> = tables.iter().map(|&by| (by, Some(args.groups.top))).chain(file).collect();
     let recorded = RecordedWaits::of(&workload, &log.settings[0].measure, args.window, &keys).map_err(UsageError)?;
     if !recorded.has_windows() && !quiet {
         let length = print_duration(args.window);
@@ -251,15 +252,14 @@ impl FidelityFiles {
 }
 
 impl FidelityArgs {
-    /// By what jobs are grouped: in tables, and in the file.
-    fn keys(&self, schedules: usize, format: Format) -> (Vec<GroupBy>, Vec<GroupBy>) {
+    /// By what jobs are grouped in tables.
+    fn table_keys(&self, schedules: usize, format: Format) -> Vec<GroupBy> {
         let given = self.groups.keys();
-        let tables = match format {
+        match format {
             Format::Table if given.is_empty() && schedules == 1 => DEFAULT_KEYS.to_vec(),
             Format::Table => given,
             Format::Csv | Format::Json => Vec::new(),
-        };
-        (tables, self.groups.file_keys())
+        }
     }
 }
 

@@ -15,6 +15,7 @@ mod job;
 mod lines;
 mod measure;
 mod pictures;
+mod reasons;
 mod row;
 mod series;
 mod setting_runs;
@@ -38,6 +39,7 @@ pub use pictures::{
     Accuracy, Distribution, FirstReservations, Gantt, GanttJob, GridCell, LIFE_PARTS, LengthClass, LifeAccuracy,
     MOST_JOBS, PictureObserver, Pictures, ReservedStarts, WaitGrid, busiest_window, log_limits, shrink_window,
 };
+pub use reasons::{WaitReason, WaitReasonMeter, WaitReasons};
 pub use row::{Baseline, LINE_FORMAT, RunLabel, RunRow};
 pub use series::{SERIES_COLUMNS, Series, SeriesStep};
 pub use setting_runs::{Interval, SettingRuns, Verdict};

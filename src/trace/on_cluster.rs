@@ -8,7 +8,7 @@ use super::rows::Unit;
 use super::workload::Workload;
 use crate::job::Job;
 use crate::machine::{Cluster, Shapes, Unplaceable};
-use crate::request::{Request, Requests};
+use crate::request::{Request, RequestId, Requests};
 use crate::text::{counted, printable};
 
 /// How many jobs can never run on a cluster, by cause.
@@ -68,16 +68,22 @@ pub fn put_on_cluster(
     unit: Unit,
 ) -> Result<Workload, TraceError> {
     let mut requests = Requests::default();
-    let logged = Arc::clone(&workload.requests);
-    for job in &mut workload.jobs {
-        let mut request =
-            logged.get(job.request).cloned().unwrap_or_else(|| plain_request(job, &workload.wide, cluster));
+    let renamed = |mut request: Request| {
         for partition in &mut request.partitions {
             if let Some(name) = names.get(partition) {
                 *partition = name.clone();
             }
         }
-        job.request = requests.intern(request);
+        request
+    };
+    // First those of the log, so that accounts and QOS have the same numbers as on a pool.
+    let logged: Vec<RequestId> =
+        workload.requests.all().iter().map(|request| requests.intern(renamed(request.clone()))).collect();
+    for job in &mut workload.jobs {
+        job.request = match job.request.index() {
+            Some(at) => logged[at],
+            None => requests.intern(renamed(plain_request(job, &workload.wide, cluster))),
+        };
     }
     let shapes = Arc::new(Shapes::new(Arc::clone(cluster), &requests));
     let mut unknown = None;
