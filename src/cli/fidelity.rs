@@ -49,7 +49,7 @@ pub const COMMAND: CommandForm = CommandForm {
 
 The jobs of a log are simulated on the log's machine, and their waits are compared with those in the log. Jobs without a
 recorded wait are simulated too, but not compared. The row that is nearest comes first. No simulation can meet a log exactly:
-it does not know its downtimes, its priorities and its partitions.")]
+it does not know its downtimes and its priorities, and without --machine neither its partitions nor its memory.")]
 struct FidelityArgs {
     #[command(flatten)]
     log: LogArgs,

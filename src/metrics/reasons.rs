@@ -57,9 +57,14 @@ impl WaitReasons {
     /// When outputs have the columns of reasons.
     const ONLY: &'static str = "with --reasons";
 
+    /// Job-seconds.
+    pub fn seconds(&self, reason: WaitReason) -> f64 {
+        self.seconds[reason as usize] as f64
+    }
+
     /// Job-hours.
     pub fn hours(&self, reason: WaitReason) -> f64 {
-        self.seconds[reason as usize] as f64 / HOUR as f64
+        self.seconds(reason) / HOUR as f64
     }
 
     /// Job-seconds of all reasons, which are the waits of all measured jobs.
@@ -70,7 +75,7 @@ impl WaitReasons {
     /// The share of a reason, 0 to 1. None if no job waits.
     pub fn share(&self, reason: WaitReason) -> Option<f64> {
         let all = self.all_seconds();
-        (all > 0).then(|| self.seconds[reason as usize] as f64 / all as f64)
+        (all > 0).then(|| self.seconds(reason) / all as f64)
     }
 
     /// The columns of reasons.

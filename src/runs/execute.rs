@@ -14,7 +14,7 @@ use super::store::{PartWriter, Store};
 use crate::engine::RunRecord;
 use crate::experiment::Setting;
 use crate::metrics::{
-    Baseline, Measure, PictureObserver, Pictures, ReservedStarts, RunRow, Series, SeriesStep, Summary, Users,
+    Baseline, GanttNotes, Measure, PictureObserver, Pictures, RunRow, Series, SeriesStep, Summary, Users,
     WaitReasonMeter, WaitReasons, summarize_with_users,
 };
 use crate::parallel;
@@ -57,8 +57,8 @@ pub struct Simulated {
     pub record: Option<RunRecord>,
     /// None if none was wanted; an error if it is too long.
     pub series: Option<Result<Vec<SeriesStep>, String>>,
-    /// What charts show, and the starts that were reserved. None if they were not wanted.
-    pub pictures: Option<(Pictures, ReservedStarts)>,
+    /// What charts show, and what a Gantt chart shows of jobs. None if they were not wanted.
+    pub pictures: Option<(Pictures, GanttNotes)>,
     /// Why jobs wait. None if it was not wanted.
     pub reasons: Option<WaitReasons>,
 }

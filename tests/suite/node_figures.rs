@@ -10,7 +10,7 @@ use shadowtime::engine::{End, Observer, RunRecord, Start};
 use shadowtime::experiment::Setting;
 use shadowtime::job::{Job, JobId};
 use shadowtime::machine::{Cluster, NodeShare};
-use shadowtime::metrics::{Measure, WaitReasonMeter, summarize};
+use shadowtime::metrics::{Gantt, GanttNotes, GrantObserver, Measure, WaitReasonMeter, gantt_nodes, summarize};
 use shadowtime::request::{GpusAsked, MemoryAsked, Request, Requests};
 use shadowtime::trace::{PartitionMap, Unit, Workload, put_on_cluster};
 
@@ -281,4 +281,74 @@ fn areas_equal_a_slow_sum_and_every_wait_has_a_reason() {
         prop_assert_eq!(meter.finish().all_seconds(), i128::from(waits));
         Ok(())
     });
+}
+
+/// In a Gantt chart every job has its CPUs on its nodes, and no CPU has two jobs.
+#[test]
+fn rows_of_a_gantt_chart_are_the_cpus_of_nodes() {
+    check(712, 300, (clusters(), drafts(), select(vec!["fcfs", "easy"])), |(cluster, asked, scheduler)| {
+        let cluster = Arc::new(cluster);
+        let Some(workload) = placed(&cluster, &asked, &[false, false, true]) else { return Ok(()) };
+        let mut observer = GrantObserver::default();
+        let setting = Setting::parse(scheduler, "estimate").unwrap();
+        let record = setting.run(&workload, &mut observer, &mut |_| ()).unwrap();
+        let notes = GanttNotes { grants: observer.finish(), ..GanttNotes::default() };
+        let window = 20..200;
+        let gantt = Gantt::of(&workload, &record, &notes, &window);
+        let (nodes, left_out) = gantt_nodes(&cluster, &[&gantt], &window);
+        prop_assert_eq!((nodes.len(), left_out), (cluster.nodes.len(), 0));
+        for (at, job) in gantt.jobs.iter().enumerate() {
+            for (node, place) in nodes.iter().zip(0..) {
+                let share = job.shares.iter().find(|share| share.node == place).map_or(0, |share| share.what.cpus);
+                let inside = job.rows.iter().filter(|row| node.rows.contains(&row.start));
+                prop_assert!(inside.clone().all(|row| row.end <= node.rows.end));
+                prop_assert_eq!(inside.map(|row| row.end - row.start).sum::<u32>(), share);
+            }
+            for other in gantt.jobs[at + 1..].iter().filter(|other| other.start < job.end) {
+                let meets = job.rows.iter().any(|a| other.rows.iter().any(|b| a.start < b.end && b.start < a.end));
+                prop_assert!(!meets, "{:?} and {:?}", job, other);
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_report_shows_nodes_reasons_and_partitions() {
+    let folder = folder_of(WAITS_FOR_MEMORY);
+    let (page, svg) = (folder.text("page.html"), folder.text("svg"));
+    let files = ["--out", &page, "--svg", &svg];
+    let args = arguments(&folder, "easy", &files);
+    sim_ok(&std::iter::once("report").chain(args.iter().map(String::as_str)).collect::<Vec<_>>());
+    let page = folder.read("page.html");
+    for text in [
+        "3 nodes, 12 CPUs, 24G of memory, 1 GPU, 2 partitions",
+        "memory given to jobs",
+        "Nodes and partitions",
+        "job 3 of user 1: 1 CPU, 4G of memory on n1, waited 1m 38s",
+        "job 5 of user 3: 1 CPU, 1 GPU on g1",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    let gantt = folder.read("svg/the-schedule-of-a-window.csv");
+    let row = |number: usize| gantt.lines().nth(number).unwrap().split(',').map(str::to_string).collect::<Vec<_>>();
+    // Job 3 starts on the first node when job 1 leaves.
+    assert_eq!(row(3)[..9].join(","), "3,1,1,2,100,150,98,0,100");
+    assert_eq!(row(3)[9..].join(","), "n1,1,4096,0");
+    assert_eq!(row(5)[9..].join(","), "g1,1,0,1");
+    let reasons = folder.read("svg/why-jobs-wait.csv");
+    assert!(reasons.contains("for want of memory,easy/estimate,1,98\n"), "{reasons}");
+    let partitions = folder.read("svg/mean-wait-by-partition.csv");
+    assert!(partitions.contains("easy/estimate,1,24.5\n") && partitions.contains("gpu: 3.3%"), "{partitions}");
+    // Of 40 nodes the 32 that are used most are shown.
+    std::fs::write(folder.path("site.toml"), "[[nodes]]\nname = \"n[1-40]\"\ncpus = 4\n[[partitions]]\nname = \"batch\"\nnodes = \"ALL\"\n[[partitions]]\nname = \"gpu\"\nnodes = \"ALL\"\n").unwrap();
+    std::fs::write(
+        folder.path("jobs.csv"),
+        format!("{HEADER}0,0,50,4,50,,0,batch,,,u1,\n0,0,60,4,60,,0,batch,,,u1,\n"),
+    )
+    .unwrap();
+    let page = folder.text("wide.html");
+    let args = arguments(&folder, "easy", &["--out", &page]);
+    sim_ok(&std::iter::once("report").chain(args.iter().map(String::as_str)).collect::<Vec<_>>());
+    assert!(folder.read("wide.html").contains("8 other nodes with the least CPU time in the window are left out."));
 }

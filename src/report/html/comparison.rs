@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::bars::{Bar, BarChart, BarGroup};
 use super::chart_files::WrittenReport;
-use super::charts::{Compared, GanttData, PicturedSetting, SECTIONS};
+use super::charts::{Compared, GanttData, PicturedSetting, SECTIONS, charts_on_nodes};
 use super::data_table::{DataCell, DataTable};
 use super::figure::{ChartFigure, figures};
 use super::outside;
@@ -66,6 +66,8 @@ impl ComparisonReport<'_> {
         let mut charts: Vec<(&str, Vec<ChartFigure>)> =
             SECTIONS.iter().map(|(title, charts)| (*title, compared.figures(charts))).collect();
         charts[0].1.splice(0..0, bars);
+        // Before the Gantt chart.
+        charts.insert(charts.len() - 1, ("Nodes and partitions", charts_on_nodes(&compared)));
         charts.retain(|(_, charts)| !charts.is_empty());
         let sections = charts.iter();
         let sections =
