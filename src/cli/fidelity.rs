@@ -87,11 +87,11 @@ fn with_options(command: clap::Command) -> clap::Command {
         .mut_arg("predictor", |argument| argument.default_value(DEFAULT_PREDICTOR))
         .mut_arg("by", |by| {
             let help = by.get_help().cloned().unwrap_or_default();
-            by.help(format!("{help} [default: with one scheduler and as a table width,queue,user,week]"))
+            by.help(format!("{help} [default: with one scheduler and as a table width,queue,user,week, with --machine also partition]"))
         })
 }
 
-/// The keys of the groups that are printed of one schedule, if none is given.
+/// The keys of the groups that are printed of one schedule, if none is given. On nodes partitions are added.
 const DEFAULT_KEYS: [GroupBy; 4] = [GroupBy::Width, GroupBy::Queue, GroupBy::User, GroupBy::Week];
 
 fn parse_window(text: &str) -> Result<Seconds, String> {
@@ -127,7 +127,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
     let OutputFiles { files, stdout_taken } = OutputFiles::open(outputs, &args.log.files())?;
     let [by_out, jobs_out, windows_out] = files;
 
-    let tables = args.table_keys(settings.len(), print.format());
+    let mut tables = args.table_keys(settings.len(), print.format());
     if tables.is_empty() && options::is_given(matches, "top") {
         let message = "--top has no effect: no table of groups is printed (see --by)";
         return Err(UsageError(message.to_string()).into());
@@ -138,6 +138,9 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
     log.show_names(args.names, quiet);
     let workload = log.workload.clone();
     args.groups.check(&workload)?;
+    if workload.shapes.is_some() && tables == DEFAULT_KEYS && args.groups.keys().is_empty() {
+        tables.insert(2, GroupBy::Partition);
+    }
     let file = args.groups.file_keys(&workload).into_iter().map(|by| (by, None));
     let keys: Vec<_> = tables.iter().map(|&by| (by, Some(args.groups.top))).chain(file).collect();
     let recorded = RecordedWaits::of(&workload, &log.settings[0].measure, args.window, &keys).map_err(UsageError)?;

@@ -283,6 +283,21 @@ fn areas_equal_a_slow_sum_and_every_wait_has_a_reason() {
     });
 }
 
+/// What is said of a site that is not near does not name what is simulated.
+#[test]
+fn fidelity_has_partitions_and_says_what_is_missing() {
+    let folder = folder_of(WAITS_FOR_MEMORY);
+    let (jobs, machine) = (folder.text("jobs.csv"), folder.text("site.toml"));
+    let site = ["--log-format", FORMAT, "--machine", &machine];
+    let table = sim_ok(&[&["fidelity", &jobs, "--scheduler", "easy", "--format", "table"], &site[..]].concat());
+    assert!(table.contains("easy/estimate, by partition") && table.contains("\nbatch "), "{table}");
+    let page = folder.text("page.html");
+    sim_ok(&[&["report", &jobs, "--out", &page, "--predictor", "estimate"], &site[..]].concat());
+    let page = folder.read("page.html");
+    let said = page.split("class=\"result\">").nth(1).unwrap().split("</p>").next().unwrap();
+    assert!(said.contains("Priorities, limits and downtimes are not simulated") && !said.contains("--procs"), "{said}");
+}
+
 /// In a Gantt chart every job has its CPUs on its nodes, and no CPU has two jobs.
 #[test]
 fn rows_of_a_gantt_chart_are_the_cpus_of_nodes() {
