@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::error::TraceError;
 use super::rows::Unit;
 use super::workload::Workload;
-use crate::job::Job;
+use crate::job::Submission;
 use crate::machine::{Cluster, Shapes, Unplaceable};
 use crate::request::{Request, RequestId, Requests};
 use crate::text::{counted, printable};
@@ -68,21 +68,13 @@ pub fn put_on_cluster(
     unit: Unit,
 ) -> Result<Workload, TraceError> {
     let mut requests = Requests::default();
-    let renamed = |mut request: Request| {
-        for partition in &mut request.partitions {
-            if let Some(name) = names.get(partition) {
-                *partition = name.clone();
-            }
-        }
-        request
-    };
     // First those of the log, so that accounts and QOS have the same numbers as on a pool.
     let logged: Vec<RequestId> =
-        workload.requests.all().iter().map(|request| requests.intern(renamed(request.clone()))).collect();
+        workload.requests.all().iter().map(|request| requests.intern(renamed(request.clone(), names))).collect();
     for job in &mut workload.jobs {
         job.request = match job.request.index() {
             Some(at) => logged[at],
-            None => requests.intern(renamed(plain_request(job, &workload.wide, cluster))),
+            None => requests.intern(renamed(plain_request(&job.submission, &workload.wide, cluster), names)),
         };
     }
     let shapes = Arc::new(Shapes::new(Arc::clone(cluster), &requests));
@@ -124,12 +116,44 @@ pub fn put_on_cluster(
     Ok(workload)
 }
 
+impl Workload {
+    /// The number of what a job asks for that is not in the log: of `request`, or of its CPUs in the partition of its number.
+    /// It has none on a pool of processors.
+    ///
+    /// # Errors
+    /// Why it can never run.
+    pub fn add_request(
+        &mut self,
+        job: &Submission,
+        request: Option<Request>,
+        names: &PartitionMap,
+    ) -> Result<RequestId, Unplaceable> {
+        let Some(shapes) = &mut self.shapes else { return Ok(RequestId::NONE) };
+        let request = request.unwrap_or_else(|| plain_request(job, &self.wide, shapes.cluster()));
+        let request = renamed(request, names);
+        let id = Arc::make_mut(&mut self.requests).intern(request.clone());
+        if self.requests.all().len() > shapes.len() {
+            Arc::make_mut(shapes).push(&request);
+        }
+        shapes.find(id).map(|_| id).map_err(Clone::clone)
+    }
+}
+
+/// With the names that the cluster has for partitions.
+fn renamed(mut request: Request, names: &PartitionMap) -> Request {
+    for partition in &mut request.partitions {
+        if let Some(name) = names.get(partition) {
+            *partition = name.clone();
+        }
+    }
+    request
+}
+
 /// A cluster of one partition takes all jobs, whatever their partition.
-fn plain_request(job: &Job, wide: &super::WideNumbers, cluster: &Cluster) -> Request {
-    let partition =
-        Some(wide.number(job.submission.partition)).filter(|&number| number >= 0 && cluster.partitions.len() > 1);
+fn plain_request(job: &Submission, wide: &super::WideNumbers, cluster: &Cluster) -> Request {
+    let partition = Some(wide.number(job.partition)).filter(|&number| number >= 0 && cluster.partitions.len() > 1);
     Request {
-        cpus: job.submission.procs,
+        cpus: job.procs,
         partitions: partition.into_iter().map(|number| number.to_string()).collect(),
         ..Request::default()
     }

@@ -10,7 +10,7 @@ use super::recorder::{GivenAreas, Outcome, Recorder};
 use super::setup::{EngineOptions, Named};
 use crate::job::{Job, JobId};
 use crate::machine::ShapeId;
-use crate::predict::{Board, BoardKeeper, Entry, Predictor, Stage};
+use crate::predict::{Board, BoardKeeper, Entry, InLog, Predictor, Stage};
 use crate::schedule::{Facts, Policy, View};
 use crate::time::{Seconds, Time};
 
@@ -339,7 +339,7 @@ impl<O: Observer> Simulation<O> {
 
     fn arrive(&mut self, job: Job) -> Result<(), EngineError> {
         let Job { submission, runtime, number, request, .. } = job;
-        let id = self.board.arrive_numbered(submission, number);
+        let id = self.board.arrive_from_log(submission, InLog { number, request });
         let (place, hidden) = (self.place(id), Hidden { runtime, watched: NEVER, applied: 0, is_changed: false });
         match self.hidden.get_mut(place) {
             Some(free) => *free = hidden,

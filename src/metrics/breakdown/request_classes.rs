@@ -111,9 +111,12 @@ fn memory_class_name(class: i64) -> String {
     }
 }
 
+/// Whether a request has what a key is about.
+type IsAsked = fn(&Request) -> bool;
+
 impl GroupBy {
     /// What jobs must ask for so that there are groups by this key, in words. None if every log has groups.
-    fn asks_for(self) -> Option<(&'static str, fn(&Request) -> bool)> {
+    fn asks_for(self) -> Option<(&'static str, IsAsked)> {
         match self {
             GroupBy::Qos => Some(("a QOS", |request| !request.qos.is_empty())),
             GroupBy::Account => Some(("an account", |request| !request.account.is_empty())),

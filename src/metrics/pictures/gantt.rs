@@ -158,6 +158,10 @@ impl Gantt {
 struct FreeRows(Vec<Range<u32>>);
 
 impl FreeRows {
+    fn of(all: Range<u32>) -> FreeRows {
+        FreeRows(std::iter::once(all).collect())
+    }
+
     /// Takes the lowest.
     fn take(&mut self, mut needed: u32) -> Vec<Range<u32>> {
         let mut rows = Vec::new();
@@ -185,8 +189,8 @@ impl FreeRows {
 /// shares has rows of a pool.
 fn place(jobs: &mut [GanttJob], firsts: &[u32]) {
     // The pool has no end: a replayed log may use more than the machine has.
-    let mut pool = FreeRows(std::iter::once(0..u32::MAX).collect());
-    let mut nodes: Vec<FreeRows> = firsts.windows(2).map(|pair| FreeRows(vec![pair[0]..pair[1]])).collect();
+    let mut pool = FreeRows::of(0..u32::MAX);
+    let mut nodes: Vec<FreeRows> = firsts.windows(2).map(|pair| FreeRows::of(pair[0]..pair[1])).collect();
     let mut running: Vec<usize> = Vec::new();
     for at in 0..jobs.len() {
         let now = jobs[at].start;
