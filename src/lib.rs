@@ -110,7 +110,8 @@
 //! - What the short help shows: `cli/help/summary.rs`; how pages look on a terminal: `cli/help/page.rs`; when there are
 //!   colours: `cli/color.rs`; which cells have them: `report/table_cell.rs`.
 //! - Which names a shell offers for an option: `cli/completions/sources.rs`.
-//! - Another way to group jobs (`--by`): `metrics/breakdown/grouping.rs`. Who loses: `metrics/fairness.rs`.
+//! - Another way to group jobs (`--by`): `metrics/breakdown/grouping.rs`; by what they ask for:
+//!   `metrics/breakdown/request_classes.rs`. Who loses: `metrics/fairness.rs`. Why jobs wait: `metrics/reasons.rs`.
 //! - What is shown of a user, group, queue or partition: `trace/shown_names.rs`; the option `--names`: `cli/names.rs`.
 //! - A new chart of a report: a file in `report/html/charts/` and a line in `report/html/charts/mod.rs`. What charts show of a
 //!   run: `metrics/pictures/`; axes and their ticks: `report/html/axis.rs`; colours and layout: `report/html/style.css`. Charts

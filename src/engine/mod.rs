@@ -18,7 +18,7 @@ pub use error::EngineError;
 pub use observer::{
     Arrival, Cancellation, End, Event, Miss, Observer, Placed, PredictionChange, PredictionMade, Reservation, Start,
 };
-pub use recorder::Outcome;
+pub use recorder::{GivenAreas, Outcome};
 pub use run::{Finished, RunRecord, run, run_observed};
 pub use setup::{EngineOptions, Named};
 pub use simulation::Simulation;

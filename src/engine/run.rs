@@ -2,7 +2,7 @@
 
 use super::error::EngineError;
 use super::observer::{Observer, PredictionMade};
-use super::recorder::Outcome;
+use super::recorder::{GivenAreas, Outcome};
 use super::setup::{EngineOptions, Named};
 use super::simulation::Simulation;
 use crate::job::Job;
@@ -21,6 +21,8 @@ pub struct RunRecord {
     /// All predictions in order of events; at each event the job's own first, then the others in order of arrival. None
     /// unless [`EngineOptions::keep_history`] is set.
     pub history: Option<Vec<PredictionMade>>,
+    /// What the jobs were given of the nodes. None on a pool of processors.
+    pub given: Option<GivenAreas>,
 }
 
 /// A job that has run, with its outcome.
@@ -99,6 +101,7 @@ pub fn run_observed(
         simulation.advance_to(together[0].submission.submit)?;
     }
     simulation.run_to_end()?;
+    let given = simulation.given();
     let (outcomes, history) = simulation.into_outcomes();
-    Ok(RunRecord { outcomes, history })
+    Ok(RunRecord { outcomes, history, given })
 }

@@ -45,7 +45,7 @@ pub use record::{Fields, Record, field_texts};
 pub use requests::{MemoryRange, REQUEST_FIELDS, RequestFile, RequestSurvey, beyond_a_pool, node_text, set_field};
 pub use rows::{EstimateField, LogNames, LogReading, NameKind, SourceReport, SubmitTime, Unit};
 pub use shape::{Moment, Shaping, shape};
-pub use shown_names::ShownNames;
+pub use shown_names::{ShownNames, shown_texts};
 pub use source::{Source, digest};
 pub use survey::{Survey, survey};
 pub use time_unit::{TimeUnit, UnitDoubt};

@@ -439,9 +439,10 @@ fn the_lists_of_columns_are_those_of_the_outputs() {
         assert!(words.contains(&format!("(`{output}`)")), "sim help formats does not name {output}");
     };
 
+    fs::write(folder.path().join("large.conf"), "NodeName=n[1-64] CPUs=64\n").unwrap();
     let summary = header(&run(
         "--trace a.swf --format csv --baseline easy/estimate --jobs-out jobs --predictions-out predictions \
-         --by-out by --series-out series",
+         --by-out by --series-out series --machine large.conf --reasons",
     ));
     assert_listed("runs", &summary);
     // The page has them, each on a line with what it means.

@@ -83,8 +83,9 @@ fn step(workload: &Workload, setting: &Setting, mut look: impl FnMut(&mut Simula
         let started = simulation.pass().unwrap().to_vec();
         look(&mut simulation, &started);
     }
+    let given = simulation.given();
     let (outcomes, history) = simulation.into_outcomes();
-    RunRecord { outcomes, history }
+    RunRecord { outcomes, history, given }
 }
 
 fn work(workload: &Workload) -> i64 {

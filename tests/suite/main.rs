@@ -37,6 +37,7 @@ mod model_downey;
 mod model_lublin;
 mod model_users;
 mod names;
+mod node_figures;
 mod nodes;
 mod one_language;
 mod oracle;

@@ -6,7 +6,7 @@ use super::error::EngineError;
 use super::event_queue::{EventQueue, NEVER, QueuedEvent};
 use super::machine::Machine;
 use super::observer::{Arrival, Cancellation, End, Event, Observer, Placed, PredictionMade, Reservation, Start};
-use super::recorder::{Outcome, Recorder};
+use super::recorder::{GivenAreas, Outcome, Recorder};
 use super::setup::{EngineOptions, Named};
 use crate::job::{Job, JobId};
 use crate::machine::ShapeId;
@@ -286,10 +286,12 @@ impl<O: Observer> Simulation<O> {
             let inside = self.board.board().interval(id).map(|interval| error <= interval);
             let answered = self.board.board().is_answered(id);
             let (time, submission, job) = (self.board.board().now(), job, Placed { id, place });
-            let start = Start { time, job, submission, runtime, prediction, backfilled, inside, answered };
+            let grant = self.machine.nodes.as_ref().map_or(&[][..], |nodes| nodes.grant(id));
+            let start = Start { time, job, submission, runtime, prediction, backfilled, inside, answered, grant };
             self.observers.on_start(&start);
         }
         self.report_reservations();
+        self.observers.1.on_pass(&self.machine.view(self.board.board().now()));
         self.started = started;
         self.update_wakeup();
         Ok(&self.started)
@@ -427,6 +429,11 @@ impl<O: Observer> Simulation<O> {
     /// The outcome of a job so far.
     pub fn outcome(&self, id: JobId) -> Outcome {
         self.observers.0.outcome(id, self.board.place(id))
+    }
+
+    /// What the jobs that have started were given of the nodes. None on a pool of processors.
+    pub fn given(&self) -> Option<GivenAreas> {
+        self.observers.0.given
     }
 
     /// The outcomes of all jobs in order of submission, and all predictions if [`EngineOptions::keep_history`] is set.

@@ -1,6 +1,7 @@
 //! Figures of groups of jobs: who gains and who pays.
 
 mod grouping;
+mod request_classes;
 
 pub use grouping::{GroupBy, Grouping, Groupings, RUNTIME_CLASSES, runtime_class_name, width_class_name};
 pub(super) use grouping::{runtime_class, width_class};
