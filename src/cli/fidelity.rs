@@ -8,6 +8,7 @@ use clap::{ArgMatches, Args};
 use super::failure::UsageError;
 use super::log::LogArgs;
 use super::names::NamesOption;
+use super::notes::warn_of_misfits;
 use super::options::{self, SettingList};
 use super::output_options::{Format, GroupOptions, OutputFiles, OutputOptions};
 use super::settings::{LogUnderSettings, Work};
@@ -138,6 +139,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
     log.show_names(args.names, quiet);
     let workload = log.workload.clone();
     args.groups.check(&workload)?;
+    warn_of_misfits(&workload.label, &workload);
     if workload.shapes.is_some() && tables == DEFAULT_KEYS && args.groups.keys().is_empty() {
         tables.insert(2, GroupBy::Partition);
     }

@@ -1,6 +1,7 @@
 //! Notes and warnings about logs and estimates, on standard error.
 
 use super::stderr::{note, warning};
+use crate::fidelity::RecordedFit;
 use crate::model::EstimateModel;
 use crate::report::{counted, counted_as, dropped_in_words, filling_in_words, grouped, percent, reading_in_words};
 use crate::time::readable_duration;
@@ -92,6 +93,13 @@ pub fn report_requests(name: &str, workload: &Workload, unit: Unit, quiet: bool)
     let is_pool = workload.shapes.is_none();
     if let Some(words) = beyond_a_pool(&workload.requests, unit).filter(|_| is_pool && !quiet) {
         note(format_args!("{name}: {words} not simulated: --machine FILE"));
+    }
+}
+
+/// Warns if the recorded schedule does not fit the nodes of the machine.
+pub fn warn_of_misfits(name: &str, workload: &Workload) {
+    if let Some(words) = RecordedFit::of(workload).and_then(|fit| fit.in_words()) {
+        warning(format_args!("{name}: {words}"));
     }
 }
 

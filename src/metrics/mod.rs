@@ -40,7 +40,7 @@ pub use pictures::{
     LIFE_PARTS, LengthClass, LifeAccuracy, MOST_JOBS, NodeGrants, PictureObserver, Pictures, ReservedStarts, WaitGrid,
     busiest_window, gantt_nodes, log_limits, shrink_window,
 };
-pub use reasons::{WaitReason, WaitReasonMeter, WaitReasons};
+pub use reasons::{WaitReason, WaitReasonMeter, WaitReasons, reason_on};
 pub use row::{Baseline, LINE_FORMAT, RunLabel, RunRow};
 pub use series::{SERIES_COLUMNS, Series, SeriesStep};
 pub use setting_runs::{Interval, SettingRuns, Verdict};

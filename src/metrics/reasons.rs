@@ -162,6 +162,11 @@ impl Observer for WaitReasonMeter {
     }
 }
 
+/// Why a job cannot be placed on what is free, by node; [`WaitReason::Behind`] if it can.
+pub fn reason_on(shape: &NodeShape, cluster: &Cluster, free: &[Resources]) -> WaitReason {
+    KnownReasons::default().find(shape, cluster, free)
+}
+
 impl KnownReasons {
     fn forget_if_old(&mut self) {
         if std::mem::take(&mut self.is_old) {
@@ -178,23 +183,23 @@ impl KnownReasons {
         match self.of_request[at] {
             Some(reason) => reason,
             None => {
-                let reason = self.find(nodes.shape(id), nodes);
+                let reason = self.find(nodes.shape(id), nodes.cluster(), nodes.free());
                 self.of_request[at] = Some(reason);
                 reason
             }
         }
     }
 
-    fn find(&mut self, shape: &NodeShape, nodes: &Nodes) -> WaitReason {
-        let (cluster, places) = (nodes.cluster(), 0..shape.places.len());
-        if places.clone().any(|at| shape.fits(at, cluster, nodes.free())) {
+    fn find(&mut self, shape: &NodeShape, cluster: &Cluster, free: &[Resources]) -> WaitReason {
+        let places = 0..shape.places.len();
+        if places.clone().any(|at| shape.fits(at, cluster, free)) {
             return WaitReason::Behind;
         }
         let mut would_fit = |want: &WaitReason| {
             places.clone().any(|at| {
                 let is_whole = shape.places[at].whole;
                 let plenty = &mut self.plenty[*want as usize][usize::from(is_whole)];
-                let plenty = plenty.get_or_insert_with(|| with_plenty(cluster, nodes.free(), *want, is_whole));
+                let plenty = plenty.get_or_insert_with(|| with_plenty(cluster, free, *want, is_whole));
                 shape.fits(at, cluster, plenty)
             })
         };

@@ -13,6 +13,7 @@ use clap::{ArgMatches, Args, Command};
 use super::failure::UsageError;
 use super::log::{LogArgs, write_names_of};
 use super::names::NamesOption;
+use super::notes::warn_of_misfits;
 use super::options::{self, SettingList};
 use super::output_options::{GroupOptions, OutputOptions};
 use super::settings::{LogUnderSettings, Work};
@@ -147,6 +148,9 @@ pub fn execute(matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
         Series::check_length(submissions, args.series_step).map_err(UsageError)?;
     }
     args.groups.check(&workload)?;
+    if log.settings.iter().any(|settings| settings.setting().is_replay()) {
+        warn_of_misfits(&workload.label, &workload);
+    }
     let groups = GroupPlan::new(&workload, &log.settings[0].measure, &args.groups);
     let (keeps_run, history) = (files.needs_runs(), files.predictions.is_some());
     let details = Details {
