@@ -68,7 +68,9 @@
 //! - What fits a machine: `machine/mod.rs`. What the schedulers that backfill keep of the waiting jobs from pass to pass:
 //!   `schedule/backlog.rs`.
 //! - Which nodes a job gets: `machine/placement.rs`; what a request means on a cluster: `machine/shape.rs`. Schedulers on nodes:
-//!   `schedule/on_nodes/mod.rs`; whether their reservations hold: `schedule/on_nodes/plan.rs`.
+//!   `schedule/on_nodes/mod.rs`; whether their reservations hold: `schedule/on_nodes/plan.rs`, as far as numbers of CPUs say
+//!   that: `schedule/on_nodes/bounds.rs`; which jobs have room: `schedule/on_nodes/rooms.rs`; nodes whose CPUs are all alike:
+//!   `schedule/on_nodes/pool.rs`.
 //! - A new order of the queue: `schedule/order.rs`; a new key of the schedulers that backfill: `schedule/rules.rs`.
 //! - How the reservations of all waiting jobs are kept from pass to pass: `schedule/plan.rs`; which of them stay the same when
 //!   running jobs end: `schedule/check.rs`.

@@ -108,8 +108,9 @@ pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>, quiet: boo
     if !quiet {
         slurm_conf::note_idle_predictor(matches, &list.options);
     }
-    let on_nodes = list.options.iter().filter(|options| options.machine.is_some());
-    warn_of_pools(on_nodes.flat_map(Options::schedulers));
+    let (on_nodes, on_pools): (Vec<_>, Vec<_>) = list.options.iter().partition(|options| options.machine.is_some());
+    warn_of_pools(on_nodes.into_iter().flat_map(Options::schedulers));
+    warn_of_placements(on_pools.into_iter().flat_map(Options::schedulers));
     Ok(list)
 }
 
@@ -125,6 +126,14 @@ pub fn warn_of_pools<'a>(schedulers: impl Iterator<Item = &'a Spec>) {
             "{} does not place jobs on nodes: for it the machine is a pool of all its CPUs",
             pools.join(", ")
         ));
+    }
+}
+
+/// Warns of placements without effect. For runs on a pool of processors.
+pub fn warn_of_placements<'a>(schedulers: impl Iterator<Item = &'a Spec>) {
+    let mut placing = schedulers.filter(|spec| schedule::catalog::has_placement(spec));
+    if let Some(spec) = placing.next() {
+        warning(format_args!("{spec}: placement has no effect without --machine: a pool of processors has no nodes"));
     }
 }
 

@@ -77,7 +77,7 @@ pub fn put_on_cluster(
             None => requests.intern(renamed(plain_request(&job.submission, &workload.wide, cluster), names)),
         };
     }
-    let shapes = Arc::new(Shapes::new(Arc::clone(cluster), &requests));
+    let mut shapes = Shapes::new(Arc::clone(cluster), &requests);
     let mut unknown = None;
     workload.jobs.retain(|job| match shapes.find(job.request) {
         Ok(_) => true,
@@ -112,7 +112,8 @@ pub fn put_on_cluster(
     };
     workload.procs = u32::try_from(procs).unwrap_or(u32::MAX);
     workload.requests = Arc::new(requests);
-    workload.shapes = Some(shapes);
+    shapes.note_jobs(workload.jobs.iter().map(|job| (job.request, job.submission.procs)));
+    workload.shapes = Some(Arc::new(shapes));
     Ok(workload)
 }
 
