@@ -81,6 +81,11 @@ impl Shapes {
         Shapes { cluster, all }
     }
 
+    /// What one more request means, which has the next number.
+    pub fn push(&mut self, request: &Request) {
+        self.all.push(NodeLists::default().shape(&self.cluster, request));
+    }
+
     /// The cluster.
     pub fn cluster(&self) -> &Arc<Cluster> {
         &self.cluster

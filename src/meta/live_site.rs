@@ -7,6 +7,7 @@ use super::waits::SiteWaitPredictor;
 use crate::engine::{Arrival, Cancellation, End, EngineError, EngineOptions, Observer, Outcome, Simulation, Start};
 use crate::job::{Job, JobId, Submission};
 use crate::predict::RunFacts;
+use crate::request::Requests;
 use crate::schedule::LogFacts;
 use crate::time::Time;
 use crate::trace::WideNumbers;
@@ -64,7 +65,14 @@ impl LiveSite {
         let policy = setting.policy(&LogFacts::of_accounts(accounts));
         // The stream begins at time 0. Its users and other names are numbered over all sites, with small numbers.
         let (trace, unix_start) = (name.as_str(), *unix_start);
-        let facts = RunFacts { trace, procs: *procs, first_submit: 0, unix_start, wide: WideNumbers::NONE };
+        let facts = RunFacts {
+            trace,
+            procs: *procs,
+            first_submit: 0,
+            unix_start,
+            wide: WideNumbers::NONE,
+            requests: Requests::none(),
+        };
         let simulation = Simulation::observed(
             *procs,
             policy,

@@ -9,6 +9,7 @@ use std::fmt;
 use rustc_hash::FxHashMap;
 
 use crate::job::{JobId, Submission};
+use crate::request::RequestId;
 use crate::time::{FOREVER, Seconds, Time};
 
 /// Submissions, starts and present predictions of the jobs in the system.
@@ -19,8 +20,8 @@ pub struct Board {
     now: Time,
     unix_start: Time,
     entries: Vec<Entry>,
-    /// By index of the entry: the job's number in the log.
-    numbers: Vec<i64>,
+    /// By index of the entry.
+    in_log: Vec<InLog>,
     /// By job id: the index of the job's entry, or `NOWHERE`.
     places: Vec<u32>,
     /// Indexes of entries that are free again.
@@ -42,6 +43,15 @@ pub(crate) struct Entry {
     pub stage: Stage,
     pub prediction: Seconds,
     pub misses: u32,
+}
+
+/// What the log says of a job that most predictors do not read.
+#[derive(Clone, Copy, Debug)]
+pub struct InLog {
+    /// The job's number; -1 if it has none. Numbers may repeat.
+    pub number: i64,
+    /// What the job asks of a machine of nodes.
+    pub request: RequestId,
 }
 
 /// Whether a job waits, runs or is gone.
@@ -138,7 +148,19 @@ impl Board {
     /// # Panics
     /// As [`Board::job`].
     pub fn number(&self, id: JobId) -> i64 {
-        self.numbers[self.places[id.index()] as usize]
+        self.in_log(id).number
+    }
+
+    /// What the job asks of a machine of nodes.
+    ///
+    /// # Panics
+    /// As [`Board::job`].
+    pub fn request(&self, id: JobId) -> RequestId {
+        self.in_log(id).request
+    }
+
+    fn in_log(&self, id: JobId) -> &InLog {
+        &self.in_log[self.places[id.index()] as usize]
     }
 
     /// Whether a job waits, runs or is gone.
@@ -304,24 +326,24 @@ impl BoardKeeper {
 
     /// Adds a waiting job without a number in a log. Ids count from 0 in order of arrival.
     pub fn arrive(&mut self, job: Submission) -> JobId {
-        self.arrive_numbered(job, -1)
+        self.arrive_from_log(job, InLog { number: -1, request: RequestId::NONE })
     }
 
-    /// Adds a waiting job with its number in the log.
-    pub fn arrive_numbered(&mut self, job: Submission, number: i64) -> JobId {
+    /// Adds a waiting job with what the log says of it.
+    pub fn arrive_from_log(&mut self, job: Submission, in_log: InLog) -> JobId {
         let board = &mut self.board;
         let id = JobId(board.places.len() as u32);
         let entry = Entry { job, stage: Stage::Waiting, prediction: 0, misses: 0 };
         match board.vacant.pop() {
             Some(place) => {
                 board.entries[place as usize] = entry;
-                board.numbers[place as usize] = number;
+                board.in_log[place as usize] = in_log;
                 board.places.push(place);
             }
             None => {
                 board.places.push(board.entries.len() as u32);
                 board.entries.push(entry);
-                board.numbers.push(number);
+                board.in_log.push(in_log);
             }
         }
         id

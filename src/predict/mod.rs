@@ -56,7 +56,7 @@ mod ruh;
 mod sbh;
 mod smith;
 
-pub use board::{Board, BoardKeeper, InvalidPrediction, InvalidReason, Stage};
+pub use board::{Board, BoardKeeper, InLog, InvalidPrediction, InvalidReason, Stage};
 pub(crate) use board::{Change, Entry, Fault};
 pub use predict_at_start::PredictAtStart;
 pub use predictor::{Oracle, Predictor, RunFacts};

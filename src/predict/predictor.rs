@@ -1,8 +1,11 @@
 //! The predictor interface (Talby et al., Listing 1) and its contract.
 
+use std::sync::Arc;
+
 use super::board::Board;
 use super::deadline;
 use crate::job::JobId;
+use crate::request::Requests;
 use crate::time::{Seconds, Time};
 use crate::trace::{WideNumbers, Workload};
 
@@ -65,14 +68,16 @@ pub struct RunFacts<'a> {
     pub unix_start: Option<Time>,
     /// The numbers of users and other names that do not fit into the 32 bits of a [`Submission`](crate::job::Submission).
     pub wide: &'a WideNumbers,
+    /// What jobs ask of a machine of nodes.
+    pub requests: &'a Arc<Requests>,
 }
 
 impl RunFacts<'_> {
     /// The facts of a workload.
     pub fn of(workload: &Workload) -> RunFacts<'_> {
-        let Workload { ref label, procs, ref jobs, unix_start, ref wide, .. } = *workload;
+        let Workload { ref label, procs, ref jobs, unix_start, ref wide, ref requests, .. } = *workload;
         let first_submit = jobs.first().map_or(0, |job| job.submission.submit);
-        RunFacts { trace: label, procs, first_submit, unix_start, wide }
+        RunFacts { trace: label, procs, first_submit, unix_start, wide, requests }
     }
 }
 

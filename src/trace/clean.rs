@@ -1,5 +1,9 @@
 //! Makes a workload from a log by rules. The records that each rule applies to are counted and reported.
 
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+
 use super::conditions::{LogConditions, drop_never_eligible};
 use super::error::TraceError;
 use super::read::Log;
@@ -7,10 +11,6 @@ use super::record::{CANCELLED, Record};
 use super::shown_names::ShownNames;
 use super::workload::{CleaningReport, Workload};
 use super::zone::Zone;
-use std::sync::Arc;
-
-use rustc_hash::FxHashSet;
-
 use crate::job::{Job, Submission};
 use crate::request::LogRequests;
 use crate::text::counted;
@@ -190,8 +190,8 @@ impl<'a> Cleaner<'a> {
             (report.filled_with, report.filled_from_runtime) = default_estimate(&log.records, rules.procs_field);
         }
         let (requests, conditions) = (log.requests.clone(), Arc::clone(&log.conditions));
-        let all = log.records.iter().zip(0..).filter(|_| !conditions.is_empty());
-        let failed = all.filter(|(record, _)| record.has_failed()).map(|(_, at)| at).collect();
+        let records = if conditions.is_empty() { &[] } else { &log.records[..] };
+        let failed = records.iter().zip(0..).filter(|(record, _)| record.has_failed()).map(|(_, at)| at).collect();
         Ok(Cleaner { rules, requests, conditions, failed, procs, report, last: Time::MIN, first_too_wide: None })
     }
 

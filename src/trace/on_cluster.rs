@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::error::TraceError;
 use super::rows::Unit;
 use super::workload::Workload;
-use crate::job::Job;
+use crate::job::Submission;
 use crate::machine::{Cluster, Shapes, Unplaceable};
-use crate::request::{Request, Requests};
+use crate::request::{Request, RequestId, Requests};
 use crate::text::{counted, printable};
 
 /// How many jobs can never run on a cluster, by cause.
@@ -70,14 +70,9 @@ pub fn put_on_cluster(
     let mut requests = Requests::default();
     let logged = Arc::clone(&workload.requests);
     for job in &mut workload.jobs {
-        let mut request =
-            logged.get(job.request).cloned().unwrap_or_else(|| plain_request(job, &workload.wide, cluster));
-        for partition in &mut request.partitions {
-            if let Some(name) = names.get(partition) {
-                *partition = name.clone();
-            }
-        }
-        job.request = requests.intern(request);
+        let request = logged.get(job.request).cloned();
+        let request = request.unwrap_or_else(|| plain_request(&job.submission, &workload.wide, cluster));
+        job.request = requests.intern(renamed(request, names));
     }
     let shapes = Arc::new(Shapes::new(Arc::clone(cluster), &requests));
     let mut unknown = None;
@@ -118,12 +113,44 @@ pub fn put_on_cluster(
     Ok(workload)
 }
 
+impl Workload {
+    /// The number of what a job asks for that is not in the log: of `request`, or of its CPUs in the partition of its number.
+    /// It has none on a pool of processors.
+    ///
+    /// # Errors
+    /// Why it can never run.
+    pub fn add_request(
+        &mut self,
+        job: &Submission,
+        request: Option<Request>,
+        names: &PartitionMap,
+    ) -> Result<RequestId, Unplaceable> {
+        let Some(shapes) = &mut self.shapes else { return Ok(RequestId::NONE) };
+        let request = request.unwrap_or_else(|| plain_request(job, &self.wide, shapes.cluster()));
+        let request = renamed(request, names);
+        let id = Arc::make_mut(&mut self.requests).intern(request.clone());
+        if self.requests.all().len() > shapes.len() {
+            Arc::make_mut(shapes).push(&request);
+        }
+        shapes.find(id).map(|_| id).map_err(Clone::clone)
+    }
+}
+
+/// With the names that the cluster has for partitions.
+fn renamed(mut request: Request, names: &PartitionMap) -> Request {
+    for partition in &mut request.partitions {
+        if let Some(name) = names.get(partition) {
+            *partition = name.clone();
+        }
+    }
+    request
+}
+
 /// A cluster of one partition takes all jobs, whatever their partition.
-fn plain_request(job: &Job, wide: &super::WideNumbers, cluster: &Cluster) -> Request {
-    let partition =
-        Some(wide.number(job.submission.partition)).filter(|&number| number >= 0 && cluster.partitions.len() > 1);
+fn plain_request(job: &Submission, wide: &super::WideNumbers, cluster: &Cluster) -> Request {
+    let partition = Some(wide.number(job.partition)).filter(|&number| number >= 0 && cluster.partitions.len() > 1);
     Request {
-        cpus: job.submission.procs,
+        cpus: job.procs,
         partitions: partition.into_iter().map(|number| number.to_string()).collect(),
         ..Request::default()
     }

@@ -1,9 +1,13 @@
 //! A schedule as a sequence of events of a site, in the order in which waits are predicted.
 
+use std::sync::Arc;
+
 use crate::engine::{Arrival, Cancellation, End, EngineError, Observer, Simulation, Start};
 use crate::experiment::Setting;
 use crate::job::{Job, JobId, Submission};
+use crate::machine::Shapes;
 use crate::predict::RunFacts;
+use crate::request::Requests;
 use crate::schedule::LogFacts;
 use crate::time::{Seconds, Time};
 use crate::trace::{WideNumbers, Workload};
@@ -23,25 +27,38 @@ pub struct SiteSchedule<'a> {
     pub unix_start: Option<Time>,
     /// The numbers of users and other names in the jobs that do not fit into 32 bits.
     pub wide: &'a WideNumbers,
+    /// What the jobs ask of a machine of nodes.
+    pub requests: &'a Arc<Requests>,
+    /// The nodes on which they run. None: the machine is a pool of processors.
+    pub shapes: Option<&'a Arc<Shapes>>,
 }
 
 impl<'a> SiteSchedule<'a> {
     /// The jobs of a workload with these starts.
     pub fn new(workload: &'a Workload, starts: &'a [Time]) -> SiteSchedule<'a> {
-        let Workload { ref label, ref jobs, procs, unix_start, ref wide, .. } = *workload;
-        SiteSchedule { label, jobs, starts, procs, unix_start, wide }
+        let Workload { ref label, ref jobs, procs, unix_start, ref wide, ref requests, ref shapes, .. } = *workload;
+        SiteSchedule { label, jobs, starts, procs, unix_start, wide, requests, shapes: shapes.as_ref() }
     }
 
     /// Jobs that are not of a log, on a machine of this size.
     pub fn of_jobs(jobs: &'a [Job], starts: &'a [Time], procs: u32) -> SiteSchedule<'a> {
-        SiteSchedule { label: "jobs", jobs, starts, procs, unix_start: None, wide: WideNumbers::NONE }
+        SiteSchedule {
+            label: "jobs",
+            jobs,
+            starts,
+            procs,
+            unix_start: None,
+            wide: WideNumbers::NONE,
+            requests: Requests::none(),
+            shapes: None,
+        }
     }
 
     /// What is known of a simulation of this schedule before its first job arrives.
     pub(super) fn facts(&self) -> RunFacts<'a> {
-        let SiteSchedule { label: trace, procs, unix_start, wide, .. } = *self;
+        let SiteSchedule { label: trace, procs, unix_start, wide, requests, .. } = *self;
         let first_submit = self.jobs.first().map_or(0, |job| job.submission.submit);
-        RunFacts { trace, procs, first_submit, unix_start, wide }
+        RunFacts { trace, procs, first_submit, unix_start, wide, requests }
     }
 
     /// How long a job waited.

@@ -60,6 +60,7 @@ mod scheduler_keys;
 mod schedules;
 mod search;
 mod site_events;
+mod sites;
 #[cfg(unix)]
 mod size_mean;
 mod slow_kin;

@@ -450,3 +450,54 @@ fn what_cannot_be_simulated_is_said() {
     let ran = sim(&["--machine", &folder.text("none.toml")]);
     assert!(ran.code == 2 && ran.err.contains("none.toml"), "{} {}", ran.code, ran.err);
 }
+
+/// Node n1 runs a job with 6 of its 8 GB for another 30 minutes, node n2 for 50. A job of 4 GB that waits needs one of them to
+/// end; one of 1 GB can start at once, and one of 100 GB never. As a pool all could start now.
+#[test]
+fn a_present_queue_on_nodes() {
+    let folder = Folder::new();
+    let machine = folder.write("site.toml", SITE);
+    // All past jobs ran as long as their limits.
+    let row = |at: u32| {
+        let times = [at, at, at + 1].map(|minute| format!("2026-01-30T00:{minute:02}:00")).join("|");
+        format!("{at}|alice|{times}|1|1|00:01:00|COMPLETED|batch\n")
+    };
+    let past: String = (1..50).map(row).collect();
+    let head = "JobID|User|Submit|Start|End|NCPUS|NNodes|Timelimit|State|Partition\n";
+    let log = folder.write("log.sacct", format!("{head}{past}"));
+    let queue = "JOBID|USER|PARTITION|CPUS|NODES|TIME_LIMIT|TIME|STATE|SUBMIT_TIME|START_TIME|REASON|MIN_MEMORY|NODELIST\n\
+        101|bob|batch|1|1|1:00:00|30:00|RUNNING|2026-01-31T11:00:00|2026-01-31T11:30:00|None|6G|n1\n\
+        102|bob|batch|1|1|1:00:00|10:00|RUNNING|2026-01-31T11:00:00|2026-01-31T11:50:00|None|6G|n2\n\
+        103|bob|batch|1|1|1:00:00|0:00|PENDING|2026-01-31T11:55:00|N/A|Priority|4G|\n\
+        104|bob|batch|1|1|10:00|0:00|PENDING|2026-01-31T11:56:00|N/A|Priority|1G|\n\
+        105|bob|batch|1|1|10:00|0:00|PENDING|2026-01-31T11:57:00|N/A|Priority|100G|\n";
+    let queue = folder.write("queue.txt", queue);
+    let args = ["wait", &log, "--queue", &queue, "--recalibrate", "off", "--draws", "1", "--format", "csv"];
+    let waits = |more: &[&str]| {
+        let csv = sim_ok(&[&args[..], more].concat());
+        let names: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+        let at = |name: &str| names.iter().position(|other| *other == name).unwrap();
+        let (job, stage, wait) = (at("job"), at("stage"), at("wait50"));
+        let cells = |row: &str| row.split(',').map(str::to_string).collect::<Vec<_>>();
+        csv.lines()
+            .skip(1)
+            .map(cells)
+            .map(|row| [&row[job], &row[stage], &row[wait]].map(Clone::clone))
+            .collect::<Vec<_>>()
+    };
+    let on_nodes = waits(&["--machine", &machine]);
+    assert_eq!(on_nodes[..2], [["103", "waiting", "1800"], ["104", "waiting", "0"]], "{on_nodes:?}");
+    assert_eq!(on_nodes[2][0], "105");
+    assert!(on_nodes[2][1] != "waiting", "{on_nodes:?}");
+    let pool = waits(&["--procs", "8"]);
+    assert_eq!(pool.iter().map(|row| row[2].as_str()).collect::<Vec<_>>(), ["0", "0", "0"], "{pool:?}");
+    // A job that is asked about: the nodes have 2 GB each now.
+    let ask = |job: &str| waits(&["--machine", &machine, "--ask", job])[0][2].clone();
+    assert_eq!(ask("procs=1,estimate=10m,memory=2G"), "0");
+    // When both have ended there is room beside the first that waits.
+    assert_eq!(ask("procs=2,estimate=10m,memory=3G,nodes=2"), "3000");
+    let ran = sim(&[&args[..], &["--procs", "8", "--ask", "procs=1,estimate=10m,memory=2G"]].concat());
+    assert!(ran.code == 2 && ran.err.contains("has an effect only with --machine"), "{}", ran.err);
+    let ran = sim(&[&args[..], &["--machine", &machine, "--ask", "procs=1,estimate=10m,memory=9G"]].concat());
+    assert!(ran.code == 2 && ran.err.contains("it does not fit the idle nodes"), "{}", ran.err);
+}

@@ -8,6 +8,7 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
+use shadowtime::request::{GpusAsked, MemoryAsked};
 use shadowtime::trace::{
     PresentJob, PresentQueue, PresentStage, ProcsField, QueueReading, Source, TraceError, Unit, read_queue,
 };
@@ -20,8 +21,62 @@ fn bytes(text: impl Into<Vec<u8>>) -> Source {
     Source::Bytes { name: "queue", bytes: text.into().into() }
 }
 
+/// The queue without what its jobs ask of nodes.
 fn read(source: &Source) -> PresentQueue {
-    read_queue(source, &QueueReading::default()).unwrap()
+    let mut queue = read_queue(source, &QueueReading::default()).unwrap();
+    queue.jobs.iter_mut().for_each(|job| (job.request, job.nodes) = (None, None));
+    queue
+}
+
+/// The text does not say whether memory is for each node; JSON says it. The recorded queue is of Slurm 22.05, which has only sums.
+#[test]
+fn what_jobs_of_a_queue_ask_for() {
+    let asked = |source: &Source| {
+        let queue = read_queue(source, &QueueReading::default()).unwrap();
+        let job = |job: &PresentJob| {
+            let asked = job.request.as_ref().map(|asked| {
+                (
+                    asked.cpus,
+                    asked.min_nodes,
+                    asked.memory,
+                    asked.gpus,
+                    asked.constraint.clone(),
+                    asked.partitions.clone(),
+                )
+            });
+            (job.name.clone(), asked, job.nodes.as_deref().map(str::to_string))
+        };
+        queue.jobs.iter().map(job).collect::<Vec<_>>()
+    };
+    let text = "JOBID|PARTITION|CPUS|NODES|TIME_LIMIT|TIME|STATE|SUBMIT_TIME|START_TIME|REASON|MIN_MEMORY|TRES_PER_NODE|\
+                FEATURES|NODELIST\n\
+                7|gpu|8|2|1:00:00|30:00|RUNNING|2026-01-31T11:00:00|2026-01-31T12:00:00|None|4G|gres/gpu:1|(null)|n[1-2]\n\
+                8|a,b|1|1|1:00:00|0:00|PENDING|2026-01-31T12:10:00|N/A|Priority|500M|N/A|ib&big|\n";
+    let [a, b] = ["a", "b"].map(str::to_string);
+    let expected = [
+        (
+            "7".to_string(),
+            Some((8, 2, MemoryAsked::PerNode(4096), GpusAsked::PerNode(1), String::new(), vec!["gpu".to_string()])),
+            Some("n[1-2]".to_string()),
+        ),
+        (
+            "8".to_string(),
+            Some((1, 1, MemoryAsked::PerNode(500), GpusAsked::None, "ib&big".to_string(), vec![a, b])),
+            None,
+        ),
+    ];
+    assert_eq!(asked(&bytes(text)), expected);
+    assert!(failure(text.replace("4G", "4X")).contains("MIN_MEMORY is not a size of memory"));
+    let json = r#"{"jobs":[{"job_id":9,"job_state":["PENDING"],"submit_time":1700000000,"cpus":{"set":true,"number":4},
+        "node_count":{"set":true,"number":2},"partition":"gpu","memory_per_cpu":{"set":true,"number":2000},"time_limit":60,
+        "tres_req_str":"cpu=4,mem=8000M,node=2,gres/gpu=2","features":"v100","exclusive":["true"],"nodes":""}]}"#;
+    let [(_, Some(found), None)] = &asked(&bytes(json))[..] else { panic!("one job") };
+    let gpu = vec!["gpu".to_string()];
+    assert_eq!(*found, (4, 2, MemoryAsked::PerCpu(2000), GpusAsked::PerNode(1), "v100".to_string(), gpu));
+    let recorded = asked(&recorded("squeue.json.gz"));
+    let (_, found, _) = recorded.iter().find(|job| job.2.as_deref() == Some("n2")).unwrap();
+    let found = found.as_ref().unwrap();
+    assert_eq!(found.2, MemoryAsked::PerNode(1000));
 }
 
 /// The message of the error. It must name the file.
@@ -434,6 +489,8 @@ fn expected(jobs: &[Random]) -> Vec<PresentJob> {
             executable,
             queue,
             partition,
+            request: None,
+            nodes: None,
         }
     };
     numbered.map(job).collect()

@@ -3,45 +3,25 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
-
 use super::codes::Codes;
-use super::{Now, WaitArgs, index_of_job};
+use super::history::{History, QueueClock, QueuedJob, add_to_history, asked_now, nodes_of};
+use super::{WaitArgs, index_of_job};
 use crate::cli::failure::UsageError;
 use crate::cli::output_options::OutputFiles;
 use crate::cli::progress::Progress;
 use crate::cli::stderr::{note, warning};
 use crate::experiment::{Options, Setting};
-use crate::job::{Job, JobId, Submission};
+use crate::job::{JobId, Submission};
 use crate::report::{Width, counted};
+use crate::request::RequestId;
 use crate::schedule::Accounts;
 use crate::text::printable;
-use crate::time::{DAY, Seconds, Time, readable_duration};
-use crate::trace::{LogNames, PresentJob, PresentQueue, PresentStage, QueueReading, Source, Workload, read_queue};
+use crate::time::{Seconds, Time, readable_duration};
+use crate::trace::{PresentJob, PresentQueue, PresentStage, QueueReading, Source, read_queue};
 use crate::wait::{
     ForwardPlans, ForwardSetting, LiveJob, LiveNames, LivePlan, LiveReport, RatioHistory, SiteSchedule, Snapshot,
     SnapshotJob, snapshot_at,
 };
-
-/// The log with the starts of its jobs.
-pub struct History {
-    pub workload: Workload,
-    pub starts: Vec<Time>,
-    pub names: LogNames,
-    /// Whether the log is in SWF, so that open jobs may be in it.
-    pub is_swf: bool,
-}
-
-impl History {
-    /// Adds a job that arrives with the last one of the log, and returns its place. Its start and its runtime are not used.
-    pub fn append(&mut self, job: Submission) -> Result<usize, UsageError> {
-        let job = asked_now(job, self.workload.last_submit(), &self.workload)?;
-        let (place, record) = (self.workload.jobs.len(), u32::MAX);
-        self.workload.jobs.push(Job { record, number: -1, ..Job::new(job, 1) });
-        self.starts.push(job.submit);
-        Ok(place)
-    }
-}
 
 /// A question, ready to be answered.
 struct LiveQuestion {
@@ -134,7 +114,7 @@ pub fn answer_queue(
             partition: code("partition", &job.partition).unwrap_or(-1),
             ..Submission::new(job.eligible.unwrap_or(job.submit), job.procs, job.estimate.unwrap_or(0))
         };
-        jobs.push((job, submission));
+        jobs.push(QueuedJob { job, submission, request: Ok(RequestId::NONE) });
     }
     if unknown > 0 && !quiet {
         let jobs = counted(unknown, "job");
@@ -144,10 +124,12 @@ pub fn answer_queue(
     }
     let clock = QueueClock::of(args, &history, queue)?;
     let longest = history.workload.jobs.iter().map(|job| job.submission.estimate).max().unwrap_or(1);
-    for (_, submission) in &mut jobs {
+    for QueuedJob { job, submission, request } in &mut jobs {
+        *request = history.request(submission, job.request.as_deref().cloned());
         let estimate = if submission.estimate > 0 { submission.estimate } else { longest };
         *submission = Submission { submit: clock.log_time(submission.submit), estimate, ..*submission };
     }
+    let asked_request = asked.map_or(Ok(RequestId::NONE), |job| history.asked_request(args, &job))?;
     add_to_history(&mut history, &jobs, &clock);
     let workload = &history.workload;
     let schedule = SiteSchedule::new(workload, &history.starts);
@@ -158,32 +140,36 @@ pub fn answer_queue(
         unix_start: workload.unix_start,
         accounts: Arc::new(Accounts::of(&workload.jobs, &workload.wide)),
         procs: workload.procs,
+        shapes: workload.shapes.clone(),
         running: Vec::new(),
         waiting: Vec::new(),
     };
-    let in_snapshot = |submission: Submission, elapsed: Seconds| {
+    let in_snapshot = |submission: Submission, request: RequestId, elapsed: Seconds| {
         let predicted = submission.estimate.max(elapsed + 1);
-        SnapshotJob { submission, elapsed, predicted, ratios: ratios.ratios(submission.user) }
+        SnapshotJob { submission, request, on: None, elapsed, predicted, ratios: ratios.ratios(submission.user) }
     };
-    let (mut waiting, mut held) = (Vec::new(), Vec::new());
-    for (job, submission) in jobs {
-        match &job.stage {
-            PresentStage::Running { start } => {
+    let (mut waiting, mut held, mut without_room) = (Vec::new(), Vec::new(), 0);
+    for QueuedJob { job, submission, request } in jobs {
+        match (&job.stage, request) {
+            (PresentStage::Running { .. }, Err(_)) => without_room += 1,
+            (PresentStage::Waiting, Err(why)) => held.push((job, submission, why.to_string())),
+            (PresentStage::Running { start }, Ok(request)) => {
                 // At least a second, so that it has its processors before any waiting job.
                 let elapsed = (clock.now - clock.log_time(*start)).max(1);
-                snapshot.running.push(in_snapshot(submission, elapsed));
+                let on = nodes_of(job, workload);
+                snapshot.running.push(SnapshotJob { on, ..in_snapshot(submission, request, elapsed) });
             }
-            PresentStage::Held { reason } => held.push((job, submission, reason.to_string())),
-            PresentStage::Waiting if submission.procs > workload.procs => {
+            (PresentStage::Held { reason }, _) => held.push((job, submission, reason.to_string())),
+            (PresentStage::Waiting, Ok(_)) if submission.procs > workload.procs => {
                 let reason =
                     format!("wider than the machine of {}, see --procs", counted(workload.procs.into(), "processor"));
                 held.push((job, submission, reason));
             }
-            PresentStage::Waiting => waiting.push((job, submission)),
+            (PresentStage::Waiting, Ok(request)) => waiting.push((job, submission, request)),
         }
     }
     snapshot.running.sort_by_key(|job| std::cmp::Reverse(job.elapsed));
-    waiting.sort_by_key(|(_, submission)| submission.submit);
+    waiting.sort_by_key(|(_, submission, _)| submission.submit);
     let live = |job: &PresentJob, submission, place, reason| LiveJob {
         name: job.name.clone(),
         submission,
@@ -196,12 +182,12 @@ pub fn answer_queue(
     let is_wanted = |job: &PresentJob| args.user.is_none() || job.user.as_deref() == args.user.as_deref();
     let is_listed = |job: &PresentJob| is_wanted(job) && (!job.is_inner_task || args.at.as_ref() == Some(&job.name));
     let (mut listed, mut wanted) = (Vec::new(), Vec::new());
-    for (job, submission) in waiting {
+    for (job, submission, request) in waiting {
         if is_listed(job) {
             listed.push(live(job, submission, Some(wanted.len()), None));
             wanted.push(snapshot.waiting.len());
         }
-        snapshot.waiting.push(in_snapshot(submission, 0));
+        snapshot.waiting.push(in_snapshot(submission, request, 0));
     }
     let held = held.into_iter().filter(|(job, ..)| is_listed(job));
     listed.extend(held.map(|(job, submission, reason)| live(job, submission, None, Some(reason))));
@@ -218,6 +204,12 @@ pub fn answer_queue(
         let (in_use, procs) = (counted(in_use, "processor"), counted(workload.procs.into(), "processor"));
         warning(format_args!("the running jobs use {in_use}, the machine has {procs}: see --procs"));
         doubts.push(format!("the running jobs use {in_use}, and its machine has {procs} (see --procs)"));
+    }
+    without_room += snapshot.without_room();
+    if without_room > 0 {
+        let jobs = counted(without_room as u64, "running job");
+        warning(format_args!("{jobs} left out: the machine has no room for them; see `sim machine`"));
+        doubts.push(format!("its machine has no room for {jobs}"));
     }
     let mut one = asked.is_some();
     let mut what = match (&asked, &args.user) {
@@ -243,7 +235,7 @@ pub fn answer_queue(
     if let Some(job) = asked {
         let submission = asked_now(job, clock.now, workload)?;
         wanted = vec![snapshot.waiting.len()];
-        snapshot.waiting.push(in_snapshot(submission, 0));
+        snapshot.waiting.push(in_snapshot(submission, asked_request, 0));
         listed = vec![LiveJob::asked(String::new(), submission)];
     }
     let title = format!("{what}; history: {label}");
@@ -259,43 +251,13 @@ fn shown_names(args: &WaitArgs, job: &PresentJob) -> LiveNames {
     LiveNames { user: shown(&job.user), queue: shown(&job.queue), partition: shown(&job.partition) }
 }
 
-/// Adds the jobs of the queue to those of the log: past jobs found them running or waiting, too. A large array is left out but for
-/// its first and its last task, or its tasks would be all of the latest jobs.
-fn add_to_history(history: &mut History, queue: &[(&PresentJob, Submission)], clock: &QueueClock) {
-    let History { workload, starts, is_swf, .. } = history;
-    // A log that goes on after the queue has its jobs.
-    let known: FxHashSet<(i64, Time)> = match is_swf {
-        true => workload.jobs.iter().map(|job| (job.number, job.submission.submit)).collect(),
-        false => FxHashSet::default(),
-    };
-    let is_new = |(job, submission): &&(&PresentJob, Submission)| {
-        !job.is_inner_task && !job.name.parse().is_ok_and(|number| known.contains(&(number, submission.submit)))
-    };
-    let open = queue.iter().filter(is_new).filter_map(|(job, submission)| {
-        let start = match job.stage {
-            PresentStage::Running { start } => clock.log_time(start).max(submission.submit),
-            PresentStage::Waiting if submission.procs > workload.procs => return None,
-            PresentStage::Waiting => (clock.now + 1).max(submission.submit),
-            PresentStage::Held { .. } => return None,
-        };
-        // It ends after all that is simulated.
-        let (runtime, recorded_wait) = (OPEN_RUNTIME, Some(start - submission.submit).into());
-        let number = job.name.parse().unwrap_or(-1);
-        Some((Job { recorded_wait, record: u32::MAX, number, ..Job::new(*submission, runtime) }, start))
-    });
-    let open: Vec<(Job, Time)> = open.collect();
-    let mut all: Vec<(Job, Time)> = workload.jobs.drain(..).zip(starts.drain(..)).chain(open).collect();
-    all.sort_by_key(|(job, _)| job.submission.submit);
-    (workload.jobs, *starts) = all.into_iter().unzip();
-}
-
 /// Answers for a job of the log at its arrival, or for one that arrives when the log ends.
 pub fn answer_in_log(args: &WaitArgs, mut history: History, seed: u64, quiet: bool) -> anyhow::Result<()> {
     let mut codes = Codes::new(&history.names, &mut history.workload.wide);
     let asked = args.ask.as_ref().map(|question| question.submission(&mut codes)).transpose()?;
     let (id, name) = match (&args.at, asked) {
         (Some(number), _) => (index_of_job(&history.workload, number)?, number.clone()),
-        (None, asked) => (history.append(asked.expect("--at or --ask is given"))?, String::new()),
+        (None, asked) => (history.append(args, asked.expect("--at or --ask is given"))?, String::new()),
     };
     let words = question_in_words(&history.workload.jobs[id].submission);
     let what = match &args.at {
@@ -388,86 +350,6 @@ fn answer(
     Ok(())
 }
 
-/// The asked job with its submission, if the machine is large enough.
-fn asked_now(job: Submission, submit: Time, workload: &Workload) -> Result<Submission, UsageError> {
-    if job.procs > workload.procs {
-        let (needed, procs) = (job.procs, workload.procs);
-        return Err(UsageError(format!("procs={needed} is more than the machine has ({procs})")));
-    }
-    Ok(Submission { submit, ..job })
-}
-
 fn question_in_words(job: &Submission) -> String {
     format!("{} for {}", counted(job.procs.into(), "processor"), readable_duration(job.estimate as f64))
-}
-
-/// The runtime of jobs that have not ended: a century.
-const OPEN_RUNTIME: Seconds = 36_525 * DAY;
-
-/// The longest time from the last event of a queue until now.
-const LATEST_NOW: Seconds = 366 * DAY;
-
-/// Relates the times of a queue to those of the log.
-struct QueueClock {
-    /// The present instant, in the time of the log.
-    now: Time,
-    /// What must be added to a time of the queue.
-    shift: Seconds,
-    unix_start: Option<Time>,
-    /// Why the history is not that of the queue.
-    doubt: Option<String>,
-}
-
-impl QueueClock {
-    fn of(args: &WaitArgs, history: &History, queue: &PresentQueue) -> Result<QueueClock, UsageError> {
-        let workload = &history.workload;
-        let log_ends = history.starts.iter().copied().max().unwrap_or(0).max(workload.last_submit());
-        let queue_start = match queue.report.format {
-            "swf" => queue.header.number("UnixStartTime"),
-            _ => Some(0),
-        };
-        let given = match (args.now, queue_start) {
-            (None, _) => None,
-            (Some(Now::Seconds(seconds)), _) => Some(seconds),
-            (Some(Now::Date(unix)), Some(start)) => Some(unix - start),
-            (Some(Now::Date(_)), None) => {
-                let message = format!("--now: {} does not say when it begins: give seconds of its time", queue.name);
-                return Err(UsageError(message));
-            }
-        };
-        let Some(now) = given.or(queue.now) else {
-            // An empty queue.
-            return Ok(QueueClock { now: log_ends, shift: 0, unix_start: workload.unix_start, doubt: None });
-        };
-        let latest = queue.now.unwrap_or(now);
-        if now < latest {
-            let late = readable_duration(latest.abs_diff(now) as f64);
-            return Err(UsageError(format!("--now is {late} before the last event of {}", queue.name)));
-        }
-        if latest.abs_diff(now) > LATEST_NOW.unsigned_abs() {
-            return Err(UsageError(format!("--now is more than a year after the last event of {}", queue.name)));
-        }
-        let shift = match (queue_start, workload.unix_start) {
-            (Some(queue), Some(log)) => queue - log,
-            // Two logs in SWF have the same times.
-            (None, _) if history.is_swf => 0,
-            // The queue is taken as that of the log's last moment.
-            _ => log_ends - now,
-        };
-        let unix_start = workload.unix_start.or(queue_start.map(|start| start - shift));
-        let mut clock = QueueClock { now: now + shift, shift, unix_start, doubt: None };
-        // A log of jobs that have ended is complete up to the last end.
-        let ends = workload.jobs.iter().zip(&history.starts).map(|(job, start)| start + job.runtime);
-        let apart = clock.now - log_ends.max(ends.max().unwrap_or(0).min(clock.now));
-        if apart.abs() > DAY {
-            let (time, side) = (readable_duration(apart.abs() as f64), if apart > 0 { "before" } else { "after" });
-            warning(format_args!("the log ends {time} {side} the queue: its history is that of another time"));
-            clock.doubt = (apart > 0).then(|| format!("it ends {time} before now (at most a day is allowed)"));
-        }
-        Ok(clock)
-    }
-
-    fn log_time(&self, time: Time) -> Time {
-        time + self.shift
-    }
 }

@@ -1,6 +1,7 @@
 //! `sim wait`: when will a job start, and how well can that be predicted?
 
 mod codes;
+mod history;
 mod live;
 mod question;
 
@@ -36,7 +37,7 @@ use crate::wait::{
 };
 use crate::{predict, schedule};
 use codes::Codes;
-use live::History;
+use history::History;
 use question::{WaitQuestion, parse_question};
 
 /// The subcommand.
@@ -46,7 +47,7 @@ pub const COMMAND: CommandForm = CommandForm {
     arguments: |command| {
         let command = options::add(
             WaitArgs::augment_args(command),
-            &[Section::Log, Section::Reading, Section::Estimates, Section::Shape],
+            &[Section::Log, Section::Machine, Section::Reading, Section::Estimates, Section::Shape],
         );
         slurm_conf::add(command, SLURM_CONF).mut_arg("names", |names| {
             let help = "Show the names of users, queues and partitions of the queue. Without it no output has them";
@@ -210,6 +211,9 @@ fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result
     let mut options =
         Options { scheduler: args.scheduler.clone(), predictor: args.predictor.clone(), ..options::read(matches)? };
     conf.iter().for_each(|conf| conf.set_procs(&mut options));
+    if options.machine.is_some() && !schedule::catalog::is_replay(&args.scheduler) {
+        options::warn_of_pools([&args.scheduler].into_iter());
+    }
     if args.queue.as_deref() == Some("-") && args.log.given() == Some("-") {
         return Err(UsageError("only one of the log and --queue can be standard input".to_string()).into());
     }
@@ -304,12 +308,13 @@ fn read_history(args: &WaitArgs, options: &Options, has_queue: bool, quiet: bool
     let (workload, mut log) = read_and_clean(&source, options, quiet)?;
     let (mut workload, names) = (options.shape(workload)?, std::mem::take(&mut log.names));
     let is_swf = log.source.format == "swf";
+    let partition_map = options.partition_map.clone();
     let setting = options.setting();
     if setting.is_replay() {
         workload = workload.as_recorded();
         let start = |job: &Job| job.submission.submit + job.recorded_wait.get().unwrap_or(0);
         let starts = workload.jobs.iter().map(start).collect();
-        return Ok((History { workload, starts, names, is_swf }, log));
+        return Ok((History { workload, starts, names, is_swf, partition_map }, log));
     }
     let progress = Progress::counting("simulating", "jobs", Some(workload.jobs.len()), quiet);
     let record = simulate(&workload, &setting, &mut |arrived| progress.set(arrived))?;
@@ -321,7 +326,7 @@ fn read_history(args: &WaitArgs, options: &Options, has_queue: bool, quiet: bool
         (workload.jobs, starts) = jobs.into_iter().unzip();
         workload.conditions = Default::default();
     }
-    Ok((History { workload, starts, names, is_swf }, log))
+    Ok((History { workload, starts, names, is_swf, partition_map }, log))
 }
 
 fn evaluate_all(
@@ -467,7 +472,7 @@ fn answer_one(
             (id, Some(history.workload.jobs[id].number), format!("{}, job {number}", history.workload.label))
         }
         (None, asked) => {
-            let id = history.append(asked.expect("--at or --ask is given"))?;
+            let id = history.append(args, asked.expect("--at or --ask is given"))?;
             (id, None, format!("{}, a job when the log ends", history.workload.label))
         }
     };

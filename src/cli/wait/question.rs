@@ -3,7 +3,9 @@
 use super::codes::Codes;
 use crate::cli::failure::UsageError;
 use crate::job::Submission;
+use crate::request::Request;
 use crate::time::parse_duration;
+use crate::trace::{REQUEST_FIELDS, set_field};
 
 /// A job that is asked about.
 #[derive(Clone, Debug)]
@@ -13,6 +15,8 @@ pub struct WaitQuestion {
     user: Option<String>,
     group: Option<String>,
     queue: Option<String>,
+    /// What it asks of a machine of nodes. None if it names nothing but processors.
+    asked: Option<Request>,
 }
 
 impl WaitQuestion {
@@ -35,9 +39,26 @@ impl WaitQuestion {
     }
 }
 
+impl WaitQuestion {
+    /// What the job asks of a machine of nodes.
+    ///
+    /// # Errors
+    /// If it asks for more than processors, and the machine is a pool of these.
+    pub fn request(&self, is_on_nodes: bool) -> Result<Option<Request>, UsageError> {
+        match (is_on_nodes, &self.asked) {
+            (false, Some(_)) => {
+                Err(UsageError("--ask: what a job asks of nodes has an effect only with --machine".to_string()))
+            }
+            (false, None) => Ok(None),
+            (true, asked) => Ok(Some(Request { cpus: self.job.procs, ..asked.clone().unwrap_or_default() })),
+        }
+    }
+}
+
 /// Parses a job such as `procs=64,estimate=2h,user=5`.
 pub fn parse_question(text: &str) -> Result<WaitQuestion, String> {
-    let mut question = WaitQuestion { job: Submission::new(0, 0, 0), user: None, group: None, queue: None };
+    let job = Submission::new(0, 0, 0);
+    let mut question = WaitQuestion { job, user: None, group: None, queue: None, asked: None };
     let job = &mut question.job;
     let mut given = Vec::new();
     for piece in text.split(',') {
@@ -53,7 +74,16 @@ pub fn parse_question(text: &str) -> Result<WaitQuestion, String> {
             "user" => question.user = name(),
             "group" => question.group = name(),
             "queue" => question.queue = name(),
-            _ => return Err(format!("no key '{key}'; the keys are procs, estimate, user, group, queue")),
+            _ if REQUEST_FIELDS.contains(&key) => {
+                let asked = question.asked.get_or_insert_default();
+                set_field(asked, key, value).map_err(|why| format!("{key} {why}: '{value}'"))?;
+            }
+            _ => {
+                return Err(format!(
+                    "no key '{key}'; the keys are procs, estimate, user, group, queue, and with --machine {}",
+                    REQUEST_FIELDS.join(", ")
+                ));
+            }
         }
     }
     match job.procs > 0 && job.estimate > 0 {

@@ -11,7 +11,7 @@ use super::recorder::Recorder;
 use super::setup::{EngineOptions, Named};
 use crate::job::{Job, JobId};
 use crate::machine::ShapeId;
-use crate::predict::{BoardKeeper, Entry, Predictor, Stage};
+use crate::predict::{BoardKeeper, Entry, InLog, Predictor, Stage};
 use crate::schedule::{Facts, Policy};
 use crate::time::{Seconds, Time};
 
@@ -376,7 +376,7 @@ impl<O: Observer> Simulation<O> {
 
     fn arrive(&mut self, job: Job) -> Result<(), EngineError> {
         let Job { submission, runtime, number, request, .. } = job;
-        let id = self.board.arrive_numbered(submission, number);
+        let id = self.board.arrive_from_log(submission, InLog { number, request });
         let (place, hidden) = (self.place(id), Hidden { runtime, watched: NEVER, applied: 0, is_changed: false });
         match self.hidden.get_mut(place) {
             Some(free) => *free = hidden,

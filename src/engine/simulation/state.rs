@@ -46,7 +46,8 @@ impl<O: Observer> Simulation<O> {
         self.gate.as_deref()
     }
 
-    /// The outcomes of all jobs in order of submission, and all predictions if [`EngineOptions::keep_history`] is set.
+    /// The outcomes of all jobs in order of submission, and all predictions if
+    /// [`EngineOptions::keep_history`](crate::engine::EngineOptions::keep_history) is set.
     pub fn into_outcomes(self) -> (Vec<Outcome>, Option<Vec<PredictionMade>>) {
         (self.observers.0.outcomes, self.observers.0.history)
     }

@@ -219,7 +219,7 @@ impl Predictor for Exec {
             return;
         }
         self.line.clear();
-        push_arrival(&mut self.line, id, board, &self.greeting.wide);
+        push_arrival(&mut self.line, id, board, &self.greeting);
         self.ask(&asked, board);
         if board.prediction(id) == 0
             && let ProgramStage::Started { program, .. } = &self.program

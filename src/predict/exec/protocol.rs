@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -10,8 +11,9 @@ use super::LONGEST;
 use crate::job::{JobId, Submission};
 use crate::predict::board::Board;
 use crate::predict::predictor::RunFacts;
+use crate::request::{GpusAsked, MemoryAsked, Request, Requests};
 use crate::time::{Seconds, Time};
-use crate::trace::WideNumbers;
+use crate::trace::{WideNumbers, node_text};
 
 /// The version of the protocol.
 const PROTOCOL: u32 = 1;
@@ -65,20 +67,21 @@ pub struct Greeting {
     unix_start: Option<Time>,
     keys: Vec<(String, String)>,
     /// The numbers of users and other names that do not fit into 32 bits.
-    pub wide: WideNumbers,
+    wide: WideNumbers,
+    requests: Arc<Requests>,
 }
 
 impl Greeting {
     /// A greeting with these keys of the spec, before anything is known of the simulation.
     pub fn new(keys: Vec<(String, String)>) -> Greeting {
-        let (trace, wide) = (String::new(), WideNumbers::default());
-        Greeting { trace, procs: 1, first_submit: 0, unix_start: None, keys, wide }
+        let (trace, wide, requests) = (String::new(), WideNumbers::default(), Arc::default());
+        Greeting { trace, procs: 1, first_submit: 0, unix_start: None, keys, wide, requests }
     }
 
     pub fn set_facts(&mut self, facts: &RunFacts<'_>) {
         self.trace = facts.trace.to_string();
         (self.procs, self.first_submit, self.unix_start) = (facts.procs, facts.first_submit, facts.unix_start);
-        self.wide = facts.wide.clone();
+        (self.wide, self.requests) = (facts.wide.clone(), Arc::clone(facts.requests));
     }
 
     /// Appends the line.
@@ -110,7 +113,7 @@ impl Greeting {
 }
 
 /// Appends the line of a job's arrival.
-pub fn push_arrival(line: &mut Vec<u8>, job: JobId, board: &Board, wide: &WideNumbers) {
+pub fn push_arrival(line: &mut Vec<u8>, job: JobId, board: &Board, greeting: &Greeting) {
     let Submission { submit, estimate, procs, user, group, executable, queue, partition } = *board.job(job);
     begin(line, EventName::Arrival, board.now());
     line.extend_from_slice(b",\"job\":{\"id\":\"");
@@ -118,10 +121,45 @@ pub fn push_arrival(line: &mut Vec<u8>, job: JobId, board: &Board, wide: &WideNu
     line.push(b'"');
     push_fields(line, &[("log_id", board.number(job))]);
     let names = [("user", user), ("group", group), ("executable", executable), ("queue", queue)];
-    push_fields(line, &names.map(|(name, code)| (name, wide.number(code))));
-    push_fields(line, &[("partition", wide.number(partition)), ("procs", procs.into())]);
+    push_fields(line, &names.map(|(name, code)| (name, greeting.wide.number(code))));
+    push_fields(line, &[("partition", greeting.wide.number(partition)), ("procs", procs.into())]);
     push_fields(line, &[("estimate", estimate), ("submit", submit)]);
+    if let Some(request) = greeting.requests.get(board.request(job)) {
+        line.extend_from_slice(b",\"request\":");
+        push_request(line, request);
+    }
     line.extend_from_slice(b"}}\n");
+}
+
+/// Appends what a job asks for, with the names of the columns of files of requests. What it does not say is left out.
+fn push_request(line: &mut Vec<u8>, request: &Request) {
+    let mut fields = serde_json::Map::new();
+    let mut add = |name: &str, value: Option<serde_json::Value>| {
+        fields.extend(value.map(|value| (name.to_string(), value)));
+    };
+    let some = |number: u32| (number > 0).then(|| number.into());
+    let text = |text: &str| (!text.is_empty()).then(|| text.into());
+    add("cpus", some(request.cpus));
+    add("nodes", text(&node_text(request)));
+    add("tasks", some(request.tasks));
+    add("tasks_per_node", some(request.tasks_per_node));
+    add("cpus_per_task", some(request.cpus_per_task));
+    match request.memory {
+        MemoryAsked::Unsaid => {}
+        MemoryAsked::PerNode(memory) => add("memory", Some(memory.into())),
+        MemoryAsked::PerCpu(memory) => add("memory_per_cpu", Some(memory.into())),
+    }
+    match request.gpus {
+        GpusAsked::None => {}
+        GpusAsked::Total(gpus) => add("gpus", Some(gpus.into())),
+        GpusAsked::PerNode(gpus) => add("gpus_per_node", Some(gpus.into())),
+    }
+    add("constraint", text(&request.constraint));
+    add("exclusive", request.exclusive.then(|| true.into()));
+    add("partition", text(&request.partitions.join(",")));
+    add("qos", text(&request.qos));
+    add("account", text(&request.account));
+    serde_json::to_writer(line, &fields).expect("a vector takes every line");
 }
 
 /// Appends the line of any other event, with further fields.
@@ -279,29 +317,46 @@ impl<'a> Deserialize<'a> for Prediction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::predict::board::BoardKeeper;
+    use crate::predict::board::{BoardKeeper, InLog};
 
     #[test]
     fn events_are_lines_of_json() {
         let mut wide = WideNumbers::default();
+        let mut requests = Requests::default();
+        let (memory, gpus) = (MemoryAsked::PerCpu(2000), GpusAsked::Total(2));
+        let request = Request { cpus: 16, min_nodes: 2, memory, gpus, qos: "a\"b".into(), ..Request::default() };
+        let request = requests.intern(request);
         let mut keeper = BoardKeeper::default();
         keeper.set_now(7);
         let job = Submission { user: wide.code(1 << 40), queue: 3, ..Submission::new(7, 16, 3600) };
-        let id = keeper.arrive_numbered(job, 123);
+        let id = keeper.arrive_from_log(job, InLog { number: 123, request });
+        let other = keeper.arrive(job);
+        let facts = RunFacts {
+            trace: "x\n",
+            procs: 4,
+            first_submit: -1,
+            unix_start: Some(9),
+            wide: &wide,
+            requests: &Arc::new(requests),
+        };
+        let mut greeting = Greeting::new(vec![("size".to_string(), "a\"b".to_string())]);
+        greeting.set_facts(&facts);
         let mut line = Vec::new();
-        push_arrival(&mut line, id, keeper.board(), &wide);
+        push_arrival(&mut line, id, keeper.board(), &greeting);
+        push_arrival(&mut line, other, keeper.board(), &greeting);
         push_event(&mut line, EventName::Start, 8, id, &[]);
         push_event(&mut line, EventName::Termination, 9, JobId(u32::MAX - 1), &[("runtime", 1)]);
         assert_eq!(
             String::from_utf8(line).unwrap(),
             "{\"event\":\"arrival\",\"time\":7,\"job\":{\"id\":\"1\",\"log_id\":123,\"user\":1099511627776,\"group\":-1,\
+             \"executable\":-1,\"queue\":3,\"partition\":-1,\"procs\":16,\"estimate\":3600,\"submit\":7,\
+             \"request\":{\"cpus\":16,\"gpus\":2,\"memory_per_cpu\":2000,\"nodes\":\"2-\",\"qos\":\"a\\\"b\"}}}\n\
+             {\"event\":\"arrival\",\"time\":7,\"job\":{\"id\":\"2\",\"log_id\":-1,\"user\":1099511627776,\"group\":-1,\
              \"executable\":-1,\"queue\":3,\"partition\":-1,\"procs\":16,\"estimate\":3600,\"submit\":7}}\n\
              {\"event\":\"start\",\"time\":8,\"id\":\"1\"}\n\
              {\"event\":\"termination\",\"time\":9,\"id\":\"4294967295\",\"runtime\":1}\n"
         );
         let mut line = Vec::new();
-        let mut greeting = Greeting::new(vec![("size".to_string(), "a\"b".to_string())]);
-        greeting.set_facts(&RunFacts { trace: "x\n", procs: 4, first_submit: -1, unix_start: Some(9), wide: &wide });
         greeting.push(&mut line);
         assert_eq!(
             String::from_utf8(line).unwrap(),

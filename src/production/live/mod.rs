@@ -16,6 +16,7 @@ use super::ledger::{Ledger, LedgerKind};
 use super::names::Names;
 use crate::job::{JobId, Submission};
 use crate::predict::{BoardKeeper, Change, Fault, InvalidPrediction, Predictor, RunFacts, Stage, catalog};
+use crate::request::Requests;
 use crate::spec::Spec;
 use crate::text::shortened;
 use crate::time::{Seconds, Time};
@@ -153,6 +154,7 @@ impl LiveSystem {
             first_submit,
             unix_start,
             wide: WideNumbers::NONE,
+            requests: Requests::none(),
         });
     }
 

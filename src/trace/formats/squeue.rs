@@ -5,6 +5,7 @@ use super::slurm::duration;
 use crate::trace::error::TraceError;
 use crate::trace::lines::RawLines;
 use crate::trace::queue::{PresentRow, SlurmId, SlurmState};
+use crate::trace::requests::SlurmAsked;
 use crate::trace::rows::{Bad, Collector, JobRow, TableColumns, Unit, count, first_line, iso_time, read_table};
 
 pub const FORMAT: FormatEntry = FormatEntry {
@@ -25,8 +26,8 @@ const WITHOUT_HEADER: &str =
 
 /// The columns that are read, in the order in which [`row`] gets them.
 const COLUMNS: &str = "JOBID USER ACCOUNT|GROUP NAME QOS PARTITION CPUS NODES TIME_LIMIT TIME STATE|ST SUBMIT_TIME \
-                       ELIGIBLE_TIME START_TIME REASON|NODELIST(REASON)";
-const COUNT: usize = 15;
+                       ELIGIBLE_TIME START_TIME REASON|NODELIST(REASON) MIN_MEMORY TRES_PER_NODE|GRES FEATURES NODELIST";
+const COUNT: usize = 19;
 
 /// The columns that may contain the delimiter.
 const FREE_TEXT: [&str; 4] = ["NAME", "COMMENT", "COMMAND", "WORK_DIR"];
@@ -97,10 +98,27 @@ fn read(raw: &mut RawLines, collector: &mut Collector<'_>) -> Result<(), TraceEr
 fn row<'r>(fields: [&'r [u8]; COUNT], unit: Unit, collector: &mut Collector<'_>) -> Result<(), Bad<'r>> {
     // Columns may be padded with blanks.
     let [id, user, account, name, qos, partition, cpus, nodes, limit, times @ ..] = fields.map(<[u8]>::trim_ascii);
-    let [elapsed, state, submit, eligible, start, reason] = times;
+    let [elapsed, state, submit, eligible, start, reason, memory, gres, features, node_list] = times;
     let (procs, column) = if unit == Unit::Nodes { (nodes, "NODES") } else { (cpus, "CPUS") };
     let wrong_id = Bad::value(id, "JOBID", "is not a job id such as 123, 123_4, 123+0 or 123_[1-5,7]");
+    let known = |text: &'r [u8]| if matches!(text, b"(null)" | b"N/A") { b"" } else { text };
+    // The column does not say whether it is for each node or for each CPU.
+    let per_node = [memory, b"n"].concat();
+    let asked = SlurmAsked {
+        req_cpus: cpus,
+        req_mem: if memory.is_empty() { b"" } else { &per_node },
+        req_gres: known(gres),
+        nnodes: nodes,
+        partition: known(partition),
+        qos: known(qos),
+        account: known(account),
+        constraints: known(features),
+        ..SlurmAsked::default()
+    };
+    let wrong_memory = Bad::value(memory, "MIN_MEMORY", "is not a size of memory such as 4G");
     let row = PresentRow {
+        request: asked.request().map_err(|_| wrong_memory)?,
+        nodes: known(node_list),
         id: SlurmId::parse(id).ok_or(wrong_id)?,
         state: SlurmState::of(&[state]),
         // `%R` has the reason in parentheses.

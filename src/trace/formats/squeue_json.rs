@@ -13,10 +13,12 @@ use serde_json::Value;
 
 use super::FormatEntry;
 use super::slurm::gpus_of_tres;
+use crate::request::Request;
 use crate::time::{FOREVER, MINUTE, Time};
 use crate::trace::error::TraceError;
 use crate::trace::lines::{RawLines, shorten};
 use crate::trace::queue::{PresentRow, SlurmId, SlurmState, SlurmTasks};
+use crate::trace::requests::SlurmAsked;
 use crate::trace::rows::{Collector, JobRow, Unit, first_line, leading_number};
 use crate::trace::source::BUFFER;
 
@@ -115,6 +117,14 @@ struct JsonJob {
     last_sched_evaluation: Number,
     cpus: Number,
     node_count: Number,
+    /// The list of its nodes.
+    nodes: Option<Text>,
+    /// In MB.
+    memory_per_cpu: Number,
+    memory_per_node: Number,
+    tres_per_node: Option<Text>,
+    features: Option<Text>,
+    exclusive: Value,
     tres_req_str: Option<Text>,
     tres_alloc_str: Option<Text>,
     /// In minutes.
@@ -165,6 +175,8 @@ impl JsonJob {
         let reason = text(&self.state_description);
         let is_limited = |minutes: &i64| *minutes <= FOREVER / MINUTE;
         collector.present_job(&PresentRow {
+            request: self.request(),
+            nodes: text(&self.nodes),
             id,
             state: SlurmState::of(&self.job_state.0),
             // As `squeue` prints it.
@@ -189,6 +201,36 @@ impl JsonJob {
             },
         });
         Ok(())
+    }
+}
+
+impl JsonJob {
+    /// What the job asks for. None if it does not say more than CPUs.
+    fn request(&self) -> Option<Request> {
+        let count = |number: &Number| number.positive().map(|count| count.to_string()).unwrap_or_default();
+        let (cpus, nodes) = (count(&self.cpus), count(&self.node_count));
+        let memory = match (self.memory_per_cpu.positive(), self.memory_per_node.positive()) {
+            (Some(memory), _) => format!("{memory}Mc"),
+            (None, Some(memory)) => format!("{memory}Mn"),
+            (None, None) => String::new(),
+        };
+        let is_true = |value: &Value| value.as_bool() == Some(true) || value.as_str() == Some("true");
+        let is_exclusive =
+            is_true(&self.exclusive) || self.exclusive.as_array().is_some_and(|all| all.iter().any(is_true));
+        let asked = SlurmAsked {
+            req_tres: text(&self.tres_req_str),
+            req_cpus: cpus.as_bytes(),
+            req_mem: memory.as_bytes(),
+            req_gres: text(&self.tres_per_node),
+            nnodes: nodes.as_bytes(),
+            partition: text(&self.partition),
+            qos: text(&self.qos),
+            account: text(&self.account),
+            constraints: text(&self.features),
+            exclusive: if is_exclusive { b"--exclusive" } else { b"" },
+            ..SlurmAsked::default()
+        };
+        asked.request().ok().flatten()
     }
 }
 

@@ -7,6 +7,7 @@ use rustc_hash::FxHashSet;
 use super::array::SlurmId;
 use super::stage::{SlurmState, waits_for_processors};
 use super::{PresentJob, PresentQueue, PresentStage};
+use crate::request::Request;
 use crate::time::{DAY, Seconds, Time};
 use crate::trace::clean::{ProcsField, procs_of};
 use crate::trace::read::Log;
@@ -30,6 +31,10 @@ pub struct PresentRow<'a> {
     pub reason: &'a [u8],
     /// It is held, whatever its reason.
     pub on_hold: bool,
+    /// What it asks for, if that is more than a number of processors.
+    pub request: Option<Request>,
+    /// The list of its nodes.
+    pub nodes: &'a [u8],
     /// The rest. Its processors are the requested ones.
     pub job: JobRow<'a>,
 }
@@ -105,6 +110,8 @@ impl Collector<'_> {
             _ => PresentStage::Waiting,
         };
         let names = job.names.map(|name| queue.text(name));
+        let request = row.request.clone().map(Arc::new);
+        let nodes = queue.text(row.nodes).filter(|_| matches!(stage, PresentStage::Running { .. }));
         let expected_start = job.start.filter(|_| *state == SlurmState::Pending);
         let present = |name: String, is_inner_task: bool| PresentJob {
             name,
@@ -115,6 +122,8 @@ impl Collector<'_> {
             expected_start,
             procs,
             estimate: job.estimate.filter(|&limit| limit > 0),
+            request: request.clone(),
+            nodes: nodes.clone(),
             ..PresentJob::named(names.clone())
         };
         match &row.id {

@@ -17,6 +17,7 @@ use super::header::Header;
 use super::read::{ReadOptions, Skipped, open};
 use super::rows::{Collector, LogReading, SourceReport, Unit};
 use super::source::Source;
+use crate::request::Request;
 use crate::time::{Seconds, Time};
 
 /// The jobs of a site at one moment.
@@ -70,6 +71,10 @@ pub struct PresentJob {
     pub queue: Option<Arc<str>>,
     /// The partition. A job that waits for one of several partitions has a list of them: `main,long`.
     pub partition: Option<Arc<str>>,
+    /// What it asks for, if the file says more than a number of processors.
+    pub request: Option<Arc<Request>>,
+    /// The nodes on which it runs, as Slurm writes a list of them.
+    pub nodes: Option<Arc<str>>,
 }
 
 impl PresentJob {

@@ -8,6 +8,7 @@ use crate::trace::formats::slurm::{gpus_of_gres, gpus_of_tres};
 use crate::trace::rows::{Bad, leading_number};
 
 /// The columns of sacct that a request is made from, as written.
+#[derive(Default)]
 pub struct SlurmAsked<'r> {
     pub req_tres: &'r [u8],
     pub req_cpus: &'r [u8],

@@ -1,12 +1,15 @@
 //! The present queue, from which a simulation goes on.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::draws::{PastRatios, RatioHistory};
 use super::{ForwardPlans, ForwardSetting};
 use crate::engine::{EngineError, EngineOptions, Named, Simulation};
 use crate::job::{Job, JobId, Submission};
+use crate::machine::{NodeGrant, Placement, Resources, Shapes, take};
 use crate::predict;
+use crate::request::RequestId;
 use crate::schedule::{self, Accounts, Facts, LogFacts, Policy, View, Waiting};
 use crate::time::{Seconds, Time};
 use crate::wait::schedule::SiteSchedule;
@@ -24,6 +27,8 @@ pub struct Snapshot {
     pub accounts: Arc<Accounts>,
     /// The processors of the machine.
     pub procs: u32,
+    /// The nodes of the machine. None: it is a pool of processors.
+    pub shapes: Option<Arc<Shapes>>,
     /// In order of their starts.
     pub running: Vec<SnapshotJob>,
     /// In order of arrival. A job that is submitted after `now` may start only from then on.
@@ -35,6 +40,10 @@ pub struct Snapshot {
 pub struct SnapshotJob {
     /// As it was submitted.
     pub submission: Submission,
+    /// What it asks of the nodes.
+    pub request: RequestId,
+    /// The nodes on which it runs, if that is known: places in [`Cluster::nodes`](crate::machine::Cluster::nodes).
+    pub on: Option<Arc<[u32]>>,
     /// For how long it has run; 0 if it waits.
     pub elapsed: Seconds,
     /// The runtime that is predicted for it. It is longer than `elapsed`.
@@ -56,7 +65,8 @@ impl Snapshot {
         let job = |id: JobId, elapsed| {
             let submission = *board.job(id);
             let ratios = history.ratios(submission.user);
-            SnapshotJob { submission, elapsed, predicted: board.prediction(id), ratios }
+            let (request, predicted) = (board.request(id), board.prediction(id));
+            SnapshotJob { submission, request, on: None, elapsed, predicted, ratios }
         };
         let mut running: Vec<(JobId, Seconds)> =
             view.running.iter().map(|running| (running.id, board.elapsed(running.id))).collect();
@@ -68,6 +78,7 @@ impl Snapshot {
             unix_start: schedule.unix_start,
             accounts: accounts.clone(),
             procs: schedule.procs,
+            shapes: schedule.shapes.cloned(),
             running: running.into_iter().map(|(id, elapsed)| job(id, elapsed)).collect(),
             waiting: waiting.map(|waiting| job(waiting.id, 0)).collect(),
         }
@@ -97,20 +108,26 @@ impl Snapshot {
     ) -> Result<(), EngineError> {
         // A running job is submitted when it started, and starts at once: all running jobs fit together, and none waits. So
         // the simulated scheduler has its start, its planned end and the deadlines that it has missed.
-        let jobs: Vec<Job> = self.running.iter().chain(&self.waiting).map(|job| self.job(job, runtime(job))).collect();
+        let setting = &forward.setting;
+        let facts = LogFacts::of_accounts(&self.accounts).on(self.shapes.as_ref());
+        let policy = schedule::catalog::build(&setting.scheduler, &facts);
+        let (running, given) = match policy.shapes() {
+            Some(shapes) => self.on_nodes(&shapes),
+            None => (self.running.iter().collect(), Vec::new()),
+        };
+        let all = || running.iter().copied().chain(&self.waiting);
+        let jobs: Vec<Job> = all().map(|job| self.job(job, runtime(job))).collect();
         // The jobs of a log may use more processors than the machine has by its header.
         let in_use: u64 = self.running.iter().map(|job| u64::from(job.submission.procs)).sum();
         let widest = self.waiting.iter().map(|job| u64::from(job.submission.procs)).max().unwrap_or(0);
         let procs = u64::from(self.procs).max(in_use).max(widest).min(u64::from(u32::MAX)) as u32;
-        let submits = self.running.iter().chain(&self.waiting).map(|job| job.submission.submit).collect();
+        let submits = all().map(|job| job.submission.submit).collect();
         let knowledge = match forward.plans {
             ForwardPlans::Estimate => "estimate",
             ForwardPlans::Prediction => "perfect",
         };
         let predictor = predict::catalog::parse(knowledge).expect("a predictor of the catalog");
-        let setting = &forward.setting;
-        let policy = schedule::catalog::build(&setting.scheduler, &LogFacts::of_accounts(&self.accounts));
-        let policy = Box::new(WithSubmissions { policy, submits });
+        let policy = Box::new(PresentPolicy { policy, submits, given });
         let policy = Named { name: setting.scheduler.to_string(), value: policy as Box<dyn Policy> };
         let predictor = Named { name: knowledge.to_string(), value: predict::catalog::build(&predictor) };
         let first_submission = Some(self.first_submission);
@@ -123,7 +140,7 @@ impl Snapshot {
         while let Some(next) = future.next_event().filter(|_| left > 0) {
             future.settle(next)?;
             for id in future.pass()? {
-                if let Some(place) = id.index().checked_sub(self.running.len()) {
+                if let Some(place) = id.index().checked_sub(running.len()) {
                     left -= 1;
                     if !each(place, next - self.now) {
                         return Ok(());
@@ -137,7 +154,40 @@ impl Snapshot {
     fn job(&self, job: &SnapshotJob, runtime: Seconds) -> Job {
         let submit = if job.elapsed > 0 { self.now - job.elapsed } else { job.submission.submit.max(self.now) };
         let submission = Submission { submit, ..job.submission };
-        Job::new(submission, runtime)
+        Job { request: job.request, ..Job::new(submission, runtime) }
+    }
+
+    /// The running jobs, and what each has of the nodes: of those on which it runs if that is known, else of those that the
+    /// placement chooses. Jobs for which there is no room are left out.
+    fn on_nodes(&self, shapes: &Shapes) -> (Vec<&SnapshotJob>, Vec<NodeGrant>) {
+        let cluster = shapes.cluster();
+        let mut free = cluster.resources();
+        let mut grants: Vec<Option<NodeGrant>> = vec![None; self.running.len()];
+        // First those whose nodes are known: the others have the rest.
+        for is_known in [true, false] {
+            for (job, grant) in self.running.iter().zip(&mut grants).filter(|(job, _)| job.on.is_some() == is_known) {
+                let shape = shapes.get(job.request);
+                let idle = vec![Resources::default(); free.len()];
+                let room = match &job.on {
+                    None => Cow::Borrowed(&free),
+                    Some(on) => Cow::Owned(on.iter().fold(idle, |mut room, &node| {
+                        room[node as usize] = free[node as usize];
+                        room
+                    })),
+                };
+                let mut places = 0..shape.places.len();
+                *grant = places.find_map(|at| shape.place(at, Placement::Pack, cluster, &room, |_| false));
+                if let Some(grant) = grant {
+                    take(&mut free, grant);
+                }
+            }
+        }
+        self.running.iter().zip(grants).filter_map(|(job, grant)| Some((job, grant?))).unzip()
+    }
+
+    /// How many running jobs are left out, because the nodes have no room for them.
+    pub fn without_room(&self) -> usize {
+        self.shapes.as_ref().map_or(0, |shapes| self.running.len() - self.on_nodes(shapes).0.len())
     }
 
     /// How long the last of the waiting jobs waits from now on, with these runtimes.
@@ -160,13 +210,21 @@ impl Snapshot {
 
 /// A policy that is given the true submission times of jobs, which arrive later in the simulation of the present queue.
 /// Orders of the queue may depend on how long jobs have waited.
-struct WithSubmissions {
+struct PresentPolicy {
     policy: Box<dyn Policy>,
     /// By id.
     submits: Vec<Time>,
+    /// By id: what the running jobs have of the nodes. The policy itself is not asked about these jobs. Empty on a pool.
+    given: Vec<NodeGrant>,
 }
 
-impl Policy for WithSubmissions {
+impl PresentPolicy {
+    fn is_given(&self, id: JobId) -> bool {
+        id.index() < self.given.len()
+    }
+}
+
+impl Policy for PresentPolicy {
     fn on_begin(&mut self, facts: &Facts) {
         self.policy.on_begin(facts);
     }
@@ -176,11 +234,17 @@ impl Policy for WithSubmissions {
     }
 
     fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        self.policy.on_arrival(id, &Submission { submit: self.submits[id.index()], ..*job });
+        if !self.is_given(id) {
+            self.policy.on_arrival(id, &Submission { submit: self.submits[id.index()], ..*job });
+        }
     }
 
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        self.policy.pass(view, starts);
+        // Running jobs have all started before the first other one arrives.
+        starts.extend(view.waiting.iter().map(|job| job.id).take_while(|&id| self.is_given(id)));
+        if starts.is_empty() {
+            self.policy.pass(view, starts);
+        }
     }
 
     fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
@@ -188,7 +252,9 @@ impl Policy for WithSubmissions {
     }
 
     fn on_prediction(&mut self, job: &Waiting) {
-        self.policy.on_prediction(job);
+        if !self.is_given(job.id) {
+            self.policy.on_prediction(job);
+        }
     }
 
     fn on_cancellation(&mut self, job: &Waiting) {
@@ -205,5 +271,16 @@ impl Policy for WithSubmissions {
 
     fn oversubscribes(&self) -> bool {
         self.policy.oversubscribes()
+    }
+
+    fn shapes(&self) -> Option<Arc<Shapes>> {
+        self.policy.shapes()
+    }
+
+    fn take_grant(&mut self, id: JobId) -> NodeGrant {
+        match self.given.get_mut(id.index()) {
+            Some(grant) => std::mem::take(grant),
+            None => self.policy.take_grant(id),
+        }
     }
 }

@@ -1,0 +1,88 @@
+//! Real sites on their nodes: how near is the simulation to the waits that they recorded?
+
+use std::fmt::Write;
+
+use crate::support::{Folder, real_logs, sim_ok};
+
+/// The queues of the cluster of CERIT-SC in 2013. All use the same nodes.
+const WAGAP_QUEUES: [&str; 11] =
+    ["q_1d", "q_2h", "q_1w", "q_2d", "q_4h", "q_4d", "q_2w", "backfill", "q_2w_plus", "ops", "priority_long"];
+
+/// The nodes that the log names: 18 of zewura with 80 CPUs and 26 of zegox with 12. Their properties are their places and kinds,
+/// and what all nodes there have.
+fn wagap_machine(has_memory: bool, has_properties: bool) -> String {
+    let mut text = String::new();
+    for (kind, count, cpus, kilobytes) in [("zewura", 18, 80, 529_426_432), ("zegox", 26, 12, 94_035_968)] {
+        for node in 1..=count {
+            writeln!(text, "[[nodes]]\nname = \"{kind}{node}\"\ncpus = {cpus}").unwrap();
+            if has_memory {
+                writeln!(text, "memory = {}", kilobytes / 1024).unwrap();
+            }
+            if has_properties {
+                let shared = "\"x86_64\", \"brno\", \"nfs4\", \"linux\", \"debian\", \"infiniband\"";
+                let own = format!("\"cl_{kind}\", \"nodecpus{cpus}\", \"{kind}{node}\", \"{kind}{node}.cerit-sc.cz\"");
+                writeln!(text, "features = [{shared}, {own}]").unwrap();
+            }
+        }
+    }
+    for queue in WAGAP_QUEUES {
+        writeln!(text, "[[partitions]]\nname = \"{queue}\"\nnodes = \"ALL\"").unwrap();
+    }
+    text
+}
+
+/// A file of requests without some columns.
+fn without(requests: &str, columns: &[&str]) -> String {
+    let names: Vec<&str> = requests.lines().next().unwrap().split(',').collect();
+    let row = |row: &str| {
+        let cells = row.split(',').zip(&names);
+        cells.map(|(cell, name)| if columns.contains(name) { "" } else { cell }).collect::<Vec<_>>().join(",")
+    };
+    let rows = requests.lines().skip(1).map(row);
+    [names.join(",")].into_iter().chain(rows).map(|row| row + "\n").collect()
+}
+
+/// Each part of the machine brings the simulation nearer to the recorded waits of a Torque site. What remains are the limits of
+/// its queues and users, which are not known. The figures are those of `sim help machines`.
+#[test]
+fn wagap_as_a_pool_on_nodes_with_memory_with_properties() {
+    let Some(logs) = real_logs("wagap on nodes") else { return };
+    let log = logs.join("accounting/wagap-2013.swf.gz").display().to_string();
+    let folder = Folder::new();
+    let (asked, swf) = (folder.text("requests.csv"), folder.text("out.swf"));
+    sim_ok(&["-q", "trace", "convert", &log, "--requests-out", &asked, "--out", &swf]);
+    let all = folder.read("requests.csv");
+    let plain = folder.write("plain.csv", without(&all, &["memory", "constraint", "exclusive"]));
+    let memory = folder.write("memory.csv", without(&all, &["constraint", "exclusive"]));
+    let machines = [(false, false), (true, false), (true, true)].map(|(memory, properties)| {
+        folder.write(&format!("{memory}{properties}.toml"), wagap_machine(memory, properties))
+    });
+    let figures = |more: &[&str]| {
+        let args = ["-q", "fidelity", &log, "--scheduler", "easy", "--format", "csv"];
+        let csv = sim_ok(&[&args[..], more].concat());
+        let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let (names, row) = (lines.next().unwrap(), lines.next().unwrap());
+        let cell = |name: &str| row[names.iter().position(|other| *other == name).unwrap()].to_string();
+        let [recorded, simulated, rank] =
+            ["wait_recorded", "wait_simulated", "rank_correlation"].map(|name| cell(name).parse::<f64>().unwrap());
+        (recorded.round(), simulated.round(), (rank * 100.0).round(), cell("verdict"))
+    };
+    let found = [
+        figures(&["--procs", "1752"]),
+        figures(&["--machine", &machines[0], "--requests", &plain]),
+        figures(&["--machine", &machines[1], "--requests", &memory]),
+        figures(&["--machine", &machines[2]]),
+    ];
+    let expected = [
+        (51_032.0, 7_949.0, 40.0, "not this site"),
+        (51_032.0, 12_977.0, 46.0, "not this site"),
+        // One job asks for 512 GB on a node, which is more than any has.
+        (51_034.0, 22_387.0, 49.0, "not this site"),
+        // One more asks for the node zewura19, which ran no job.
+        (51_037.0, 26_774.0, 48.0, "tendency only"),
+    ];
+    assert_eq!(
+        found,
+        expected.map(|(recorded, simulated, rank, verdict)| (recorded, simulated, rank, verdict.to_string()))
+    );
+}
