@@ -32,7 +32,7 @@ pub use conditions::{ConditionRuns, Ranking, RepeatedSetting, Standing};
 pub use fairness::{Losers, UserChange, Users};
 pub use groups::{Group, GroupMean, Groups};
 pub use improvement::Better;
-pub use job::{JOB_COLUMNS, JobMetrics, JobRow, PREDICTION_COLUMNS, PredictionRow, bounded_slowdown};
+pub use job::{JOB_COLUMNS, JobMetrics, JobRow, PREDICTION_COLUMNS, PredictionRow, bounded_slowdown, job_columns};
 pub use lines::{MeanAt, NumberLine, NumberLines};
 pub use measure::{Measure, Portion};
 pub use pictures::{

@@ -6,6 +6,7 @@
 #![doc = include_str!("../cli/help/logs.md")]
 
 mod clean;
+mod conditions;
 mod demo;
 mod error;
 mod formats;
@@ -32,6 +33,10 @@ mod write;
 mod zone;
 
 pub use clean::{Cleaning, MissingEstimate, Overrun, ProcsField, clean, clean_out, peak};
+pub use conditions::{
+    CONDITION_FIELDS, ConditionSurvey, ConditionTexts, Conditions, Dependency, DependencyKind, GatedJob, Hold,
+    LimitedArray, Links, LogConditions, NeverEligible, recorded_eligibility,
+};
 pub use demo::{demo, demo_workload};
 pub use error::{FIELD_NAMES, FaultKind, LineFault, TraceError};
 pub use formats::{CsvColumns, LogFormat, log_formats};

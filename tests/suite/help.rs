@@ -186,6 +186,8 @@ fn furnished() -> tempfile::TempDir {
     fs::write(folder.path().join("sacctmgr.script"), "add account name=a fairshare=2\n").unwrap();
     let pages = pages();
     fs::write(folder.path().join("site.toml"), blocks(&pages["machines"], "toml")[0]).unwrap();
+    let is_table = |block: &&&str| block.starts_with("id,submit");
+    fs::write(folder.path().join("chain.csv"), blocks(&pages["logs"], "text").iter().find(is_table).unwrap()).unwrap();
     fs::write(folder.path().join("study.toml"), blocks(&pages["sweeps"], "toml")[0]).unwrap();
     fs::write(folder.path().join("grid.toml"), blocks(&pages["meta"], "toml")[0]).unwrap();
     fs::create_dir(folder.path().join("traces")).unwrap();

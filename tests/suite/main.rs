@@ -18,6 +18,7 @@ mod fidelity;
 mod formats;
 mod formulas;
 mod fuzz;
+mod gate;
 mod golden;
 #[cfg(unix)]
 mod help;

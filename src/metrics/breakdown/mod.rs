@@ -82,8 +82,12 @@ impl Breakdown {
     ) {
         let mut counts = vec![(0, 0); groupings.slots()];
         let start = |record: &RunRecord, at: usize| record.outcomes[at].start.get().expect("the job has run");
+        // The wait, if jobs with conditions joined the queue at different times in the two runs.
+        let wait = |record: &RunRecord, at: usize| {
+            start(record, at) - record.arrived.as_ref().map_or(0, |jobs| jobs[at].submission.submit)
+        };
         for (at, job) in measured.enumerate() {
-            let (run, base) = (start(run, job), start(base, job));
+            let (run, base) = (wait(run, job), wait(base, job));
             for slot in groupings.slots_of(at) {
                 counts[slot].0 += usize::from(run < base);
                 counts[slot].1 += usize::from(run > base);
