@@ -116,8 +116,10 @@ pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>, quiet: boo
 
 /// Warns of the schedulers that do not place jobs on nodes. For runs on a machine of nodes.
 pub fn warn_of_pools<'a>(schedulers: impl Iterator<Item = &'a Spec>) {
-    let pools: BTreeSet<String> =
-        schedulers.filter(|spec| !schedule::catalog::places_on_nodes(spec)).map(Spec::to_string).collect();
+    let pools: BTreeSet<String> = schedulers
+        .filter(|spec| !schedule::catalog::places_on_nodes(spec) && !schedule::catalog::is_replay(spec))
+        .map(Spec::to_string)
+        .collect();
     if !pools.is_empty() {
         let pools: Vec<_> = pools.into_iter().collect();
         warning(format_args!(

@@ -298,7 +298,7 @@ impl Twin<'_> {
 }
 
 /// Nodes of several kinds, some with cores of two CPUs, and partitions that overlap.
-fn clusters() -> impl Strategy<Value = Cluster> {
+pub fn clusters() -> impl Strategy<Value = Cluster> {
     let kinds = vec(select(vec![(4, 8, 0), (4, 16, 2), (8, 32, 0), (2, 4, 1), (1, 2, 0)]), 3..8);
     let sharing = select(vec![None, None, Some(false), Some(true)]);
     (kinds, vec(vec(any::<bool>(), 8), 1..4), sharing).prop_map(|(kinds, chosen, sharing)| {
@@ -319,9 +319,9 @@ fn clusters() -> impl Strategy<Value = Cluster> {
 }
 
 /// The gap before it, its runtime, what its estimate is longer, its CPUs, partition, memory per CPU, GPUs per node and nodes.
-type Draft = (i64, i64, i64, u32, usize, u64, u32, u32);
+pub type Draft = (i64, i64, i64, u32, usize, u64, u32, u32);
 
-fn drafts() -> impl Strategy<Value = Vec<Draft>> {
+pub fn drafts() -> impl Strategy<Value = Vec<Draft>> {
     let gaps = select(vec![0, 0, 1, 1, 2, 3, 10]);
     let job = (gaps, 1..=20i64, 0..=6i64, 1..=14u32, 0..4usize, select(vec![0u64, 0, 1, 2, 3]), 0..=2u32, 0..=3u32);
     vec(job, 10..45)
@@ -400,11 +400,14 @@ fn the_embedded_log_on_nodes_of_one_cpu() {
     let folder = Folder::new();
     std::fs::write(folder.path("one.toml"), "[[nodes]]\nname = \"n[1-128]\"\ncpus = 1\n").unwrap();
     for scheduler in ["easy", "sjbf", "fcfs", "easy:reservations=2,running=estimate"] {
-        let args = ["--first", "600", "--scheduler", scheduler, "--no-header"];
+        let args = ["--first", "600", "--scheduler", scheduler, "--baseline", "none", "--no-header"];
         let pool = sim_ok(&args);
         let nodes = sim_ok(&[&args[..], &["--machine", &folder.text("one.toml")]].concat());
         let (figures, options) = nodes.trim_end().rsplit_once(',').unwrap();
-        assert_eq!(figures, pool.trim_end().rsplit_once(',').unwrap().0, "{scheduler}");
+        let figures_of_pool = pool.trim_end().rsplit_once(',').unwrap().0;
+        // The CPUs are used as the processors are. The machine has neither memory nor GPUs.
+        let utilization = figures_of_pool.rsplit(',').nth(12).unwrap();
+        assert_eq!(figures, format!("{figures_of_pool},{utilization},,"), "{scheduler}");
         assert!(options.contains("machine="), "{options}");
     }
 }
