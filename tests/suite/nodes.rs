@@ -438,7 +438,7 @@ fn memory_and_partitions_by_hand() {
 fn waits_on(machine: &str, jobs: &str, scheduler: &str) -> Vec<String> {
     let folder = Folder::new();
     let machine = folder.write("site.toml", machine);
-    let jobs = folder.write("jobs.csv", &format!("submit,run,procs,nodes,wait\n{jobs}"));
+    let jobs = folder.write("jobs.csv", format!("submit,run,procs,nodes,wait\n{jobs}"));
     let out = folder.text("out.csv");
     let format = "csv:submit=submit,run=run,procs=procs,nodes=nodes,wait=wait";
     let args = [&jobs, "--log-format", format, "--machine", &machine, "--jobs-out", &out];
