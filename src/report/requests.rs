@@ -7,7 +7,7 @@ use super::rows::CsvRows;
 use crate::metrics::{Column, column_list};
 use crate::request::{GpusAsked, MemoryAsked, Request};
 use crate::text::{counted, grouped};
-use crate::trace::{ConditionTexts, Log, MemoryRange, RequestSurvey, node_text};
+use crate::trace::{ConditionTexts, GivenProcs, Log, MemoryRange, RequestSurvey, node_text};
 
 /// A job with what it asks for and waits for.
 #[derive(Clone, Debug)]
@@ -91,6 +91,15 @@ pub fn write_requests(out: &mut dyn Write, log: &Log) -> io::Result<()> {
         lines.row(&[], &row)?;
     }
     Ok(())
+}
+
+/// What the jobs were given of the processors that they ask for.
+pub fn given_in_words(given: &GivenProcs) -> String {
+    let more = match given.more {
+        0 => "none has more".to_string(),
+        more => format!("{} with more", counted(more, "job")),
+    };
+    format!("{:.2} times what {} asked for, {more}", given.ratio, counted(given.jobs, "job"))
 }
 
 /// What the jobs ask for: what it is, and how much.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::requests::requests_in_words;
+use super::requests::{given_in_words, requests_in_words};
 use super::rows::CsvRows;
 use super::shown::percent;
 use super::table::Table;
@@ -203,7 +203,8 @@ pub fn write_survey(out: &mut dyn Write, width: Width, survey: &Survey) -> io::R
     }
     if survey.requests.jobs > 0 {
         writeln!(out, "\nAsked for by the {}", counted(survey.jobs as u64, "job"))?;
-        for (what, words) in requests_in_words(&survey.requests) {
+        let given = survey.given.map(|given| ("processors given", given_in_words(&given)));
+        for (what, words) in requests_in_words(&survey.requests).into_iter().chain(given) {
             write_wrapped(out, &format!("  {what:<16} "), &words, width)?;
         }
     }

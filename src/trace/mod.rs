@@ -52,7 +52,7 @@ pub use rows::{EstimateField, LogNames, LogReading, NameKind, SourceReport, Subm
 pub use shape::{Moment, Shaping, shape};
 pub use shown_names::{ShownNames, shown_texts};
 pub use source::{Source, digest};
-pub use survey::{Survey, survey};
+pub use survey::{GivenProcs, Survey, survey};
 pub use time_unit::{TimeUnit, UnitDoubt};
 pub use validate::{Finding, Findings, over_machine, validate};
 pub use wide::WideNumbers;

@@ -71,10 +71,36 @@ pub struct Survey {
     pub estimate_max: Seconds,
     /// What the jobs ask of a machine of nodes.
     pub requests: RequestSurvey,
+    /// What they were given of their processors. None if no job says both.
+    pub given: Option<GivenProcs>,
     /// What jobs wait for before they may join the queue.
     pub conditions: ConditionSurvey,
     /// For each of the 18 fields, the share of records with an unknown value, 0 to 1.
     pub unknown: [f64; 18],
+}
+
+/// The processors that jobs were given, beside those that they asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GivenProcs {
+    /// Jobs that say both.
+    pub jobs: u64,
+    /// Those with more than they asked for.
+    pub more: u64,
+    /// All that were given, in parts of all that were asked for.
+    pub ratio: f64,
+}
+
+impl GivenProcs {
+    fn of<'r>(records: impl Iterator<Item = &'r Record>) -> Option<GivenProcs> {
+        let (mut jobs, mut more, mut given, mut asked) = (0, 0, 0.0, 0.0);
+        for record in records.filter(|record| record.allocated > 0 && record.requested > 0) {
+            jobs += 1;
+            more += u64::from(record.allocated > record.requested);
+            given += f64::from(record.allocated);
+            asked += f64::from(record.requested);
+        }
+        (jobs > 0).then(|| GivenProcs { jobs, more, ratio: given / asked })
+    }
 }
 
 /// Summarizes a log. If the size of the machine is unknown, no job is too wide.
@@ -125,6 +151,7 @@ pub fn survey(log: &Log, rules: &Cleaning) -> Result<Survey, TraceError> {
         estimate_mean: mean(|job| job.submission.estimate as f64),
         estimate_max: jobs.iter().map(|job| job.submission.estimate).max().unwrap_or(0),
         requests: RequestSurvey::of(jobs, &workload.requests),
+        given: GivenProcs::of(jobs.iter().map(|job| &log.records[job.record as usize])),
         conditions: ConditionSurvey::of(&log.conditions),
         unknown: log.unknown.map(|count| count as f64 / log.records.len() as f64),
     })

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::support::{Folder, real_logs, sim, sim_ok};
+use crate::support::{Folder, real_log, real_logs, sim, sim_ok};
 
 /// The queues of the cluster of CERIT-SC in 2013. All use the same nodes.
 const WAGAP_QUEUES: [&str; 11] =
@@ -109,4 +109,31 @@ fn a_recorded_schedule_that_does_not_fit_is_told() {
         assert!(found.contains(expected), "{found}");
     }
     assert_eq!(words(&["--scheduler", "easy"], &misfit), None);
+}
+
+/// KTH on 100 nodes of one CPU has the figures of the pool, for all schedulers on nodes. With memory that never matters, jobs are
+/// placed by the rules for nodes; without it the numbers of CPUs decide.
+#[test]
+fn kth_on_nodes_of_one_cpu_is_the_pool() {
+    let Some(logs) = real_logs("KTH on nodes") else { return };
+    let log = real_log(&logs, "KTH-SP2").display().to_string();
+    let folder = Folder::new();
+    let nodes = "[[nodes]]\nname = \"n[1-100]\"\ncpus = 1\n";
+    let plain = folder.write("plain.toml", nodes);
+    let partition = "[[partitions]]\nname = \"all\"\nnodes = \"ALL\"\nmemory_per_cpu = 1\n";
+    let memory = folder.write("memory.toml", format!("{nodes}memory = 1\n\n{partition}"));
+    for (schedulers, predictors, first) in [
+        ("fcfs,easy,sjbf,easy:reservations=3,sjbf:running=estimate", "estimate,ruh", "30000"),
+        ("conservative,easy", "kin,perfect,sbh", "3000"),
+    ] {
+        let figures = |more: &[&str]| {
+            let args = ["-q", &log, "--scheduler", schedulers, "--predictor", predictors, "--first", first];
+            let csv = sim_ok(&[&args[..], &["--baseline", "none", "--format", "csv"], more].concat());
+            // The columns of nodes come before the options, which differ.
+            csv.lines().skip(1).map(|row| row.split(',').take(25).collect::<Vec<_>>().join(",")).collect::<Vec<_>>()
+        };
+        let pool = figures(&["--procs", "100"]);
+        assert_eq!(figures(&["--machine", &plain]), pool);
+        assert_eq!(figures(&["--machine", &memory]), pool);
+    }
 }
