@@ -372,8 +372,8 @@ impl Replayed<'_> {
             record.jobs[id].grant.iter().for_each(|share| completing.insert(share.node));
         }
         let mut none = NoLimits;
-        let mut limits = self.limits.clone();
-        let limits: &mut dyn Limits = match &mut limits {
+        let mut own = self.limits.clone();
+        let limits: &mut dyn Limits = match &mut own {
             Some(limits) => limits,
             None => &mut none,
         };
@@ -390,9 +390,13 @@ impl Replayed<'_> {
             true => pass.backfill(&queue),
             false => pass.main(&queue, is_full),
         }
-        let starts = pass.started.into_iter().map(|start| (start.id, start.partition, start.grant)).collect();
-        let plans =
-            pass.reserved.into_iter().map(|plan| (plan.id, plan.partition, plan.start, plan.nodes.iter().collect()));
+        let (started, reserved) = (pass.started, pass.reserved);
+        // The daemon remembers what a job would get from pass to pass.
+        if let (Some(limits), Some(own)) = (&mut self.limits, own) {
+            limits.last = own.last;
+        }
+        let starts = started.into_iter().map(|start| (start.id, start.partition, start.grant)).collect();
+        let plans = reserved.into_iter().map(|plan| (plan.id, plan.partition, plan.start, plan.nodes.iter().collect()));
         (starts, plans.collect())
     }
 }
