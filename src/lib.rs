@@ -36,11 +36,11 @@
 //! |---|---|---|
 //! | 0 | [`files`], [`time`], [`job`], [`request`], [`spec`], [`settings_file`], [`text`], [`similar`], [`stats`], [`rng`], [`parallel`], [`program`] | all files that are read, so that no output replaces one; basic types: durations, jobs (what is submitted and what is known only later), what they ask of nodes, `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, names that were probably meant, medians and rank correlations, random streams from one seed, threads with results in a fixed order, programs of other people: starting, limits of time, ending |
 //! | 1 | [`machine`] | what a job asks of a machine, what is free, what a running job was given: a pool of processors, or the nodes and partitions of a site, from its slurm.conf or from TOML; its accounts and limits |
-//! | 2 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, named cleaning rules with counts, shaping, the embedded log; the present queue of a site |
+//! | 2 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, what jobs ask for and wait for, named cleaning rules with counts, shaping, the embedded log; the present queue of a site |
 //! | 3 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
 //! | 4 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, programs in other languages, the catalog of all predictors |
 //! | 4 | [`schedule`] | the policy interface, the waiting queue, its orders and its indexes by number of processors, the running jobs, the profile of free processors, the plan of reservations, one file per policy (Slurm's has a folder), the keys and the catalog of all policies |
-//! | 5 | [`engine`] | events and their order, the state of the machine, observers of events; the only module that changes the state of a simulation |
+//! | 5 | [`engine`] | events and their order, the gate in front of the queue, the state of the machine, observers of events; the only module that changes the state of a simulation |
 //! | 6 | [`metrics`] | from the record of a run to numbers: summaries, the table of columns, improvement over a baseline, means over runs with their intervals, breakdowns of jobs into groups, fairness, series over time, what charts show of a run |
 //! | 7 | [`experiment`] | one workload under a scheduler and a predictor, and the table of all options that change its result |
 //! | 8 | [`report`] | tables, CSV, JSON, SWF, HTML with charts, and files that are never left half-written; does not use the engine |
@@ -68,7 +68,9 @@
 //! - What fits a machine: `machine/mod.rs`. What the schedulers that backfill keep of the waiting jobs from pass to pass:
 //!   `schedule/backlog.rs`.
 //! - Which nodes a job gets: `machine/placement.rs`; what a request means on a cluster: `machine/shape.rs`. Schedulers on nodes:
-//!   `schedule/on_nodes/mod.rs`; whether their reservations hold: `schedule/on_nodes/plan.rs`.
+//!   `schedule/on_nodes/mod.rs`; whether their reservations hold: `schedule/on_nodes/plan.rs`, as far as numbers of CPUs say
+//!   that: `schedule/on_nodes/bounds.rs`; which jobs have room: `schedule/on_nodes/rooms.rs`; nodes whose CPUs are all alike:
+//!   `schedule/on_nodes/pool.rs`.
 //! - A new order of the queue: `schedule/order.rs`; a new key of the schedulers that backfill: `schedule/rules.rs`.
 //! - How the reservations of all waiting jobs are kept from pass to pass: `schedule/plan.rs`; which of them stay the same when
 //!   running jobs end: `schedule/check.rs`.
@@ -110,7 +112,8 @@
 //! - What the short help shows: `cli/help/summary.rs`; how pages look on a terminal: `cli/help/page.rs`; when there are
 //!   colours: `cli/color.rs`; which cells have them: `report/table_cell.rs`.
 //! - Which names a shell offers for an option: `cli/completions/sources.rs`.
-//! - Another way to group jobs (`--by`): `metrics/breakdown/grouping.rs`. Who loses: `metrics/fairness.rs`.
+//! - Another way to group jobs (`--by`): `metrics/breakdown/grouping.rs`; by what they ask for:
+//!   `metrics/breakdown/request_classes.rs`. Who loses: `metrics/fairness.rs`. Why jobs wait: `metrics/reasons.rs`.
 //! - What is shown of a user, group, queue or partition: `trace/shown_names.rs`; the option `--names`: `cli/names.rs`.
 //! - A new chart of a report: a file in `report/html/charts/` and a line in `report/html/charts/mod.rs`. What charts show of a
 //!   run: `metrics/pictures/`; axes and their ticks: `report/html/axis.rs`; colours and layout: `report/html/style.css`. Charts

@@ -74,6 +74,26 @@ pub struct Request {
     pub account: String,
 }
 
+impl Request {
+    /// Its GPUs, all together. A job that does not say its nodes has one.
+    pub fn all_gpus(&self) -> u64 {
+        match self.gpus {
+            GpusAsked::None => 0,
+            GpusAsked::Total(gpus) => gpus.into(),
+            GpusAsked::PerNode(gpus) => u64::from(gpus) * u64::from(self.min_nodes.max(1)),
+        }
+    }
+
+    /// Its memory in MB, all together. None if it does not say.
+    pub fn all_memory(&self) -> Option<u64> {
+        match self.memory {
+            MemoryAsked::Unsaid => None,
+            MemoryAsked::PerNode(memory) => Some(memory.saturating_mul(self.min_nodes.max(1).into())),
+            MemoryAsked::PerCpu(memory) => Some(memory.saturating_mul(self.cpus.into())),
+        }
+    }
+}
+
 /// The requests of a log, each once.
 #[derive(Clone, Debug, Default)]
 pub struct Requests {

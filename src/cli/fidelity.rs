@@ -8,6 +8,7 @@ use clap::{ArgMatches, Args};
 use super::failure::UsageError;
 use super::log::LogArgs;
 use super::names::NamesOption;
+use super::notes::warn_of_misfits;
 use super::options::{self, SettingList};
 use super::output_options::{Format, GroupOptions, OutputFiles, OutputOptions};
 use super::settings::{LogUnderSettings, Work};
@@ -49,7 +50,7 @@ pub const COMMAND: CommandForm = CommandForm {
 
 The jobs of a log are simulated on the log's machine, and their waits are compared with those in the log. Jobs without a
 recorded wait are simulated too, but not compared. The row that is nearest comes first. No simulation can meet a log exactly:
-it does not know its downtimes, its priorities and its partitions.")]
+it does not know its downtimes and its priorities, and without --machine neither its partitions nor its memory.")]
 struct FidelityArgs {
     #[command(flatten)]
     log: LogArgs,
@@ -87,11 +88,11 @@ fn with_options(command: clap::Command) -> clap::Command {
         .mut_arg("predictor", |argument| argument.default_value(DEFAULT_PREDICTOR))
         .mut_arg("by", |by| {
             let help = by.get_help().cloned().unwrap_or_default();
-            by.help(format!("{help} [default: with one scheduler and as a table width,queue,user,week]"))
+            by.help(format!("{help} [default: with one scheduler and as a table width,queue,user,week, with --machine also partition]"))
         })
 }
 
-/// The keys of the groups that are printed of one schedule, if none is given.
+/// The keys of the groups that are printed of one schedule, if none is given. On nodes partitions are added.
 const DEFAULT_KEYS: [GroupBy; 4] = [GroupBy::Width, GroupBy::Queue, GroupBy::User, GroupBy::Week];
 
 fn parse_window(text: &str) -> Result<Seconds, String> {
@@ -127,18 +128,23 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
     let OutputFiles { files, stdout_taken } = OutputFiles::open(outputs, &args.log.files())?;
     let [by_out, jobs_out, windows_out] = files;
 
-    let (tables, file) = args.keys(settings.len(), print.format());
+    let mut tables = args.table_keys(settings.len(), print.format());
     if tables.is_empty() && options::is_given(matches, "top") {
         let message = "--top has no effect: no table of groups is printed (see --by)";
         return Err(UsageError(message.to_string()).into());
     }
-    let keys: Vec<_> =
-        tables.iter().map(|&by| (by, Some(args.groups.top))).chain(file.iter().map(|&by| (by, None))).collect();
     let given = (args.log.given(), &args.log.source(quiet));
     let how = ReadOptions { digest: args.out.is_some(), ..ReadOptions::default() };
     let mut log = LogUnderSettings::read(given, settings, None, how, refuse_without_waits, quiet)?;
     log.show_names(args.names, quiet);
     let workload = log.workload.clone();
+    args.groups.check(&workload)?;
+    warn_of_misfits(&workload.label, &workload);
+    if workload.shapes.is_some() && tables == DEFAULT_KEYS && args.groups.keys().is_empty() {
+        tables.insert(2, GroupBy::Partition);
+    }
+    let file = args.groups.file_keys(&workload).into_iter().map(|by| (by, None));
+    let keys: Vec<_> = tables.iter().map(|&by| (by, Some(args.groups.top))).chain(file).collect();
     let recorded = RecordedWaits::of(&workload, &log.settings[0].measure, args.window, &keys).map_err(UsageError)?;
     if !recorded.has_windows() && !quiet {
         let length = print_duration(args.window);
@@ -251,15 +257,14 @@ impl FidelityFiles {
 }
 
 impl FidelityArgs {
-    /// By what jobs are grouped: in tables, and in the file.
-    fn keys(&self, schedules: usize, format: Format) -> (Vec<GroupBy>, Vec<GroupBy>) {
+    /// By what jobs are grouped in tables.
+    fn table_keys(&self, schedules: usize, format: Format) -> Vec<GroupBy> {
         let given = self.groups.keys();
-        let tables = match format {
+        match format {
             Format::Table if given.is_empty() && schedules == 1 => DEFAULT_KEYS.to_vec(),
             Format::Table => given,
             Format::Csv | Format::Json => Vec::new(),
-        };
-        (tables, self.groups.file_keys())
+        }
     }
 }
 

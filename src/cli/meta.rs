@@ -8,7 +8,7 @@ use clap::{Arg, ArgMatches, Args};
 use super::failure::{UsageError, refuse_program};
 use super::log::read_and_clean;
 use super::names::NamesOption;
-use super::notes::report_cleaning;
+use super::notes::{note_conditions_of_the_log, report_cleaning};
 use super::options;
 use super::output_options::{OutputFiles, OutputOptions};
 use super::plain_arguments::PlainArguments;
@@ -222,6 +222,8 @@ fn read_site(text: &SiteText, defaults: &Options, names: NamesOption, quiet: boo
     let (workload, log) = read_and_clean(&Source::from_argument(&text.log), &options, quiet)?;
     report_cleaning(&log, &workload, quiet);
     let workload = names.show(&log, options.shape(workload)?, quiet);
+    note_conditions_of_the_log(&log.name, &workload, quiet);
+    let workload = workload.as_recorded();
     Ok(Site { name: text.name.clone(), workload, setting: options.setting() }.from_time_zero())
 }
 

@@ -9,7 +9,7 @@ use crate::trace::{Log, NameKind, ShownNames, Workload};
 /// The option of all commands whose outputs show users, groups, queues or partitions.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct NamesOption {
-    /// Show users, groups, queues and partitions by their names instead of their numbers in the log, in tables, CSV and pages.
+    /// Show users, groups, queues, partitions, QOS and accounts by their names instead of their numbers in the log, in tables, CSV and pages.
     /// Without it no output has names, except that of --names-out
     #[arg(long, help_heading = "Output")]
     names: bool,

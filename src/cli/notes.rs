@@ -1,10 +1,11 @@
 //! Notes and warnings about logs and estimates, on standard error.
 
 use super::stderr::{note, warning};
+use crate::fidelity::RecordedFit;
 use crate::model::EstimateModel;
 use crate::report::{counted, counted_as, dropped_in_words, filling_in_words, grouped, percent, reading_in_words};
 use crate::time::readable_duration;
-use crate::trace::{Log, TimeUnit, Unit, UnitDoubt, Workload, beyond_a_pool};
+use crate::trace::{ConditionSurvey, Log, TimeUnit, Unit, UnitDoubt, Workload, beyond_a_pool};
 
 /// Prints to standard error what cleaning dropped from a log or changed. `quiet` omits notes, not warnings.
 pub fn report_cleaning(log: &Log, workload: &Workload, quiet: bool) {
@@ -28,6 +29,22 @@ pub fn report_cleaning(log: &Log, workload: &Workload, quiet: bool) {
             "{}: jobs that can never run on the machine are dropped, the first is job {first}: {causes}",
             log.name
         ));
+    }
+    if cleaning.never_eligible.count() > 0 {
+        let (causes, first) = (cleaning.never_eligible.in_words(), cleaning.never_eligible.first);
+        warning(format_args!(
+            "{}: jobs that can never start because of their conditions are dropped, the first is job {first}: {causes}",
+            log.name
+        ));
+    }
+    let missing = log.conditions.unknown + cleaning.missing_dependencies;
+    if missing > 0 && !quiet {
+        let jobs = counted_as(
+            missing,
+            "dependency is on a job that is not there",
+            "dependencies are on jobs that are not there",
+        );
+        note(format_args!("{}: {jobs}, or dropped: such a dependency counts as met", log.name));
     }
     if cleaning.filled > 0 {
         let share = cleaning.filled as f64 / cleaning.jobs() as f64;
@@ -92,6 +109,22 @@ pub fn report_requests(name: &str, workload: &Workload, unit: Unit, quiet: bool)
     let is_pool = workload.shapes.is_none();
     if let Some(words) = beyond_a_pool(&workload.requests, unit).filter(|_| is_pool && !quiet) {
         note(format_args!("{name}: {words} not simulated: --machine FILE"));
+    }
+}
+
+/// Warns if the recorded schedule does not fit the nodes of the machine.
+pub fn warn_of_misfits(name: &str, workload: &Workload) {
+    if let Some(words) = RecordedFit::of(workload).and_then(|fit| fit.in_words()) {
+        warning(format_args!("{name}: {words}"));
+    }
+}
+
+/// Notes that jobs with conditions arrive when the log's own schedule had met them, which is not simulated.
+pub fn note_conditions_of_the_log(name: &str, workload: &Workload, quiet: bool) {
+    if let Some(words) = ConditionSurvey::of(&workload.conditions).in_words().filter(|_| !quiet) {
+        note(format_args!(
+            "{name}: {words}: not simulated here; these jobs arrive when they became eligible in the log"
+        ));
     }
 }
 

@@ -108,21 +108,32 @@ pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>, quiet: boo
     if !quiet {
         slurm_conf::note_idle_predictor(matches, &list.options);
     }
-    let on_nodes = list.options.iter().filter(|options| options.machine.is_some());
-    warn_of_pools(on_nodes.flat_map(Options::schedulers));
+    let (on_nodes, on_pools): (Vec<_>, Vec<_>) = list.options.iter().partition(|options| options.machine.is_some());
+    warn_of_pools(on_nodes.into_iter().flat_map(Options::schedulers));
+    warn_of_placements(on_pools.into_iter().flat_map(Options::schedulers));
     Ok(list)
 }
 
 /// Warns of the schedulers that do not place jobs on nodes. For runs on a machine of nodes.
 pub fn warn_of_pools<'a>(schedulers: impl Iterator<Item = &'a Spec>) {
-    let pools: BTreeSet<String> =
-        schedulers.filter(|spec| !schedule::catalog::places_on_nodes(spec)).map(Spec::to_string).collect();
+    let pools: BTreeSet<String> = schedulers
+        .filter(|spec| !schedule::catalog::places_on_nodes(spec) && !schedule::catalog::is_replay(spec))
+        .map(Spec::to_string)
+        .collect();
     if !pools.is_empty() {
         let pools: Vec<_> = pools.into_iter().collect();
         warning(format_args!(
             "{} does not place jobs on nodes: for it the machine is a pool of all its CPUs",
             pools.join(", ")
         ));
+    }
+}
+
+/// Warns of placements without effect. For runs on a pool of processors.
+pub fn warn_of_placements<'a>(schedulers: impl Iterator<Item = &'a Spec>) {
+    let mut placing = schedulers.filter(|spec| schedule::catalog::has_placement(spec));
+    if let Some(spec) = placing.next() {
+        warning(format_args!("{spec}: placement has no effect without --machine: a pool of processors has no nodes"));
     }
 }
 

@@ -11,6 +11,7 @@ use super::width;
 use crate::metrics::GroupBy;
 use crate::report::{Cell, Output, OutputError, Table, Width, grouped, write_csv, write_json, write_json_list};
 use crate::text::printable;
+use crate::trace::Workload;
 
 /// How a result is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -67,14 +68,14 @@ pub fn reporting(command: Command) -> Command {
 /// The options of a command that prints or writes the figures of groups of jobs.
 #[derive(Clone, Debug, Args)]
 pub struct GroupOptions {
-    /// Also print the figures of groups of jobs: by width, runtime, estimate, user, group, queue, partition, week, hour (several
-    /// with commas)
+    /// Also print the figures of groups of jobs: by width, runtime, estimate, user, group, queue, partition, qos, account, gpus,
+    /// memory, week, hour (several with commas)
     #[arg(long, value_name = "KEYS", value_delimiter = ',', value_parser = GroupBy::parse, help_heading = "Output")]
     by: Vec<GroupBy>,
-    /// Of users, groups, queues and partitions, tables have this number, the largest by area, and the others in one line
+    /// Of users, groups, queues, partitions, QOS and accounts, tables have this number, the largest by area, and the others in one line
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
     pub top: usize,
-    /// Write the figures of all groups of --by (of all keys without it) as CSV; - for standard output
+    /// Write the figures of all groups of --by (without it, of all keys that the log has) as CSV; - for standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub by_out: Option<String>,
 }
@@ -87,12 +88,17 @@ impl GroupOptions {
     }
 
     /// By what jobs are grouped in the file.
-    pub fn file_keys(&self) -> Vec<GroupBy> {
+    pub fn file_keys(&self, workload: &Workload) -> Vec<GroupBy> {
         match &self.by_out {
             None => Vec::new(),
-            Some(_) if self.by.is_empty() => GroupBy::all().collect(),
+            Some(_) if self.by.is_empty() => GroupBy::all().filter(|by| by.is_known(workload)).collect(),
             Some(_) => self.keys(),
         }
+    }
+
+    /// Checks that the jobs have what the given keys are about.
+    pub fn check(&self, workload: &Workload) -> Result<(), UsageError> {
+        self.by.iter().try_for_each(|by| by.check(workload)).map_err(UsageError)
     }
 
     /// How the result is printed. Without `--by-out`, the groups are in tables alone.

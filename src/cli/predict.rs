@@ -214,7 +214,7 @@ fn learn_from(service: &mut Service, name: &str, options: &Options, quiet: bool)
             warning(format_args!("{name} has no ended jobs: nothing was learned from it"));
             return Ok(());
         }
-        cleaned => cleaned?,
+        cleaned => cleaned?.as_recorded(),
     };
     report_cleaning(&log, &workload, quiet);
     if workload.unix_start.is_none() {

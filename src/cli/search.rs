@@ -195,7 +195,7 @@ fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
 /// The jobs of the log with their recorded waits.
 fn read_waits(args: &SearchArgs, mut options: Options, quiet: bool) -> anyhow::Result<Workload> {
     options.scheduler = crate::schedule::catalog::parse("replay")?;
-    Ok(read_workload(&args.log.source(quiet), &options, quiet)?)
+    Ok(read_workload(&args.log.source(quiet), &options, quiet)?.as_recorded())
 }
 
 fn search(

@@ -18,8 +18,8 @@ use crate::report::{
     write_survey,
 };
 use crate::trace::{
-    CONVERTED, Header, Log, ReadOptions, Source, TraceError, Unit, UnitDoubt, over_machine, peak, read_joined, survey,
-    validate,
+    CONVERTED, ConditionSurvey, Header, Log, ReadOptions, Source, TraceError, Unit, UnitDoubt, over_machine, peak,
+    read_joined, survey, validate,
 };
 
 /// The subcommand.
@@ -100,8 +100,8 @@ struct ConvertArgs {
     /// Write a CSV with the names behind the numbers, and the original job ids; - for standard output
     #[arg(long, value_name = "FILE")]
     names_out: Option<String>,
-    /// Write a CSV with what each job asks for, by the new job numbers, with the names of partitions, QOS and accounts; - for
-    /// standard output
+    /// Write a CSV with what each job asks for and waits for, by the new job numbers, with the names of partitions, QOS and
+    /// accounts; - for standard output
     #[arg(long, value_name = "FILE")]
     requests_out: Option<String>,
     #[command(flatten)]
@@ -156,7 +156,10 @@ fn convert(args: &ConvertArgs, options: &Options, quiet: bool) -> anyhow::Result
     let header = converted_header(&log, &sources, options, quiet)?;
     out.expect("--out is required").fill(|out| write_log(out, &log, &header))?;
     names.map_or(Ok(()), |out| write_names_of(&log, out))?;
-    requests.map_or(Ok(()), |out| out.fill(|out| write_requests(out, &log)))?;
+    match requests {
+        Some(out) => out.fill(|out| write_requests(out, &log))?,
+        None => note_lost_conditions(&log, quiet),
+    }
     let row = [
         ("trace", Cell::Text(log.label.clone())),
         ("format", Cell::Text(log.source.format.to_string())),
@@ -168,6 +171,13 @@ fn convert(args: &ConvertArgs, options: &Options, quiet: bool) -> anyhow::Result
         let (records, rows) = (counted(log.records.len() as u64, "record"), counted(log.source.rows, "row"));
         note(format_args!("{}: {records} of {rows}", log.name));
     })?)
+}
+
+/// Notes that what jobs wait for is not in the new log.
+fn note_lost_conditions(log: &Log, quiet: bool) {
+    if let Some(words) = ConditionSurvey::of(&log.conditions).in_words().filter(|_| !quiet) {
+        note(format_args!("{}: {words}: SWF has no place for these; --requests-out FILE keeps them", log.name));
+    }
 }
 
 /// The header of a log that is converted. Prints what reading did to the log.

@@ -6,7 +6,8 @@ use crate::fidelity::{COMPARED_JOB_COLUMNS, WINDOW_COLUMNS, listed_fidelity};
 use crate::malleable::listed_study;
 use crate::meta::listed_meta;
 use crate::metrics::{
-    Better, COLUMNS, JOB_COLUMNS, ListedColumn, PREDICTION_COLUMNS, SERIES_COLUMNS, listed, listed_with_setting,
+    Better, COLUMNS, JOB_COLUMNS, ListedColumn, PREDICTION_COLUMNS, SERIES_COLUMNS, WaitReasons, listed,
+    listed_with_setting,
 };
 use crate::recommend::listed_recommendation;
 use crate::report::{FINDING_COLUMNS, MACHINE_COLUMNS, SURVEY_COLUMNS, listed_groups, name_columns, request_columns};
@@ -76,14 +77,16 @@ pub struct KnownOutput {
 pub fn known_outputs() -> Vec<KnownOutput> {
     use RowKind::{Differences, Figures, Groups, Jobs, Means, Others, Predictions, Runs, Times};
     let output = |name, about, rows, marks, columns| KnownOutput { name, about, rows, marks, columns };
-    let runs: Vec<ListedColumn> = COLUMNS.iter().map(|column| column.listed()).collect();
+    let mut runs: Vec<ListedColumn> = COLUMNS.iter().map(|column| column.listed()).collect();
+    let study_runs = [listed(STUDY_RUN_COLUMNS), runs.clone()].concat();
+    // The column `options` is the last.
+    runs.splice(runs.len() - 1..runs.len() - 1, WaitReasons::listed());
     let [schedules, fidelity_groups] = listed_fidelity();
     let [policies, sites, placed_jobs] = listed_meta();
     let [study, allocations, pairs] = listed_study();
     let means =
         "means over runs, of sim --replications and sim sweep --group-by: each figure with its interval (_ci95)";
     let recommended = "sim recommend: means over runs, as above, of each candidate";
-    let study_runs = [listed(STUDY_RUN_COLUMNS), runs.clone()].concat();
     vec![
         output("runs", "sim, sim sweep", Runs, "scheduler predictor", runs.clone()),
         output("means", means, Means, "rows _ci95", runs),

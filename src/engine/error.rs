@@ -63,6 +63,15 @@ pub enum EngineError {
         /// The number of jobs that still wait.
         waiting: usize,
     },
+    /// No events are left, but jobs are still at the gate: their conditions cannot be met.
+    Held {
+        /// The first of them.
+        job: i64,
+        /// The time of the last event.
+        time: Time,
+        /// Their number.
+        held: usize,
+    },
     /// A submitted job needs more processors than the machine has.
     TooWide {
         /// The job that was submitted.
@@ -105,6 +114,11 @@ impl fmt::Display for EngineError {
                 f,
                 "scheduler '{scheduler}' never starts job {job}, the first of {} at time {time}",
                 counted(*waiting as u64, "waiting job")
+            ),
+            EngineError::Held { job, time, held } => write!(
+                f,
+                "job {job}, the first of {} at time {time}, waits for a job that never starts: are its dependencies in a circle?",
+                counted(*held as u64, "held job")
             ),
             EngineError::TooWide { job, needs, procs } => {
                 write!(f, "job {job} needs {}, but the machine has {procs}", counted((*needs).into(), "processor"))

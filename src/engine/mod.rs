@@ -7,6 +7,7 @@
 
 mod error;
 mod event_queue;
+mod gate;
 mod machine;
 mod observer;
 mod recorder;
@@ -15,10 +16,11 @@ mod setup;
 mod simulation;
 
 pub use error::EngineError;
+pub use gate::Gate;
 pub use observer::{
     Arrival, Cancellation, End, Event, Miss, Observer, Placed, PredictionChange, PredictionMade, Reservation, Start,
 };
-pub use recorder::Outcome;
-pub use run::{Finished, RunRecord, run, run_observed};
+pub use recorder::{GivenAreas, Outcome};
+pub use run::{Finished, RunRecord, run, run_simulation};
 pub use setup::{EngineOptions, Named};
 pub use simulation::Simulation;

@@ -5,6 +5,8 @@
 //! scheduler `replay`.
 
 use crate::job::{JobId, Submission};
+use crate::machine::NodeShare;
+use crate::schedule::View;
 use crate::time::{Seconds, Time};
 
 /// Something that observes a simulation. All methods do nothing by default.
@@ -58,6 +60,9 @@ pub trait Observer {
 
     /// A job still waits after a pass, and the policy has reserved a start for it. Called after the starts of the pass.
     fn on_reservation(&mut self, _reservation: &Reservation) {}
+
+    /// A pass has ended. Called after its starts and reservations. The view has the jobs that still wait, and what is free.
+    fn on_pass(&mut self, _view: &View<'_>) {}
 
     /// A running job has outlived its prediction. Called before the predictor makes a new one.
     fn on_miss(&mut self, _miss: &Miss) {}
@@ -166,6 +171,8 @@ pub struct Start<'a> {
     /// Whether the predictor says that the prediction comes from past jobs; see
     /// [`Board::set_answered`](crate::predict::Board::set_answered).
     pub answered: bool,
+    /// What it was given, by node. Empty on a pool of processors.
+    pub grant: &'a [NodeShare],
 }
 
 /// A start is reserved for a waiting job.
@@ -223,42 +230,61 @@ pub struct Cancellation<'a> {
 /// No observer.
 impl Observer for () {}
 
-/// The methods for events of an observer that consists of others, which are called one after the other.
+/// The methods for events of an observer that consists of others. `each`: these are called one after the other; `some`: it is called
+/// if there is one.
 macro_rules! forward_events {
-    ($this:ident: $($part:expr),+) => {
+    (each $this:ident: $($part:expr),+) => {
+        forward_events!(@all $this, each $($part),+);
+    };
+    (some $this:ident: $part:expr) => {
+        forward_events!(@all $this, some $part);
+    };
+    (@call $method:ident $event:ident each $($part:expr),+) => {
+        $($part.$method($event);)+
+    };
+    (@call $method:ident $event:ident some $part:expr) => {
+        if let Some(part) = $part {
+            part.$method($event);
+        }
+    };
+    (@all $this:ident, $($parts:tt)+) => {
         fn on_arrival(&mut $this, event: &Arrival<'_>) {
-            $($part.on_arrival(event);)+
+            forward_events!(@call on_arrival event $($parts)+);
         }
 
         fn on_prediction(&mut $this, event: &PredictionChange) {
-            $($part.on_prediction(event);)+
+            forward_events!(@call on_prediction event $($parts)+);
         }
 
         fn on_start(&mut $this, event: &Start<'_>) {
-            $($part.on_start(event);)+
+            forward_events!(@call on_start event $($parts)+);
         }
 
         fn on_reservation(&mut $this, event: &Reservation) {
-            $($part.on_reservation(event);)+
+            forward_events!(@call on_reservation event $($parts)+);
+        }
+
+        fn on_pass(&mut $this, view: &View<'_>) {
+            forward_events!(@call on_pass view $($parts)+);
         }
 
         fn on_miss(&mut $this, event: &Miss) {
-            $($part.on_miss(event);)+
+            forward_events!(@call on_miss event $($parts)+);
         }
 
         fn on_end(&mut $this, event: &End<'_>) {
-            $($part.on_end(event);)+
+            forward_events!(@call on_end event $($parts)+);
         }
 
         fn on_cancellation(&mut $this, event: &Cancellation<'_>) {
-            $($part.on_cancellation(event);)+
+            forward_events!(@call on_cancellation event $($parts)+);
         }
     };
 }
 
 /// Two observers: the first is called first.
 impl<A: Observer, B: Observer> Observer for (A, B) {
-    forward_events!(self: self.0, self.1);
+    forward_events!(each self: self.0, self.1);
 
     fn wanted_reservations(&self) -> usize {
         self.0.wanted_reservations().max(self.1.wanted_reservations())
@@ -267,9 +293,18 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 
 /// A borrowed observer.
 impl<O: Observer + ?Sized> Observer for &mut O {
-    forward_events!(self: (**self));
+    forward_events!(each self: (**self));
 
     fn wanted_reservations(&self) -> usize {
         (**self).wanted_reservations()
+    }
+}
+
+/// An observer that may be missing.
+impl<O: Observer> Observer for Option<O> {
+    forward_events!(some self: self);
+
+    fn wanted_reservations(&self) -> usize {
+        self.as_ref().map_or(0, Observer::wanted_reservations)
     }
 }

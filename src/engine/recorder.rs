@@ -2,6 +2,7 @@
 
 use super::observer::{Arrival, Cancellation, End, Event, Observer, Placed, PredictionChange, PredictionMade, Start};
 use crate::job::JobId;
+use crate::machine::NodeShare;
 use crate::time::{IfKnown, Seconds, Time};
 
 /// The result of the simulation for one job.
@@ -47,6 +48,29 @@ impl Outcome {
     };
 }
 
+/// What all jobs of a run on nodes were given, times the seconds for which they had it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GivenAreas {
+    /// CPU-seconds.
+    pub cpus: u128,
+    /// MB-seconds.
+    pub memory: u128,
+    /// GPU-seconds.
+    pub gpus: u128,
+}
+
+impl GivenAreas {
+    /// Adds what one job has for its runtime.
+    fn add(&mut self, grant: &[NodeShare], runtime: Seconds) {
+        let seconds = u128::from(runtime.unsigned_abs());
+        for share in grant {
+            self.cpus += u128::from(share.what.cpus) * seconds;
+            self.memory += u128::from(share.what.memory) * seconds;
+            self.gpus += u128::from(share.what.gpus) * seconds;
+        }
+    }
+}
+
 /// The unfinished record of a job in the system.
 #[derive(Clone, Copy, Debug)]
 struct OutcomeDraft {
@@ -67,6 +91,8 @@ pub(super) struct Recorder {
     /// All predictions in order of events; at each event the job's own first, then the others in order of arrival. None
     /// if they are not kept.
     pub history: Option<Vec<PredictionMade>>,
+    /// None as long as no job has started on nodes.
+    pub given: Option<GivenAreas>,
 }
 
 impl Recorder {
@@ -130,6 +156,9 @@ impl Observer for Recorder {
         outcome.prediction_at_start = start.prediction;
         outcome.backfilled = start.backfilled;
         (outcome.inside, outcome.answered) = (start.inside, start.answered);
+        if !start.grant.is_empty() {
+            self.given.get_or_insert_default().add(start.grant, start.runtime);
+        }
     }
 
     fn on_end(&mut self, end: &End<'_>) {

@@ -2,7 +2,7 @@
 
 use super::error::EngineError;
 use super::observer::{Observer, PredictionMade};
-use super::recorder::Outcome;
+use super::recorder::{GivenAreas, Outcome};
 use super::setup::{EngineOptions, Named};
 use super::simulation::Simulation;
 use crate::job::Job;
@@ -21,13 +21,20 @@ pub struct RunRecord {
     /// All predictions in order of events; at each event the job's own first, then the others in order of arrival. None
     /// unless [`EngineOptions::keep_history`] is set.
     pub history: Option<Vec<PredictionMade>>,
+    /// What the jobs were given of the nodes. None on a pool of processors.
+    pub given: Option<GivenAreas>,
+    /// The jobs as they arrived, in workload order, if some had conditions: their submit times are the instants at which they
+    /// joined the queue. None: as in the workload.
+    pub arrived: Option<Vec<Job>>,
 }
 
 /// A job that has run, with its outcome.
 #[derive(Clone, Copy, Debug)]
 pub struct Finished<'a> {
-    /// The job as it is in the workload.
+    /// The job as it arrived: its submit time is when it joined the queue.
     pub job: &'a Job,
+    /// When it was submitted. That is earlier if it had conditions which were not met.
+    pub submitted: Time,
     /// The result of the simulation for it.
     pub outcome: &'a Outcome,
 }
@@ -46,7 +53,7 @@ impl Finished<'_> {
         self.start() + self.job.runtime
     }
 
-    /// Seconds from submission to start. Panics as [`Finished::start`].
+    /// Seconds from its arrival in the queue to its start. Panics as [`Finished::start`].
     pub fn wait(&self) -> Seconds {
         self.start() - self.job.submission.submit
     }
@@ -55,7 +62,9 @@ impl Finished<'_> {
 impl RunRecord {
     /// The jobs with their outcomes. `jobs` must be the jobs that were simulated.
     pub fn finished<'a>(&'a self, jobs: &'a [Job]) -> impl Iterator<Item = Finished<'a>> + Clone {
-        jobs.iter().zip(&self.outcomes).map(|(job, outcome)| Finished { job, outcome })
+        let arrived = self.arrived.as_deref().unwrap_or(jobs);
+        let all = arrived.iter().zip(jobs).zip(&self.outcomes);
+        all.map(|((job, in_log), outcome)| Finished { job, submitted: in_log.submission.submit, outcome })
     }
 }
 
@@ -72,20 +81,19 @@ pub fn run(
     options: EngineOptions,
     progress: &mut dyn FnMut(usize),
 ) -> Result<RunRecord, EngineError> {
-    run_observed(procs, jobs, policy, predictor, options, (), progress)
+    let simulation = Simulation::new(procs, policy, predictor, options);
+    run_simulation(simulation, jobs, progress)
 }
 
-/// As [`run`], with an additional observer.
-pub fn run_observed(
-    procs: u32,
+/// As [`run`], in a simulation to which no job has been submitted. It may have an observer and a gate.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_simulation(
+    mut simulation: Simulation<impl Observer>,
     jobs: &[Job],
-    policy: Named<dyn Policy>,
-    predictor: Named<dyn Predictor>,
-    options: EngineOptions,
-    observer: impl Observer,
     progress: &mut dyn FnMut(usize),
 ) -> Result<RunRecord, EngineError> {
-    let mut simulation = Simulation::observed(procs, policy, predictor, options, observer);
     simulation.reserve(jobs.len());
     let mut arrived = 0;
     for together in jobs.chunk_by(|a, b| a.submission.submit == b.submission.submit) {
@@ -99,6 +107,8 @@ pub fn run_observed(
         simulation.advance_to(together[0].submission.submit)?;
     }
     simulation.run_to_end()?;
+    let given = simulation.given();
+    let arrived = simulation.gate().map(|gate| gate.arrived_jobs(jobs));
     let (outcomes, history) = simulation.into_outcomes();
-    Ok(RunRecord { outcomes, history })
+    Ok(RunRecord { outcomes, history, given, arrived })
 }

@@ -133,7 +133,7 @@ options! {
         "cluster" "NAME" [reading.cluster: Maybe(By(|text| Ok::<_, String>(text.to_string()), String::clone))]
             "Only the jobs of this cluster of an sacct log"
         "requests" "FILE" [reading.requests: Maybe(By(RequestFile::open, |file| file.name.clone()))]
-            "What the jobs ask for, by job number, in the place of what the log says: a CSV as `sim trace convert --requests-out` writes it"
+            "What the jobs ask for and wait for, by job number, in the place of what the log says: a CSV as `sim trace convert --requests-out` writes it"
     }
     Estimates {
         "estimates" "MODEL" [estimates: OrNone(By(EstimateModel::parse, EstimateModel::to_string))]

@@ -1,6 +1,6 @@
 //! Runs a scheduler with a predictor on a workload.
 
-use crate::engine::{self, EngineError, EngineOptions, Named, Observer, RunRecord};
+use crate::engine::{self, EngineError, EngineOptions, Gate, Named, Observer, RunRecord, Simulation};
 use crate::predict::{self, Predictor, RunFacts};
 use crate::schedule::{self, LogFacts, Policy};
 use crate::spec::{Spec, SpecError};
@@ -68,7 +68,7 @@ impl Setting {
         Named { name: self.predictor.to_string(), value: predictor }
     }
 
-    /// Simulates a workload with an additional observer. `progress` as in [`engine::run`].
+    /// Simulates a workload with an additional observer. Its jobs arrive when their conditions are met. `progress` as in [`engine::run`].
     ///
     /// # Errors
     /// As [`engine::run`].
@@ -78,15 +78,17 @@ impl Setting {
         observer: impl Observer,
         progress: &mut dyn FnMut(usize),
     ) -> Result<RunRecord, EngineError> {
-        engine::run_observed(
-            workload.procs,
-            &workload.jobs,
-            self.policy(&LogFacts::of_jobs(&workload.jobs, &workload.wide).on(workload.shapes.as_ref())),
-            self.predictor(&RunFacts::of(workload)),
-            EngineOptions { unix_start: workload.unix_start, ..self.engine },
-            observer,
-            progress,
-        )
+        let (gate, in_order) = match self.is_replay() {
+            true => Gate::of_record(workload).unzip(),
+            false => (Gate::of(workload), None),
+        };
+        // The recorded waits are in order of arrival.
+        let jobs = in_order.as_deref().unwrap_or(&workload.jobs);
+        let policy = self.policy(&LogFacts::of_jobs(jobs, &workload.wide).on(workload.shapes.as_ref()));
+        let predictor = self.predictor(&RunFacts::of(workload));
+        let options = EngineOptions { unix_start: workload.unix_start, ..self.engine };
+        let simulation = Simulation::observed(workload.procs, policy, predictor, options, observer);
+        engine::run_simulation(simulation.with_gate(gate), &workload.jobs, progress)
     }
 
     /// Whether it replays the log's own schedule, which needs the waits in the log.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use super::figures::FidelityFigures;
 use super::moving::{MovingJob, SameWindows, Windows};
 use crate::engine::RunRecord;
+use crate::job::Job;
 use crate::metrics::{GroupBy, Grouping, Groupings, Measure};
 use crate::time::Seconds;
-use crate::trace::Workload;
+use crate::trace::{Workload, recorded_eligibility};
 
 /// The measured jobs of a workload that have a recorded wait. They are the same for all schedules.
 #[derive(Clone, Debug)]
@@ -17,6 +18,8 @@ pub struct RecordedWaits {
     /// The number of measured jobs without a recorded wait. They are simulated, but not compared.
     pub without_wait: usize,
     windows: Option<Windows>,
+    /// The jobs as they became eligible in the log, if some had conditions.
+    eligible: Option<Vec<Job>>,
     /// The groupings, and for each of them the jobs of each group: indexes into `jobs`.
     groups: Vec<(Arc<Grouping>, Vec<Vec<u32>>)>,
 }
@@ -67,18 +70,22 @@ impl RecordedWaits {
         }
         let groups = groupings.each().iter().cloned().zip(groupings.by_group(&members)).collect();
         let windows = Windows::within(submit(first)..submit(last), window);
-        Ok(RecordedWaits { without_wait: measured.len() - jobs.len(), jobs, windows, groups })
+        let eligible = recorded_eligibility(workload);
+        Ok(RecordedWaits { without_wait: measured.len() - jobs.len(), jobs, windows, eligible, groups })
     }
 
     /// Compares the result of simulating this workload.
     pub fn compare(&self, workload: &Workload, record: &RunRecord) -> RecordedComparison {
         let moving = |&at: &u32| {
-            let (job, outcome) = (&workload.jobs[at as usize], &record.outcomes[at as usize]);
-            let submit = job.submission.submit;
+            let at = at as usize;
+            let outcome = &record.outcomes[at];
+            // What a job waits for beside the scheduler is no part of its wait, neither here nor there.
+            let recorded = &self.eligible.as_ref().unwrap_or(&workload.jobs)[at];
+            let simulated = &record.arrived.as_ref().unwrap_or(&workload.jobs)[at];
             MovingJob {
-                submit,
-                recorded: job.recorded_wait.get().expect("these jobs have a recorded wait"),
-                simulated: outcome.start.get().expect("a whole workload has run") - submit,
+                submit: workload.jobs[at].submission.submit,
+                recorded: recorded.recorded_wait.get().expect("these jobs have a recorded wait"),
+                simulated: outcome.start.get().expect("a whole workload has run") - simulated.submission.submit,
             }
         };
         let waits: Vec<MovingJob> = self.jobs.iter().map(moving).collect();

@@ -82,6 +82,8 @@ pub struct SiteCheck {
     weeks: (usize, usize),
     /// The nearest of other schedulers, if it is nearer. They are tried only if the present one is not near.
     nearer: Option<(String, FidelityFigures)>,
+    /// Whether the machine has nodes.
+    on_nodes: bool,
 }
 
 impl SiteCheck {
@@ -112,7 +114,7 @@ impl SiteCheck {
             parallel::map(&others, threads, |setting| Some((setting.pair(), compare(setting)?.figures)), |_| ());
         let nearest = tried.into_iter().flatten().min_by(|a, b| a.1.distance().total_cmp(&b.1.distance()));
         let nearer = nearest.filter(|(_, nearest)| nearest.distance() < figures.distance());
-        Some(SiteCheck { figures, weeks: (near, weeks.len()), nearer })
+        Some(SiteCheck { figures, weeks: (near, weeks.len()), nearer, on_nodes: workload.shapes.is_some() })
     }
 
     /// The verdict on the present setting.
@@ -140,10 +142,16 @@ impl SiteCheck {
             )),
             None => text.push_str(" No other scheduler that was tried comes nearer."),
         }
-        text.push_str(
-            " Partitions, memory, limits and downtimes are not simulated. --procs sets the size of the machine, --slurm-conf \
-             reads the scheduler of a site with Slurm, and `sim fidelity` compares more schedulers.",
-        );
+        text.push_str(match self.on_nodes {
+            true => {
+                " Priorities, limits and downtimes are not simulated. `sim machine` shows what of the machine is, and `sim \
+                 fidelity` compares more schedulers."
+            }
+            false => {
+                " Partitions, memory, limits and downtimes are not simulated. --procs sets the size of the machine, \
+                 --slurm-conf reads the scheduler of a site with Slurm, and `sim fidelity` compares more schedulers."
+            }
+        });
         text
     }
 }

@@ -100,6 +100,11 @@ impl Cluster {
         self.nodes.iter().map(Node::resources).collect()
     }
 
+    /// The CPUs of a node that go to one job together: those of a core, or 1 if jobs may share a core.
+    pub fn core(&self, node: u32) -> u32 {
+        if self.shares_cores { 1 } else { self.nodes[node as usize].threads_per_core }
+    }
+
     /// The CPUs of all nodes.
     pub fn cpus(&self) -> u64 {
         self.nodes.iter().map(|node| u64::from(node.cpus)).sum()

@@ -24,7 +24,7 @@ pub use hostlist::{HostList, joined_names};
 pub use nodes::{NodeGrant, NodeShare, Nodes, Resources, cpus_of, give, take};
 pub use placement::Placement;
 pub use read::{MachineFile, parse_cluster, read_cluster};
-pub use shape::{NodeShape, ShapePlace, Shapes, Unplaceable};
+pub use shape::{ListRelation, NodeList, NodeShape, ShapePlace, Shapes, Unplaceable};
 pub use toml_file::parse_toml;
 pub use units::{parse_memory, print_memory, slurm_time};
 

@@ -1,8 +1,7 @@
 //! The nodes of a cluster: what is free on each, and what running jobs were given.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
-
-use rustc_hash::FxHashMap;
 
 use super::cluster::Cluster;
 use super::shape::{NodeShape, Shapes};
@@ -76,14 +75,58 @@ pub struct Nodes {
     /// The CPUs of these.
     idle: i64,
     /// The jobs in the system.
-    jobs: FxHashMap<JobId, NodeJob>,
+    jobs: NodeJobs,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct NodeJob {
+    /// [`RequestId::NONE`] if the job is not in the system.
     request: RequestId,
     /// What it has, if it runs.
     grant: NodeGrant,
+}
+
+/// All jobs from the first to the last in the system. A job is found by its distance from the first.
+#[derive(Clone, Debug, Default)]
+struct NodeJobs {
+    /// The id of the first.
+    first: u32,
+    jobs: VecDeque<NodeJob>,
+}
+
+impl NodeJobs {
+    fn get(&self, JobId(id): JobId) -> &NodeJob {
+        &self.jobs[id.wrapping_sub(self.first) as usize]
+    }
+
+    fn get_mut(&mut self, JobId(id): JobId) -> &mut NodeJob {
+        &mut self.jobs[id.wrapping_sub(self.first) as usize]
+    }
+
+    fn insert(&mut self, JobId(id): JobId, job: NodeJob) {
+        if self.jobs.is_empty() {
+            self.first = id;
+        }
+        while id < self.first {
+            self.first -= 1;
+            self.jobs.push_front(NodeJob::default());
+        }
+        let at = (id - self.first) as usize;
+        if at >= self.jobs.len() {
+            self.jobs.resize_with(at + 1, NodeJob::default);
+        }
+        self.jobs[at] = job;
+    }
+
+    fn remove(&mut self, id: JobId) -> NodeJob {
+        let job = std::mem::take(self.get_mut(id));
+        let is_gone = |job: Option<&NodeJob>| job.is_some_and(|job| job.request == RequestId::NONE);
+        while is_gone(self.jobs.front()) {
+            self.jobs.pop_front();
+            self.first += 1;
+        }
+        job
+    }
 }
 
 impl Nodes {
@@ -91,7 +134,7 @@ impl Nodes {
     pub fn new(shapes: Arc<Shapes>) -> Nodes {
         let free = shapes.cluster().resources();
         let idle = free.iter().map(|free| i64::from(free.cpus)).sum();
-        Nodes { shapes, free, idle, jobs: FxHashMap::default() }
+        Nodes { shapes, free, idle, jobs: NodeJobs::default() }
     }
 
     /// The nodes themselves.
@@ -114,17 +157,17 @@ impl Nodes {
     /// # Panics
     /// If the job is not in the system.
     pub fn shape(&self, id: JobId) -> &NodeShape {
-        self.shapes.get(self.jobs[&id].request)
+        self.shapes.get(self.jobs.get(id).request)
     }
 
     /// The number of what a job asks for. Panics as [`Nodes::shape`].
     pub fn request(&self, id: JobId) -> RequestId {
-        self.jobs[&id].request
+        self.jobs.get(id).request
     }
 
     /// What a running job has; nothing if it waits. Panics as [`Nodes::shape`].
     pub fn grant(&self, id: JobId) -> &[NodeShare] {
-        &self.jobs[&id].grant
+        &self.jobs.get(id).grant
     }
 
     /// All shapes.
@@ -142,13 +185,13 @@ impl Nodes {
         self.shape(id).check(&grant, self.cluster(), &self.free)?;
         take(&mut self.free, &grant);
         self.idle -= cpus_of(&grant);
-        self.jobs.get_mut(&id).expect("a job in the system").grant = grant;
+        self.jobs.get_mut(id).grant = grant;
         Ok(())
     }
 
     /// A job leaves, and gives back what it has.
     pub fn leave(&mut self, id: JobId) {
-        let job = self.jobs.remove(&id).expect("a job in the system");
+        let job = self.jobs.remove(id);
         give(&mut self.free, &job.grant);
         self.idle += cpus_of(&job.grant);
     }

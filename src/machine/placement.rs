@@ -71,11 +71,14 @@ impl NodeShape {
         place.memory_per_cpu.saturating_mul(cpus.into()).saturating_add(place.memory_per_node)
     }
 
-    /// What a job takes of a node if it has this there.
+    /// What a job takes of a node if it needs this there. CPUs are taken in whole cores, and memory goes with them.
     fn share(&self, place: &ShapePlace, cluster: &Cluster, node: u32, cpus: u32, gpus: u32) -> NodeShare {
         let what = match place.whole {
             true => cluster.nodes[node as usize].resources(),
-            false => Resources { cpus, memory: self.memory(place, cpus), gpus: self.gpus_per_node + gpus },
+            false => {
+                let cpus = if place.nodes.largest_core > 1 { cpus.next_multiple_of(cluster.core(node)) } else { cpus };
+                Resources { cpus, memory: self.memory(place, cpus), gpus: self.gpus_per_node + gpus }
+            }
         };
         NodeShare { node, what }
     }
@@ -92,17 +95,30 @@ impl NodeShape {
     }
 
     /// The CPUs of which a node has room, if GPUs are not asked for in total.
-    fn cpus_of(&self, place: &ShapePlace, cluster: &Cluster, free: &Resources, node: u32) -> u32 {
+    #[inline(always)]
+    pub fn cpus_on(&self, place: &ShapePlace, cluster: &Cluster, free: &Resources, node: u32) -> u32 {
+        if place.is_plain { free.cpus } else { self.cpus_with_more(place, cluster, free, node) }
+    }
+
+    fn cpus_with_more(&self, place: &ShapePlace, cluster: &Cluster, free: &Resources, node: u32) -> u32 {
         if free.gpus < self.gpus_per_node || free.memory < place.memory_per_node {
             return 0;
         }
         if place.whole && *free != cluster.nodes[node as usize].resources() {
             return 0;
         }
-        match place.memory_per_cpu {
-            0 => free.cpus,
-            memory => u64::from(free.cpus).min((free.memory - place.memory_per_node) / memory) as u32,
-        }
+        let memory = free.memory - place.memory_per_node;
+        // Most nodes have memory for all their CPUs. A division takes longer than a product.
+        let cpus = match place.memory_per_cpu.saturating_mul(free.cpus.into()) > memory {
+            false => free.cpus,
+            true => (memory / place.memory_per_cpu) as u32,
+        };
+        if place.nodes.largest_core > 1 { cpus - cpus % cluster.core(node) } else { cpus }
+    }
+
+    /// Whether it can be placed wherever nodes together have room for its CPUs.
+    pub fn is_divisible(&self) -> bool {
+        self.nodes == 0 && self.gpus == 0
     }
 
     /// The parts of which a node has room, of those that are left.
@@ -116,7 +132,7 @@ impl NodeShape {
         before: u32,
     ) -> u32 {
         if !parts.is_gpus {
-            return self.cpus_of(place, cluster, free, node);
+            return self.cpus_on(place, cluster, free, node);
         }
         let most = (parts.count - before).min(free.gpus.saturating_sub(self.gpus_per_node));
         let fits = |count: &u32| {
@@ -134,10 +150,10 @@ impl NodeShape {
     /// Whether the job can be placed in one of its partitions, given by its position in [`NodeShape::places`].
     pub fn fits(&self, at: usize, cluster: &Cluster, free: &[Resources]) -> bool {
         let place = &self.places[at];
-        if self.nodes == 0 && self.gpus == 0 {
+        if self.is_divisible() {
             let mut left = u64::from(self.cpus);
-            return place.nodes.iter().any(|&node| {
-                left = left.saturating_sub(self.cpus_of(place, cluster, &free[node as usize], node).into());
+            return place.nodes.nodes.iter().any(|&node| {
+                left = left.saturating_sub(self.cpus_on(place, cluster, &free[node as usize], node).into());
                 left == 0
             });
         }
@@ -145,8 +161,8 @@ impl NodeShape {
             // Which nodes are taken for the larger shares has no effect on whether the others fit.
             let (each, larger) = (self.cpus / self.nodes, self.cpus % self.nodes);
             let (mut all, mut large) = (0, 0);
-            return place.nodes.iter().any(|&node| {
-                let room = self.cpus_of(place, cluster, &free[node as usize], node);
+            return place.nodes.nodes.iter().any(|&node| {
+                let room = self.cpus_on(place, cluster, &free[node as usize], node);
                 all += u32::from(room >= each.max(1));
                 large += u32::from(room > each);
                 all >= self.nodes && large >= larger
@@ -167,82 +183,130 @@ impl NodeShape {
         let place = &self.places[at];
         let rank = |node: u32| placement.rank(is_preferred(node), &free[node as usize], node);
         let mut grant = match self.nodes {
-            0 => self.place_parts(place, cluster, free, rank)?,
+            0 if self.gpus == 0 => self.place_cpus(place, cluster, free, rank)?,
+            0 => self.place_gpus(place, cluster, free, rank)?,
             nodes => self.place_on(nodes, place, cluster, free, rank)?,
         };
         grant.sort_unstable_by_key(|share| share.node);
         Some(grant)
     }
 
-    /// On so many nodes.
+    /// On so many nodes: each share on the first node by rank that has room for it.
     fn place_on(
         &self,
         nodes: u32,
         place: &ShapePlace,
         cluster: &Cluster,
         free: &[Resources],
-        rank: impl Fn(u32) -> NodeRank + Copy,
+        rank: impl Fn(u32) -> NodeRank,
     ) -> Option<NodeGrant> {
-        let mut ranked: Vec<_> = place.nodes.iter().map(|&node| (rank(node), node)).collect();
-        ranked.sort_unstable();
-        let mut left: Vec<u32> = ranked.into_iter().map(|(_, node)| node).collect();
+        let share = |at: u32| {
+            let part = |all: u32| all / nodes + u32::from(at < all % nodes);
+            (part(self.cpus), part(self.gpus))
+        };
         let mut grant = NodeGrant::with_capacity(nodes as usize);
-        let share = |all: u32, at: u32| all / nodes + u32::from(at < all % nodes);
-        // Shares never grow, so a node that was passed over may have room for a later one.
-        for at in 0..nodes {
-            let (cpus, gpus) = (share(self.cpus, at), share(self.gpus, at));
-            let fits = |&node: &u32| self.has_room(place, cluster, &free[node as usize], node, (cpus.max(1), gpus));
-            let found = left.iter().position(fits)?;
-            let node = left.remove(found);
-            grant.push(self.share(place, cluster, node, cpus, gpus));
+        let mut is_taken = Vec::new();
+        let mut at = 0;
+        // Shares that are equal are placed together.
+        while at < nodes {
+            let (cpus, gpus) = share(at);
+            let count = (at..nodes).take_while(|&later| share(later) == (cpus, gpus)).count();
+            let need = (cpus.max(1), gpus);
+            let fits = |&&node: &&u32| {
+                is_taken.get(node as usize) != Some(&true)
+                    && self.has_room(place, cluster, &free[node as usize], node, need)
+            };
+            let mut fitting: Vec<_> = place.nodes.nodes.iter().filter(fits).map(|&node| (rank(node), node)).collect();
+            if fitting.len() < count {
+                return None;
+            }
+            first_of(&mut fitting, count);
+            grant.extend(fitting[..count].iter().map(|(_, node)| self.share(place, cluster, *node, cpus, gpus)));
+            at += count as u32;
+            if at < nodes {
+                is_taken.resize(free.len(), false);
+                fitting[..count].iter().for_each(|(_, node)| is_taken[*node as usize] = true);
+            }
         }
         Some(grant)
     }
 
-    /// On as few nodes as hold it.
-    fn place_parts(
+    /// CPUs on as few nodes as hold them. While no node holds the rest, the one with the most room is filled.
+    fn place_cpus(
         &self,
         place: &ShapePlace,
         cluster: &Cluster,
         free: &[Resources],
-        rank: impl Fn(u32) -> NodeRank + Copy,
+        rank: impl Fn(u32) -> NodeRank,
+    ) -> Option<NodeGrant> {
+        let mut rest = self.cpus;
+        let (mut sum, mut most) = (0, 0);
+        let room = |&node: &u32| (self.cpus_on(place, cluster, &free[node as usize], node), node);
+        let mut left: Vec<(u32, u32)> = place.nodes.nodes.iter().map(room).filter(|(room, _)| *room > 0).collect();
+        for &(room, _) in &left {
+            sum += u64::from(room);
+            most = most.max(room);
+        }
+        if sum < rest.into() {
+            return None;
+        }
+        let mut grant = NodeGrant::new();
+        // Nodes that hold the rest, though they do not have less room than those that were filled.
+        let mut beside = Vec::new();
+        while most < rest {
+            let with_most = left.iter().filter(|(room, _)| *room == most);
+            let mut with_most: Vec<_> = with_most.map(|&(_, node)| (rank(node), node)).collect();
+            // So many are filled before the rest is at most this room.
+            let count = with_most.len().min(((rest - 1) / most) as usize);
+            first_of(&mut with_most, count);
+            rest -= most * count as u32;
+            beside = with_most.split_off(count);
+            grant.extend(with_most.iter().map(|(_, node)| self.share(place, cluster, *node, most, 0)));
+            left.retain(|(room, _)| *room != most);
+            if !beside.is_empty() {
+                break;
+            }
+            most = left.iter().map(|(room, _)| *room).max().unwrap_or(0);
+        }
+        let holding = left.iter().filter(|(room, _)| *room >= rest).map(|&(_, node)| (rank(node), node));
+        let (_, node) = holding.chain(beside).min()?;
+        grant.push(self.share(place, cluster, node, rest, 0));
+        Some(grant)
+    }
+
+    /// GPUs with their CPUs on as few nodes as hold them.
+    fn place_gpus(
+        &self,
+        place: &ShapePlace,
+        cluster: &Cluster,
+        free: &[Resources],
+        rank: impl Fn(u32) -> NodeRank,
     ) -> Option<NodeGrant> {
         let parts = Parts::of(self);
         let room = |node: u32, before| self.room(place, cluster, &free[node as usize], node, parts, before);
-        let with_room = |before| {
-            let nodes = place.nodes.iter().map(move |&node| (room(node, before), node));
-            nodes.filter(|(room, _)| *room > 0).map(|(room, node)| (room, !rank(node), node))
-        };
-        // The room of each node, and its rank so that the last of a sorted list is the first by rank.
-        let mut left: Vec<(u32, NodeRank, u32)> = with_room(0).collect();
-        if !parts.is_gpus && left.iter().map(|(room, ..)| u64::from(*room)).sum::<u64>() < parts.count.into() {
-            return None;
-        }
-        let mut is_sorted = false;
         let mut grant = NodeGrant::new();
         let mut before = 0;
         while before < parts.count {
             let rest = parts.count - before;
             // The parts that are left may have fewer CPUs than those before, so that nodes have room for more of them.
-            if parts.is_gpus && before > 0 {
-                left = with_room(before).filter(|(.., node)| grant.iter().all(|share| share.node != *node)).collect();
-                is_sorted = false;
-            }
-            let holding = (0..left.len()).filter(|&at| left[at].0 >= rest).max_by_key(|&at| left[at].1);
-            let (room, _, node) = match holding {
-                Some(at) => left[at],
-                None => {
-                    if !is_sorted {
-                        left.sort_unstable();
-                        is_sorted = true;
-                    }
-                    left.pop()?
-                }
-            };
+            let others = place.nodes.nodes.iter().filter(|&&node| grant.iter().all(|share| share.node != node));
+            let with_room = others.map(|&node| (room(node, before), node)).filter(|(room, _)| *room > 0);
+            let best = with_room.min_by_key(|&(room, node)| match room >= rest {
+                true => (0, rank(node)),
+                false => (u32::MAX - room, rank(node)),
+            });
+            let (room, node) = best?;
             let count = room.min(rest);
             grant.push(self.share(place, cluster, node, parts.cpus(before, count), parts.gpus(count)));
             before += count;
         }
         Some(grant)
+    }
+}
+
+/// Moves the first by rank to the front, in any order.
+fn first_of(nodes: &mut [(NodeRank, u32)], count: usize) {
+    if count < nodes.len() {
+        nodes.select_nth_unstable(count);
     }
 }

@@ -1,6 +1,6 @@
 //! What a request means on a cluster: in which partitions, on which nodes, and how much there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
@@ -29,14 +29,65 @@ pub struct NodeShape {
 pub struct ShapePlace {
     /// The place of the partition in [`Cluster::partitions`].
     pub partition: u32,
-    /// The nodes that it may have there, ascending.
-    pub nodes: Arc<[u32]>,
+    /// The nodes that it may have there.
+    pub nodes: Arc<NodeList>,
+    /// Jobs of one kind need the same of a node for each of their CPUs, on the same nodes: the room for one is the room for all.
+    pub kind: u32,
     /// Its memory for each CPU, in MB.
     pub memory_per_cpu: u64,
     /// Its memory on each node, in MB.
     pub memory_per_node: u64,
     /// Whether it takes whole nodes.
     pub whole: bool,
+    /// Whether every free CPU of these nodes has room for one of the job.
+    pub is_plain: bool,
+}
+
+/// The nodes of a partition that have some features.
+#[derive(Debug, PartialEq, Eq)]
+pub struct NodeList {
+    /// Its number among the lists of a workload.
+    pub number: u32,
+    /// Places in [`Cluster::nodes`], ascending.
+    pub nodes: Box<[u32]>,
+    /// By node: whether it is in the list.
+    has: Box<[bool]>,
+    /// The CPUs of the largest core that goes to one job as a whole.
+    pub largest_core: u32,
+}
+
+impl NodeList {
+    fn new(number: usize, nodes: impl Iterator<Item = u32>, cluster: &Cluster) -> NodeList {
+        let nodes: Box<[u32]> = nodes.collect();
+        let mut has = vec![false; cluster.nodes.len()].into_boxed_slice();
+        nodes.iter().for_each(|&node| has[node as usize] = true);
+        let largest_core = nodes.iter().map(|&node| cluster.core(node)).max().unwrap_or(1);
+        NodeList { number: number as u32, nodes, has, largest_core }
+    }
+
+    /// Whether a node is in the list.
+    pub fn has(&self, node: u32) -> bool {
+        self.has[node as usize]
+    }
+
+    fn relation(&self, other: &NodeList) -> ListRelation {
+        match self.nodes.iter().filter(|&&node| other.has(node)).count() {
+            0 => ListRelation::Apart,
+            common if common == self.nodes.len() => ListRelation::Within,
+            _ => ListRelation::Other,
+        }
+    }
+}
+
+/// What nodes of a list another has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListRelation {
+    /// None.
+    Apart,
+    /// All.
+    Within,
+    /// Some, or it is not known.
+    Other,
 }
 
 /// Why a job can never run on a cluster.
@@ -71,6 +122,12 @@ pub struct Shapes {
     cluster: Arc<Cluster>,
     /// By request.
     all: Vec<Result<NodeShape, Unplaceable>>,
+    /// The lists of nodes, and the kinds.
+    lists: NodeLists,
+    /// By two lists: what nodes of the first the second has. Empty if there are too many lists.
+    relations: Vec<ListRelation>,
+    /// Whether the machine is a pool of processors for these requests.
+    is_pool: bool,
 }
 
 impl Shapes {
@@ -78,12 +135,51 @@ impl Shapes {
     pub fn new(cluster: Arc<Cluster>, requests: &Requests) -> Shapes {
         let mut lists = NodeLists::default();
         let all = requests.all().iter().map(|request| lists.shape(&cluster, request)).collect();
-        Shapes { cluster, all }
+        let relations = lists.relations(cluster.nodes.len());
+        Shapes { cluster, all, lists, relations, is_pool: false }
+    }
+
+    /// What nodes of a list another has.
+    pub fn relation(&self, list: &NodeList, other: &NodeList) -> ListRelation {
+        let number = list.number as usize * self.lists.known.len() + other.number as usize;
+        match self.relations.get(number) {
+            Some(relation) => *relation,
+            None if list.number == other.number => ListRelation::Within,
+            None => ListRelation::Other,
+        }
+    }
+
+    /// Notes whether the machine is a pool of processors for these jobs, given as what they ask for and their processors: every
+    /// CPU is as good as another for all of them.
+    pub fn note_jobs(&mut self, mut jobs: impl Iterator<Item = (RequestId, u32)>) {
+        let mut partitions = self.all.iter().flatten().flat_map(|shape| &shape.places).map(|place| place.partition);
+        let only = partitions.next();
+        if partitions.any(|partition| Some(partition) != only) {
+            return;
+        }
+        let is_of_pool = |shape: &NodeShape, procs: u32| {
+            let is_plain = |place: &ShapePlace| place.is_plain && place.nodes.nodes.len() == self.cluster.nodes.len();
+            let NodeShape { cpus, nodes, gpus_per_node, gpus, places } = shape;
+            (*cpus, *nodes, *gpus_per_node, *gpus) == (procs, 0, 0, 0) && places.len() == 1 && is_plain(&places[0])
+        };
+        self.is_pool = jobs.all(|(request, procs)| is_of_pool(self.get(request), procs));
+    }
+
+    /// Whether the machine is a pool of processors for the jobs of the workload: only the names of their nodes differ.
+    pub fn is_pool(&self) -> bool {
+        self.is_pool
+    }
+
+    /// The number of kinds: see [`ShapePlace::kind`].
+    pub fn kinds(&self) -> usize {
+        self.lists.kinds.len()
     }
 
     /// What one more request means, which has the next number.
     pub fn push(&mut self, request: &Request) {
-        self.all.push(NodeLists::default().shape(&self.cluster, request));
+        self.all.push(self.lists.shape(&self.cluster, request));
+        self.relations = self.lists.relations(self.cluster.nodes.len());
+        self.is_pool = false;
     }
 
     /// The cluster.
@@ -119,10 +215,14 @@ impl Shapes {
 }
 
 /// The nodes of a partition that have the features of a constraint, each list once.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct NodeLists {
-    known: BTreeMap<(usize, String), Arc<[u32]>>,
+    known: BTreeMap<(usize, String), Arc<NodeList>>,
+    kinds: HashMap<Kind, u32>,
 }
+
+/// The list of nodes, memory for each CPU and for each node, GPUs for each node, whether nodes are whole.
+type Kind = (u32, u64, u64, u32, bool);
 
 impl NodeLists {
     fn shape(&mut self, cluster: &Cluster, request: &Request) -> Result<NodeShape, Unplaceable> {
@@ -150,7 +250,14 @@ impl NodeLists {
             }
             is_allowed = true;
             let list = self.list(cluster, at, &request.constraint);
-            shape.places.push(place(request, cluster, at, list));
+            let mut place = place(request, cluster, at, list);
+            let ShapePlace { memory_per_cpu, memory_per_node, whole, .. } = place;
+            let asks_for_more = memory_per_cpu > 0 || memory_per_node > 0 || gpus_per_node > 0 || whole;
+            place.is_plain = !asks_for_more && place.nodes.largest_core == 1;
+            let next = self.kinds.len() as u32;
+            let kind = (place.nodes.number, memory_per_cpu, memory_per_node, gpus_per_node, whole);
+            place.kind = *self.kinds.entry(kind).or_insert(next);
+            shape.places.push(place);
             let last = shape.places.len() - 1;
             if !shape.fits(last, cluster, &idle) {
                 shape.places.pop();
@@ -163,11 +270,24 @@ impl NodeLists {
         }
     }
 
-    fn list(&mut self, cluster: &Cluster, partition: usize, constraint: &str) -> Arc<[u32]> {
+    /// By two lists: what nodes of the first the second has. Empty if that would take long.
+    fn relations(&self, nodes: usize) -> Vec<ListRelation> {
+        const MOST: usize = 100_000_000;
+        let mut lists: Vec<_> = self.known.values().collect();
+        if lists.len() * lists.len() * nodes > MOST {
+            return Vec::new();
+        }
+        lists.sort_by_key(|list| list.number);
+        lists.iter().flat_map(|a| lists.iter().map(|b| a.relation(b))).collect()
+    }
+
+    fn list(&mut self, cluster: &Cluster, partition: usize, constraint: &str) -> Arc<NodeList> {
+        let number = self.known.len();
         let make = || {
             let wanted = Constraint::parse(constraint);
             let nodes = cluster.partitions[partition].nodes.iter().copied();
-            nodes.filter(|&node| wanted.holds_for(&cluster.nodes[node as usize].features)).collect()
+            let nodes = nodes.filter(|&node| wanted.holds_for(&cluster.nodes[node as usize].features));
+            Arc::new(NodeList::new(number, nodes, cluster))
         };
         self.known.entry((partition, constraint.to_string())).or_insert_with(make).clone()
     }
@@ -184,7 +304,7 @@ fn nodes_asked(request: &Request) -> u32 {
     }
 }
 
-fn place(request: &Request, cluster: &Cluster, at: usize, nodes: Arc<[u32]>) -> ShapePlace {
+fn place(request: &Request, cluster: &Cluster, at: usize, nodes: Arc<NodeList>) -> ShapePlace {
     let partition = &cluster.partitions[at];
     let (memory_per_cpu, memory_per_node) = match request.memory {
         _ if cluster.ignores_memory => (0, 0),
@@ -193,7 +313,7 @@ fn place(request: &Request, cluster: &Cluster, at: usize, nodes: Arc<[u32]>) -> 
         MemoryAsked::PerNode(memory) => (0, memory),
     };
     let whole = request.exclusive || partition.exclusive;
-    ShapePlace { partition: at as u32, nodes, memory_per_cpu, memory_per_node, whole }
+    ShapePlace { partition: at as u32, nodes, kind: 0, memory_per_cpu, memory_per_node, whole, is_plain: false }
 }
 
 impl NodeShape {
@@ -210,20 +330,27 @@ impl NodeShape {
         }
         let is_right = |place: &ShapePlace| {
             let given: u64 = grant.iter().map(|share| u64::from(share.what.cpus)).sum();
-            let is_inside = grant.iter().all(|share| place.nodes.binary_search(&share.node).is_ok());
+            let is_inside = grant.iter().all(|share| place.nodes.has(share.node));
             let has_all = |share: &NodeShare| share.what == cluster.nodes[share.node as usize].resources();
             let enough_nodes = self.nodes == 0 || grant.len() == self.nodes as usize;
             let gpus: u64 = grant.iter().map(|share| u64::from(share.what.gpus)).sum();
-            let has_enough = match place.whole {
-                true => given >= self.cpus.into() && grant.iter().all(has_all),
-                false => given == u64::from(self.cpus) && grant.iter().all(|share| self.holds_share(place, share)),
-            };
+            // What whole cores have more than the job asks for, at most.
+            let unused = || grant.iter().map(|share| u64::from(cluster.core(share.node)) - 1).sum::<u64>();
+            let has_enough = given >= self.cpus.into()
+                && match place.whole {
+                    true => grant.iter().all(has_all),
+                    false => {
+                        given - u64::from(self.cpus) <= unused()
+                            && grant.iter().all(|share| self.holds_share(place, cluster, share))
+                    }
+                };
             is_inside && enough_nodes && has_enough && gpus >= self.gpus.into()
         };
         self.places.iter().any(is_right).then_some(()).ok_or("it was not given what it asks for")
     }
 
-    fn holds_share(&self, place: &ShapePlace, share: &NodeShare) -> bool {
-        share.what.memory >= self.memory(place, share.what.cpus) && share.what.gpus >= self.gpus_per_node
+    fn holds_share(&self, place: &ShapePlace, cluster: &Cluster, share: &NodeShare) -> bool {
+        let is_of_cores = share.what.cpus.is_multiple_of(cluster.core(share.node));
+        is_of_cores && share.what.memory >= self.memory(place, share.what.cpus) && share.what.gpus >= self.gpus_per_node
     }
 }

@@ -117,7 +117,8 @@ pub fn placed_jobs<'a>(
 ) -> impl Iterator<Item = PlacedJob> + 'a {
     let all = system.arrivals.iter().zip(&record.outcomes).zip(&record.sites);
     all.map(|((arrival, outcome), &site)| {
-        let job = JobMetrics::of(&Finished { job: &arrival.job, outcome }, measure.bsld_threshold);
+        let finished = Finished { job: &arrival.job, submitted: arrival.submit(), outcome };
+        let job = JobMetrics::of(&finished, measure.bsld_threshold);
         PlacedJob { origin: arrival.origin, site, job }
     })
 }
@@ -204,6 +205,7 @@ mod tests {
             record: 0,
             user: 0,
             submit: 0,
+            eligible: 0,
             start: wait,
             end: wait + 1,
             wait,

@@ -123,7 +123,7 @@ mod tests {
         // The first runs for 300 s, beyond its estimate; the second ends after 20.
         let start = |id, time, submission, runtime| {
             let (prediction, backfilled, inside, answered) = (1, false, None, false);
-            Start { time, job: placed(id), submission, runtime, prediction, backfilled, inside, answered }
+            Start { time, job: placed(id), submission, runtime, prediction, backfilled, inside, answered, grant: &[] }
         };
         meter.on_start(&start(0, 0, &long, 300));
         meter.on_start(&start(1, 10, &short, 20));

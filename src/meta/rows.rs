@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::figures::{Fairness, MetaSummary, SiteSummary, WaitSummary};
-use crate::metrics::{Cell, Cells, Column, JOB_COLUMNS, JobRow, ListedColumn, Shown, cells, column_list, listed};
+use crate::metrics::{Cell, Cells, Column, JobRow, ListedColumn, Shown, cells, column_list, job_columns, listed};
 use crate::report::{CsvRows, Table, TableCell, Width, counted, csv_cell, grouped, percent, write_wrapped};
 use crate::time::readable_duration;
 
@@ -115,9 +115,9 @@ pub struct PlacedRow<'a> {
     pub job: JobRow,
 }
 
-/// Writes the CSV of the jobs of a grid: policy, origin and site, then the columns of [`JOB_COLUMNS`].
+/// Writes the CSV of the jobs of a grid: policy, origin and site, then the columns of [`job_columns`].
 pub fn write_placed_jobs<'a>(out: &mut dyn Write, rows: impl Iterator<Item = PlacedRow<'a>>) -> io::Result<()> {
-    let mut lines = CsvRows::begin(out, &["policy", "origin", "site"], JOB_COLUMNS)?;
+    let mut lines = CsvRows::begin(out, &["policy", "origin", "site"], job_columns(false))?;
     for PlacedRow { policy, origin, site, job } in rows {
         let labels = [policy, origin, site].map(csv_cell);
         lines.row(&[0, 1, 2].map(|at: usize| labels[at].as_str()), &job)?;
@@ -135,7 +135,8 @@ pub fn listed_meta() -> [Vec<ListedColumn>; 3] {
     let key = |name, about| ListedColumn::key(name, about, "");
     // The site on which a job ran is a result.
     let site = ListedColumn::other("site", "where it ran", "");
-    let jobs = [vec![key("policy", "the policy"), key("origin", "where it was submitted"), site], listed(JOB_COLUMNS)];
+    let jobs =
+        [vec![key("policy", "the policy"), key("origin", "where it was submitted"), site], listed(job_columns(false))];
     [policies, listed(&site_columns()), jobs.concat()]
 }
 

@@ -140,6 +140,7 @@ impl Scenario {
                 names: ShownNames::default(),
                 requests: Default::default(),
                 shapes: None,
+                conditions: Default::default(),
                 cleaning: CleaningReport::default(),
             };
             Ok(Site { name, workload, setting: setting.clone() })

@@ -202,6 +202,7 @@ mod tests {
             names: ShownNames::default(),
             requests: Default::default(),
             shapes: None,
+            conditions: Default::default(),
             cleaning: CleaningReport::default(),
         };
         Site { name: name.into(), workload, setting: Setting::parse("easy", "estimate").unwrap() }

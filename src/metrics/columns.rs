@@ -9,6 +9,9 @@ use super::summary::Summary;
 /// The condition of the columns that compare a run with another one.
 pub const WITH_BASELINE: &str = "with a baseline";
 
+/// The condition of the columns that only runs on a machine of nodes have.
+pub const WITH_NODES: &str = "with --machine";
+
 /// Defines each column as a static of its own, and the list of all.
 macro_rules! run_columns {
     (|$run:ident| $($column:ident $kind:ident $name:literal $about:literal $value:expr $(, $how:ident $(($with:expr))?)*;)*) => {
@@ -68,6 +71,12 @@ run_columns! {
         run.summary.jain, shown(Shown::Index), higher, main(Main::Compared);
     WIDE_WAIT_MEAN duration "wide_wait_mean" "mean wait in seconds of the widest jobs that together make 1% of the area"
         Cell::Seconds(run.summary.wide_wait_mean), lower, main(Main::Compared);
+    UTILIZATION_CPUS fraction "utilization_cpus" "share of the CPUs that jobs were given, also those of whole nodes, a fraction"
+        run.summary.utilization_cpus, higher, only(WITH_NODES);
+    UTILIZATION_MEMORY fraction "utilization_memory" "share of the memory that jobs were given; empty if memory does not count"
+        run.summary.utilization_memory, higher, only(WITH_NODES);
+    UTILIZATION_GPUS fraction "utilization_gpus" "share of the GPUs that jobs were given; empty without GPUs"
+        run.summary.utilization_gpus, higher, only(WITH_NODES);
     BASELINE key "baseline" "what the run is compared with, scheduler/predictor"
         run.baseline.as_ref().map(|base| base.name.clone()), only(WITH_BASELINE);
     WAIT_GAIN percent "wait_improvement_pct" "improvement of wait_mean over the baseline in percent"
@@ -90,9 +99,19 @@ run_columns! {
 /// The columns that are equal for runs that differ only in random numbers.
 pub static SETTING: [&Column; 3] = [&TRACE, &SCHEDULER, &PREDICTOR];
 
-/// The columns of results: all, or those that do not need a baseline.
+/// The columns of results on any machine: all, or those that do not need a baseline.
 pub fn columns(with_baseline: bool) -> impl Iterator<Item = &'static Column> {
-    COLUMNS.iter().copied().filter(move |column| with_baseline || !column.needs_baseline())
+    columns_on(false, with_baseline)
+}
+
+/// The columns of results on a pool or on nodes: all, or those that do not need a baseline.
+pub fn columns_on(nodes: bool, with_baseline: bool) -> impl Iterator<Item = &'static Column> {
+    let is_there = move |column: &&Column| match column.only {
+        WITH_BASELINE => with_baseline,
+        WITH_NODES => nodes,
+        _ => true,
+    };
+    COLUMNS.iter().copied().filter(is_there)
 }
 
 impl Column {
@@ -164,9 +183,12 @@ impl Column {
 }
 
 impl RunRow {
-    /// The names and values of all columns, in order; those of a comparison only if there is a baseline.
+    /// The names and values of all columns, in order; those of a comparison only if there is a baseline, those of nodes only on
+    /// them.
     pub fn cells(&self) -> Cells {
-        columns(self.baseline.is_some()).map(|column| (column.name.to_string(), column.cell(self))).collect()
+        columns_on(self.summary.on_nodes, self.baseline.is_some())
+            .map(|column| (column.name.to_string(), column.cell(self)))
+            .collect()
     }
 }
 
@@ -209,8 +231,11 @@ mod tests {
         let (all, alone) = (names.len(), columns(false).count());
         names.sort_unstable();
         names.dedup();
-        assert_eq!((names.len(), all - alone), (all, 7));
-        let row = RunRow::default();
+        assert_eq!((names.len(), all - alone), (all, 7 + 3));
+        let mut row = RunRow::default();
+        row.summary.on_nodes = true;
+        assert_eq!(row.cells().len(), alone + 3);
+        row.summary.on_nodes = false;
         assert_eq!(row.cells().len(), alone);
         assert!(row.cells().iter().all(|(name, _)| !name.contains("improvement") && name != "baseline"));
     }

@@ -18,11 +18,13 @@ pub struct JobMetrics {
     pub user: i32,
     /// When it was submitted.
     pub submit: Time,
+    /// When it joined the queue: at its submission, or when its conditions were met.
+    pub eligible: Time,
     /// When it started.
     pub start: Time,
     /// When it ended.
     pub end: Time,
-    /// Seconds from submission to start.
+    /// Seconds from there to its start.
     pub wait: Seconds,
     /// Processors.
     pub procs: u32,
@@ -64,7 +66,7 @@ impl JobRow {
     }
 }
 
-/// The columns of `--jobs-out`.
+/// The columns of `--jobs-out` ([`job_columns`]).
 pub static JOB_COLUMNS: &[Column<JobRow>] = &column_list! {
     |row: JobRow|
     key "job" "the number of the job in the log" row.job.number;
@@ -83,12 +85,22 @@ pub static JOB_COLUMNS: &[Column<JobRow>] = &column_list! {
     duration "ai" "absolute inaccuracy in seconds" Cell::Seconds(row.job.ai), lower;
     fraction "ra" "relative accuracy, a fraction" row.job.ra, higher;
     count "backfilled" "1 if it started before a job that had waited longer" row.job.backfilled;
+    label "eligible" "when it joined the queue, from where its wait counts" row.job.eligible,
+        only("if jobs wait for other jobs or for a time");
 };
+
+/// The columns of `--jobs-out` for a log whose jobs have conditions, or have none.
+pub fn job_columns(has_conditions: bool) -> &'static [Column<JobRow>] {
+    match JOB_COLUMNS.split_last() {
+        Some((_, plain)) if !has_conditions => plain,
+        _ => JOB_COLUMNS,
+    }
+}
 
 impl JobMetrics {
     /// Computes the metrics of a job; the threshold is that of [`bounded_slowdown`]. Panics if the job has not started.
     pub fn of(finished: &Finished<'_>, bsld_threshold: Seconds) -> JobMetrics {
-        let Finished { job, outcome } = finished;
+        let &Finished { job, submitted: submit, outcome } = finished;
         let wait = finished.wait();
         // Talby et al., Equation 2: the mean over [submit, end], each prediction weighted by the time it was in force.
         let turnaround = (wait + job.runtime) as f64;
@@ -96,7 +108,8 @@ impl JobMetrics {
             number: job.number,
             record: job.record,
             user: job.submission.user,
-            submit: job.submission.submit,
+            submit,
+            eligible: job.submission.submit,
             start: finished.start(),
             end: finished.end(),
             wait,

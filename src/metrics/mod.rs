@@ -15,6 +15,7 @@ mod job;
 mod lines;
 mod measure;
 mod pictures;
+mod reasons;
 mod row;
 mod series;
 mod setting_runs;
@@ -31,13 +32,15 @@ pub use conditions::{ConditionRuns, Ranking, RepeatedSetting, Standing};
 pub use fairness::{Losers, UserChange, Users};
 pub use groups::{Group, GroupMean, Groups};
 pub use improvement::Better;
-pub use job::{JOB_COLUMNS, JobMetrics, JobRow, PREDICTION_COLUMNS, PredictionRow, bounded_slowdown};
+pub use job::{JOB_COLUMNS, JobMetrics, JobRow, PREDICTION_COLUMNS, PredictionRow, bounded_slowdown, job_columns};
 pub use lines::{MeanAt, NumberLine, NumberLines};
 pub use measure::{Measure, Portion};
 pub use pictures::{
-    Accuracy, Distribution, FirstReservations, Gantt, GanttJob, GridCell, LIFE_PARTS, LengthClass, LifeAccuracy,
-    MOST_JOBS, PictureObserver, Pictures, ReservedStarts, WaitGrid, busiest_window, log_limits, shrink_window,
+    Accuracy, Distribution, FirstReservations, Gantt, GanttJob, GanttNode, GanttNotes, GrantObserver, GridCell,
+    LIFE_PARTS, LengthClass, LifeAccuracy, MOST_JOBS, NodeGrants, PictureObserver, Pictures, ReservedStarts, WaitGrid,
+    busiest_window, gantt_nodes, log_limits, shrink_window,
 };
+pub use reasons::{WaitReason, WaitReasonMeter, WaitReasons, reason_on};
 pub use row::{Baseline, LINE_FORMAT, RunLabel, RunRow};
 pub use series::{SERIES_COLUMNS, Series, SeriesStep};
 pub use setting_runs::{Interval, SettingRuns, Verdict};

@@ -2,7 +2,7 @@
 
 use super::cell::{Cell, Cells};
 use super::column::Column;
-use super::columns::{OPTIONS, PREDICTOR, columns};
+use super::columns::{OPTIONS, PREDICTOR, columns_on};
 use super::row::{RunLabel, RunRow};
 use crate::stats::mean_and_half_width;
 
@@ -123,7 +123,7 @@ impl SettingRuns {
             return row.cells();
         }
         let mut cells = Vec::new();
-        for column in columns(with_baseline) {
+        for column in columns_on(self.rows[0].summary.on_nodes, with_baseline) {
             let name = column.name.to_string();
             if !column.is_number() {
                 let cell =
@@ -149,7 +149,7 @@ impl SettingRuns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::columns::{BACKFILLED, RA_MEAN, WAIT_MEAN};
+    use crate::metrics::columns::{BACKFILLED, RA_MEAN, WAIT_MEAN, columns};
     use crate::metrics::{Baseline, Summary};
 
     /// Replications with these mean waits of the setting and of its baseline.

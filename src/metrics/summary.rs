@@ -3,7 +3,8 @@
 use super::fairness::{Users, area, wait_of_widest};
 use super::job::JobMetrics;
 use super::measure::Measure;
-use crate::engine::{Finished, RunRecord};
+use crate::engine::{Finished, GivenAreas, RunRecord};
+use crate::machine::Cluster;
 use crate::stats::percentiles;
 use crate::time::Seconds;
 use crate::trace::Workload;
@@ -52,6 +53,14 @@ pub struct Summary {
     pub jain: f64,
     /// The mean wait of the widest jobs that together make 1% of the area, in seconds.
     pub wide_wait_mean: f64,
+    /// Whether the machine has nodes.
+    pub on_nodes: bool,
+    /// The CPU-seconds that jobs were given divided by those of all nodes during the makespan. None on a pool of processors.
+    pub utilization_cpus: Option<f64>,
+    /// The same of memory. None if the machine has none that counts.
+    pub utilization_memory: Option<f64>,
+    /// The same of GPUs. None if the machine has none.
+    pub utilization_gpus: Option<f64>,
 }
 
 /// A number that is written to a line and read from it, with all its digits.
@@ -76,7 +85,7 @@ macro_rules! stored_numbers {
     };
 }
 
-stored_numbers!(usize u64 i64 f64);
+stored_numbers!(usize u64 i64 f64 bool);
 
 /// Empty if there is none.
 impl StoredNumber for Option<f64> {
@@ -92,7 +101,7 @@ impl StoredNumber for Option<f64> {
 
 impl Summary {
     /// All fields, in the order in which a line of results has them.
-    pub(super) fn stored(&mut self) -> [&mut dyn StoredNumber; 20] {
+    pub(super) fn stored(&mut self) -> [&mut dyn StoredNumber; 24] {
         [
             &mut self.jobs,
             &mut self.wait_mean,
@@ -114,6 +123,10 @@ impl Summary {
             &mut self.inside_pct,
             &mut self.jain,
             &mut self.wide_wait_mean,
+            &mut self.on_nodes,
+            &mut self.utilization_cpus,
+            &mut self.utilization_memory,
+            &mut self.utilization_gpus,
         ]
     }
 }
@@ -145,14 +158,27 @@ pub fn summarize_with_users(workload: &Workload, record: &RunRecord, measure: &M
     }
     let makespan = last_end - workload.first_submit();
     let wide_wait_mean = wait_of_widest(&workload.jobs[measured], &waits);
+    let share_of = |all: fn(&Cluster) -> u64, used: fn(&GivenAreas) -> u128| {
+        let all = all(workload.shapes.as_ref()?.cluster());
+        (all > 0).then_some(used(record.given.as_ref()?) as f64 / (all as f64 * makespan as f64))
+    };
     let summary = Summary {
         utilization: work as f64 / (f64::from(workload.procs) * makespan as f64),
         makespan,
         jain: users.jain(),
         wide_wait_mean,
+        on_nodes: workload.shapes.is_some(),
+        utilization_cpus: share_of(|cluster| cluster.cpus(), |given| given.cpus),
+        utilization_memory: share_of(counted_memory, |given| given.memory),
+        utilization_gpus: share_of(|cluster| cluster.gpus(), |given| given.gpus),
         ..sums.summary(percentiles(&mut waits, WAIT_PERCENTS), percentiles(&mut bslds, BSLD_PERCENTS))
     };
     (summary, users)
+}
+
+/// The memory of a cluster, in MB; 0 if jobs do not use it up.
+fn counted_memory(cluster: &Cluster) -> u64 {
+    if cluster.ignores_memory { 0 } else { cluster.memory() }
 }
 
 /// Which percentiles of waits and of bounded slowdowns a summary has.
@@ -219,6 +245,10 @@ impl Sums {
             inside_pct: (self.answered > 0).then(|| self.inside as f64 / self.answered as f64 * 100.0),
             jain: f64::NAN,
             wide_wait_mean: f64::NAN,
+            on_nodes: false,
+            utilization_cpus: None,
+            utilization_memory: None,
+            utilization_gpus: None,
         }
     }
 }

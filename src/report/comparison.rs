@@ -8,13 +8,14 @@ use super::table_cell::{TableCell, Tone};
 use super::wrap::{Width, write_wrapped};
 use crate::metrics::columns::{
     AI_MEAN, ANSWERED, AREA_LOSE, BACKFILLED, BSLD_MEAN, BSLD_P50, BSLD_P95, INSIDE_PCT, JAIN, MAE, MAE_PCT, MAKESPAN,
-    MISSES, RA_MEAN, USERS_LOSE, UTILIZATION, WAIT_MAX, WAIT_MEAN, WAIT_P50, WAIT_P95, WIDE_WAIT_MEAN,
+    MISSES, RA_MEAN, USERS_LOSE, UTILIZATION, UTILIZATION_CPUS, UTILIZATION_GPUS, UTILIZATION_MEMORY, WAIT_MAX,
+    WAIT_MEAN, WAIT_P50, WAIT_P95, WIDE_WAIT_MEAN,
 };
 use crate::metrics::{Column, Interval, RunLabel, SettingRuns, Shown, Verdict};
 use crate::text::{counted, counted_as, printable};
 
 /// The lines of the table: caption and column.
-static LINES: [(&str, &Column); 21] = [
+static LINES: [(&str, &Column); 24] = [
     ("wait, mean", &WAIT_MEAN),
     ("  median", &WAIT_P50),
     ("  95% of jobs within", &WAIT_P95),
@@ -35,6 +36,9 @@ static LINES: [(&str, &Column); 21] = [
     ("jobs backfilled", &BACKFILLED),
     ("missed deadlines", &MISSES),
     ("utilization", &UTILIZATION),
+    ("  CPUs given to jobs", &UTILIZATION_CPUS),
+    ("  memory given to jobs", &UTILIZATION_MEMORY),
+    ("  GPUs given to jobs", &UTILIZATION_GPUS),
     ("makespan", &MAKESPAN),
 ];
 
@@ -74,7 +78,7 @@ impl ComparisonTable<'_> {
         };
         let mut lines = Vec::new();
         for (caption, column) in LINES {
-            let is_optional = [INSIDE_PCT.name, ANSWERED.name, USERS_LOSE.name, AREA_LOSE.name].contains(&column.name);
+            let is_optional = [INSIDE_PCT.name, ANSWERED.name].contains(&column.name) || !column.only.is_empty();
             if is_optional && !has_figure(column) {
                 continue;
             }

@@ -1,15 +1,21 @@
-//! Writes what the jobs of a log ask for as CSV, and in words.
+//! Writes what the jobs of a log ask for and wait for as CSV, and the first in words.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::rows::CsvRows;
 use crate::metrics::{Column, column_list};
 use crate::request::{GpusAsked, MemoryAsked, Request};
 use crate::text::{counted, grouped};
-use crate::trace::{Log, MemoryRange, RequestSurvey, node_text};
+use crate::trace::{ConditionTexts, Log, MemoryRange, RequestSurvey, node_text};
 
-/// A job number and its request.
-pub type RequestRow<'a> = (i64, &'a Request);
+/// A job with what it asks for and waits for.
+#[derive(Clone, Debug)]
+pub struct RequestRow<'a> {
+    job: i64,
+    request: Cow<'a, Request>,
+    conditions: ConditionTexts,
+}
 
 fn some(number: u32) -> Option<u32> {
     (number > 0).then_some(number)
@@ -31,35 +37,60 @@ fn gpus(request: &Request, is_per_node: bool) -> Option<u32> {
     }
 }
 
+/// When the file has the columns of conditions.
+const WITH_CONDITIONS: &str = "if jobs wait for other jobs or for a time";
+
 /// The columns of `--requests-out`. What a job does not say is empty.
-pub fn request_columns<'a>() -> [Column<RequestRow<'a>>; 15] {
+pub fn request_columns<'a>() -> [Column<RequestRow<'a>>; 20] {
     column_list! {
         |row: RequestRow<'a>|
-        key "job" "the job number in the log" row.0;
-        count "cpus" "its CPUs, all together" row.1.cpus;
-        label "nodes" "its nodes: 4, from 2 to 4 as 2-4, or at least 2 as 2-" node_text(row.1);
-        count "tasks" "its tasks, all together" some(row.1.tasks);
-        count "tasks_per_node" "its tasks on each node" some(row.1.tasks_per_node);
-        count "cpus_per_task" "the CPUs of each task" some(row.1.cpus_per_task);
-        count "memory" "its memory on each node, in MB" memory(row.1, true);
-        count "memory_per_cpu" "its memory for each CPU, in MB" memory(row.1, false);
-        count "gpus" "its GPUs, all together" gpus(row.1, false);
-        count "gpus_per_node" "its GPUs on each node" gpus(row.1, true);
-        label "constraint" "the features that its nodes must have" row.1.constraint.clone();
-        label "exclusive" "1 if no other job may be on its nodes" row.1.exclusive.then_some(1u32);
-        label "partition" "the partitions that it may run in, in the order in which they are tried" row.1.partitions.join(",");
-        label "qos" "its quality of service" row.1.qos.clone();
-        label "account" "the account that it is charged to" row.1.account.clone();
+        key "job" "the job number in the log" row.job;
+        count "cpus" "its CPUs, all together" row.request.cpus;
+        label "nodes" "its nodes: 4, from 2 to 4 as 2-4, or at least 2 as 2-" node_text(&row.request);
+        count "tasks" "its tasks, all together" some(row.request.tasks);
+        count "tasks_per_node" "its tasks on each node" some(row.request.tasks_per_node);
+        count "cpus_per_task" "the CPUs of each task" some(row.request.cpus_per_task);
+        count "memory" "its memory on each node, in MB" memory(&row.request, true);
+        count "memory_per_cpu" "its memory for each CPU, in MB" memory(&row.request, false);
+        count "gpus" "its GPUs, all together" gpus(&row.request, false);
+        count "gpus_per_node" "its GPUs on each node" gpus(&row.request, true);
+        label "constraint" "the features that its nodes must have" row.request.constraint.clone();
+        label "exclusive" "1 if no other job may be on its nodes" row.request.exclusive.then_some(1u32);
+        label "partition" "the partitions that it may run in, in the order in which they are tried" row.request.partitions.join(",");
+        label "qos" "its quality of service" row.request.qos.clone();
+        label "account" "the account that it is charged to" row.request.account.clone();
+        label "after" "the jobs that it waits for, as for sbatch: afterok:12:13,singleton" row.conditions.after.clone(),
+            only(WITH_CONDITIONS);
+        label "begin" "when it may start at the earliest, in seconds of the log" row.conditions.begin, only(WITH_CONDITIONS);
+        label "hold" "yes if it is held, or when it is released, in seconds of the log" row.conditions.hold.clone(),
+            only(WITH_CONDITIONS);
+        label "array" "the id of its array, if that has a limit" row.conditions.array.clone(), only(WITH_CONDITIONS);
+        count "array_limit" "the most tasks of the array that run at once" row.conditions.array_limit,
+            only(WITH_CONDITIONS);
     }
 }
 
-/// Writes the requests of a log, one row per job that has one.
+/// Writes the requests and conditions of a log, one row per job that has some.
 pub fn write_requests(out: &mut dyn Write, log: &Log) -> io::Result<()> {
     let columns = request_columns();
-    let mut lines = CsvRows::begin(out, &[], &columns)?;
-    let requests =
-        log.records.iter().enumerate().filter_map(|(at, record)| Some((record.number, log.requests.get(at)?)));
-    requests.into_iter().try_for_each(|row| lines.row(&[], &row))
+    let is_written = |column: &&Column<RequestRow<'_>>| column.only.is_empty() || !log.conditions.is_empty();
+    let count = columns.iter().filter(is_written).count();
+    let mut lines = CsvRows::begin(out, &[], &columns[..count])?;
+    for (at, record) in log.records.iter().enumerate() {
+        let (request, conditions) = (log.requests.get(at), log.conditions.get(at));
+        if request.is_none() && conditions.is_none() {
+            continue;
+        }
+        let plain = || Request { cpus: record.requested.max(record.allocated).max(1) as u32, ..Request::default() };
+        let texts = |conditions| ConditionTexts::of(conditions, record, &log.records, &log.conditions);
+        let row = RequestRow {
+            job: record.number,
+            request: request.map_or_else(|| Cow::Owned(plain()), Cow::Borrowed),
+            conditions: conditions.map(texts).unwrap_or_default(),
+        };
+        lines.row(&[], &row)?;
+    }
+    Ok(())
 }
 
 /// What the jobs ask for: what it is, and how much.

@@ -8,7 +8,7 @@ use crate::time::Seconds;
 use crate::trace::{Header, Log, LogText, field_texts, write_header, write_record, write_texts};
 
 /// Writes the jobs of a schedule with their simulated waits. Job number, submit time and runtime are those of the
-/// simulation, which differ from the log if the workload was shaped. So is the estimate if a model made it, which
+/// simulation, which differ from the log if the workload was shaped or jobs had to wait for others. So is the estimate if a model made it, which
 /// `estimates` then names. All other fields are as in the log. The header is kept, except that `MaxProcs` is the simulated
 /// machine's and a note says what made the schedule.
 pub fn write_schedule(
@@ -29,7 +29,7 @@ pub fn write_schedule(
     write_header(out, &header)?;
     for job in jobs {
         let line = text.line(job.record as usize);
-        let changed = [job.number, job.submit, job.wait, job.runtime].map(|value| value.to_string());
+        let changed = [job.number, job.eligible, job.wait, job.runtime].map(|value| value.to_string());
         let fields = changed.iter().map(String::as_bytes).chain(field_texts(line).skip(4));
         match estimates {
             None => write_texts(out, fields)?,

@@ -13,7 +13,7 @@ use crate::time::{date, readable_duration};
 use crate::trace::{CleaningReport, FIELD_NAMES, Findings, LineFault, LogNames, SourceReport, Survey};
 
 /// The rules of cleaning that drop records, with their counts.
-fn drops(cleaning: &CleaningReport) -> [(&'static str, u64); 8] {
+fn drops(cleaning: &CleaningReport) -> [(&'static str, u64); 9] {
     [
         ("without processors", cleaning.without_procs),
         ("with a negative run time", cleaning.negative_runtime),
@@ -21,6 +21,7 @@ fn drops(cleaning: &CleaningReport) -> [(&'static str, u64); 8] {
         ("cancelled before they had processors", cleaning.never_ran),
         ("wider than the machine", cleaning.too_wide),
         ("never able to run on its nodes", cleaning.unplaceable.count()),
+        ("never able to start because of their conditions", cleaning.never_eligible.count()),
         ("without an estimate", cleaning.without_estimate),
         ("without a recorded wait", cleaning.without_wait),
     ]
@@ -173,6 +174,9 @@ pub fn write_survey(out: &mut dyn Write, width: Width, survey: &Survey) -> io::R
     line("wait", survey.wait_mean.map_or_else(unknown, |mean| format!("mean {}", readable_duration(mean))))?;
     let largest = readable_duration(survey.estimate_max as f64);
     line("estimate", format!("mean {}, largest {largest}", readable_duration(survey.estimate_mean)))?;
+    if let Some(words) = survey.conditions.in_words() {
+        line("conditions", words)?;
+    }
 
     let source = &survey.source;
     if source.dropped() > 0 {
@@ -191,6 +195,7 @@ pub fn write_survey(out: &mut dyn Write, width: Width, survey: &Survey) -> io::R
         ("with an unknown state", source.unknown_states),
         ("with fields after the 18th, ignored", source.extra_fields),
         ("rows of --requests without a record", source.unmatched_requests),
+        ("dependencies on jobs that are not there, met", survey.conditions.unknown + cleaning.missing_dependencies),
     ];
     if changes.iter().any(|(_, count)| *count > 0) {
         writeln!(out, "\nReading notes of the {}", counted(cleaning.records, "record"))?;

@@ -14,8 +14,8 @@ use super::store::{PartWriter, Store};
 use crate::engine::RunRecord;
 use crate::experiment::Setting;
 use crate::metrics::{
-    Baseline, Measure, PictureObserver, Pictures, ReservedStarts, RunRow, Series, SeriesStep, Summary, Users,
-    summarize_with_users,
+    Baseline, GanttNotes, Measure, PictureObserver, Pictures, RunRow, Series, SeriesStep, Summary, Users,
+    WaitReasonMeter, WaitReasons, summarize_with_users,
 };
 use crate::parallel;
 use crate::report::OutputError;
@@ -35,6 +35,8 @@ pub struct Details {
     pub series_step: Option<Seconds>,
     /// What charts show, of the baseline too.
     pub pictures: bool,
+    /// Why jobs wait, of the baseline too.
+    pub reasons: bool,
 }
 
 impl Details {
@@ -55,8 +57,10 @@ pub struct Simulated {
     pub record: Option<RunRecord>,
     /// None if none was wanted; an error if it is too long.
     pub series: Option<Result<Vec<SeriesStep>, String>>,
-    /// What charts show, and the starts that were reserved. None if they were not wanted.
-    pub pictures: Option<(Pictures, ReservedStarts)>,
+    /// What charts show, and what a Gantt chart shows of jobs. None if they were not wanted.
+    pub pictures: Option<(Pictures, GanttNotes)>,
+    /// Why jobs wait. None if it was not wanted.
+    pub reasons: Option<WaitReasons>,
 }
 
 impl Simulated {
@@ -77,17 +81,21 @@ impl Simulated {
     ) -> Result<Simulated, String> {
         let mut series = details.series_step.map(|step| Series::new(workload.procs, workload.first_submit(), step));
         let mut pictures = details.pictures.then(|| PictureObserver::new(workload, measure));
-        let record = match (&mut series, &mut pictures) {
-            (None, None) => setting.run(workload, (), progress),
-            (Some(series), None) => setting.run(workload, series, progress),
-            (None, Some(pictures)) => setting.run(workload, pictures.observer(), progress),
-            (Some(series), Some(pictures)) => setting.run(workload, (series, pictures.observer()), progress),
+        let mut reasons = details.reasons.then(|| WaitReasonMeter::new(workload, measure));
+        let is_observed = series.is_some() || pictures.is_some() || reasons.is_some();
+        let record = match is_observed {
+            false => setting.run(workload, (), progress),
+            true => {
+                let others = (pictures.as_mut().map(PictureObserver::observer), reasons.as_mut());
+                setting.run(workload, (series.as_mut(), others), progress)
+            }
         };
         let record = record.map_err(|error| error.to_string())?;
         let (summary, users) = summarize_with_users(workload, &record, measure);
         let pictures = pictures.map(|pictures| pictures.finish(workload, &record, measure));
         let record = details.record.then_some(record);
-        Ok(Simulated { summary, users, record, series: series.map(Series::finish), pictures })
+        let (series, reasons) = (series.map(Series::finish), reasons.map(WaitReasonMeter::finish));
+        Ok(Simulated { summary, users, record, series, pictures, reasons })
     }
 }
 

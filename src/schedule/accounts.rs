@@ -55,6 +55,11 @@ impl<'a> LogFacts<'a> {
         LogFacts { jobs: &[], wide: WideNumbers::NONE, accounts: Some(accounts), shapes: None }
     }
 
+    /// Whether all jobs are known that will be simulated.
+    pub(super) fn knows_jobs(&self) -> bool {
+        !self.jobs.is_empty()
+    }
+
     /// The jobs run on nodes, if there are shapes.
     pub fn on(self, shapes: Option<&'a Arc<Shapes>>) -> LogFacts<'a> {
         LogFacts { shapes, ..self }

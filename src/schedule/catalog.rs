@@ -2,16 +2,19 @@
 //!
 //! A program of another crate can add its own with [`extend`], before it parses the first spec.
 
+use std::sync::Arc;
+
 use super::accounts::LogFacts;
 use super::easy::Easy;
 use super::fcfs::Fcfs;
-use super::on_nodes::OnNodes;
+use super::on_nodes::{OnNodes, PlacedPool};
 use super::order::Order;
 use super::policy::Policy;
 use super::replay::{self, Replay};
 use super::reserving::Reserving;
 use super::rules::{self, Rules};
 use super::slurm;
+use crate::machine::{Placement, Shapes};
 use crate::spec::{Catalog, Form, Spec, SpecError};
 
 /// One scheduler of the catalog: what may be written, and the function that builds the policy from a spec of that form, for a
@@ -22,9 +25,10 @@ type Build = fn(&Spec, &LogFacts<'_>) -> Box<dyn Policy>;
 
 /// To add a scheduler, add a line here.
 const CATALOG: &[SchedulerEntry] = &[
-    (&rules::FCFS, |spec, log| match log.shapes() {
-        None => Box::new(Fcfs::new(rules::order(spec, "queue"))),
-        Some(shapes) => Box::new(OnNodes::fcfs(rules::order(spec, "queue"), shapes)),
+    (&rules::FCFS, |spec, log| {
+        let queue = rules::order(spec, "queue");
+        let on_nodes = |shapes: &_, placement| -> Box<dyn Policy> { Box::new(OnNodes::fcfs(queue, shapes, placement)) };
+        on_machine(log, rules::placement(spec), || Box::new(Fcfs::new(queue)), on_nodes)
     }),
     (&rules::EASY, backfilling),
     (&rules::SJBF, backfilling),
@@ -35,9 +39,23 @@ const CATALOG: &[SchedulerEntry] = &[
 
 fn backfilling(spec: &Spec, log: &LogFacts<'_>) -> Box<dyn Policy> {
     let rules = Rules::of(spec);
+    let on_nodes =
+        |shapes: &_, placement| -> Box<dyn Policy> { Box::new(OnNodes::backfilling(&rules, shapes, placement)) };
+    on_machine(log, rules::placement(spec), || rules.policy(), on_nodes)
+}
+
+/// The policy for the machine of a log: a pool of processors, nodes for which all CPUs are alike, or any nodes.
+fn on_machine(
+    log: &LogFacts<'_>,
+    placement: Placement,
+    pool: impl Fn() -> Box<dyn Policy>,
+    on_nodes: impl Fn(&Arc<Shapes>, Placement) -> Box<dyn Policy>,
+) -> Box<dyn Policy> {
     match log.shapes() {
-        None => rules.policy(),
-        Some(shapes) => Box::new(OnNodes::backfilling(&rules, shapes)),
+        None => pool(),
+        // Other jobs may be there, as in a present queue, whose running jobs may use more than the machine has.
+        Some(shapes) if shapes.is_pool() && log.knows_jobs() => Box::new(PlacedPool::new(pool(), shapes, placement)),
+        Some(shapes) => on_nodes(shapes, placement),
     }
 }
 
@@ -91,6 +109,11 @@ pub fn is_slurm_by_estimates(spec: &Spec) -> bool {
 /// Whether the scheduler places jobs on the nodes of a machine that has some.
 pub fn places_on_nodes(spec: &Spec) -> bool {
     [rules::FCFS, rules::EASY, rules::SJBF, rules::CONSERVATIVE].iter().any(|form| form.name == spec.name())
+}
+
+/// Whether the scheduler has a placement that is not the default. Only on nodes it has an effect.
+pub fn has_placement(spec: &Spec) -> bool {
+    places_on_nodes(spec) && rules::placement(spec) != Placement::default()
 }
 
 /// Whether this is the replay of the log's own schedule, which needs the waits in the log.

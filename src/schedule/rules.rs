@@ -3,6 +3,7 @@
 use super::arrivals::Arrivals;
 use super::order::Order;
 use crate::job::JobId;
+use crate::machine::Placement;
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::{Seconds, parse_duration, print_duration};
 
@@ -103,28 +104,36 @@ const STARVE: Key = Key {
     about: "jobs that have waited this long come first in the queue, in order of arrival",
 };
 
+/// Has an effect on nodes only.
+const PLACEMENT: Key = Key {
+    name: "placement",
+    kind: Kind::Choice(&["pack", "spread"]),
+    default: "pack",
+    about: "with --machine: the nodes that are taken first, the fullest (pack) or the emptiest (spread)",
+};
+
 pub const EASY: Form = Form {
     name: "easy",
     about: "backfilling in arrival order, with a reservation for the first job that does not fit",
-    keys: &[RUNNING, QUEUE, scan("fcfs"), RESERVATIONS, PROTECT, STARVE],
+    keys: &[RUNNING, QUEUE, scan("fcfs"), RESERVATIONS, PROTECT, STARVE, PLACEMENT],
 };
 
 pub const SJBF: Form = Form {
     name: "sjbf",
     about: "shortest job backfilled first: easy, scanning by ascending prediction",
-    keys: &[RUNNING, QUEUE, scan("spf"), RESERVATIONS, PROTECT, STARVE],
+    keys: &[RUNNING, QUEUE, scan("spf"), RESERVATIONS, PROTECT, STARVE, PLACEMENT],
 };
 
 pub const CONSERVATIVE: Form = Form {
     name: "conservative",
     about: "every waiting job has a reservation, as if recomputed at each pass: 100,000 jobs with queues of up to 7,000 jobs take 20 s",
-    keys: &[RUNNING],
+    keys: &[RUNNING, PLACEMENT],
 };
 
 pub const FCFS: Form = Form {
     name: "fcfs",
     about: "first come, first served: the head of the queue starts when it fits",
-    keys: &[queue("the order in which jobs start")],
+    keys: &[queue("the order in which jobs start"), PLACEMENT],
 };
 
 impl Rules {
@@ -145,6 +154,14 @@ impl Rules {
             protect: parse_duration(spec.text(PROTECT.name)).ok(),
             starve: parse_duration(spec.text(STARVE.name)).ok(),
         }
+    }
+}
+
+/// Which nodes are taken first.
+pub(super) fn placement(spec: &Spec) -> Placement {
+    match spec.text(PLACEMENT.name) {
+        "spread" => Placement::Spread,
+        _ => Placement::Pack,
     }
 }
 

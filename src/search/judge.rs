@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use rustc_hash::FxHashMap;
 
 use super::categories::Categories;
-use crate::engine::{self, End, Observer, Start};
+use crate::engine::{self, End, Observer, Simulation, Start};
 use crate::experiment::Setting;
 use crate::job::Job;
 use crate::predict::RunFacts;
@@ -136,8 +136,8 @@ fn replay(jobs: &[Job], observer: &mut EventRecorder) {
         requests: Requests::none(),
     };
     let predictor = setting.predictor(&facts);
-    engine::run_observed(1, jobs, policy, predictor, setting.engine, observer, &mut |_| ())
-        .expect("a log in order of submission can be replayed");
+    let simulation = Simulation::observed(1, policy, predictor, setting.engine, observer);
+    engine::run_simulation(simulation, jobs, &mut |_| ()).expect("a log in order of submission can be replayed");
 }
 
 /// A template's prediction of each job: the half-width of its interval, infinite if there is no prediction, and the

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use crate::metrics::columns::columns;
+use crate::metrics::columns::columns_on;
 use crate::metrics::{Cell, Column, RunRow};
 use crate::report::{Output, OutputError, csv_line, option_cell};
 use crate::runs::{Failure, Keys, RunKey, RunPlan, Store, row_format};
@@ -205,7 +205,7 @@ impl Grid {
 
     /// The columns of its results. The column `options` is the last, as in the results of a run.
     pub fn columns(&self) -> Vec<ResultColumn<'_>> {
-        let mut all: Vec<_> = columns(self.has_baseline()).map(ResultColumn::Run).collect();
+        let mut all: Vec<_> = columns_on(self.has_nodes(), self.has_baseline()).map(ResultColumn::Run).collect();
         let last = all.pop();
         all.extend(self.swept_columns().chain(last));
         all

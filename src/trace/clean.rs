@@ -1,5 +1,10 @@
 //! Makes a workload from a log by rules. The records that each rule applies to are counted and reported.
 
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+
+use super::conditions::{LogConditions, drop_never_eligible};
 use super::error::TraceError;
 use super::read::Log;
 use super::record::{CANCELLED, Record};
@@ -157,6 +162,9 @@ pub fn clean_out(log: &mut Log, rules: &Cleaning) -> Result<Workload, TraceError
 struct Cleaner<'a> {
     rules: &'a Cleaning,
     requests: LogRequests,
+    conditions: Arc<LogConditions>,
+    /// The records of failed jobs, if jobs have conditions.
+    failed: FxHashSet<u32>,
     procs: u32,
     report: CleaningReport,
     /// The submit time of the last job.
@@ -181,7 +189,10 @@ impl<'a> Cleaner<'a> {
         if rules.missing_estimate == MissingEstimate::Largest {
             (report.filled_with, report.filled_from_runtime) = default_estimate(&log.records, rules.procs_field);
         }
-        Ok(Cleaner { rules, requests: log.requests.clone(), procs, report, last: Time::MIN, first_too_wide: None })
+        let (requests, conditions) = (log.requests.clone(), Arc::clone(&log.conditions));
+        let records = if conditions.is_empty() { &[] } else { &log.records[..] };
+        let failed = records.iter().zip(0..).filter(|(record, _)| record.has_failed()).map(|(_, at)| at).collect();
+        Ok(Cleaner { rules, requests, conditions, failed, procs, report, last: Time::MIN, first_too_wide: None })
     }
 
     /// The job of the record at index `at`. None if the record is dropped.
@@ -250,7 +261,7 @@ impl<'a> Cleaner<'a> {
     }
 
     fn workload(self, log: &Log, mut jobs: Vec<Job>) -> Result<Workload, TraceError> {
-        let Cleaner { rules, procs, report, first_too_wide, .. } = self;
+        let Cleaner { rules, procs, mut report, first_too_wide, conditions, failed, .. } = self;
         if let Some((job, needs)) = first_too_wide.filter(|_| rules.strict) {
             let why = format!(
                 "job {job} needs {needs} processors, but the machine has {procs}; without --strict such jobs are dropped and \
@@ -258,13 +269,16 @@ impl<'a> Cleaner<'a> {
             );
             return Err(TraceError::unusable(&log.name, why));
         }
-        if jobs.is_empty() {
-            return Err(TraceError::NoJobs { name: log.name.clone(), why: why_no_jobs(&report) });
-        }
         // The sort is stable, so jobs with equal submit times keep the log's order. It is skipped if not needed, because it
         // allocates memory.
         if report.out_of_order > 0 {
             jobs.sort_by_key(|job| job.submission.submit);
+        }
+        if !conditions.is_empty() {
+            (report.never_eligible, report.missing_dependencies) = drop_never_eligible(&mut jobs, &conditions, &failed);
+        }
+        if jobs.is_empty() {
+            return Err(TraceError::NoJobs { name: log.name.clone(), why: why_no_jobs(&report) });
         }
         let unix_start = log.header.number("UnixStartTime").filter(|&start| start > 0);
         let (zone, wide, requests) = (Zone::of(&log.header), log.wide.clone(), self.requests.requests);
@@ -278,6 +292,7 @@ impl<'a> Cleaner<'a> {
             names: ShownNames::default(),
             requests,
             shapes: None,
+            conditions,
             cleaning: report,
         })
     }
@@ -287,9 +302,13 @@ fn why_no_jobs(report: &CleaningReport) -> String {
     if report.records == 0 {
         return "the log has no records".to_string();
     }
+    let held = match report.never_eligible.count() {
+        0 => String::new(),
+        held => format!("; {held} can never start because of their conditions"),
+    };
     format!(
         "of {}, {} not sane, {} wider than the machine (--procs), {} without an estimate (--missing-estimate), {} without \
-         a recorded wait (a log written by --swf-out has them)",
+         a recorded wait (a log written by --swf-out has them){held}",
         counted(report.records, "record"),
         report.not_sane(),
         report.too_wide,

@@ -6,6 +6,7 @@
 #![doc = include_str!("../cli/help/logs.md")]
 
 mod clean;
+mod conditions;
 mod demo;
 mod error;
 mod formats;
@@ -32,6 +33,10 @@ mod write;
 mod zone;
 
 pub use clean::{Cleaning, MissingEstimate, Overrun, ProcsField, clean, clean_out, peak};
+pub use conditions::{
+    CONDITION_FIELDS, ConditionSurvey, ConditionTexts, Conditions, Dependency, DependencyKind, GatedJob, Hold,
+    LimitedArray, Links, LogConditions, NeverEligible, recorded_eligibility,
+};
 pub use demo::{demo, demo_workload};
 pub use error::{FIELD_NAMES, FaultKind, LineFault, TraceError};
 pub use formats::{CsvColumns, LogFormat, log_formats};
@@ -45,7 +50,7 @@ pub use record::{Fields, Record, field_texts};
 pub use requests::{MemoryRange, REQUEST_FIELDS, RequestFile, RequestSurvey, beyond_a_pool, node_text, set_field};
 pub use rows::{EstimateField, LogNames, LogReading, NameKind, SourceReport, SubmitTime, Unit};
 pub use shape::{Moment, Shaping, shape};
-pub use shown_names::ShownNames;
+pub use shown_names::{ShownNames, shown_texts};
 pub use source::{Source, digest};
 pub use survey::{Survey, survey};
 pub use time_unit::{TimeUnit, UnitDoubt};

@@ -68,13 +68,16 @@ pub fn put_on_cluster(
     unit: Unit,
 ) -> Result<Workload, TraceError> {
     let mut requests = Requests::default();
-    let logged = Arc::clone(&workload.requests);
+    // First those of the log, so that accounts and QOS have the same numbers as on a pool.
+    let logged: Vec<RequestId> =
+        workload.requests.all().iter().map(|request| requests.intern(renamed(request.clone(), names))).collect();
     for job in &mut workload.jobs {
-        let request = logged.get(job.request).cloned();
-        let request = request.unwrap_or_else(|| plain_request(&job.submission, &workload.wide, cluster));
-        job.request = requests.intern(renamed(request, names));
+        job.request = match job.request.index() {
+            Some(at) => logged[at],
+            None => requests.intern(renamed(plain_request(&job.submission, &workload.wide, cluster), names)),
+        };
     }
-    let shapes = Arc::new(Shapes::new(Arc::clone(cluster), &requests));
+    let mut shapes = Shapes::new(Arc::clone(cluster), &requests);
     let mut unknown = None;
     workload.jobs.retain(|job| match shapes.find(job.request) {
         Ok(_) => true,
@@ -109,7 +112,8 @@ pub fn put_on_cluster(
     };
     workload.procs = u32::try_from(procs).unwrap_or(u32::MAX);
     workload.requests = Arc::new(requests);
-    workload.shapes = Some(shapes);
+    shapes.note_jobs(workload.jobs.iter().map(|job| (job.request, job.submission.procs)));
+    workload.shapes = Some(Arc::new(shapes));
     Ok(workload)
 }
 

@@ -1,5 +1,8 @@
 //! Reads a [`Log`]: all records as written, before cleaning.
 
+use std::sync::Arc;
+
+use super::conditions::LogConditions;
 use super::error::{LineFault, TraceError};
 use super::formats::{LogFormat, detect};
 use super::header::Header;
@@ -31,6 +34,8 @@ pub struct Log {
     pub names: LogNames,
     /// What the jobs ask of a machine of nodes.
     pub requests: LogRequests,
+    /// What jobs wait for before they may join the queue.
+    pub conditions: Arc<LogConditions>,
     /// For each field, the number of records with an unknown (negative) value.
     pub unknown: [u64; 18],
     /// Faulty lines that were skipped; none unless [`ReadOptions::skip_bad_lines`] is set.
@@ -115,6 +120,7 @@ impl Log {
             source: SourceReport { format, ..SourceReport::default() },
             names: LogNames::default(),
             requests: LogRequests::default(),
+            conditions: Arc::default(),
             unknown: [0; 18],
             skipped: Skipped::default(),
             digest: None,

@@ -44,6 +44,9 @@ pub struct Record {
     pub status: i32,
 }
 
+/// The status of a job that failed.
+pub const FAILED: i32 = 0;
+
 /// The status of a job that was cancelled, before it started or while it ran.
 pub const CANCELLED: i32 = 5;
 
@@ -219,6 +222,11 @@ impl Record {
             partition: wide.code(fields[15]),
             status: small(11).unwrap_or(UNKNOWN as i32),
         })
+    }
+
+    /// Whether the job failed or was cancelled. A job of unknown status has not.
+    pub fn has_failed(&self) -> bool {
+        matches!(self.status, FAILED | CANCELLED)
     }
 
     /// The 18 fields of the record. What a record does not keep is unknown: -1.

@@ -194,6 +194,7 @@ mod tests {
             names: ShownNames::default(),
             requests: Default::default(),
             shapes: None,
+            conditions: Default::default(),
             cleaning: CleaningReport::default(),
         }
     }

@@ -21,6 +21,8 @@ const UNKNOWN: &str = "unknown";
 #[derive(Clone, Debug, Default)]
 pub struct ShownNames {
     texts: Arc<[FxHashMap<i64, Box<str>>; NameKind::ALL.len()]>,
+    /// Whether names were asked for.
+    are_wanted: bool,
 }
 
 impl ShownNames {
@@ -40,7 +42,7 @@ impl ShownNames {
             // A header may name some of the numbers, and the others are shown as they are.
             texts[kind as usize] = different_texts(named, !is_swf);
         }
-        ShownNames { texts: Arc::new(texts) }
+        ShownNames { texts: Arc::new(texts), are_wanted: true }
     }
 
     /// The text of a number; None if it has no name, or names were not asked for.
@@ -57,6 +59,11 @@ impl ShownNames {
         }
     }
 
+    /// Whether names were asked for. The names of a machine are shown in any case.
+    pub fn are_wanted(&self) -> bool {
+        self.are_wanted
+    }
+
     /// Whether there are names of this kind.
     pub fn has(&self, kind: NameKind) -> bool {
         !self.texts[kind as usize].is_empty()
@@ -66,6 +73,12 @@ impl ShownNames {
     pub fn kinds(&self) -> (Vec<NameKind>, Vec<NameKind>) {
         KINDS.into_iter().partition(|&kind| self.has(kind))
     }
+}
+
+/// Printable texts for names, numbered from 1 on, that are shown without a log: see [`different_texts`].
+pub fn shown_texts(names: &[String]) -> Vec<String> {
+    let texts = different_texts((1..).zip(names.iter().cloned()).collect(), true);
+    (1..=names.len() as i64).map(|number| texts[&number].to_string()).collect()
 }
 
 /// Printable texts for the numbers of one kind. Names that look alike, or like a number without a name, are followed by their

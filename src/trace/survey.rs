@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::clean::{Cleaning, clean, peak};
+use super::conditions::ConditionSurvey;
 use super::error::TraceError;
 use super::read::{Log, Skipped};
 use super::record::Record;
@@ -70,6 +71,8 @@ pub struct Survey {
     pub estimate_max: Seconds,
     /// What the jobs ask of a machine of nodes.
     pub requests: RequestSurvey,
+    /// What jobs wait for before they may join the queue.
+    pub conditions: ConditionSurvey,
     /// For each of the 18 fields, the share of records with an unknown value, 0 to 1.
     pub unknown: [f64; 18],
 }
@@ -122,6 +125,7 @@ pub fn survey(log: &Log, rules: &Cleaning) -> Result<Survey, TraceError> {
         estimate_mean: mean(|job| job.submission.estimate as f64),
         estimate_max: jobs.iter().map(|job| job.submission.estimate).max().unwrap_or(0),
         requests: RequestSurvey::of(jobs, &workload.requests),
+        conditions: ConditionSurvey::of(&log.conditions),
         unknown: log.unknown.map(|count| count as f64 / log.records.len() as f64),
     })
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::conditions::{LogConditions, NeverEligible};
 use super::on_cluster::Unplaced;
 use super::rows::NameKind;
 use super::shown_names::ShownNames;
@@ -33,6 +34,8 @@ pub struct Workload {
     pub requests: Arc<Requests>,
     /// The nodes on which they run. None: the machine is a pool of processors.
     pub shapes: Option<Arc<Shapes>>,
+    /// What jobs wait for before they may join the queue, by [`Job::record`].
+    pub conditions: Arc<LogConditions>,
     /// What cleaning did to the log's records.
     pub cleaning: CleaningReport,
 }
@@ -75,6 +78,10 @@ pub struct CleaningReport {
     pub too_wide: u64,
     /// Dropped: can never run on the nodes of the machine.
     pub unplaceable: Unplaced,
+    /// Dropped: held for ever, or waiting for what never happens.
+    pub never_eligible: NeverEligible,
+    /// Dependencies on jobs that were dropped, which count as met.
+    pub missing_dependencies: u64,
     /// Dropped: no estimate. 0 unless the rules drop such jobs.
     pub without_estimate: u64,
     /// Dropped: no recorded wait. 0 unless the rules require waits, as `replay` does.
@@ -109,7 +116,8 @@ impl CleaningReport {
 
     /// All records that did not become jobs.
     pub fn dropped(&self) -> u64 {
-        self.not_sane() + self.too_wide + self.unplaceable.count() + self.without_estimate + self.without_wait
+        let on_machine = self.too_wide + self.unplaceable.count() + self.never_eligible.count();
+        self.not_sane() + on_machine + self.without_estimate + self.without_wait
     }
 
     /// The records that became jobs.

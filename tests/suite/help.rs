@@ -186,6 +186,8 @@ fn furnished() -> tempfile::TempDir {
     fs::write(folder.path().join("sacctmgr.script"), "add account name=a fairshare=2\n").unwrap();
     let pages = pages();
     fs::write(folder.path().join("site.toml"), blocks(&pages["machines"], "toml")[0]).unwrap();
+    let is_table = |block: &&&str| block.starts_with("id,submit");
+    fs::write(folder.path().join("chain.csv"), blocks(&pages["logs"], "text").iter().find(is_table).unwrap()).unwrap();
     fs::write(folder.path().join("study.toml"), blocks(&pages["sweeps"], "toml")[0]).unwrap();
     fs::write(folder.path().join("grid.toml"), blocks(&pages["meta"], "toml")[0]).unwrap();
     fs::create_dir(folder.path().join("traces")).unwrap();
@@ -439,9 +441,10 @@ fn the_lists_of_columns_are_those_of_the_outputs() {
         assert!(words.contains(&format!("(`{output}`)")), "sim help formats does not name {output}");
     };
 
+    fs::write(folder.path().join("large.conf"), "NodeName=n[1-64] CPUs=64\n").unwrap();
     let summary = header(&run(
         "--trace a.swf --format csv --baseline easy/estimate --jobs-out jobs --predictions-out predictions \
-         --by-out by --series-out series",
+         --by-out by --series-out series --machine large.conf --reasons",
     ));
     assert_listed("runs", &summary);
     // The page has them, each on a line with what it means.

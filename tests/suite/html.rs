@@ -470,10 +470,14 @@ fn reports_are_readable_in_a_browser() {
     let downey = ["reproduce", "downey", "--days", "2", "--replications", "2", "--format", "csv", "--html"];
     sim_ok(&[&downey[..], &[&folder.text("downey.html")]].concat());
     write_waits(&folder);
+    // Nodes with long names, more of them than a chart shows.
+    let site = folder.write("site.toml", "[[nodes]]\nname = \"rack[1-8]-node[01-16]\"\ncpus = 1\n");
+    let one = ["--machine", &site, "--predictor", "ruh", "--first", "1000"];
+    folder.write("nodes.html", report(&one));
     // The pictures stay there, to be looked at, if files can be written there.
     let pictures = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let pictures = tempfile::tempfile_in(pictures).is_ok().then_some(pictures);
-    for name in ["demo", "several", "one", "sweep", "downey", "waits"] {
+    for name in ["demo", "several", "one", "sweep", "downey", "waits", "nodes"] {
         let faults = browser.check(&folder.path(&format!("{name}.html")), pictures);
         assert!(faults.is_empty(), "{name}:\n{}", faults.join("\n"));
     }

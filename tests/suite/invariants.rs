@@ -83,8 +83,9 @@ fn step(workload: &Workload, setting: &Setting, mut look: impl FnMut(&mut Simula
         let started = simulation.pass().unwrap().to_vec();
         look(&mut simulation, &started);
     }
+    let given = simulation.given();
     let (outcomes, history) = simulation.into_outcomes();
-    RunRecord { outcomes, history }
+    RunRecord { outcomes, history, given, arrived: None }
 }
 
 fn work(workload: &Workload) -> i64 {
@@ -314,7 +315,7 @@ fn earliest_places(workload: &Workload) -> Vec<Time> {
 fn perfect_predictions_are_never_missed_and_never_wrong() {
     check(21, 300, (workloads(), select(every_scheduler())), |(workload, scheduler)| {
         for (job, outcome) in workload.jobs.iter().zip(run(&workload, scheduler, "perfect")) {
-            let turnaround = Finished { job, outcome: &outcome }.end() - job.submission.submit;
+            let turnaround = (outcome.start.get().unwrap() + job.runtime) - job.submission.submit;
             prop_assert_eq!((outcome.misses, outcome.ai_seconds), (0, 0.0));
             prop_assert_eq!(outcome.ra_seconds, turnaround as f64);
         }
@@ -343,7 +344,8 @@ fn predictions_are_made_between_arrival_and_end() {
         prop_assert!(history.is_sorted_by_key(|made| made.time));
         for made in history {
             let at = made.job.index();
-            let finished = Finished { job: &workload.jobs[at], outcome: &record.outcomes[at] };
+            let (job, outcome) = (&workload.jobs[at], &record.outcomes[at]);
+            let finished = Finished { job, submitted: job.submission.submit, outcome };
             prop_assert!((finished.job.submission.submit..=finished.end()).contains(&made.time), "{made:?}");
         }
         Ok(())

@@ -18,6 +18,7 @@ mod fidelity;
 mod formats;
 mod formulas;
 mod fuzz;
+mod gate;
 mod golden;
 #[cfg(unix)]
 mod help;
@@ -37,6 +38,7 @@ mod model_downey;
 mod model_lublin;
 mod model_users;
 mod names;
+mod node_figures;
 mod nodes;
 mod one_language;
 mod oracle;

@@ -24,11 +24,11 @@ fn partition(name: &str, nodes: Vec<u32>) -> Partition {
     Partition { name: name.to_string(), nodes, priority_tier: 1, priority_job_factor: 1, ..Partition::default() }
 }
 
-/// One partition of nodes with one CPU each.
-fn single_cpus(count: u32) -> Arc<Cluster> {
-    let nodes = (0..count as usize).map(|at| node(at, 1, 0, 0)).collect();
-    let partitions = vec![partition("all", (0..count).collect())];
-    Arc::new(Cluster { nodes, partitions, ..Cluster::default() })
+/// One partition of nodes with one CPU each, which has this memory. Each job has all memory of its nodes.
+fn single_cpus(count: u32, memory: u64) -> Arc<Cluster> {
+    let nodes = (0..count as usize).map(|at| node(at, 1, memory, 0)).collect();
+    let all = Partition { memory_per_cpu: Some(memory), ..partition("all", (0..count).collect()) };
+    Arc::new(Cluster { nodes, partitions: vec![all], ..Cluster::default() })
 }
 
 fn on(workload: &Workload, cluster: &Arc<Cluster>) -> Workload {
@@ -47,7 +47,8 @@ fn jobs_of_a_pool() -> impl Strategy<Value = Workload> {
     })
 }
 
-/// One partition of one-CPU nodes is a pool of processors, for every scheduler and all its keys.
+/// One partition of one-CPU nodes is a pool of processors, for every scheduler and all its keys. With memory, jobs ask for more than
+/// CPUs, so that they are scheduled as on any nodes.
 #[test]
 fn nodes_of_one_cpu_are_a_pool() {
     let orders = || select(vec!["fcfs", "spf", "saf", "lqf", "expf", "wfp3"]);
@@ -69,9 +70,11 @@ fn nodes_of_one_cpu_are_a_pool() {
     let inflate = select(vec![1.0, 1.0, 1.5]);
     check(701, 400, (jobs_of_a_pool(), schedulers, predictors, inflate), |(pool, scheduler, predictor, inflate)| {
         let options = EngineOptions { inflate, ..EngineOptions::default() };
-        let nodes = on(&pool, &single_cpus(pool.procs));
         let expected = run_with(&pool, &scheduler, predictor, options);
-        prop_assert_eq!(run_with(&nodes, &scheduler, predictor, options), expected, "{}", scheduler);
+        for memory in [0, 1] {
+            let nodes = on(&pool, &single_cpus(pool.procs, memory));
+            prop_assert_eq!(run_with(&nodes, &scheduler, predictor, options), expected.clone(), "{}", scheduler);
+        }
         Ok(())
     });
 }
@@ -100,6 +103,7 @@ struct TwinJob {
 }
 
 struct Twin<'a> {
+    spread: bool,
     jobs: &'a [TwinJob],
     cluster: &'a Cluster,
     free: Vec<Free>,
@@ -111,18 +115,29 @@ struct Twin<'a> {
 }
 
 impl Twin<'_> {
-    fn room(&self, free: &Free, job: &TwinJob) -> i64 {
+    /// The CPUs of a core of a node that go to one job.
+    fn core(&self, node: usize) -> i64 {
+        if self.cluster.shares_cores { 1 } else { self.cluster.nodes[node].threads_per_core.into() }
+    }
+
+    fn room(&self, free: &Free, node: usize, job: &TwinJob) -> i64 {
         if free[2] < job.gpus_per_node {
             return 0;
         }
-        if job.memory_per_cpu > 0 { free[0].min(free[1] / job.memory_per_cpu) } else { free[0] }
+        let cpus = if job.memory_per_cpu > 0 { free[0].min(free[1] / job.memory_per_cpu) } else { free[0] };
+        cpus / self.core(node) * self.core(node)
     }
 
     /// What a job gets on each node.
     fn place(&self, free: &[Free], job: &TwinJob, preferred: &[usize]) -> Option<Got> {
         let nodes: Vec<usize> =
             self.cluster.partitions[job.partition].nodes.iter().map(|&node| node as usize).collect();
-        let fullness = |node: usize| (!preferred.contains(&node), free[node][2], free[node][0], free[node][1], node);
+        let fullness = |node: usize| {
+            let sign = if self.spread { -1 } else { 1 };
+            let [cpus, memory, gpus] = free[node].map(|value| value * sign);
+            (!preferred.contains(&node), gpus, cpus, memory, node)
+        };
+        let whole_cores = |share: i64, node: usize| (share + self.core(node) - 1) / self.core(node) * self.core(node);
         let mut got = BTreeMap::new();
         if job.nodes > 0 {
             for at in 0..job.nodes {
@@ -130,15 +145,16 @@ impl Twin<'_> {
                 let fitting = nodes
                     .iter()
                     .copied()
-                    .filter(|node| !got.contains_key(node) && self.room(&free[*node], job) >= share.max(1));
-                got.insert(fitting.min_by_key(|&node| fullness(node))?, share);
+                    .filter(|node| !got.contains_key(node) && self.room(&free[*node], *node, job) >= share.max(1));
+                let node = fitting.min_by_key(|&node| fullness(node))?;
+                got.insert(node, whole_cores(share, node));
             }
             return Some(got);
         }
         let mut rest = job.cpus;
         while rest > 0 {
             let left = || nodes.iter().copied().filter(|node| !got.contains_key(node));
-            let room = |node: usize| self.room(&free[node], job);
+            let room = |node: usize| self.room(&free[node], node, job);
             let holding = left().filter(|&node| room(node) >= rest).min_by_key(|&node| fullness(node));
             let (node, share) = match holding {
                 Some(node) => (node, rest),
@@ -147,7 +163,7 @@ impl Twin<'_> {
                     (left().filter(|&node| room(node) == most).min_by_key(|&node| fullness(node))?, most)
                 }
             };
-            got.insert(node, share);
+            got.insert(node, whole_cores(share, node));
             rest -= share;
         }
         Some(got)
@@ -182,7 +198,7 @@ impl Twin<'_> {
             match got {
                 Some(got) => Self::change(&mut free, &self.jobs[job], &got, 1),
                 None => {
-                    let full = |node: &usize| self.room(&now[*node], &self.jobs[job]) < 1;
+                    let full = |node: &usize| self.room(&now[*node], *node, &self.jobs[job]) < 1;
                     let preferred: Vec<usize> = (0..free.len()).filter(full).collect();
                     let got = self.place(&free, &self.jobs[job], &preferred)?;
                     Self::change(&mut free, &self.jobs[job], &got, -1);
@@ -281,11 +297,15 @@ impl Twin<'_> {
     }
 }
 
-/// Six nodes of three kinds, and partitions that overlap.
-fn clusters() -> impl Strategy<Value = Cluster> {
+/// Nodes of several kinds, some with cores of two CPUs, and partitions that overlap.
+pub fn clusters() -> impl Strategy<Value = Cluster> {
     let kinds = vec(select(vec![(4, 8, 0), (4, 16, 2), (8, 32, 0), (2, 4, 1), (1, 2, 0)]), 3..8);
-    (kinds, vec(vec(any::<bool>(), 8), 1..4)).prop_map(|(kinds, chosen)| {
-        let nodes: Vec<Node> = kinds.iter().enumerate().map(|(at, &(c, m, g))| node(at, c, m, g)).collect();
+    let sharing = select(vec![None, None, Some(false), Some(true)]);
+    (kinds, vec(vec(any::<bool>(), 8), 1..4), sharing).prop_map(|(kinds, chosen, sharing)| {
+        let mut nodes: Vec<Node> = kinds.iter().enumerate().map(|(at, &(c, m, g))| node(at, c, m, g)).collect();
+        if sharing.is_some() {
+            nodes.iter_mut().filter(|node| node.cpus % 2 == 0).for_each(|node| node.threads_per_core = 2);
+        }
         let mut partitions = vec![partition("all", (0..nodes.len() as u32).collect())];
         for (at, chosen) in chosen.iter().enumerate() {
             let some: Vec<u32> = (0..nodes.len() as u32).filter(|&node| chosen[node as usize]).collect();
@@ -294,14 +314,14 @@ fn clusters() -> impl Strategy<Value = Cluster> {
             }
         }
         partitions[0].is_default = true;
-        Cluster { nodes, partitions, ..Cluster::default() }
+        Cluster { nodes, partitions, shares_cores: sharing == Some(true), ..Cluster::default() }
     })
 }
 
 /// The gap before it, its runtime, what its estimate is longer, its CPUs, partition, memory per CPU, GPUs per node and nodes.
-type Draft = (i64, i64, i64, u32, usize, u64, u32, u32);
+pub type Draft = (i64, i64, i64, u32, usize, u64, u32, u32);
 
-fn drafts() -> impl Strategy<Value = Vec<Draft>> {
+pub fn drafts() -> impl Strategy<Value = Vec<Draft>> {
     let gaps = select(vec![0, 0, 1, 1, 2, 3, 10]);
     let job = (gaps, 1..=20i64, 0..=6i64, 1..=14u32, 0..4usize, select(vec![0u64, 0, 1, 2, 3]), 0..=2u32, 0..=3u32);
     vec(job, 10..45)
@@ -317,7 +337,10 @@ fn schedulers_on_nodes_equal_the_slow_twin() {
         ("sjbf:reservations=3", Some(3), true),
         ("conservative", Some(usize::MAX), false),
     ]);
-    check(702, 2000, (clusters(), drafts(), schedulers), |(cluster, asked, (scheduler, reservations, by_length))| {
+    let cases = (clusters(), drafts(), schedulers, any::<bool>());
+    check(702, 2000, cases, |(cluster, asked, (scheduler, reservations, by_length), spread)| {
+        let separator = if scheduler.contains(':') { ',' } else { ':' };
+        let scheduler = format!("{scheduler}{separator}placement={}", if spread { "spread" } else { "pack" });
         let mut requests = Requests::default();
         let (mut submit, mut jobs, mut twins) = (0, Vec::new(), Vec::new());
         for (gap, runtime, more, cpus, partition, memory, gpus, nodes) in asked {
@@ -351,7 +374,7 @@ fn schedulers_on_nodes_equal_the_slow_twin() {
             cluster.nodes.iter().map(|node| [node.cpus.into(), node.memory as i64, node.gpus.into()]).collect();
         let twin = |jobs| {
             let (running, plan) = (BTreeMap::new(), Vec::new());
-            Twin { jobs, cluster: &cluster, free: free.clone(), now: 0, running, plan }
+            Twin { spread, jobs, cluster: &cluster, free: free.clone(), now: 0, running, plan }
         };
         let possible: Vec<TwinJob> =
             twins.iter().filter(|job| twin(&twins).place(&free, job, &[]).is_some()).cloned().collect();
@@ -360,7 +383,7 @@ fn schedulers_on_nodes_equal_the_slow_twin() {
             return Ok(());
         };
         prop_assert_eq!(placed.cleaning.unplaceable.count() as usize, twins.len() - possible.len());
-        let outcomes = run_with(&placed, scheduler, "estimate", EngineOptions::default());
+        let outcomes = run_with(&placed, &scheduler, "estimate", EngineOptions::default());
         prop_assert_eq!(starts(&outcomes), twin(&possible).run(reservations, by_length), "{}", scheduler);
         Ok(())
     });
@@ -377,11 +400,14 @@ fn the_embedded_log_on_nodes_of_one_cpu() {
     let folder = Folder::new();
     std::fs::write(folder.path("one.toml"), "[[nodes]]\nname = \"n[1-128]\"\ncpus = 1\n").unwrap();
     for scheduler in ["easy", "sjbf", "fcfs", "easy:reservations=2,running=estimate"] {
-        let args = ["--first", "600", "--scheduler", scheduler, "--no-header"];
+        let args = ["--first", "600", "--scheduler", scheduler, "--baseline", "none", "--no-header"];
         let pool = sim_ok(&args);
         let nodes = sim_ok(&[&args[..], &["--machine", &folder.text("one.toml")]].concat());
         let (figures, options) = nodes.trim_end().rsplit_once(',').unwrap();
-        assert_eq!(figures, pool.trim_end().rsplit_once(',').unwrap().0, "{scheduler}");
+        let figures_of_pool = pool.trim_end().rsplit_once(',').unwrap().0;
+        // The CPUs are used as the processors are. The machine has neither memory nor GPUs.
+        let utilization = figures_of_pool.rsplit(',').nth(12).unwrap();
+        assert_eq!(figures, format!("{figures_of_pool},{utilization},,"), "{scheduler}");
         assert!(options.contains("machine="), "{options}");
     }
 }
@@ -406,6 +432,48 @@ fn memory_and_partitions_by_hand() {
     let at = names.iter().position(|name| *name == "wait").unwrap();
     let waits: Vec<&str> = rows.lines().skip(1).map(|row| row.split(',').nth(at).unwrap()).collect();
     assert_eq!(waits, ["0", "0", "98", "0", "0"], "{rows}");
+}
+
+/// The simulated waits of jobs on a machine. Each job is a row of submission, runtime, CPUs and nodes, and of its wait in the log.
+fn waits_on(machine: &str, jobs: &str, scheduler: &str) -> Vec<String> {
+    let folder = Folder::new();
+    let machine = folder.write("site.toml", machine);
+    let jobs = folder.write("jobs.csv", format!("submit,run,procs,nodes,wait\n{jobs}"));
+    let out = folder.text("out.csv");
+    let format = "csv:submit=submit,run=run,procs=procs,nodes=nodes,wait=wait";
+    let args = [&jobs, "--log-format", format, "--machine", &machine, "--jobs-out", &out];
+    sim_ok(&[&args[..], &["--scheduler", scheduler, "--predictor", "perfect", "--baseline", "none"]].concat());
+    let rows = folder.read("out.csv");
+    let at = rows.lines().next().unwrap().split(',').position(|name| name == "wait").unwrap();
+    rows.lines().skip(1).map(|row| row.split(',').nth(at).unwrap().to_string()).collect()
+}
+
+/// Two nodes of 4 CPUs. Packed, the two small jobs share a node, and the third job, which needs all of a node, starts at once.
+/// Spread, they have a node each, and the third waits for the first of them to end.
+#[test]
+fn placement_by_hand() {
+    let machine = "[[nodes]]\nname = \"n[1-2]\"\ncpus = 4\n";
+    let jobs = "0,100,1,1,0\n1,100,1,1,0\n2,10,4,1,0\n";
+    for scheduler in ["easy", "sjbf", "conservative", "fcfs"] {
+        assert_eq!(waits_on(machine, jobs, &format!("{scheduler}:placement=pack")), ["0", "0", "0"]);
+        assert_eq!(waits_on(machine, jobs, &format!("{scheduler}:placement=spread")), ["0", "0", "98"]);
+    }
+    let ran = sim(&["--first", "50", "--scheduler", "easy:placement=spread"]);
+    assert!(ran.code == 0 && ran.err.contains("placement has no effect without --machine"), "{}", ran.err);
+}
+
+/// A node of 8 CPUs on 4 cores. Of five jobs of one CPU the fifth finds no core, unless cores are shared. Two jobs of 3 CPUs need 2
+/// cores each, so that nothing is left for a third job; the 2 CPUs that they do not use are enough for it if cores are shared.
+#[test]
+fn whole_cores_by_hand() {
+    let machine = |more: &str| format!("{more}[[nodes]]\nname = \"n1\"\ncpus = 8\nthreads_per_core = 2\n");
+    let shared = machine("shares_cores = true\n");
+    let narrow = "0,100,1,0,0\n1,100,1,0,0\n2,100,1,0,0\n3,100,1,0,0\n4,100,1,0,0\n";
+    assert_eq!(waits_on(&machine(""), narrow, "easy"), ["0", "0", "0", "0", "96"]);
+    assert_eq!(waits_on(&shared, narrow, "easy"), ["0"; 5]);
+    let odd = "0,100,3,0,0\n1,100,3,0,0\n2,100,2,0,0\n";
+    assert_eq!(waits_on(&machine(""), odd, "easy"), ["0", "0", "98"]);
+    assert_eq!(waits_on(&shared, odd, "easy"), ["0", "0", "0"]);
 }
 
 #[test]

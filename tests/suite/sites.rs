@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::support::{Folder, real_logs, sim_ok};
+use crate::support::{Folder, real_logs, sim, sim_ok};
 
 /// The queues of the cluster of CERIT-SC in 2013. All use the same nodes.
 const WAGAP_QUEUES: [&str; 11] =
@@ -85,4 +85,28 @@ fn wagap_as_a_pool_on_nodes_with_memory_with_properties() {
         found,
         expected.map(|(recorded, simulated, rank, verdict)| (recorded, simulated, rank, verdict.to_string()))
     );
+}
+
+/// Two nodes of 4 CPUs and 8 GB. By the log two jobs of 6 GB and one of 4 GB ran at once, which does not fit; without the third it
+/// would.
+#[test]
+fn a_recorded_schedule_that_does_not_fit_is_told() {
+    let folder = Folder::new();
+    let machine = folder.write("site.toml", "[[nodes]]\nname = \"n[1-2]\"\ncpus = 4\nmemory = \"8G\"\n");
+    let fitting = "submit,wait,run,procs,mem\n0,0,100,1,6G\n1,0,100,1,6G\n100,0,9,1,6G\n";
+    let log = folder.write("fits.csv", fitting);
+    let misfit = folder.write("jobs.csv", format!("{fitting}2,3,50,1,4G\n3,0,50,9,1G\n4,0,10,8,\n"));
+    let format = "csv:submit=submit,wait=wait,run=run,procs=procs,memory=mem";
+    let words = |command: &[&str], log: &str| {
+        let ran = sim(&[command, &[log, "--log-format", format, "--machine", &machine]].concat());
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        ran.err.lines().find(|line| line.contains("recorded schedule")).map(str::to_string)
+    };
+    for command in [&["fidelity"][..], &["--scheduler", "replay"]] {
+        assert_eq!(words(command, &log), None);
+        let found = words(command, &misfit).unwrap();
+        let expected = "of 5 jobs, 2 could not be placed when they started (1 for want of CPUs, 1 for want of memory), the first is job";
+        assert!(found.contains(expected), "{found}");
+    }
+    assert_eq!(words(&["--scheduler", "easy"], &misfit), None);
 }

@@ -35,6 +35,7 @@ pub fn workload(procs: u32, jobs: &[Job]) -> Workload {
         names: ShownNames::default(),
         requests: Default::default(),
         shapes: None,
+        conditions: Default::default(),
         cleaning: CleaningReport::default(),
     }
 }

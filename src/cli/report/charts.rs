@@ -1,20 +1,46 @@
 //! The Gantt charts of a report.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::Window;
 use crate::engine::RunRecord;
 use crate::experiment::Options;
-use crate::metrics::{Gantt, busiest_window, shrink_window};
+use crate::metrics::{Breakdown, Gantt, GroupBy, Groupings, Measure, busiest_window, shrink_window};
 use crate::report::html::PicturedSetting;
 use crate::runs::Simulated;
 use crate::time::Time;
 use crate::trace::Workload;
 
-/// What charts show of a run, with the name of its setting.
-pub fn pictured<'a>(run: &'a Simulated, name: &str) -> PicturedSetting<'a> {
-    let (pictures, _) = run.pictures.as_ref().expect("pictures are wanted of this run");
-    PicturedSetting { name: name.to_string(), pictures, users: &run.users }
+/// A run of which charts are made.
+pub struct PicturedRun {
+    pub run: Arc<Simulated>,
+    /// The figures of partitions, if there are several.
+    pub partitions: Option<Breakdown>,
+}
+
+impl PicturedRun {
+    /// What charts show of it, with the name of its setting.
+    pub fn named(&self, name: &str) -> PicturedSetting<'_> {
+        let Simulated { pictures, users, reasons, .. } = &*self.run;
+        let (pictures, _) = pictures.as_ref().expect("pictures are wanted of this run");
+        PicturedSetting {
+            name: name.to_string(),
+            pictures,
+            users,
+            reasons: *reasons,
+            partitions: self.partitions.as_ref(),
+        }
+    }
+}
+
+/// The most partitions of a chart. The others are one more.
+const MOST_PARTITIONS: usize = 12;
+
+/// The groups of jobs by partition. None if the machine has at most one.
+pub fn by_partition(workload: &Workload, measure: &Measure) -> Option<Groupings> {
+    let several = workload.shapes.as_ref()?.cluster().partitions.len() > 1;
+    several.then(|| Groupings::of(workload, measure, &[(GroupBy::Partition, Some(MOST_PARTITIONS))]))
 }
 
 /// The settings of which there is a Gantt chart. With a baseline, which has one too, it is the first that differs from it;
@@ -46,8 +72,8 @@ pub fn gantts(
     };
     let window = shrink_window(window, workload, &records);
     let chart = |(name, run): &(String, &Simulated)| {
-        let (_, reserved) = run.pictures.as_ref().expect("pictures are wanted of this run");
-        (name.clone(), Gantt::of(workload, run.record(), reserved, &window))
+        let (_, notes) = run.pictures.as_ref().expect("pictures are wanted of this run");
+        (name.clone(), Gantt::of(workload, run.record(), notes, &window))
     };
     let charts = runs.iter().map(chart).collect();
     Ok((window, charts))

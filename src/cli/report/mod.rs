@@ -22,13 +22,14 @@ use super::{CommandForm, parsed};
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Metrics, Reading, Run, Shape};
 use crate::experiment::Setting;
 use crate::fidelity::SiteVerdict;
+use crate::metrics::{Breakdown, GanttNotes, gantt_nodes};
 use crate::report::Cell;
 use crate::report::html::{ComparisonReport, GanttColors, GanttData};
 use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_format};
 use crate::time::Time;
 use crate::trace::{Moment, ReadOptions, TraceError, Workload};
 
-use charts::{gantts, pictured, with_gantt};
+use charts::{PicturedRun, by_partition, gantts, with_gantt};
 
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
@@ -122,28 +123,43 @@ fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
     let mut log = LogUnderSettings::read(given, settings, args.replications, how, |_| Ok(()), quiet)?;
     log.show_names(args.names, quiet);
     let (count, with_gantt) = (log.settings.len(), with_gantt(&log.settings));
-    let baseline: OnceLock<Arc<Simulated>> = OnceLock::new();
+    let (workload, measure) = (log.workload.clone(), log.settings[0].measure);
+    let groupings = by_partition(&workload, &measure);
+    let of_partitions = |run: &Simulated| {
+        let groupings = groupings.as_ref()?;
+        Breakdown::of(groupings, &workload, run.record(), &measure).pop()
+    };
+    let baseline: OnceLock<PicturedRun> = OnceLock::new();
     // Of each run on the log as it is, what charts show is kept, and the record only if there is a Gantt chart of it.
     let yields = |run: FinishedRun<'_>| {
         let row = run.row();
         if run.at >= count {
             return (row, None);
         }
-        run.baseline.map(|base| baseline.get_or_init(|| base));
-        let mut own = Arc::unwrap_or_clone(run.own);
-        own.record = own.record.filter(|_| with_gantt.contains(&run.at));
+        let pictured = |run: Arc<Simulated>| PicturedRun { partitions: of_partitions(&run), run };
+        run.baseline.map(|base| baseline.get_or_init(|| pictured(base)));
+        let mut own = pictured(run.own);
+        if !with_gantt.contains(&run.at) {
+            let run = Arc::make_mut(&mut own.run);
+            run.record = None;
+            run.pictures.iter_mut().for_each(|(_, notes)| *notes = GanttNotes::default());
+        }
         (row, Some(own))
     };
-    let details = Details { again: true, record: true, pictures: true, ..Details::default() };
+    let reasons = workload.shapes.is_some();
+    let details = Details { again: true, record: true, pictures: true, reasons, ..Details::default() };
     let work = Work { folder: args.runs_out.as_deref(), format: row_format(), threads: args.output.threads(), details };
     let ComputedRuns { rows, extras, .. } = log.compute(&work, &yields, quiet)?;
-    let shown: Vec<Simulated> = extras.into_iter().flatten().flatten().collect();
-    let (workload, names, runs) = (&log.workload, log.names(), log.by_setting(&rows));
+    let shown: Vec<PicturedRun> = extras.into_iter().flatten().flatten().collect();
+    let (workload, names, runs) = (&*workload, log.names(), log.by_setting(&rows));
     let base_name = log.settings[0].baseline.as_ref().map(Setting::pair).unwrap_or_default();
-    let of_settings = with_gantt.clone().map(|at| (names[at].clone(), &shown[at]));
-    let of_baseline = baseline.get().map(|base| (base_name.clone(), &**base));
+    let of_settings = with_gantt.clone().map(|at| (names[at].clone(), &*shown[at].run));
+    let of_baseline = baseline.get().map(|base| (base_name.clone(), &*base.run));
     let all: Vec<_> = of_baseline.into_iter().chain(of_settings).collect();
     let (window, gantts) = gantts(workload, args.gantt, &all)?;
+    let (nodes, nodes_left_out) = workload.shapes.as_ref().map_or((Vec::new(), 0), |shapes| {
+        gantt_nodes(shapes.cluster(), &gantts.iter().map(|(_, gantt)| gantt).collect::<Vec<_>>(), &window)
+    });
     let is_shown = |at: &usize| runs.len() == 1 || !runs[*at].is_baseline();
     let options = log.settings[0].in_row();
     let subject = if log.settings[0].baseline.is_some() { "The baseline" } else { "This setting" };
@@ -155,13 +171,15 @@ fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
         site,
         settings: &runs,
         options: &options,
-        baseline: baseline.get().map(|run| pictured(run, &base_name)),
-        pictured: (0..count).filter(is_shown).map(|at| pictured(&shown[at], &names[at])).collect(),
+        baseline: baseline.get().map(|run| run.named(&base_name)),
+        pictured: (0..count).filter(is_shown).map(|at| shown[at].named(&names[at])).collect(),
         workload,
         gantt: GanttData {
             window,
             first_submit: workload.first_submit(),
             procs: workload.procs,
+            nodes,
+            nodes_left_out,
             colors: match args.gantt_colors {
                 ColorsBy::Wait => GanttColors::Wait,
                 ColorsBy::User => GanttColors::User,

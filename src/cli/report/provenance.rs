@@ -4,6 +4,7 @@ use clap::ArgMatches;
 
 use crate::cli::log::LogArgs;
 use crate::cli::options::is_given;
+use crate::machine::print_memory;
 use crate::report::html::Fact;
 use crate::report::{counted, dropped_in_words, reading_in_words};
 use crate::time::{date, readable_duration};
@@ -29,7 +30,7 @@ pub fn facts(matches: &ArgMatches, given: &LogArgs, log: &Log, workload: &Worklo
     let span = readable_duration((workload.last_submit() - workload.first_submit()) as f64);
     let from = workload.unix_start.map(|start| format!(", from {} (UTC)", date(start + workload.first_submit())));
     let jobs = counted(workload.jobs.len() as u64, "job");
-    facts.push(Fact::new("machine", counted(workload.procs.into(), "processor")));
+    facts.push(Fact::new("machine", machine_in_words(workload)));
     facts.push(Fact::new("jobs", format!("{jobs}, submitted within {span}{}", from.unwrap_or_default())));
     facts.extend(reading_in_words(&log.source).into_iter().map(|words| Fact::new("reading", words)));
     let dropped = dropped_in_words(&workload.cleaning).unwrap_or("no records".to_string());
@@ -38,6 +39,22 @@ pub fn facts(matches: &ArgMatches, given: &LogArgs, log: &Log, workload: &Worklo
         facts.push(Fact::new("runs", format!("{replications} of each setting; charts show those on the log as it is")));
     }
     facts
+}
+
+/// The processors of a pool, or what the nodes have.
+fn machine_in_words(workload: &Workload) -> String {
+    let Some(shapes) = &workload.shapes else { return counted(workload.procs.into(), "processor") };
+    let cluster = shapes.cluster();
+    let some = |count: u64, thing: &str| (count > 0).then(|| counted(count, thing));
+    let memory = (cluster.memory() > 0).then(|| format!("{} of memory", print_memory(cluster.memory())));
+    let parts = [
+        some(cluster.nodes.len() as u64, "node"),
+        some(cluster.cpus(), "CPU"),
+        memory,
+        some(cluster.gpus(), "GPU"),
+        some(cluster.partitions.len() as u64, "partition"),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// The command that gives the same report again.

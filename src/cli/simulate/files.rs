@@ -1,12 +1,14 @@
 //! The files that the main command writes in addition to the table.
 
+use std::io::Write;
+
 use super::groups::GroupPlan;
 use super::{RunDetails, SimulateArgs};
 use crate::cli::failure::UsageError;
 use crate::cli::notes::made_by;
 use crate::cli::output_options::OutputFiles;
 use crate::cli::settings::LogUnderSettings;
-use crate::metrics::{JOB_COLUMNS, JobMetrics, JobRow, PREDICTION_COLUMNS, PredictionRow, SERIES_COLUMNS};
+use crate::metrics::{JobMetrics, JobRow, PREDICTION_COLUMNS, PredictionRow, SERIES_COLUMNS, job_columns};
 use crate::report::{Output, breakdown_cells, write_csv, write_schedule, write_settings};
 use crate::runs::Simulated;
 
@@ -57,12 +59,23 @@ impl DetailFiles {
         };
         let rows = |at: usize| jobs(at).map(|job| JobRow::of(job, &workload.wide, &workload.names));
         if let Some(out) = self.jobs {
-            out.fill(|out| write_settings(out, JOB_COLUMNS, (0..names.len()).map(|at| (name(at), rows(at)))))?;
+            let columns = job_columns(!workload.conditions.is_empty());
+            out.fill(|out| write_settings(out, columns, (0..names.len()).map(|at| (name(at), rows(at)))))?;
         }
         if let Some((out, text)) = self.swf.zip(log.log.text.as_ref()) {
             let estimates = options.estimates.as_ref().map(|model| made_by(model, options.estimates_seed));
             let (header, procs, estimates) = (&log.log.header, workload.procs, estimates.as_deref());
-            out.fill(|out| write_schedule(out, header, text, procs, &names[0], estimates, jobs(0)))?;
+            let write = |out: &mut dyn Write, jobs: &mut dyn Iterator<Item = JobMetrics>| {
+                write_schedule(out, header, text, procs, &names[0], estimates, jobs)
+            };
+            if workload.conditions.is_empty() {
+                out.fill(|out| write(out, &mut jobs(0)))?;
+            } else {
+                // A log is in order of submission, which is there when a job joined the queue.
+                let mut jobs: Vec<JobMetrics> = jobs(0).collect();
+                jobs.sort_by_key(|job| job.eligible);
+                out.fill(|out| write(out, &mut jobs.into_iter()))?;
+            }
         }
         if let Some(out) = self.predictions {
             let rows = |at: usize| {

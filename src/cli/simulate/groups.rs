@@ -20,7 +20,7 @@ pub struct GroupPlan {
 
 impl GroupPlan {
     pub fn new(workload: &Workload, measure: &Measure, options: &GroupOptions) -> GroupPlan {
-        let mut keys: Vec<_> = options.file_keys().into_iter().map(|by| (by, None)).collect();
+        let mut keys: Vec<_> = options.file_keys(workload).into_iter().map(|by| (by, None)).collect();
         let file = (0..keys.len()).collect();
         let table = |by: GroupBy| {
             let key = (by, by.is_by_name().then_some(options.top));

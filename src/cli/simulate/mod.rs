@@ -13,6 +13,7 @@ use clap::{ArgMatches, Args, Command};
 use super::failure::UsageError;
 use super::log::{LogArgs, write_names_of};
 use super::names::NamesOption;
+use super::notes::warn_of_misfits;
 use super::options::{self, SettingList};
 use super::output_options::{GroupOptions, OutputOptions};
 use super::settings::{LogUnderSettings, Work};
@@ -20,8 +21,8 @@ use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Metrics, Reading, Run, Shape};
 use crate::experiment::Setting;
-use crate::metrics::{Breakdown, Series};
-use crate::report::{Width, counted, with_swept, write_breakdown, write_comparison};
+use crate::metrics::{Breakdown, Series, SettingRuns, WaitReasons};
+use crate::report::{Width, counted, with_swept, write_breakdown, write_comparison, write_reasons};
 use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_format};
 use crate::time::{Seconds, parse_duration};
 use crate::trace::{self, ReadOptions};
@@ -53,6 +54,9 @@ struct SimulateArgs {
     replications: Option<u32>,
     #[command(flatten)]
     groups: GroupOptions,
+    /// Also print for how many hours jobs wait for want of CPUs, memory or GPUs, and behind others. Takes longer
+    #[arg(long, help_heading = "Output")]
+    reasons: bool,
     #[command(flatten)]
     names: NamesOption,
     /// Keep finished runs in this folder, and reuse those that are in it. A run of which more than the summary is printed or
@@ -90,12 +94,25 @@ fn step(text: &str) -> Result<Seconds, String> {
     }
 }
 
+/// Why jobs wait under each setting, the baseline last. Empty if that is not wanted.
+fn reasons_by_setting(runs: &[SettingRuns], details: &[RunDetails]) -> Vec<(String, WaitReasons)> {
+    let name = |runs: &SettingRuns| format!("{}/{}", runs.label().scheduler, runs.label().predictor);
+    let own = runs.iter().zip(details).filter(|(setting, _)| runs.len() == 1 || !setting.is_baseline());
+    let mut all: Vec<_> = own.filter_map(|(setting, details)| Some((name(setting), details.reasons?))).collect();
+    let baseline = runs[0].baseline().zip(details.first().and_then(|details| details.of_baseline));
+    all.extend(baseline.map(|(name, reasons)| (name.to_string(), reasons)));
+    all
+}
+
 /// What is printed of a run on the log as it is, beside its row.
 pub struct RunDetails {
     /// By each grouping of the plan.
     breakdowns: Vec<Breakdown>,
     /// With its record and its series. None if neither is wanted.
     simulated: Option<Arc<Simulated>>,
+    /// Why its jobs wait, and those of its baseline. None if that is not wanted.
+    reasons: Option<WaitReasons>,
+    of_baseline: Option<WaitReasons>,
 }
 
 pub fn execute(matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
@@ -130,20 +147,28 @@ pub fn execute(matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
         let submissions = workload.last_submit() - workload.first_submit();
         Series::check_length(submissions, args.series_step).map_err(UsageError)?;
     }
+    args.groups.check(&workload)?;
+    if log.settings.iter().any(|settings| settings.setting().is_replay()) {
+        warn_of_misfits(&workload.label, &workload);
+    }
     let groups = GroupPlan::new(&workload, &log.settings[0].measure, &args.groups);
     let (keeps_run, history) = (files.needs_runs(), files.predictions.is_some());
     let details = Details {
-        again: keeps_run || !groups.is_empty(),
+        again: keeps_run || !groups.is_empty() || args.reasons,
         record: files.needs_records() || !groups.is_empty(),
         history,
         series_step: files.series.is_some().then_some(args.series_step),
         pictures: false,
+        reasons: args.reasons,
     };
     let copies_from = log.settings.len();
     let yields = |run: FinishedRun<'_>| {
         let is_copy = run.at >= copies_from;
         let breakdowns = if is_copy { Vec::new() } else { groups.of(&run) };
-        (run.row(), RunDetails { breakdowns, simulated: (keeps_run && !is_copy).then_some(run.own) })
+        let (reasons, of_baseline) = (run.own.reasons, run.baseline.as_ref().and_then(|base| base.reasons));
+        let row = run.row();
+        let simulated = (keeps_run && !is_copy).then_some(run.own);
+        (row, RunDetails { breakdowns, simulated, reasons, of_baseline })
     };
     let work = Work { folder: args.out.as_deref(), format: row_format(), threads: args.output.threads(), details };
     let ComputedRuns { rows, extras, .. } = log.compute(&work, &yields, quiet)?;
@@ -159,6 +184,11 @@ pub fn execute(matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     let zone = workload.unix_start.map(|_| workload.zone.name());
     let table = |out: &mut dyn Write, width: Width| {
         write_comparison(out, width, &runs, &options)?;
+        let reasons = reasons_by_setting(&runs, &details);
+        if !reasons.is_empty() {
+            writeln!(out)?;
+            write_reasons(out, width, workload.shapes.is_some(), &reasons)?;
+        }
         for (name, details) in log.names().iter().zip(&details) {
             for breakdown in groups.tables.iter().map(|&at| &details.breakdowns[at]) {
                 writeln!(out)?;
@@ -168,7 +198,12 @@ pub fn execute(matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
         }
         Ok(())
     };
-    let rows: Vec<_> = runs.iter().zip(swept).map(|(runs, swept)| with_swept(runs.cells(&options), swept)).collect();
+    let cells = |(at, (runs, swept)): (usize, (&SettingRuns, _))| {
+        let reasons = details.get(at).and_then(|details| details.reasons);
+        let row = with_swept(runs.cells(&options), reasons.iter().flat_map(WaitReasons::cells));
+        with_swept(row, swept)
+    };
+    let rows: Vec<_> = runs.iter().zip(swept).enumerate().map(cells).collect();
     match &rows[..] {
         [row] => Ok(print.print_row(stdout_taken, row, table)?),
         rows => Ok(print.print_rows(stdout_taken, rows, table)?),

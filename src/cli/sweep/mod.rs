@@ -195,6 +195,8 @@ fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resul
     refuse_collisions(&[], &sweep.grid.logs().iter().map(|log| ("--trace", log.as_str())).collect::<Vec<_>>(), true)?;
     if sweep.grid.has_nodes() {
         options::warn_of_pools(sweep.grid.schedulers().iter());
+    } else {
+        options::warn_of_placements(sweep.grid.schedulers().iter());
     }
     let threads = args.output.threads();
     let cells = SweepCells::of(&sweep, threads)?;

@@ -306,18 +306,26 @@ fn read_history(args: &WaitArgs, options: &Options, has_queue: bool, quiet: bool
         false => options,
     };
     let (workload, mut log) = read_and_clean(&source, options, quiet)?;
-    let (workload, names) = (options.shape(workload)?, std::mem::take(&mut log.names));
+    let (mut workload, names) = (options.shape(workload)?, std::mem::take(&mut log.names));
     let is_swf = log.source.format == "swf";
     let partition_map = options.partition_map.clone();
     let setting = options.setting();
     if setting.is_replay() {
+        workload = workload.as_recorded();
         let start = |job: &Job| job.submission.submit + job.recorded_wait.get().unwrap_or(0);
         let starts = workload.jobs.iter().map(start).collect();
         return Ok((History { workload, starts, names, is_swf, partition_map }, log));
     }
     let progress = Progress::counting("simulating", "jobs", Some(workload.jobs.len()), quiet);
     let record = simulate(&workload, &setting, &mut |arrived| progress.set(arrived))?;
-    let starts = record.finished(&workload.jobs).map(|job| job.start()).collect();
+    let mut starts: Vec<Time> = record.finished(&workload.jobs).map(|job| job.start()).collect();
+    if let Some(arrived) = record.arrived {
+        // Jobs with conditions are in the order in which they joined the queue.
+        let mut jobs: Vec<(Job, Time)> = arrived.into_iter().zip(starts).collect();
+        jobs.sort_by_key(|(job, _)| job.submission.submit);
+        (workload.jobs, starts) = jobs.into_iter().unzip();
+        workload.conditions = Default::default();
+    }
     Ok((History { workload, starts, names, is_swf, partition_map }, log))
 }
 

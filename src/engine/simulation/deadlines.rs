@@ -1,9 +1,9 @@
 //! Missed deadlines: finds the running jobs that outlive their predictions without examining all running jobs.
 
-use super::Simulation;
+use super::{Simulation, placed};
 use crate::engine::error::EngineError;
 use crate::engine::event_queue::{NEVER, QueuedEvent};
-use crate::engine::observer::{Event, Miss, Observer, Placed};
+use crate::engine::observer::{Event, Miss, Observer};
 use crate::job::JobId;
 use crate::predict::{Entry, Stage};
 use crate::time::Time;
@@ -30,7 +30,7 @@ impl<O: Observer> Simulation<O> {
             let place = self.place(id);
             self.board.count_miss_at(place);
             let (time, Entry { prediction, misses, .. }) = (self.board.board().now(), *self.board.at(place));
-            self.observers.on_miss(&Miss { time, job: Placed { id, place }, prediction, misses });
+            self.observers.on_miss(&Miss { time, job: placed(&self.gate, id, place), prediction, misses });
             self.pass_due |= self.options.pass_on_miss;
             self.predictor.value.on_deadline_missed(id, self.board.board_mut());
             self.absorb(Event::Miss, id)?;

@@ -4,18 +4,21 @@ use std::collections::VecDeque;
 
 use super::error::EngineError;
 use super::event_queue::{EventQueue, NEVER, QueuedEvent};
+use super::gate::Gate;
 use super::machine::Machine;
-use super::observer::{Arrival, Cancellation, End, Event, Observer, Placed, PredictionMade, Reservation, Start};
-use super::recorder::{Outcome, Recorder};
+use super::observer::{Arrival, Cancellation, End, Event, Observer, Placed, Reservation, Start};
+use super::recorder::Recorder;
 use super::setup::{EngineOptions, Named};
 use crate::job::{Job, JobId};
 use crate::machine::ShapeId;
-use crate::predict::{Board, BoardKeeper, Entry, InLog, Predictor, Stage};
-use crate::schedule::{Facts, Policy, View};
+use crate::predict::{BoardKeeper, Entry, InLog, Predictor, Stage};
+use crate::schedule::{Facts, Policy};
 use crate::time::{Seconds, Time};
 
 mod deadlines;
+mod gated;
 mod predictions;
+mod state;
 
 /// The simulation of one machine.
 ///
@@ -34,6 +37,15 @@ mod predictions;
 ///    missed deadline alone changes predictions but starts no job, unless `pass_on_miss` is set.
 ///
 /// The policy decides the order in which the jobs of a pass start. They start after the pass.
+///
+/// # Jobs that may not start yet
+///
+/// A simulation can have a [`Gate`] ([`Simulation::with_gate`]). A job with conditions then arrives when they are met, and its
+/// submit time becomes this instant. The jobs of one instant arrive in order of submission. A job that waited for a start arrives
+/// at the instant of that start, and a second pass follows.
+///
+/// Jobs are numbered twice then, because policies and predictors know only jobs that have arrived: in [`Simulation::view`] and
+/// [`Simulation::board`] by arrival, everywhere else by submission. Without a gate both numbers are the same.
 ///
 /// # Several machines on one clock
 ///
@@ -56,6 +68,8 @@ pub struct Simulation<O: Observer = ()> {
     hidden: Vec<Hidden>,
     /// Submitted jobs that have not arrived. They are not on the board, so that no predictor can read them.
     upcoming: VecDeque<Job>,
+    /// Where jobs with conditions wait before they arrive. None if no job has any.
+    gate: Option<Box<Gate>>,
     /// The number of jobs submitted so far.
     submitted: u32,
     /// The ends of running jobs.
@@ -122,6 +136,7 @@ impl<O: Observer> Simulation<O> {
             board,
             hidden: Vec::new(),
             upcoming: VecDeque::new(),
+            gate: None,
             submitted: 0,
             ends: EventQueue::default(),
             deadlines: EventQueue::default(),
@@ -133,6 +148,11 @@ impl<O: Observer> Simulation<O> {
             late: Vec::new(),
             changed: Vec::new(),
         }
+    }
+
+    /// With a gate. The jobs of its workload must be submitted in workload order.
+    pub fn with_gate(self, gate: Option<Gate>) -> Self {
+        Simulation { gate: gate.map(Box::new), ..self }
     }
 
     /// Reserves memory for this number of jobs.
@@ -164,22 +184,31 @@ impl<O: Observer> Simulation<O> {
         Ok(id)
     }
 
-    /// Withdraws a waiting job. A pass is then due at the present instant.
+    /// Withdraws a waiting job. A pass is then due at the present instant. A job at the gate leaves without an event, because it
+    /// has not arrived.
     ///
     /// # Errors
     /// If the job does not wait, or the predictor breaks its contract.
     pub fn cancel(&mut self, id: JobId) -> Result<(), EngineError> {
+        let id = match self.withdraw_from_gate(id) {
+            None => return Ok(()),
+            Some(arrived) => arrived,
+        };
         let Some(job) = self.machine.withdraw(id) else { return Err(EngineError::NotWaiting { time: self.now() }) };
         let place = self.place(id);
         self.policy.value.on_cancellation(&job);
         self.machine.forget(id);
         self.board.set_stage_at(place, Stage::Gone);
         let (time, submission) = (self.board.board().now(), &self.board.at(place).job);
-        self.observers.on_cancellation(&Cancellation { time, job: Placed { id, place }, submission });
+        let job = placed(&self.gate, id, place);
+        self.observers.on_cancellation(&Cancellation { time, job, submission });
         self.pass_due = true;
         self.predictor.value.on_cancellation(id, self.board.board_mut());
         self.absorb(Event::Cancellation, id)?;
         self.board.forget(id);
+        if let Some(gate) = &mut self.gate {
+            gate.on_cancellation(gate.submitted(id).0, self.board.board().now());
+        }
         self.update_wakeup();
         Ok(())
     }
@@ -209,7 +238,7 @@ impl<O: Observer> Simulation<O> {
             self.pass()?;
         }
         match self.machine.waiting.first() {
-            None => Ok(()),
+            None => self.check_gate_is_empty(),
             Some(head) => Err(EngineError::Starved {
                 scheduler: self.policy.name.clone(),
                 job: self.number(head.id),
@@ -225,7 +254,10 @@ impl<O: Observer> Simulation<O> {
         if self.pass_due {
             return Some(now);
         }
-        let arrival = self.upcoming.front().map_or(NEVER, |job| job.submission.submit);
+        let mut arrival = self.upcoming.front().map_or(NEVER, |job| job.submission.submit);
+        if let Some(gate) = &self.gate {
+            arrival = if gate.has_released() { now } else { arrival.min(gate.next_time().unwrap_or(NEVER)) };
+        }
         let mut next = arrival.min(self.ends.next()).min(self.deadlines.next());
         if self.wakes_at > now {
             next = next.min(self.wakes_at);
@@ -245,6 +277,9 @@ impl<O: Observer> Simulation<O> {
             self.terminate(end.job(), end.place())?;
         }
         self.miss_deadlines()?;
+        if self.gate.is_some() {
+            self.arrive_through_gate()?;
+        }
         while let Some(&job) = self.upcoming.front()
             && job.submission.submit <= time
         {
@@ -285,12 +320,15 @@ impl<O: Observer> Simulation<O> {
             let (prediction, error) = (*prediction, (runtime - prediction).abs() as f64);
             let inside = self.board.board().interval(id).map(|interval| error <= interval);
             let answered = self.board.board().is_answered(id);
-            let (time, submission, job) = (self.board.board().now(), job, Placed { id, place });
-            let start = Start { time, job, submission, runtime, prediction, backfilled, inside, answered };
+            let (time, submission, job) = (self.board.board().now(), job, placed(&self.gate, id, place));
+            let grant = self.machine.nodes.as_ref().map_or(&[][..], |nodes| nodes.grant(id));
+            let start = Start { time, job, submission, runtime, prediction, backfilled, inside, answered, grant };
             self.observers.on_start(&start);
         }
         self.report_reservations();
+        self.observers.1.on_pass(&self.machine.view(self.board.board().now()));
         self.started = started;
+        self.pass_starts_to_gate();
         self.update_wakeup();
         Ok(&self.started)
     }
@@ -307,7 +345,7 @@ impl<O: Observer> Simulation<O> {
         reserved.clear();
         self.policy.value.reservations(&self.machine.view(time), most, &mut reserved);
         for &(id, start) in &reserved {
-            let job = Placed { id, place: self.place(id) };
+            let job = placed(&self.gate, id, self.place(id));
             self.observers.1.on_reservation(&Reservation { time, job, start });
         }
         self.reserved = reserved;
@@ -323,7 +361,7 @@ impl<O: Observer> Simulation<O> {
         let &Stage::Running { start } = stage else { unreachable!("only running jobs end") };
         let runtime = self.hidden[place].runtime;
         let (prediction, misses) = (*prediction, *misses);
-        let (time, job) = (self.board.board().now(), Placed { id, place });
+        let (time, job) = (self.board.board().now(), placed(&self.gate, id, place));
         self.observers.on_end(&End { time, job, submission, runtime, prediction, misses });
         self.machine.release(id, start, self.counted_length(place));
         self.policy.value.on_termination(id, time);
@@ -332,6 +370,9 @@ impl<O: Observer> Simulation<O> {
         self.predictor.value.on_termination(id, runtime, self.board.board_mut());
         self.absorb(Event::Termination, id)?;
         self.board.forget(id);
+        if let Some(gate) = &mut self.gate {
+            gate.on_end(job.id.0, time);
+        }
         Ok(())
     }
 
@@ -343,7 +384,7 @@ impl<O: Observer> Simulation<O> {
             Some(free) => *free = hidden,
             None => self.hidden.push(hidden),
         }
-        let (time, job) = (self.board.board().now(), Placed { id, place });
+        let (time, job) = (self.board.board().now(), placed(&self.gate, id, place));
         self.observers.on_arrival(&Arrival { time, job, submission: &submission });
         self.machine.enqueue(id, submission.procs, request);
         self.policy.value.on_arrival(id, &submission);
@@ -400,47 +441,12 @@ impl<O: Observer> Simulation<O> {
     }
 }
 
-/// Reading the state.
-impl<O: Observer> Simulation<O> {
-    /// The clock, in seconds of simulated time.
-    pub fn now(&self) -> Time {
-        self.board.board().now()
-    }
-
-    /// The queue and the running jobs as the policy sees them, with the predictions in force.
-    pub fn view(&mut self) -> View<'_> {
-        self.apply_predictions();
-        self.machine.view(self.now())
-    }
-
-    /// [`Simulation::view`], [`Simulation::board`] and [`Simulation::observer`] together.
-    pub fn state(&mut self) -> (View<'_>, &Board, &O) {
-        self.apply_predictions();
-        (self.machine.view(self.now()), self.board.board(), &self.observers.1)
-    }
-
-    /// Submissions, stages and predictions.
-    pub fn board(&self) -> &Board {
-        self.board.board()
-    }
-
-    /// The outcome of a job so far.
-    pub fn outcome(&self, id: JobId) -> Outcome {
-        self.observers.0.outcome(id, self.board.place(id))
-    }
-
-    /// The outcomes of all jobs in order of submission, and all predictions if [`EngineOptions::keep_history`] is set.
-    pub fn into_outcomes(self) -> (Vec<Outcome>, Option<Vec<PredictionMade>>) {
-        (self.observers.0.outcomes, self.observers.0.history)
-    }
-
-    /// The additional observer.
-    pub fn observer(&self) -> &O {
-        &self.observers.1
-    }
-
-    /// The additional observer, to change it.
-    pub fn observer_mut(&mut self) -> &mut O {
-        &mut self.observers.1
-    }
+/// A job as observers know it: by its number in order of submission.
+#[inline]
+fn placed(gate: &Option<Box<Gate>>, id: JobId, place: usize) -> Placed {
+    let id = match gate {
+        None => id,
+        Some(gate) => gate.submitted(id),
+    };
+    Placed { id, place }
 }

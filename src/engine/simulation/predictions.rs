@@ -41,6 +41,14 @@ impl<O: Observer> Simulation<O> {
         if self.board.has_changes() { self.absorb_changes(event, cause) } else { Ok(()) }
     }
 
+    /// Two jobs as observers know them.
+    fn by_submission(&self, job: JobId, cause: JobId) -> (JobId, JobId) {
+        match &self.gate {
+            None => (job, cause),
+            Some(gate) => (gate.submitted(job), gate.submitted(cause)),
+        }
+    }
+
     fn absorb_changes(&mut self, event: Event, cause: JobId) -> Result<(), EngineError> {
         let first_made = self.observers.0.history_len();
         let mut at = 0;
@@ -50,7 +58,8 @@ impl<O: Observer> Simulation<O> {
                 continue;
             }
             let time = self.now();
-            let made = PredictionMade { job, time, prediction: new, event, cause };
+            let (subject, cause) = self.by_submission(job, cause);
+            let made = PredictionMade { job: subject, time, prediction: new, event, cause };
             let place = place as usize;
             let hidden = &mut self.hidden[place];
             self.observers.on_prediction(&PredictionChange { place, made, old, runtime: hidden.runtime });

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::request_classes::RequestClasses;
 use crate::job::Job;
 use crate::metrics::Measure;
 use crate::metrics::fairness::area;
@@ -25,8 +26,16 @@ pub enum GroupBy {
     Group,
     /// The queue.
     Queue,
-    /// The partition.
+    /// The partition: that of the log, or on a machine of nodes those that the job asks for.
     Partition,
+    /// The quality of service.
+    Qos,
+    /// The account that the job is charged to.
+    Account,
+    /// GPUs: none, or in powers of two.
+    Gpus,
+    /// The memory that is asked for, all together.
+    Memory,
     /// The week of the submission: a calendar week if the log says when it begins, else seven days from the first submission.
     Week,
     /// The hour of the day of the submission, in the log's time zone. If the log does not say when it begins, days begin with
@@ -35,7 +44,7 @@ pub enum GroupBy {
 }
 
 /// All of them, with their names.
-const ALL: [(&str, GroupBy); 9] = [
+const ALL: [(&str, GroupBy); 13] = [
     ("width", GroupBy::Width),
     ("runtime", GroupBy::Runtime),
     ("estimate", GroupBy::Estimate),
@@ -43,6 +52,10 @@ const ALL: [(&str, GroupBy); 9] = [
     ("group", GroupBy::Group),
     ("queue", GroupBy::Queue),
     ("partition", GroupBy::Partition),
+    ("qos", GroupBy::Qos),
+    ("account", GroupBy::Account),
+    ("gpus", GroupBy::Gpus),
+    ("memory", GroupBy::Memory),
     ("week", GroupBy::Week),
     ("hour", GroupBy::Hour),
 ];
@@ -72,7 +85,7 @@ impl GroupBy {
         })
     }
 
-    /// What the groups are the names of. None if they are no names.
+    /// What of a job in the log the groups are the names of. None if they are something else.
     fn kind(self) -> Option<NameKind> {
         match self {
             GroupBy::User => Some(NameKind::User),
@@ -85,7 +98,7 @@ impl GroupBy {
 
     /// Whether the groups are names, of which there may be many. They come in the order of their area, the largest first.
     pub fn is_by_name(self) -> bool {
-        self.kind().is_some()
+        self.kind().is_some() || matches!(self, GroupBy::Qos | GroupBy::Account)
     }
 
     /// Whether the groups depend on the log's time zone.
@@ -94,11 +107,21 @@ impl GroupBy {
     }
 
     /// Gives each job with its class to `each`. Classes that are not names are in ascending order. `times` are the submissions
-    /// since the beginning of a Monday, or since the first submission; only groups of the calendar need them.
+    /// since the beginning of a Monday, or since the first submission; only groups of the calendar need them. `asked` are the
+    /// classes of requests, if the groups come from these.
     ///
     /// Every key has a loop of its own: a million jobs have nine million classes.
-    fn classify(self, jobs: &[Job], times: &[Seconds], mut each: impl FnMut(&Job, i64)) {
+    fn classify(
+        self,
+        jobs: &[Job],
+        times: &[Seconds],
+        asked: Option<&RequestClasses>,
+        mut each: impl FnMut(&Job, i64),
+    ) {
         let jobs = jobs.iter();
+        if let Some(asked) = asked {
+            return jobs.for_each(|job| each(job, asked.class(job.request)));
+        }
         match self {
             GroupBy::Width => jobs.for_each(|job| each(job, width_class(job.submission.procs))),
             GroupBy::Runtime => jobs.for_each(|job| each(job, runtime_class(job.runtime))),
@@ -109,11 +132,17 @@ impl GroupBy {
             GroupBy::Partition => jobs.for_each(|job| each(job, job.submission.partition.into())),
             GroupBy::Week => jobs.zip(times).for_each(|(job, time)| each(job, time.div_euclid(7 * DAY))),
             GroupBy::Hour => jobs.zip(times).for_each(|(job, time)| each(job, time.rem_euclid(DAY) / HOUR)),
+            GroupBy::Qos | GroupBy::Account | GroupBy::Gpus | GroupBy::Memory => {
+                unreachable!("these have classes of requests")
+            }
         }
     }
 
     /// The name of a class.
-    fn value(self, class: i64, workload: &Workload) -> String {
+    fn value(self, class: i64, workload: &Workload, asked: Option<&RequestClasses>) -> String {
+        if let Some(asked) = asked {
+            return asked.value(self, class);
+        }
         if let Some(kind) = self.kind() {
             return workload.shown(kind, class as i32);
         }
@@ -189,6 +218,7 @@ impl Groupings {
         let jobs = &workload.jobs[measure.jobs(workload.jobs.len())];
         let width = keys.len().max(1);
         let mut found: Vec<_> = keys.iter().map(|_| Classes::default()).collect();
+        let asked: Vec<_> = keys.iter().map(|&(by, _)| RequestClasses::of(by, workload)).collect();
         let mut places = vec![0; jobs.len() * keys.len()];
         let first = workload.first_submit();
         let mut clock = workload.zone.clock();
@@ -207,7 +237,7 @@ impl Groupings {
             }
             for (key, (&(by, _), found)) in keys.iter().zip(&mut found).enumerate() {
                 let mut at = key;
-                by.classify(jobs, &times, |job, class| {
+                by.classify(jobs, &times, asked[key].as_ref(), |job, class| {
                     places[at] = found.place(class, job);
                     at += width;
                 });
@@ -216,7 +246,7 @@ impl Groupings {
         let mut all = Groupings { places, ..Groupings::default() };
         let mut base = 0;
         for (key, (&(by, top), found)) in keys.iter().zip(found).enumerate() {
-            let (grouping, groups) = found.grouping(by, top, workload);
+            let (grouping, groups) = found.grouping(by, top, workload, asked[key].as_ref());
             let mut slots: Vec<u32> = (0..grouping.values.len() as u32).collect();
             if slots.len() < groups.len() {
                 // Several classes are one group.
@@ -316,7 +346,13 @@ impl Classes {
     }
 
     /// The groups of these classes, and the group of each class.
-    fn grouping(self, by: GroupBy, top: Option<usize>, workload: &Workload) -> (Grouping, Vec<u32>) {
+    fn grouping(
+        self,
+        by: GroupBy,
+        top: Option<usize>,
+        workload: &Workload,
+        asked: Option<&RequestClasses>,
+    ) -> (Grouping, Vec<u32>) {
         let Classes { classes, areas, .. } = self;
         let mut order: Vec<usize> = (0..classes.len()).collect();
         match by.is_by_name() {
@@ -326,7 +362,7 @@ impl Classes {
         }
         let kept = top.filter(|_| by.is_by_name()).map_or(order.len(), |top| top.min(order.len()));
         let (kept, others) = order.split_at(kept);
-        let mut values: Vec<_> = kept.iter().map(|&place| by.value(classes[place], workload)).collect();
+        let mut values: Vec<_> = kept.iter().map(|&place| by.value(classes[place], workload, asked)).collect();
         let mut sums: Vec<_> = kept.iter().map(|&place| areas[place]).collect();
         if !others.is_empty() {
             values.push(format!("{} others", others.len()));

@@ -1,6 +1,7 @@
 //! Figures of groups of jobs: who gains and who pays.
 
 mod grouping;
+mod request_classes;
 
 pub use grouping::{GroupBy, Grouping, Groupings, RUNTIME_CLASSES, runtime_class_name, width_class_name};
 pub(super) use grouping::{runtime_class, width_class};
@@ -81,8 +82,12 @@ impl Breakdown {
     ) {
         let mut counts = vec![(0, 0); groupings.slots()];
         let start = |record: &RunRecord, at: usize| record.outcomes[at].start.get().expect("the job has run");
+        // The wait, if jobs with conditions joined the queue at different times in the two runs.
+        let wait = |record: &RunRecord, at: usize| {
+            start(record, at) - record.arrived.as_ref().map_or(0, |jobs| jobs[at].submission.submit)
+        };
         for (at, job) in measured.enumerate() {
-            let (run, base) = (start(run, job), start(base, job));
+            let (run, base) = (wait(run, job), wait(base, job));
             for slot in groupings.slots_of(at) {
                 counts[slot].0 += usize::from(run < base);
                 counts[slot].1 += usize::from(run > base);

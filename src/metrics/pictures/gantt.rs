@@ -1,10 +1,12 @@
-//! A window of a schedule: which jobs run when, on which processors.
+//! A window of a schedule: which jobs run when, on which processors or CPUs of nodes.
 
 use std::ops::Range;
 
-use super::reservations::ReservedStarts;
+use super::GanttNotes;
+use super::gantt_nodes::first_rows;
 use crate::engine::{Finished, RunRecord};
 use crate::job::JobId;
+use crate::machine::NodeShare;
 use crate::time::{HOUR, MINUTE, Seconds, Time};
 use crate::trace::Workload;
 
@@ -41,7 +43,9 @@ pub struct GanttJob {
     pub backfilled: bool,
     /// The first start that the scheduler reserved for it while it waited.
     pub reserved: Option<Time>,
-    /// Its processors, as ranges of neighbours.
+    /// What it was given of the nodes. Empty on a pool of processors.
+    pub shares: Vec<NodeShare>,
+    /// Its processors, as ranges of neighbours. On nodes the CPUs of all nodes are numbered, one node after the other.
     pub rows: Vec<Range<u32>>,
 }
 
@@ -116,9 +120,9 @@ pub fn shrink_window(mut window: Range<Time>, workload: &Workload, records: &[&R
 impl Gantt {
     /// The jobs of a run in a window.
     ///
-    /// The engine counts processors and does not number them. Here each job gets the lowest free ones when it starts, so a job
-    /// may have several ranges.
-    pub fn of(workload: &Workload, record: &RunRecord, reserved: &ReservedStarts, window: &Range<Time>) -> Gantt {
+    /// The engine counts processors, or the CPUs of each node, and does not number them. Here each job gets the lowest free ones
+    /// when it starts, so a job may have several ranges.
+    pub fn of(workload: &Workload, record: &RunRecord, notes: &GanttNotes, window: &Range<Time>) -> Gantt {
         let job = |(id, finished): (JobId, Finished<'_>)| GanttJob {
             number: finished.job.number,
             record: finished.job.record,
@@ -128,7 +132,8 @@ impl Gantt {
             end: finished.end(),
             procs: finished.job.submission.procs,
             backfilled: finished.outcome.backfilled,
-            reserved: reserved.of(id),
+            reserved: notes.reserved.of(id),
+            shares: notes.grants.of(id).to_vec(),
             rows: Vec::new(),
         };
         let mut jobs: Vec<_> = running(workload, record, window).map(job).collect();
@@ -138,35 +143,74 @@ impl Gantt {
             jobs.truncate(MOST_JOBS);
         }
         jobs.sort_by_key(|job| (job.start, job.submit));
-        place(&mut jobs);
+        let firsts = workload.shapes.as_ref().map_or(Vec::new(), |shapes| first_rows(shapes.cluster()));
+        place(&mut jobs, &firsts);
         Gantt { jobs, left_out }
+    }
+
+    /// Whether its jobs ran on nodes.
+    pub fn is_by_node(&self) -> bool {
+        self.jobs.iter().any(|job| !job.shares.is_empty())
     }
 }
 
-/// Gives each job its processors. The jobs are in order of their starts.
-fn place(jobs: &mut [GanttJob]) {
-    // The free ranges in ascending order. The last has no end: a replayed log may use more than the machine has.
-    let mut free: Vec<Range<u32>> = std::iter::once(0..u32::MAX).collect();
+/// Rows that are free, as ranges in ascending order.
+struct FreeRows(Vec<Range<u32>>);
+
+impl FreeRows {
+    fn of(all: Range<u32>) -> FreeRows {
+        FreeRows(std::iter::once(all).collect())
+    }
+
+    /// Takes the lowest.
+    fn take(&mut self, mut needed: u32) -> Vec<Range<u32>> {
+        let mut rows = Vec::new();
+        while needed > 0 && !self.0.is_empty() {
+            let first = &mut self.0[0];
+            let taken = needed.min(first.end - first.start);
+            rows.push(first.start..first.start + taken);
+            first.start += taken;
+            needed -= taken;
+            if first.start == first.end {
+                self.0.remove(0);
+            }
+        }
+        rows
+    }
+
+    fn give(&mut self, rows: &[Range<u32>]) {
+        self.0.extend(rows.iter().cloned());
+        self.0.sort_by_key(|range| range.start);
+        self.0 = joined(&self.0);
+    }
+}
+
+/// Gives each job its rows. The jobs are in order of their starts. `firsts` has the first row of each node, and the end; a job without
+/// shares has rows of a pool.
+fn place(jobs: &mut [GanttJob], firsts: &[u32]) {
+    // The pool has no end: a replayed log may use more than the machine has.
+    let mut pool = FreeRows::of(0..u32::MAX);
+    let mut nodes: Vec<FreeRows> = firsts.windows(2).map(|pair| FreeRows::of(pair[0]..pair[1])).collect();
     let mut running: Vec<usize> = Vec::new();
     for at in 0..jobs.len() {
         let now = jobs[at].start;
         let (ended, rest): (Vec<_>, Vec<_>) = running.iter().partition(|&&job| jobs[job].end <= now);
         running = rest;
-        if !ended.is_empty() {
-            free.extend(ended.iter().flat_map(|&job| jobs[job].rows.iter().cloned()));
-            free.sort_by_key(|range| range.start);
-            free = joined(&free);
-        }
-        let (mut needed, mut rows) = (jobs[at].procs, Vec::new());
-        while needed > 0 && !free.is_empty() {
-            let taken = needed.min(free[0].end - free[0].start);
-            rows.push(free[0].start..free[0].start + taken);
-            free[0].start += taken;
-            needed -= taken;
-            if free[0].is_empty() {
-                free.remove(0);
+        for GanttJob { shares, rows, .. } in ended.into_iter().map(|job| &jobs[job]) {
+            if shares.is_empty() {
+                pool.give(rows);
+            }
+            for node in shares.iter().map(|share| share.node as usize) {
+                let own = firsts[node]..firsts[node + 1];
+                let of_node: Vec<_> = rows.iter().filter(|row| own.contains(&row.start)).cloned().collect();
+                nodes[node].give(&of_node);
             }
         }
+        let GanttJob { shares, procs, .. } = &jobs[at];
+        let rows = match shares.is_empty() {
+            true => pool.take(*procs),
+            false => shares.iter().flat_map(|share| nodes[share.node as usize].take(share.what.cpus)).collect(),
+        };
         jobs[at].rows = rows;
         running.push(at);
     }
@@ -200,6 +244,7 @@ mod tests {
             procs,
             backfilled: false,
             reserved: None,
+            shares: Vec::new(),
             rows: Vec::new(),
         }
     }
@@ -207,7 +252,7 @@ mod tests {
     #[test]
     fn jobs_get_the_lowest_free_processors() {
         let mut jobs = [job(0, 10, 2), job(0, 5, 3), job(0, 10, 1), job(5, 9, 1), job(6, 9, 4), job(10, 11, 9)];
-        place(&mut jobs);
+        place(&mut jobs, &[]);
         let rows = jobs.map(|job| job.rows.iter().map(|row| (row.start, row.end)).collect::<Vec<_>>());
         assert_eq!(rows[..3], [vec![(0, 2)], vec![(2, 5)], vec![(5, 6)]]);
         // 2 to 4 are free again. The job of four processors does not fit below 5.
@@ -232,7 +277,7 @@ mod tests {
         let all = (0..500).map(|hour| first + hour * HOUR).map(|start| area(start..start + WINDOW));
         assert_eq!(all.max(), Some(area(window.clone())));
 
-        let jobs = Gantt::of(&workload, &record, &ReservedStarts::default(), &window).jobs;
+        let jobs = Gantt::of(&workload, &record, &GanttNotes::default(), &window).jobs;
         assert!(jobs.len() > 50);
         for (at, job) in jobs.iter().enumerate() {
             assert_eq!(job.rows.iter().map(|rows| rows.len()).sum::<usize>(), job.procs as usize);

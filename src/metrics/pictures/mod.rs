@@ -3,6 +3,8 @@
 mod accuracy;
 mod distribution;
 mod gantt;
+mod gantt_nodes;
+mod grants;
 mod grid;
 mod life;
 mod reservations;
@@ -10,6 +12,8 @@ mod reservations;
 pub use accuracy::{Accuracy, LengthClass};
 pub use distribution::{Distribution, log_limits};
 pub use gantt::{Gantt, GanttJob, MOST_JOBS, busiest_window, shrink_window};
+pub use gantt_nodes::{GanttNode, gantt_nodes};
+pub use grants::{GrantObserver, NodeGrants};
 pub use grid::{GridCell, WaitGrid};
 pub use life::{LIFE_PARTS, LifeAccuracy};
 pub use reservations::{FirstReservations, ReservedStarts};
@@ -41,9 +45,18 @@ pub struct Pictures {
     pub series: Vec<SeriesStep>,
 }
 
+/// What a Gantt chart shows of jobs beside their times.
+#[derive(Clone, Debug, Default)]
+pub struct GanttNotes {
+    /// The starts that were reserved for them.
+    pub reserved: ReservedStarts,
+    /// What they were given of the nodes.
+    pub grants: NodeGrants,
+}
+
 /// Observes a run for its charts.
 pub struct PictureObserver {
-    observers: ((Series, LifeAccuracy), FirstReservations),
+    observers: ((Series, LifeAccuracy), (FirstReservations, GrantObserver)),
 }
 
 impl PictureObserver {
@@ -51,7 +64,7 @@ impl PictureObserver {
     pub fn new(workload: &Workload, measure: &Measure) -> PictureObserver {
         let series = Series::new(workload.procs, workload.first_submit(), series_step(workload));
         let life = LifeAccuracy::new(measure.jobs(workload.jobs.len()));
-        PictureObserver { observers: ((series, life), FirstReservations::default()) }
+        PictureObserver { observers: ((series, life), Default::default()) }
     }
 
     /// What has to be given to the run.
@@ -59,9 +72,9 @@ impl PictureObserver {
         &mut self.observers
     }
 
-    /// The charts, after the run whose result is `record`, and the reservations, of which a chart shows those in its window.
-    pub fn finish(self, workload: &Workload, record: &RunRecord, measure: &Measure) -> (Pictures, ReservedStarts) {
-        let ((series, life), reservations) = self.observers;
+    /// The charts, after the run whose result is `record`, and what a Gantt chart shows of the jobs in its window.
+    pub fn finish(self, workload: &Workload, record: &RunRecord, measure: &Measure) -> (Pictures, GanttNotes) {
+        let ((series, life), (reservations, grants)) = self.observers;
         let mut pictures = Pictures {
             waits: Distribution::of_seconds(),
             slowdowns: Distribution::of_ratios(),
@@ -78,7 +91,7 @@ impl PictureObserver {
             pictures.grid.add(job.procs, job.runtime, job.wait);
             pictures.accuracy.add(job.prediction, job.runtime);
         }
-        (pictures, reservations.finish())
+        (pictures, GanttNotes { reserved: reservations.finish(), grants: grants.finish() })
     }
 }
 

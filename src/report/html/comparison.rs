@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::bars::{Bar, BarChart, BarGroup};
 use super::chart_files::WrittenReport;
-use super::charts::{Compared, GanttData, PicturedSetting, SECTIONS};
+use super::charts::{Compared, GanttData, PicturedSetting, SECTIONS, charts_on_nodes};
 use super::data_table::{DataCell, DataTable};
 use super::figure::{ChartFigure, figures};
 use super::outside;
@@ -27,7 +27,8 @@ const MOST_BARS: usize = 40;
 pub struct ComparisonReport<'a> {
     /// What was run.
     pub facts: Vec<Fact>,
-    /// How near the simulation comes to the recorded waits, in words, and whether it is so far from them that this comes first.
+    /// How near the simulation comes to the recorded waits, in words of ours, and whether it is so far from them that this comes
+    /// first.
     pub site: Option<(String, bool)>,
     /// The figures of all settings.
     pub settings: &'a [SettingRuns],
@@ -49,8 +50,8 @@ impl ComparisonReport<'_> {
         let table = ComparisonTable::of(self.settings);
         let title = caption(table.settings[0], self.options);
         let result = match &self.site {
-            Some((site, true)) => format!("{} {}", outside(site), result_in_words(&table.settings)),
-            Some((site, false)) => format!("{} {}", result_in_words(&table.settings), outside(site)),
+            Some((site, true)) => format!("{site} {}", result_in_words(&table.settings)),
+            Some((site, false)) => format!("{} {site}", result_in_words(&table.settings)),
             None => result_in_words(&table.settings),
         };
         let others = (1..).zip(&self.pictured);
@@ -66,6 +67,8 @@ impl ComparisonReport<'_> {
         let mut charts: Vec<(&str, Vec<ChartFigure>)> =
             SECTIONS.iter().map(|(title, charts)| (*title, compared.figures(charts))).collect();
         charts[0].1.splice(0..0, bars);
+        // Before the Gantt chart.
+        charts.insert(charts.len() - 1, ("Nodes and partitions", charts_on_nodes(&compared)));
         charts.retain(|(_, charts)| !charts.is_empty());
         let sections = charts.iter();
         let sections =

@@ -40,6 +40,7 @@ pub(super) fn prepare(log: &Log, version: Version) -> Log {
         names: log.names.clone(),
         // The study is of a pool of processors.
         requests: LogRequests::default(),
+        conditions: Default::default(),
         unknown: log.unknown,
         skipped: log.skipped.clone(),
         digest: log.digest,

@@ -1,7 +1,10 @@
 //! Schedulers on the nodes of a cluster: first come first served, and backfilling with any number of reservations for each
 //! partition.
 
+mod bounds;
 mod plan;
+mod pool;
+mod rooms;
 
 use std::sync::Arc;
 
@@ -11,10 +14,12 @@ use super::policy::{Facts, Policy, View};
 use super::queue::Waiting;
 use super::rules::{Counting, Rules};
 use crate::job::{JobId, Submission};
-use crate::machine::{NodeGrant, Nodes, Placement, Shapes};
+use crate::machine::{NodeGrant, Nodes, Placement, ShapePlace, Shapes};
+use crate::request::RequestId;
 use crate::time::{Seconds, Time};
 
-use plan::{Asked, NodePlan, fits_nowhere};
+use plan::{Asked, Granted, NodePlan};
+pub use pool::PlacedPool;
 
 /// The rules are those of the pool. In the order of the queue, each job whose partition has a reservation left starts if it may,
 /// else it gets one; the others are tried in the order of the scan. A job may start if it can be placed now and the plan of the
@@ -26,30 +31,53 @@ pub struct OnNodes {
     backlog: Backlog,
     placement: Placement,
     plan: NodePlan,
-    roomless: Roomless,
+    /// Scratch: the waiting jobs in the order of the queue.
+    queue: Vec<Queued>,
+}
+
+/// A waiting job with what it asks for.
+#[derive(Clone, Copy)]
+struct Queued {
+    job: Waiting,
+    request: RequestId,
+}
+
+/// How many reservations the partitions have.
+struct Reserved {
+    counts: Vec<usize>,
+    /// For each partition.
+    most: usize,
+}
+
+impl Reserved {
+    fn new(nodes: &Nodes, most: Option<usize>) -> Reserved {
+        Reserved { counts: vec![0; nodes.cluster().partitions.len()], most: most.unwrap_or(usize::MAX) }
+    }
+
+    /// Whether a partition has a reservation left.
+    fn is_open(&self, place: &ShapePlace) -> bool {
+        self.counts[place.partition as usize] < self.most
+    }
+
+    fn are_all_closed(&self) -> bool {
+        self.counts.iter().all(|&count| count >= self.most)
+    }
 }
 
 impl OnNodes {
     /// Backfilling by these rules.
-    pub fn backfilling(rules: &Rules, shapes: &Arc<Shapes>) -> OnNodes {
-        OnNodes::with(Some(*rules), Backlog::unindexed(rules), shapes)
+    pub fn backfilling(rules: &Rules, shapes: &Arc<Shapes>, placement: Placement) -> OnNodes {
+        OnNodes::with(Some(*rules), Backlog::unindexed(rules), shapes, placement)
     }
 
     /// Jobs of a partition start in this order: the first that does not fit blocks all others.
-    pub fn fcfs(queue: Order, shapes: &Arc<Shapes>) -> OnNodes {
-        OnNodes::with(None, Backlog::unindexed(&Rules { queue, ..Rules::default() }), shapes)
+    pub fn fcfs(queue: Order, shapes: &Arc<Shapes>, placement: Placement) -> OnNodes {
+        OnNodes::with(None, Backlog::unindexed(&Rules { queue, ..Rules::default() }), shapes, placement)
     }
 
-    fn with(rules: Option<Rules>, backlog: Backlog, shapes: &Arc<Shapes>) -> OnNodes {
-        let placement = Placement::default();
-        OnNodes {
-            shapes: Arc::clone(shapes),
-            rules,
-            backlog,
-            placement,
-            plan: NodePlan::new(placement),
-            roomless: Roomless(vec![false; shapes.len()]),
-        }
+    fn with(rules: Option<Rules>, backlog: Backlog, shapes: &Arc<Shapes>, placement: Placement) -> OnNodes {
+        let (plan, queue) = (NodePlan::new(placement), Vec::new());
+        OnNodes { shapes: Arc::clone(shapes), rules, backlog, placement, plan, queue }
     }
 
     fn start_in_order(&mut self, view: &View<'_>, nodes: &Nodes, starts: &mut Vec<JobId>) {
@@ -61,60 +89,85 @@ impl OnNodes {
                 open.find_map(|at| shape.place(at, self.placement, nodes.cluster(), self.plan.free(), |_| false));
             match placed {
                 Some(grant) => {
-                    self.plan.start(job.id, 0, grant, nodes);
+                    self.plan.start(job.id, 0, Granted::alone(grant), nodes);
                     starts.push(job.id);
                 }
-                None => shape.places.iter().for_each(|place| is_blocked[place.partition as usize] = true),
+                None => {
+                    shape.places.iter().for_each(|place| is_blocked[place.partition as usize] = true);
+                    if is_blocked.iter().all(|is_blocked| *is_blocked) {
+                        return;
+                    }
+                }
             }
         }
     }
 
     fn backfill(&mut self, rules: &Rules, view: &View<'_>, nodes: &Nodes, starts: &mut Vec<JobId>) {
-        let most = rules.reservations.unwrap_or(usize::MAX);
-        let mut reserved = vec![0; nodes.cluster().partitions.len()];
+        let queue = self.queued(view, nodes);
+        self.backfill_queue(&queue, rules, view, nodes, starts);
+        self.queue = queue;
+    }
+
+    /// The waiting jobs in the order of the queue, in the memory of the last pass.
+    fn queued(&mut self, view: &View<'_>, nodes: &Nodes) -> Vec<Queued> {
+        let mut queue = std::mem::take(&mut self.queue);
+        queue.clear();
+        queue.extend(self.backlog.jobs(view).map(|job| Queued { job: *job, request: nodes.request(job.id) }));
+        queue
+    }
+
+    fn backfill_queue(
+        &mut self,
+        queue: &[Queued],
+        rules: &Rules,
+        view: &View<'_>,
+        nodes: &Nodes,
+        starts: &mut Vec<JobId>,
+    ) {
+        let mut reserved = Reserved::new(nodes, rules.reservations);
         let mut is_protected = false;
-        let queue: Vec<Waiting> = self.backlog.jobs(view).copied().collect();
         let mut rest = Vec::new();
-        for (number, job) in queue.iter().enumerate() {
-            if reserved.iter().all(|&count| count >= most) {
-                rest.extend(&queue[number..]);
+        // No job from here on has room.
+        let mut end = queue.len();
+        for (number, queued) in queue.iter().enumerate() {
+            if reserved.are_all_closed() {
+                rest.extend(&queue[number..end.max(number)]);
                 break;
             }
-            let shape = nodes.shape(job.id);
-            let open: Vec<usize> =
-                (0..shape.places.len()).filter(|&at| reserved[shape.places[at].partition as usize] < most).collect();
-            if open.is_empty() {
-                rest.push(job);
+            let Queued { job, request } = queued;
+            if !nodes.shapes().get(*request).places.iter().any(|place| reserved.is_open(place)) {
+                rest.push(queued);
                 continue;
             }
             let length = match self.plan.is_empty() {
                 true => rules.running.running_length(job.id, job.length, &self.backlog.arrivals),
                 false => self.fitted_length(is_protected, job),
             };
-            if self.try_start(job, length, &open, nodes, starts) {
+            if self.try_start(queued, length, |place| reserved.is_open(place), nodes, starts) {
                 continue;
             }
             // No reservation has an effect when no other job can start.
-            let mut others = queue[number + 1..].iter().chain(rest.iter().copied());
-            if others.all(|job| self.roomless.has(job.id, nodes, &self.plan)) {
+            while end > number + 1 && self.plan.is_roomless(queue[end - 1].request, nodes) {
+                end -= 1;
+            }
+            if end <= number + 1 && rest.iter().all(|other| self.plan.is_roomless(other.request, nodes)) {
                 return;
             }
             let length = if self.plan.is_empty() { job.length } else { length };
-            self.reserve(job, length, &open, nodes, &mut reserved);
+            self.reserve(queued, length, &mut reserved, view, nodes);
             if self.plan.reservations().count() == 1 {
                 is_protected = self.backlog.arrivals.has_waited(job.id, rules.protect, view.now);
             }
         }
         // What does not fit now does not fit later in the pass.
-        rest.retain(|job| !self.roomless.has(job.id, nodes, &self.plan));
+        rest.retain(|queued| !self.plan.is_roomless(queued.request, nodes));
         let arrivals = &self.backlog.arrivals;
-        let mut ranked: Vec<(Rank, &Waiting)> =
-            rest.into_iter().map(|job| (rules.scan.rank(job, arrivals, view.now), job)).collect();
+        let mut ranked: Vec<(Rank, &Queued)> =
+            rest.into_iter().map(|queued| (rules.scan.rank(&queued.job, arrivals, view.now), queued)).collect();
         ranked.sort_unstable_by_key(|(rank, _)| *rank);
-        for (_, job) in ranked {
-            let all: Vec<usize> = (0..nodes.shape(job.id).places.len()).collect();
-            let length = self.fitted_length(is_protected, job);
-            self.try_start(job, length, &all, nodes, starts);
+        for (_, queued) in ranked {
+            let length = self.fitted_length(is_protected, &queued.job);
+            self.try_start(queued, length, |_| true, nodes, starts);
         }
     }
 
@@ -123,47 +176,38 @@ impl OnNodes {
         if is_protected { job.length.max(self.backlog.arrivals.estimate(job.id)) } else { job.length }
     }
 
-    /// Starts a job in the first of these partitions in which it may start.
+    /// Starts a job in the first partition that is open to it and in which it may start.
     fn try_start(
         &mut self,
-        job: &Waiting,
+        queued: &Queued,
         length: Seconds,
-        open: &[usize],
+        is_open: impl Fn(&ShapePlace) -> bool,
         nodes: &Nodes,
         starts: &mut Vec<JobId>,
     ) -> bool {
-        if self.roomless.has(job.id, nodes, &self.plan) {
+        let Queued { job: Waiting { id, .. }, request } = *queued;
+        if self.plan.is_roomless(request, nodes) {
             return false;
         }
-        let request = nodes.request(job.id);
-        let mut try_at = |&at: &usize| self.plan.try_now(&Asked { id: job.id, request, at, length }, nodes);
-        let Some(grant) = open.iter().find_map(&mut try_at) else { return false };
-        self.plan.start(job.id, length, grant, nodes);
-        starts.push(job.id);
+        let places = nodes.shapes().get(request).places.iter().enumerate().filter(|(_, place)| is_open(place));
+        let mut tried = places.map(|(at, _)| self.plan.try_now(&Asked { id, request, at, length }, nodes));
+        let Some(granted) = tried.find_map(|granted| granted) else { return false };
+        self.plan.start(id, length, granted, nodes);
+        starts.push(id);
         true
     }
 
     /// Makes a reservation in the partition where it is earliest; of equals in the first.
-    fn reserve(&mut self, job: &Waiting, length: Seconds, open: &[usize], nodes: &Nodes, reserved: &mut [usize]) {
-        let request = nodes.request(job.id);
-        let asked = |at| Asked { id: job.id, request, at, length };
-        let found = open.iter().filter_map(|&at| Some((at, self.plan.first_start(&asked(at), nodes)?)));
+    fn reserve(&mut self, queued: &Queued, length: Seconds, reserved: &mut Reserved, view: &View<'_>, nodes: &Nodes) {
+        self.plan.note_running(view.running.iter().map(|job| (job.id, job.end)));
+        let Queued { job: Waiting { id, .. }, request } = *queued;
+        let places = &nodes.shapes().get(request).places;
+        let asked = |at| Asked { id, request, at, length };
+        let open = (0..places.len()).filter(|&at| reserved.is_open(&places[at]));
+        let found = open.filter_map(|at| Some((at, self.plan.first_start(&asked(at), nodes)?)));
         let Some((at, found)) = found.min_by_key(|(_, found)| found.start) else { return };
-        reserved[nodes.shape(job.id).places[at].partition as usize] += 1;
+        reserved.counts[places[at].partition as usize] += 1;
         self.plan.reserve(asked(at), found, nodes);
-    }
-}
-
-/// By request: whether no job that asks for this fits the free nodes, as far as that is known.
-struct Roomless(Vec<bool>);
-
-impl Roomless {
-    /// Whether a job fits nowhere. What is free has only become less since the last question.
-    fn has(&mut self, id: JobId, nodes: &Nodes, plan: &NodePlan) -> bool {
-        let request = nodes.request(id);
-        let known = &mut self.0[request.index().expect("every job on nodes has a request")];
-        *known = *known || fits_nowhere(nodes.shapes().get(request), nodes, plan.free(), plan.idle());
-        *known
     }
 }
 
@@ -175,15 +219,13 @@ impl Policy for OnNodes {
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
         let nodes = view.nodes.expect("the engine has the nodes of this policy");
         self.backlog.begin_pass(view);
-        // What did not fit fits only if something was given back.
-        if !view.only_arrivals {
-            self.roomless.0.fill(false);
-        }
-        self.plan.begin(view.now, nodes, view.running.iter().map(|job| (job.id, job.end)));
-        if view.waiting.iter().any(|job| !self.roomless.has(job.id, nodes, &self.plan)) {
-            match self.rules {
-                None => self.start_in_order(view, nodes, starts),
-                Some(rules) => self.backfill(&rules, view, nodes, starts),
+        self.plan.begin(view.now, nodes);
+        match self.rules {
+            None => self.start_in_order(view, nodes, starts),
+            Some(rules) => {
+                if view.waiting.iter().any(|job| !self.plan.is_roomless(nodes.request(job.id), nodes)) {
+                    self.backfill(&rules, view, nodes, starts);
+                }
             }
         }
         self.backlog.end_pass(view, starts);
@@ -191,18 +233,16 @@ impl Policy for OnNodes {
 
     fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
         let (Some(nodes), Some(rules)) = (view.nodes, self.rules) else { return };
-        let each = rules.reservations.unwrap_or(usize::MAX);
-        self.plan.begin(view.now, nodes, view.running.iter().map(|job| (job.id, job.end)));
-        let mut counts = vec![0; nodes.cluster().partitions.len()];
-        let queue: Vec<Waiting> = self.backlog.jobs(view).copied().collect();
-        for job in queue {
-            let shape = nodes.shape(job.id);
-            let open: Vec<usize> =
-                (0..shape.places.len()).filter(|&at| counts[shape.places[at].partition as usize] < each).collect();
-            if !open.is_empty() && self.plan.reservations().count() < most {
-                self.reserve(&job, job.length, &open, nodes, &mut counts);
+        self.plan.begin(view.now, nodes);
+        let mut counts = Reserved::new(nodes, rules.reservations);
+        let queue = self.queued(view, nodes);
+        for queued in &queue {
+            let mut places = nodes.shapes().get(queued.request).places.iter();
+            if self.plan.reservations().count() < most && places.any(|place| counts.is_open(place)) {
+                self.reserve(queued, queued.job.length, &mut counts, view, nodes);
             }
         }
+        self.queue = queue;
         reserved.extend(self.plan.reservations());
     }
 

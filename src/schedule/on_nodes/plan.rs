@@ -1,19 +1,21 @@
 //! The plan of a pass on nodes: which jobs have reservations, and whether they hold.
 //!
 //! A plan has instants and jobs, but no nodes: it holds if all its jobs can be placed, one after the other in time, while running
-//! jobs leave at their predicted ends.
+//! jobs leave at their predicted ends. Numbers of CPUs decide most questions ([`PlannedStart`]); only for the others the jobs are
+//! placed.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 
+use super::bounds::PlannedStart;
+use super::rooms::Rooms;
 use crate::job::JobId;
-use crate::machine::{NodeGrant, NodeShape, NodeShare, Nodes, Placement, Resources, cpus_of, give, take};
+use crate::machine::{NodeGrant, NodeShare, Nodes, Placement, Resources, take};
 use crate::request::RequestId;
 use crate::time::{Seconds, Time};
 
-/// A job in one of its partitions: the position in [`NodeShape::places`].
+/// A job in one of its partitions: the position in [`crate::machine::NodeShape::places`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     pub id: JobId,
@@ -23,51 +25,26 @@ pub(super) struct Asked {
     pub length: Seconds,
 }
 
-/// A job with a reservation.
-struct PlannedStart {
-    asked: Asked,
-    start: Time,
-    /// What is free at the start, by node, if only running jobs leave.
-    free: Vec<Resources>,
-    /// The CPUs of these that the job does not need, on the nodes that it may have.
-    spare: i64,
-}
-
-impl PlannedStart {
-    fn new(asked: Asked, start: Time, free: Vec<Resources>, nodes: &Nodes) -> PlannedStart {
-        let shape = nodes.shapes().get(asked.request);
-        let of_nodes = shape.places[asked.at].nodes.iter().map(|&node| i64::from(free[node as usize].cpus));
-        let spare = of_nodes.sum::<i64>() - i64::from(shape.cpus);
-        PlannedStart { asked, start, free, spare }
-    }
-
-    /// A job has this on the nodes at the start.
-    fn take(&mut self, grant: &[NodeShare], nodes: &Nodes) {
-        take(&mut self.free, grant);
-        let mine = &nodes.shapes().get(self.asked.request).places[self.asked.at].nodes;
-        self.spare -= cpus_of(grant.iter().filter(|share| mine.binary_search(&share.node).is_ok()));
-    }
-
-    fn end(&self) -> Time {
-        self.start + self.asked.length
-    }
-
-    fn is_active(&self, time: Time) -> bool {
-        (self.start..self.end()).contains(&time)
-    }
-}
-
 /// A job that runs, or that the pass has started.
 struct Leaving {
     end: Time,
     id: JobId,
+    /// Its position among the jobs that the pass has started.
+    started: Option<usize>,
+}
+
+/// A job that the pass has started.
+struct Started {
+    id: JobId,
+    end: Time,
+    grant: NodeGrant,
 }
 
 /// A start that is tried: what the job takes, and its end.
 #[derive(Clone, Copy)]
-pub(super) struct Tried<'a> {
-    pub grant: &'a [NodeShare],
-    pub end: Time,
+struct Tried<'a> {
+    grant: &'a [NodeShare],
+    end: Time,
 }
 
 /// The plan of one pass.
@@ -75,20 +52,25 @@ pub(super) struct Tried<'a> {
 pub(super) struct NodePlan {
     now: Time,
     placement: Placement,
-    /// What is free now.
-    free: Vec<Resources>,
-    /// The CPUs of these.
-    idle: i64,
-    /// In order of ends.
+    /// What is free now, and for which jobs there is room.
+    rooms: Rooms,
+    /// In order of ends. Empty until a reservation is made.
     leaving: Vec<Leaving>,
-    /// What the jobs have that the pass has started. What the others have, the nodes know.
-    started: FxHashMap<JobId, NodeGrant>,
+    /// In the order of their starts.
+    started: Vec<Started>,
+    /// How many of these the engine has asked for.
+    taken: usize,
     /// In the order in which they were planned.
     planned: Vec<PlannedStart>,
     /// The positions in `planned` in order of starts; of equals in the order in which they were planned.
     in_time: Vec<usize>,
-    /// What these jobs get if the plan is followed, in the same order. Empty if it must be found anew.
+    /// The ends of planned jobs, ascending.
+    ends: Vec<Time>,
+    /// What the first of these jobs get if the plan is followed, in order of starts. What the others get must be found.
     followed: Vec<NodeGrant>,
+    /// Jobs that may not start while neither the plan nor what is free changes: what they ask for, where, and how many planned jobs
+    /// start before they would end.
+    failed: FxHashSet<(RequestId, usize, usize)>,
 }
 
 /// A reservation that could be made.
@@ -96,8 +78,42 @@ pub(super) struct Found {
     pub start: Time,
     /// What is free then, if only running jobs leave.
     free: Vec<Resources>,
-    /// What all jobs with reservations then get, in order of their starts.
+    /// The CPUs of which these have room for the job.
+    room: i64,
+    /// The CPUs of these that the job may have.
+    cpus: i64,
+    /// What jobs with reservations then get, in order of their starts, as far as that is known.
     followed: Vec<NodeGrant>,
+}
+
+/// What a job gets that may start now.
+pub(super) struct Granted {
+    grant: NodeGrant,
+    /// What jobs with reservations then get, in order of their starts, as far as that is known.
+    followed: Vec<NodeGrant>,
+}
+
+impl Granted {
+    /// If there are no reservations.
+    pub fn alone(grant: NodeGrant) -> Granted {
+        Granted { grant, followed: Vec::new() }
+    }
+}
+
+/// A planned job that a walk has placed.
+struct Placed<'a> {
+    end: Time,
+    grant: Cow<'a, [NodeShare]>,
+    /// Whether this is not what the job got before.
+    is_new: bool,
+}
+
+/// What numbers of CPUs say about a reservation.
+#[derive(PartialEq, Eq)]
+enum Outlook {
+    Holds,
+    Fails,
+    Unknown,
 }
 
 impl NodePlan {
@@ -105,28 +121,39 @@ impl NodePlan {
         NodePlan { placement, ..NodePlan::default() }
     }
 
-    /// Begins a plan without reservations. `running` has the predicted ends of the running jobs.
-    pub fn begin(&mut self, now: Time, nodes: &Nodes, running: impl Iterator<Item = (JobId, Time)>) {
+    /// Begins a plan without reservations.
+    pub fn begin(&mut self, now: Time, nodes: &Nodes) {
         self.now = now;
-        self.free.clear();
-        self.free.extend_from_slice(nodes.free());
-        self.idle = nodes.idle();
+        self.rooms.renew(nodes);
         self.leaving.clear();
-        self.leaving.extend(running.map(|(id, end)| Leaving { end, id }));
         self.started.clear();
+        self.taken = 0;
         self.planned.clear();
         self.in_time.clear();
+        self.ends.clear();
         self.followed.clear();
+        self.failed.clear();
+    }
+
+    /// Notes when running jobs leave, which reservations need. `running` has their predicted ends.
+    pub fn note_running(&mut self, running: impl Iterator<Item = (JobId, Time)>) {
+        if self.leaving.is_empty() {
+            self.leaving.extend(running.map(|(id, end)| Leaving { end, id, started: None }));
+            for number in 0..self.started.len() {
+                self.note_leaving(number);
+            }
+        }
+    }
+
+    fn note_leaving(&mut self, number: usize) {
+        let Started { id, end, .. } = self.started[number];
+        let at = self.leaving.partition_point(|leaving| leaving.end <= end);
+        self.leaving.insert(at, Leaving { end, id, started: Some(number) });
     }
 
     /// What is free now.
     pub fn free(&self) -> &[Resources] {
-        &self.free
-    }
-
-    /// The CPUs that are free now.
-    pub fn idle(&self) -> i64 {
-        self.idle
+        self.rooms.free()
     }
 
     /// Whether there are no reservations.
@@ -134,169 +161,288 @@ impl NodePlan {
         self.planned.is_empty()
     }
 
+    /// Whether a job fits nowhere now.
+    pub fn is_roomless(&mut self, request: RequestId, nodes: &Nodes) -> bool {
+        self.rooms.is_roomless(request, nodes)
+    }
+
     /// What a job gets if it may start now: it can be placed, and the plan still holds. If it does not hold, the job is tried once
     /// more on what the plan leaves of the nodes until the job ends.
-    pub fn try_now(&mut self, job: &Asked, nodes: &Nodes) -> Option<NodeGrant> {
-        let shape = nodes.shapes().get(job.request);
+    pub fn try_now(&mut self, job: &Asked, nodes: &Nodes) -> Option<Granted> {
+        let shape = job.shape(nodes);
         let end = self.now + job.length;
-        // A bound rejects most jobs: the CPUs that the plan leaves on the same nodes.
-        let own = &shape.places[job.at].nodes;
         let is_in_the_way = |planned: &PlannedStart| {
-            let theirs = &nodes.shapes().get(planned.asked.request).places[planned.asked.at].nodes;
-            planned.start < end && planned.spare < i64::from(shape.cpus) && Arc::ptr_eq(own, theirs)
+            planned.start < end && planned.spare < i64::from(shape.cpus) && planned.asked.has_nodes_of(job, nodes)
         };
-        if self.planned.iter().any(is_in_the_way) {
+        if self.planned.iter().any(is_in_the_way) || !self.rooms.fits(shape, job.at, nodes) {
             return None;
         }
-        let placement = self.placement;
+        let earlier = self.planned.iter().filter(|planned| planned.start < end).count();
+        let case = (job.request, job.at, earlier);
+        if self.failed.contains(&case) {
+            return None;
+        }
+        let granted = self.try_twice(job, end, nodes);
+        if granted.is_none() {
+            self.failed.insert(case);
+        }
+        granted
+    }
+
+    fn try_twice(&mut self, job: &Asked, end: Time, nodes: &Nodes) -> Option<Granted> {
+        let (shape, placement) = (job.shape(nodes), self.placement);
         let place = |free: &[Resources]| shape.place(job.at, placement, nodes.cluster(), free, |_| false);
-        let grant = place(&self.free)?;
-        if self.is_empty() || self.holds_with(&grant, end, nodes) {
-            return Some(grant);
+        let grant = place(self.rooms.free())?;
+        if let Some(followed) = self.follow_with(&grant, end, nodes) {
+            return Some(Granted { grant, followed });
         }
         self.follow(nodes);
-        let mut left = self.free.clone();
+        let mut left = self.rooms.free().to_vec();
         for (&at, grant) in self.in_time.iter().zip(&self.followed) {
             if self.planned[at].start < end {
                 take(&mut left, grant);
             }
         }
-        place(&left).filter(|grant| self.holds_with(grant, end, nodes))
+        let second = place(&left).filter(|second| *second != grant)?;
+        let followed = self.follow_with(&second, end, nodes)?;
+        Some(Granted { grant: second, followed })
     }
 
-    /// Whether the plan holds if a job has this from now until `end`.
-    fn holds_with(&self, grant: &[NodeShare], end: Time, nodes: &Nodes) -> bool {
-        self.walk(nodes, 0, None, Some(Tried { grant, end })).is_some()
+    /// What jobs with reservations get, as far as that is needed, if a job has this from now until `end`. None if the plan does not
+    /// hold then.
+    fn follow_with(&mut self, grant: &[NodeShare], end: Time, nodes: &Nodes) -> Option<Vec<NodeGrant>> {
+        let mut is_sure = true;
+        for planned in &self.planned {
+            let taken = if planned.start < end { planned.room_of(grant, nodes) } else { 0 };
+            if planned.is_lost(taken, nodes) {
+                return None;
+            }
+            is_sure = is_sure && planned.is_sure(taken, nodes);
+        }
+        if is_sure {
+            return Some(Vec::new());
+        }
+        self.follow(nodes);
+        self.walk(nodes, 0, None, Some(Tried { grant, end }))
     }
 
     /// Finds what the jobs with reservations get, if that is not known.
     fn follow(&mut self, nodes: &Nodes) {
-        if self.followed.is_empty() {
-            self.followed = self.walk(nodes, 0, None, None).expect("a plan holds");
+        if self.followed.len() < self.planned.len() {
+            self.followed = self.walk(nodes, self.followed.len(), None, None).expect("a plan holds");
         }
     }
 
     /// A job starts now.
-    pub fn start(&mut self, id: JobId, length: Seconds, grant: NodeGrant, nodes: &Nodes) {
+    pub fn start(&mut self, id: JobId, length: Seconds, granted: Granted, nodes: &Nodes) {
+        let Granted { grant, followed } = granted;
         let end = self.now + length;
-        take(&mut self.free, &grant);
-        self.idle -= cpus_of(&grant);
+        self.rooms.take(&grant);
         let during = self.planned.iter_mut().filter(|planned| planned.start < end);
         during.for_each(|planned| planned.take(&grant, nodes));
-        let at = self.leaving.partition_point(|leaving| leaving.end <= end);
-        self.leaving.insert(at, Leaving { end, id });
-        self.started.insert(id, grant);
-        self.followed.clear();
+        self.started.push(Started { id, end, grant });
+        if !self.leaving.is_empty() {
+            self.note_leaving(self.started.len() - 1);
+        }
+        self.followed = followed;
+        self.failed.clear();
     }
 
-    /// What a job gets that the pass has started.
+    /// What a job gets that the pass has started. Jobs are asked for in the order of their starts.
     pub fn take_grant(&mut self, id: JobId) -> Option<NodeGrant> {
-        self.started.remove(&id)
+        let started = self.started.get_mut(self.taken).filter(|started| started.id == id)?;
+        self.taken += 1;
+        Some(std::mem::take(&mut started.grant))
     }
 
-    /// The first running or planned end at which the plan holds with the job.
+    /// The first running or planned end at which the plan holds with the job. The ends of running jobs must be noted.
     pub fn first_start(&mut self, job: &Asked, nodes: &Nodes) -> Option<Found> {
-        self.follow(nodes);
-        let shape = nodes.shapes().get(job.request);
-        let grant_of = |id| self.started.get(&id).map_or_else(|| nodes.grant(id), Vec::as_slice);
-        let mut free = self.free.clone();
-        let mut cpus = self.idle;
-        let mut leaving = self.leaving.iter().peekable();
-        let planned_ends = || self.planned.iter().map(PlannedStart::end);
+        let (shape, place, cluster) = (job.shape(nodes), job.place(nodes), nodes.cluster());
+        let need = i64::from(shape.cpus);
+        let mut free = self.rooms.free().to_vec();
+        let mut room = self.rooms.cpus(shape, job.at, nodes) as i64;
+        let mut cpus: i64 = place.nodes.nodes.iter().map(|&node| i64::from(free[node as usize].cpus)).sum();
+        let (mut left, mut ended) = (0, 0);
         let mut last = self.now;
         loop {
-            let next_planned = planned_ends().filter(|&end| end > last).min();
-            let next_leaving = leaving.peek().map(|leaving| leaving.end.max(last));
-            let next = next_leaving.into_iter().chain(next_planned).min()?;
-            while let Some(left) = leaving.next_if(|leaving| leaving.end <= next) {
-                let grant = grant_of(left.id);
-                give(&mut free, grant);
-                cpus += cpus_of(grant);
+            let next_leaving = self.leaving.get(left).map(|leaving| leaving.end.max(last));
+            let next = next_leaving.into_iter().chain(self.ends.get(ended).copied()).min()?;
+            while let Some(leaving) = self.leaving.get(left).filter(|leaving| leaving.end <= next) {
+                left += 1;
+                for share in self.grant_of(leaving, nodes) {
+                    let free = &mut free[share.node as usize];
+                    if place.nodes.has(share.node) {
+                        room -= i64::from(shape.cpus_on(place, cluster, free, share.node));
+                        cpus += i64::from(share.what.cpus);
+                        free.give(&share.what);
+                        room += i64::from(shape.cpus_on(place, cluster, free, share.node));
+                    } else {
+                        free.give(&share.what);
+                    }
+                }
+            }
+            while self.ends.get(ended).is_some_and(|&end| end <= next) {
+                ended += 1;
             }
             last = next;
-            // A bound rejects most instants: the CPUs of all nodes together.
-            let active =
-                || self.in_time.iter().zip(&self.followed).filter(|(at, _)| self.planned[**at].is_active(next));
-            let planned_cpus: i64 = active().map(|(_, grant)| cpus_of(grant)).sum();
-            if next <= self.now || cpus - planned_cpus < i64::from(shape.cpus) {
+            if next <= self.now || room < need {
                 continue;
             }
-            let mut left = free.clone();
-            active().for_each(|(_, grant)| take(&mut left, grant));
-            if shape.fits(job.at, nodes.cluster(), &left) {
-                let extra = PlannedStart { asked: *job, start: next, free, spare: 0 };
-                if let Some(followed) = self.walk_with(&extra, nodes) {
-                    return Some(Found { start: next, free: extra.free, followed });
+            match self.outlook(job, next, room, cpus, nodes) {
+                Outlook::Fails => (),
+                Outlook::Holds => {
+                    let followed = self.followed_until(next).to_vec();
+                    return Some(Found { start: next, free, room, cpus, followed });
                 }
-                free = extra.free;
+                Outlook::Unknown => {
+                    if let Some(followed) = self.walk_with(job, next, &free, nodes) {
+                        return Some(Found { start: next, free, room, cpus, followed });
+                    }
+                }
             }
         }
     }
 
-    /// What all jobs get with one reservation more. Jobs with earlier starts keep what they get.
-    fn walk_with(&self, extra: &PlannedStart, nodes: &Nodes) -> Option<Vec<NodeGrant>> {
-        let from = self.in_time.partition_point(|&at| self.planned[at].start <= extra.start);
-        let mut followed = self.followed[..from].to_vec();
-        followed.extend(self.walk(nodes, from, Some(extra), None)?);
-        Some(followed)
+    fn grant_of<'a>(&'a self, leaving: &Leaving, nodes: &'a Nodes) -> &'a [NodeShare] {
+        leaving.started.map_or_else(|| nodes.grant(leaving.id), |number| &self.started[number].grant)
+    }
+
+    /// Whether the plan holds with a job that starts at this time, as far as numbers of CPUs say. `room` is the room for the job
+    /// then, and `cpus` are the free CPUs of the nodes that it may have, if only running jobs leave.
+    fn outlook(&self, job: &Asked, time: Time, room: i64, cpus: i64, nodes: &Nodes) -> Outlook {
+        let shape = job.shape(nodes);
+        let need = i64::from(shape.cpus);
+        let end = time + job.length;
+        let (mut room, mut cpus) = (room, cpus);
+        let mut is_sure = shape.is_divisible();
+        for planned in &self.planned {
+            let asked = &planned.asked;
+            if planned.start > time {
+                let overlaps = planned.start < end;
+                if overlaps && planned.spare < need && asked.has_nodes_of(job, nodes) {
+                    return Outlook::Fails;
+                }
+                is_sure = is_sure && {
+                    let taken = if overlaps { asked.most_lost_to(job, nodes) } else { 0 };
+                    planned.is_sure(taken, nodes)
+                };
+            } else if planned.is_active(time) {
+                room -= job.most_lost_to(asked, nodes);
+                if job.has_nodes_of(asked, nodes) {
+                    cpus -= i64::from(asked.shape(nodes).cpus);
+                }
+            }
+        }
+        match cpus < need {
+            true => Outlook::Fails,
+            false if is_sure && room >= need => Outlook::Holds,
+            false => Outlook::Unknown,
+        }
+    }
+
+    /// What all jobs get with one reservation more, if the plan then holds. Jobs with earlier starts keep what they get. `free` is
+    /// what is free at the start if only running jobs leave.
+    fn walk_with(&mut self, job: &Asked, start: Time, free: &[Resources], nodes: &Nodes) -> Option<Vec<NodeGrant>> {
+        self.follow(nodes);
+        let mut left = free.to_vec();
+        let active = self.in_time.iter().zip(&self.followed).filter(|(at, _)| self.planned[**at].is_active(start));
+        active.for_each(|(_, grant)| take(&mut left, grant));
+        if !job.shape(nodes).fits(job.at, nodes.cluster(), &left) {
+            return None;
+        }
+        let from = self.in_time.partition_point(|&at| self.planned[at].start <= start);
+        self.walk(nodes, from, Some((job, start, free)), None)
+    }
+
+    /// What the jobs get that start until then, as far as that is known.
+    fn followed_until(&self, time: Time) -> &[NodeGrant] {
+        let count = self.in_time.partition_point(|&at| self.planned[at].start <= time);
+        &self.followed[..count.min(self.followed.len())]
     }
 
     /// Makes a reservation.
     pub fn reserve(&mut self, asked: Asked, found: Found, nodes: &Nodes) {
-        let at = self.in_time.partition_point(|&at| self.planned[at].start <= found.start);
+        let Found { start, free, room, cpus, followed } = found;
+        let spare = cpus - i64::from(asked.shape(nodes).cpus);
+        let mut planned = PlannedStart { asked, start, free, spare, room, lost: 0 };
+        for other in &mut self.planned {
+            if other.is_active(start) {
+                planned.make_room_for(&other.asked, nodes);
+            } else if planned.is_active(other.start) {
+                other.make_room_for(&asked, nodes);
+            }
+        }
+        let at = self.in_time.partition_point(|&at| self.planned[at].start <= start);
         self.in_time.insert(at, self.planned.len());
-        self.planned.push(PlannedStart::new(asked, found.start, found.free, nodes));
-        self.followed = found.followed;
+        let at = self.ends.partition_point(|&end| end <= planned.end());
+        self.ends.insert(at, planned.end());
+        self.planned.push(planned);
+        self.followed = followed;
+        self.failed.clear();
     }
 
-    /// Places the jobs with reservations in order of their starts, from a position in this order on, after one more. Returns what
-    /// each of these gets, or None if one cannot be placed. Nodes on which none of a job fits now come first, so that the others
-    /// are left to jobs that start now.
+    /// Places the jobs with reservations in order of their starts, from a position in this order on, after one more with its start
+    /// and what is free then. Returns what all jobs with reservations get, or None if one cannot be placed. Nodes on which none of a
+    /// job fits now come first, so that the others are left to jobs that start now. If a start is tried, the last job is not placed:
+    /// where it goes has no effect.
     fn walk(
         &self,
         nodes: &Nodes,
         from: usize,
-        extra: Option<&PlannedStart>,
+        extra: Option<(&Asked, Time, &[Resources])>,
         tried: Option<Tried<'_>>,
     ) -> Option<Vec<NodeGrant>> {
         let cluster = nodes.cluster();
-        let mut free_now = self.free.clone();
+        let mut free_now = Cow::Borrowed(self.rooms.free());
         if let Some(tried) = tried {
-            take(&mut free_now, tried.grant);
+            take(free_now.to_mut(), tried.grant);
         }
         let planned = |at: &usize| &self.planned[*at];
         let before = self.in_time[..from].iter().zip(&self.followed);
-        let mut placed: Vec<(Time, Cow<'_, [NodeShare]>)> =
-            before.map(|(at, grant)| (planned(at).end(), Cow::Borrowed(grant.as_slice()))).collect();
+        let mut placed: Vec<Placed<'_>> =
+            before.map(|(at, grant)| Placed { end: planned(at).end(), grant: grant.into(), is_new: false }).collect();
         let mut free = Vec::new();
+        let later = self.in_time[from..].iter().enumerate().map(|(number, at)| {
+            let PlannedStart { asked, start, free, .. } = planned(at);
+            (asked, *start, free.as_slice(), self.followed.get(from + number))
+        });
         let count = self.planned.len() + usize::from(extra.is_some());
-        for job in extra.into_iter().chain(self.in_time[from..].iter().map(planned)) {
-            let PlannedStart { asked, start, free: base, .. } = job;
+        for (asked, start, base, old) in
+            extra.map(|(asked, start, base)| (asked, start, base, None)).into_iter().chain(later)
+        {
+            let (shape, end) = (asked.shape(nodes), start + asked.length);
+            let list = &asked.place(nodes).nodes;
+            let is_mine = |grant: &[NodeShare]| grant.iter().any(|share| list.has(share.node));
+            if let Some(old) = old {
+                let is_as_before = |tried: &Tried<'_>| !is_mine(tried.grant);
+                let is_changed = |other: &Placed<'_>| other.is_new && other.end > start && is_mine(&other.grant);
+                if tried.as_ref().is_none_or(is_as_before) && !placed.iter().any(is_changed) {
+                    placed.push(Placed { end, grant: old.into(), is_new: false });
+                    continue;
+                }
+            }
             free.clear();
             free.extend_from_slice(base);
-            if let Some(tried) = tried.filter(|tried| tried.end > *start) {
+            if let Some(tried) = tried.filter(|tried| tried.end > start) {
                 take(&mut free, tried.grant);
             }
-            placed.iter().filter(|(end, _)| end > start).for_each(|(_, grant)| take(&mut free, grant));
-            let shape = nodes.shapes().get(asked.request);
-            // Where the last job goes has no effect, if only the answer is wanted.
+            placed.iter().filter(|other| other.end > start).for_each(|other| take(&mut free, &other.grant));
             if placed.len() + 1 == count && tried.is_some() {
-                return shape.fits(asked.at, cluster, &free).then(Vec::new);
+                if !shape.fits(asked.at, cluster, &free) {
+                    return None;
+                }
+                break;
             }
             let is_preferred = |node| !shape.has_any_room(asked.at, cluster, &free_now, node);
             let grant = shape.place(asked.at, self.placement, cluster, &free, is_preferred)?;
-            placed.push((job.end(), Cow::Owned(grant)));
+            let is_new = old != Some(&grant);
+            placed.push(Placed { end, grant: grant.into(), is_new });
         }
-        Some(placed.into_iter().skip(from).map(|(_, grant)| grant.into_owned()).collect())
+        Some(placed.into_iter().map(|placed| placed.grant.into_owned()).collect())
     }
 
     /// The jobs with reservations and their starts, in the order in which they were planned.
     pub fn reservations(&self) -> impl Iterator<Item = (JobId, Time)> {
         self.planned.iter().map(|planned| (planned.asked.id, planned.start))
     }
-}
-
-/// Whether a job fits nowhere now, so that it need not be tried. `idle` are all CPUs that are free.
-pub(super) fn fits_nowhere(shape: &NodeShape, nodes: &Nodes, free: &[Resources], idle: i64) -> bool {
-    i64::from(shape.cpus) > idle || (0..shape.places.len()).all(|at| !shape.fits(at, nodes.cluster(), free))
 }

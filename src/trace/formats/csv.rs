@@ -1,8 +1,9 @@
 //! Tables with a header, of which the user names the columns: `csv:submit=COLUMN,wait=COLUMN,run=COLUMN,procs=COLUMN`.
 
 use super::FormatEntry;
-use super::csv_columns::{ASKED, CsvColumns, END, NAMES, NamedColumn, ROLES, RUN, of_record};
+use super::csv_columns::{ASKED, CONDITIONS, CsvColumns, END, NAMES, NamedColumn, ROLES, RUN, of_record};
 use crate::request::{Request, RequestId};
+use crate::trace::conditions::{CONDITION_FIELDS, WrittenConditions, set_condition};
 use crate::trace::error::{FaultKind, LineFault, TraceError};
 use crate::trace::lines::{LONGEST_LINE, RawLines, after_returns, outline};
 use crate::trace::number;
@@ -74,6 +75,7 @@ fn read(raw: &mut RawLines, collector: &mut Collector<'_>) -> Result<(), TraceEr
     let Some(first) = lines.find(|line| !line.is_empty()) else { return Ok(()) };
     let columns = columns(&wanted, first).map_err(|why| TraceError::unusable(&name, why))?;
     let (delimiter, count) = (columns.delimiter, columns.count());
+    collector.conditions.needs_ids = wanted.has_dependencies();
     // Skipping the row would lose those after it.
     let open_quote = |row: &CsvRow| {
         let from = row.ends.last().map_or(0, |end| end + 1);
@@ -235,6 +237,7 @@ fn job<'a>(
         request: request(columns, values, procs, collector)?,
         ..JobRow::default()
     };
+    read_conditions(columns, values, collector)?;
     collector.job(row, &job)
 }
 
@@ -259,6 +262,30 @@ fn request<'a>(
         }
         Ok((request != plain).then_some(request))
     })
+}
+
+/// Reads what a job waits for. `values` has one per role.
+fn read_conditions<'a>(
+    columns: &CsvColumns,
+    values: [&'a [u8]; ROLES.len()],
+    collector: &mut Collector<'_>,
+) -> Result<(), Bad<'a>> {
+    collector.conditions.of_row = None;
+    if CONDITIONS.iter().all(|&role| values[role].is_empty()) {
+        return Ok(());
+    }
+    let mut conditions = WrittenConditions::default();
+    for (role, field) in CONDITIONS.into_iter().zip(CONDITION_FIELDS) {
+        let wrong = |wrong| Bad::value(values[role], field, wrong);
+        set_condition(&mut conditions, field, values[role], wrong, |text| columns.time(role, text))?;
+    }
+    let limits = conditions.array.as_deref().zip(conditions.array_limit);
+    if limits.is_some_and(|(array, limit)| !collector.conditions.limit(array, limit)) {
+        let [.., limit] = values;
+        return Err(Bad::value(limit, "array_limit", "is not that of an earlier row of the array"));
+    }
+    collector.conditions.of_row = Some(conditions);
+    Ok(())
 }
 
 /// The status of a job. Without words to replace, a number is the status itself. None if it is not known.

@@ -3,13 +3,14 @@
 use std::fmt;
 
 use crate::time::{Seconds, Time};
+use crate::trace::conditions::CONDITION_FIELDS;
 use crate::trace::number;
 use crate::trace::requests::REQUEST_FIELDS;
 use crate::trace::rows::{Bad, any_time, duration};
 use crate::trace::time_unit::TimeUnit;
 
 /// What a column can hold, in the order in which the format is printed.
-pub const ROLES: [&str; 26] = [
+pub const ROLES: [&str; 31] = [
     "submit",
     "start",
     "wait",
@@ -36,13 +37,21 @@ pub const ROLES: [&str; 26] = [
     "exclusive",
     "qos",
     "account",
+    "after",
+    "begin",
+    "hold",
+    "array",
+    "array_limit",
 ];
 
-/// The columns of a record. Those after them say what the job asks for, as the partition does.
+/// The columns of a record. Those after them say what the job asks for, as the partition does, and what it waits for.
 const OF_RECORD: usize = 14;
 
 /// The places of [`REQUEST_FIELDS`].
 pub const ASKED: [usize; REQUEST_FIELDS.len()] = [14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 11, 24, 25];
+
+/// The places of [`CONDITION_FIELDS`].
+pub const CONDITIONS: [usize; CONDITION_FIELDS.len()] = [26, 27, 28, 29, 30];
 
 /// The places of the first name, of the runtime and of the end.
 pub const NAMES: usize = 7;
@@ -56,7 +65,7 @@ pub fn of_record<T: Copy>(all: &[T; ROLES.len()]) -> [T; OF_RECORD] {
 
 /// Which columns hold times or durations, so that they can have a unit.
 fn has_unit(role: usize) -> bool {
-    ROLES[role] == "estimate" || role <= END
+    matches!(ROLES[role], "estimate" | "begin" | "hold") || role <= END
 }
 
 /// The columns of a table: what each holds, and replacements for its values.
@@ -102,13 +111,23 @@ impl CsvColumns {
                 _ => {}
             }
         }
+        for (one, other) in [("after", "id"), ("array_limit", "array")] {
+            if has(one) && !has(other) {
+                return Err(format!("{one}= is given without {other}=, the column that it refers to"));
+            }
+        }
         Ok(CsvColumns { columns })
+    }
+
+    /// Whether the table says which jobs a job waits for.
+    pub(super) fn has_dependencies(&self) -> bool {
+        self.columns[CONDITIONS[0]].is_some()
     }
 }
 
 const FORM: &str = "the form is csv:submit=COLUMN,start=COLUMN,run=COLUMN,procs=COLUMN, with wait= instead of start=, \
                     end= instead of run=, and estimate=, user=, group=, executable=, queue=, partition=, status=, id= if \
-                    the table has them; `sim help logs` has the columns of what jobs ask for";
+                    the table has them; `sim help logs` has the columns of what jobs ask for and wait for";
 
 /// The parts between commas that are not within braces.
 fn split_outside_braces(text: &str) -> Vec<&str> {
@@ -221,6 +240,7 @@ mod tests {
     #[test]
     fn every_field_of_a_request_has_its_column() {
         assert_eq!(ASKED.map(|place| ROLES[place]), REQUEST_FIELDS);
+        assert_eq!(CONDITIONS.map(|place| ROLES[place]), CONDITION_FIELDS);
     }
 
     #[test]
@@ -230,6 +250,7 @@ mod tests {
             "submit=a,start=b,run=c,procs=d,partition=p{x:y},id=i,nodes=n,memory=m,gpus=g,qos=q,account=a",
             "submit=a,wait=b c,end=d,procs=e,estimate=f,user=g{0.0:-1},status=s{Pass:1,Failed:0,Killed:5},id=i",
             "submit=a{ms},wait=b{h},run=c{min,none:-1},procs=d,estimate=e{s}",
+            "submit=a,start=b,run=c,procs=d,id=i,after=x,begin=y{ms},hold=z,array=v,array_limit=w",
         ] {
             assert_eq!(CsvColumns::parse(text).unwrap().to_string(), text);
         }
@@ -242,6 +263,8 @@ mod tests {
             ("status=a{Pass:1", "not closed"),
             ("status=a{Pass}", "'Pass' is not WORD:VALUE or a unit (ms, s, min, h, d)"),
             ("procs=a{min}", "procs is not a time or a duration"),
+            ("submit=a,start=b,run=c,procs=d,after=e", "after= is given without id="),
+            ("submit=a,start=b,run=c,procs=d,array_limit=e", "array_limit= is given without array="),
         ] {
             let error = CsvColumns::parse(text).unwrap_err();
             assert!(error.contains(message), "{text}: {error}");

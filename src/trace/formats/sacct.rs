@@ -3,6 +3,7 @@
 use super::FormatEntry;
 use super::slurm::{duration, gpus_of_gres, gpus_of_tres};
 use crate::time::{FOREVER, MINUTE, Seconds};
+use crate::trace::conditions::array_limit_in;
 use crate::trace::error::TraceError;
 use crate::trace::lines::RawLines;
 use crate::trace::record::CANCELLED;
@@ -154,6 +155,10 @@ fn row<'r>(
         return Ok(());
     }
     if has(b'[') {
+        // Tasks that never started; the range may have the limit of the array: `123_[4-9%2]`.
+        if let Some((array, limit)) = array_of(job_id).zip(array_limit_in(job_id)) {
+            collector.conditions.limit(array, limit);
+        }
         collector.drop_row(|report| &mut report.array_ranges);
         return Ok(());
     }
@@ -222,8 +227,14 @@ fn row<'r>(
         constraints,
         exclusive: exclusive_in(submit_line),
     };
+    let array = array_of(job_id);
+    if let Some((array, limit)) = array.zip(array_limit_in(submit_line)) {
+        // The limit can be changed later; that of the first row counts.
+        collector.conditions.limit(array, limit);
+    }
     let job = JobRow {
         id,
+        array,
         submit: iso_time(submit, "Submit")?.ok_or(Bad::missing(submit, "Submit"))?,
         eligible: iso_time(eligible, "Eligible")?,
         start: start.filter(|_| placed),
@@ -240,6 +251,11 @@ fn row<'r>(
         ..JobRow::default()
     };
     collector.job(line, &job)
+}
+
+/// The array of a task `123_4` or of tasks `123_[4-9]`.
+fn array_of(job_id: &[u8]) -> Option<&[u8]> {
+    memchr::memchr(b'_', job_id).map(|at| &job_id[..at]).filter(|array| !array.is_empty())
 }
 
 /// The limit of a job. None if it is unlimited, that of the partition, or unknown.

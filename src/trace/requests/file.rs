@@ -1,9 +1,14 @@
-//! Files of requests: what `sim trace convert --requests-out` writes, and `--requests` reads.
+//! Files of requests: what `sim trace convert --requests-out` writes, and `--requests` reads. They also say what jobs wait for.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::fields::{REQUEST_FIELDS, set_field};
+use super::if_more_than_cpus;
 use crate::request::{LogRequests, Request, RequestId, Requests};
+use crate::trace::conditions::{CONDITION_FIELDS, ConditionsRead, WrittenConditions, log_seconds, set_condition};
 use crate::trace::error::TraceError;
 use crate::trace::read::Log;
 use crate::trace::source::{Source, digest};
@@ -21,7 +26,9 @@ pub struct RequestFile {
 struct RequestRow {
     line: u64,
     job: i64,
-    request: Request,
+    /// None if the job only has conditions.
+    request: Option<Request>,
+    conditions: WrittenConditions,
 }
 
 /// A value without the apostrophe that keeps programs for tables from taking it for a formula (see [`crate::text::csv_text`]).
@@ -42,8 +49,8 @@ impl RequestFile {
         Ok(RequestFile { name: name.to_string(), digest })
     }
 
-    /// Gives the jobs of a log the requests of this file, by their numbers. Those of the log itself are forgotten. Rows of jobs that
-    /// the log does not have are counted.
+    /// Gives the jobs of a log the requests and conditions of this file, by their numbers. Those of the log itself are forgotten.
+    /// Rows of jobs that the log does not have are counted.
     ///
     /// # Errors
     /// If the file is faulty, or if its rows are not of this log.
@@ -56,26 +63,59 @@ impl RequestFile {
         }
         let mut requests = Requests::default();
         let mut by_record = vec![RequestId::NONE; log.records.len()];
-        let mut unmatched = 0;
-        for RequestRow { line, job, request } in rows.iter() {
-            match records.get(job) {
+        let (mut has_row, mut written) = (vec![false; log.records.len()], BTreeMap::new());
+        let (mut unmatched, count) = (0, rows.len());
+        for RequestRow { line, job, request, conditions } in rows {
+            match records.get(&job) {
                 None => unmatched += 1,
                 Some(None) => {
                     let why = format!("{} has more than one job {job}, so its request is not known", log.name);
-                    return Err(self.wrong(*line, why));
+                    return Err(self.wrong(line, why));
                 }
-                Some(Some(at)) if by_record[*at] != RequestId::NONE => {
-                    return Err(self.wrong(*line, format!("a second row of job {job}")));
+                Some(Some(at)) if std::mem::replace(&mut has_row[*at], true) => {
+                    return Err(self.wrong(line, format!("a second row of job {job}")));
                 }
-                Some(Some(at)) => by_record[*at] = requests.intern(request.clone()),
+                Some(Some(at)) => {
+                    by_record[*at] = request.map_or(RequestId::NONE, |request| requests.intern(request));
+                    if conditions != WrittenConditions::default() {
+                        written.insert(*at, (line, conditions));
+                    }
+                }
             }
         }
-        if unmatched > 0 && unmatched == rows.len() {
+        if unmatched > 0 && unmatched == count {
             let why = format!("it has no job of {}: is it of another log?", log.name);
             return Err(TraceError::unusable(&self.name, why));
         }
         log.source.unmatched_requests = unmatched as u64;
         log.requests = LogRequests::of_records(requests, by_record);
+        self.add_conditions(log, written)
+    }
+
+    /// The conditions by record, with the lines of their rows.
+    fn add_conditions(
+        &self,
+        log: &mut Log,
+        mut written: BTreeMap<usize, (u64, WrittenConditions)>,
+    ) -> Result<(), TraceError> {
+        log.conditions = Arc::default();
+        if written.is_empty() {
+            return Ok(());
+        }
+        let mut read = ConditionsRead::default();
+        read.needs_ids = true;
+        for (at, record) in log.records.iter().enumerate() {
+            let row = written.remove(&at);
+            let (line, conditions) = row.map_or((0, None), |(line, conditions)| (line, Some(conditions)));
+            let limits = conditions.as_ref().and_then(|own| own.array.as_deref().zip(own.array_limit));
+            if let Some((_, limit)) = limits.filter(|(array, limit)| !read.limit(array, *limit)) {
+                let why = format!("array_limit is not that of an earlier row of the array: \"{limit}\"");
+                return Err(self.wrong(line, why));
+            }
+            read.of_row = conditions;
+            read.add(at, record.number.to_string().as_bytes(), None);
+        }
+        log.conditions = Arc::new(read.finish(&log.records, None));
         Ok(())
     }
 
@@ -90,9 +130,10 @@ impl RequestFile {
         let header = reader.headers().map_err(failed)?.clone();
         let names: Vec<String> = header.iter().map(|name| name.trim().to_ascii_lowercase()).collect();
         let find = |name: &str| names.iter().position(|other| other == name);
-        let known = |name: &&String| matches!(name.as_str(), "job" | "cpus") || REQUEST_FIELDS.contains(&name.as_str());
+        let fields = [&REQUEST_FIELDS[..], &CONDITION_FIELDS].concat();
+        let known = |name: &&String| matches!(name.as_str(), "job" | "cpus") || fields.contains(&name.as_str());
         if let Some(name) = names.iter().find(|name| !known(name)) {
-            let why = format!("no column '{name}' is known; the columns are job, cpus, {}", REQUEST_FIELDS.join(", "));
+            let why = format!("no column '{name}' is known; the columns are job, cpus, {}", fields.join(", "));
             return Err(self.wrong(1, why));
         }
         let (Some(job), Some(cpus)) = (find("job"), find("cpus")) else {
@@ -100,8 +141,10 @@ impl RequestFile {
                        writes such a file)";
             return Err(self.wrong(1, why.to_string()));
         };
-        let columns: Vec<(usize, &str)> =
-            REQUEST_FIELDS.iter().filter_map(|field| Some((find(field)?, *field))).collect();
+        let columns = |fields: &'static [&'static str]| -> Vec<(usize, &str)> {
+            fields.iter().filter_map(|field| Some((find(field)?, *field))).collect()
+        };
+        let (asked, waited) = (columns(&REQUEST_FIELDS), columns(&CONDITION_FIELDS));
         let row = |record: csv::Result<csv::StringRecord>| {
             let record = record.map_err(failed)?;
             let line = record.position().map_or(0, csv::Position::line);
@@ -120,10 +163,21 @@ impl RequestFile {
                 .filter(is_count)
                 .ok_or_else(|| bad("cpus", cpus, "is not a whole number above 0"))?;
             let mut request = Request { cpus, ..Request::default() };
-            for &(at, field) in &columns {
+            for &(at, field) in &asked {
                 set_field(&mut request, field, text(at)).map_err(|why| bad(field, at, why))?;
             }
-            Ok(RequestRow { line, job, request })
+            let mut conditions = WrittenConditions::default();
+            for &(at, field) in &waited {
+                let time = |text| log_seconds(text).map(Some).ok_or("is not a time in seconds of the log");
+                set_condition(&mut conditions, field, text(at).as_bytes(), |why| why, time)
+                    .map_err(|why| bad(field, at, why))?;
+            }
+            // A row that is there because of its conditions asks for nothing.
+            let request = match conditions == WrittenConditions::default() {
+                true => Some(request),
+                false => if_more_than_cpus(request),
+            };
+            Ok(RequestRow { line, job, request, conditions })
         };
         reader.records().map(row).collect()
     }

@@ -58,15 +58,6 @@ impl MemoryRange {
     }
 }
 
-/// The GPUs of a job on all its nodes.
-fn gpus(request: &Request) -> u64 {
-    match request.gpus {
-        GpusAsked::None => 0,
-        GpusAsked::Total(gpus) => gpus.into(),
-        GpusAsked::PerNode(gpus) => u64::from(gpus) * u64::from(request.min_nodes.max(1)),
-    }
-}
-
 impl RequestSurvey {
     /// The requests of these jobs.
     pub fn of(jobs: &[Job], requests: &Requests) -> RequestSurvey {
@@ -91,9 +82,9 @@ impl RequestSurvey {
             }
             survey.node_jobs += u64::from(request.min_nodes > 0);
             survey.nodes_max = survey.nodes_max.max(request.min_nodes);
-            survey.gpu_jobs += u64::from(gpus(request) > 0);
-            survey.gpus += gpus(request);
-            survey.gpus_max = survey.gpus_max.max(gpus(request));
+            survey.gpu_jobs += u64::from(request.all_gpus() > 0);
+            survey.gpus += request.all_gpus();
+            survey.gpus_max = survey.gpus_max.max(request.all_gpus());
             survey.exclusive_jobs += u64::from(request.exclusive);
             survey.constraint_jobs += u64::from(!request.constraint.is_empty());
         }

@@ -1,6 +1,7 @@
 //! Makes a log of the rows of a file, or of several, or the present queue of a site.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use twox_hash::XxHash3_64;
@@ -11,6 +12,7 @@ use super::reading::SubmitTime;
 use super::values::Bad;
 use crate::text::shortened;
 use crate::time::HOUR;
+use crate::trace::conditions::ConditionsRead;
 use crate::trace::error::{FaultKind, LineFault, TraceError};
 use crate::trace::formats::{LogFormat, format_of_line};
 use crate::trace::lines::{RawLines, after_returns, outline, shorten};
@@ -127,6 +129,8 @@ pub struct Collector<'a> {
     pub present: PresentRows,
     /// What the jobs of a log ask for.
     pub requests: RequestsRead,
+    /// What the jobs of a log wait for.
+    pub conditions: ConditionsRead,
     /// The file that is being read.
     name: String,
     names: NamesRead,
@@ -158,6 +162,7 @@ impl<'a> Collector<'a> {
             lines: Vec::new(),
             present: PresentRows::default(),
             requests: RequestsRead::default(),
+            conditions: ConditionsRead::default(),
             name: String::new(),
             names: NamesRead::default(),
             ids: Vec::new(),
@@ -335,6 +340,7 @@ impl<'a> Collector<'a> {
         record.queue = self.names.place(3, queue);
         record.partition = self.names.place(4, partition);
         self.requests.set(self.log.records.len(), job.request);
+        self.conditions.add(self.log.records.len(), job.id, job.array);
         self.log.records.push(record);
         if self.options.keep_names {
             self.ids.push(job.id.into());
@@ -405,7 +411,7 @@ impl<'a> Collector<'a> {
 
     /// Sorts the records by submit time, numbers jobs and names in this order, and makes a header.
     fn number_records(&mut self) {
-        let Log { records, header, requests, .. } = &mut self.log;
+        let Log { records, header, requests, conditions, .. } = &mut self.log;
         if !records.is_sorted_by_key(|record| record.submit) {
             records.sort_by_key(|record| record.submit);
         }
@@ -420,6 +426,8 @@ impl<'a> Collector<'a> {
             false => records.iter().map(|record| std::mem::take(&mut ids[record.number as usize])).collect(),
         };
         *requests = std::mem::take(&mut self.requests).finish(records, Some(|record| record.number as usize));
+        let read = std::mem::take(&mut self.conditions);
+        *conditions = Arc::new(read.finish(records, Some(|record| record.number as usize)));
         for (record, number) in records.iter_mut().zip(1..) {
             record.number = number;
             record.submit -= start;

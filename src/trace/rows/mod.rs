@@ -44,6 +44,8 @@ pub struct JobRow<'a> {
     pub is_unknown_state: bool,
     /// What it asks of a machine of nodes.
     pub request: RequestId,
+    /// Its array, if the id says so.
+    pub array: Option<&'a [u8]>,
 }
 
 impl Default for JobRow<'_> {
@@ -65,6 +67,7 @@ impl Default for JobRow<'_> {
             state: b"",
             is_unknown_state: false,
             request: RequestId::NONE,
+            array: None,
         }
     }
 }

@@ -1,12 +1,14 @@
-//! The schedule of a window: processors against time, jobs as boxes.
+//! The schedule of a window: processors or nodes against time, jobs as boxes.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::{ChartFigure, Compared, DataCell, DataTable, Frame, Mark};
-use crate::metrics::{Gantt, GanttJob};
+use crate::machine::{Cluster, joined_names, print_memory};
+use crate::metrics::{Gantt, GanttJob, GanttNode};
 use crate::report::html::axis::ChartAxis;
 use crate::report::html::frame::Inside;
+use crate::report::html::outside;
 use crate::report::html::svg::{Drawing, Ink, fitted};
 use crate::text::counted;
 use crate::time::{DAY, HOUR, MINUTE, Seconds, Time, readable_duration};
@@ -32,6 +34,10 @@ pub struct GanttData {
     pub first_submit: Time,
     /// The processors of the machine.
     pub procs: u32,
+    /// The nodes that are shown, from the top. Empty on a pool.
+    pub nodes: Vec<GanttNode>,
+    /// How many others there are.
+    pub nodes_left_out: usize,
     /// By what boxes are coloured.
     pub colors: GanttColors,
     /// Whether the window was chosen, or given by the user.
@@ -114,34 +120,103 @@ impl<'a> Colors<'a> {
     }
 }
 
+/// The height of a node in a chart, in units, and the part of it between two nodes.
+const NODE: u32 = 19;
+const GAP: f64 = 0.06;
+
+/// How the rows of jobs become heights in the chart of a setting.
+enum Rows<'a> {
+    /// Each row is a processor. The highest is given.
+    Pool(u32),
+    /// Each node has the same height, whatever its CPUs.
+    Nodes(&'a [GanttNode]),
+}
+
+impl Rows<'_> {
+    /// The height of the chart, with room for the title of its time axis if it is the last.
+    fn height(&self, is_last: bool) -> u32 {
+        match self {
+            Rows::Pool(_) => SIZE.1,
+            Rows::Nodes(nodes) => 50 + 18 * u32::from(is_last) + NODE * nodes.len().max(4) as u32,
+        }
+    }
+
+    fn axis(&self) -> ChartAxis {
+        match self {
+            Rows::Pool(highest) => ChartAxis::counts(f64::from(*highest)),
+            Rows::Nodes(nodes) => ChartAxis::names(
+                &nodes.iter().rev().map(|node| fitted(&outside(&node.name), NAMES)).collect::<Vec<_>>(),
+            ),
+        }
+    }
+
+    /// From where to where some rows are. None if their node is not shown.
+    fn span(&self, rows: &Range<u32>) -> Option<(f64, f64)> {
+        let Rows::Nodes(nodes) = self else { return Some((f64::from(rows.start), f64::from(rows.end))) };
+        let at = nodes.partition_point(|node| node.rows.end <= rows.start);
+        let node = nodes.get(at).filter(|node| node.rows.contains(&rows.start))?;
+        let place = |row: u32| {
+            let share = f64::from(row - node.rows.start) / f64::from(node.rows.end - node.rows.start);
+            (nodes.len() - 1 - at) as f64 + GAP + share * (1.0 - 2.0 * GAP)
+        };
+        Some((place(rows.start), place(rows.end)))
+    }
+}
+
+/// The most room for the names of nodes, in units.
+const NAMES: f64 = 120.0;
+
 /// The chart.
 pub fn chart(compared: &Compared<'_>) -> ChartFigure {
     let data = compared.gantt;
     let colors = Colors::of(data, &compared.workload.names);
+    let cluster = compared.workload.shapes.as_ref().map(|shapes| &**shapes.cluster());
     let length = (data.window.end - data.window.start) as f64;
-    let mut drawing = Drawing::new((SIZE.0, SIZE.1 * data.settings.len() as u32));
     let highest = data.settings.iter().flat_map(|(_, gantt)| &gantt.jobs).flat_map(|job| &job.rows).map(|row| row.end);
     let highest = highest.max().unwrap_or(0).max(data.procs);
+    let rows_of = |gantt: &Gantt| if gantt.is_by_node() { Rows::Nodes(&data.nodes) } else { Rows::Pool(highest) };
+    let is_last = |at: usize| at + 1 == data.settings.len();
+    let heights = data.settings.iter().enumerate().map(|(at, (_, gantt))| rows_of(gantt).height(is_last(at)));
+    let mut drawing = Drawing::new((SIZE.0, heights.sum()));
+    let mut from = 0;
     for (at, (name, gantt)) in data.settings.iter().enumerate() {
-        let is_last = at + 1 == data.settings.len();
-        let title = format!("{}: processors", fitted(name, f64::from(SIZE.0) - 120.0));
-        let x_title = if is_last { "time since the beginning of the window" } else { "" };
+        let rows = rows_of(gantt);
+        let height = rows.height(is_last(at));
+        let what = if gantt.is_by_node() { "nodes" } else { "processors" };
+        let title = format!("{}: {what}", fitted(name, f64::from(SIZE.0) - 120.0));
+        let x_title = if is_last(at) { "time since the beginning of the window" } else { "" };
         let x = (ChartAxis::time_between(0.0, length), x_title);
-        let y = (ChartAxis::counts(f64::from(highest)), title.as_str());
-        let frame = Frame { size: SIZE, grid: (true, false), ..Frame::new("", x, y) };
-        frame.draw_on(&mut drawing, f64::from(SIZE.1) * at as f64, |drawing, inside| {
-            gantt.jobs.iter().for_each(|job| draw_job(drawing, inside, job, &data.window, &colors));
+        let frame =
+            Frame { size: (SIZE.0, height), grid: (true, false), ..Frame::new("", x, (rows.axis(), title.as_str())) };
+        frame.draw_on(&mut drawing, f64::from(from), |drawing, inside| {
+            let place = ChartPlace { rows: &rows, inside, window: &data.window };
+            gantt.jobs.iter().for_each(|job| draw_job(drawing, &place, job, cluster, &colors));
             // Above all boxes.
             for (job, reserved) in gantt.jobs.iter().filter_map(|job| Some((job, job.reserved?))) {
-                draw_reservation(drawing, inside, job, reserved, &data.window);
+                draw_reservation(drawing, &place, job, reserved);
             }
-            let top = f64::from(data.procs);
-            drawing.line([inside.at(0.0, top), inside.at(length, top)], Ink::Axis, 1.0);
+            if let Rows::Pool(_) = rows {
+                let top = f64::from(data.procs);
+                drawing.line([inside.at(0.0, top), inside.at(length, top)], Ink::Axis, 1.0);
+            }
         });
+        from += height;
     }
+    let by_node = data.settings.iter().any(|(_, gantt)| gantt.is_by_node());
     let names: Vec<&str> = data.settings.iter().map(|(name, _)| name.as_str()).collect();
-    let label = format!("Gantt chart of {}: jobs as boxes, processors against time", names.join(" and "));
-    let picture = drawing.finish(&label);
+    let against = if by_node { "nodes" } else { "processors" };
+    let label = format!("Gantt chart of {}: jobs as boxes, {against} against time", names.join(" and "));
+    ChartFigure {
+        title: "The schedule of a window".to_string(),
+        legend: colors.legend(),
+        picture: drawing.finish(&label),
+        caption: caption(data, by_node),
+        data: table(data, colors.names, cluster.filter(|_| by_node)),
+        wide: true,
+    }
+}
+
+fn caption(data: &GanttData, by_node: bool) -> String {
     let since = |time: Time| readable_duration((time - data.first_submit) as f64);
     let (from, to) = (since(data.window.start), since(data.window.end));
     let why = if data.chosen { "This is the time in which the most area waits. " } else { "" };
@@ -150,30 +225,89 @@ pub fn chart(compared: &Compared<'_>) -> ChartFigure {
         0 => String::new(),
         jobs => format!(" The {} with the fewest processors are left out.", counted(jobs as u64, "job")),
     };
-    ChartFigure {
-        title: "The schedule of a window".to_string(),
-        legend: colors.legend(),
-        picture,
-        caption: format!(
-            "From {from} to {to} after the first submission. {why}Each box is a job: its width is its runtime, its height its \
-             processors. Gaps are idle processors. The simulation counts processors and does not number them: here each \
-             job has the lowest that are free when it starts, so one job may be several boxes. A thin line \
-             leads from the start of a job to the start that the scheduler reserved for it when it first had a reservation: \
-             to the right if the job started earlier.{left_out}"
+    let nodes_left_out = match data.nodes_left_out {
+        0 => String::new(),
+        nodes => {
+            format!(" {} with the least CPU time in the window are left out.", counted(nodes as u64, "other node"))
+        }
+    };
+    let boxes = match by_node {
+        true => format!(
+            "Each row is a node, and each box a job on it: its width is its runtime, its height the share of the node's CPUs \
+             that it was given. Gaps are idle CPUs; a node that looks idle may have no memory left.{nodes_left_out} The \
+             simulation counts the CPUs of a node and does not number them: here each job has the lowest that are free when \
+             it starts, so one job may be several boxes."
         ),
-        data: table(data, colors.names),
-        wide: true,
+        false => "Each box is a job: its width is its runtime, its height its processors. Gaps are idle processors. The \
+                  simulation counts processors and does not number them: here each job has the lowest that are free when it \
+                  starts, so one job may be several boxes."
+            .to_string(),
+    };
+    format!(
+        "From {from} to {to} after the first submission. {why}{boxes} A thin line \
+         leads from the start of a job to the start that the scheduler reserved for it when it first had a reservation: \
+         to the right if the job started earlier.{left_out}"
+    )
+}
+
+/// The chart of one setting.
+struct ChartPlace<'a> {
+    rows: &'a Rows<'a>,
+    inside: &'a Inside<'a>,
+    window: &'a Range<Time>,
+}
+
+/// What a job has, in words: its processors, or what it was given of the nodes.
+fn what_it_has(job: &GanttJob, cluster: Option<&Cluster>) -> String {
+    let Some(cluster) = cluster.filter(|_| !job.shares.is_empty()) else {
+        return counted(job.procs.into(), "processor");
+    };
+    let Given { cpus, memory, gpus, nodes } = Given::of(job, cluster);
+    let memory = if memory > 0 { format!(", {} of memory", print_memory(memory)) } else { String::new() };
+    let gpus = if gpus > 0 { format!(", {}", counted(gpus, "GPU")) } else { String::new() };
+    format!("{}{memory}{gpus} on {nodes}", counted(cpus, "CPU"))
+}
+
+/// What a job was given, all together.
+struct Given {
+    cpus: u64,
+    memory: u64,
+    gpus: u64,
+    /// Their names.
+    nodes: String,
+}
+
+impl Given {
+    fn of(job: &GanttJob, cluster: &Cluster) -> Given {
+        let names = job.shares.iter().map(|share| cluster.nodes[share.node as usize].name.as_str());
+        Given {
+            cpus: job.shares.iter().map(|share| u64::from(share.what.cpus)).sum(),
+            memory: job.shares.iter().map(|share| share.what.memory).sum(),
+            gpus: job.shares.iter().map(|share| u64::from(share.what.gpus)).sum(),
+            nodes: outside(&joined_names(names)),
+        }
     }
 }
 
-fn draw_job(drawing: &mut Drawing, inside: &Inside<'_>, job: &GanttJob, window: &Range<Time>, colors: &Colors<'_>) {
+fn draw_job(
+    drawing: &mut Drawing,
+    place: &ChartPlace<'_>,
+    job: &GanttJob,
+    cluster: Option<&Cluster>,
+    colors: &Colors<'_>,
+) {
+    let ChartPlace { rows, inside, window } = place;
     let (from, to) = (job.start.max(window.start) - window.start, job.end.min(window.end) - window.start);
     let (from, to) = (from as f64, to as f64);
+    let spans: Vec<(f64, f64)> = job.rows.iter().filter_map(|row| rows.span(row)).collect();
+    if spans.is_empty() {
+        return;
+    }
     let title = format!(
         "job {} of {}: {}, waited {}, ran {}{}{}",
         job.number,
         colors.user(job.user),
-        counted(job.procs.into(), "processor"),
+        what_it_has(job, cluster),
         readable_duration((job.start - job.submit) as f64),
         readable_duration((job.end - job.start) as f64),
         if job.backfilled { ", backfilled" } else { "" },
@@ -181,8 +315,7 @@ fn draw_job(drawing: &mut Drawing, inside: &Inside<'_>, job: &GanttJob, window: 
     );
     let (ink, opacity) = colors.of_job(job);
     drawing.titled(&title, |drawing| {
-        for row in &job.rows {
-            let (low, high) = (f64::from(row.start), f64::from(row.end));
+        for (low, high) in spans {
             drawing.tile(inside.at(from, low), inside.at(to, high), ink, opacity);
             if job.backfilled && job.start >= window.start {
                 drawing.line([inside.at(from, low), inside.at(from, high)], Ink::Text, 1.2);
@@ -201,9 +334,11 @@ fn compared(start: Time, reserved: Time) -> String {
 }
 
 /// Leads from the start of a job to the start that was first reserved for it.
-fn draw_reservation(drawing: &mut Drawing, inside: &Inside<'_>, job: &GanttJob, reserved: Time, window: &Range<Time>) {
-    let Some(row) = job.rows.iter().max_by_key(|row| row.len()).filter(|_| job.start >= window.start) else { return };
-    let at = |time: Time| inside.at((time - window.start) as f64, f64::from(row.start + row.end) / 2.0);
+fn draw_reservation(drawing: &mut Drawing, place: &ChartPlace<'_>, job: &GanttJob, reserved: Time) {
+    let ChartPlace { rows, inside, window } = place;
+    let widest = job.rows.iter().max_by_key(|row| row.len()).filter(|_| job.start >= window.start);
+    let Some((low, high)) = widest.and_then(|row| rows.span(row)) else { return };
+    let at = |time: Time| inside.at((time - window.start) as f64, (low + high) / 2.0);
     let (x, y) = at(reserved);
     drawing.line([at(job.start), (x, y)], Ink::Text, 0.6);
     if window.contains(&reserved) {
@@ -211,13 +346,17 @@ fn draw_reservation(drawing: &mut Drawing, inside: &Inside<'_>, job: &GanttJob, 
     }
 }
 
-/// The jobs of all settings. A job that runs in the window under one setting only has no times of the other.
-fn table(data: &GanttData, names: &ShownNames) -> DataTable {
+/// The jobs of all settings. A job that runs in the window under one setting only has no times of the other. On a cluster there is
+/// also what each job was given.
+fn table(data: &GanttData, names: &ShownNames, cluster: Option<&Cluster>) -> DataTable {
     let mut headings = ["job", "user", "processors", "submitted"].map(str::to_string).to_vec();
     for (name, _) in &data.settings {
         headings.extend(
             ["start", "end", "wait", "was backfilled", "first reserved start"].map(|what| format!("{what}, {name}")),
         );
+        if cluster.is_some() {
+            headings.extend(["nodes", "CPUs", "memory in MB", "GPUs"].map(|what| format!("{what}, {name}")));
+        }
     }
     let mut jobs: BTreeMap<(Time, u32), Vec<Option<&GanttJob>>> = BTreeMap::new();
     for (at, (_, gantt)) in data.settings.iter().enumerate() {
@@ -259,6 +398,13 @@ fn table(data: &GanttData, names: &ShownNames) -> DataTable {
                     DataCell::shown(if job.backfilled { "yes" } else { "no" }, f64::from(u8::from(job.backfilled))),
                     job.reserved.map_or(DataCell::text("-"), time),
                 ],
+            });
+            let Some(cluster) = cluster else { continue };
+            row.extend(match job.filter(|job| !job.shares.is_empty()).map(|job| Given::of(job, cluster)) {
+                None => [const { "-" }; 4].map(DataCell::text),
+                Some(Given { cpus, memory, gpus, nodes }) => {
+                    [DataCell::text(nodes), DataCell::count(cpus), DataCell::count(memory), DataCell::count(gpus)]
+                }
             });
         }
         table.push(row);

@@ -5,10 +5,12 @@ mod density;
 mod distribution;
 mod gantt;
 mod heat_map;
+mod on_nodes;
 mod over_time;
 mod scatter;
 
 pub use gantt::{GanttColors, GanttData};
+pub use on_nodes::charts as charts_on_nodes;
 
 use super::axis::ChartAxis;
 use super::curves::{Curve, draw_curves};
@@ -16,7 +18,7 @@ use super::data_table::{DataCell, DataTable};
 use super::figure::{ChartFigure, Mark};
 use super::frame::Frame;
 use super::svg::Point;
-use crate::metrics::{Pictures, Users};
+use crate::metrics::{Breakdown, Pictures, Users, WaitReasons};
 use crate::time::Time;
 use crate::trace::Workload;
 
@@ -49,6 +51,10 @@ pub struct PicturedSetting<'a> {
     pub pictures: &'a Pictures,
     /// The figures of its users.
     pub users: &'a Users,
+    /// Why its jobs wait. None on a pool.
+    pub reasons: Option<WaitReasons>,
+    /// The figures of partitions. None on a pool, and on a machine with only one.
+    pub partitions: Option<&'a Breakdown>,
 }
 
 /// What is compared in charts.

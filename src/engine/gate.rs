@@ -1,0 +1,334 @@
+//! The gate in front of the queue: jobs that may not start yet. No policy and no predictor ever sees them.
+//!
+//! A job with conditions comes to the gate when it is submitted. It joins the queue when all of them are met: at its submission,
+//! at a start or an end of another job, or at a time. Then it arrives like any other job, and its submit time is this instant.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use crate::job::{Job, JobId};
+use crate::time::{Seconds, Time};
+use crate::trace::{GatedJob, Links, Workload, recorded_eligibility};
+
+/// No job, or nothing of the kind.
+const NONE: u32 = u32::MAX;
+
+/// The jobs of a workload that wait for something else than the scheduler. For [`super::Simulation::with_gate`]; the jobs must
+/// then be submitted in workload order.
+///
+/// Conditions that can never be met must have been dropped, as [`crate::trace::clean`] does.
+#[derive(Clone, Debug)]
+pub struct Gate {
+    /// By job in order of submission: its place in `links`, or `NONE`. Jobs after the end have none.
+    link_of: Vec<u32>,
+    /// In order of submission.
+    links: Vec<GateLink>,
+    arrays: Vec<ArrayGate>,
+    /// The groups of singletons.
+    groups: Vec<SingletonGroup>,
+    /// The begin times of jobs at the gate, with their links.
+    timers: BinaryHeap<Reverse<(Time, u32)>>,
+    /// The jobs that join the queue at the present instant.
+    released: Vec<(u32, Job)>,
+    /// The number of jobs at the gate.
+    held: usize,
+    /// The jobs in order of arrival, as their numbers in order of submission.
+    arrived: Vec<u32>,
+    /// When each job arrived, and as which, in order of submission. `NONE` if it has not.
+    arrivals: Vec<(Time, u32)>,
+}
+
+/// A job with conditions, or one that others wait for.
+#[derive(Clone, Debug)]
+struct GateLink {
+    job: u32,
+    /// The job at the gate. None before its submission and after its release.
+    waiting: Option<Job>,
+    /// How many starts and ends of other jobs it waits for.
+    unmet: u32,
+    /// How long after its submission it may start.
+    delay: Seconds,
+    is_singleton: bool,
+    group: u32,
+    array: u32,
+    /// The links of the jobs that wait for its start, and for its end.
+    at_start: Vec<u32>,
+    at_end: Vec<u32>,
+}
+
+impl GateLink {
+    fn of(job: u32) -> GateLink {
+        let (at_start, at_end) = (Vec::new(), Vec::new());
+        let (waiting, unmet, delay, is_singleton) = (None, 0, 0, false);
+        GateLink { job, waiting, unmet, delay, is_singleton, group: NONE, array: NONE, at_start, at_end }
+    }
+}
+
+/// The jobs of the same user and executable as a singleton.
+#[derive(Clone, Debug, Default)]
+struct SingletonGroup {
+    /// How many of them run.
+    running: u32,
+    /// The links of the singletons at the gate. All but the first wait for the first.
+    singletons: BTreeSet<u32>,
+}
+
+/// An array with a limit.
+#[derive(Clone, Debug)]
+struct ArrayGate {
+    /// How many more tasks may be in the queue or run.
+    free: u32,
+    /// The links of the tasks that wait only for this, in order of submission.
+    ready: BTreeSet<u32>,
+}
+
+impl Gate {
+    /// The gate of a workload. None if no job has conditions.
+    pub fn of(workload: &Workload) -> Option<Gate> {
+        let links = Links::of(&workload.jobs, &workload.conditions);
+        (!links.gated.is_empty()).then(|| Gate::new(&links))
+    }
+
+    /// The gate for a replay of the log's own schedule, in which each job arrives when its conditions were met there. Also returns
+    /// the jobs in this order. None if no job has conditions.
+    pub fn of_record(workload: &Workload) -> Option<(Gate, Vec<Job>)> {
+        let mut eligible = recorded_eligibility(workload)?;
+        let all = workload.jobs.iter().zip(&eligible).zip(0..);
+        let delayed = all.map(|((job, later), at)| (at, later.submission.submit - job.submission.submit));
+        let gated = delayed.filter(|(_, delay)| *delay > 0).map(|(job, delay)| GatedJob::delayed(job, delay));
+        let links = Links { gated: gated.collect(), ..Links::default() };
+        eligible.sort_by_key(|job| job.submission.submit);
+        Some((Gate::new(&links), eligible))
+    }
+
+    fn new(links: &Links) -> Gate {
+        let waited_for = |gated: &GatedJob| [&gated.after_starts[..], &gated.after_ends].concat();
+        let mut involved: Vec<u32> = links.gated.iter().flat_map(waited_for).collect();
+        involved.extend(links.gated.iter().map(|gated| gated.job));
+        involved.extend(links.groups.iter().map(|(job, _)| job));
+        involved.sort_unstable();
+        involved.dedup();
+        let mut link_of = vec![NONE; involved.last().map_or(0, |&last| last as usize + 1)];
+        involved.iter().zip(0..).for_each(|(&job, at)| link_of[job as usize] = at);
+        let mut all: Vec<GateLink> = involved.iter().map(|&job| GateLink::of(job)).collect();
+        for gated in &links.gated {
+            let own = link_of[gated.job as usize];
+            gated.after_starts.iter().for_each(|&other| all[link_of[other as usize] as usize].at_start.push(own));
+            gated.after_ends.iter().for_each(|&other| all[link_of[other as usize] as usize].at_end.push(own));
+            let link = &mut all[own as usize];
+            link.unmet = (gated.after_starts.len() + gated.after_ends.len()) as u32;
+            (link.delay, link.is_singleton) = (gated.delay, gated.singleton);
+            link.array = gated.array.unwrap_or(NONE);
+        }
+        links.groups.iter().for_each(|&(job, group)| all[link_of[job as usize] as usize].group = group);
+        let groups = links.groups.iter().map(|(_, group)| group + 1).max().unwrap_or(0);
+        Gate {
+            link_of,
+            links: all,
+            arrays: links.limits.iter().map(|&free| ArrayGate { free, ready: BTreeSet::new() }).collect(),
+            groups: vec![SingletonGroup::default(); groups as usize],
+            timers: BinaryHeap::new(),
+            released: Vec::new(),
+            held: 0,
+            arrived: Vec::new(),
+            arrivals: Vec::new(),
+        }
+    }
+
+    fn find(&self, job: u32) -> Option<usize> {
+        self.link_of.get(job as usize).filter(|&&link| link != NONE).map(|&link| link as usize)
+    }
+
+    /// A job is submitted at its submit time, which is now.
+    pub(super) fn submit(&mut self, id: u32, job: Job, now: Time) {
+        let Some(at) = self.find(id) else { return self.released.push((id, job)) };
+        self.held += 1;
+        let link = &mut self.links[at];
+        link.waiting = Some(job);
+        if link.delay > 0 {
+            self.timers.push(Reverse((job.submission.submit + link.delay, at as u32)));
+        }
+        if link.is_singleton {
+            self.groups[link.group as usize].singletons.insert(at as u32);
+        }
+        self.check(at, now);
+    }
+
+    /// Checks the jobs whose time has come.
+    pub(super) fn advance_to(&mut self, now: Time) {
+        while let Some(&Reverse((time, at))) = self.timers.peek()
+            && time <= now
+        {
+            self.timers.pop();
+            self.check(at as usize, now);
+        }
+    }
+
+    /// Releases a job if all its conditions are met.
+    fn check(&mut self, at: usize, now: Time) {
+        let link = &self.links[at];
+        let Some(job) = &link.waiting else { return };
+        let is_behind_group = link.is_singleton && self.groups[link.group as usize].running > 0;
+        if link.unmet > 0 || is_behind_group || job.submission.submit + link.delay > now {
+            return;
+        }
+        let array = link.array;
+        match self.arrays.get_mut(array as usize) {
+            None => self.release(at),
+            Some(tasks) => {
+                tasks.ready.insert(at as u32);
+                self.fill(array);
+            }
+        }
+    }
+
+    /// Releases tasks of an array up to its limit.
+    fn fill(&mut self, array: u32) {
+        while let Some(tasks) = self.arrays.get_mut(array as usize).filter(|tasks| tasks.free > 0) {
+            let Some(at) = tasks.ready.pop_first() else { return };
+            tasks.free -= 1;
+            self.release(at as usize);
+        }
+    }
+
+    fn release(&mut self, at: usize) {
+        if let Some(job) = self.take(at) {
+            self.released.push((self.links[at].job, job));
+        }
+    }
+
+    /// Takes a job from the gate. None if it is not there.
+    fn take(&mut self, at: usize) -> Option<Job> {
+        let link = &mut self.links[at];
+        let job = link.waiting.take()?;
+        self.held -= 1;
+        if link.is_singleton {
+            self.groups[link.group as usize].singletons.remove(&(at as u32));
+        }
+        Some(job)
+    }
+
+    /// A job has started.
+    pub(super) fn on_start(&mut self, id: u32, now: Time) {
+        let Some(at) = self.find(id) else { return };
+        if let Some(group) = self.groups.get_mut(self.links[at].group as usize) {
+            group.running += 1;
+        }
+        self.meet_starts(at, now);
+    }
+
+    /// A running job has ended.
+    pub(super) fn on_end(&mut self, id: u32, now: Time) {
+        let Some(at) = self.find(id) else { return };
+        if let Some(group) = self.groups.get_mut(self.links[at].group as usize) {
+            group.running -= 1;
+            if let Some(&first) = group.singletons.first().filter(|_| group.running == 0) {
+                self.check(first as usize, now);
+            }
+        }
+        self.meet_ends(at, now);
+        self.give_place_back(at);
+    }
+
+    /// A job in the queue is withdrawn. For those that wait for it this is a start and an end.
+    pub(super) fn on_cancellation(&mut self, id: u32, now: Time) {
+        if let Some(at) = self.find(id) {
+            self.meet_starts(at, now);
+            self.meet_ends(at, now);
+            self.give_place_back(at);
+        }
+    }
+
+    /// Withdraws a job that is at the gate, likewise. Returns whether it was there.
+    pub(super) fn withdraw(&mut self, id: u32, now: Time) -> bool {
+        if let Some(at) = self.released.iter().position(|(job, _)| *job == id) {
+            self.released.remove(at);
+            self.on_cancellation(id, now);
+            return true;
+        }
+        let Some(at) = self.find(id).filter(|&at| self.links[at].waiting.is_some()) else { return false };
+        self.take(at);
+        if let Some(tasks) = self.arrays.get_mut(self.links[at].array as usize) {
+            tasks.ready.remove(&(at as u32));
+        }
+        self.meet_starts(at, now);
+        self.meet_ends(at, now);
+        true
+    }
+
+    fn meet_starts(&mut self, at: usize, now: Time) {
+        for other in std::mem::take(&mut self.links[at].at_start) {
+            self.meet(other as usize, now);
+        }
+    }
+
+    fn meet_ends(&mut self, at: usize, now: Time) {
+        for other in std::mem::take(&mut self.links[at].at_end) {
+            self.meet(other as usize, now);
+        }
+    }
+
+    /// One of the events that a job waits for has happened.
+    fn meet(&mut self, at: usize, now: Time) {
+        self.links[at].unmet -= 1;
+        self.check(at, now);
+    }
+
+    /// A task of an array is no longer in the queue and does not run.
+    fn give_place_back(&mut self, at: usize) {
+        let array = self.links[at].array;
+        if let Some(tasks) = self.arrays.get_mut(array as usize) {
+            tasks.free += 1;
+            self.fill(array);
+        }
+    }
+
+    /// The jobs that join the queue now, in order of submission.
+    pub(super) fn take_released(&mut self) -> Vec<(u32, Job)> {
+        let mut released = std::mem::take(&mut self.released);
+        released.sort_unstable_by_key(|(id, _)| *id);
+        released
+    }
+
+    /// Whether jobs are to join the queue at the present instant.
+    pub(super) fn has_released(&self) -> bool {
+        !self.released.is_empty()
+    }
+
+    /// When the next job's time comes.
+    pub(super) fn next_time(&self) -> Option<Time> {
+        self.timers.peek().map(|&Reverse((time, _))| time)
+    }
+
+    /// Notes that a job joins the queue.
+    pub(super) fn arrive(&mut self, id: u32, now: Time) {
+        if id as usize >= self.arrivals.len() {
+            self.arrivals.resize(id as usize + 1, (Time::MAX, NONE));
+        }
+        self.arrivals[id as usize] = (now, self.arrived.len() as u32);
+        self.arrived.push(id);
+    }
+
+    /// The number in order of submission of the job that arrived as this one.
+    pub(super) fn submitted(&self, arrived: JobId) -> JobId {
+        JobId(self.arrived[arrived.index()])
+    }
+
+    /// The number in order of arrival of a job. None if it has not arrived.
+    pub(super) fn arrived(&self, submitted: JobId) -> Option<JobId> {
+        self.arrivals.get(submitted.index()).map(|&(_, id)| id).filter(|&id| id != NONE).map(JobId)
+    }
+
+    /// How many jobs are at the gate, and the number in the log of the first of them. None if there are none.
+    pub(super) fn held(&self) -> Option<(usize, i64)> {
+        let first = self.links.iter().filter_map(|link| Some((link.job, link.waiting.as_ref()?.number))).min()?;
+        Some((self.held, first.1))
+    }
+
+    /// The jobs with the times at which they arrived as their submit times.
+    pub(super) fn arrived_jobs(&self, jobs: &[Job]) -> Vec<Job> {
+        let mut jobs = jobs.to_vec();
+        jobs.iter_mut().zip(&self.arrivals).for_each(|(job, &(time, _))| job.submission.submit = time);
+        jobs
+    }
+}

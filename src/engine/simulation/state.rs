@@ -1,0 +1,69 @@
+//! Reading the state of a simulation.
+
+use super::Simulation;
+use crate::engine::gate::Gate;
+use crate::engine::observer::{Observer, PredictionMade};
+use crate::engine::recorder::{GivenAreas, Outcome};
+use crate::job::JobId;
+use crate::predict::Board;
+use crate::schedule::View;
+use crate::time::Time;
+
+impl<O: Observer> Simulation<O> {
+    /// The clock, in seconds of simulated time.
+    pub fn now(&self) -> Time {
+        self.board.board().now()
+    }
+
+    /// The queue and the running jobs as the policy sees them, with the predictions in force.
+    pub fn view(&mut self) -> View<'_> {
+        self.apply_predictions();
+        self.machine.view(self.now())
+    }
+
+    /// [`Simulation::view`], [`Simulation::board`] and [`Simulation::observer`] together.
+    pub fn state(&mut self) -> (View<'_>, &Board, &O) {
+        self.apply_predictions();
+        (self.machine.view(self.now()), self.board.board(), &self.observers.1)
+    }
+
+    /// Submissions, stages and predictions.
+    pub fn board(&self) -> &Board {
+        self.board.board()
+    }
+
+    /// The outcome of a job so far.
+    pub fn outcome(&self, id: JobId) -> Outcome {
+        let arrived = match &self.gate {
+            None => Some(id),
+            Some(gate) => gate.arrived(id),
+        };
+        self.observers.0.outcome(id, arrived.and_then(|id| self.board.place(id)))
+    }
+
+    /// What the jobs that have started were given of the nodes. None on a pool of processors.
+    pub fn given(&self) -> Option<GivenAreas> {
+        self.observers.0.given
+    }
+
+    /// The gate, if there is one.
+    pub fn gate(&self) -> Option<&Gate> {
+        self.gate.as_deref()
+    }
+
+    /// The outcomes of all jobs in order of submission, and all predictions if
+    /// [`EngineOptions::keep_history`](crate::engine::EngineOptions::keep_history) is set.
+    pub fn into_outcomes(self) -> (Vec<Outcome>, Option<Vec<PredictionMade>>) {
+        (self.observers.0.outcomes, self.observers.0.history)
+    }
+
+    /// The additional observer.
+    pub fn observer(&self) -> &O {
+        &self.observers.1
+    }
+
+    /// The additional observer, to change it.
+    pub fn observer_mut(&mut self) -> &mut O {
+        &mut self.observers.1
+    }
+}

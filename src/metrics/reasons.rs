@@ -1,0 +1,225 @@
+//! Why jobs wait: how long for want of CPUs, memory or GPUs, and how long behind others.
+//!
+//! After each pass, each waiting job has one reason until the next pass. If it could be placed on what is free, it is behind
+//! others. Otherwise it is the first of CPUs, memory and GPUs such that it could be placed if there were any number of these and all
+//! else were as it is; CPUs if none of the three alone suffices.
+
+use std::ops::Range;
+
+use super::cell::{Cell, Cells};
+use super::column::ListedColumn;
+use super::measure::Measure;
+use crate::engine::{End, Observer, Start};
+use crate::job::JobId;
+use crate::machine::{Cluster, Node, NodeShape, Nodes, Resources};
+use crate::schedule::View;
+use crate::time::{HOUR, Time};
+use crate::trace::Workload;
+
+/// Why a job waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitReason {
+    /// Too few CPUs are free; on a pool too few processors.
+    Cpus,
+    /// Too little memory is free.
+    Memory,
+    /// Too few GPUs are free.
+    Gpus,
+    /// It could be placed, but reservations of others or the order of the queue do not allow it.
+    Behind,
+}
+
+impl WaitReason {
+    /// All of them, in the order in which they are printed.
+    pub const ALL: [WaitReason; 4] = [WaitReason::Cpus, WaitReason::Memory, WaitReason::Gpus, WaitReason::Behind];
+
+    /// The name and the meaning of its column in CSV and JSON.
+    fn column(self) -> (&'static str, &'static str) {
+        match self {
+            WaitReason::Cpus => ("wait_hours_cpus", "job-hours of waiting for want of CPUs, on a pool of processors"),
+            WaitReason::Memory => ("wait_hours_memory", "job-hours of waiting for want of memory"),
+            WaitReason::Gpus => ("wait_hours_gpus", "job-hours of waiting for want of GPUs"),
+            WaitReason::Behind => {
+                ("wait_hours_behind", "job-hours of waiting behind others, though the job could be placed")
+            }
+        }
+    }
+}
+
+/// How long the measured jobs of a run waited for each reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WaitReasons {
+    /// Job-seconds, in the order of [`WaitReason::ALL`].
+    seconds: [i128; WaitReason::ALL.len()],
+}
+
+impl WaitReasons {
+    /// When outputs have the columns of reasons.
+    const ONLY: &'static str = "with --reasons";
+
+    /// Job-seconds.
+    pub fn seconds(&self, reason: WaitReason) -> f64 {
+        self.seconds[reason as usize] as f64
+    }
+
+    /// Job-hours.
+    pub fn hours(&self, reason: WaitReason) -> f64 {
+        self.seconds(reason) / HOUR as f64
+    }
+
+    /// Job-seconds of all reasons, which are the waits of all measured jobs.
+    pub fn all_seconds(&self) -> i128 {
+        self.seconds.iter().sum()
+    }
+
+    /// The share of a reason, 0 to 1. None if no job waits.
+    pub fn share(&self, reason: WaitReason) -> Option<f64> {
+        let all = self.all_seconds();
+        (all > 0).then(|| self.seconds(reason) / all as f64)
+    }
+
+    /// The columns of reasons.
+    pub fn cells(&self) -> Cells {
+        WaitReason::ALL.map(|reason| (reason.column().0.to_string(), Cell::Real(self.hours(reason)))).to_vec()
+    }
+
+    /// The columns, for lists.
+    pub fn listed() -> Vec<ListedColumn> {
+        WaitReason::ALL
+            .map(|reason| ListedColumn::other(reason.column().0, reason.column().1, WaitReasons::ONLY))
+            .to_vec()
+    }
+}
+
+/// Observes why jobs wait.
+#[derive(Clone, Debug)]
+pub struct WaitReasonMeter {
+    measured: Range<usize>,
+    /// When the last pass was, and the jobs that it left waiting for each reason.
+    since: Time,
+    waiting: [u64; WaitReason::ALL.len()],
+    sums: WaitReasons,
+    known: KnownReasons,
+}
+
+/// The reasons of requests, as long as the same is free.
+#[derive(Clone, Debug, Default)]
+struct KnownReasons {
+    /// By request.
+    of_request: Vec<Option<WaitReason>>,
+    is_old: bool,
+    /// The free nodes with any amount of one resource, by [`WaitReason`]: for jobs that share nodes, and for those that do not.
+    plenty: [[Option<Vec<Resources>>; 2]; 3],
+}
+
+impl WaitReasonMeter {
+    /// For a run of this workload.
+    pub fn new(workload: &Workload, measure: &Measure) -> WaitReasonMeter {
+        WaitReasonMeter {
+            measured: measure.jobs(workload.jobs.len()),
+            since: workload.first_submit(),
+            waiting: Default::default(),
+            sums: WaitReasons::default(),
+            known: KnownReasons::default(),
+        }
+    }
+
+    /// The sums, after the run.
+    pub fn finish(self) -> WaitReasons {
+        self.sums
+    }
+
+    fn reason(&mut self, id: JobId, procs: u32, view: &View<'_>) -> WaitReason {
+        match view.nodes {
+            Some(nodes) => self.known.of(id, nodes),
+            None if i64::from(procs) > view.free() => WaitReason::Cpus,
+            None => WaitReason::Behind,
+        }
+    }
+}
+
+impl Observer for WaitReasonMeter {
+    fn on_start(&mut self, _start: &Start<'_>) {
+        self.known.is_old = true;
+    }
+
+    fn on_end(&mut self, _end: &End<'_>) {
+        self.known.is_old = true;
+    }
+
+    fn on_pass(&mut self, view: &View<'_>) {
+        let passed = i128::from(view.now - self.since);
+        self.since = view.now;
+        for (sum, waiting) in self.sums.seconds.iter_mut().zip(std::mem::take(&mut self.waiting)) {
+            *sum += passed * i128::from(waiting);
+        }
+        self.known.forget_if_old();
+        let measured = self.measured.clone();
+        for job in view.waiting.iter().filter(|job| measured.contains(&job.id.index())) {
+            let reason = self.reason(job.id, job.procs, view);
+            self.waiting[reason as usize] += 1;
+        }
+    }
+}
+
+/// Why a job cannot be placed on what is free, by node; [`WaitReason::Behind`] if it can.
+pub fn reason_on(shape: &NodeShape, cluster: &Cluster, free: &[Resources]) -> WaitReason {
+    KnownReasons::default().find(shape, cluster, free)
+}
+
+impl KnownReasons {
+    fn forget_if_old(&mut self) {
+        if std::mem::take(&mut self.is_old) {
+            self.of_request.fill(None);
+            self.plenty = Default::default();
+        }
+    }
+
+    fn of(&mut self, id: JobId, nodes: &Nodes) -> WaitReason {
+        let at = nodes.request(id).index().expect("every job on nodes has a request");
+        if self.of_request.len() <= at {
+            self.of_request.resize(nodes.shapes().len(), None);
+        }
+        match self.of_request[at] {
+            Some(reason) => reason,
+            None => {
+                let reason = self.find(nodes.shape(id), nodes.cluster(), nodes.free());
+                self.of_request[at] = Some(reason);
+                reason
+            }
+        }
+    }
+
+    fn find(&mut self, shape: &NodeShape, cluster: &Cluster, free: &[Resources]) -> WaitReason {
+        let places = 0..shape.places.len();
+        if places.clone().any(|at| shape.fits(at, cluster, free)) {
+            return WaitReason::Behind;
+        }
+        let mut would_fit = |want: &WaitReason| {
+            places.clone().any(|at| {
+                let is_whole = shape.places[at].whole;
+                let plenty = &mut self.plenty[*want as usize][usize::from(is_whole)];
+                let plenty = plenty.get_or_insert_with(|| with_plenty(cluster, free, *want, is_whole));
+                shape.fits(at, cluster, plenty)
+            })
+        };
+        let wants = [WaitReason::Cpus, WaitReason::Memory, WaitReason::Gpus];
+        wants.into_iter().find(|want| would_fit(want)).unwrap_or(WaitReason::Cpus)
+    }
+}
+
+/// What is free of each node, with any amount of one resource. A job that takes whole nodes needs all of an idle one: for it, no job
+/// has anything of this resource.
+fn with_plenty(cluster: &Cluster, free: &[Resources], of: WaitReason, is_whole: bool) -> Vec<Resources> {
+    const ANY: Resources = Resources { cpus: u32::MAX, memory: u64::MAX, gpus: u32::MAX };
+    let node = |(free, node): (&Resources, &Node)| {
+        let most = if is_whole { node.resources() } else { ANY };
+        match of {
+            WaitReason::Cpus => Resources { cpus: most.cpus, ..*free },
+            WaitReason::Memory => Resources { memory: most.memory, ..*free },
+            WaitReason::Gpus => Resources { gpus: most.gpus, ..*free },
+            WaitReason::Behind => *free,
+        }
+    };
+    free.iter().zip(&cluster.nodes).map(node).collect()
+}
