@@ -73,6 +73,7 @@ mod slurm;
 #[cfg(unix)]
 mod slurm_cluster;
 mod slurm_conf;
+mod slurm_node_records;
 #[cfg(unix)]
 mod slurm_record;
 mod support;

@@ -11,6 +11,7 @@ mod backfill;
 mod bits;
 mod clock;
 pub mod conf;
+pub mod nodes;
 mod priority;
 mod processors;
 mod ranking;

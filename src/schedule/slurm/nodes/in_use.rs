@@ -1,0 +1,98 @@
+//! What running jobs have of the nodes.
+
+use rustc_hash::FxHashMap;
+
+use super::site::{NodeSet, SlurmSite};
+use crate::machine::{NodeGrant, NodeShare};
+use crate::time::Time;
+
+/// What is used of a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NodeUse {
+    /// Cores.
+    pub cores: u32,
+    /// Memory in MB.
+    pub memory: u64,
+    /// GPUs.
+    pub gpus: u32,
+    /// Jobs.
+    pub jobs: u32,
+    /// Jobs that have it whole.
+    pub whole: u32,
+    /// Jobs of exclusive partitions.
+    pub exclusive: u32,
+}
+
+/// A running job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunningJob {
+    /// When its limit ends.
+    pub end: Time,
+    /// Its number, and which of the tasks of an array it is.
+    pub id: (u64, u32),
+    /// The place of its partition.
+    pub partition: usize,
+    /// What it has.
+    pub grant: NodeGrant,
+    /// Whether it has whole nodes.
+    pub is_whole: bool,
+}
+
+/// What is used of all nodes.
+#[derive(Clone, Debug, Default)]
+pub struct InUse {
+    /// By node.
+    pub nodes: Vec<NodeUse>,
+    /// Cores by partition and node.
+    of_partition: FxHashMap<(usize, u32), u32>,
+    /// In order of their ends, then of their numbers.
+    pub running: Vec<RunningJob>,
+}
+
+impl InUse {
+    /// Idle nodes.
+    pub fn new(site: &SlurmSite) -> InUse {
+        InUse { nodes: vec![NodeUse::default(); site.len()], ..InUse::default() }
+    }
+
+    /// The CPUs of a node that jobs of a partition use.
+    pub fn cpus_of_partition(&self, site: &SlurmSite, partition: usize, node: u32) -> u32 {
+        let cores = self.of_partition.get(&(partition, node)).copied().unwrap_or(0);
+        cores * site.cluster.nodes[node as usize].threads_per_core
+    }
+
+    /// A job starts.
+    pub fn start(&mut self, job: RunningJob, site: &SlurmSite) {
+        job.grant.iter().for_each(|share| self.count(share, &job, site, 1));
+        let at = self.running.partition_point(|other| (other.end, other.id) < (job.end, job.id));
+        self.running.insert(at, job);
+    }
+
+    /// A job ends. None if it does not run.
+    pub fn end(&mut self, id: (u64, u32), site: &SlurmSite) -> Option<RunningJob> {
+        let at = self.running.iter().position(|job| job.id == id)?;
+        let job = self.running.remove(at);
+        job.grant.iter().for_each(|share| self.count(share, &job, site, -1));
+        Some(job)
+    }
+
+    /// A job leaves those of its nodes that are among these. It stays in the list.
+    pub fn leave(&mut self, job: &RunningJob, some: &NodeSet, site: &SlurmSite) {
+        job.grant.iter().filter(|share| some.has(share.node)).for_each(|share| self.count(share, job, site, -1));
+    }
+
+    fn count(&mut self, share: &NodeShare, job: &RunningJob, site: &SlurmSite, sign: i32) {
+        let node = &mut self.nodes[share.node as usize];
+        let add = |value: &mut u32, what: u32| *value = value.wrapping_add_signed(sign * what as i32);
+        let cores = site.cores_of(share.node, share.what.cpus);
+        add(&mut node.cores, cores);
+        node.memory = node.memory.wrapping_add_signed(i64::from(sign) * share.what.memory as i64);
+        add(&mut node.gpus, share.what.gpus);
+        add(&mut node.jobs, 1);
+        add(&mut node.whole, job.is_whole.into());
+        add(&mut node.exclusive, site.cluster.partitions[job.partition].exclusive.into());
+        if site.cluster.partitions[job.partition].max_cpus_per_node.is_some() {
+            add(self.of_partition.entry((job.partition, share.node)).or_default(), cores);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! A job as the daemon has it: what was asked for, completed by its rules.
+
+use crate::machine::{Cluster, Constraint};
+use crate::request::{GpusAsked, MemoryAsked, Request};
+use crate::time::{Seconds, Time};
+
+/// What a job asks for. 0 means that it is not given.
+#[derive(Clone, Debug)]
+pub struct SlurmJob {
+    /// Its number in the daemon, or its place in the simulation.
+    pub id: u64,
+    /// Its user.
+    pub user: i64,
+    /// Its partitions, as places in the cluster, in the order in which it names them.
+    pub partitions: Vec<usize>,
+    /// When it was submitted.
+    pub submit: Time,
+    /// Its limit.
+    pub limit: Seconds,
+    /// Tasks.
+    pub tasks: u32,
+    /// Tasks on each node.
+    pub tasks_per_node: u32,
+    /// The CPUs of a task, at least 1.
+    pub cpus_per_task: u32,
+    /// The fewest nodes, at least 1.
+    pub min_nodes: u32,
+    /// The most nodes.
+    pub max_nodes: u32,
+    /// All CPUs together.
+    pub min_cpus: u32,
+    /// The fewest CPUs of a node.
+    pub cpus_per_node: u32,
+    /// Memory in MB, for each CPU or for each node. 0: all memory of each node.
+    pub memory: u64,
+    /// Whether the memory is for each CPU.
+    pub is_per_cpu: bool,
+    /// GPUs on each node.
+    pub gpus_per_node: u32,
+    /// GPUs on all nodes together.
+    pub gpus: u32,
+    /// What its nodes must have.
+    pub constraint: Constraint,
+    /// Whether it takes whole nodes.
+    pub is_whole: bool,
+}
+
+/// How many nodes a job may have in a partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodeCounts {
+    /// At least.
+    pub least: u32,
+    /// At most.
+    pub most: u32,
+    /// As many as it wants, if that is possible.
+    pub wanted: u32,
+}
+
+/// More nodes than any machine has.
+const MOST_NODES: u32 = 500_000;
+
+impl SlurmJob {
+    /// The job of a request. It is whole in all its partitions if one of them is exclusive.
+    pub fn of(request: &Request, partitions: Vec<usize>, cluster: &Cluster) -> SlurmJob {
+        let cpus_per_task = request.cpus_per_task.max(1);
+        let min_nodes = request.min_nodes.max(1);
+        let has_tasks_per_node = request.tasks_per_node > 0 && request.min_nodes > 0;
+        let tasks = match request.tasks {
+            0 if has_tasks_per_node => request.tasks_per_node * min_nodes,
+            tasks => tasks,
+        };
+        let min_cpus = if tasks > 0 { tasks * cpus_per_task } else { request.cpus.max(min_nodes) };
+        let by_tasks = if tasks > 1 { cpus_per_task * request.tasks_per_node } else { 0 };
+        let default_memory = partitions.first().and_then(|&first| cluster.partitions[first].memory_per_cpu);
+        let (memory, is_per_cpu) = match request.memory {
+            MemoryAsked::PerCpu(memory) => (memory, true),
+            MemoryAsked::PerNode(memory) => (memory, false),
+            MemoryAsked::Unsaid => (default_memory.unwrap_or(0), default_memory.is_some()),
+        };
+        let (gpus_per_node, gpus) = match request.gpus {
+            GpusAsked::None => (0, 0),
+            GpusAsked::PerNode(gpus) => (gpus, 0),
+            GpusAsked::Total(gpus) => (0, gpus),
+        };
+        SlurmJob {
+            id: 0,
+            user: -1,
+            submit: 0,
+            limit: 0,
+            tasks,
+            tasks_per_node: request.tasks_per_node,
+            cpus_per_task,
+            min_nodes,
+            max_nodes: request.max_nodes,
+            min_cpus,
+            cpus_per_node: 1.max(by_tasks).max(cpus_per_task),
+            memory,
+            is_per_cpu,
+            gpus_per_node,
+            gpus,
+            constraint: Constraint::parse(&request.constraint),
+            is_whole: request.exclusive || partitions.iter().any(|&at| cluster.partitions[at].exclusive),
+            partitions,
+        }
+    }
+
+    /// Whether it asks for GPUs.
+    pub fn has_gpus(&self) -> bool {
+        self.gpus_per_node > 0 || self.gpus > 0
+    }
+
+    /// The nodes that it may have in a partition. None if there is no such number.
+    pub fn counts(&self, cluster: &Cluster, partition: usize) -> Option<NodeCounts> {
+        let partition = &cluster.partitions[partition];
+        let least = self.min_nodes.max(partition.min_nodes);
+        let allowed = partition.max_nodes.unwrap_or(MOST_NODES).min(MOST_NODES);
+        let most = if self.max_nodes > 0 { self.max_nodes.min(allowed) } else { allowed };
+        let wanted = if self.max_nodes > 0 { most } else { least };
+        (most >= least).then_some(NodeCounts { least, most, wanted })
+    }
+}

@@ -1,0 +1,359 @@
+//! The two passes of the daemon on nodes: the main pass, which starts jobs in the order of the queue, and the backfill pass, which
+//! reserves whole nodes for jobs and starts those that delay no reservation.
+
+use std::collections::BTreeMap;
+
+use super::in_use::RunningJob;
+use super::job::{NodeCounts, SlurmJob};
+use super::pick::{Picked, SlurmNodes, candidates};
+use super::site::NodeSet;
+use super::space::NodeSpace;
+use crate::machine::{NodeGrant, NodeShare};
+use crate::time::{Seconds, Time};
+
+/// An entry of the queue: a job in one of its partitions. A job in several partitions has several entries.
+#[derive(Clone, Copy)]
+pub struct QueueEntry<'a> {
+    /// The job.
+    pub job: &'a SlurmJob,
+    /// The place of the partition.
+    pub partition: usize,
+}
+
+/// The tasks of a job array that wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArrayTasks {
+    /// Tasks that have not started.
+    pub left: u32,
+    /// Tasks that run.
+    pub running: u32,
+    /// The most that run at once. 0: no limit.
+    pub most: u32,
+}
+
+impl ArrayTasks {
+    fn is_closed(&self) -> bool {
+        self.left == 0 || (self.most > 0 && self.running >= self.most)
+    }
+
+    fn start(&mut self) {
+        (self.left, self.running) = (self.left - 1, self.running + 1);
+    }
+}
+
+/// A job that a pass starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Started {
+    /// Its number.
+    pub id: u64,
+    /// The place of its partition.
+    pub partition: usize,
+    /// What it gets.
+    pub grant: NodeGrant,
+}
+
+/// A job for which a backfill pass reserves nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reserved {
+    /// Its number.
+    pub id: u64,
+    /// The place of its partition.
+    pub partition: usize,
+    /// When it is expected to start.
+    pub start: Time,
+    /// On which nodes.
+    pub nodes: NodeSet,
+}
+
+/// Limits of accounts and qualities of service.
+pub trait Limits {
+    /// Whether a job may be tried: limits of numbers of jobs.
+    fn allows_job(&self, job: &SlurmJob) -> bool;
+
+    /// Whether a job may have this. None: it is not known what it would get.
+    fn allows(&mut self, job: &SlurmJob, what: Option<&[NodeShare]>) -> bool;
+
+    /// A job starts.
+    fn start(&mut self, job: &SlurmJob, grant: &[NodeShare]);
+}
+
+/// No limits.
+pub struct NoLimits;
+
+impl Limits for NoLimits {
+    fn allows_job(&self, _job: &SlurmJob) -> bool {
+        true
+    }
+
+    fn allows(&mut self, _job: &SlurmJob, _what: Option<&[NodeShare]>) -> bool {
+        true
+    }
+
+    fn start(&mut self, _job: &SlurmJob, _grant: &[NodeShare]) {}
+}
+
+/// A pass at one instant.
+pub struct SlurmPass<'a, 's> {
+    /// The nodes.
+    pub nodes: SlurmNodes<'s>,
+    /// What jobs may have together.
+    pub limits: &'a mut dyn Limits,
+    /// The instant.
+    pub now: Time,
+    /// The Unix time of the instant 0.
+    pub unix_start: Time,
+    /// By job: the tasks of arrays.
+    pub arrays: BTreeMap<u64, ArrayTasks>,
+    /// In the order of their starts.
+    pub started: Vec<Started>,
+    /// What the backfill pass reserves.
+    pub reserved: Vec<Reserved>,
+}
+
+/// What becomes of an entry of a backfill pass.
+enum Tried {
+    Started,
+    Reserved,
+    PassedOver,
+}
+
+/// What a backfill pass counts.
+#[derive(Default)]
+struct BackfillCounts {
+    tried: usize,
+    of_user: BTreeMap<i64, usize>,
+    of_partition: BTreeMap<usize, usize>,
+    reserved: BTreeMap<usize, usize>,
+    /// By job: its earliest planned start.
+    planned: BTreeMap<u64, Time>,
+}
+
+/// Adds one, and says whether that is more than allowed; 0 allows all.
+fn is_too_many<K: Ord>(counts: &mut BTreeMap<K, usize>, key: K, most: usize) -> bool {
+    if most == 0 {
+        return false;
+    }
+    let count = counts.entry(key).or_default();
+    if *count >= most {
+        return true;
+    }
+    *count += 1;
+    false
+}
+
+/// How often a backfill pass looks at later and later times for one entry.
+const MOST_TIMES: usize = 2000;
+
+impl SlurmPass<'_, '_> {
+    /// Whether an entry is of a job that has started, or of an array that may not start a task.
+    fn is_gone(&self, job: &SlurmJob) -> bool {
+        match self.arrays.get(&job.id) {
+            Some(array) => array.is_closed(),
+            None => self.started.iter().any(|started| started.id == job.id),
+        }
+    }
+
+    fn start(&mut self, entry: QueueEntry<'_>, limit: Seconds, grant: NodeGrant) {
+        let QueueEntry { job, partition } = entry;
+        self.limits.start(job, &grant);
+        let task = self.arrays.contains_key(&job.id).then_some(self.started.len() as u32 + 1).unwrap_or(0);
+        let is_whole = self.nodes.is_whole(job, partition);
+        let running =
+            RunningJob { end: self.now + limit, id: (job.id, task), partition, grant: grant.clone(), is_whole };
+        self.nodes.in_use.start(running, self.nodes.site);
+        self.started.push(Started { id: job.id, partition, grant });
+        if let Some(array) = self.arrays.get_mut(&job.id) {
+            array.start();
+        }
+    }
+
+    /// Whether a job is too young to hold nodes for it.
+    fn is_young(&self, job: &SlurmJob) -> bool {
+        let least = self.nodes.site.parameters.least_age;
+        least > 0 && self.now - job.submit < least
+    }
+
+    /// The main pass. `is_full`: without a limit of entries.
+    pub fn main(&mut self, queue: &[QueueEntry<'_>], is_full: bool) {
+        let site = self.nodes.site;
+        let mut left = NodeSet::all(site.len());
+        let mut has_failed = vec![false; site.cluster.partitions.len()];
+        let mut of_partition: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut looked_at = 0;
+        for &entry in queue {
+            let QueueEntry { job, partition } = entry;
+            // A task of an array that starts makes way for the next.
+            loop {
+                if self.is_gone(job) {
+                    break;
+                }
+                if is_too_many(&mut of_partition, partition, site.parameters.partition_depth) {
+                    break;
+                }
+                if !is_full {
+                    if looked_at > site.parameters.depth {
+                        return;
+                    }
+                    looked_at += 1;
+                }
+                if has_failed[partition] || !self.limits.allows_job(job) {
+                    break;
+                }
+                let own = &site.partition_nodes[partition];
+                let picked = match job.min_nodes.max(1) <= left.common(own).count() {
+                    true => self.nodes.pick(job, partition, &left),
+                    false => Picked::Busy,
+                };
+                let is_busy = match picked {
+                    Picked::Start(grant) if self.limits.allows(job, Some(&grant)) => {
+                        self.start(entry, job.limit, grant);
+                        if self.arrays.contains_key(&job.id) {
+                            continue;
+                        }
+                        break;
+                    }
+                    Picked::Start(_) => false,
+                    Picked::Busy => job.min_nodes.max(1) > left.common(own).count() || self.limits.allows(job, None),
+                    _ => false,
+                };
+                if is_busy && !self.is_young(job) {
+                    has_failed[partition] = true;
+                    left.take_out(own);
+                }
+                break;
+            }
+        }
+    }
+
+    /// The backfill pass.
+    pub fn backfill(&mut self, queue: &[QueueEntry<'_>]) {
+        let parameters = &self.nodes.site.parameters;
+        let mut space = NodeSpace::new(self.nodes.site, self.now, self.unix_start);
+        let mut counts = BackfillCounts::default();
+        // Which array had a reservation last, and how many; in which partition arrays have started.
+        let mut in_a_row: (Option<u64>, u32) = (None, 0);
+        let mut array_partition: BTreeMap<u64, usize> = BTreeMap::new();
+        for &entry in queue {
+            let QueueEntry { job, partition } = entry;
+            loop {
+                let other = array_partition.get(&job.id).is_some_and(|&other| other != partition);
+                if self.is_gone(job) || other || !self.limits.allows_job(job) {
+                    break;
+                }
+                if is_too_many(&mut counts.of_user, job.user, parameters.most_per_user)
+                    || is_too_many(&mut counts.of_partition, partition, parameters.most_per_partition)
+                {
+                    break;
+                }
+                if counts.tried >= parameters.most_tried {
+                    return;
+                }
+                let Some(nodes) = job.counts(&self.nodes.site.cluster, partition) else { break };
+                counts.tried += 1;
+                let tried = self.try_entry(entry, &nodes, &mut space, &mut counts);
+                let is_last = parameters.most_started > 0 && self.started.len() >= parameters.most_started;
+                if matches!(tried, Tried::Started) && is_last {
+                    return;
+                }
+                let Some(array) = self.arrays.get(&job.id) else { break };
+                match tried {
+                    Tried::PassedOver => break,
+                    Tried::Started => {
+                        array_partition.insert(job.id, partition);
+                    }
+                    Tried::Reserved => {
+                        in_a_row = (Some(job.id), if in_a_row.0 == Some(job.id) { in_a_row.1 + 1 } else { 1 });
+                        if in_a_row.1 >= parameters.array_reservations || in_a_row.1 >= array.left {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Starts a job now or reserves nodes for it.
+    fn try_entry(
+        &mut self,
+        entry: QueueEntry<'_>,
+        nodes: &NodeCounts,
+        space: &mut NodeSpace,
+        counts: &mut BackfillCounts,
+    ) -> Tried {
+        let QueueEntry { job, partition } = entry;
+        let (site, now) = (self.nodes.site, self.now);
+        let parameters = &site.parameters;
+        let limit = job.limit.min(site.cluster.partitions[partition].max_time.unwrap_or(Seconds::MAX));
+        let planned = counts.planned.get(&job.id).copied();
+        let reserved = counts.reserved.get(&partition).copied().unwrap_or(0);
+        let is_partition_full = parameters.most_reserved > 0 && reserved >= parameters.most_reserved;
+        let only_now = self.is_young(job) || (parameters.one_reservation && planned.is_some()) || is_partition_full;
+        let possible = candidates(site, job, partition, true);
+        let mut from = now;
+        for _ in 0..MOST_TIMES {
+            let (mut free, mut later) = space.free(&site.partition_nodes[partition], from, from + limit);
+            free.keep(&possible);
+            let when = (now, self.unix_start, only_now);
+            let found = match free.count() >= nodes.least {
+                true => self.nodes.will_run(job, partition, &free, nodes, when),
+                false => None,
+            };
+            let Some((start, grant)) = found else {
+                match later {
+                    Some(later) if !only_now => from = later,
+                    _ => return Tried::PassedOver,
+                }
+                continue;
+            };
+            let mut start = start.max(from);
+            let chosen = NodeSet::of(site.len(), grant.iter().map(|share| share.node));
+            if start <= now && chosen.meets(&self.nodes.completing) {
+                (start, later) = (now + 1, None);
+            }
+            if start <= now {
+                if let Picked::Start(grant) = self.nodes.pick(job, partition, &free) {
+                    if !self.limits.allows(job, Some(&grant)) {
+                        return Tried::PassedOver;
+                    }
+                    if self.nodes.is_whole(job, partition) {
+                        let nodes = NodeSet::of(site.len(), grant.iter().map(|share| share.node));
+                        space.reserve(Time::MIN, space.floor(now + limit), &nodes);
+                    }
+                    self.start(entry, limit, grant);
+                    return Tried::Started;
+                }
+                later = None;
+            }
+            if start > now && only_now {
+                return Tried::PassedOver;
+            }
+            if let Some(later) = later.filter(|&later| start > later) {
+                from = later;
+                continue;
+            }
+            let (begin, end) = (space.floor(start), space.floor(start + limit));
+            if start > now + parameters.window {
+                return Tried::PassedOver;
+            }
+            if start > now && space.overlaps(begin, end, &chosen) {
+                from = start;
+                continue;
+            }
+            if !self.limits.allows(job, Some(&grant)) {
+                return Tried::PassedOver;
+            }
+            self.reserved.push(Reserved { id: job.id, partition, start, nodes: chosen.clone() });
+            if parameters.most_reserved > 0 && is_too_many(&mut counts.reserved, partition, parameters.most_reserved) {
+                return Tried::PassedOver;
+            }
+            if !parameters.one_reservation || planned.is_none() {
+                space.reserve(begin, end, &chosen);
+            }
+            if planned.is_none_or(|planned| start < planned) {
+                counts.planned.insert(job.id, start);
+            }
+            return Tried::Reserved;
+        }
+        Tried::PassedOver
+    }
+}

@@ -1,0 +1,241 @@
+//! Nodes by their switches (`topology/tree`): near each other, in leaf switches that are just large enough.
+
+use std::cmp::Ordering;
+
+use super::choice::{Need, NodeTest, Usable, UsableNodes, are_enough};
+use super::job::NodeCounts;
+use super::site::{FAR, Network, NodeSet};
+
+/// Takes nodes below one switch.
+pub(super) fn by_network(
+    test: &NodeTest<'_>,
+    nodes: &NodeSet,
+    usable: &mut UsableNodes,
+    need: Need,
+    counts: &NodeCounts,
+) -> Option<NodeSet> {
+    let network = test.site.network.as_ref().expect("a site with a network");
+    let weights = test.weights_of(nodes);
+    let groups: Vec<NodeSet> = weights
+        .iter()
+        .map(|weight| {
+            let mut group = nodes.clone();
+            group.retain(|node| test.weights[node as usize] == *weight);
+            group
+        })
+        .collect();
+    let below: Vec<NodeSet> = network.switches.iter().map(|switch| switch.nodes.common(nodes)).collect();
+    let top = top_switch(network, &below, &groups, &need, counts)?;
+    let mut walk = NetworkWalk {
+        test,
+        network,
+        below: below.iter().map(|own| own.common(&below[top])).collect(),
+        is_used: vec![false; network.switches.len()],
+        cpus: vec![0; test.site.len()],
+        need,
+        chosen: NodeSet::none(test.site.len()),
+    };
+    let (candidates, required) = walk.candidates(&groups, usable, top, counts)?;
+    if let Some(required) = required
+        && let Some(is_done) = walk.take_required(&required, usable)
+    {
+        return is_done.then_some(walk.chosen);
+    }
+    walk.take_by_leaves(&candidates, usable)
+}
+
+/// The highest switch with enough nodes, of its lowest weight; later ones win ties.
+fn top_switch(
+    network: &Network,
+    below: &[NodeSet],
+    groups: &[NodeSet],
+    need: &Need,
+    counts: &NodeCounts,
+) -> Option<usize> {
+    let mut top: Option<(usize, usize)> = None;
+    for (at, own) in below.iter().enumerate() {
+        if !are_enough(own.count().into(), need, counts) {
+            continue;
+        }
+        let Some(weight) = groups.iter().position(|group| group.meets(own)) else { continue };
+        let level = |at: usize| network.switches[at].level;
+        if top.is_none_or(|(best, lowest)| level(at) >= level(best) && weight <= lowest) {
+            top = Some((at, weight));
+        }
+    }
+    top.map(|(at, _)| at)
+}
+
+struct NetworkWalk<'a, 't> {
+    test: &'a NodeTest<'t>,
+    network: &'a Network,
+    /// By switch: the candidates below it.
+    below: Vec<NodeSet>,
+    /// By switch: nodes below it are taken already.
+    is_used: Vec<bool>,
+    /// By node: its CPUs, if it is a candidate.
+    cpus: Vec<u32>,
+    need: Need,
+    chosen: NodeSet,
+}
+
+impl NetworkWalk<'_, '_> {
+    /// The candidates, weight by weight until they suffice, and those of the lower weights, which are all taken.
+    fn candidates(
+        &mut self,
+        groups: &[NodeSet],
+        usable: &mut UsableNodes,
+        top: usize,
+        counts: &NodeCounts,
+    ) -> Option<(NodeSet, Option<NodeSet>)> {
+        let mut all = NodeSet::none(self.test.site.len());
+        let mut required = None;
+        let (mut cpus, mut gpus, mut is_enough) = (0i64, 0i64, false);
+        for group in groups {
+            if is_enough {
+                break;
+            }
+            if !all.is_empty() {
+                required = Some(all.clone());
+            }
+            for node in group.common(&self.below[top]).iter() {
+                let entry = usable[node as usize].as_mut().expect("a usable node");
+                let own = self.test.cpus_of(entry);
+                if own > 0 {
+                    all.insert(node);
+                    self.cpus[node as usize] = own;
+                    (cpus, gpus) = (cpus + i64::from(own), gpus + i64::from(entry.gpus));
+                }
+            }
+            is_enough = cpus >= self.need.cpus
+                && are_enough(all.count().into(), &self.need, counts)
+                && (self.need.gpus.1 == 0 || gpus >= self.need.gpus.1);
+        }
+        is_enough.then_some((all, required))
+    }
+
+    fn take(&mut self, node: u32, usable: &mut UsableNodes) {
+        let entry: &mut Usable = usable[node as usize].as_mut().expect("a usable node");
+        let cpus = self.test.give(node, self.cpus[node as usize], entry, &self.need);
+        self.need.take(cpus, entry.gpus);
+    }
+
+    /// Takes all nodes of the lower weights. Some: whether that is all, because nothing more is needed or possible.
+    fn take_required(&mut self, required: &NodeSet, usable: &mut UsableNodes) -> Option<bool> {
+        for node in required.iter() {
+            if self.need.most <= 0 {
+                break;
+            }
+            self.take(node, usable);
+        }
+        for (is_used, below) in self.is_used.iter_mut().zip(&self.below) {
+            *is_used = below.meets(required);
+        }
+        self.chosen.add(required);
+        match (self.need.is_met(), self.need.most <= 0) {
+            (true, _) => Some(true),
+            (false, true) => Some(false),
+            _ => None,
+        }
+    }
+
+    /// From leaf switches that are used already, then from the best leaf after the other.
+    fn take_by_leaves(mut self, candidates: &NodeSet, usable: &mut UsableNodes) -> Option<NodeSet> {
+        let mut candidates = candidates.clone();
+        candidates.add(&self.chosen);
+        self.below.iter_mut().for_each(|below| below.keep(&candidates));
+        let mut counts: Vec<u32> = self.below.iter().map(NodeSet::count).collect();
+        let leaves: Vec<usize> = (0..counts.len()).filter(|&at| self.network.switches[at].level == 0).collect();
+        let used: Vec<usize> = leaves.iter().copied().filter(|&leaf| self.is_used[leaf]).collect();
+        for leaf in used {
+            for node in self.below[leaf].clone().iter() {
+                if self.is_left(node) {
+                    self.take(node, usable);
+                    self.chosen.insert(node);
+                    if self.need.is_met() {
+                        return Some(self.chosen);
+                    }
+                }
+            }
+        }
+        let mut distances = vec![0u32; counts.len()];
+        let add = |distances: &mut Vec<u32>, from: usize, network: &Network| {
+            for (distance, hops) in distances.iter_mut().zip(&network.hops[from]) {
+                *distance = FAR.min(*distance + hops);
+            }
+        };
+        for at in (0..counts.len()).filter(|&at| self.is_used[at]) {
+            add(&mut distances, at, self.network);
+        }
+        let mut before = self.need.nodes + 1;
+        while before != self.need.nodes {
+            before = self.need.nodes;
+            let Some(best) = self.best_leaf(&leaves, &counts, &distances) else { break };
+            add(&mut distances, best, self.network);
+            for node in self.below[best].clone().iter() {
+                if self.need.most <= 0 {
+                    break;
+                }
+                if self.is_left(node) {
+                    self.take(node, usable);
+                    self.chosen.insert(node);
+                    if self.need.is_met() {
+                        return Some(self.chosen);
+                    }
+                }
+            }
+            counts[best] = 0;
+        }
+        let Need { least, cpus, .. } = self.need;
+        (least <= 0 && cpus <= 0 && self.need.has_gpus()).then_some(self.chosen)
+    }
+
+    fn is_left(&self, node: u32) -> bool {
+        !self.chosen.has(node) && self.cpus[node as usize] > 0
+    }
+
+    fn best_leaf(&self, leaves: &[usize], counts: &[u32], distances: &[u32]) -> Option<usize> {
+        let mut best: Option<usize> = None;
+        for &leaf in leaves.iter().filter(|&&leaf| !self.is_used[leaf]) {
+            let is_possible = counts[leaf] > 0 && distances[leaf] < FAR;
+            let Some(so_far) = best else {
+                best = is_possible.then_some(leaf);
+                continue;
+            };
+            if !is_possible {
+                continue;
+            }
+            let order = self.compare(leaf, so_far, counts);
+            if (distances[leaf] < distances[so_far] && order != Ordering::Less)
+                || (distances[leaf] == distances[so_far] && order == Ordering::Greater)
+            {
+                best = Some(leaf);
+            }
+        }
+        best
+    }
+
+    /// Greater: the first is better. One that has enough nodes, with the fewest of them; if none has, as their parents compare;
+    /// else the most nodes.
+    fn compare(&self, a: usize, b: usize, counts: &[u32]) -> Ordering {
+        let (mut a, mut b) = (a, b);
+        loop {
+            let has_enough = |at: usize| i64::from(counts[at]) >= self.need.nodes;
+            match (has_enough(a), has_enough(b)) {
+                (true, true) if counts[a] != counts[b] => return counts[b].cmp(&counts[a]),
+                (true, true) => break,
+                (true, false) => return Ordering::Greater,
+                (false, true) => return Ordering::Less,
+                (false, false) => {}
+            }
+            let parent = |at: usize| self.network.switches[at].parent;
+            let (above_a, above_b) = (parent(a), parent(b));
+            if (above_a == a && above_b == b) || above_a == above_b {
+                break;
+            }
+            (a, b) = (above_a, above_b);
+        }
+        let level = |at: usize| self.network.switches[at].level;
+        counts[a].cmp(&counts[b]).then(level(b).cmp(&level(a)))
+    }
+}

@@ -1,0 +1,521 @@
+//! Slurm on nodes against records of the daemon: each recorded pass is made again from the state before it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use shadowtime::machine::{Constraint, MachineFile, NodeGrant, NodeShare, Resources};
+use shadowtime::schedule::slurm::nodes::{
+    ArrayTasks, InUse, Limits, NoLimits, NodeSet, NodeWeight, QueueEntry, RunningJob, SlurmJob, SlurmNodes,
+    SlurmParameters, SlurmPass, SlurmSite, candidates, plain_weight,
+};
+
+use crate::support::{Folder, real_logs};
+
+/// A job of a record.
+struct RecordedJob {
+    job: SlurmJob,
+    start: i64,
+    grant: NodeGrant,
+    nice: i64,
+    qos: String,
+    user: String,
+    /// The job number of its array.
+    array: Option<u64>,
+    extra: Vec<String>,
+    /// The job that must have ended.
+    after: Option<u64>,
+}
+
+struct NodeRecord {
+    site: SlurmSite,
+    unix_start: i64,
+    jobs: BTreeMap<u64, RecordedJob>,
+    events: Vec<Value>,
+    is_basic: bool,
+}
+
+fn text_of(path: &Path) -> String {
+    let bytes = std::fs::read(path).unwrap();
+    let mut text = String::new();
+    match path.extension().is_some_and(|extension| extension == "gz") {
+        true => flate2::read::MultiGzDecoder::new(&bytes[..]).read_to_string(&mut text).map(|_| ()).unwrap(),
+        false => text = String::from_utf8(bytes).unwrap(),
+    }
+    text
+}
+
+/// The value of a key of slurm.conf.
+fn setting<'c>(conf: &'c str, key: &str) -> Option<&'c str> {
+    let of_line = |line: &'c str| line.split_once('=').filter(|(name, _)| name.trim().eq_ignore_ascii_case(key));
+    conf.lines().find_map(of_line).map(|(_, value)| value.trim())
+}
+
+impl NodeRecord {
+    fn read(path: &Path) -> NodeRecord {
+        let record: Value = serde_json::from_str(&text_of(path)).unwrap();
+        let text = |key: &str| record[key].as_str().unwrap_or_default();
+        let conf = text("conf");
+        let folder = Folder::new();
+        let file = folder.write("slurm.conf", conf);
+        folder.write("gres.conf", text("gresconf"));
+        if !text("topo").is_empty() {
+            folder.write("topology.conf", text("topo"));
+        }
+        let cluster = MachineFile::read(&file).unwrap().cluster.clone();
+        let mut parameters = SlurmParameters::parse(setting(conf, "SchedulerParameters").unwrap_or_default());
+        parameters.kill_wait = setting(conf, "KillWait").and_then(|wait| wait.parse().ok()).unwrap_or(30);
+        parameters.least_loaded_first =
+            setting(conf, "SelectTypeParameters").is_some_and(|list| list.contains("CR_LLN"));
+        let site = SlurmSite::new(cluster, parameters);
+        let jobs = record["jobs"].as_array().unwrap().iter().map(|job| recorded_job(job, &site));
+        NodeRecord {
+            unix_start: record["t0"].as_i64().unwrap(),
+            jobs: jobs.map(|job| (job.job.id, job)).collect(),
+            events: record["events"].as_array().unwrap().clone(),
+            is_basic: setting(conf, "PriorityType").is_some_and(|kind| kind.contains("basic")),
+            site,
+        }
+    }
+}
+
+fn recorded_job(job: &Value, site: &SlurmSite) -> RecordedJob {
+    let number = |key: &str| job[key].as_u64().map(|number| number as u32);
+    let text = |key: &str| job[key].as_str().unwrap_or_default().to_string();
+    let partitions: Vec<usize> = text("part").split(',').map(|name| site.cluster.partition(name).unwrap()).collect();
+    let (tasks_per_node, cpus_per_task) = (number("ntpn").unwrap_or(0), number("cpt").unwrap_or(1).max(1));
+    let (nodes, mut tasks) = (number("min_nodes"), number("num_tasks"));
+    if let (None, Some(nodes), 1..) = (tasks, nodes, tasks_per_node) {
+        tasks = Some(tasks_per_node * nodes);
+    }
+    let min_nodes = nodes.unwrap_or(1);
+    let mut min_cpus = number("min_cpus").unwrap_or(min_nodes);
+    if let Some(tasks) = tasks.filter(|&tasks| tasks > min_cpus) {
+        min_cpus = tasks * cpus_per_task;
+    }
+    let tasks = tasks.unwrap_or(0);
+    let by_tasks = if tasks > 1 { cpus_per_task * tasks_per_node } else { 0 };
+    let default_memory = site.cluster.partitions[partitions[0]].memory_per_cpu;
+    let (memory, is_per_cpu) = match job["mem"].as_u64() {
+        Some(memory) => (memory, job["percpu"] == true),
+        None => (default_memory.unwrap_or(0), default_memory.is_some()),
+    };
+    let exclusive = partitions.iter().any(|&at| site.cluster.partitions[at].exclusive);
+    let node = |name: &str| site.cluster.nodes.iter().position(|node| node.name == name).unwrap() as u32;
+    let mut grant: NodeGrant = job["alloc"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, what)| {
+            let amount = |at: usize| what[at].as_u64().unwrap();
+            let what = Resources { cpus: amount(0) as u32, memory: amount(1), gpus: amount(2) as u32 };
+            NodeShare { node: node(name), what }
+        })
+        .collect();
+    grant.sort_by_key(|share| share.node);
+    let user = text("user");
+    RecordedJob {
+        start: job["start"].as_i64().unwrap_or(0),
+        grant,
+        nice: job["nice"].as_i64().unwrap_or(0),
+        qos: text("qos"),
+        array: job["array"].as_u64(),
+        extra: job["extra"].as_array().into_iter().flatten().map(|word| word.as_str().unwrap().to_string()).collect(),
+        after: job["dep"][1].as_u64(),
+        job: SlurmJob {
+            id: job["id"].as_u64().unwrap(),
+            user: user.trim_start_matches('u').parse().unwrap_or(0),
+            submit: job["submit"].as_i64().unwrap(),
+            limit: job["limit"].as_i64().unwrap(),
+            tasks,
+            tasks_per_node,
+            cpus_per_task,
+            min_nodes,
+            max_nodes: number("max_nodes").unwrap_or(0),
+            min_cpus,
+            cpus_per_node: number("pn_min_cpus").unwrap_or(1).max(1).max(by_tasks).max(cpus_per_task),
+            memory,
+            is_per_cpu,
+            gpus_per_node: number("gres").unwrap_or(0),
+            gpus: number("gpus").unwrap_or(0),
+            constraint: Constraint::parse(job["feat"].as_str().unwrap_or("")),
+            is_whole: job["excl"] == true || exclusive,
+            partitions,
+        },
+        user,
+    }
+}
+
+/// The limits of the record N3, as its README says them.
+#[derive(Clone, Default)]
+struct LimitsOfN3 {
+    /// By job: user, quality of service and CPUs.
+    running: BTreeMap<u64, (String, String, u32)>,
+    names: BTreeMap<u64, (String, String)>,
+    last: BTreeMap<u64, u32>,
+}
+
+impl LimitsOfN3 {
+    fn account(user: &str) -> &'static str {
+        if ["u1", "u2", "u3"].contains(&user) { "a1" } else { "a2" }
+    }
+
+    fn used(&self, is_counted: impl Fn(&str, &str) -> bool) -> (usize, u32) {
+        let counted = self.running.values().filter(|(user, qos, _)| is_counted(user, qos));
+        counted.fold((0, 0), |(jobs, cpus), (_, _, own)| (jobs + 1, cpus + own))
+    }
+}
+
+impl Limits for LimitsOfN3 {
+    fn allows_job(&self, job: &SlurmJob) -> bool {
+        let (user, qos) = &self.names[&job.id];
+        match (qos.as_str(), user.as_str()) {
+            ("hi3", _) => self.used(|other, own| other == user && own == "hi3").0 < 3,
+            (_, "u3") => self.used(|other, _| other == "u3").0 < 4,
+            _ => true,
+        }
+    }
+
+    fn allows(&mut self, job: &SlurmJob, what: Option<&[NodeShare]>) -> bool {
+        let (user, qos) = self.names[&job.id].clone();
+        let known = what.map(|grant| grant.iter().map(|share| share.what.cpus).sum());
+        let cpus = known.or(self.last.get(&job.id).copied()).unwrap_or(job.min_cpus);
+        if known.is_some() {
+            self.last.insert(job.id, cpus);
+        }
+        let of_qos = match qos.as_str() {
+            "lo3" => self.used(|_, own| own == "lo3").1 + cpus <= 20 && cpus <= 10,
+            "hi3" => self.used(|other, own| other == user && own == "hi3").1 + cpus <= 12,
+            _ => true,
+        };
+        let of_accounts = qos == "lo3"
+            || (user != "u3" || self.used(|other, _| other == "u3").1 + cpus <= 14)
+                && (Self::account(&user) != "a2" || self.used(|other, _| Self::account(other) == "a2").1 + cpus <= 30);
+        of_qos && of_accounts
+    }
+
+    fn start(&mut self, job: &SlurmJob, grant: &[NodeShare]) {
+        let (user, qos) = self.names[&job.id].clone();
+        self.running.insert(job.id, (user, qos, grant.iter().map(|share| share.what.cpus).sum()));
+    }
+}
+
+/// How many passes and reservations are the same.
+#[derive(Debug, Default)]
+struct PassFigures {
+    passes: u32,
+    same: u32,
+    reservations: u32,
+    same_reservations: u32,
+    first_other: Option<String>,
+}
+
+/// The seconds after a job's end in which its nodes may still be completing.
+const COMPLETING: f64 = 0.008;
+
+/// A recorded run while it is replayed.
+struct Replayed<'r> {
+    record: &'r NodeRecord,
+    in_use: InUse,
+    weights: Vec<NodeWeight>,
+    waiting: BTreeSet<u64>,
+    arrays: BTreeMap<u64, ArrayTasks>,
+    priorities: BTreeMap<u64, BTreeMap<String, i64>>,
+    ends: Vec<(f64, u64)>,
+    gone: BTreeSet<u64>,
+    done: BTreeSet<u64>,
+    released: BTreeMap<u64, f64>,
+    limits: Option<LimitsOfN3>,
+}
+
+type Starts = Vec<(u64, usize, NodeGrant)>;
+type Plans = Vec<(u64, usize, i64, Vec<u32>)>;
+
+impl Replayed<'_> {
+    fn partition(&self, name: &Value) -> usize {
+        self.record.site.cluster.partition(name.as_str().unwrap()).unwrap()
+    }
+
+    fn see(&mut self, event: &[Value]) {
+        let (time, kind) = (event[0].as_f64().unwrap(), event[1].as_str().unwrap());
+        let id = event.get(2).and_then(Value::as_u64).unwrap_or(0);
+        let (site, job) = (&self.record.site, self.record.jobs.get(&id));
+        match (kind, job) {
+            ("sub", Some(job)) => {
+                self.waiting.insert(id);
+                // The test at submission sets the weights of nodes too.
+                for node in candidates(site, &job.job, job.job.partitions[0], false).iter() {
+                    let gpus = job.job.gpus_per_node.max(job.job.gpus);
+                    let own = site.cluster.nodes[node as usize].gpus.min(gpus);
+                    self.weights[node as usize] = plain_weight(site, node) - own;
+                }
+                if job.array.is_some() {
+                    let (range, most) = job.extra[1].split_once('%').unwrap_or((&job.extra[1], "0"));
+                    let (first, last) = range.split_once('-').unwrap();
+                    let left = last.parse::<u32>().unwrap() - first.parse::<u32>().unwrap() + 1;
+                    self.arrays.insert(id, ArrayTasks { left, running: 0, most: most.parse().unwrap() });
+                }
+            }
+            ("prio", _) => {
+                self.priorities.entry(id).or_default().insert("*".to_string(), event[3].as_i64().unwrap());
+            }
+            ("mprio", _) => {
+                for (name, priority) in event[3].as_object().unwrap() {
+                    self.priorities.entry(id).or_default().insert(name.clone(), priority.as_i64().unwrap());
+                }
+            }
+            ("try", _) => self.tried(event),
+            ("epi", _) => {
+                self.gone.insert(id);
+            }
+            ("end", _) => {
+                if self.in_use.end((id, 0), site).is_some() {
+                    self.ends.push((time, id));
+                    self.done.insert(id);
+                    if let Some(limits) = &mut self.limits {
+                        limits.running.remove(&id);
+                    }
+                }
+                if let Some(array) = job.and_then(|job| job.array).and_then(|array| self.arrays.get_mut(&array)) {
+                    array.running -= 1;
+                }
+            }
+            ("sm" | "sb", Some(job)) => {
+                match job.array.and_then(|array| Some((array, self.arrays.get_mut(&array)?))) {
+                    Some((array, tasks)) => {
+                        (tasks.left, tasks.running) = (tasks.left - 1, tasks.running + 1);
+                        if tasks.left == 0 {
+                            self.waiting.remove(&array);
+                        }
+                    }
+                    None => {
+                        self.waiting.remove(&id);
+                    }
+                }
+                let partition = self.partition(&event[3]);
+                let is_whole = job.job.is_whole || site.cluster.partitions[partition].exclusive;
+                let (end, grant) = (job.start + job.job.limit, job.grant.clone());
+                if let Some(limits) = &mut self.limits {
+                    limits.start(&job.job, &grant);
+                }
+                self.in_use.start(RunningJob { end, id: (id, 0), partition, grant, is_whole }, site);
+            }
+            _ => {}
+        }
+    }
+
+    fn tried(&mut self, event: &[Value]) {
+        let (id, name) = (event[2].as_u64().unwrap(), event[3].as_str().unwrap());
+        self.priorities.entry(id).or_default().insert(name.to_string(), event[4].as_i64().unwrap());
+    }
+
+    fn priority(&self, id: u64, partition: usize) -> i64 {
+        let job = &self.record.jobs[&id];
+        if self.record.is_basic {
+            return 4_294_901_760 - id as i64 - job.nice;
+        }
+        let name = &self.record.site.cluster.partitions[partition].name;
+        let Some(known) = self.priorities.get(&id) else { return 0 };
+        match (job.job.partitions.len() > 1, known.get(name), known.get("*")) {
+            (true, Some(&own), _) => own,
+            (_, _, Some(&all)) => all,
+            (_, own, None) => own.copied().unwrap_or(0),
+        }
+    }
+
+    /// Whether nothing but the scheduler holds a job.
+    fn is_eligible(&self, id: u64, time: f64) -> bool {
+        let job = &self.record.jobs[&id];
+        let has_ended = |after: u64| match self.arrays.get(&after) {
+            Some(array) => array.left == 0 && array.running == 0,
+            None => self.done.contains(&after),
+        };
+        let is_singleton = |job: &RecordedJob| job.extra.iter().any(|word| word == "singleton");
+        let is_before = |other: &RecordedJob| {
+            let other_id = other.job.id;
+            let runs = self.in_use.running.iter().any(|running| running.id == (other_id, 0));
+            other_id != id
+                && other.user == job.user
+                && is_singleton(other)
+                && (runs || (self.waiting.contains(&other_id) && other_id < id))
+        };
+        let word = |name: &str| job.extra.iter().any(|word| word == name);
+        let begin = || job.extra[1][4..].parse::<f64>().unwrap() + job.job.submit as f64;
+        job.after.is_none_or(has_ended)
+            && !(is_singleton(job) && self.record.jobs.values().any(is_before))
+            && !(word("--begin") && time < begin())
+            && !(word("--hold") && time < self.released.get(&id).copied().unwrap_or(1e9) - 0.05)
+    }
+
+    /// Makes a pass. `is_full` has a meaning for a main pass.
+    fn pass(&mut self, time: f64, is_backfill: bool, is_full: bool) -> (Starts, Plans) {
+        let record = self.record;
+        let site = &record.site;
+        let mut queue: Vec<QueueEntry<'_>> = Vec::new();
+        for &id in self.waiting.iter().filter(|&&id| self.is_eligible(id, time)) {
+            let job = &record.jobs[&id].job;
+            let is_allowed =
+                |&partition: &usize| site.cluster.partitions[partition].max_time.is_none_or(|most| job.limit <= most);
+            let entries = job.partitions.iter().copied().filter(is_allowed);
+            queue.extend(entries.map(|partition| QueueEntry { job, partition }));
+        }
+        queue.sort_by_key(|entry| {
+            let QueueEntry { job, partition } = entry;
+            let tier = -i64::from(site.cluster.partitions[*partition].priority_tier);
+            let place = job.partitions.iter().position(|other| other == partition);
+            (tier, -self.priority(job.id, *partition), job.submit, job.id, place)
+        });
+        let mut completing = NodeSet::none(site.len());
+        for (_, id) in self.ends.iter().filter(|(end, id)| time - end < COMPLETING && !self.gone.contains(id)) {
+            record.jobs[id].grant.iter().for_each(|share| completing.insert(share.node));
+        }
+        let mut none = NoLimits;
+        let mut own = self.limits.clone();
+        let limits: &mut dyn Limits = match &mut own {
+            Some(limits) => limits,
+            None => &mut none,
+        };
+        let mut pass = SlurmPass {
+            nodes: SlurmNodes { site, in_use: self.in_use.clone(), weights: &mut self.weights, completing },
+            limits,
+            now: time.floor() as i64,
+            unix_start: record.unix_start,
+            arrays: self.arrays.clone(),
+            started: Vec::new(),
+            reserved: Vec::new(),
+        };
+        match is_backfill {
+            true => pass.backfill(&queue),
+            false => pass.main(&queue, is_full),
+        }
+        let (started, reserved) = (pass.started, pass.reserved);
+        // The daemon remembers what a job would get from pass to pass.
+        if let (Some(limits), Some(own)) = (&mut self.limits, own) {
+            limits.last = own.last;
+        }
+        let starts = started.into_iter().map(|start| (start.id, start.partition, start.grant)).collect();
+        let plans = reserved.into_iter().map(|plan| (plan.id, plan.partition, plan.start, plan.nodes.iter().collect()));
+        (starts, plans.collect())
+    }
+}
+
+/// What the daemon did in the pass that begins with this event.
+fn recorded_pass(replayed: &mut Replayed<'_>, from: usize, time: f64, is_backfill: bool) -> (Starts, Plans) {
+    let (mut starts, mut plans) = (Vec::new(), Vec::new());
+    let record = replayed.record;
+    for event in &record.events[from + 1..] {
+        let event = event.as_array().unwrap();
+        let kind = event[1].as_str().unwrap();
+        if ["main", "bf", "mainskip", "bfend"].contains(&kind) || event[0].as_f64().unwrap() > time + 0.5 {
+            break;
+        }
+        let id = event.get(2).and_then(Value::as_u64).unwrap_or(0);
+        if kind == if is_backfill { "sb" } else { "sm" } && record.jobs.contains_key(&id) {
+            let job = &record.jobs[&id];
+            starts.push((job.array.unwrap_or(id), replayed.partition(&event[3]), job.grant.clone()));
+        }
+        if kind == "resv" && is_backfill {
+            let node = |name: &Value| {
+                record.site.cluster.nodes.iter().position(|node| node.name == name.as_str().unwrap()).unwrap() as u32
+            };
+            let mut nodes: Vec<u32> = event[6].as_array().unwrap().iter().map(node).collect();
+            nodes.sort_unstable();
+            plans.push((id, replayed.partition(&event[3]), event[4].as_i64().unwrap(), nodes));
+        }
+        if kind == "try" {
+            replayed.tried(event);
+        }
+    }
+    (starts, plans)
+}
+
+fn replay(record: &NodeRecord, has_limits: bool) -> PassFigures {
+    let names = record.jobs.iter().map(|(&id, job)| (id, (job.user.clone(), job.qos.clone()))).collect();
+    let mut replayed = Replayed {
+        record,
+        in_use: InUse::new(&record.site),
+        weights: (0..record.site.len() as u32).map(|node| plain_weight(&record.site, node)).collect(),
+        waiting: BTreeSet::new(),
+        arrays: BTreeMap::new(),
+        priorities: BTreeMap::new(),
+        ends: Vec::new(),
+        gone: BTreeSet::new(),
+        done: BTreeSet::new(),
+        released: BTreeMap::new(),
+        limits: has_limits.then(|| LimitsOfN3 { names, ..LimitsOfN3::default() }),
+    };
+    for event in &record.events {
+        if let ("try" | "fail" | "sm", Some(id)) = (event[1].as_str().unwrap(), event[2].as_u64()) {
+            let time = event[0].as_f64().unwrap();
+            replayed.released.entry(id).and_modify(|known| *known = known.min(time)).or_insert(time);
+        }
+    }
+    let mut figures = PassFigures::default();
+    for (at, event) in record.events.iter().enumerate() {
+        let event = event.as_array().unwrap();
+        let (time, kind) = (event[0].as_f64().unwrap(), event[1].as_str().unwrap());
+        if !["main", "bf"].contains(&kind) {
+            replayed.see(event);
+            continue;
+        }
+        if replayed.waiting.is_empty() {
+            continue;
+        }
+        let is_backfill = kind == "bf";
+        let (mut expected, plans) = recorded_pass(&mut replayed, at, time, is_backfill);
+        let is_full = event.get(2).and_then(Value::as_i64).unwrap_or(0) != 0;
+        let (mut found, found_plans) = replayed.pass(time, is_backfill, is_full);
+        let key = |start: &(u64, usize, NodeGrant)| {
+            (start.0, start.1, start.2.iter().map(|share| (share.node, share.what.cpus)).collect::<Vec<_>>())
+        };
+        expected.sort_by_key(key);
+        found.sort_by_key(key);
+        figures.passes += 1;
+        figures.same += u32::from(expected == found);
+        if expected != found {
+            figures.first_other.get_or_insert_with(|| format!("{kind} at {time}: {found:?}, recorded {expected:?}"));
+        }
+        figures.reservations += plans.len() as u32;
+        figures.same_reservations += plans.iter().filter(|plan| found_plans.contains(plan)).count() as u32;
+    }
+    figures
+}
+
+/// The records to be replayed, by name.
+fn records() -> Option<Vec<PathBuf>> {
+    let given =
+        std::env::var_os("SHADOWTIME_SLURM_NODE_RECORDS").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    let folder = given.or_else(|| Some(real_logs("records of Slurm on nodes")?.join("nodes/slurm-record")))?;
+    let is_record =
+        |path: &PathBuf| path.to_string_lossy().ends_with(".json") || path.to_string_lossy().ends_with(".json.gz");
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).filter(is_record).collect();
+    files.sort();
+    Some(files)
+}
+
+#[test]
+fn passes_of_node_records() {
+    let Some(files) = records() else { return };
+    let mut too_few = Vec::new();
+    for file in files {
+        let name = file.file_name().unwrap().to_string_lossy().split('.').next().unwrap().to_string();
+        let record = NodeRecord::read(&file);
+        if name == "N7" {
+            // Preempted jobs have only their last run there.
+            continue;
+        }
+        let figures = replay(&record, name.starts_with("N3"));
+        let PassFigures { passes, same, reservations, same_reservations, first_other } = &figures;
+        println!("{name}: {same} of {passes} passes, {same_reservations} of {reservations} reservations");
+        if let Some(other) = first_other {
+            println!("    {other}");
+        }
+        if same * 100 < passes * 99 || same_reservations * 100 < reservations * 99 {
+            too_few.push(name);
+        }
+    }
+    assert!(too_few.is_empty(), "{too_few:?}");
+}
