@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use shadowtime::model::Modes;
 
-use crate::support::{command, demo_text, sim, sim_fed, sim_ok, wait_until};
+use crate::support::{Folder, command, demo_text, sim, sim_fed, sim_ok, wait_until};
 
 const COLUMNS: &str = "trace,procs,scheduler,predictor,jobs,dropped,wait_mean,bsld_mean,ai_mean,ra_mean,backfilled,misses,\
     utilization,makespan,wait_p50,wait_p95,wait_max,bsld_p50,bsld_p95,mae,mae_pct,answered,inside_pct,jain,wide_wait_mean";
@@ -582,7 +582,10 @@ fn every_column_is_listed_and_documented() {
     // A line that begins with a blank continues the one above.
     let entries = list.lines().filter(|line| !line.starts_with(' '));
     let listed: Vec<&str> = entries.clone().map(|line| line.split_whitespace().next().unwrap()).collect();
-    let csv = sim_ok(&["--first", "50", "--baseline", "easy/estimate"]);
+    // A run on nodes with reasons has all of them.
+    let folder = Folder::new();
+    let machine = folder.write("site.toml", "[[nodes]]\nname = \"n[1-128]\"\ncpus = 1\n");
+    let csv = sim_ok(&["--first", "50", "--baseline", "easy/estimate", "--machine", &machine, "--reasons"]);
     assert_eq!(listed, csv.lines().next().unwrap().split(',').collect::<Vec<_>>());
     assert!(entries.clone().all(|line| line.split_whitespace().count() > 2), "each with its meaning:\n{list}");
     let documentation = sim_ok(&["help", "formats"]);

@@ -155,7 +155,7 @@ fn misses_terminations_and_keys_reach_the_program() {
     let lines: Vec<&str> = lines.lines().collect();
     let arrival = |time, id, user| {
         format!(
-            r#"{{"event":"arrival","time":{time},"job":{{"id":"{id}","log_id":17,"user":{user},"group":2,"executable":1,"queue":5,"partition":1,"procs":4,"estimate":{},"submit":{time}}}}}"#,
+            r#"{{"event":"arrival","time":{time},"job":{{"id":"{id}","log_id":17,"user":{user},"group":2,"executable":1,"queue":5,"partition":1,"procs":4,"estimate":{},"submit":{time},"request":{{"cpus":4,"memory_per_cpu":1,"partition":"1","qos":"5"}}}}}}"#,
             if id == 1 { 9 } else { 20 }
         )
     };

@@ -50,7 +50,7 @@ fn wagap_as_a_pool_on_nodes_with_memory_with_properties() {
     let log = logs.join("accounting/wagap-2013.swf.gz").display().to_string();
     let folder = Folder::new();
     let (asked, swf) = (folder.text("requests.csv"), folder.text("out.swf"));
-    sim_ok(&["-q", "trace", "convert", &log, "--requests-out", &asked, "--out", &swf]);
+    sim_ok(&["trace", "convert", &log, "--requests-out", &asked, "--out", &swf]);
     let all = folder.read("requests.csv");
     let plain = folder.write("plain.csv", without(&all, &["memory", "constraint", "exclusive"]));
     let memory = folder.write("memory.csv", without(&all, &["constraint", "exclusive"]));
@@ -58,7 +58,7 @@ fn wagap_as_a_pool_on_nodes_with_memory_with_properties() {
         folder.write(&format!("{memory}{properties}.toml"), wagap_machine(memory, properties))
     });
     let figures = |more: &[&str]| {
-        let args = ["-q", "fidelity", &log, "--scheduler", "easy", "--format", "csv"];
+        let args = ["fidelity", &log, "--scheduler", "easy", "--format", "csv"];
         let csv = sim_ok(&[&args[..], more].concat());
         let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
         let (names, row) = (lines.next().unwrap(), lines.next().unwrap());
@@ -127,7 +127,7 @@ fn kth_on_nodes_of_one_cpu_is_the_pool() {
         ("conservative,easy", "kin,perfect,sbh", "3000"),
     ] {
         let figures = |more: &[&str]| {
-            let args = ["-q", &log, "--scheduler", schedulers, "--predictor", predictors, "--first", first];
+            let args = [&log, "--scheduler", schedulers, "--predictor", predictors, "--first", first];
             let csv = sim_ok(&[&args[..], &["--baseline", "none", "--format", "csv"], more].concat());
             // The columns of nodes come before the options, which differ.
             csv.lines().skip(1).map(|row| row.split(',').take(25).collect::<Vec<_>>().join(",")).collect::<Vec<_>>()

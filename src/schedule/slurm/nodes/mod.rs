@@ -4,10 +4,11 @@
 //! takes a machine of nodes as a pool.
 //!
 //! `site` is the machine with the parameters of its slurm.conf, `job` a job as the daemon has it, `in_use` what running jobs have.
-//! `choice` and `tree` choose nodes, `pick` says whether a job can start now, later or never, `space` is what reservations leave, and
-//! `passes` are the two passes.
+//! `choice` says what a job could use of each node, `ways` and `tree` take nodes, `grant` is what these give. `pick` says whether a
+//! job can start now, later or never, `space` is what reservations leave, and `passes` are the two passes.
 
 mod choice;
+mod grant;
 mod in_use;
 mod job;
 mod passes;
@@ -15,6 +16,7 @@ mod pick;
 mod site;
 mod space;
 mod tree;
+mod ways;
 
 pub use choice::{NodeWeight, plain_weight};
 pub use in_use::{InUse, NodeUse, RunningJob};

@@ -156,7 +156,7 @@ impl SlurmPass<'_, '_> {
     fn start(&mut self, entry: QueueEntry<'_>, limit: Seconds, grant: NodeGrant) {
         let QueueEntry { job, partition } = entry;
         self.limits.start(job, &grant);
-        let task = self.arrays.contains_key(&job.id).then_some(self.started.len() as u32 + 1).unwrap_or(0);
+        let task = if self.arrays.contains_key(&job.id) { self.started.len() as u32 + 1 } else { 0 };
         let is_whole = self.nodes.is_whole(job, partition);
         let running =
             RunningJob { end: self.now + limit, id: (job.id, task), partition, grant: grant.clone(), is_whole };

@@ -289,12 +289,12 @@ impl Network {
         }
         let mut hops = vec![vec![FAR; count]; count];
         let mut parents: Vec<usize> = (0..count).collect();
-        for at in 0..count {
-            hops[at][at] = 0;
-            for child in below(at) {
-                (hops[at][child], hops[child][at]) = (1, 1);
-                parents[child] = at;
-            }
+        let connected: Vec<(usize, usize)> =
+            (0..count).flat_map(|at| below(at).map(move |child| (at, child))).collect();
+        (0..count).for_each(|at| hops[at][at] = 0);
+        for (at, child) in connected {
+            (hops[at][child], hops[child][at]) = (1, 1);
+            parents[child] = at;
         }
         for over in 0..count {
             for from in 0..count {
