@@ -99,7 +99,7 @@ pub fn given_in_words(given: &GivenProcs) -> String {
         0 => "none has more".to_string(),
         more => format!("{} with more", counted(more, "job")),
     };
-    format!("{:.2} times what {} asked for, {more}", given.ratio, counted(given.jobs, "job"))
+    format!("{:.0}% of what {} asked for, {more}", 100.0 * given.ratio, counted(given.jobs, "job"))
 }
 
 /// What the jobs ask for: what it is, and how much.

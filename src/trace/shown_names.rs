@@ -75,7 +75,7 @@ impl ShownNames {
     }
 }
 
-/// Printable texts for names, numbered from 1 on, that are shown without a log: see [`different_texts`].
+/// Printable texts for names, numbered from 1 on, that are shown without a log: see `different_texts`.
 pub fn shown_texts(names: &[String]) -> Vec<String> {
     let texts = different_texts((1..).zip(names.iter().cloned()).collect(), true);
     (1..=names.len() as i64).map(|number| texts[&number].to_string()).collect()

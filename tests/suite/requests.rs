@@ -262,7 +262,7 @@ Asked for by the 4 jobs
         .replace("|1|", "|1|16|");
     let given = sim_ok(&["trace", "info", &folder.write("given.txt", given), "--format", "table"]);
     // 8, 8, 3 and 16 CPUs of 4, 4, 4 and 16.
-    assert!(given.contains("  processors given 1.25 times what 4 jobs asked for, 2 jobs with more\n"), "{given}");
+    assert!(given.contains("  processors given 125% of what 4 jobs asked for, 2 jobs with more\n"), "{given}");
     let row = sim_ok(&["trace", "info", &file, "--format", "csv"]);
     let (names, values) = row.trim_end().split_once('\n').unwrap();
     let value = |name: &str| names.split(',').zip(values.split(',')).find(|(other, _)| *other == name).unwrap().1;
