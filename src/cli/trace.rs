@@ -115,7 +115,8 @@ fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resul
         TraceCommand::Info(args) => {
             refuse_collisions(&[], &args.log.files(), true)?;
             let log = read_log(&args.log.source_without_note(), options.read_options(), quiet)?;
-            let survey = survey(&log, &options.cleaning)?;
+            let mut survey = survey(&log, &options.cleaning)?;
+            survey.given = survey.given.filter(|_| options.reading.unit == Unit::Cpus);
             report_unit(&log, quiet, || UnitDoubt::of(&options.clean(&log).ok()?));
             if let (Some(peak), Some(procs)) = (survey.peak, survey.procs)
                 && peak > procs

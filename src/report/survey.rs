@@ -203,7 +203,7 @@ pub fn write_survey(out: &mut dyn Write, width: Width, survey: &Survey) -> io::R
     }
     if survey.requests.jobs > 0 {
         writeln!(out, "\nAsked for by the {}", counted(survey.jobs as u64, "job"))?;
-        let given = survey.given.map(|given| ("processors given", given_in_words(&given)));
+        let given = survey.given.map(|given| ("CPUs given", given_in_words(&given)));
         for (what, words) in requests_in_words(&survey.requests).into_iter().chain(given) {
             write_wrapped(out, &format!("  {what:<16} "), &words, width)?;
         }

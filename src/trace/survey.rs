@@ -71,7 +71,7 @@ pub struct Survey {
     pub estimate_max: Seconds,
     /// What the jobs ask of a machine of nodes.
     pub requests: RequestSurvey,
-    /// What they were given of their processors. None if no job says both.
+    /// What they were given of the CPUs that they ask for, if a processor is a CPU. None if no job says both.
     pub given: Option<GivenProcs>,
     /// What jobs wait for before they may join the queue.
     pub conditions: ConditionSurvey,
@@ -91,15 +91,15 @@ pub struct GivenProcs {
 }
 
 impl GivenProcs {
-    fn of<'r>(records: impl Iterator<Item = &'r Record>) -> Option<GivenProcs> {
-        let (mut jobs, mut more, mut given, mut asked) = (0, 0, 0.0, 0.0);
-        for record in records.filter(|record| record.allocated > 0 && record.requested > 0) {
+    /// `both` are the numbers that a job was given and asked for; -1 if unknown.
+    fn of(both: impl Iterator<Item = (i64, i64)>) -> Option<GivenProcs> {
+        let (mut jobs, mut more, mut all) = (0, 0, (0, 0));
+        for (given, asked) in both.filter(|&(given, asked)| given > 0 && asked > 0) {
             jobs += 1;
-            more += u64::from(record.allocated > record.requested);
-            given += f64::from(record.allocated);
-            asked += f64::from(record.requested);
+            more += u64::from(given > asked);
+            all = (all.0 + given, all.1 + asked);
         }
-        (jobs > 0).then(|| GivenProcs { jobs, more, ratio: given / asked })
+        (jobs > 0).then(|| GivenProcs { jobs, more, ratio: all.0 as f64 / all.1 as f64 })
     }
 }
 
@@ -151,7 +151,11 @@ pub fn survey(log: &Log, rules: &Cleaning) -> Result<Survey, TraceError> {
         estimate_mean: mean(|job| job.submission.estimate as f64),
         estimate_max: jobs.iter().map(|job| job.submission.estimate).max().unwrap_or(0),
         requests: RequestSurvey::of(jobs, &workload.requests),
-        given: GivenProcs::of(jobs.iter().map(|job| &log.records[job.record as usize])),
+        given: GivenProcs::of(jobs.iter().map(|job| {
+            let record = &log.records[job.record as usize];
+            let asked = workload.requests.get(job.request).map(|request| i64::from(request.cpus));
+            (record.allocated.into(), asked.unwrap_or(record.requested.into()))
+        })),
         conditions: ConditionSurvey::of(&log.conditions),
         unknown: log.unknown.map(|count| count as f64 / log.records.len() as f64),
     })

@@ -256,13 +256,11 @@ Asked for by the 4 jobs
     assert!(shown.contains(expected), "{shown}");
     assert!(!shown.contains("physics") && !shown.contains("short"), "{shown}");
     assert!(!sim_ok(&["trace", "info", "--format", "table"]).contains("Asked for"));
-    let given = SACCT
-        .replace("|NNodes|", "|NNodes|ReqCPUS|")
-        .replace("|2|COMPLETED", "|2|4|COMPLETED")
-        .replace("|1|", "|1|16|");
-    let given = sim_ok(&["trace", "info", &folder.write("given.txt", given), "--format", "table"]);
-    // 8, 8, 3 and 16 CPUs of 4, 4, 4 and 16.
-    assert!(given.contains("  processors given 125% of what 4 jobs asked for, 2 jobs with more\n"), "{given}");
+    assert!(shown.contains("  CPUs given       100% of what 4 jobs asked for, none has more\n"), "{shown}");
+    let more =
+        sim_ok(&["trace", "info", &folder.write("more.txt", SACCT.replace("cpu=8", "cpu=4")), "--format", "table"]);
+    // 8, 8, 3 and 16 CPUs of 4, 4, 3 and 16.
+    assert!(more.contains("  CPUs given       130% of what 4 jobs asked for, 2 jobs with more\n"), "{more}");
     let row = sim_ok(&["trace", "info", &file, "--format", "csv"]);
     let (names, values) = row.trim_end().split_once('\n').unwrap();
     let value = |name: &str| names.split(',').zip(values.split(',')).find(|(other, _)| *other == name).unwrap().1;
