@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::cell::{Cell, Cells};
 use super::column::ListedColumn;
 use super::measure::Measure;
-use crate::engine::{End, Observer, Start};
+use crate::engine::{Arrival, End, Observer, Start};
 use crate::job::JobId;
 use crate::machine::{Cluster, Node, NodeShape, Nodes, Resources};
 use crate::schedule::View;
@@ -95,6 +95,8 @@ impl WaitReasons {
 #[derive(Clone, Debug)]
 pub struct WaitReasonMeter {
     measured: Range<usize>,
+    /// By order of arrival, which numbers the waiting jobs: a job with conditions may arrive after later ones.
+    is_measured: Vec<bool>,
     /// When the last pass was, and the jobs that it left waiting for each reason.
     since: Time,
     waiting: [u64; WaitReason::ALL.len()],
@@ -117,6 +119,7 @@ impl WaitReasonMeter {
     pub fn new(workload: &Workload, measure: &Measure) -> WaitReasonMeter {
         WaitReasonMeter {
             measured: measure.jobs(workload.jobs.len()),
+            is_measured: Vec::new(),
             since: workload.first_submit(),
             waiting: Default::default(),
             sums: WaitReasons::default(),
@@ -139,6 +142,10 @@ impl WaitReasonMeter {
 }
 
 impl Observer for WaitReasonMeter {
+    fn on_arrival(&mut self, arrival: &Arrival<'_>) {
+        self.is_measured.push(self.measured.contains(&arrival.job.id.index()));
+    }
+
     fn on_start(&mut self, _start: &Start<'_>) {
         self.known.is_old = true;
     }
@@ -154,8 +161,10 @@ impl Observer for WaitReasonMeter {
             *sum += passed * i128::from(waiting);
         }
         self.known.forget_if_old();
-        let measured = self.measured.clone();
-        for job in view.waiting.iter().filter(|job| measured.contains(&job.id.index())) {
+        for job in view.waiting.iter() {
+            if !self.is_measured[job.id.index()] {
+                continue;
+            }
             let reason = self.reason(job.id, job.procs, view);
             self.waiting[reason as usize] += 1;
         }

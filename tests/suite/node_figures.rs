@@ -11,10 +11,10 @@ use shadowtime::experiment::Setting;
 use shadowtime::job::{Job, JobId};
 use shadowtime::machine::{Cluster, NodeShare};
 use shadowtime::metrics::{Gantt, GanttNotes, GrantObserver, Measure, WaitReasonMeter, gantt_nodes, summarize};
-use shadowtime::request::{GpusAsked, MemoryAsked, Request, Requests};
+use shadowtime::request::{Request, Requests};
 use shadowtime::trace::{PartitionMap, Unit, Workload, put_on_cluster};
 
-use crate::nodes::{Draft, clusters, drafts};
+use crate::nodes::{Draft, clusters, drafts, request_of};
 use crate::random::check;
 use crate::support::{Folder, job_of, sim, sim_ok, workload};
 
@@ -201,6 +201,23 @@ fn a_key_that_the_log_does_not_have_is_an_error() {
     assert!(ran.code == 2 && ran.err.contains("asks for an account"), "{}", ran.err);
 }
 
+/// One processor, first come first served. The first job of the log may begin at 50, so that it arrives last: it waits from 50 until
+/// 111, the third from 2 until 101. Without the first job of the log as a warm-up, only the 99 s of the third count.
+#[test]
+fn reasons_of_measured_jobs_follow_the_log_though_one_arrives_late() {
+    let folder = Folder::new();
+    let log = folder.write("late.csv", "submit,wait,run,procs,begin\n0,0,10,1,50\n1,0,100,1,\n2,0,10,1,\n");
+    let format = "csv:submit=submit,wait=wait,run=run,procs=procs,begin=begin";
+    let args = [&log, "--log-format", format, "--procs", "1", "--scheduler", "fcfs", "--reasons", "--format", "json"];
+    let hours = |more: &[&str]| {
+        let row: serde_json::Value = serde_json::from_str(&sim_ok(&[&args[..], more].concat())).unwrap();
+        let row = row.as_array().map_or(&row, |rows| &rows[0]).clone();
+        (row["wait_hours_cpus"].as_f64().unwrap() + row["wait_hours_behind"].as_f64().unwrap()) * 3600.0
+    };
+    assert_eq!(hours(&["--baseline", "none"]).round(), 160.0);
+    assert_eq!(hours(&["--baseline", "none", "--warmup", "1"]).round(), 99.0);
+}
+
 // ---- Slow sums.
 
 /// What ran when, with what.
@@ -225,16 +242,9 @@ fn placed(cluster: &Arc<Cluster>, asked: &[Draft], whole: &[bool]) -> Option<Wor
     let (mut requests, mut submit, mut jobs) = (Requests::default(), 0, Vec::new());
     for (at, &(gap, runtime, more, cpus, partition, memory, gpus, nodes)) in asked.iter().enumerate() {
         submit += gap;
-        let request = Request {
-            cpus,
-            min_nodes: nodes,
-            max_nodes: nodes,
-            memory: if memory > 0 { MemoryAsked::PerCpu(memory) } else { MemoryAsked::Unsaid },
-            gpus: if gpus > 0 { GpusAsked::PerNode(gpus) } else { GpusAsked::None },
-            partitions: vec![cluster.partitions[partition % cluster.partitions.len()].name.clone()],
-            exclusive: whole[at % whole.len()],
-            ..Request::default()
-        };
+        let partition = &cluster.partitions[partition % cluster.partitions.len()];
+        let asked = request_of(cpus, partition, (memory, gpus, nodes));
+        let request = Request { exclusive: whole[at % whole.len()], ..asked };
         jobs.push(Job { request: requests.intern(request), ..job_of(1, submit, cpus, runtime, runtime + more) });
     }
     let all = Workload { requests: Arc::new(requests), ..workload(1000, &jobs) };

@@ -327,6 +327,19 @@ pub fn drafts() -> impl Strategy<Value = Vec<Draft>> {
     vec(job, 10..45)
 }
 
+/// A request for CPUs in a partition, with memory for each CPU, GPUs on each node, and nodes; 0 is none.
+pub fn request_of(cpus: u32, partition: &Partition, (memory, gpus, nodes): (u64, u32, u32)) -> Request {
+    Request {
+        cpus,
+        min_nodes: nodes,
+        max_nodes: nodes,
+        memory: if memory > 0 { MemoryAsked::PerCpu(memory) } else { MemoryAsked::Unsaid },
+        gpus: if gpus > 0 { GpusAsked::PerNode(gpus) } else { GpusAsked::None },
+        partitions: vec![partition.name.clone()],
+        ..Request::default()
+    }
+}
+
 #[test]
 fn schedulers_on_nodes_equal_the_slow_twin() {
     let schedulers = select(vec![
@@ -346,15 +359,7 @@ fn schedulers_on_nodes_equal_the_slow_twin() {
         for (gap, runtime, more, cpus, partition, memory, gpus, nodes) in asked {
             submit += gap;
             let partition = partition % cluster.partitions.len();
-            let request = Request {
-                cpus,
-                min_nodes: nodes,
-                max_nodes: nodes,
-                memory: if memory > 0 { MemoryAsked::PerCpu(memory) } else { MemoryAsked::Unsaid },
-                gpus: if gpus > 0 { GpusAsked::PerNode(gpus) } else { GpusAsked::None },
-                partitions: vec![cluster.partitions[partition].name.clone()],
-                ..Request::default()
-            };
+            let request = request_of(cpus, &cluster.partitions[partition], (memory, gpus, nodes));
             let id = requests.intern(request);
             jobs.push(Job { request: id, ..job_of(1, submit, cpus, runtime, runtime + more) });
             twins.push(TwinJob {

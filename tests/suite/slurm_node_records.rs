@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use shadowtime::machine::{Constraint, MachineFile, NodeGrant, NodeShare, Resources};
+use shadowtime::machine::{MachineFile, NodeGrant, NodeShare, Resources};
+use shadowtime::request::{GpusAsked, MemoryAsked, Request};
 use shadowtime::schedule::slurm::nodes::{
     ArrayTasks, InUse, Limits, NoLimits, NodeSet, NodeWeight, QueueEntry, RunningJob, SlurmJob, SlurmNodes,
     SlurmParameters, SlurmPass, SlurmSite, candidates, plain_weight,
@@ -82,27 +83,32 @@ impl NodeRecord {
 }
 
 fn recorded_job(job: &Value, site: &SlurmSite) -> RecordedJob {
-    let number = |key: &str| job[key].as_u64().map(|number| number as u32);
+    let number = |key: &str| job[key].as_u64().unwrap_or(0) as u32;
     let text = |key: &str| job[key].as_str().unwrap_or_default().to_string();
     let partitions: Vec<usize> = text("part").split(',').map(|name| site.cluster.partition(name).unwrap()).collect();
-    let (tasks_per_node, cpus_per_task) = (number("ntpn").unwrap_or(0), number("cpt").unwrap_or(1).max(1));
-    let (nodes, mut tasks) = (number("min_nodes"), number("num_tasks"));
-    if let (None, Some(nodes), 1..) = (tasks, nodes, tasks_per_node) {
-        tasks = Some(tasks_per_node * nodes);
-    }
-    let min_nodes = nodes.unwrap_or(1);
-    let mut min_cpus = number("min_cpus").unwrap_or(min_nodes);
-    if let Some(tasks) = tasks.filter(|&tasks| tasks > min_cpus) {
-        min_cpus = tasks * cpus_per_task;
-    }
-    let tasks = tasks.unwrap_or(0);
-    let by_tasks = if tasks > 1 { cpus_per_task * tasks_per_node } else { 0 };
-    let default_memory = site.cluster.partitions[partitions[0]].memory_per_cpu;
-    let (memory, is_per_cpu) = match job["mem"].as_u64() {
-        Some(memory) => (memory, job["percpu"] == true),
-        None => (default_memory.unwrap_or(0), default_memory.is_some()),
+    let memory = match (job["mem"].as_u64(), job["percpu"] == true) {
+        (None, _) => MemoryAsked::Unsaid,
+        (Some(memory), true) => MemoryAsked::PerCpu(memory),
+        (Some(memory), false) => MemoryAsked::PerNode(memory),
     };
-    let exclusive = partitions.iter().any(|&at| site.cluster.partitions[at].exclusive);
+    let gpus = match (number("gres"), number("gpus")) {
+        (1.., _) => GpusAsked::PerNode(number("gres")),
+        (0, 0) => GpusAsked::None,
+        (0, gpus) => GpusAsked::Total(gpus),
+    };
+    let request = Request {
+        cpus: number("min_cpus"),
+        min_nodes: number("min_nodes"),
+        max_nodes: number("max_nodes"),
+        tasks: number("num_tasks"),
+        tasks_per_node: number("ntpn"),
+        cpus_per_task: number("cpt"),
+        memory,
+        gpus,
+        constraint: text("feat"),
+        exclusive: job["excl"] == true,
+        ..Request::default()
+    };
     let node = |name: &str| site.cluster.nodes.iter().position(|node| node.name == name).unwrap() as u32;
     let mut grant: NodeGrant = job["alloc"]
         .as_object()
@@ -129,20 +135,7 @@ fn recorded_job(job: &Value, site: &SlurmSite) -> RecordedJob {
             user: user.trim_start_matches('u').parse().unwrap_or(0),
             submit: job["submit"].as_i64().unwrap(),
             limit: job["limit"].as_i64().unwrap(),
-            tasks,
-            tasks_per_node,
-            cpus_per_task,
-            min_nodes,
-            max_nodes: number("max_nodes").unwrap_or(0),
-            min_cpus,
-            cpus_per_node: number("pn_min_cpus").unwrap_or(1).max(1).max(by_tasks).max(cpus_per_task),
-            memory,
-            is_per_cpu,
-            gpus_per_node: number("gres").unwrap_or(0),
-            gpus: number("gpus").unwrap_or(0),
-            constraint: Constraint::parse(job["feat"].as_str().unwrap_or("")),
-            is_whole: job["excl"] == true || exclusive,
-            partitions,
+            ..SlurmJob::of(&request, partitions, &site.cluster)
         },
         user,
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::{Now, WaitArgs};
+use super::arguments::{Now, WaitArgs};
 use crate::cli::failure::UsageError;
 use crate::cli::stderr::warning;
 use crate::job::{Job, Submission};

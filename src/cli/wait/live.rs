@@ -3,9 +3,10 @@
 use std::io::Write;
 use std::sync::Arc;
 
+use super::arguments::{Switch, WaitArgs};
 use super::codes::Codes;
 use super::history::{History, QueueClock, QueuedJob, add_to_history, asked_now, nodes_of};
-use super::{WaitArgs, index_of_job};
+use super::index_of_job;
 use crate::cli::failure::UsageError;
 use crate::cli::output_options::OutputFiles;
 use crate::cli::progress::Progress;
@@ -289,7 +290,7 @@ fn forward(args: &WaitArgs) -> ForwardSetting {
         setting: Setting { scheduler, ..setting },
         plans: ForwardPlans::Estimate,
         draws: args.draws as usize,
-        recalibrate: args.recalibrate == super::Switch::On,
+        recalibrate: args.recalibrate == Switch::On,
     }
 }
 

@@ -137,11 +137,6 @@ impl SlurmSite {
     pub fn cores_of(&self, node: u32, cpus: u32) -> u32 {
         cpus.div_ceil(self.cluster.nodes[node as usize].threads_per_core)
     }
-
-    /// The CPUs that can be used of a node.
-    pub fn usable_cpus(&self, node: u32) -> u32 {
-        self.cluster.nodes[node as usize].cpus
-    }
 }
 
 /// A set of nodes, one bit each.
