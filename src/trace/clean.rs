@@ -302,6 +302,10 @@ fn why_no_jobs(report: &CleaningReport) -> String {
     if report.records == 0 {
         return "the log has no records".to_string();
     }
+    if report.without_wait == report.records {
+        return "the log has no recorded waits, which are needed here (a log written by --swf-out has them)"
+            .to_string();
+    }
     let held = match report.never_eligible.count() {
         0 => String::new(),
         held => format!("; {held} can never start because of their conditions"),

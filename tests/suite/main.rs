@@ -11,6 +11,7 @@ mod compare;
 mod completions;
 mod doubtful_logs;
 mod estimates;
+mod events;
 #[cfg(unix)]
 mod exec;
 mod faults;

@@ -2,6 +2,7 @@
 
 mod csv;
 mod csv_columns;
+mod events;
 mod lsf;
 mod pbs;
 mod sacct;
@@ -30,6 +31,8 @@ pub struct FormatEntry {
     /// Whether the files have jobs that have ended, and jobs of a present queue.
     pub has_past: bool,
     pub has_present: bool,
+    /// Whether times are dates. If not, they count from the start of the log.
+    pub has_dates: bool,
     /// Whether a line is of this format, so that a file is.
     pub is_line: fn(&[u8]) -> bool,
     /// What to do with a file of which the first line is almost of this format. None if it is not.
@@ -49,6 +52,7 @@ impl FormatEntry {
         about: "",
         has_past: true,
         has_present: false,
+        has_dates: true,
         is_line: |_| false,
         hint: |_| None,
         read: |_, _| Ok(()),
@@ -66,12 +70,13 @@ impl FormatEntry {
 }
 
 /// All formats. The last one of which a line can be is the format of the line: the test of SWF is the least strict.
-pub const FORMATS: [FormatEntry; 8] = [
+pub const FORMATS: [FormatEntry; 9] = [
     swf::FORMAT,
     sacct::FORMAT,
     pbs::FORMAT,
     lsf::FORMAT,
     sge::FORMAT,
+    events::FORMAT,
     csv::FORMAT,
     squeue::FORMAT,
     squeue_json::FORMAT,
@@ -220,6 +225,8 @@ mod tests {
             ("12/21/2009 15:27:00;E;6.edge;user=x ctime=1\n", "pbs"),
             ("\"JOB_FINISH\" \"9.11\" 1389683139\n", "lsf"),
             (&format!("# Version: 1\n#\n{sge}\n"), "sge"),
+            ("# a week\n-dt 10.50 -e submit_batch_job | -n 1 pseudo.job\n", "events"),
+            ("-e submit_batch_job -dt 3 | -n 1 pseudo.job\n", "events"),
         ] {
             assert_eq!(detect(head.as_bytes(), false).unwrap().name(), name, "{head}");
         }

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::if_more_than_cpus;
 use super::swf::{asked_by_memory, memory_key};
 use crate::request::{LogRequests, Request, RequestId, Requests};
 use crate::trace::record::{Fields, Record};
@@ -56,6 +57,11 @@ impl RequestsRead {
         let id = request.map_or(RequestId::NONE, |request| self.requests.intern(request));
         self.known.insert(self.key.as_slice().into(), id);
         id
+    }
+
+    /// The number of a request, if it says more than a number of CPUs.
+    pub fn of_request(&mut self, request: Request) -> RequestId {
+        if_more_than_cpus(request).map_or(RequestId::NONE, |request| self.intern(request))
     }
 
     /// The number of a request.

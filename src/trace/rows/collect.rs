@@ -416,8 +416,9 @@ impl<'a> Collector<'a> {
             records.sort_by_key(|record| record.submit);
         }
         header.push(b"; Version: 2.2");
-        let start = records.first().map_or(0, |record| record.submit);
-        if !records.is_empty() {
+        let has_dates = self.format.entry().has_dates;
+        let start = records.first().filter(|_| has_dates).map_or(0, |record| record.submit);
+        if has_dates && !records.is_empty() {
             header.push(format!("; UnixStartTime: {start}").as_bytes());
         }
         let mut ids = std::mem::take(&mut self.ids);

@@ -1,0 +1,143 @@
+//! What a job asks for by the options of `sbatch`.
+
+use super::fields::{REQUEST_FIELDS, set_field};
+use crate::request::{GpusAsked, Request};
+use crate::trace::formats::slurm::gpus_of_gres;
+use crate::trace::rows::{Bad, leading_number};
+
+/// The values of the options that a request is made from, as written. Empty: the option is not given.
+#[derive(Default)]
+pub struct SbatchAsked<'r> {
+    /// Those of [`SBATCH_NAMES`].
+    pub values: [&'r [u8]; REQUEST_FIELDS.len()],
+    pub gres: &'r [u8],
+}
+
+/// The options of sbatch that are [`REQUEST_FIELDS`], in their order, with their letters.
+pub const SBATCH_NAMES: [(&str, &str); REQUEST_FIELDS.len()] = [
+    ("-N", "--nodes"),
+    ("-n", "--ntasks"),
+    ("", "--ntasks-per-node"),
+    ("-c", "--cpus-per-task"),
+    ("", "--mem"),
+    ("", "--mem-per-cpu"),
+    ("-G", "--gpus"),
+    ("", "--gpus-per-node"),
+    ("-C", "--constraint"),
+    ("", "--exclusive"),
+    ("-p", "--partition"),
+    ("-q", "--qos"),
+    ("-A", "--account"),
+];
+
+impl<'r> SbatchAsked<'r> {
+    /// The request, as sbatch makes it: tasks that are not given follow from the nodes, and there are no more nodes than tasks.
+    pub fn request(&self) -> Result<Request, Bad<'r>> {
+        let mut request = Request::default();
+        for ((field, (_, name)), value) in REQUEST_FIELDS.into_iter().zip(SBATCH_NAMES).zip(self.values) {
+            let text = match field {
+                // `--mem=0` means all memory of a node, which a request cannot say.
+                "nodes" | "tasks" | "tasks_per_node" | "cpus_per_task" | "memory" | "memory_per_cpu"
+                    if !value.is_empty() && leading_number(value).is_none_or(|number| number == 0) =>
+                {
+                    return Err(Bad::value(value, name, "is not an amount above 0"));
+                }
+                // `a100:2`: a request has no kinds of GPUs.
+                "gpus" | "gpus_per_node" => value.rsplit(|&byte| byte == b':').next().unwrap_or(value),
+                // With `user` and `mcs`, other jobs of the user may be on the nodes.
+                "exclusive" if matches!(value, b"user" | b"mcs") => b"",
+                _ => value,
+            };
+            set_field(&mut request, field, &String::from_utf8_lossy(text))
+                .map_err(|wrong| Bad::value(value, name, wrong))?;
+        }
+        if let Some(gpus) = gpus_of_gres(self.gres) {
+            if request.gpus != GpusAsked::None {
+                return Err(Bad::value(self.gres, "--gres", "has GPUs beside --gpus: a job has one of the two"));
+            }
+            request.gpus = GpusAsked::PerNode(gpus as u32);
+        }
+        let [_, tasks, per_node, per_task, ..] = self.values;
+        let too_many = |at| Bad::value(at, "CPUs", "are 2^31 or more");
+        let times = |a: u32, b: u32, at| a.checked_mul(b).filter(|&all| all < 1 << 31).ok_or(too_many(at));
+        if request.tasks == 0 && request.min_nodes > 0 && request.tasks_per_node > 0 {
+            request.tasks = times(request.min_nodes, request.tasks_per_node, per_node)?;
+        }
+        if request.tasks > 0 {
+            request.min_nodes = request.min_nodes.min(request.tasks);
+            request.max_nodes = request.max_nodes.min(request.tasks);
+        }
+        let tasks_at = if per_task.is_empty() { tasks } else { per_task };
+        let least = if request.tasks > 0 { request.tasks } else { request.min_nodes.max(1) };
+        request.cpus = times(least, request.cpus_per_task.max(1), tasks_at)?;
+        Ok(request)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::MemoryAsked;
+
+    /// The request of options such as `("--nodes", "2")`.
+    fn asked(options: &[(&str, &'static str)]) -> Result<Request, Bad<'static>> {
+        let mut given = SbatchAsked::default();
+        for (name, value) in options {
+            match SBATCH_NAMES.iter().position(|(_, other)| other == name) {
+                Some(at) => given.values[at] = value.as_bytes(),
+                None => given.gres = value.as_bytes(),
+            }
+        }
+        given.request()
+    }
+
+    /// CPUs, tasks and the two numbers of nodes.
+    fn sizes(options: &[(&str, &'static str)]) -> [u32; 4] {
+        let request = asked(options).unwrap();
+        [request.cpus, request.tasks, request.min_nodes, request.max_nodes]
+    }
+
+    #[test]
+    fn tasks_and_nodes_follow_from_each_other() {
+        assert_eq!(sizes(&[]), [1, 0, 0, 0]);
+        assert_eq!(sizes(&[("--cpus-per-task", "4")]), [4, 0, 0, 0]);
+        assert_eq!(sizes(&[("--nodes", "3"), ("--cpus-per-task", "4")]), [12, 0, 3, 3]);
+        assert_eq!(sizes(&[("--nodes", "2-4")]), [2, 0, 2, 4]);
+        assert_eq!(sizes(&[("--nodes", "2-4"), ("--ntasks-per-node", "5")]), [10, 10, 2, 4]);
+        assert_eq!(sizes(&[("--ntasks", "6"), ("--cpus-per-task", "2")]), [12, 6, 0, 0]);
+        assert_eq!(sizes(&[("--ntasks", "3"), ("--nodes", "2-4")]), [3, 3, 2, 3]);
+        assert_eq!(
+            sizes(&[("--ntasks", "1"), ("--nodes", "2")]),
+            [1, 1, 1, 1],
+            "sbatch takes no more nodes than tasks"
+        );
+        assert_eq!(sizes(&[("--ntasks-per-node", "5")]), [1, 0, 0, 0], "as long as the nodes are not known");
+    }
+
+    #[test]
+    fn memory_gpus_and_exclusive_nodes() {
+        let all = asked(&[("--mem-per-cpu", "2G"), ("--gres", "gpu:a100:2,shard:1"), ("--exclusive", "yes")]).unwrap();
+        assert_eq!((all.memory, all.gpus, all.exclusive), (MemoryAsked::PerCpu(2048), GpusAsked::PerNode(2), true));
+        assert_eq!(asked(&[("--gpus", "a100:3")]).unwrap().gpus, GpusAsked::Total(3));
+        assert_eq!(asked(&[("--gpus-per-node", "3")]).unwrap().gpus, GpusAsked::PerNode(3));
+        assert!(!asked(&[("--exclusive", "user")]).unwrap().exclusive);
+    }
+
+    #[test]
+    fn what_sbatch_refuses() {
+        for options in [
+            [("--ntasks", "0"), ("--nodes", "")],
+            [("--ntasks", "-3"), ("--nodes", "")],
+            [("--nodes", "4-2"), ("--ntasks", "")],
+            [("--mem", "0"), ("--ntasks", "")],
+            [("--mem", "much"), ("--ntasks", "")],
+            [("--mem", "1G"), ("--mem-per-cpu", "1G")],
+            [("--gpus", "2"), ("--gres", "gpu:1")],
+            [("--ntasks", "100000"), ("--cpus-per-task", "100000")],
+            [("--nodes", "100000"), ("--ntasks-per-node", "100000")],
+            [("--exclusive", "perhaps"), ("--nodes", "")],
+        ] {
+            assert!(asked(&options).is_err(), "{options:?}");
+        }
+    }
+}
