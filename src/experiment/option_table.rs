@@ -1,7 +1,7 @@
 //! The table of all options that change a result. The options of the main command, the dimensions of a sweep, the key of
 //! a run and the column `options` are all made from it.
 
-use crate::machine::MachineFile;
+use crate::machine::{AssociationsFile, MachineFile};
 use crate::metrics::Portion;
 use crate::model::EstimateModel;
 use crate::predict;
@@ -114,6 +114,8 @@ options! {
     Machine {
         "machine" "FILE" [machine: OrNone(By(MachineFile::read, |machine| machine.file.clone()))]
             "The nodes and partitions of the machine, from a slurm.conf or TOML (`sim machine FILE` shows it), or `none`: a pool of processors; see `sim help machines`"
+        "associations" "FILE" [associations: OrNone(By(AssociationsFile::read, |file| file.files.clone()))]
+            "The accounts, users and QOS of the machine, with shares and limits for `slurm`: a script for sacctmgr, or what `sacctmgr show` prints; several as FILE,FILE; see `sim help machines`"
         "partition-map" "OLD=NEW" [partition_map: By(partition_map, print_partition_map)]
             "Jobs of the partition OLD of the log run in NEW of the machine; several as OLD=NEW,OLD=NEW"
     }
@@ -281,6 +283,7 @@ mod tests {
             ("cluster", "c1", "c1"),
             ("requests", "Cargo.toml", "Cargo.toml"),
             ("machine", "none", ""),
+            ("associations", "none", ""),
             ("partition-map", "old=new", "old=new"),
             ("estimates", "f:f=3.0", "f"),
             ("estimates", "none", ""),
@@ -316,7 +319,7 @@ mod tests {
             options.given().map(|(option, value)| format!("{}={value}", option.name)).collect::<Vec<_>>()
         };
         assert_eq!((given("0"), given("3")), (vec![], vec!["shake=30s".to_string(), "seed=3".to_string()]));
-        assert_eq!(OPTIONS.len(), 34, "a new option needs its line in this test");
+        assert_eq!(OPTIONS.len(), 35, "a new option needs its line in this test");
     }
 
     #[test]

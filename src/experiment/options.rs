@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::engine::EngineOptions;
-use crate::machine::MachineFile;
+use crate::machine::{AssociationsFile, MachineFile};
 use crate::metrics::{Column, Measure, RunLabel};
 use crate::model::EstimateModel;
 use crate::predict;
@@ -29,6 +29,8 @@ pub struct Options {
     pub reading: LogReading,
     /// The machine of nodes on which the jobs run. None: a pool of processors.
     pub machine: Option<Arc<MachineFile>>,
+    /// Who may use how much of it. None: what the machine's own file says.
+    pub associations: Option<Arc<AssociationsFile>>,
     /// Other names for partitions of the log.
     pub partition_map: PartitionMap,
     /// The rules of cleaning, except those that [`Options::rules`] derives from the schedulers.
@@ -56,6 +58,7 @@ impl Default for Options {
             skip_bad_lines: false,
             reading: LogReading::default(),
             machine: None,
+            associations: None,
             partition_map: PartitionMap::new(),
             cleaning: Cleaning::default(),
             estimates: None,
@@ -147,6 +150,10 @@ impl Options {
                 "machine" => match &self.machine {
                     None => continue,
                     Some(machine) => machine.content(),
+                },
+                "associations" => match &self.associations {
+                    None => continue,
+                    Some(file) => format!("{:?}", file.associations),
                 },
                 // The same for the options that are younger than the first sweeps.
                 _ if matches!(option.section, Section::Reading | Section::Machine) => match option.get(self) {

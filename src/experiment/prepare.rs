@@ -1,5 +1,7 @@
 //! Makes the workload of a log, as the options say.
 
+use std::sync::Arc;
+
 use super::options::Options;
 use super::run::Setting;
 use crate::model::replace_estimates;
@@ -48,7 +50,7 @@ impl Options {
     /// # Errors
     /// As [`crate::trace::clean`], or if the model cannot make estimates for these jobs.
     pub fn clean(&self, log: &Log) -> Result<Workload, TraceError> {
-        let Some(model) = &self.estimates else { return self.put_on_machine(clean(log, &self.rules())?) };
+        let Some(model) = &self.estimates else { return self.put_on_machine(clean(log, &self.rules())?, log) };
         let (missing_estimate, overrun) = (MissingEstimate::Largest, Overrun::Extend);
         let mut workload = clean(log, &Cleaning { missing_estimate, overrun, ..self.rules() })?;
         replace_estimates(&mut workload, log, model, self.estimates_seed)
@@ -56,14 +58,16 @@ impl Options {
         if self.cleaning.overrun == Overrun::Kill {
             workload.jobs.iter_mut().for_each(|job| job.runtime = job.runtime.min(job.submission.estimate));
         }
-        self.put_on_machine(workload)
+        self.put_on_machine(workload, log)
     }
 
-    fn put_on_machine(&self, workload: Workload) -> Result<Workload, TraceError> {
-        match &self.machine {
-            None => Ok(workload),
-            Some(machine) => put_on_cluster(workload, &machine.cluster, &self.partition_map, self.reading.unit),
+    fn put_on_machine(&self, workload: Workload, log: &Log) -> Result<Workload, TraceError> {
+        let Some(machine) = &self.machine else { return Ok(workload) };
+        let mut cluster = Arc::clone(&machine.cluster);
+        if let Some(file) = &self.associations {
+            Arc::make_mut(&mut cluster).associations = file.associations.clone();
         }
+        put_on_cluster(workload, &cluster, &self.partition_map, &log.names, self.reading.unit)
     }
 
     /// As [`Options::clean`], but reuses the memory of the log's records: the log has none afterwards.
@@ -72,7 +76,8 @@ impl Options {
     /// As [`Options::clean`].
     pub fn clean_out(&self, log: &mut Log) -> Result<Workload, TraceError> {
         if self.estimates.is_none() {
-            return self.put_on_machine(clean_out(log, &self.rules())?);
+            let workload = clean_out(log, &self.rules())?;
+            return self.put_on_machine(workload, log);
         }
         let workload = self.clean(log);
         log.records = Vec::new();

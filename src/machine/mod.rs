@@ -23,7 +23,7 @@ pub use constraint::Constraint;
 pub use hostlist::{HostList, joined_names};
 pub use nodes::{NodeGrant, NodeShare, Nodes, Resources, cpus_of, give, take};
 pub use placement::Placement;
-pub use read::{MachineFile, parse_cluster, read_cluster};
+pub use read::{AssociationsFile, MachineFile, parse_cluster, read_cluster};
 pub use shape::{ListRelation, NodeList, NodeShape, ShapePlace, Shapes, Unplaceable};
 pub use toml_file::parse_toml;
 pub use units::{parse_memory, print_memory, slurm_time};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::associations::Associations;
 use super::cluster::Cluster;
 use super::conf::{ConfError, Ignored, parse_slurm_conf};
 use super::toml_file::parse_toml;
@@ -53,6 +54,35 @@ impl MachineFile {
         let mut text = Vec::new();
         self.cluster.write_toml(&mut text).expect("memory can be written");
         String::from_utf8_lossy(&text).lines().collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// The accounts, users and qualities of service of an option `--associations FILE`.
+#[derive(Debug, PartialEq)]
+pub struct AssociationsFile {
+    /// As it was given: one file, or several with commas between them.
+    pub files: String,
+    /// What they say.
+    pub associations: Associations,
+}
+
+impl AssociationsFile {
+    /// Reads files as [`Associations::add_file`]. They are read once by a process, as machines are.
+    ///
+    /// # Errors
+    /// As [`Associations::add_file`].
+    pub fn read(files: &str) -> Result<Arc<AssociationsFile>, String> {
+        static READ: Mutex<BTreeMap<String, Arc<AssociationsFile>>> = Mutex::new(BTreeMap::new());
+        let mut known = READ.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(read) = known.get(files) {
+            return Ok(Arc::clone(read));
+        }
+        let mut associations = Associations::default();
+        for file in files.split(',') {
+            associations.add_file(Path::new(file))?;
+        }
+        let read = Arc::new(AssociationsFile { files: files.to_string(), associations });
+        Ok(Arc::clone(known.entry(files.to_string()).or_insert(read)))
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a request means on a cluster: in which partitions, on which nodes, and how much there.
 
-use std::collections::{BTreeMap, HashMap};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
@@ -122,12 +123,16 @@ pub struct Shapes {
     cluster: Arc<Cluster>,
     /// By request.
     all: Vec<Result<NodeShape, Unplaceable>>,
+    /// By request: what it asks for in its own words.
+    asked: Vec<Request>,
     /// The lists of nodes, and the kinds.
     lists: NodeLists,
     /// By two lists: what nodes of the first the second has. Empty if there are too many lists.
     relations: Vec<ListRelation>,
     /// Whether the machine is a pool of processors for these requests.
     is_pool: bool,
+    /// By the number of a user in the log: the name, if the machine says what this user may use.
+    users: BTreeMap<i64, String>,
 }
 
 impl Shapes {
@@ -136,7 +141,15 @@ impl Shapes {
         let mut lists = NodeLists::default();
         let all = requests.all().iter().map(|request| lists.shape(&cluster, request)).collect();
         let relations = lists.relations(cluster.nodes.len());
-        Shapes { cluster, all, lists, relations, is_pool: false }
+        Shapes {
+            cluster,
+            all,
+            asked: requests.all().to_vec(),
+            lists,
+            relations,
+            is_pool: false,
+            users: BTreeMap::new(),
+        }
     }
 
     /// What nodes of a list another has.
@@ -165,6 +178,21 @@ impl Shapes {
         self.is_pool = jobs.all(|(request, procs)| is_of_pool(self.get(request), procs));
     }
 
+    /// Notes the names of users, given by their numbers in the log. Only those are kept of which the machine says something.
+    pub fn note_users<'n>(&mut self, names: impl Iterator<Item = (i64, &'n [u8])>) {
+        let listed: BTreeSet<&[u8]> = self.cluster.associations.users.iter().map(|user| user.name.as_bytes()).collect();
+        let names = names.filter(|(_, name)| listed.contains(name));
+        self.users = names.map(|(number, name)| (number, String::from_utf8_lossy(name).into_owned())).collect();
+    }
+
+    /// The name of a user of the log for the machine. A log that has no names has numbers.
+    pub fn user(&self, number: i64) -> Cow<'_, str> {
+        match self.users.get(&number) {
+            Some(name) => Cow::Borrowed(name),
+            None => Cow::Owned(number.to_string()),
+        }
+    }
+
     /// Whether the machine is a pool of processors for the jobs of the workload: only the names of their nodes differ.
     pub fn is_pool(&self) -> bool {
         self.is_pool
@@ -178,6 +206,7 @@ impl Shapes {
     /// What one more request means, which has the next number.
     pub fn push(&mut self, request: &Request) {
         self.all.push(self.lists.shape(&self.cluster, request));
+        self.asked.push(request.clone());
         self.relations = self.lists.relations(self.cluster.nodes.len());
         self.is_pool = false;
     }
@@ -206,6 +235,11 @@ impl Shapes {
     /// If the request is not one of the workload.
     pub fn find(&self, request: RequestId) -> Result<&NodeShape, &Unplaceable> {
         self.all[request.index().expect("every job on nodes has a request")].as_ref()
+    }
+
+    /// What a request asks for in its own words. Panics as [`Shapes::find`].
+    pub fn asked(&self, request: RequestId) -> &Request {
+        &self.asked[request.index().expect("every job on nodes has a request")]
     }
 
     /// The shape of a job that can run. Panics if it cannot.
@@ -328,24 +362,18 @@ impl NodeShape {
         if !grant.is_sorted_by(|a, b| a.node < b.node) {
             return Err("it was given a node twice, or its nodes are not in order");
         }
+        // Slurm gives a job fewer CPUs than it asks for if its tasks cannot be divided otherwise.
         let is_right = |place: &ShapePlace| {
-            let given: u64 = grant.iter().map(|share| u64::from(share.what.cpus)).sum();
-            let is_inside = grant.iter().all(|share| place.nodes.has(share.node));
-            let has_all = |share: &NodeShare| share.what == cluster.nodes[share.node as usize].resources();
-            let enough_nodes = self.nodes == 0 || grant.len() == self.nodes as usize;
             let gpus: u64 = grant.iter().map(|share| u64::from(share.what.gpus)).sum();
-            // What whole cores have more than the job asks for, at most.
-            let unused = || grant.iter().map(|share| u64::from(cluster.core(share.node)) - 1).sum::<u64>();
-            let has_enough = given >= self.cpus.into()
-                && match place.whole {
-                    true => grant.iter().all(has_all),
-                    false => {
-                        given - u64::from(self.cpus) <= unused()
-                            && grant.iter().all(|share| self.holds_share(place, cluster, share))
-                    }
-                };
-            is_inside && enough_nodes && has_enough && gpus >= self.gpus.into()
+            let has_share = |share: &NodeShare| match place.whole {
+                true => share.what.cpus == cluster.nodes[share.node as usize].cpus,
+                false => share.what.cpus > 0 && self.holds_share(place, cluster, share),
+            };
+            grant.iter().all(|share| place.nodes.has(share.node) && has_share(share)) && gpus >= self.gpus.into()
         };
+        if grant.is_empty() {
+            return Err("it was given nothing");
+        }
         self.places.iter().any(is_right).then_some(()).ok_or("it was not given what it asks for")
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::job::{Job, Submission};
 use crate::machine::Shapes;
+use crate::request::RequestId;
 use crate::time::Seconds;
 use crate::trace::WideNumbers;
 
@@ -76,6 +77,11 @@ impl<'a> LogFacts<'a> {
             Some(accounts) => Cow::Borrowed(accounts),
             None => Cow::Owned(Accounts::of(self.jobs, self.wide)),
         }
+    }
+
+    /// By job: its user, and what it asks for. None if the jobs are not known.
+    pub fn requests(&self) -> impl Iterator<Item = (i32, RequestId)> {
+        self.jobs.iter().map(|job| (job.submission.user, job.request))
     }
 
     /// How long each job waited in the log. None if that is not known.

@@ -108,12 +108,17 @@ pub fn is_slurm_by_estimates(spec: &Spec) -> bool {
 
 /// Whether the scheduler places jobs on the nodes of a machine that has some.
 pub fn places_on_nodes(spec: &Spec) -> bool {
+    spec.name() == slurm::FORM.name || takes_placement(spec)
+}
+
+/// Whether the scheduler has the key `placement`.
+fn takes_placement(spec: &Spec) -> bool {
     [rules::FCFS, rules::EASY, rules::SJBF, rules::CONSERVATIVE].iter().any(|form| form.name == spec.name())
 }
 
 /// Whether the scheduler has a placement that is not the default. Only on nodes it has an effect.
 pub fn has_placement(spec: &Spec) -> bool {
-    places_on_nodes(spec) && rules::placement(spec) != Placement::default()
+    takes_placement(spec) && rules::placement(spec) != Placement::default()
 }
 
 /// Whether this is the replay of the log's own schedule, which needs the waits in the log.

@@ -58,6 +58,16 @@ fn key(job: &Running) -> Key {
 }
 
 impl RunningJobs {
+    /// The number of running jobs.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether no job runs.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     const LARGEST: usize = 128;
     /// All jobs are sorted again when at least `MANY` of them move and these are at least one in `SHARE` of all.
     const MANY: usize = 32;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::error::TraceError;
-use super::rows::Unit;
+use super::rows::{LogNames, NameKind, Unit};
 use super::workload::Workload;
 use crate::job::Submission;
 use crate::machine::{Cluster, Shapes, Unplaceable};
@@ -57,24 +57,26 @@ impl Unplaced {
 pub type PartitionMap = BTreeMap<String, String>;
 
 /// The workload on the nodes of a cluster, without the jobs that can never run there. A job whose log does not say more than its
-/// processors asks for so many CPUs, in the partition of its number. `unit` is what a processor of the log is.
+/// processors asks for so many CPUs, in the partition of its number. `unit` is what a processor of the log is, `names` are those of
+/// its users.
 ///
 /// # Errors
 /// If a job names a partition that the cluster does not have, or no job is left.
 pub fn put_on_cluster(
     mut workload: Workload,
     cluster: &Arc<Cluster>,
-    names: &PartitionMap,
+    partitions: &PartitionMap,
+    names: &LogNames,
     unit: Unit,
 ) -> Result<Workload, TraceError> {
     let mut requests = Requests::default();
     // First those of the log, so that accounts and QOS have the same numbers as on a pool.
     let logged: Vec<RequestId> =
-        workload.requests.all().iter().map(|request| requests.intern(renamed(request.clone(), names))).collect();
+        workload.requests.all().iter().map(|request| requests.intern(renamed(request.clone(), partitions))).collect();
     for job in &mut workload.jobs {
         job.request = match job.request.index() {
             Some(at) => logged[at],
-            None => requests.intern(renamed(plain_request(&job.submission, &workload.wide, cluster), names)),
+            None => requests.intern(renamed(plain_request(&job.submission, &workload.wide, cluster), partitions)),
         };
     }
     let mut shapes = Shapes::new(Arc::clone(cluster), &requests);
@@ -112,6 +114,7 @@ pub fn put_on_cluster(
     };
     workload.procs = u32::try_from(procs).unwrap_or(u32::MAX);
     workload.requests = Arc::new(requests);
+    shapes.note_users(names.of_kind(NameKind::User));
     shapes.note_jobs(workload.jobs.iter().map(|job| (job.request, job.submission.procs)));
     workload.shapes = Some(Arc::new(shapes));
     Ok(workload)

@@ -14,7 +14,7 @@ use shadowtime::metrics::{Measure, summarize};
 use shadowtime::predict;
 use shadowtime::schedule::{Policy, View};
 use shadowtime::trace::{
-    Cleaning, Conditions, Dependency, DependencyKind, LogConditions, LogFormat, LogReading, NeverEligible,
+    Cleaning, Conditions, Dependency, DependencyKind, LogConditions, LogFormat, LogNames, LogReading, NeverEligible,
     PartitionMap, ReadOptions, Shaping, Source, Unit, Workload, clean, put_on_cluster, read, shape,
 };
 
@@ -79,7 +79,7 @@ fn on_nodes(workload: &Workload) -> Workload {
         ..Partition::default()
     };
     let cluster = Arc::new(Cluster { nodes, partitions: vec![partition], ..Cluster::default() });
-    put_on_cluster(workload.clone(), &cluster, &PartitionMap::new(), Unit::Cpus).unwrap()
+    put_on_cluster(workload.clone(), &cluster, &PartitionMap::new(), &LogNames::default(), Unit::Cpus).unwrap()
 }
 
 /// When each job joined the queue and when it started: (number, eligible, start).

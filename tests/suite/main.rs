@@ -72,9 +72,20 @@ mod slow_waits;
 #[cfg(unix)]
 mod slurm;
 #[cfg(unix)]
+mod slurm_accounts;
+#[cfg(unix)]
 mod slurm_cluster;
 mod slurm_conf;
+mod slurm_free;
+#[cfg(unix)]
+mod slurm_node_jobs;
+#[cfg(unix)]
+mod slurm_node_log;
+mod slurm_node_priorities;
+#[cfg(unix)]
+mod slurm_node_record;
 mod slurm_node_records;
+mod slurm_one_cpu;
 #[cfg(unix)]
 mod slurm_record;
 mod support;

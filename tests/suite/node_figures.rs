@@ -12,7 +12,7 @@ use shadowtime::job::{Job, JobId};
 use shadowtime::machine::{Cluster, NodeShare};
 use shadowtime::metrics::{Gantt, GanttNotes, GrantObserver, Measure, WaitReasonMeter, gantt_nodes, summarize};
 use shadowtime::request::{Request, Requests};
-use shadowtime::trace::{PartitionMap, Unit, Workload, put_on_cluster};
+use shadowtime::trace::{LogNames, PartitionMap, Unit, Workload, put_on_cluster};
 
 use crate::nodes::{Draft, clusters, drafts, request_of};
 use crate::random::check;
@@ -89,17 +89,17 @@ fn utilization_by_hand() {
     assert_eq!((row["utilization_memory"], row["utilization_gpus"]), ("0.333333", "0.000000"));
 }
 
-/// A setting that has no nodes, `slurm`, has empty cells beside one that has.
+/// A setting that has no nodes, `replay`, has empty cells beside one that has.
 #[test]
 fn every_row_has_the_same_columns() {
     let folder = folder_of(WAITS_FOR_MEMORY);
-    let csv = run(&folder, "easy,slurm", &["--format", "csv"]);
+    let csv = run(&folder, "easy,replay", &["--format", "csv"]);
     let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
     let at = lines[0].iter().position(|name| *name == "utilization_memory").unwrap();
     assert_eq!((lines[1][at], lines[2][at]), ("0.394444", ""), "{csv}");
     // The options, the last column, have commas.
     assert_eq!(lines[2].iter().position(|cell| cell.starts_with('"')), Some(lines[0].len() - 1), "{csv}");
-    let grid = ["sweep", "--trace", &folder.text("jobs.csv"), "--log-format", FORMAT, "--scheduler", "easy,slurm"];
+    let grid = ["sweep", "--trace", &folder.text("jobs.csv"), "--log-format", FORMAT, "--scheduler", "easy,replay"];
     let (machine, out) = (folder.text("site.toml"), folder.text("sweep"));
     let swept = sim_ok(&[&grid[..], &["--machine", &machine, "--out", &out, "--format", "csv"]].concat());
     assert!(
@@ -248,7 +248,7 @@ fn placed(cluster: &Arc<Cluster>, asked: &[Draft], whole: &[bool]) -> Option<Wor
         jobs.push(Job { request: requests.intern(request), ..job_of(1, submit, cpus, runtime, runtime + more) });
     }
     let all = Workload { requests: Arc::new(requests), ..workload(1000, &jobs) };
-    put_on_cluster(all, cluster, &PartitionMap::new(), Unit::Cpus).ok()
+    put_on_cluster(all, cluster, &PartitionMap::new(), &LogNames::default(), Unit::Cpus).ok()
 }
 
 /// The resources in use, second by second.

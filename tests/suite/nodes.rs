@@ -10,7 +10,7 @@ use shadowtime::engine::EngineOptions;
 use shadowtime::job::Job;
 use shadowtime::machine::{Cluster, Node, Partition};
 use shadowtime::request::{GpusAsked, MemoryAsked, Request, Requests};
-use shadowtime::trace::{PartitionMap, Unit, Workload, put_on_cluster};
+use shadowtime::trace::{LogNames, PartitionMap, Unit, Workload, put_on_cluster};
 
 use crate::random::check;
 use crate::support::{Folder, job_of, run_with, sim, sim_ok, starts, workload};
@@ -32,7 +32,7 @@ fn single_cpus(count: u32, memory: u64) -> Arc<Cluster> {
 }
 
 fn on(workload: &Workload, cluster: &Arc<Cluster>) -> Workload {
-    put_on_cluster(workload.clone(), cluster, &PartitionMap::new(), Unit::Cpus).unwrap()
+    put_on_cluster(workload.clone(), cluster, &PartitionMap::new(), &LogNames::default(), Unit::Cpus).unwrap()
 }
 
 fn jobs_of_a_pool() -> impl Strategy<Value = Workload> {
@@ -63,8 +63,15 @@ fn nodes_of_one_cpu_are_a_pool() {
     let backfilling = backfilling.prop_map(|(name, queue, scan, reservations, running, more)| {
         format!("{name}:queue={queue},scan={scan},reservations={reservations}{running}{more}")
     });
-    let others =
-        select(vec!["conservative", "conservative:running=estimate", "easy", "sjbf", "fcfs", "fcfs:queue=saf"]);
+    let others = select(vec![
+        "conservative",
+        "conservative:running=estimate",
+        "easy",
+        "sjbf",
+        "fcfs",
+        "fcfs:queue=saf",
+        "slurm",
+    ]);
     let schedulers = prop_oneof![2 => backfilling, 1 => others.prop_map(str::to_string)];
     let predictors = select(vec!["estimate", "perfect", "ruh", "easy++", "kin", "sbh"]);
     let inflate = select(vec![1.0, 1.0, 1.5]);
@@ -72,6 +79,10 @@ fn nodes_of_one_cpu_are_a_pool() {
         let options = EngineOptions { inflate, ..EngineOptions::default() };
         let expected = run_with(&pool, &scheduler, predictor, options);
         for memory in [0, 1] {
+            // On other nodes the passes of `slurm` come only after a change.
+            if memory > 0 && scheduler == "slurm" {
+                continue;
+            }
             let nodes = on(&pool, &single_cpus(pool.procs, memory));
             prop_assert_eq!(run_with(&nodes, &scheduler, predictor, options), expected.clone(), "{}", scheduler);
         }
@@ -383,7 +394,7 @@ fn schedulers_on_nodes_equal_the_slow_twin() {
         };
         let possible: Vec<TwinJob> =
             twins.iter().filter(|job| twin(&twins).place(&free, job, &[]).is_some()).cloned().collect();
-        let Ok(placed) = put_on_cluster(all, &cluster, &PartitionMap::new(), Unit::Cpus) else {
+        let Ok(placed) = put_on_cluster(all, &cluster, &PartitionMap::new(), &LogNames::default(), Unit::Cpus) else {
             prop_assert!(possible.is_empty());
             return Ok(());
         };
@@ -502,10 +513,7 @@ fn what_cannot_be_simulated_is_said() {
     let ran = sim(&[&args[..], &["--procs", "8"]].concat());
     assert!(ran.code == 2 && ran.err.contains("--procs has no effect together with --machine"), "{}", ran.err);
     let ran = sim(&[&args[..], &["--scheduler", "slurm"]].concat());
-    assert!(ran.code == 0 && ran.err.contains("slurm does not place jobs on nodes"), "{}", ran.err);
-    let grid = ["sweep", "--trace", &jobs, "--log-format", format, "--machine", &machine, "--scheduler", "easy,slurm"];
-    let ran = sim(&[&grid[..], &["--out", &folder.text("sweep")]].concat());
-    assert!(ran.code == 0 && ran.err.contains("warning: slurm does not place jobs on nodes"), "{}", ran.err);
+    assert!(ran.code == 0 && !ran.err.contains("does not place jobs on nodes"), "{}", ran.err);
     // A processor is what the unit says, on nodes too.
     let sacct = folder.write(
         "jobs.sacct",

@@ -4,15 +4,16 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::slurm_cluster::{Cluster, Shape, tails};
+use crate::slurm_cluster::{Cluster, NodeKind, Shape, tails};
 use crate::support::{Ran, command, sim_ok};
 
 const SIM: &str = env!("CARGO_BIN_EXE_sim");
 const SHAPE: Shape = Shape {
-    nodes: 4,
-    cpus: 2,
+    nodes: &[NodeKind { prefix: "n", count: 4, line: "CPUs=2 RealMemory=1000" }],
     scheduling: "batch_sched_delay=0,sched_min_interval=0,bf_interval=1,sched_interval=5",
-    lines: "",
+    lines: "SelectTypeParameters=CR_CPU\nPartitionName=main Nodes=n[1-4] Default=YES MaxTime=60 State=UP\n",
+    gres: "",
+    accounts: "",
 };
 
 /// A sweep of 200 cells in 8 shards over a Slurm.

@@ -5,32 +5,43 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::support;
+use crate::{slurm_accounts, support};
 
 /// The time between two checks of something slow.
 const PAUSE: Duration = Duration::from_millis(20);
 /// How long the daemons may take to come up.
-const UP: Duration = Duration::from_secs(300);
+pub const UP: Duration = Duration::from_secs(300);
 /// How long a daemon may take to end before it is killed.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// What differs between the clusters of tests.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// They are named n1, n2, ...
-    pub nodes: usize,
-    /// The processors of each node.
-    pub cpus: usize,
+    /// The kinds of nodes, in the order of slurm.conf.
+    pub nodes: &'static [NodeKind],
     /// The value of SchedulerParameters.
     pub scheduling: &'static str,
-    /// Further lines of slurm.conf, each with its line break.
+    /// Further lines of slurm.conf, such as those of partitions, each with its line break.
     pub lines: &'static str,
+    /// The lines of gres.conf, with `RUN` for the folder of the cluster. It has the files `gpu0` and `gpu1`.
+    pub gres: &'static str,
+    /// The commands of sacctmgr, one per line. If there are any, slurmdbd and its database are started too.
+    pub accounts: &'static str,
+}
+
+/// Equal nodes. They are named n1, n2, ... if `prefix` is `n`.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeKind {
+    pub prefix: &'static str,
+    pub count: usize,
+    /// What slurm.conf says of each.
+    pub line: &'static str,
 }
 
 /// A Slurm on the loopback address, for the length of a test.
@@ -39,18 +50,24 @@ pub struct Cluster {
     /// In the order in which they were started.
     daemons: Vec<Daemon>,
     folder: tempfile::TempDir,
+    /// Removed after the daemons have ended.
+    _users: slurm_accounts::Users,
 }
 
 struct Daemon {
     name: String,
+    is_node: bool,
     process: RefCell<Child>,
 }
 
 impl Cluster {
     /// None, with a message on standard error, if there is no Slurm here or no permission to start one.
     pub fn start(test: &str, shape: Shape) -> Option<Cluster> {
-        let programs = ["munged", "slurmctld", "slurmd", "sbatch", "squeue"].map(|name| (name, find_program(name)));
-        let missing: Vec<_> = programs.iter().filter(|(_, path)| path.is_none()).map(|(name, _)| *name).collect();
+        let mut programs = vec!["munged", "slurmctld", "slurmd", "sbatch", "squeue"];
+        if shape.has_accounts() {
+            programs.extend(slurm_accounts::PROGRAMS);
+        }
+        let missing: Vec<_> = programs.into_iter().filter(|name| find_program(name).is_none()).collect();
         if !missing.is_empty() {
             support::missing(test, &format!("Slurm is not installed: no {}", missing.join(", ")));
             return None;
@@ -61,34 +78,39 @@ impl Cluster {
             support::missing(test, "only root can start Slurm");
             return None;
         }
-        let [munged, slurmctld, slurmd, ..] = programs.map(|(_, path)| path.unwrap());
+        let users = slurm_accounts::Users::add(shape.accounts);
         // From here on there is something to stop, however this function ends.
-        let mut cluster = Cluster { shape, daemons: Vec::new(), folder };
-        cluster.configure();
+        let mut cluster = Cluster { shape, daemons: Vec::new(), folder, _users: users };
+        let ports = free_ports(shape.node_names().count() + 3);
+        cluster.configure(&ports);
 
         let munge = cluster.file("munge");
         let option = |name: &str, file: &str| format!("--{name}={}", munge.join(file).display());
         let files = [option("key-file", "key"), option("socket", "sock"), option("pid-file", "pid")];
-        let mut command = cluster.command(munged);
+        let mut command = cluster.daemon("munged");
         // Forced, because it would refuse a socket that not all users can reach.
         command.args(["--foreground", "--force"]).args(files).arg(option("seed-file", "seed"));
         cluster.spawn("munged", command);
         cluster.wait(UP, "munged", |_| munge.join("sock").exists());
+        if shape.has_accounts() {
+            cluster.start_accounting(&ports, shape.accounts);
+        }
 
-        let mut command = cluster.command(slurmctld);
+        let mut command = cluster.daemon("slurmctld");
         // In the foreground, without the state of a run before.
         command.args(["-D", "-i"]);
         cluster.spawn("slurmctld", command);
         cluster.wait(UP, "slurmctld", |cluster| cluster.output("scontrol", &["ping"]).contains(" UP"));
 
         for node in shape.node_names() {
-            let mut command = cluster.command(&slurmd);
+            let mut command = cluster.daemon("slurmd");
             command.args(["-D", "-N", &node]);
             cluster.spawn(&node, command);
+            cluster.daemons.last_mut().unwrap().is_node = true;
         }
         cluster.wait(UP, "the nodes", |cluster| {
             let states = cluster.output("sinfo", &["-h", "-N", "-o", "%T"]);
-            states.lines().filter(|&state| state == "idle").count() == shape.nodes
+            !states.is_empty() && states.lines().all(|state| state == "idle")
         });
         Some(cluster)
     }
@@ -98,6 +120,11 @@ impl Cluster {
         let mut command = support::command(program);
         command.env("SLURM_CONF", self.file("slurm.conf")).env("TZ", "UTC").stdin(Stdio::null());
         command
+    }
+
+    /// A command that starts a daemon.
+    pub fn daemon(&self, program: &str) -> Command {
+        self.command(find_program(program).unwrap_or_else(|| panic!("there is no {program}")))
     }
 
     /// Waits until no job is left in the queue.
@@ -143,7 +170,7 @@ impl Cluster {
     }
 
     /// Writes what the daemons read when they start.
-    fn configure(&self) {
+    fn configure(&self, ports: &[u16]) {
         for folder in ["munge", "log", "state", "spool"] {
             fs::create_dir(self.file(folder)).unwrap();
         }
@@ -156,16 +183,23 @@ impl Cluster {
         let host = support::command("uname").arg("-n").output().unwrap().stdout;
         let host = String::from_utf8(host).unwrap();
         let host = host.trim().split('.').next().unwrap();
-        fs::write(self.file("slurm.conf"), self.shape.slurm_conf(self.folder.path(), host)).unwrap();
+        fs::write(self.file("slurm.conf"), self.shape.slurm_conf(self.folder.path(), host, ports)).unwrap();
+        if !self.shape.gres.is_empty() {
+            let gres = self.shape.gres.replace("RUN", self.folder.path().to_str().unwrap());
+            fs::write(self.file("gres.conf"), gres).unwrap();
+            // They must be devices.
+            symlink("/dev/null", self.file("gpu0")).unwrap();
+            symlink("/dev/zero", self.file("gpu1")).unwrap();
+        }
         // A plugin must be named; this one works without cgroups.
         fs::write(self.file("cgroup.conf"), "CgroupPlugin=cgroup/v1\n").unwrap();
     }
 
-    fn spawn(&mut self, name: &str, mut command: Command) {
+    pub fn spawn(&mut self, name: &str, mut command: Command) {
         let log = File::create(self.file(&format!("log/{name}.out"))).unwrap();
         command.stdout(log.try_clone().unwrap()).stderr(log);
         let process = command.spawn().unwrap_or_else(|error| panic!("{name}: {error}"));
-        self.daemons.push(Daemon { name: name.into(), process: RefCell::new(process) });
+        self.daemons.push(Daemon { name: name.into(), is_node: false, process: RefCell::new(process) });
     }
 
     /// Waits until this holds; panics if that takes too long or a daemon has ended.
@@ -193,16 +227,17 @@ impl Drop for Cluster {
     /// Also after a panic, so nothing here may panic.
     fn drop(&mut self) {
         // Jobs outlive the daemons that started them.
-        if self.daemons.len() > self.shape.nodes && !self.is_idle() {
-            let _ = self.command("scancel").args(["--quiet", "--user=root"]).status();
+        if self.daemons.iter().any(|daemon| daemon.is_node) && !self.is_idle() {
+            let jobs = self.output("squeue", &["-h", "-o", "%A"]);
+            let _ = self.command("scancel").arg("--quiet").args(jobs.lines()).status();
             let deadline = Instant::now() + GRACE;
             while !self.is_idle() && Instant::now() < deadline {
                 sleep(PAUSE);
             }
         }
-        // Ends the nodes, all at the same time, then their controller, then the authentication daemon.
-        let nodes = self.daemons.split_off(self.daemons.len().min(2));
-        let others = self.daemons.drain(..).rev().map(|daemon| vec![daemon]);
+        // Ends the nodes, all at the same time, then their controller and what it needs; last the authentication daemon.
+        let (nodes, others): (Vec<_>, Vec<_>) = self.daemons.drain(..).partition(|daemon| daemon.is_node);
+        let others = others.into_iter().rev().map(|daemon| vec![daemon]);
         for group in std::iter::once(nodes).chain(others) {
             // Not to those that have ended: their numbers may be others' by now.
             let running = group.iter().filter(|daemon| !daemon.has_ended());
@@ -245,7 +280,7 @@ pub fn tails(folder: &Path) -> String {
 }
 
 /// The daemons are in a folder that is not in every user's path.
-fn find_program(name: &str) -> Option<PathBuf> {
+pub fn find_program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
     folders.map(|folder| folder.join(name)).find(|file| file.is_file())
@@ -260,19 +295,35 @@ fn signal(name: &str, processes: &[u32]) {
 
 impl Shape {
     fn node_names(&self) -> impl Iterator<Item = String> + use<> {
-        (1..=self.nodes).map(|node| format!("n{node}"))
+        self.lines_of_nodes().map(|(name, _)| name)
     }
 
-    fn slurm_conf(&self, folder: &Path, host: &str) -> String {
-        let Shape { nodes, cpus, scheduling, lines } = self;
+    /// The nodes' names, each with what slurm.conf says of it.
+    fn lines_of_nodes(&self) -> impl Iterator<Item = (String, &'static str)> + use<> {
+        let of_kind = |kind: &'static NodeKind| (1..=kind.count).map(|at| (format!("{}{at}", kind.prefix), kind.line));
+        self.nodes.iter().flat_map(of_kind)
+    }
+
+    fn has_accounts(&self) -> bool {
+        !self.accounts.is_empty()
+    }
+
+    /// The ports are those of the master, of slurmdbd, of its database and of the nodes.
+    fn slurm_conf(&self, folder: &Path, host: &str, ports: &[u16]) -> String {
+        let Shape { scheduling, lines, .. } = self;
         let folder = folder.display();
-        // One port for the master and one per node.
-        let ports = free_ports(nodes + 1);
-        let master = ports[0];
-        let node = |(name, port)| {
-            format!("NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={cpus} RealMemory=1000\n")
+        let (master, accounts) = (ports[0], ports[1]);
+        let node = |((name, line), port)| {
+            format!("NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} {line}\n")
         };
-        let node_lines: String = self.node_names().zip(&ports[1..]).map(node).collect();
+        let node_lines: String = self.lines_of_nodes().zip(&ports[3..]).map(node).collect();
+        let storage = match self.has_accounts() {
+            true => format!(
+                "slurmdbd\nAccountingStorageHost=127.0.0.1\nAccountingStoragePort={accounts}\n\
+                 AccountingStoragePass={folder}/munge/sock"
+            ),
+            false => "none".to_string(),
+        };
         format!(
             "ClusterName=test
 SlurmctldHost={host}(127.0.0.1)
@@ -295,16 +346,14 @@ MailProg=/bin/true
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
-AccountingStorageType=accounting_storage/none
+AccountingStorageType=accounting_storage/{storage}
 SwitchType=switch/none
 MpiDefault=none
 KillWait=2
 SelectType=select/cons_tres
-SelectTypeParameters=CR_CPU
 SchedulerType=sched/backfill
 SchedulerParameters={scheduling}
-{lines}{node_lines}PartitionName=main Nodes=n[1-{nodes}] Default=YES MaxTime=60 State=UP
-"
+{node_lines}{lines}"
         )
     }
 }

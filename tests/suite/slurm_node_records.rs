@@ -3,26 +3,28 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 
-use shadowtime::machine::{MachineFile, NodeGrant, NodeShare, Resources};
+use shadowtime::machine::associations::Associations;
+use shadowtime::machine::{Cluster, MachineFile, NodeGrant, NodeShare, Resources};
 use shadowtime::request::{GpusAsked, MemoryAsked, Request};
 use shadowtime::schedule::slurm::nodes::{
-    ArrayTasks, InUse, Limits, NoLimits, NodeSet, NodeWeight, QueueEntry, RunningJob, SlurmJob, SlurmNodes,
-    SlurmParameters, SlurmPass, SlurmSite, candidates, plain_weight,
+    ArrayTasks, JobLimits, NodeSet, NodesState, Owners, QueueEntry, RunningJob, SiteLimits, SlurmJob, SlurmNodes,
+    SlurmParameters, SlurmPass, SlurmSite, Started, candidates, plain_weight,
 };
 
-use crate::support::{Folder, real_logs};
+use crate::support::Folder;
 
 /// A job of a record.
-struct RecordedJob {
-    job: SlurmJob,
-    start: i64,
-    grant: NodeGrant,
-    nice: i64,
-    qos: String,
-    user: String,
+pub(crate) struct RecordedJob {
+    pub job: SlurmJob,
+    pub start: i64,
+    pub grant: NodeGrant,
+    pub nice: i64,
+    pub qos: String,
+    pub user: String,
     /// The job number of its array.
     array: Option<u64>,
     extra: Vec<String>,
@@ -30,15 +32,19 @@ struct RecordedJob {
     after: Option<u64>,
 }
 
-struct NodeRecord {
-    site: SlurmSite,
+pub(crate) struct NodeRecord {
+    pub site: SlurmSite,
     unix_start: i64,
-    jobs: BTreeMap<u64, RecordedJob>,
-    events: Vec<Value>,
-    is_basic: bool,
+    pub jobs: BTreeMap<u64, RecordedJob>,
+    pub events: Vec<Value>,
+    /// The slurm.conf.
+    pub conf: String,
+    pub is_basic: bool,
+    /// The seconds after a job's end in which its nodes may still be completing.
+    completing: f64,
 }
 
-fn text_of(path: &Path) -> String {
+pub(crate) fn text_of(path: &Path) -> String {
     let bytes = std::fs::read(path).unwrap();
     let mut text = String::new();
     match path.extension().is_some_and(|extension| extension == "gz") {
@@ -55,7 +61,7 @@ fn setting<'c>(conf: &'c str, key: &str) -> Option<&'c str> {
 }
 
 impl NodeRecord {
-    fn read(path: &Path) -> NodeRecord {
+    pub(crate) fn read(path: &Path) -> NodeRecord {
         let record: Value = serde_json::from_str(&text_of(path)).unwrap();
         let text = |key: &str| record[key].as_str().unwrap_or_default();
         let conf = text("conf");
@@ -76,6 +82,12 @@ impl NodeRecord {
             unix_start: record["t0"].as_i64().unwrap(),
             jobs: jobs.map(|job| (job.job.id, job)).collect(),
             events: record["events"].as_array().unwrap().clone(),
+            conf: conf.to_string(),
+            // With this flag the log says when they are not any more. Without it, 3 to 8 ms were seen on an idle machine.
+            completing: match setting(conf, "DebugFlags").is_some_and(|flags| flags.contains("TraceJobs")) {
+                true => f64::INFINITY,
+                false => 0.008,
+            },
             is_basic: setting(conf, "PriorityType").is_some_and(|kind| kind.contains("basic")),
             site,
         }
@@ -132,6 +144,7 @@ fn recorded_job(job: &Value, site: &SlurmSite) -> RecordedJob {
         after: job["dep"][1].as_u64(),
         job: SlurmJob {
             id: job["id"].as_u64().unwrap(),
+            kind: job["id"].as_u64().unwrap() as usize,
             user: user.trim_start_matches('u').parse().unwrap_or(0),
             submit: job["submit"].as_i64().unwrap(),
             limit: job["limit"].as_i64().unwrap(),
@@ -141,78 +154,46 @@ fn recorded_job(job: &Value, site: &SlurmSite) -> RecordedJob {
     }
 }
 
-/// The limits of the record N3, as its README says them.
-#[derive(Clone, Default)]
-struct LimitsOfN3 {
-    /// By job: user, quality of service and CPUs.
-    running: BTreeMap<u64, (String, String, u32)>,
-    names: BTreeMap<u64, (String, String)>,
-    last: BTreeMap<u64, u32>,
-}
+/// The associations of the record N3, as its README says them.
+pub(crate) const ASSOCIATIONS_OF_N3: &str = "\
+add qos hi3 MaxTRESPerUser=cpu=12 MaxJobsPerUser=3
+add qos lo3 GrpTRES=cpu=20 MaxTRESPerJob=cpu=10
+add account a1 fairshare=2
+add account a2 fairshare=1 GrpTRES=cpu=30
+add user u1,u2 account=a1
+add user u3 account=a1 GrpTRES=cpu=14 MaxJobs=4
+add user u4,u5,u6 account=a2
+";
 
-impl LimitsOfN3 {
-    fn account(user: &str) -> &'static str {
-        if ["u1", "u2", "u3"].contains(&user) { "a1" } else { "a2" }
-    }
-
-    fn used(&self, is_counted: impl Fn(&str, &str) -> bool) -> (usize, u32) {
-        let counted = self.running.values().filter(|(user, qos, _)| is_counted(user, qos));
-        counted.fold((0, 0), |(jobs, cpus), (_, _, own)| (jobs + 1, cpus + own))
-    }
-}
-
-impl Limits for LimitsOfN3 {
-    fn allows_job(&self, job: &SlurmJob) -> bool {
-        let (user, qos) = &self.names[&job.id];
-        match (qos.as_str(), user.as_str()) {
-            ("hi3", _) => self.used(|other, own| other == user && own == "hi3").0 < 3,
-            (_, "u3") => self.used(|other, _| other == "u3").0 < 4,
-            _ => true,
+impl NodeRecord {
+    /// Says who its jobs belong to, and what they may use.
+    pub(crate) fn set_associations(&mut self, text: &str) -> SiteLimits {
+        let mut associations = Associations::default();
+        assert!(associations.add_text(text).unwrap().is_empty());
+        let mut owners = Owners::new(&associations);
+        for job in self.jobs.values_mut() {
+            job.job.owner = owners.find(&job.user, "");
+            job.job.qos = associations.qos.iter().position(|qos| qos.name == job.qos);
+            assert!(job.job.qos.is_some(), "{}", job.qos);
         }
-    }
-
-    fn allows(&mut self, job: &SlurmJob, what: Option<&[NodeShare]>) -> bool {
-        let (user, qos) = self.names[&job.id].clone();
-        let known = what.map(|grant| grant.iter().map(|share| share.what.cpus).sum());
-        let cpus = known.or(self.last.get(&job.id).copied()).unwrap_or(job.min_cpus);
-        if known.is_some() {
-            self.last.insert(job.id, cpus);
-        }
-        let of_qos = match qos.as_str() {
-            "lo3" => self.used(|_, own| own == "lo3").1 + cpus <= 20 && cpus <= 10,
-            "hi3" => self.used(|other, own| other == user && own == "hi3").1 + cpus <= 12,
-            _ => true,
-        };
-        let of_accounts = qos == "lo3"
-            || (user != "u3" || self.used(|other, _| other == "u3").1 + cpus <= 14)
-                && (Self::account(&user) != "a2" || self.used(|other, _| Self::account(other) == "a2").1 + cpus <= 30);
-        of_qos && of_accounts
-    }
-
-    fn start(&mut self, job: &SlurmJob, grant: &[NodeShare]) {
-        let (user, qos) = self.names[&job.id].clone();
-        self.running.insert(job.id, (user, qos, grant.iter().map(|share| share.what.cpus).sum()));
+        SiteLimits::new(Arc::new(Cluster { associations, ..(*self.site.cluster).clone() }), &owners)
     }
 }
 
 /// How many passes and reservations are the same.
 #[derive(Debug, Default)]
-struct PassFigures {
-    passes: u32,
-    same: u32,
-    reservations: u32,
-    same_reservations: u32,
-    first_other: Option<String>,
+pub(crate) struct PassFigures {
+    pub passes: u32,
+    pub same: u32,
+    pub reservations: u32,
+    pub same_reservations: u32,
+    pub first_other: Option<String>,
 }
-
-/// The seconds after a job's end in which its nodes may still be completing.
-const COMPLETING: f64 = 0.008;
 
 /// A recorded run while it is replayed.
 struct Replayed<'r> {
     record: &'r NodeRecord,
-    in_use: InUse,
-    weights: Vec<NodeWeight>,
+    state: NodesState,
     waiting: BTreeSet<u64>,
     arrays: BTreeMap<u64, ArrayTasks>,
     priorities: BTreeMap<u64, BTreeMap<String, i64>>,
@@ -220,7 +201,7 @@ struct Replayed<'r> {
     gone: BTreeSet<u64>,
     done: BTreeSet<u64>,
     released: BTreeMap<u64, f64>,
-    limits: Option<LimitsOfN3>,
+    limits: SiteLimits,
 }
 
 type Starts = Vec<(u64, usize, NodeGrant)>;
@@ -242,7 +223,7 @@ impl Replayed<'_> {
                 for node in candidates(site, &job.job, job.job.partitions[0], false).iter() {
                     let gpus = job.job.gpus_per_node.max(job.job.gpus);
                     let own = site.cluster.nodes[node as usize].gpus.min(gpus);
-                    self.weights[node as usize] = plain_weight(site, node) - own;
+                    self.state.weights[node as usize] = plain_weight(site, node) - own;
                 }
                 if job.array.is_some() {
                     let (range, most) = job.extra[1].split_once('%').unwrap_or((&job.extra[1], "0"));
@@ -264,12 +245,10 @@ impl Replayed<'_> {
                 self.gone.insert(id);
             }
             ("end", _) => {
-                if self.in_use.end((id, 0), site).is_some() {
+                if let Some(ended) = self.state.in_use.end((id, 0), site) {
                     self.ends.push((time, id));
                     self.done.insert(id);
-                    if let Some(limits) = &mut self.limits {
-                        limits.running.remove(&id);
-                    }
+                    self.limits.end(&job.unwrap().job, &ended, time as i64);
                 }
                 if let Some(array) = job.and_then(|job| job.array).and_then(|array| self.arrays.get_mut(&array)) {
                     array.running -= 1;
@@ -290,10 +269,8 @@ impl Replayed<'_> {
                 let partition = self.partition(&event[3]);
                 let is_whole = job.job.is_whole || site.cluster.partitions[partition].exclusive;
                 let (end, grant) = (job.start + job.job.limit, job.grant.clone());
-                if let Some(limits) = &mut self.limits {
-                    limits.start(&job.job, &grant);
-                }
-                self.in_use.start(RunningJob { end, id: (id, 0), partition, grant, is_whole }, site);
+                self.limits.start(QueueEntry { job: &job.job, partition }, &grant);
+                self.state.in_use.start(RunningJob { end, id: (id, 0), partition, grant, is_whole }, site);
             }
             _ => {}
         }
@@ -328,7 +305,7 @@ impl Replayed<'_> {
         let is_singleton = |job: &RecordedJob| job.extra.iter().any(|word| word == "singleton");
         let is_before = |other: &RecordedJob| {
             let other_id = other.job.id;
-            let runs = self.in_use.running.iter().any(|running| running.id == (other_id, 0));
+            let runs = self.state.in_use.running.iter().any(|running| running.id == (other_id, 0));
             other_id != id
                 && other.user == job.user
                 && is_singleton(other)
@@ -361,32 +338,39 @@ impl Replayed<'_> {
             (tier, -self.priority(job.id, *partition), job.submit, job.id, place)
         });
         let mut completing = NodeSet::none(site.len());
-        for (_, id) in self.ends.iter().filter(|(end, id)| time - end < COMPLETING && !self.gone.contains(id)) {
+        for (_, id) in self.ends.iter().filter(|(end, id)| time - end < record.completing && !self.gone.contains(id)) {
             record.jobs[id].grant.iter().for_each(|share| completing.insert(share.node));
         }
-        let mut none = NoLimits;
-        let mut own = self.limits.clone();
-        let limits: &mut dyn Limits = match &mut own {
-            Some(limits) => limits,
-            None => &mut none,
+        let arrays = &self.arrays;
+        let make = |state: &mut NodesState, limits: &mut SiteLimits, reserves_all: bool| {
+            let mut pass = SlurmPass {
+                nodes: SlurmNodes { site, state, completing: completing.clone() },
+                limits,
+                now: time.floor() as i64,
+                unix_start: record.unix_start,
+                reserves_all,
+                arrays: arrays.clone(),
+                started: Vec::new(),
+                reserved: Vec::new(),
+            };
+            let entry = |number: usize| queue.get(number).copied();
+            match is_backfill {
+                true => pass.backfill(entry),
+                false => _ = pass.main(entry, is_full),
+            }
+            (pass.started, pass.reserved)
         };
-        let mut pass = SlurmPass {
-            nodes: SlurmNodes { site, in_use: self.in_use.clone(), weights: &mut self.weights, completing },
-            limits,
-            now: time.floor() as i64,
-            unix_start: record.unix_start,
-            arrays: self.arrays.clone(),
-            started: Vec::new(),
-            reserved: Vec::new(),
-        };
-        match is_backfill {
-            true => pass.backfill(&queue),
-            false => pass.main(&queue, is_full),
-        }
-        let (started, reserved) = (pass.started, pass.reserved);
-        // The daemon remembers what a job would get from pass to pass.
-        if let (Some(limits), Some(own)) = (&mut self.limits, own) {
-            limits.last = own.last;
+        let (without_all, _) = make(&mut self.state.clone(), &mut self.limits.clone(), false);
+        let mut state = self.state.clone();
+        let (started, reserved) = make(&mut state, &mut self.limits, true);
+        assert_eq!(started, without_all, "at {time}: reservations that can start nothing have an effect");
+        self.state.weights = state.weights;
+        let now = time.floor() as i64;
+        // The events after the pass say what really starts.
+        for Started { id, partition, grant } in &started {
+            let job = &record.jobs[id].job;
+            let (end, partition, grant) = (now + job.limit, *partition, grant.clone());
+            self.limits.end(job, &RunningJob { end, id: (*id, 0), partition, grant, is_whole: false }, now);
         }
         let starts = started.into_iter().map(|start| (start.id, start.partition, start.grant)).collect();
         let plans = reserved.into_iter().map(|plan| (plan.id, plan.partition, plan.start, plan.nodes.iter().collect()));
@@ -424,12 +408,10 @@ fn recorded_pass(replayed: &mut Replayed<'_>, from: usize, time: f64, is_backfil
     (starts, plans)
 }
 
-fn replay(record: &NodeRecord, has_limits: bool) -> PassFigures {
-    let names = record.jobs.iter().map(|(&id, job)| (id, (job.user.clone(), job.qos.clone()))).collect();
+pub(crate) fn replay(record: &NodeRecord, limits: SiteLimits) -> PassFigures {
     let mut replayed = Replayed {
         record,
-        in_use: InUse::new(&record.site),
-        weights: (0..record.site.len() as u32).map(|node| plain_weight(&record.site, node)).collect(),
+        state: NodesState::new(&record.site),
         waiting: BTreeSet::new(),
         arrays: BTreeMap::new(),
         priorities: BTreeMap::new(),
@@ -437,7 +419,7 @@ fn replay(record: &NodeRecord, has_limits: bool) -> PassFigures {
         gone: BTreeSet::new(),
         done: BTreeSet::new(),
         released: BTreeMap::new(),
-        limits: has_limits.then(|| LimitsOfN3 { names, ..LimitsOfN3::default() }),
+        limits,
     };
     for event in &record.events {
         if let ("try" | "fail" | "sm", Some(id)) = (event[1].as_str().unwrap(), event[2].as_u64()) {
@@ -476,31 +458,37 @@ fn replay(record: &NodeRecord, has_limits: bool) -> PassFigures {
     figures
 }
 
-/// The records to be replayed, by name.
-fn records() -> Option<Vec<PathBuf>> {
-    let given =
-        std::env::var_os("SHADOWTIME_SLURM_NODE_RECORDS").filter(|folder| !folder.is_empty()).map(PathBuf::from);
-    let folder = given.or_else(|| Some(real_logs("records of Slurm on nodes")?.join("nodes/slurm-record")))?;
-    let is_record =
-        |path: &PathBuf| path.to_string_lossy().ends_with(".json") || path.to_string_lossy().ends_with(".json.gz");
-    let mut files: Vec<PathBuf> =
-        std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).filter(is_record).collect();
-    files.sort();
-    Some(files)
+/// The records to be replayed, by name: those of a folder that is given, of the real logs, or the few that are always there.
+pub(crate) fn records() -> Vec<(String, PathBuf)> {
+    let folder_of = |name: &str| std::env::var_os(name).filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    let of_logs = folder_of("SHADOWTIME_LOGS").map(|logs| logs.join("nodes/slurm-record"));
+    let given = folder_of("SHADOWTIME_SLURM_NODE_RECORDS").or(of_logs.filter(|folder| folder.is_dir()));
+    let folder = given.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/slurm-nodes"));
+    let name_of = |path: &Path| {
+        let name = path.file_name()?.to_string_lossy().into_owned();
+        name.strip_suffix(".json").or(name.strip_suffix(".json.gz")).map(str::to_string)
+    };
+    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let mut records: Vec<_> = files.filter_map(|path| Some((name_of(&path)?, path))).collect();
+    records.sort();
+    records
 }
 
 #[test]
 fn passes_of_node_records() {
-    let Some(files) = records() else { return };
     let mut too_few = Vec::new();
-    for file in files {
-        let name = file.file_name().unwrap().to_string_lossy().split('.').next().unwrap().to_string();
-        let record = NodeRecord::read(&file);
+    for (name, file) in records() {
+        let mut record = NodeRecord::read(&file);
         if name == "N7" {
             // Preempted jobs have only their last run there.
             continue;
         }
-        let figures = replay(&record, name.starts_with("N3"));
+        let limits = match name.starts_with("N3") {
+            true => record.set_associations(ASSOCIATIONS_OF_N3),
+            false => SiteLimits::new(record.site.cluster.clone(), &Owners::new(&Associations::default())),
+        };
+        assert_eq!(limits.is_empty(), !name.starts_with("N3"));
+        let figures = replay(&record, limits);
         let PassFigures { passes, same, reservations, same_reservations, first_other } = &figures;
         println!("{name}: {same} of {passes} passes, {same_reservations} of {reservations} reservations");
         if let Some(other) = first_other {

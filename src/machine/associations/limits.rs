@@ -50,6 +50,21 @@ impl Tres {
     pub fn is_unlimited(&self) -> bool {
         *self == Tres::default()
     }
+
+    /// CPUs, memory, nodes and GPUs, in this order.
+    pub fn amounts(&self) -> [Option<u64>; 4] {
+        [self.cpus, self.memory, self.nodes, self.gpus]
+    }
+
+    /// These amounts, and those of the other where there is none.
+    pub fn or(&self, other: &Tres) -> Tres {
+        Tres {
+            cpus: self.cpus.or(other.cpus),
+            memory: self.memory.or(other.memory),
+            nodes: self.nodes.or(other.nodes),
+            gpus: self.gpus.or(other.gpus),
+        }
+    }
 }
 
 /// As [`Tres::set`] reads it.

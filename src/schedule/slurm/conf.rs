@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::nodes::TresWeights;
 use crate::machine::conf::{ConfError, ConfLine, Place, lines_of, processors};
 use crate::machine::{Ignored, slurm_time};
 use crate::settings_file::{MOST_OF_SLURM_CONF, read_text};
@@ -16,7 +17,7 @@ pub struct SlurmConf {
     pub keys: Vec<(&'static str, String)>,
     /// The processors of its nodes. None if it has no nodes.
     pub procs: Option<u32>,
-    /// The parameters that have no effect on the simulation; of SchedulerParameters the items, such as `bf_continue`. Those of
+    /// The parameters that have no effect on the simulation; of lists such as SchedulerParameters the items, such as `bf_continue`. Those of
     /// scheduling, priorities, nodes and partitions matter.
     pub unused: Vec<Ignored>,
 }
@@ -29,6 +30,8 @@ enum Unit {
     Minutes,
     /// Minutes, or Slurm's longer forms such as 7-0 for seven days.
     Time,
+    /// No number: it is there or not.
+    Flag,
 }
 
 /// A parameter that sets a key of the scheduler.
@@ -49,7 +52,7 @@ const fn item(name: &'static str, unit: Unit, least: u32) -> Parameter {
     parameter(name, name, unit, least)
 }
 
-const ITEMS: [Parameter; 9] = [
+const ITEMS: [Parameter; 18] = [
     item("bf_interval", Unit::Seconds, 1),
     item("bf_resolution", Unit::Seconds, 1),
     item("bf_window", Unit::Minutes, 1),
@@ -59,15 +62,59 @@ const ITEMS: [Parameter; 9] = [
     item("default_queue_depth", Unit::Count, 1),
     item("batch_sched_delay", Unit::Seconds, 0),
     item("sched_interval", Unit::Seconds, 1),
+    item("bf_max_job_part", Unit::Count, 0),
+    item("bf_max_job_start", Unit::Count, 0),
+    item("bf_job_part_count_reserve", Unit::Count, 0),
+    item("bf_min_age_reserve", Unit::Seconds, 0),
+    item("bf_one_resv_per_job", Unit::Flag, 0),
+    item("bf_busy_nodes", Unit::Flag, 0),
+    item("pack_serial_at_end", Unit::Flag, 0),
+    item("partition_job_depth", Unit::Count, 0),
+    item("assoc_limit_stop", Unit::Flag, 0),
 ];
 
-const PARAMETERS: [Parameter; 6] = [
+/// Items of SchedulerParameters that mean nothing where a pass takes no time.
+const WITHOUT_MEANING: [&str; 9] = [
+    "bf_continue",
+    "bf_max_time",
+    "bf_yield_interval",
+    "bf_yield_sleep",
+    "defer",
+    "max_rpc_cnt",
+    "max_script_size",
+    "sched_max_time",
+    "sched_min_interval",
+];
+
+const PARAMETERS: [Parameter; 10] = [
     parameter("KillWait", "kill_wait", Unit::Seconds, 0),
     parameter("PriorityWeightAge", "age_weight", Unit::Count, 0),
     parameter("PriorityMaxAge", "max_age", Unit::Time, 1),
     parameter("PriorityWeightJobSize", "size_weight", Unit::Count, 0),
     parameter("PriorityWeightFairshare", "fairshare_weight", Unit::Count, 0),
     parameter("PriorityDecayHalfLife", "halflife", Unit::Time, 0),
+    parameter("PriorityWeightPartition", "partition_weight", Unit::Count, 0),
+    parameter("PriorityWeightQOS", "qos_weight", Unit::Count, 0),
+    parameter("PriorityCalcPeriod", "calc_period", Unit::Time, 1),
+    parameter("FairShareDampeningFactor", "dampening", Unit::Count, 1),
+];
+
+/// Flags that set a key of the scheduler: items of PriorityFlags.
+const FLAGS: [(&str, &str, &str); 3] = [
+    ("NO_FAIR_TREE", "fairshare", "classic"),
+    ("SMALL_RELATIVE_TO_TIME", "small_relative_to_time", "yes"),
+    ("NO_NORMAL_TRES", "normal_tres", "no"),
+];
+
+/// Other parameters that are read, besides [`PARAMETERS`].
+const READ: [&str; 7] = [
+    "schedulerparameters",
+    "schedulertype",
+    "prioritytype",
+    "priorityflags",
+    "priorityfavorsmall",
+    "priorityweighttres",
+    "accountingstorageenforce",
 ];
 
 /// What parameters begin with that change which jobs start at a site.
@@ -87,6 +134,11 @@ const MATTERING: [&str; 14] = [
     "Licenses",
     "OverTimeLimit",
 ];
+
+/// The items of a list.
+fn items(list: &str) -> impl Iterator<Item = &str> {
+    list.split(',').map(str::trim).filter(|item| !item.is_empty())
+}
 
 impl SlurmConf {
     /// Reads a file and those that it includes. A file is read once by a process: all its runs follow the same content, and it
@@ -121,6 +173,10 @@ impl SlurmConf {
         for (at, line) in lines.iter().enumerate() {
             conf.add(line, lines[at + 1..].iter().any(|later| later.is(&line.name)))?;
         }
+        let is_multifactor = conf.keys.iter().any(|key| *key == ("order", "multifactor".to_string()));
+        if is_multifactor && !lines.iter().any(|line| line.is("AccountingStorageEnforce")) {
+            conf.keys.push(("enforce_limits", "no".into()));
+        }
         Ok(conf)
     }
 
@@ -138,15 +194,34 @@ impl SlurmConf {
         }
         let value = line.value.to_ascii_lowercase();
         match (line.name.to_ascii_lowercase().as_str(), value.as_str()) {
-            ("schedulerparameters" | "schedulertype" | "prioritytype", _) if comes_again => self.skip(line, &line.name),
+            (name, _) if comes_again && READ.contains(&name) => self.skip(line, &line.name),
             ("schedulerparameters", _) => self.add_items(line)?,
             ("schedulertype", "sched/backfill") => {}
             ("schedulertype", _) => {
                 let why = format!("SchedulerType={}: only sched/backfill can be simulated", line.value);
                 return Err(ConfError { place: line.place.clone(), why });
             }
+            ("selecttypeparameters", list) if list.split(',').any(|item| item.trim() == "cr_lln") => {
+                self.keys.push(("cr_lln", "yes".into()));
+            }
             ("prioritytype", "priority/basic") => self.keys.push(("order", "fcfs".into())),
             ("prioritytype", "priority/multifactor") => self.keys.push(("order", "multifactor".into())),
+            ("priorityflags", _) => {
+                for item in items(&line.value) {
+                    match FLAGS.iter().find(|(flag, ..)| flag.eq_ignore_ascii_case(item)) {
+                        Some(&(_, key, value)) => self.keys.push((key, value.into())),
+                        None => self.skip(line, item),
+                    }
+                }
+            }
+            ("priorityfavorsmall", "yes" | "true" | "up" | "1") => self.keys.push(("favor_small", "yes".into())),
+            ("priorityfavorsmall", "no" | "false" | "down" | "0") => {}
+            ("priorityweighttres", _) => self.add_tres_weights(line)?,
+            ("accountingstorageenforce", _) => {
+                // "safe" includes limits.
+                let has_limits = items(&value).any(|item| ["limits", "safe", "all"].contains(&item));
+                self.keys.push(("enforce_limits", if has_limits { "yes" } else { "no" }.into()));
+            }
             _ => self.skip(line, &line.name),
         }
         Ok(())
@@ -154,7 +229,7 @@ impl SlurmConf {
 
     /// Adds the items of SchedulerParameters. Slurm looks for the first one of a name.
     fn add_items(&mut self, line: &ConfLine) -> Result<(), ConfError> {
-        for item in line.value.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+        for item in items(&line.value) {
             let (name, value) = item.split_once('=').unwrap_or((item, ""));
             match ITEMS.iter().find(|item| item.name.eq_ignore_ascii_case(name)) {
                 Some(item) if self.keys.iter().all(|(known, _)| *known != item.key) => self.set(item, value, line)?,
@@ -164,13 +239,33 @@ impl SlurmConf {
         Ok(())
     }
 
-    /// Notes a parameter, or an item of SchedulerParameters, that has no effect.
+    /// Adds the items of PriorityWeightTRES that can be simulated.
+    fn add_tres_weights(&mut self, line: &ConfLine) -> Result<(), ConfError> {
+        let mut known = Vec::new();
+        for item in items(&line.value) {
+            let name = item.split_once('=').map_or(item, |(name, _)| name.trim());
+            match TresWeights::has(name) {
+                true => known.push(item),
+                false => self.skip(line, name),
+            }
+        }
+        let wrong = |why| ConfError { place: line.place.clone(), why: format!("{}: {why}", line.name) };
+        let weights = TresWeights::canonical(&known.join(";")).map_err(wrong)?;
+        if !weights.is_empty() {
+            self.keys.push(("tres_weights", weights));
+        }
+        Ok(())
+    }
+
+    /// Notes a parameter, or an item of a list, that has no effect.
     fn skip(&mut self, line: &ConfLine, name: &str) {
         let begins = |begin: &&str| name.get(..begin.len()).is_some_and(|start| start.eq_ignore_ascii_case(begin));
         let is_off = ["0", "no"].iter().any(|off| line.value.eq_ignore_ascii_case(off));
-        let matters = line.is("SchedulerParameters")
-            || PARAMETERS.iter().any(|parameter| line.is(parameter.name))
-            || MATTERING.iter().any(begins) && !is_off;
+        let is_of_no_meaning = WITHOUT_MEANING.iter().any(|known| known.eq_ignore_ascii_case(name));
+        let is_of_list =
+            ["SchedulerParameters", "PriorityFlags", "PriorityWeightTRES"].iter().any(|list| line.is(list));
+        let is_read = PARAMETERS.iter().any(|parameter| line.is(parameter.name));
+        let matters = !is_of_no_meaning && (is_of_list || is_read || MATTERING.iter().any(begins) && !is_off);
         self.unused.push(Ignored { place: line.place.clone(), name: name.to_string(), matters });
     }
 
@@ -178,6 +273,7 @@ impl SlurmConf {
         let Parameter { name, key, unit, least } = *parameter;
         let wrong = |why: &str| ConfError { place: line.place.clone(), why: format!("{name}={value}: {why}") };
         let number = match unit {
+            Unit::Flag => 1,
             Unit::Time => slurm_time(value).ok_or_else(|| wrong("not a time such as 7-0 or 30:00"))?,
             _ => value.parse::<u32>().map(Seconds::from).map_err(|_| wrong("not a whole number"))?,
         };
@@ -186,6 +282,7 @@ impl SlurmConf {
         }
         let value = match unit {
             Unit::Count => number.to_string(),
+            Unit::Flag => "yes".to_string(),
             Unit::Minutes => print_duration(number * MINUTE),
             // Slurm: usage never decays.
             Unit::Time if number == 0 => "36500d".to_string(),
@@ -224,7 +321,7 @@ NodeName=n[1-9] Weight=2
 
     #[test]
     fn the_smallest_numbers_are_those_of_the_scheduler() {
-        for parameter in ITEMS.iter().chain(&PARAMETERS) {
+        for parameter in ITEMS.iter().chain(&PARAMETERS).filter(|parameter| !matches!(parameter.unit, Unit::Flag)) {
             let is_valid = |number: i64| {
                 let number = if let Unit::Count = parameter.unit { number.to_string() } else { format!("{number}s") };
                 catalog::parse(&format!("slurm:{}={number}", parameter.key)).is_ok()
@@ -248,15 +345,35 @@ NodeName=n[1-9] Weight=2
         let conf = parse(CONF).unwrap();
         assert_eq!(
             conf.spec(),
-            "slurm:bf_interval=1m,bf_window=2d,default_queue_depth=50,kill_wait=1m,order=multifactor,age_weight=1000,max_age=14d,halflife=36500d"
+            "slurm:bf_interval=1m,bf_window=2d,default_queue_depth=50,kill_wait=1m,order=multifactor,age_weight=1000,qos_weight=0,partition_weight=10,max_age=14d,halflife=36500d,enforce_limits=no"
         );
         let [mattering, others] = unused(&conf);
-        assert_eq!(
-            mattering,
-            [(4, "bf_continue"), (10, "PriorityWeightPartition"), (13, "NodeName"), (14, "NodeName")]
-        );
-        assert_eq!(others, [(2, "ClusterName"), (9, "PriorityWeightQOS")]);
+        assert_eq!(mattering, [(13, "NodeName"), (14, "NodeName")]);
+        assert_eq!(others, [(2, "ClusterName"), (4, "bf_continue")]);
         assert_eq!(conf.procs, Some(9 * 4));
+    }
+
+    #[test]
+    fn priorities_on_nodes_are_converted() {
+        let text = "\
+PriorityFlags=NO_FAIR_TREE,small_relative_to_time,MAX_TRES,NO_NORMAL_TRES
+PriorityFavorSmall=YES
+PriorityCalcPeriod=2
+FairShareDampeningFactor=5
+PriorityWeightTRES=CPU=1000,Mem=0.5,license/x=3,GRES/gpu=30
+AccountingStorageEnforce=safe,qos
+";
+        let conf = parse(text).unwrap();
+        assert_eq!(
+            conf.spec(),
+            "slurm:fairshare=classic,small_relative_to_time=yes,normal_tres=no,favor_small=yes,calc_period=2m,dampening=5,\
+             tres_weights=cpu=1000;mem=0.5;gres/gpu=30,enforce_limits=yes"
+        );
+        assert!(catalog::parse(&conf.spec()).is_ok());
+        assert_eq!(unused(&conf)[0], [(1, "MAX_TRES"), (5, "license/x")]);
+        let plain = "PriorityFavorSmall=no\nAccountingStorageEnforce=associations\n";
+        assert_eq!(parse(plain).unwrap().spec(), "slurm:enforce_limits=no");
+        assert!(parse("PriorityWeightTRES=cpu=x").unwrap_err().to_string().contains("'cpu=x' is no weight"));
     }
 
     /// Slurm uses the last of two lines, and the first of two items of one line.

@@ -12,6 +12,7 @@ mod bits;
 mod clock;
 pub mod conf;
 pub mod nodes;
+mod on_nodes;
 mod priority;
 mod processors;
 mod ranking;
@@ -20,20 +21,24 @@ mod runs;
 mod settings;
 mod shares;
 mod space;
+mod standing;
 
 use std::collections::BTreeMap;
 
 use super::accounts::LogFacts;
 use super::arrivals::ById;
+use super::on_nodes::PlacedPool;
 use super::policy::{Facts, Policy, View};
 use super::queue::Waiting;
 use super::rules::Counting;
 use crate::job::{JobId, Submission};
+use crate::machine::{Cluster, Placement};
 use crate::spec::Spec;
 use crate::time::{MINUTE, Seconds, Time};
 
 use backfill::{Backfill, JobPlan, PendingJob};
 use clock::{BackfillClock, MainClock, rest};
+use on_nodes::SlurmOnNodes;
 use priority::Priorities;
 use ranking::Ranking;
 use releases::{Release, Releases};
@@ -44,7 +49,17 @@ pub(super) use settings::FORM;
 
 /// The policy of a spec. The users or groups of the log have shares.
 pub(super) fn build(spec: &Spec, log: &LogFacts<'_>) -> Box<dyn Policy> {
-    Box::new(Slurm::new(Settings::of(spec), log))
+    let settings = Settings::of(spec);
+    let is_simple =
+        |cluster: &Cluster| cluster.associations.is_empty() && cluster.nodes.iter().all(|node| node.cpus == 1);
+    match log.shapes() {
+        None => Box::new(Slurm::new(settings, log)),
+        // The same passes, much faster.
+        Some(shapes) if shapes.is_pool() && log.knows_jobs() && is_simple(shapes.cluster()) => {
+            Box::new(PlacedPool::new(Box::new(Slurm::new(settings, log)), shapes, Placement::default()))
+        }
+        Some(shapes) => Box::new(SlurmOnNodes::new(settings, shapes, log)),
+    }
 }
 
 /// A main pass lines up this many jobs first, and then more and more: it often stops at the first one.

@@ -1,6 +1,7 @@
 //! The keys of `slurm`. They are named as Slurm names them.
 
 use super::conf::SlurmConf;
+use super::nodes::{PriorityWeights, SlurmParameters, TresWeights};
 use super::priority::Weights;
 use super::releases::Grouping;
 use super::shares;
@@ -48,6 +49,32 @@ pub const FORM: Form = Form {
         duration("batch_sched_delay", 0, "3s", "the shortest time from one main pass to the next"),
         duration("sched_interval", 1, "1m", "the time from one main pass without a limit of its depth to the next"),
         duration("kill_wait", 0, "30s", "how long after its limit a job is expected to end"),
+        whole(
+            "bf_max_job_part",
+            0,
+            "0",
+            "how many jobs of one partition a backfill pass looks at; 0: no limit; only on nodes",
+        ),
+        whole("bf_max_job_start", 0, "0", "how many jobs a backfill pass starts; 0: no limit; only on nodes"),
+        whole("bf_job_part_count_reserve", 0, "0", "how many reservations a partition has; 0: no limit; only on nodes"),
+        duration(
+            "bf_min_age_reserve",
+            0,
+            "0s",
+            "younger jobs hold no nodes: they start now or are passed over; only on nodes",
+        ),
+        choice("bf_one_resv_per_job", &["no", "yes"], "a job of several partitions has one reservation; only on nodes"),
+        choice("bf_busy_nodes", &["no", "yes"], "reservations prefer nodes that have a job; only on nodes"),
+        choice("pack_serial_at_end", &["no", "yes"], "jobs of one CPU take the last nodes first; only on nodes"),
+        choice("cr_lln", &["no", "yes"], "the least loaded nodes come first in all partitions; only on nodes"),
+        whole(
+            "partition_job_depth",
+            0,
+            "0",
+            "how many jobs of one partition a main pass looks at; 0: no limit; only on nodes",
+        ),
+        choice("assoc_limit_stop", &["no", "yes"], "a job over a limit blocks its partition; only on nodes"),
+        duration("epilog", 0, "0s", "how long the nodes of a job that has ended take no other; only on nodes"),
         choice(
             "running",
             &["estimate", "prediction"],
@@ -73,6 +100,36 @@ pub const FORM: Form = Form {
             default: "",
             about: "a file with the shares, one number of a user or group and its share per line; without it all are equal",
         },
+        weight("partition_weight", "the weight of a partition's PriorityJobFactor in a job's priority; only on nodes"),
+        weight("qos_weight", "the weight of the quality of service in a job's priority; only on nodes"),
+        duration("calc_period", 1, "5m", "the time from one recalculation of priorities to the next; only on nodes"),
+        choice(
+            "fairshare",
+            &["tree", "classic"],
+            "how use becomes fair share: Fair Tree, or 2^(-usage / share); only on nodes",
+        ),
+        whole("dampening", 1, "1", "what usage / share of the classic fair share is divided by; only on nodes"),
+        choice("favor_small", &["no", "yes"], "whether small jobs have the weight of the size; only on nodes"),
+        choice(
+            "small_relative_to_time",
+            &["no", "yes"],
+            "whether the size is CPUs divided by the minutes of the limit; only on nodes",
+        ),
+        Key {
+            name: "tres_weights",
+            kind: Kind::Text {
+                what: "weights such as cpu=1000;mem=0.03;gres/gpu=30000",
+                canonical: TresWeights::canonical,
+            },
+            default: "",
+            about: "weights of what a job asks for in its priority; only on nodes",
+        },
+        choice("normal_tres", &["yes", "no"], "whether these are of parts of the partition; only on nodes"),
+        choice(
+            "enforce_limits",
+            &["yes", "no"],
+            "whether limits of accounts and qualities of service hold; only on nodes",
+        ),
     ],
 };
 
@@ -92,6 +149,14 @@ pub(super) struct Settings {
     pub main_delay: Seconds,
     pub main_interval: Seconds,
     pub counting: Counting,
+    /// How long the nodes of a job that has ended take no other.
+    pub epilog: Seconds,
+    /// Whether limits hold, on nodes.
+    pub enforces_limits: bool,
+    /// The priorities on nodes. None if the queue is in order of arrival.
+    pub priorities: Option<PriorityWeights>,
+    /// What decides only on a machine of nodes.
+    pub on_nodes: SlurmParameters,
     /// None if the queue is in order of arrival.
     pub weights: Option<Weights>,
 }
@@ -99,6 +164,7 @@ pub(super) struct Settings {
 impl Settings {
     pub fn of(spec: &Spec) -> Settings {
         let count = |key: &str| usize::try_from(spec.whole(key)).unwrap_or(usize::MAX);
+        let is_set = |key: &str| spec.text(key) == "yes";
         Settings {
             interval: spec.duration("bf_interval"),
             resolution: spec.duration("bf_resolution"),
@@ -115,6 +181,29 @@ impl Settings {
             counting: match spec.text("running") {
                 "prediction" => Counting::Prediction,
                 _ => Counting::Estimate,
+            },
+            epilog: spec.duration("epilog"),
+            enforces_limits: is_set("enforce_limits"),
+            priorities: (spec.text("order") == "multifactor").then(|| PriorityWeights::of(spec)),
+            on_nodes: SlurmParameters {
+                resolution: spec.duration("bf_resolution"),
+                window: spec.duration("bf_window"),
+                growth: spec.duration("bf_window_linear"),
+                most_tried: count("bf_max_job_test"),
+                most_per_user: count("bf_max_job_user"),
+                most_per_partition: count("bf_max_job_part"),
+                most_started: count("bf_max_job_start"),
+                most_reserved: count("bf_job_part_count_reserve"),
+                least_age: spec.duration("bf_min_age_reserve"),
+                one_reservation: is_set("bf_one_resv_per_job"),
+                busy_first: is_set("bf_busy_nodes"),
+                serial_at_end: is_set("pack_serial_at_end"),
+                least_loaded_first: is_set("cr_lln"),
+                depth: count("default_queue_depth"),
+                partition_depth: count("partition_job_depth"),
+                limits_block: is_set("assoc_limit_stop"),
+                kill_wait: spec.duration("kill_wait"),
+                ..SlurmParameters::default()
             },
             weights: (spec.text("order") == "multifactor").then(|| Weights::of(spec)),
         }

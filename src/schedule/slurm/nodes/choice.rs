@@ -1,6 +1,6 @@
 //! Which nodes a job gets (`select/cons_tres`): what each node has for it, and which of them are taken.
 
-use super::in_use::InUse;
+use super::in_use::NodesInUse;
 use super::job::{NodeCounts, SlurmJob};
 use super::site::{NodeSet, SlurmSite};
 use crate::machine::{NodeGrant, NodeShare, Resources};
@@ -13,23 +13,31 @@ pub fn plain_weight(site: &SlurmSite, node: u32) -> NodeWeight {
     site.cluster.nodes[node as usize].weight << 8 | 0xff
 }
 
-/// What a test depends on.
-pub struct NodeTest<'a> {
+/// A job in a partition, and what is used of the nodes at some time.
+#[derive(Clone, Copy)]
+pub struct JobOnNodes<'a> {
     pub site: &'a SlurmSite,
-    pub in_use: &'a InUse,
-    pub weights: &'a mut [NodeWeight],
+    pub in_use: &'a NodesInUse,
     pub job: &'a SlurmJob,
     /// The place of the partition.
     pub partition: usize,
     /// The nodes are taken as idle.
     pub as_idle: bool,
+}
+
+/// A test of a job: which nodes it gets.
+pub struct NodeTest<'a> {
+    pub on: JobOnNodes<'a>,
+    pub weights: &'a mut [NodeWeight],
+    /// Memory: by node, what the job could use of it. Of nodes that are not tested it says nothing.
+    pub usable: &'a mut UsableNodes,
     /// Nodes with a job come first; these have none.
     pub busy_first: Option<&'a NodeSet>,
 }
 
 /// What a job could use of a node.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Usable {
+pub struct Usable {
     /// CPUs. The choice makes them fewer.
     pub cpus: u32,
     /// CPUs of all free cores.
@@ -79,6 +87,73 @@ impl Need {
     }
 }
 
+/// What some nodes have for a job together, and what it needs at least.
+#[derive(Clone, Copy, Debug)]
+pub struct UsableSums {
+    nodes: u32,
+    cpus: u64,
+    gpus: u64,
+    /// Nodes that are enough alone.
+    enough_alone: u32,
+    least_nodes: u32,
+    least_cpus: u32,
+    least_gpus: u32,
+    is_for_one: bool,
+}
+
+impl UsableSums {
+    /// No nodes yet.
+    pub fn new(job: &SlurmJob, counts: &NodeCounts) -> UsableSums {
+        let counts = job.counts_by_tasks(counts);
+        UsableSums {
+            nodes: 0,
+            cpus: 0,
+            gpus: 0,
+            enough_alone: 0,
+            least_nodes: counts.least,
+            least_cpus: job.min_cpus,
+            least_gpus: job.gpus,
+            is_for_one: counts.most == 1,
+        }
+    }
+
+    fn is_enough_alone(&self, usable: &Usable) -> bool {
+        usable.cpus >= self.least_cpus && usable.gpus >= self.least_gpus
+    }
+
+    /// Adds a node.
+    pub fn add(&mut self, usable: Option<&Usable>) {
+        if let Some(usable) = usable {
+            self.nodes += 1;
+            self.cpus += u64::from(usable.cpus);
+            self.gpus += u64::from(usable.gpus);
+            self.enough_alone += u32::from(self.is_enough_alone(usable));
+        }
+    }
+
+    /// Removes a node, of which more can be used now.
+    pub fn remove(&mut self, usable: Option<&Usable>) {
+        if let Some(usable) = usable {
+            self.nodes -= 1;
+            self.cpus -= u64::from(usable.cpus);
+            self.gpus -= u64::from(usable.gpus);
+            self.enough_alone -= u32::from(self.is_enough_alone(usable));
+        }
+    }
+
+    /// Whether the job may fit. If not, it does not.
+    pub fn are_enough(&self) -> bool {
+        match self.is_for_one {
+            true => self.enough_alone > 0,
+            false => {
+                self.nodes >= self.least_nodes
+                    && self.cpus >= self.least_cpus.into()
+                    && self.gpus >= self.least_gpus.into()
+            }
+        }
+    }
+}
+
 /// Whether so many nodes are enough; a job that wants more than it needs is content with fewer.
 pub(super) fn are_enough(available: i64, need: &Need, counts: &NodeCounts) -> bool {
     let (least, wanted) = (i64::from(counts.least), i64::from(counts.wanted));
@@ -88,27 +163,9 @@ pub(super) fn are_enough(available: i64, need: &Need, counts: &NodeCounts) -> bo
 /// By node: what a job could use of it.
 pub(super) type UsableNodes = Vec<Option<Usable>>;
 
-impl NodeTest<'_> {
+impl<'a> JobOnNodes<'a> {
     pub(super) fn is_whole(&self) -> bool {
         self.job.is_whole || self.site.cluster.partitions[self.partition].exclusive
-    }
-
-    /// What the job gets of these nodes. None if it cannot run on them. With `as_idle` only the nodes count.
-    pub fn run(&mut self, nodes: &NodeSet, counts: &NodeCounts) -> Option<NodeGrant> {
-        let mut nodes = nodes.clone();
-        if !self.as_idle {
-            nodes.retain(|node| self.is_open(node));
-        }
-        let (chosen, _) = self.select(&nodes, counts, true)?;
-        if self.as_idle {
-            let share = |node| NodeShare { node, what: Resources::default() };
-            return Some(chosen.iter().map(share).collect());
-        }
-        if self.is_whole() {
-            nodes.retain(|node| self.in_use.nodes[node as usize].cores == 0);
-        }
-        let (chosen, usable) = self.select(&nodes, counts, false)?;
-        self.grant(&chosen, usable)
     }
 
     /// Whether a node is not ruled out by what is used of it, whatever its cores.
@@ -131,80 +188,71 @@ impl NodeTest<'_> {
             && !(self.site.cluster.partitions[self.partition].exclusive && used.cores > 0)
     }
 
-    /// The nodes that are taken, and what each could give. `is_first`: all cores are taken as free.
-    fn select(&mut self, nodes: &NodeSet, counts: &NodeCounts, is_first: bool) -> Option<(NodeSet, UsableNodes)> {
-        if nodes.count() < counts.least {
-            return None;
-        }
-        let mut usable: UsableNodes = vec![None; self.site.len()];
-        let mut left = NodeSet::none(self.site.len());
-        for node in nodes.iter() {
-            let used = if is_first { 0 } else { self.in_use.nodes[node as usize].cores };
-            usable[node as usize] = self.usable(node, self.site.cores(node) - used, is_first);
-            if usable[node as usize].is_some() {
-                left.insert(node);
-            }
-        }
-        if left.count() < counts.least {
-            return None;
-        }
-        let job = self.job;
-        let by_tasks = if job.tasks_per_node > 0 { job.tasks.div_ceil(job.tasks_per_node) } else { 0 };
-        let least = counts.least.max(by_tasks);
-        let most = if job.tasks > 0 && counts.most > job.tasks { job.tasks.max(least) } else { counts.most };
-        let counts = NodeCounts { least, most, ..*counts };
-        let chosen = self.choose(left, &mut usable, &counts)?;
-        Some((chosen, usable))
+    /// Whether these nodes have all that the job needs, by sums alone: if not, no choice among them succeeds.
+    pub fn may_hold(&self, nodes: &NodeSet, counts: &NodeCounts) -> bool {
+        let mut sums = UsableSums::new(self.job, counts);
+        nodes.iter().any(|node| {
+            sums.add(self.usable_now(node).as_ref());
+            sums.are_enough()
+        })
     }
 
-    /// What the job could use of a node with so many free cores.
-    fn usable(&mut self, node: u32, cores: u32, is_first: bool) -> Option<Usable> {
+    /// What the job could use of a node now.
+    pub fn usable_now(&self, node: u32) -> Option<Usable> {
+        let used = &self.in_use.nodes[node as usize];
+        if !self.is_open(node) || (self.is_whole() && used.cores > 0) {
+            return None;
+        }
+        let mut usable = self.usable(node, self.site.cores(node) - used.cores, false)?;
+        usable = self.with_memory(node, usable)?;
+        usable.cpus = self.cpus_of(&mut usable);
+        Some(usable)
+    }
+
+    /// What the job could use of a node with so many free cores, whatever its memory.
+    fn usable(&self, node: u32, cores: u32, is_first: bool) -> Option<Usable> {
         let (has, used, job) = (&self.site.cluster.nodes[node as usize], &self.in_use.nodes[node as usize], self.job);
-        let used_of = |value: u64| if self.as_idle { 0 } else { value };
         let mut gpus = 0;
         if job.has_gpus() {
-            gpus = has.gpus.saturating_sub(used_of(used.gpus.into()) as u32);
+            gpus = has.gpus.saturating_sub(if self.as_idle { 0 } else { used.gpus });
             if gpus < job.gpus_per_node.max(1) {
                 return None;
             }
         }
-        let threads = has.threads_per_core;
-        let most = cores * threads;
+        let most = cores * has.threads_per_core;
         if cores < 1 || most < job.cpus_per_node {
             return None;
         }
         let mut cpus = most;
-        let mut limit = u32::MAX;
         if let Some(allowed) = self.site.cluster.partitions[self.partition].max_cpus_per_node {
             let used = if is_first { 0 } else { self.in_use.cpus_of_partition(self.site, self.partition, node) };
             if cpus + used > allowed {
                 if self.is_whole() || used >= allowed || (allowed - used == 1 && job.cpus_per_task > 1) {
                     return None;
                 }
-                limit = allowed - used;
+                cpus = cpus.min(allowed - used);
             }
         }
-        if cpus < job.tasks_per_node {
-            return None;
-        }
-        cpus = cpus.min(limit);
         let tasks = match job.tasks_per_node {
             0 if job.max_nodes == 1 && job.tasks > 0 => job.tasks,
             0 => 1,
             tasks => tasks,
         };
-        if cpus < tasks * job.cpus_per_task {
+        if most < job.tasks_per_node || cpus < tasks * job.cpus_per_task {
             return None;
         }
-        if job.has_gpus() {
-            let wanted = if job.gpus_per_node > 0 { job.gpus_per_node } else { job.gpus };
-            let weight = &mut self.weights[node as usize];
-            *weight = *weight & !0xff | (0xff - gpus.min(wanted).min(0xff));
-        }
+        Some(Usable { cpus, most, gpus, count: 0, limit: 0 })
+    }
+
+    /// The same with the CPUs that have their memory.
+    fn with_memory(&self, node: u32, mut usable: Usable) -> Option<Usable> {
         if !self.site.cluster.ignores_memory {
-            cpus = self.cpus_by_memory(cpus, has.memory.saturating_sub(used_of(used.memory)), threads);
+            let has = &self.site.cluster.nodes[node as usize];
+            let used = if self.as_idle { 0 } else { self.in_use.nodes[node as usize].memory };
+            usable.cpus = self.cpus_by_memory(usable.cpus, has.memory.saturating_sub(used), has.threads_per_core);
         }
-        (cpus > 0).then_some(Usable { cpus, most, gpus, count: cpus + gpus, limit: 0 })
+        usable.count = usable.cpus + usable.gpus;
+        (usable.cpus > 0).then_some(usable)
     }
 
     /// How many of these CPUs have their memory.
@@ -261,6 +309,71 @@ impl NodeTest<'_> {
         usable.count = usable.cpus + usable.gpus;
         given
     }
+}
+
+impl NodeTest<'_> {
+    /// What the job gets of these nodes. None if it cannot run on them. With `as_idle` only the nodes count.
+    pub fn run(&mut self, nodes: &NodeSet, counts: &NodeCounts) -> Option<NodeGrant> {
+        let mut nodes = nodes.clone();
+        if !self.on.as_idle {
+            nodes.retain(|node| self.on.is_open(node));
+        }
+        let mut usable = std::mem::take(self.usable);
+        usable.resize(self.on.site.len(), None);
+        let found = self.run_in(nodes, counts, &mut usable);
+        *self.usable = usable;
+        found
+    }
+
+    fn run_in(&mut self, mut nodes: NodeSet, counts: &NodeCounts, usable: &mut UsableNodes) -> Option<NodeGrant> {
+        let chosen = self.select(&nodes, counts, true, usable)?;
+        if self.on.as_idle {
+            let share = |node| NodeShare { node, what: Resources::default() };
+            return Some(chosen.iter().map(share).collect());
+        }
+        if self.on.is_whole() {
+            nodes.retain(|node| self.on.in_use.nodes[node as usize].cores == 0);
+        }
+        let chosen = self.select(&nodes, counts, false, usable)?;
+        self.grant(&chosen, usable)
+    }
+
+    /// The nodes that are taken; `usable` gets what each could give. `is_first`: all cores are taken as free.
+    fn select(
+        &mut self,
+        nodes: &NodeSet,
+        counts: &NodeCounts,
+        is_first: bool,
+        usable: &mut UsableNodes,
+    ) -> Option<NodeSet> {
+        if nodes.count() < counts.least {
+            return None;
+        }
+        let mut left = NodeSet::none(self.on.site.len());
+        for node in nodes.iter() {
+            let used = if is_first { 0 } else { self.on.in_use.nodes[node as usize].cores };
+            let found = self.on.usable(node, self.on.site.cores(node) - used, is_first);
+            if let Some(found) = found.filter(|_| self.on.job.has_gpus()) {
+                self.note_gpus(node, found.gpus);
+            }
+            usable[node as usize] = found.and_then(|found| self.on.with_memory(node, found));
+            if usable[node as usize].is_some() {
+                left.insert(node);
+            }
+        }
+        if left.count() < counts.least {
+            return None;
+        }
+        self.choose(left, usable, &self.on.job.counts_by_tasks(counts))
+    }
+
+    /// Nodes with GPUs are favoured by later tests of the pass.
+    fn note_gpus(&mut self, node: u32, gpus: u32) {
+        let job = self.on.job;
+        let wanted = if job.gpus_per_node > 0 { job.gpus_per_node } else { job.gpus };
+        let weight = &mut self.weights[node as usize];
+        *weight = *weight & !0xff | (0xff - gpus.min(wanted).min(0xff));
+    }
 
     /// Takes nodes; if that fails, without those that have least, one step after the other.
     fn choose(&mut self, nodes: NodeSet, usable: &mut UsableNodes, counts: &NodeCounts) -> Option<NodeSet> {
@@ -272,7 +385,7 @@ impl NodeTest<'_> {
         if count <= counts.least {
             return self.take_nodes(&left, usable, counts);
         }
-        let most = usable.iter().flatten().map(|usable| usable.count).max().unwrap_or(0);
+        let most = left.iter().filter_map(|node| usable[node as usize]).map(|usable| usable.count).max().unwrap_or(0);
         for step in 1..most {
             let mut has_changed = false;
             for node in left.clone().iter() {

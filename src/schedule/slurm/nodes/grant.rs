@@ -6,18 +6,18 @@ use crate::machine::{NodeGrant, NodeShare, Resources};
 
 impl NodeTest<'_> {
     /// What each chosen node gives: the tasks go round, one to each node after the other.
-    pub(super) fn grant(&self, chosen: &NodeSet, mut usable: UsableNodes) -> Option<NodeGrant> {
-        let (site, job) = (self.site, self.job);
+    pub(super) fn grant(&self, chosen: &NodeSet, usable: &mut UsableNodes) -> Option<NodeGrant> {
+        let (site, job) = (self.on.site, self.on.job);
         let hosts: Vec<u32> = chosen.iter().collect();
         let threads = |node: u32| site.cluster.nodes[node as usize].threads_per_core;
-        if job.has_gpus() && !self.is_whole() {
+        if job.has_gpus() && !self.on.is_whole() {
             for &node in &hosts {
                 let entry = usable[node as usize].as_mut().expect("a usable node");
                 entry.cpus = entry.cpus.min(entry.limit.next_multiple_of(threads(node)));
             }
         }
         let available = |node: u32| usable[node as usize].map_or(0, |usable| usable.cpus);
-        let cpus = match self.is_whole() {
+        let cpus = match self.on.is_whole() {
             true => hosts.iter().map(|&node| site.cluster.nodes[node as usize].cpus).collect(),
             false => self.distribute(&hosts, &available),
         };
@@ -31,7 +31,7 @@ impl NodeTest<'_> {
                 gpus = free.min(gpus_left.saturating_sub(hosts_left - 1));
                 (gpus_left, hosts_left) = (gpus_left - gpus, hosts_left - 1);
             }
-            if self.is_whole() {
+            if self.on.is_whole() {
                 gpus = has.gpus;
             }
             let mut memory = 0;
@@ -41,7 +41,7 @@ impl NodeTest<'_> {
                     (false, 0) => has.memory,
                     (false, memory) => memory,
                 };
-                if memory > has.memory.saturating_sub(self.in_use.nodes[node as usize].memory) {
+                if memory > has.memory.saturating_sub(self.on.in_use.nodes[node as usize].memory) {
                     return None;
                 }
             }
@@ -52,7 +52,7 @@ impl NodeTest<'_> {
 
     /// The CPUs of each host.
     fn distribute(&self, hosts: &[u32], available: &dyn Fn(u32) -> u32) -> Vec<u32> {
-        let (site, job) = (self.site, self.job);
+        let (site, job) = (self.on.site, self.on.job);
         let count = hosts.len() as u32;
         let (per_task, per_node) = (job.cpus_per_task, job.tasks_per_node);
         let cpus = (count * per_node.max(1)).max(job.min_cpus).max(count * job.cpus_per_node);

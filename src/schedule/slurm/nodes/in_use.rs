@@ -40,43 +40,38 @@ pub struct RunningJob {
 
 /// What is used of all nodes.
 #[derive(Clone, Debug, Default)]
-pub struct InUse {
+pub struct NodesInUse {
     /// By node.
     pub nodes: Vec<NodeUse>,
     /// Cores by partition and node.
     of_partition: FxHashMap<(usize, u32), u32>,
-    /// In order of their ends, then of their numbers.
-    pub running: Vec<RunningJob>,
 }
 
-impl InUse {
-    /// Idle nodes.
-    pub fn new(site: &SlurmSite) -> InUse {
-        InUse { nodes: vec![NodeUse::default(); site.len()], ..InUse::default() }
-    }
+/// The same with the jobs.
+#[derive(Clone, Debug, Default)]
+pub struct InUse {
+    /// What they use.
+    pub nodes: NodesInUse,
+    /// In order of their ends, then of their numbers.
+    pub running: Vec<RunningJob>,
+    /// How often it has changed.
+    pub changes: u64,
+}
 
+impl NodesInUse {
     /// The CPUs of a node that jobs of a partition use.
     pub fn cpus_of_partition(&self, site: &SlurmSite, partition: usize, node: u32) -> u32 {
         let cores = self.of_partition.get(&(partition, node)).copied().unwrap_or(0);
         cores * site.cluster.nodes[node as usize].threads_per_core
     }
 
-    /// A job starts.
-    pub fn start(&mut self, job: RunningJob, site: &SlurmSite) {
-        job.grant.iter().for_each(|share| self.count(share, &job, site, 1));
-        let at = self.running.partition_point(|other| (other.end, other.id) < (job.end, job.id));
-        self.running.insert(at, job);
+    /// The same as in another.
+    pub fn copy(&mut self, other: &NodesInUse) {
+        self.nodes.clone_from(&other.nodes);
+        self.of_partition.clone_from(&other.of_partition);
     }
 
-    /// A job ends. None if it does not run.
-    pub fn end(&mut self, id: (u64, u32), site: &SlurmSite) -> Option<RunningJob> {
-        let at = self.running.iter().position(|job| job.id == id)?;
-        let job = self.running.remove(at);
-        job.grant.iter().for_each(|share| self.count(share, &job, site, -1));
-        Some(job)
-    }
-
-    /// A job leaves those of its nodes that are among these. It stays in the list.
+    /// A job leaves those of its nodes that are among these.
     pub fn leave(&mut self, job: &RunningJob, some: &NodeSet, site: &SlurmSite) {
         job.grant.iter().filter(|share| some.has(share.node)).for_each(|share| self.count(share, job, site, -1));
     }
@@ -94,5 +89,44 @@ impl InUse {
         if site.cluster.partitions[job.partition].max_cpus_per_node.is_some() {
             add(self.of_partition.entry((job.partition, share.node)).or_default(), cores);
         }
+    }
+}
+
+impl InUse {
+    /// Idle nodes.
+    pub fn new(site: &SlurmSite) -> InUse {
+        let nodes = NodesInUse { nodes: vec![NodeUse::default(); site.len()], ..NodesInUse::default() };
+        InUse { nodes, ..InUse::default() }
+    }
+
+    /// A job starts.
+    pub fn start(&mut self, job: RunningJob, site: &SlurmSite) {
+        self.changes += 1;
+        job.grant.iter().for_each(|share| self.nodes.count(share, &job, site, 1));
+        let at = self.running.partition_point(|other| (other.end, other.id) < (job.end, job.id));
+        self.running.insert(at, job);
+    }
+
+    /// A job ends. None if it does not run.
+    pub fn end(&mut self, id: (u64, u32), site: &SlurmSite) -> Option<RunningJob> {
+        self.changes += 1;
+        let at = self.running.iter().position(|job| job.id == id)?;
+        let job = self.running.remove(at);
+        job.grant.iter().for_each(|share| self.nodes.count(share, &job, site, -1));
+        Some(job)
+    }
+
+    /// Whether a job runs that is no task of an array.
+    pub fn has(&self, id: u64) -> bool {
+        self.running.iter().any(|job| job.id == (id, 0))
+    }
+
+    /// The ends of running jobs are expected anew.
+    pub fn set_ends(&mut self, end_of: impl Fn(u64) -> Option<Time>) {
+        self.changes += 1;
+        for job in &mut self.running {
+            job.end = end_of(job.id.0).unwrap_or(job.end);
+        }
+        self.running.sort_by_key(|job| (job.end, job.id));
     }
 }

@@ -9,8 +9,14 @@ use crate::time::{Seconds, Time};
 pub struct SlurmJob {
     /// Its number in the daemon, or its place in the simulation.
     pub id: u64,
+    /// The number of what it asks for: jobs with the same number ask for the same in the same partitions.
+    pub kind: usize,
     /// Its user.
     pub user: i64,
+    /// Who it belongs to, as a place in [`Owners::all`](super::Owners::all).
+    pub owner: usize,
+    /// Its quality of service, as a place in [`Associations::qos`](crate::machine::associations::Associations::qos).
+    pub qos: Option<usize>,
     /// Its partitions, as places in the cluster, in the order in which it names them.
     pub partitions: Vec<usize>,
     /// When it was submitted.
@@ -84,7 +90,10 @@ impl SlurmJob {
         };
         SlurmJob {
             id: 0,
+            kind: 0,
             user: -1,
+            owner: 0,
+            qos: None,
             submit: 0,
             limit: 0,
             tasks,
@@ -117,5 +126,13 @@ impl SlurmJob {
         let most = if self.max_nodes > 0 { self.max_nodes.min(allowed) } else { allowed };
         let wanted = if self.max_nodes > 0 { most } else { least };
         (most >= least).then_some(NodeCounts { least, most, wanted })
+    }
+
+    /// The same for a job whose tasks need more nodes, or cannot use so many.
+    pub fn counts_by_tasks(&self, counts: &NodeCounts) -> NodeCounts {
+        let by_tasks = if self.tasks_per_node > 0 { self.tasks.div_ceil(self.tasks_per_node) } else { 0 };
+        let least = counts.least.max(by_tasks);
+        let most = if self.tasks > 0 && counts.most > self.tasks { self.tasks.max(least) } else { counts.most };
+        NodeCounts { least, most, ..*counts }
     }
 }

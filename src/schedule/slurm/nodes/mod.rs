@@ -1,26 +1,40 @@
 //! Slurm on nodes: which nodes a job gets, and what the main and the backfill pass do with partitions, memory and GPUs.
 //!
-//! These are the rules alone, judged by records of the daemon: each recorded pass is made again. The scheduler `slurm` itself still
-//! takes a machine of nodes as a pool.
+//! These are the rules alone, judged by records of the daemon: each recorded pass is made again.
 //!
 //! `site` is the machine with the parameters of its slurm.conf, `job` a job as the daemon has it, `in_use` what running jobs have.
 //! `choice` says what a job could use of each node, `ways` and `tree` take nodes, `grant` is what these give. `pick` says whether a
-//! job can start now, later or never, `space` is what reservations leave, and `passes` are the two passes.
+//! job can start now, later or never, `space` is what reservations leave, and `passes` are the two passes. `line` is the queue,
+//! and `prospects` spare tests whose outcome is known. `owners` are the users and accounts of jobs, `limits` what these and
+//! qualities of service may use, `fair_share` what they used, and `priority` the priorities of jobs with the `weights` of slurm.conf.
 
 mod choice;
+mod fair_share;
 mod grant;
 mod in_use;
 mod job;
+mod limits;
+mod line;
+mod owners;
 mod passes;
 mod pick;
+mod priority;
+mod prospects;
 mod site;
 mod space;
 mod tree;
 mod ways;
+mod weights;
 
 pub use choice::{NodeWeight, plain_weight};
-pub use in_use::{InUse, NodeUse, RunningJob};
+pub use fair_share::{FairShareRule, RunningUse};
+pub use in_use::{InUse, NodeUse, NodesInUse, RunningJob};
 pub use job::{NodeCounts, SlurmJob};
-pub use passes::{ArrayTasks, Limits, NoLimits, QueueEntry, Reserved, SlurmPass, Started};
-pub use pick::{Picked, SlurmNodes, candidates};
+pub use limits::{Rejected, SiteLimits};
+pub use line::Line;
+pub use owners::{Owner, Owners};
+pub use passes::{ArrayTasks, Chosen, JobLimits, NoLimits, QueueEntry, Reserved, SlurmPass, Started};
+pub use pick::{NodesState, Picked, SlurmNodes, candidates};
+pub use priority::SitePriorities;
 pub use site::{NodeSet, SlurmParameters, SlurmSite};
+pub use weights::{PriorityWeights, TresWeights};

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 
 use super::in_use::RunningJob;
 use super::job::{NodeCounts, SlurmJob};
-use super::pick::{Picked, SlurmNodes, candidates};
+use super::pick::{Picked, SlurmNodes};
 use super::site::NodeSet;
 use super::space::NodeSpace;
 use crate::machine::{NodeGrant, NodeShare};
 use crate::time::{Seconds, Time};
 
-/// An entry of the queue: a job in one of its partitions. A job in several partitions has several entries.
+/// An entry of the queue: a job in one of its partitions. A job in several partitions has several entries. Passes take the queue as
+/// a function from a number to the entry there.
 #[derive(Clone, Copy)]
 pub struct QueueEntry<'a> {
     /// The job.
@@ -65,31 +66,43 @@ pub struct Reserved {
     pub nodes: NodeSet,
 }
 
-/// Limits of accounts and qualities of service.
-pub trait Limits {
-    /// Whether a job may be tried: limits of numbers of jobs.
-    fn allows_job(&self, job: &SlurmJob) -> bool;
+/// What is known of the nodes of a job when its limits are tested.
+#[derive(Clone, Copy)]
+pub enum Chosen<'a> {
+    /// It would start now with this.
+    Now(&'a [NodeShare]),
+    /// It would have this later.
+    Later(&'a [NodeShare]),
+    /// Nothing: it cannot start now, and no later time was looked for.
+    Nothing,
+}
 
-    /// Whether a job may have this. None: it is not known what it would get.
-    fn allows(&mut self, job: &SlurmJob, what: Option<&[NodeShare]>) -> bool;
+/// Limits of accounts and qualities of service.
+pub trait JobLimits {
+    /// Whether a job may be tried: limits of numbers of jobs and of times.
+    fn allows_job(&self, entry: QueueEntry<'_>) -> bool;
+
+    /// Whether a job may have this.
+    fn allows(&mut self, entry: QueueEntry<'_>, chosen: Chosen<'_>) -> bool;
 
     /// A job starts.
-    fn start(&mut self, job: &SlurmJob, grant: &[NodeShare]);
+    fn start(&mut self, entry: QueueEntry<'_>, grant: &[NodeShare]);
 }
 
 /// No limits.
+#[derive(Clone, Copy, Debug)]
 pub struct NoLimits;
 
-impl Limits for NoLimits {
-    fn allows_job(&self, _job: &SlurmJob) -> bool {
+impl JobLimits for NoLimits {
+    fn allows_job(&self, _entry: QueueEntry<'_>) -> bool {
         true
     }
 
-    fn allows(&mut self, _job: &SlurmJob, _what: Option<&[NodeShare]>) -> bool {
+    fn allows(&mut self, _entry: QueueEntry<'_>, _chosen: Chosen<'_>) -> bool {
         true
     }
 
-    fn start(&mut self, _job: &SlurmJob, _grant: &[NodeShare]) {}
+    fn start(&mut self, _entry: QueueEntry<'_>, _grant: &[NodeShare]) {}
 }
 
 /// A pass at one instant.
@@ -97,11 +110,13 @@ pub struct SlurmPass<'a, 's> {
     /// The nodes.
     pub nodes: SlurmNodes<'s>,
     /// What jobs may have together.
-    pub limits: &'a mut dyn Limits,
+    pub limits: &'a mut dyn JobLimits,
     /// The instant.
     pub now: Time,
     /// The Unix time of the instant 0.
     pub unix_start: Time,
+    /// Whether the backfill pass makes all reservations. Otherwise it ends when no job can start any more.
+    pub reserves_all: bool,
     /// By job: the tasks of arrays.
     pub arrays: BTreeMap<u64, ArrayTasks>,
     /// In the order of their starts.
@@ -144,6 +159,9 @@ fn is_too_many<K: Ord>(counts: &mut BTreeMap<K, usize>, key: K, most: usize) -> 
 /// How often a backfill pass looks at later and later times for one entry.
 const MOST_TIMES: usize = 2000;
 
+/// After how many seconds the daemon plans a job over a limit that blocks, if it knows no better time.
+const UNKNOWN_START: Seconds = 500;
+
 impl SlurmPass<'_, '_> {
     /// Whether an entry is of a job that has started, or of an array that may not start a task.
     fn is_gone(&self, job: &SlurmJob) -> bool {
@@ -155,12 +173,12 @@ impl SlurmPass<'_, '_> {
 
     fn start(&mut self, entry: QueueEntry<'_>, limit: Seconds, grant: NodeGrant) {
         let QueueEntry { job, partition } = entry;
-        self.limits.start(job, &grant);
+        self.limits.start(entry, &grant);
         let task = if self.arrays.contains_key(&job.id) { self.started.len() as u32 + 1 } else { 0 };
         let is_whole = self.nodes.is_whole(job, partition);
         let running =
             RunningJob { end: self.now + limit, id: (job.id, task), partition, grant: grant.clone(), is_whole };
-        self.nodes.in_use.start(running, self.nodes.site);
+        self.nodes.state.in_use.start(running, self.nodes.site);
         self.started.push(Started { id: job.id, partition, grant });
         if let Some(array) = self.arrays.get_mut(&job.id) {
             array.start();
@@ -173,15 +191,19 @@ impl SlurmPass<'_, '_> {
         least > 0 && self.now - job.submit < least
     }
 
-    /// The main pass. `is_full`: without a limit of entries.
-    pub fn main(&mut self, queue: &[QueueEntry<'_>], is_full: bool) {
+    /// The main pass. `is_full`: without a limit of entries. Returns whether it stopped at that limit.
+    pub fn main<'q>(&mut self, queue: impl Fn(usize) -> Option<QueueEntry<'q>>, is_full: bool) -> bool {
         let site = self.nodes.site;
         let mut left = NodeSet::all(site.len());
         let mut has_failed = vec![false; site.cluster.partitions.len()];
         let mut of_partition: BTreeMap<usize, usize> = BTreeMap::new();
         let mut looked_at = 0;
-        for &entry in queue {
+        for entry in (0..).map_while(queue) {
             let QueueEntry { job, partition } = entry;
+            if left.is_empty() {
+                // All partitions have failed.
+                return false;
+            }
             // A task of an array that starts makes way for the next.
             loop {
                 if self.is_gone(job) {
@@ -192,28 +214,36 @@ impl SlurmPass<'_, '_> {
                 }
                 if !is_full {
                     if looked_at > site.parameters.depth {
-                        return;
+                        return true;
                     }
                     looked_at += 1;
                 }
-                if has_failed[partition] || !self.limits.allows_job(job) {
+                if has_failed[partition] {
+                    break;
+                }
+                let is_allowed = self.limits.allows_job(entry);
+                if !is_allowed && !site.parameters.limits_block {
                     break;
                 }
                 let own = &site.partition_nodes[partition];
-                let picked = match job.min_nodes.max(1) <= left.common(own).count() {
+                let picked = match is_allowed && job.min_nodes.max(1) <= left.common(own).count() {
                     true => self.nodes.pick(job, partition, &left),
                     false => Picked::Busy,
                 };
                 let is_busy = match picked {
-                    Picked::Start(grant) if self.limits.allows(job, Some(&grant)) => {
+                    Picked::Start(grant) if self.limits.allows(entry, Chosen::Now(&grant)) => {
                         self.start(entry, job.limit, grant);
                         if self.arrays.contains_key(&job.id) {
                             continue;
                         }
                         break;
                     }
-                    Picked::Start(_) => false,
-                    Picked::Busy => job.min_nodes.max(1) > left.common(own).count() || self.limits.allows(job, None),
+                    Picked::Start(_) => site.parameters.limits_block,
+                    Picked::Busy => {
+                        site.parameters.limits_block
+                            || job.min_nodes.max(1) > left.common(own).count()
+                            || self.limits.allows(entry, Chosen::Nothing)
+                    }
                     _ => false,
                 };
                 if is_busy && !self.is_young(job) {
@@ -223,21 +253,53 @@ impl SlurmPass<'_, '_> {
                 break;
             }
         }
+        false
+    }
+
+    /// Whether an entry may start now, beside what is reserved. If not, it does not start in this pass.
+    fn may_start(&mut self, entry: &QueueEntry<'_>, space: &NodeSpace) -> bool {
+        let QueueEntry { job, partition } = *entry;
+        let site = self.nodes.site;
+        let Some(counts) = job.counts(&site.cluster, partition) else { return false };
+        if self.is_gone(job) || !self.nodes.may_start(job, partition, &counts) {
+            return false;
+        }
+        let (mut free, _) = space.free(&site.partition_nodes[partition], self.now, self.now + self.limit(entry));
+        free.keep(&self.nodes.candidates(job, partition, true));
+        self.nodes.may_start_on(job, partition, &free, &counts)
+    }
+
+    /// How long an entry may run.
+    fn limit(&self, entry: &QueueEntry<'_>) -> Seconds {
+        entry.job.limit.min(self.nodes.site.cluster.partitions[entry.partition].max_time.unwrap_or(Seconds::MAX))
     }
 
     /// The backfill pass.
-    pub fn backfill(&mut self, queue: &[QueueEntry<'_>]) {
+    pub fn backfill<'q>(&mut self, queue: impl Fn(usize) -> Option<QueueEntry<'q>>) {
         let parameters = &self.nodes.site.parameters;
+        self.nodes.begin_pass();
         let mut space = NodeSpace::new(self.nodes.site, self.now, self.unix_start);
         let mut counts = BackfillCounts::default();
         // Which array had a reservation last, and how many; in which partition arrays have started.
         let mut in_a_row: (Option<u64>, u32) = (None, 0);
         let mut array_partition: BTreeMap<u64, usize> = BTreeMap::new();
-        for &entry in queue {
+        // The next entry that may start. No reservation is taken back, so that one which cannot start never can in this pass.
+        let mut next = 0;
+        for at in 0.. {
+            let Some(entry) = queue(at) else { return };
             let QueueEntry { job, partition } = entry;
+            if !self.reserves_all {
+                next = next.max(at);
+                while queue(next).is_some_and(|entry| !self.may_start(&entry, &space)) {
+                    next += 1;
+                }
+                if queue(next).is_none() {
+                    return;
+                }
+            }
             loop {
                 let other = array_partition.get(&job.id).is_some_and(|&other| other != partition);
-                if self.is_gone(job) || other || !self.limits.allows_job(job) {
+                if self.is_gone(job) || other || !(parameters.limits_block || self.limits.allows_job(entry)) {
                     break;
                 }
                 if is_too_many(&mut counts.of_user, job.user, parameters.most_per_user)
@@ -283,15 +345,23 @@ impl SlurmPass<'_, '_> {
         let QueueEntry { job, partition } = entry;
         let (site, now) = (self.nodes.site, self.now);
         let parameters = &site.parameters;
-        let limit = job.limit.min(site.cluster.partitions[partition].max_time.unwrap_or(Seconds::MAX));
+        let limit = self.limit(&entry);
         let planned = counts.planned.get(&job.id).copied();
         let reserved = counts.reserved.get(&partition).copied().unwrap_or(0);
         let is_partition_full = parameters.most_reserved > 0 && reserved >= parameters.most_reserved;
         let only_now = self.is_young(job) || (parameters.one_reservation && planned.is_some()) || is_partition_full;
-        let possible = candidates(site, job, partition, true);
+        let earliest = self.nodes.earliest(job, partition, nodes, now);
+        if earliest > now && (only_now || earliest > now.saturating_add(parameters.window)) {
+            return Tried::PassedOver;
+        }
+        let possible = self.nodes.candidates(job, partition, true);
         let mut from = now;
         for _ in 0..MOST_TIMES {
             let (mut free, mut later) = space.free(&site.partition_nodes[partition], from, from + limit);
+            if let Some(later) = later.filter(|&later| earliest > later) {
+                from = later;
+                continue;
+            }
             free.keep(&possible);
             let when = (now, self.unix_start, only_now);
             let found = match free.count() >= nodes.least {
@@ -312,17 +382,24 @@ impl SlurmPass<'_, '_> {
             }
             if start <= now {
                 if let Picked::Start(grant) = self.nodes.pick(job, partition, &free) {
-                    if !self.limits.allows(job, Some(&grant)) {
+                    // Where limits block, the number of jobs has not been tested before.
+                    let is_allowed = self.limits.allows(entry, Chosen::Now(&grant))
+                        && (!parameters.limits_block || self.limits.allows_job(entry));
+                    if is_allowed {
+                        if self.nodes.is_whole(job, partition) {
+                            let nodes = NodeSet::of(site.len(), grant.iter().map(|share| share.node));
+                            space.reserve(Time::MIN, space.floor(now + limit), &nodes);
+                        }
+                        self.start(entry, limit, grant);
+                        return Tried::Started;
+                    }
+                    if !parameters.limits_block {
                         return Tried::PassedOver;
                     }
-                    if self.nodes.is_whole(job, partition) {
-                        let nodes = NodeSet::of(site.len(), grant.iter().map(|share| share.node));
-                        space.reserve(Time::MIN, space.floor(now + limit), &nodes);
-                    }
-                    self.start(entry, limit, grant);
-                    return Tried::Started;
+                    start = later.unwrap_or(now + UNKNOWN_START);
+                } else {
+                    later = None;
                 }
-                later = None;
             }
             if start > now && only_now {
                 return Tried::PassedOver;
@@ -339,7 +416,7 @@ impl SlurmPass<'_, '_> {
                 from = start;
                 continue;
             }
-            if !self.limits.allows(job, Some(&grant)) {
+            if !parameters.limits_block && !self.limits.allows(entry, Chosen::Later(&grant)) {
                 return Tried::PassedOver;
             }
             self.reserved.push(Reserved { id: job.id, partition, start, nodes: chosen.clone() });

@@ -1,20 +1,48 @@
 //! Whether a job can start now, in the future, or never.
 
-use super::choice::{NodeTest, NodeWeight, plain_weight};
-use super::in_use::InUse;
+use std::sync::Arc;
+
+use super::choice::{JobOnNodes, NodeTest, NodeWeight, UsableNodes, UsableSums, plain_weight};
+use super::in_use::{InUse, NodesInUse, RunningJob};
 use super::job::{NodeCounts, SlurmJob};
+use super::prospects::{Prospect, Prospects};
 use super::site::{NodeSet, SlurmSite};
 use crate::machine::NodeGrant;
 use crate::time::{Seconds, Time};
+
+/// What is kept from pass to pass.
+#[derive(Clone, Debug, Default)]
+pub struct NodesState {
+    /// What running jobs have.
+    pub in_use: InUse,
+    /// By node: in which order nodes are taken.
+    pub weights: Vec<NodeWeight>,
+    prospects: Prospects,
+    /// Memory for tests.
+    usable: UsableNodes,
+    /// Memory: what is used when some jobs have left.
+    future: NodesInUse,
+}
+
+impl NodesState {
+    /// Idle nodes.
+    pub fn new(site: &SlurmSite) -> NodesState {
+        NodesState {
+            in_use: InUse::new(site),
+            weights: (0..site.len() as u32).map(|node| plain_weight(site, node)).collect(),
+            prospects: Prospects::default(),
+            usable: UsableNodes::new(),
+            future: NodesInUse::default(),
+        }
+    }
+}
 
 /// The nodes at one instant.
 pub struct SlurmNodes<'a> {
     /// The machine.
     pub site: &'a SlurmSite,
-    /// What running jobs have.
-    pub in_use: InUse,
-    /// By node: in which order nodes are taken.
-    pub weights: &'a mut Vec<NodeWeight>,
+    /// Its state.
+    pub state: &'a mut NodesState,
     /// Nodes on which a job has ended but is not gone yet.
     pub completing: NodeSet,
 }
@@ -49,8 +77,94 @@ pub fn candidates(site: &SlurmSite, job: &SlurmJob, partition: usize, is_backfil
 
 impl SlurmNodes<'_> {
     fn test<'t>(&'t mut self, job: &'t SlurmJob, partition: usize, as_idle: bool) -> NodeTest<'t> {
-        let SlurmNodes { site, in_use, weights, .. } = self;
-        NodeTest { site, in_use, weights, job, partition, as_idle, busy_first: None }
+        let SlurmNodes { site, state: NodesState { in_use, weights, usable, .. }, .. } = self;
+        let on = JobOnNodes { site, in_use: &in_use.nodes, job, partition, as_idle };
+        NodeTest { on, weights, usable, busy_first: None }
+    }
+
+    /// The job as it is on the nodes now.
+    fn on<'t>(&'t self, job: &'t SlurmJob, partition: usize) -> JobOnNodes<'t> {
+        JobOnNodes { site: self.site, in_use: &self.state.in_use.nodes, job, partition, as_idle: false }
+    }
+
+    /// What is known of the jobs of this kind.
+    fn prospect(&mut self, job: &SlurmJob, partition: usize) -> &mut Prospect {
+        let SlurmNodes { site, state, .. } = self;
+        let find = |is_backfill| candidates(site, job, partition, is_backfill);
+        state.prospects.of(job.kind, partition, || [false, true].map(find))
+    }
+
+    /// A pass begins.
+    pub(super) fn begin_pass(&mut self) {
+        self.state.prospects.begin_pass();
+    }
+
+    /// Nodes of a partition that a job could ever use.
+    pub(super) fn candidates(&mut self, job: &SlurmJob, partition: usize, is_backfill: bool) -> Arc<NodeSet> {
+        Arc::clone(&self.prospect(job, partition).candidates[usize::from(is_backfill)])
+    }
+
+    /// Whether a job may start now, whatever is reserved. If not, it cannot.
+    pub(super) fn may_start(&mut self, job: &SlurmJob, partition: usize, counts: &NodeCounts) -> bool {
+        let change = self.state.in_use.changes;
+        if let Some(known) = self.prospect(job, partition).may_start(change) {
+            return known;
+        }
+        let nodes = self.candidates(job, partition, false);
+        let may_start = self.on(job, partition).may_hold(&nodes, counts);
+        self.prospect(job, partition).may_start = Some((change, may_start));
+        may_start
+    }
+
+    /// Whether a job may start now on some nodes. If not, it cannot.
+    pub(super) fn may_start_on(&self, job: &SlurmJob, partition: usize, nodes: &NodeSet, counts: &NodeCounts) -> bool {
+        self.on(job, partition).may_hold(nodes, counts)
+    }
+
+    /// A time before which a job cannot start, as running jobs leave at their limits. It holds for the whole pass, in which jobs
+    /// only start.
+    pub(super) fn earliest(&mut self, job: &SlurmJob, partition: usize, counts: &NodeCounts, now: Time) -> Time {
+        if self.may_start(job, partition, counts) {
+            return now;
+        }
+        let pass = self.state.prospects.pass();
+        if let Some(known) = self.prospect(job, partition).earliest(pass) {
+            return known;
+        }
+        let nodes = self.candidates(job, partition, false);
+        let mut future = std::mem::take(&mut self.state.future);
+        future.copy(&self.state.in_use.nodes);
+        let room = self.first_room(job, partition, &nodes, counts, &mut future);
+        self.state.future = future;
+        let earliest = room.map_or(Time::MAX, |end| end.max(now + 1));
+        self.prospect(job, partition).earliest = Some((pass, earliest));
+        earliest
+    }
+
+    /// The first end of a running job after which sums allow a job to start. None if there is none.
+    fn first_room(
+        &self,
+        job: &SlurmJob,
+        partition: usize,
+        nodes: &NodeSet,
+        counts: &NodeCounts,
+        future: &mut NodesInUse,
+    ) -> Option<Time> {
+        let usable = |in_use: &NodesInUse, node: u32| {
+            JobOnNodes { site: self.site, in_use, job, partition, as_idle: false }.usable_now(node)
+        };
+        let mut sums = UsableSums::new(job, counts);
+        nodes.iter().for_each(|node| sums.add(usable(future, node).as_ref()));
+        for running in &self.state.in_use.running {
+            let own = || running.grant.iter().map(|share| share.node).filter(|&node| nodes.has(node));
+            own().for_each(|node| sums.remove(usable(future, node).as_ref()));
+            future.leave(running, nodes, self.site);
+            own().for_each(|node| sums.add(usable(future, node).as_ref()));
+            if sums.are_enough() {
+                return Some(running.end);
+            }
+        }
+        None
     }
 
     /// Whether a job is whole in a partition.
@@ -61,40 +175,49 @@ impl SlurmNodes<'_> {
     /// Tries to start a job on the nodes that are left.
     pub fn pick(&mut self, job: &SlurmJob, partition: usize, left: &NodeSet) -> Picked {
         let Some(counts) = job.counts(&self.site.cluster, partition) else { return Picked::Limited };
-        let all = candidates(self.site, job, partition, false);
+        let all = self.candidates(job, partition, false);
         if all.is_empty() {
             return Picked::Never;
         }
         for node in all.iter() {
-            self.weights[node as usize] = plain_weight(self.site, node);
+            self.state.weights[node as usize] = plain_weight(self.site, node);
         }
         let available = all.common(left);
         let mut open = available.clone();
         let is_whole = self.is_whole(job, partition);
         open.retain(|node| {
-            let used = &self.in_use.nodes[node as usize];
+            let used = &self.state.in_use.nodes.nodes[node as usize];
             !self.completing.has(node) && if is_whole { used.jobs == 0 } else { used.whole == 0 }
         });
         let is_busy = open.count() != available.count();
         let has_enough = open.count() >= counts.least;
         if has_enough
+            && self.may_start(job, partition, &counts)
             && let Some(grant) = self.test(job, partition, false).run(&open, &counts)
             && grant.len() <= counts.most as usize
         {
             return Picked::Start(grant);
         }
-        let (mut is_ever, mut is_available) = (false, false);
-        if all.count() >= counts.least {
-            if has_enough && let Some(found) = self.test(job, partition, true).run(&available, &counts) {
-                (is_ever, is_available) = (true, found.len() <= counts.most as usize);
-            }
-            is_ever = is_ever || self.test(job, partition, true).run(&all, &counts).is_some();
-        }
-        match (is_ever, is_available || is_busy) {
+        let is_ever = self.is_ever(job, partition, &all, &counts);
+        let is_available = is_ever
+            && (is_busy
+                || has_enough
+                    && (available == *all || self.test(job, partition, true).run(&available, &counts).is_some()));
+        match (is_ever, is_available) {
             (false, _) => Picked::Never,
             (true, false) => Picked::NotAvailable,
             (true, true) => Picked::Busy,
         }
+    }
+
+    /// Whether a job can run on the nodes if they are idle.
+    fn is_ever(&mut self, job: &SlurmJob, partition: usize, all: &NodeSet, counts: &NodeCounts) -> bool {
+        if let Some(is_ever) = self.prospect(job, partition).is_ever {
+            return is_ever;
+        }
+        let is_ever = all.count() >= counts.least && self.test(job, partition, true).run(all, counts).is_some();
+        self.prospect(job, partition).is_ever = Some(is_ever);
+        is_ever
     }
 
     /// When a job could start on these nodes, and on which of them, with its CPUs: now, or when running jobs have left. `only_now`:
@@ -107,26 +230,36 @@ impl SlurmNodes<'_> {
         counts: &NodeCounts,
         (now, unix_start, only_now): (Time, Time, bool),
     ) -> Option<(Time, NodeGrant)> {
-        if let Some(grant) = self.test(job, partition, false).run(nodes, counts) {
+        let earliest = self.earliest(job, partition, counts, now);
+        if earliest <= now
+            && let Some(grant) = self.test(job, partition, false).run(nodes, counts)
+        {
             return Some((now, grant));
         }
         if only_now {
             return None;
         }
         let site = self.site;
-        let mut future = self.in_use.clone();
-        let running = std::mem::take(&mut future.running);
-        let mut idle = NodeSet::all(site.len());
-        idle.retain(|node| self.in_use.nodes[node as usize].jobs == 0);
-        let mut groups = ReleaseGroups { width: 30, border: None };
+        let NodesState { in_use, weights, usable, future, .. } = &mut *self.state;
+        future.copy(&in_use.nodes);
+        let idle = site.parameters.busy_first.then(|| {
+            let mut idle = NodeSet::all(site.len());
+            idle.retain(|node| in_use.nodes.nodes[node as usize].jobs == 0);
+            idle
+        });
+        let running = &in_use.running;
+        let mut groups = ReleaseGroups { width: 30, growth: site.parameters.growth, border: None };
         let mut next = 0;
         while next < running.len() {
-            let last_end =
-                groups.leave(&running, &mut next, nodes, unix_start, |job| future.leave(job, nodes, site))?;
-            let busy_first = site.parameters.busy_first.then_some(&idle);
-            let weights = &mut *self.weights;
-            let mut test = NodeTest { site, in_use: &future, weights, job, partition, as_idle: false, busy_first };
-            if let Some(grant) = test.run(nodes, counts) {
+            let last_end = groups.leave(running, &mut next, nodes, unix_start, |job| future.leave(job, nodes, site))?;
+            if last_end.max(now + 1) < earliest {
+                continue;
+            }
+            let on = JobOnNodes { site, in_use: future, job, partition, as_idle: false };
+            let mut test = NodeTest { on, weights, usable, busy_first: idle.as_ref() };
+            if on.may_hold(nodes, counts)
+                && let Some(grant) = test.run(nodes, counts)
+            {
                 let start =
                     if last_end <= now { (last_end + site.parameters.kill_wait).max(now + 1) } else { last_end };
                 return Some((start, grant));
@@ -139,6 +272,8 @@ impl SlurmNodes<'_> {
 /// Running jobs leave in groups of ends near each other.
 struct ReleaseGroups {
     width: Seconds,
+    /// 0: the width doubles.
+    growth: Seconds,
     border: Option<Time>,
 }
 
@@ -146,11 +281,11 @@ impl ReleaseGroups {
     /// The next group leaves. Returns the end of its last job that has some of the nodes; None if there is no such job.
     fn leave(
         &mut self,
-        running: &[super::in_use::RunningJob],
+        running: &[RunningJob],
         next: &mut usize,
         nodes: &NodeSet,
         unix_start: Time,
-        mut each: impl FnMut(&super::in_use::RunningJob),
+        mut each: impl FnMut(&RunningJob),
     ) -> Option<Time> {
         let mut last = None;
         while let Some(job) = running.get(*next) {
@@ -167,7 +302,7 @@ impl ReleaseGroups {
         }
         let border = self.border?;
         loop {
-            self.width *= 2;
+            self.width += if self.growth > 0 { self.growth } else { self.width };
             if running.get(*next).is_none_or(|following| following.end <= border + self.width) {
                 break;
             }

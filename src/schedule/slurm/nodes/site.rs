@@ -25,6 +25,8 @@ pub struct SlurmParameters {
     pub resolution: Seconds,
     /// `bf_window`.
     pub window: Seconds,
+    /// `bf_window_linear`: by how much groups of ends of running jobs grow. 0: they double.
+    pub growth: Seconds,
     /// `bf_max_job_test`: how many entries of the queue a backfill pass tries.
     pub most_tried: usize,
     /// `bf_max_job_user`.
@@ -51,6 +53,8 @@ pub struct SlurmParameters {
     pub partition_depth: usize,
     /// `bf_max_job_array_resv`.
     pub array_reservations: u32,
+    /// `assoc_limit_stop`: a job over a limit blocks its partition as any other job.
+    pub limits_block: bool,
     /// `KillWait`.
     pub kill_wait: Seconds,
 }
@@ -60,6 +64,7 @@ impl Default for SlurmParameters {
         SlurmParameters {
             resolution: MINUTE,
             window: DAY,
+            growth: 0,
             most_tried: 500,
             most_per_user: 0,
             most_per_partition: 0,
@@ -73,6 +78,7 @@ impl Default for SlurmParameters {
             depth: 100,
             partition_depth: 0,
             array_reservations: 20,
+            limits_block: false,
             kill_wait: 30,
         }
     }
@@ -89,6 +95,7 @@ impl SlurmParameters {
             match key {
                 "bf_resolution" => read.resolution = number.max(1),
                 "bf_window" => read.window = number * MINUTE,
+                "bf_window_linear" => read.growth = number,
                 "bf_max_job_test" => read.most_tried = count,
                 "bf_max_job_user" => read.most_per_user = count,
                 "bf_max_job_part" => read.most_per_partition = count,
@@ -98,6 +105,7 @@ impl SlurmParameters {
                 "bf_one_resv_per_job" => read.one_reservation = true,
                 "bf_busy_nodes" => read.busy_first = true,
                 "bf_max_job_array_resv" => read.array_reservations = count as u32,
+                "assoc_limit_stop" => read.limits_block = true,
                 "pack_serial_at_end" => read.serial_at_end = true,
                 "default_queue_depth" => read.depth = count,
                 "partition_job_depth" => read.partition_depth = count,
@@ -140,7 +148,7 @@ impl SlurmSite {
 }
 
 /// A set of nodes, one bit each.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NodeSet {
     words: Vec<u64>,
 }

@@ -14,7 +14,7 @@ pub(super) fn by_network(
     need: Need,
     counts: &NodeCounts,
 ) -> Option<NodeSet> {
-    let network = test.site.network.as_ref().expect("a site with a network");
+    let network = test.on.site.network.as_ref().expect("a site with a network");
     let weights = test.weights_of(nodes);
     let groups: Vec<NodeSet> = weights
         .iter()
@@ -31,9 +31,9 @@ pub(super) fn by_network(
         network,
         below: below.iter().map(|own| own.common(&below[top])).collect(),
         is_used: vec![false; network.switches.len()],
-        cpus: vec![0; test.site.len()],
+        cpus: vec![0; test.on.site.len()],
         need,
-        chosen: NodeSet::none(test.site.len()),
+        chosen: NodeSet::none(test.on.site.len()),
     };
     let (candidates, required) = walk.candidates(&groups, usable, top, counts)?;
     if let Some(required) = required
@@ -88,7 +88,7 @@ impl NetworkWalk<'_, '_> {
         top: usize,
         counts: &NodeCounts,
     ) -> Option<(NodeSet, Option<NodeSet>)> {
-        let mut all = NodeSet::none(self.test.site.len());
+        let mut all = NodeSet::none(self.test.on.site.len());
         let mut required = None;
         let (mut cpus, mut gpus, mut is_enough) = (0i64, 0i64, false);
         for group in groups {
@@ -100,7 +100,7 @@ impl NetworkWalk<'_, '_> {
             }
             for node in group.common(&self.below[top]).iter() {
                 let entry = usable[node as usize].as_mut().expect("a usable node");
-                let own = self.test.cpus_of(entry);
+                let own = self.test.on.cpus_of(entry);
                 if own > 0 {
                     all.insert(node);
                     self.cpus[node as usize] = own;
@@ -116,7 +116,7 @@ impl NetworkWalk<'_, '_> {
 
     fn take(&mut self, node: u32, usable: &mut UsableNodes) {
         let entry: &mut Usable = usable[node as usize].as_mut().expect("a usable node");
-        let cpus = self.test.give(node, self.cpus[node as usize], entry, &self.need);
+        let cpus = self.test.on.give(node, self.cpus[node as usize], entry, &self.need);
         self.need.take(cpus, entry.gpus);
     }
 

@@ -16,7 +16,7 @@ impl NodeTest<'_> {
         if nodes.count() < counts.least {
             return None;
         }
-        let (job, parameters) = (self.job, &self.site.parameters);
+        let (job, parameters) = (self.on.job, &self.on.site.parameters);
         let wanted = match job.gpus {
             0 => counts.least.max(counts.wanted),
             _ => counts.least.min(counts.wanted),
@@ -30,14 +30,14 @@ impl NodeTest<'_> {
             gpus: (0, job.gpus.into()),
         };
         let is_least_loaded =
-            parameters.least_loaded_first || self.site.cluster.partitions[self.partition].least_loaded_first;
+            parameters.least_loaded_first || self.on.site.cluster.partitions[self.on.partition].least_loaded_first;
         match self.busy_first {
             Some(idle) => self.by_lists(nodes, usable, need, Some(idle)),
             None if is_least_loaded => self.least_loaded(nodes, usable, need),
             None if parameters.serial_at_end && job.min_cpus == 1 && counts.wanted == 1 => {
                 self.by_lists(nodes, usable, need, None)
             }
-            None if self.site.network.is_some() => by_network(self, nodes, usable, need, counts),
+            None if self.on.site.network.is_some() => by_network(self, nodes, usable, need, counts),
             None => self.by_runs(nodes, usable, need, counts),
         }
     }
@@ -52,15 +52,15 @@ impl NodeTest<'_> {
 
     /// The most nodes are at most the tasks, where nodes are taken one by one.
     fn by_tasks(&self, need: &mut Need) {
-        if self.job.tasks > 0 {
-            need.most = need.most.min(self.job.tasks.into());
+        if self.on.job.tasks > 0 {
+            need.most = need.most.min(self.on.job.tasks.into());
         }
     }
 
     /// Weight by weight, the node with most of its CPUs free first.
     fn least_loaded(&mut self, nodes: &NodeSet, usable: &mut UsableNodes, mut need: Need) -> Option<NodeSet> {
         self.by_tasks(&mut need);
-        let mut chosen = NodeSet::none(self.site.len());
+        let mut chosen = NodeSet::none(self.on.site.len());
         'weights: for weight in self.weights_of(nodes) {
             let mut last = u32::MAX;
             loop {
@@ -70,13 +70,13 @@ impl NodeTest<'_> {
                         continue;
                     }
                     let entry = usable[node as usize].as_mut().expect("a usable node");
-                    let cpus = self.cpus_of(entry);
-                    let cpus = self.give(node, cpus, entry, &need);
+                    let cpus = self.on.cpus_of(entry);
+                    let cpus = self.on.give(node, cpus, entry, &need);
                     let most = u64::from(entry.most);
                     if cpus == 0 {
                         continue;
                     }
-                    let all = |node: u32| u64::from(self.site.cluster.nodes[node as usize].cpus);
+                    let all = |node: u32| u64::from(self.on.site.cluster.nodes[node as usize].cpus);
                     let is_better = best.is_none_or(|(best, _)| {
                         let best_most = usable[best as usize].map_or(0, |usable| u64::from(usable.most));
                         best_most * all(node) < most * all(best)
@@ -113,7 +113,7 @@ impl NodeTest<'_> {
         idle: Option<&NodeSet>,
     ) -> Option<NodeSet> {
         self.by_tasks(&mut need);
-        let mut chosen = NodeSet::none(self.site.len());
+        let mut chosen = NodeSet::none(self.on.site.len());
         for weight in self.weights_of(nodes) {
             let mut list: Vec<u32> = nodes.iter().filter(|&node| self.weights[node as usize] == weight).collect();
             let lists = match idle {
@@ -134,8 +134,8 @@ impl NodeTest<'_> {
                         continue;
                     }
                     let entry = usable[node as usize].as_mut().expect("a usable node");
-                    let cpus = self.cpus_of(entry);
-                    let cpus = self.give(node, cpus, entry, &need);
+                    let cpus = self.on.cpus_of(entry);
+                    let cpus = self.on.give(node, cpus, entry, &need);
                     if cpus == 0 {
                         continue;
                     }
@@ -170,7 +170,7 @@ impl NodeTest<'_> {
         counts: &NodeCounts,
     ) -> Option<NodeSet> {
         let mut runs = self.runs(nodes, usable);
-        let mut chosen = NodeSet::none(self.site.len());
+        let mut chosen = NodeSet::none(self.on.site.len());
         while need.most > 0 && !runs.is_empty() {
             let best = best_run(&runs, &need, counts);
             let run = runs.remove(best);
@@ -191,7 +191,7 @@ impl NodeTest<'_> {
                     continue;
                 }
                 let entry = usable[node as usize].as_mut().expect("a usable node");
-                let cpus = self.give(node, cpus, entry, &need);
+                let cpus = self.on.give(node, cpus, entry, &need);
                 need.take(cpus, entry.gpus);
                 chosen.insert(node);
             }
@@ -207,7 +207,7 @@ impl NodeTest<'_> {
         let mut next = None;
         for node in nodes.iter() {
             let entry = usable[node as usize].as_mut().expect("a usable node");
-            let cpus = self.cpus_of(entry);
+            let cpus = self.on.cpus_of(entry);
             if cpus == 0 {
                 continue;
             }

@@ -1,0 +1,98 @@
+//! The queue of a site: an entry for each waiting job and partition, in the order in which passes look at them.
+
+use super::job::SlurmJob;
+use super::passes::QueueEntry;
+use super::site::SlurmSite;
+
+/// Where an entry stands: high tiers first, then high priorities, then early submissions and low numbers.
+type EntryKey = (std::cmp::Reverse<u32>, std::cmp::Reverse<i64>, i64, u64, u32);
+
+#[derive(Clone, Copy, Debug)]
+struct LineEntry {
+    key: EntryKey,
+    /// The place of the job in [`Line::jobs`].
+    job: u32,
+    partition: u32,
+}
+
+/// A waiting job.
+#[derive(Clone, Debug)]
+struct LineJob {
+    job: SlurmJob,
+    /// By place among its partitions.
+    priorities: Vec<i64>,
+}
+
+/// The waiting jobs and their entries.
+#[derive(Clone, Debug, Default)]
+pub struct Line {
+    jobs: Vec<Option<LineJob>>,
+    /// Places that are free.
+    unused: Vec<u32>,
+    entries: Vec<LineEntry>,
+}
+
+impl Line {
+    /// Adds a job. Returns its place.
+    pub fn push(&mut self, job: SlurmJob, site: &SlurmSite, mut priority: impl FnMut(&SlurmJob, usize) -> i64) -> u32 {
+        let at = self.unused.pop().unwrap_or(self.jobs.len() as u32);
+        let priorities = job.partitions.iter().map(|&partition| priority(&job, partition)).collect();
+        let job = LineJob { job, priorities };
+        for entry in entries(&job, at, site) {
+            let place = self.entries.partition_point(|other| other.key < entry.key);
+            self.entries.insert(place, entry);
+        }
+        match self.jobs.get_mut(at as usize) {
+            Some(place) => *place = Some(job),
+            None => self.jobs.push(Some(job)),
+        }
+        at
+    }
+
+    /// Removes the job at a place.
+    pub fn remove(&mut self, at: u32, site: &SlurmSite) -> Option<SlurmJob> {
+        let job = self.jobs.get_mut(at as usize)?.take()?;
+        for entry in entries(&job, at, site) {
+            if let Ok(place) = self.entries.binary_search_by_key(&entry.key, |other| other.key) {
+                self.entries.remove(place);
+            }
+        }
+        self.unused.push(at);
+        Some(job.job)
+    }
+
+    /// Computes all priorities anew.
+    pub fn rank(&mut self, site: &SlurmSite, mut priority: impl FnMut(&SlurmJob, usize) -> i64) {
+        self.entries.clear();
+        for (at, job) in (0..).zip(&mut self.jobs) {
+            if let Some(waiting) = job {
+                let LineJob { job, priorities } = waiting;
+                priorities.clear();
+                priorities.extend(job.partitions.iter().map(|&partition| priority(job, partition)));
+                self.entries.extend(entries(waiting, at, site));
+            }
+        }
+        self.entries.sort_unstable_by_key(|entry| entry.key);
+    }
+
+    /// The job at a place, to be changed in what does not concern its order.
+    pub fn job_mut(&mut self, at: u32) -> Option<&mut SlurmJob> {
+        self.jobs.get_mut(at as usize)?.as_mut().map(|waiting| &mut waiting.job)
+    }
+
+    /// An entry in the order of the queue.
+    pub fn entry(&self, number: usize) -> Option<QueueEntry<'_>> {
+        let entry = self.entries.get(number)?;
+        let waiting = self.jobs[entry.job as usize].as_ref()?;
+        Some(QueueEntry { job: &waiting.job, partition: entry.partition as usize })
+    }
+}
+
+fn entries(waiting: &LineJob, at: u32, site: &SlurmSite) -> impl Iterator<Item = LineEntry> {
+    let LineJob { job, priorities } = waiting;
+    job.partitions.iter().zip(priorities).zip(0..).map(move |((&partition, &priority), place)| {
+        let tier = site.cluster.partitions[partition].priority_tier;
+        let key = (std::cmp::Reverse(tier), std::cmp::Reverse(priority), job.submit, job.id, place);
+        LineEntry { key, job: at, partition: partition as u32 }
+    })
+}

@@ -1,0 +1,72 @@
+//! What is known of each kind of request in a partition without a full test: on which nodes such jobs can ever run, and the
+//! earliest time at which sums of CPUs, nodes and GPUs allow one to start. Many jobs ask for the same.
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::site::NodeSet;
+use crate::time::Time;
+
+/// What is known of the jobs of one kind in a partition.
+#[derive(Clone, Debug)]
+pub struct Prospect {
+    /// Where they can ever run, for the main pass and for the backfill pass.
+    pub candidates: [Arc<NodeSet>; 2],
+    /// Whether they can run on the idle candidates.
+    pub is_ever: Option<bool>,
+    /// After which change of what is used it is known whether they may start now.
+    pub may_start: Option<(u64, bool)>,
+    /// In which pass the earliest start was computed.
+    pub earliest: Option<(u64, Time)>,
+}
+
+/// Of all kinds and partitions.
+#[derive(Clone, Debug, Default)]
+pub struct Prospects {
+    all: FxHashMap<(usize, usize), Prospect>,
+    /// Each set once.
+    sets: FxHashSet<Arc<NodeSet>>,
+    /// The number of the present pass.
+    pass: u64,
+}
+
+impl Prospects {
+    /// A pass begins: the earliest starts of the last one do not hold any more.
+    pub fn begin_pass(&mut self) {
+        self.pass += 1;
+    }
+
+    /// What is known of a kind in a partition.
+    pub fn of(&mut self, kind: usize, partition: usize, candidates: impl FnOnce() -> [NodeSet; 2]) -> &mut Prospect {
+        let Prospects { all, sets, .. } = self;
+        all.entry((kind, partition)).or_insert_with(|| {
+            let candidates = candidates().map(|set| match sets.get(&set) {
+                Some(known) => Arc::clone(known),
+                None => {
+                    let set = Arc::new(set);
+                    sets.insert(Arc::clone(&set));
+                    set
+                }
+            });
+            Prospect { candidates, is_ever: None, may_start: None, earliest: None }
+        })
+    }
+
+    /// The number of the present pass.
+    pub fn pass(&self) -> u64 {
+        self.pass
+    }
+}
+
+impl Prospect {
+    /// Whether such a job may start now, if it is known after this change.
+    pub fn may_start(&self, change: u64) -> Option<bool> {
+        self.may_start.filter(|(known, _)| *known == change).map(|(_, may_start)| may_start)
+    }
+
+    /// The earliest start of such a job, if it is known in this pass.
+    pub fn earliest(&self, pass: u64) -> Option<Time> {
+        self.earliest.filter(|(known, _)| *known == pass).map(|(_, earliest)| earliest)
+    }
+}

@@ -1,0 +1,335 @@
+//! The scheduler of Slurm on a machine of nodes: the passes of [`nodes`](super::nodes) at the times of `clock`.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::clock::{BackfillClock, MainClock, rest};
+use super::in_whole_minutes;
+use super::nodes::{
+    Line, NodeSet, NodesState, Reserved, RunningJob, SlurmJob, SlurmNodes, SlurmPass, SlurmSite, Started,
+};
+use super::settings::Settings;
+use super::standing::Standing;
+use crate::job::{JobId, Submission};
+use crate::machine::{NodeGrant, Nodes, Shapes};
+use crate::schedule::accounts::LogFacts;
+use crate::schedule::policy::{Facts, Policy, View};
+use crate::schedule::queue::Waiting;
+use crate::schedule::rules::Counting;
+use crate::time::Time;
+
+/// The scheduler.
+pub struct SlurmOnNodes {
+    settings: Settings,
+    site: SlurmSite,
+    shapes: Arc<Shapes>,
+    /// The Unix time of the instant 0.
+    unix_start: Time,
+    /// By request: a job that asks for this.
+    kinds: Vec<Option<SlurmJob>>,
+    state: NodesState,
+    line: Line,
+    /// By waiting job: its place in the line.
+    line_places: FxHashMap<JobId, u32>,
+    standing: Standing,
+    /// Jobs that have arrived since the last pass.
+    newcomers: Vec<(JobId, Submission)>,
+    /// Nodes of jobs that have ended, and until when these are completing.
+    completing: VecDeque<(Time, NodeGrant)>,
+    main: MainClock,
+    backfill: BackfillClock,
+    now: Time,
+    is_waiting: bool,
+    /// A job arrived, ended or was cancelled since the last call of `pass`.
+    has_event: bool,
+    /// When a job last arrived, started, ended or was cancelled.
+    last_event: Time,
+    /// Something has changed since the last backfill pass. Without a change the daemon makes none.
+    has_changed: bool,
+    /// A main pass without limit may start more jobs: the last one stopped at its depth, or priorities have changed since.
+    needs_full: bool,
+    /// When the last backfill pass was.
+    last_backfill: Option<Time>,
+    grants: VecDeque<(JobId, NodeGrant)>,
+}
+
+impl SlurmOnNodes {
+    /// For jobs with these shapes.
+    pub fn new(settings: Settings, shapes: &Arc<Shapes>, log: &LogFacts<'_>) -> SlurmOnNodes {
+        let site = SlurmSite::new(Arc::clone(shapes.cluster()), settings.on_nodes.clone());
+        SlurmOnNodes {
+            shapes: Arc::clone(shapes),
+            unix_start: 0,
+            kinds: Vec::new(),
+            state: NodesState::new(&site),
+            line: Line::default(),
+            line_places: FxHashMap::default(),
+            standing: Standing::new(&settings, &site, shapes, log),
+            newcomers: Vec::new(),
+            completing: VecDeque::new(),
+            main: MainClock::new(settings.main_delay, settings.main_interval),
+            backfill: BackfillClock::new(settings.interval),
+            now: Time::MIN,
+            is_waiting: false,
+            has_event: false,
+            last_event: Time::MIN,
+            has_changed: false,
+            needs_full: false,
+            last_backfill: None,
+            grants: VecDeque::new(),
+            site,
+            settings,
+        }
+    }
+
+    /// The job that asks for this, without what is its own.
+    fn kind(&mut self, id: JobId, nodes: &Nodes) -> SlurmJob {
+        let request = nodes.request(id);
+        let number = request.index().unwrap_or(0);
+        if self.kinds.len() <= number {
+            self.kinds.resize(number + 1, None);
+        }
+        let (shapes, site) = (&self.shapes, &self.site);
+        let kind = self.kinds[number].get_or_insert_with(|| {
+            let partitions = shapes.get(request).places.iter().map(|place| place.partition as usize).collect();
+            SlurmJob { kind: number, ..SlurmJob::of(shapes.asked(request), partitions, &site.cluster) }
+        });
+        kind.clone()
+    }
+
+    /// Newcomers join the line.
+    fn line_up(&mut self, view: &View<'_>, nodes: &Nodes) {
+        for (id, submission) in std::mem::take(&mut self.newcomers) {
+            let Some(waiting) = view.waiting.get(id) else { continue };
+            let limit = in_whole_minutes(submission.estimate);
+            let mut job = self.kind(id, nodes);
+            (job.id, job.user, job.submit) = (id.0.into(), submission.user.into(), submission.submit);
+            job.limit = match self.settings.counting {
+                Counting::Estimate => limit,
+                Counting::Prediction => waiting.length,
+            };
+            // A job that is too long for all its partitions would wait for ever; it is cut at the limit instead.
+            let is_open =
+                |&partition: &usize| self.site.cluster.partitions[partition].max_time.is_none_or(|most| limit <= most);
+            if job.partitions.iter().any(is_open) {
+                job.partitions.retain(is_open);
+            }
+            self.standing.arrive(&mut job, submission.user, nodes.request(id), view.now);
+            let standing = &mut self.standing;
+            let priority = |job: &SlurmJob, partition: usize| standing.priority(job, partition, view.now);
+            let place = self.line.push(job, &self.site, priority);
+            self.line_places.insert(id, place);
+        }
+    }
+
+    /// Running jobs that others have started, as in a present queue.
+    fn note_running(&mut self, view: &View<'_>, nodes: &Nodes) {
+        if self.state.in_use.running.len() == view.running.len() {
+            return;
+        }
+        let missing: Vec<_> = view.running.iter().filter(|job| !self.state.in_use.has(job.id.0.into())).collect();
+        for job in missing {
+            let place = nodes.shape(job.id).places.first();
+            let running = RunningJob {
+                end: job.end,
+                id: (job.id.0.into(), 0),
+                partition: place.map_or(0, |place| place.partition as usize),
+                grant: nodes.grant(job.id).to_vec(),
+                is_whole: place.is_some_and(|place| place.whole),
+            };
+            self.state.in_use.start(running, &self.site);
+        }
+    }
+
+    /// Priorities are brought up to date, and the queue is ordered anew.
+    fn rank(&mut self, now: Time) {
+        self.standing.recalculate_until(now, &self.state.in_use);
+        let Some(last) = self.standing.take_change() else { return };
+        let standing = &mut self.standing;
+        self.line.rank(&self.site, |job, partition| standing.priority(job, partition, last));
+        (self.has_changed, self.needs_full) = (true, true);
+    }
+
+    /// Makes a pass.
+    fn make(&mut self, now: Time, kind: PassKind) -> PassResult {
+        let mut completing = NodeSet::none(self.site.len());
+        for share in self.completing.iter().flat_map(|(_, grant)| grant) {
+            completing.insert(share.node);
+        }
+        let mut pass = SlurmPass {
+            nodes: SlurmNodes { site: &self.site, state: &mut self.state, completing },
+            limits: self.standing.limits(),
+            now,
+            unix_start: self.unix_start,
+            reserves_all: kind == PassKind::Plan,
+            arrays: BTreeMap::new(),
+            started: Vec::new(),
+            reserved: Vec::new(),
+        };
+        let queue = |number| self.line.entry(number);
+        let is_cut_off = match kind {
+            PassKind::Main { is_full } => pass.main(queue, is_full),
+            PassKind::Backfill | PassKind::Plan => {
+                pass.backfill(queue);
+                false
+            }
+        };
+        PassResult { started: pass.started, reserved: pass.reserved, is_cut_off }
+    }
+
+    /// Makes a pass and starts jobs. Returns whether it stopped at its depth.
+    fn start_jobs(&mut self, now: Time, kind: PassKind, starts: &mut Vec<JobId>) -> bool {
+        let PassResult { started, is_cut_off, .. } = self.make(now, kind);
+        for started in started {
+            let id = JobId(started.id as u32);
+            if let Some(job) = self.leave_line(id) {
+                self.standing.start(job, now);
+            }
+            self.grants.push_back((id, started.grant));
+            starts.push(id);
+            (self.last_event, self.has_changed) = (now, true);
+        }
+        is_cut_off
+    }
+
+    fn leave_line(&mut self, id: JobId) -> Option<SlurmJob> {
+        self.newcomers.retain(|(newcomer, _)| *newcomer != id);
+        let place = self.line_places.remove(&id)?;
+        self.line.remove(place, &self.site)
+    }
+
+    /// Forgets nodes that are not completing any more, which is an event.
+    fn complete(&mut self, now: Time) {
+        while self.completing.front().is_some_and(|(until, _)| *until <= now) {
+            self.completing.pop_front();
+            self.has_event = true;
+        }
+    }
+}
+
+/// What kind of pass.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PassKind {
+    Main {
+        is_full: bool,
+    },
+    Backfill,
+    /// A backfill pass that makes all reservations.
+    Plan,
+}
+
+struct PassResult {
+    started: Vec<Started>,
+    reserved: Vec<Reserved>,
+    is_cut_off: bool,
+}
+
+impl Policy for SlurmOnNodes {
+    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+        let (now, nodes) = (view.now, view.nodes.expect("the engine has the nodes of this policy"));
+        self.grants.clear();
+        self.note_running(view, nodes);
+        self.rank(now);
+        self.line_up(view, nodes);
+        self.complete(now);
+        self.main.count_until(now);
+        self.backfill.count_until(now);
+        self.backfill.set_waiting(!view.waiting.is_empty(), now);
+        let is_by_predictions = self.settings.counting == Counting::Prediction;
+        if std::mem::take(&mut self.has_event) {
+            self.main.on_event(now);
+            (self.last_event, self.has_changed) = (now, true);
+        } else if is_by_predictions && !view.only_arrivals {
+            self.has_changed = true;
+        }
+        let main = self.main.due(now);
+        if is_by_predictions && (main.is_some() || self.backfill.is_due(now)) {
+            let ends: FxHashMap<u64, Time> = view.running.iter().map(|job| (job.id.0.into(), job.end)).collect();
+            self.state.in_use.set_ends(|id| ends.get(&id).copied());
+        }
+        if let Some(is_full) = main {
+            self.needs_full = self.start_jobs(now, PassKind::Main { is_full }, starts);
+            self.main.on_pass(now);
+        }
+        if self.backfill.is_due(now) && starts.len() < view.waiting.len() {
+            if std::mem::take(&mut self.has_changed) {
+                self.start_jobs(now, PassKind::Backfill, starts);
+                self.last_backfill = Some(now);
+            }
+            self.backfill.on_pass(now);
+        }
+        self.is_waiting = starts.len() < view.waiting.len();
+        self.backfill.set_waiting(self.is_waiting, now);
+        self.now = now;
+    }
+
+    fn take_grant(&mut self, id: JobId) -> NodeGrant {
+        let first = self.grants.pop_front();
+        first.filter(|(first, _)| *first == id).map(|(_, grant)| grant).unwrap_or_default()
+    }
+
+    fn shapes(&self) -> Option<Arc<Shapes>> {
+        Some(Arc::clone(&self.shapes))
+    }
+
+    fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
+        // Reservations are made by backfill passes alone.
+        if self.last_backfill == Some(view.now) && !view.waiting.is_empty() {
+            let (state, standing) = (self.state.clone(), self.standing.clone());
+            let made = self.make(view.now, PassKind::Plan);
+            (self.state, self.standing) = (state, standing);
+            reserved.extend(made.reserved.iter().take(most).map(|plan| (JobId(plan.id as u32), plan.start)));
+        }
+    }
+
+    fn on_begin(&mut self, facts: &Facts) {
+        self.unix_start = facts.unix_start;
+    }
+
+    fn on_arrival(&mut self, id: JobId, job: &Submission) {
+        self.has_event = true;
+        self.newcomers.push((id, *job));
+    }
+
+    fn on_prediction(&mut self, job: &Waiting) {
+        if self.settings.counting == Counting::Prediction
+            && let Some(place) = self.line_places.get(&job.id)
+            && let Some(waiting) = self.line.job_mut(*place)
+        {
+            waiting.limit = job.length;
+        }
+    }
+
+    fn on_termination(&mut self, id: JobId, now: Time) {
+        self.has_event = true;
+        self.standing.recalculate_until(now, &self.state.in_use);
+        let Some(job) = self.state.in_use.end((id.0.into(), 0), &self.site) else { return };
+        self.standing.end(&job, now);
+        if self.settings.epilog > 0 {
+            self.completing.push_back((now + self.settings.epilog, job.grant));
+        }
+    }
+
+    fn on_cancellation(&mut self, job: &Waiting) {
+        self.has_event = true;
+        if let Some(job) = self.leave_line(job.id) {
+            self.standing.withdraw(&job);
+        }
+    }
+
+    fn wakes_at(&self) -> Option<Time> {
+        let rest = rest(self.now, self.last_event);
+        let change = self.standing.next_change();
+        let backfill = if self.has_changed { Some(self.now) } else { change };
+        let backfill = backfill.and_then(|from| self.backfill.first_from(from.max(self.now + rest)));
+        let main = match self.main.next(self.now, self.needs_full, rest) {
+            Some(main) => Some(main),
+            None => change.and_then(|change| self.main.next(change.max(self.now + rest) - 1, true, 0)),
+        };
+        let completing = self.completing.front().map(|(until, _)| *until);
+        // Without a waiting job no pass has an effect.
+        [backfill, main, completing].into_iter().flatten().min().filter(|_| self.is_waiting)
+    }
+}

@@ -1,0 +1,181 @@
+//! What a site knows of the owners of jobs while it runs: their priorities, and what they use of their limits.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::nodes::{
+    InUse, JobLimits, NoLimits, Owners, RunningJob, RunningUse, SiteLimits, SitePriorities, SlurmJob, SlurmSite,
+};
+use super::settings::Settings;
+use crate::machine::{Shapes, cpus_of};
+use crate::request::RequestId;
+use crate::schedule::accounts::LogFacts;
+use crate::time::{MINUTE, Seconds, Time};
+
+/// Of all owners.
+#[derive(Clone)]
+pub struct Standing {
+    shapes: Arc<Shapes>,
+    owners: Owners,
+    /// By user in the simulated jobs: the name.
+    users: BTreeMap<i32, String>,
+    /// By user and request: the owner.
+    known: FxHashMap<(i32, RequestId), usize>,
+    /// None if the queue is in order of arrival.
+    priorities: Option<SitePriorities>,
+    /// None if there are none.
+    limits: Option<SiteLimits>,
+    none: NoLimits,
+    /// The next recalculation. None before the first job.
+    next: Option<Time>,
+    period: Seconds,
+    /// When the last recalculation was, if the queue has not been ordered since.
+    changed: Option<Time>,
+    /// By running job: what it asked for, and its start. Empty if nobody needs it.
+    running: FxHashMap<u64, (SlurmJob, Time)>,
+}
+
+impl Standing {
+    /// For the jobs of a log.
+    pub fn new(settings: &Settings, site: &SlurmSite, shapes: &Arc<Shapes>, log: &LogFacts<'_>) -> Standing {
+        let accounts = log.accounts();
+        let users = accounts.users.iter().map(|(&user, &number)| (user, shapes.user(number).into_owned()));
+        let mut standing = Standing {
+            shapes: Arc::clone(shapes),
+            owners: Owners::new(&site.cluster.associations),
+            users: users.collect(),
+            known: FxHashMap::default(),
+            priorities: None,
+            limits: None,
+            none: NoLimits,
+            next: None,
+            period: settings.priorities.as_ref().map_or(5 * MINUTE, |weights| weights.period),
+            changed: None,
+            running: FxHashMap::default(),
+        };
+        // Shares are those of all who submit jobs, from the beginning.
+        for (user, request) in log.requests() {
+            standing.owner(user, request);
+        }
+        if settings.enforces_limits {
+            let limits = SiteLimits::new(Arc::clone(&site.cluster), &standing.owners);
+            standing.limits = Some(limits).filter(|limits| !limits.is_empty());
+        }
+        let weights = settings.priorities.clone();
+        standing.priorities = weights.map(|weights| SitePriorities::new(weights, site, standing.owners.clone()));
+        standing
+    }
+
+    /// The owner of the jobs of a user that ask for this.
+    fn owner(&mut self, user: i32, request: RequestId) -> usize {
+        if let Some(&known) = self.known.get(&(user, request)) {
+            return known;
+        }
+        let name = self.users.entry(user).or_insert_with(|| self.shapes.user(user.into()).into_owned());
+        let account = &self.shapes.asked(request).account;
+        let owner = self.owners.find(name, account);
+        if let Some(priorities) = &mut self.priorities {
+            priorities.owner(name, account);
+        }
+        if let Some(limits) = &mut self.limits {
+            limits.add_owners(&self.owners);
+        }
+        self.known.insert((user, request), owner);
+        owner
+    }
+
+    /// A job arrives: it gets its owner and its quality of service.
+    pub fn arrive(&mut self, job: &mut SlurmJob, user: i32, request: RequestId, now: Time) {
+        job.owner = self.owner(user, request);
+        let name = &self.shapes.asked(request).qos;
+        job.qos = self.shapes.cluster().associations.qos.iter().position(|qos| qos.name == *name);
+        self.next.get_or_insert(now + self.period);
+        if let Some(limits) = &mut self.limits {
+            limits.submit(job);
+        }
+    }
+
+    /// The priority of a job in a partition. The largest comes first.
+    pub fn priority(&mut self, job: &SlurmJob, partition: usize, now: Time) -> i64 {
+        self.priorities.as_mut().map_or(0, |priorities| priorities.of(job, partition, job.submit, None, now))
+    }
+
+    /// The limits, for a pass.
+    pub fn limits(&mut self) -> &mut dyn JobLimits {
+        match &mut self.limits {
+            Some(limits) => limits,
+            None => &mut self.none,
+        }
+    }
+
+    /// A job starts.
+    pub fn start(&mut self, job: SlurmJob, now: Time) {
+        if self.priorities.is_some() || self.limits.is_some() {
+            self.running.insert(job.id, (job, now));
+        }
+    }
+
+    /// A waiting job is cancelled.
+    pub fn withdraw(&mut self, job: &SlurmJob) {
+        if let Some(limits) = &mut self.limits {
+            limits.withdraw(job);
+        }
+    }
+
+    /// A job ends. Recalculations before that must have been made.
+    pub fn end(&mut self, running: &RunningJob, now: Time) {
+        let Some((job, start)) = self.running.remove(&running.id.0) else { return };
+        if let Some(limits) = &mut self.limits {
+            limits.end(&job, running, now);
+        }
+        let used = self.used(&job, running, start);
+        if let Some(priorities) = &mut self.priorities {
+            priorities.on_end(&used, now);
+        }
+    }
+
+    fn used(&self, job: &SlurmJob, running: &RunningJob, start: Time) -> RunningUse {
+        let qos = job.qos.map(|qos| &self.shapes.cluster().associations.qos[qos]);
+        let factor = qos.map_or(1.0, |qos| qos.usage_factor);
+        RunningUse { owner: job.owner, cpus: cpus_of(&running.grant) as f64, start, factor }
+    }
+
+    /// Makes the recalculations up to `now`.
+    pub fn recalculate_until(&mut self, now: Time, in_use: &InUse) {
+        let is_needed = self.priorities.is_some() || self.limits.is_some();
+        let Some(mut next) = self.next.filter(|&next| next <= now && is_needed) else { return };
+        if in_use.running.is_empty() {
+            // Nothing is used in between. There may be many of them if a log has a gap of years.
+            next += (now - next).div_euclid(self.period) * self.period;
+        }
+        while next <= now {
+            self.recalculate(next, in_use);
+            (self.changed, next) = (Some(next), next + self.period);
+        }
+        self.next = Some(next);
+    }
+
+    /// When priorities last changed, if the queue has not been ordered since.
+    pub fn take_change(&mut self) -> Option<Time> {
+        self.changed.take().filter(|_| self.priorities.is_some())
+    }
+
+    fn recalculate(&mut self, now: Time, in_use: &InUse) {
+        let running = || in_use.running.iter().filter_map(|job| Some((job, self.running.get(&job.id.0)?)));
+        let uses: Vec<RunningUse> = running().map(|(job, (asked, start))| self.used(asked, job, *start)).collect();
+        if let Some(limits) = &mut self.limits {
+            let running = in_use.running.iter().filter_map(|job| Some((&self.running.get(&job.id.0)?.0, job)));
+            limits.recalculate(now, running);
+        }
+        if let Some(priorities) = &mut self.priorities {
+            priorities.recalculate(now, uses);
+        }
+    }
+
+    /// The next recalculation that changes the order of the queue.
+    pub fn next_change(&self) -> Option<Time> {
+        self.next.filter(|_| self.priorities.is_some())
+    }
+}

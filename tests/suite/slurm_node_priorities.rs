@@ -1,0 +1,215 @@
+//! Priorities of Slurm on nodes against records of the daemon: use and fair share follow from starts and ends alone.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use shadowtime::machine::associations::Associations;
+use shadowtime::schedule::catalog;
+use shadowtime::schedule::slurm::conf::SlurmConf;
+use shadowtime::schedule::slurm::nodes::{
+    FairShareRule, Owners, PriorityWeights, RunningUse, SitePriorities, SlurmJob, SlurmSite,
+};
+use shadowtime::time::Time;
+
+use crate::slurm_node_records::{NodeRecord, records};
+
+/// The accounts of the records whose names begin with N, as a script for sacctmgr.
+const ACCOUNTS_OF_N: &str = "\
+add qos Name=normal Priority=0
+add qos Name=hi3 Priority=100
+add qos Name=lo3 Priority=10
+add account name=a1 Fairshare=2
+add account name=a2 Fairshare=1
+add user name=u1 DefaultAccount=a1 Fairshare=1
+add user name=u2 DefaultAccount=a1 Fairshare=1
+add user name=u3 DefaultAccount=a1 Fairshare=2
+add user name=u4 DefaultAccount=a2 Fairshare=1
+add user name=u5 DefaultAccount=a2 Fairshare=3
+add user name=u6 DefaultAccount=a2 Fairshare=1
+";
+
+/// Those of the others: the micro cluster of UB.
+const ACCOUNTS_OF_MICRO: &str = "\
+add qos Name=normal Priority=0
+add account name=account0 Fairshare=100
+add account name=account1 Fairshare=100
+add account name=account2 Fairshare=100
+add user name=u6 DefaultAccount=account0
+add user name=u1 DefaultAccount=account1
+add user name=u2 DefaultAccount=account1
+add user name=u3 DefaultAccount=account1
+add user name=u4 DefaultAccount=account2
+add user name=u5 DefaultAccount=account2
+";
+
+/// How many recorded priorities are the same.
+#[derive(Debug, Default)]
+struct PriorityFigures {
+    priorities: u32,
+    /// Within 1.
+    same: u32,
+    first_other: Option<String>,
+}
+
+/// A recorded run whose priorities are computed again.
+struct Judged<'r> {
+    record: &'r NodeRecord,
+    priorities: SitePriorities,
+    weights: PriorityWeights,
+    /// By partition: its recorded factor.
+    factors: Vec<f64>,
+    jobs: BTreeMap<u64, SlurmJob>,
+    running: BTreeMap<u64, RunningUse>,
+    /// Running jobs of a recalculation that are not yet counted, in the order of their numbers.
+    to_count: Vec<u64>,
+    /// The CPUs of the last reservation of jobs that take whole nodes.
+    planned: BTreeMap<u64, u32>,
+    /// The factors of the next recorded priority.
+    recorded: BTreeMap<String, f64>,
+    by_partition: Option<(u64, Value)>,
+    figures: PriorityFigures,
+}
+
+impl Judged<'_> {
+    fn new<'r>(record: &'r NodeRecord, accounts: &str) -> Judged<'r> {
+        let conf = SlurmConf::parse(&record.conf, Path::new("")).unwrap();
+        let weights = PriorityWeights::of(&catalog::parse(&conf.spec()).unwrap());
+        let mut associations = Associations::default();
+        associations.add_text(accounts).unwrap();
+        let mut site: SlurmSite = record.site.clone();
+        Arc::make_mut(&mut site.cluster).associations = associations.clone();
+        let mut priorities = SitePriorities::new(weights.clone(), &site, Owners::new(&associations));
+        let job = |(&id, job): (&u64, &crate::slurm_node_records::RecordedJob)| {
+            let qos = associations.qos.iter().position(|qos| qos.name == job.qos);
+            (id, SlurmJob { owner: priorities.owner(&job.user, ""), qos, ..job.job.clone() })
+        };
+        let jobs = record.jobs.iter().map(job).collect();
+        let all = &site.cluster.partitions;
+        let largest = all.iter().map(|partition| partition.priority_job_factor).max().unwrap();
+        Judged {
+            record,
+            priorities,
+            weights,
+            factors: all.iter().map(|one| f64::from(one.priority_job_factor) / f64::from(largest)).collect(),
+            jobs,
+            running: BTreeMap::new(),
+            to_count: Vec::new(),
+            planned: BTreeMap::new(),
+            recorded: BTreeMap::new(),
+            by_partition: None,
+            figures: PriorityFigures::default(),
+        }
+    }
+
+    /// Counts running jobs of a recalculation up to a number.
+    fn count_below(&mut self, id: u64) {
+        while self.to_count.first().is_some_and(|&next| next < id) {
+            let next = self.to_count.remove(0);
+            self.priorities.count(&self.running[&next]);
+            if self.to_count.is_empty() {
+                self.priorities.finish();
+            }
+        }
+    }
+
+    fn see(&mut self, event: &[Value]) {
+        let (now, kind) = (event[0].as_f64().unwrap().floor() as Time, event[1].as_str().unwrap());
+        let id = event.get(2).and_then(Value::as_u64).unwrap_or(0);
+        match kind {
+            "sub" | "main" | "bf" | "end" | "sm" | "sb" => self.count_below(u64::MAX),
+            // With the classic formula the daemon looks at running and waiting jobs in the order of their numbers.
+            "fs" => self.count_below(id),
+            _ => {}
+        }
+        match (kind, self.record.jobs.get(&id)) {
+            ("sm" | "sb", Some(job)) => {
+                let cpus = job.grant.iter().map(|share| f64::from(share.what.cpus)).sum();
+                let owner = self.jobs[&id].owner;
+                self.running.insert(id, RunningUse { owner, cpus, start: job.start, factor: 1.0 });
+            }
+            ("end", Some(_)) => {
+                if let Some(job) = self.running.remove(&id) {
+                    self.priorities.on_end(&job, now);
+                }
+            }
+            ("decay", _) => {
+                self.priorities.begin(now);
+                self.to_count = self.running.keys().copied().collect();
+                match (self.weights.rule, self.to_count.is_empty()) {
+                    (FairShareRule::Classic { .. }, false) => {}
+                    (_, false) => self.count_below(u64::MAX),
+                    (_, true) => self.priorities.finish(),
+                }
+            }
+            ("resv", Some(job)) if job.job.is_whole => {
+                let nodes = &self.record.site.cluster.nodes;
+                let cpus = |name: &Value| nodes.iter().find(|node| name == &node.name).unwrap().cpus;
+                self.planned.insert(id, event[6].as_array().unwrap().iter().map(cpus).sum());
+            }
+            ("fac", _) => {
+                self.recorded.insert(event[2].as_str().unwrap().to_string(), event[3].as_f64().unwrap());
+            }
+            ("mprio", _) => self.by_partition = Some((id, event[3].clone())),
+            ("prio", Some(_)) => self.judge(id, event[3].as_i64().unwrap(), now),
+            _ => {}
+        }
+    }
+
+    /// Compares a recorded priority, and those in each partition of a job in several. The age is the recorded one, in whole seconds: the
+    /// daemon writes an event up to a second after it took the time. Of a job in several partitions it is not recorded for which of
+    /// them the priority is: that with the recorded factor.
+    fn judge(&mut self, id: u64, priority: i64, now: Time) {
+        let (job, nice) = (self.jobs[&id].clone(), self.record.jobs[&id].nice);
+        let age = (self.recorded["Age"] * self.weights.max_age as f64).round() as Time;
+        let recorded = self.recorded["Partition"];
+        let is_this = |&&partition: &&usize| (self.factors[partition] - recorded).abs() < 1e-5;
+        let named = |name: &str| self.record.site.cluster.partition(name).unwrap();
+        let mut expected: Vec<(usize, i64)> = Vec::new();
+        match job.partitions.iter().find(is_this) {
+            Some(&partition) => expected.push((partition, priority)),
+            None => panic!("job {id} has no partition with the factor {recorded}"),
+        }
+        if let Some((_, list)) = self.by_partition.take().filter(|(of, _)| *of == id) {
+            let all = list.as_object().unwrap().iter();
+            expected.extend(all.map(|(name, priority)| (named(name), priority.as_i64().unwrap())));
+        }
+        for (partition, priority) in expected {
+            let planned = self.planned.get(&id).copied();
+            let found = (self.priorities.of(&job, partition, now - age, planned, now) - nice).max(1);
+            self.figures.priorities += 1;
+            if (found - priority).abs() <= 1 {
+                self.figures.same += 1;
+            } else {
+                let other = || format!("job {id} at {now}: {found}, recorded {priority}; {:?}", self.recorded);
+                self.figures.first_other.get_or_insert_with(other);
+            }
+        }
+    }
+}
+
+#[test]
+fn priorities_of_node_records() {
+    let mut too_few = Vec::new();
+    for (name, file) in records() {
+        let record = NodeRecord::read(&file);
+        // Preempted jobs of N7 have only their last run there.
+        if record.is_basic || name == "N7" {
+            continue;
+        }
+        let accounts = if name.starts_with('N') { ACCOUNTS_OF_N } else { ACCOUNTS_OF_MICRO };
+        let mut judged = Judged::new(&record, accounts);
+        record.events.iter().for_each(|event| judged.see(event.as_array().unwrap()));
+        let PriorityFigures { priorities, same, first_other } = &judged.figures;
+        println!("{name}: {same} of {priorities} priorities");
+        if let Some(other) = first_other {
+            println!("    {other}");
+        }
+        if same * 100 < priorities * 95 || *priorities == 0 {
+            too_few.push(name);
+        }
+    }
+    assert!(too_few.is_empty(), "{too_few:?}");
+}
