@@ -35,12 +35,18 @@ pub struct SiteConf {
     conf: Arc<SlurmConf>,
 }
 
+/// What lines begin with that `--machine` reads.
+const OF_MACHINE: [&str; 5] = ["Node", "Partition", "Select", "Topology", "Gres"];
+
 /// What the file says, if the option was given. Warns of what is not simulated though it changes which jobs start. Unless
 /// `quiet`, prints the scheduler and the machine that the file means, and what else was not used.
 pub fn read(matches: &ArgMatches, quiet: bool) -> Result<Option<SiteConf>, UsageError> {
     let Ok(Some(file)) = matches.try_get_one::<String>(NAME) else { return Ok(None) };
     let conf = SlurmConf::read(file).map_err(UsageError)?;
-    let (mattering, others): (Vec<&Ignored>, Vec<&Ignored>) = conf.unused.iter().partition(|unused| unused.matters);
+    let (mut mattering, others): (Vec<&Ignored>, Vec<&Ignored>) = conf.unused.iter().partition(|unused| unused.matters);
+    if matches.try_contains_id("machine").unwrap_or(false) {
+        mattering.retain(|unused| !OF_MACHINE.iter().any(|begin| unused.name.starts_with(begin)));
+    }
     if !mattering.is_empty() {
         warning(format_args!(
             "{file}: not simulated, though it may change which jobs start: {}",

@@ -267,3 +267,21 @@ fn the_micro_cluster_is_near_in_six_phases() {
         }
     }
 }
+
+/// The whole way of a user: the accounting file of the site, its slurm.conf and its accounts.
+#[test]
+fn advice_for_the_micro_cluster_is_near() {
+    let Some(logs) = real_logs("advice for UB's micro cluster") else { return };
+    let folder = logs.join("nodes/ub-micro");
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_string();
+    let (log, conf, accounts) = (path("slurm_acct.txt.gz"), path("slurm.conf"), path("sacctmgr.script"));
+    let site = [&log, "--machine", &conf, "--associations", &accounts, "--slurm-conf", &conf];
+    for (command, column) in [("fidelity", "verdict"), ("recommend", "site")] {
+        let csv = sim_ok(&[&[command][..], &site, &["--format", "csv"]].concat());
+        let mut reader = csv::Reader::from_reader(csv.as_bytes());
+        let at = reader.headers().unwrap().iter().position(|name| name == column).unwrap();
+        let row =
+            reader.records().map(Result::unwrap).find(|row| row.iter().any(|cell| cell.contains("slurm"))).unwrap();
+        assert_eq!(&row[at], "near", "{command}: {csv}");
+    }
+}

@@ -228,6 +228,12 @@ impl NodeSet {
         self.words.iter().zip(&other.words).all(|(word, other)| word & !other == 0)
     }
 
+    /// Whether the first two have a node in common that the other two do not have in common.
+    pub fn is_more([a, b]: [&NodeSet; 2], [c, d]: [&NodeSet; 2]) -> bool {
+        let words = a.words.iter().zip(&b.words).zip(c.words.iter().zip(&d.words));
+        words.into_iter().any(|((a, b), (c, d))| a & b & !(c & d) != 0)
+    }
+
     /// The nodes in order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.words.iter().enumerate().flat_map(|(at, &word)| {

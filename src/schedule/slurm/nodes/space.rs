@@ -91,7 +91,7 @@ impl NodeSpace {
             if entry.end > start
                 && later.is_none()
                 && let Some(next) = self.entries.get(at + 1)
-                && !partition.common(&next.free).is_within(&free.common(&entry.free))
+                && NodeSet::is_more([partition, &next.free], [&free, &entry.free])
             {
                 later = Some(entry.end);
             }
