@@ -31,15 +31,15 @@ Examples:
   sim machine slurm.conf --associations sacctmgr.script
       with accounts, users and limits
   sacctmgr show assoc -P >assoc; sacctmgr show qos -P >qos
-  sim machine slurm.conf --associations qos --associations assoc
+  sim machine slurm.conf --associations qos,assoc
   sim machine site.toml --format csv            one row for each thing"
 )]
 struct MachineArgs {
     /// A slurm.conf, or TOML
     #[arg(value_name = "MACHINE")]
     machine: String,
-    /// A script for sacctmgr, or the output of `sacctmgr show assoc -P` or `sacctmgr show qos -P`; repeat the option for more files
-    #[arg(long, value_name = "FILE")]
+    /// The accounts, users and QOS of the machine, with shares and limits for `slurm`: a script for sacctmgr, or what `sacctmgr show` prints; several as FILE,FILE; see `sim help machines`
+    #[arg(long, value_name = "FILE", value_delimiter = ',')]
     associations: Vec<String>,
     /// Write the machine as TOML; - for standard output
     #[arg(long, value_name = "FILE")]

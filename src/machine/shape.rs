@@ -367,7 +367,7 @@ impl NodeShape {
             let gpus: u64 = grant.iter().map(|share| u64::from(share.what.gpus)).sum();
             let has_share = |share: &NodeShare| match place.whole {
                 true => share.what.cpus == cluster.nodes[share.node as usize].cpus,
-                false => share.what.cpus > 0 && self.holds_share(place, cluster, share),
+                false => self.holds_share(place, cluster, share),
             };
             grant.iter().all(|share| place.nodes.has(share.node) && has_share(share)) && gpus >= self.gpus.into()
         };

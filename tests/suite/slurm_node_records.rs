@@ -15,6 +15,7 @@ use shadowtime::schedule::slurm::nodes::{
     SlurmParameters, SlurmPass, SlurmSite, Started, candidates, plain_weight,
 };
 
+use crate::slurm_node_priorities::judged_priorities;
 use crate::support::Folder;
 
 /// A job of a record.
@@ -479,10 +480,11 @@ fn passes_of_node_records() {
     let mut too_few = Vec::new();
     for (name, file) in records() {
         let mut record = NodeRecord::read(&file);
-        if name == "N7" {
+        if name.starts_with("N7") {
             // Preempted jobs have only their last run there.
             continue;
         }
+        let judged = judged_priorities(&name, &record);
         let limits = match name.starts_with("N3") {
             true => record.set_associations(ASSOCIATIONS_OF_N3),
             false => SiteLimits::new(record.site.cluster.clone(), &Owners::new(&Associations::default())),
@@ -490,11 +492,17 @@ fn passes_of_node_records() {
         assert_eq!(limits.is_empty(), !name.starts_with("N3"));
         let figures = replay(&record, limits);
         let PassFigures { passes, same, reservations, same_reservations, first_other } = &figures;
-        println!("{name}: {same} of {passes} passes, {same_reservations} of {reservations} reservations");
-        if let Some(other) = first_other {
-            println!("    {other}");
+        print!("{name}: {same} of {passes} passes, {same_reservations} of {reservations} reservations");
+        let mut others: Vec<String> = first_other.iter().cloned().collect();
+        let mut are_priorities_right = true;
+        if let Some(judged) = judged {
+            print!(", {} of {} priorities", judged.same, judged.priorities);
+            others.extend(judged.first_other);
+            are_priorities_right = judged.same * 100 >= judged.priorities * 95;
         }
-        if same * 100 < passes * 99 || same_reservations * 100 < reservations * 99 {
+        println!();
+        others.iter().for_each(|other| println!("    {other}"));
+        if same * 100 < passes * 99 || same_reservations * 100 < reservations * 99 || !are_priorities_right {
             too_few.push(name);
         }
     }

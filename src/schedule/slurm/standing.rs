@@ -34,7 +34,7 @@ pub struct Standing {
     /// When the last recalculation was, if the queue has not been ordered since.
     changed: Option<Time>,
     /// By running job: what it asked for, and its start. Empty if nobody needs it.
-    running: FxHashMap<u64, (SlurmJob, Time)>,
+    started_jobs: FxHashMap<u64, (SlurmJob, Time)>,
 }
 
 impl Standing {
@@ -53,7 +53,7 @@ impl Standing {
             next: None,
             period: settings.priorities.as_ref().map_or(5 * MINUTE, |weights| weights.period),
             changed: None,
-            running: FxHashMap::default(),
+            started_jobs: FxHashMap::default(),
         };
         // Shares are those of all who submit jobs, from the beginning.
         for (user, request) in log.requests() {
@@ -113,7 +113,7 @@ impl Standing {
     /// A job starts.
     pub fn start(&mut self, job: SlurmJob, now: Time) {
         if self.priorities.is_some() || self.limits.is_some() {
-            self.running.insert(job.id, (job, now));
+            self.started_jobs.insert(job.id, (job, now));
         }
     }
 
@@ -126,7 +126,7 @@ impl Standing {
 
     /// A job ends. Recalculations before that must have been made.
     pub fn end(&mut self, running: &RunningJob, now: Time) {
-        let Some((job, start)) = self.running.remove(&running.id.0) else { return };
+        let Some((job, start)) = self.started_jobs.remove(&running.id.0) else { return };
         if let Some(limits) = &mut self.limits {
             limits.end(&job, running, now);
         }
@@ -163,10 +163,10 @@ impl Standing {
     }
 
     fn recalculate(&mut self, now: Time, in_use: &InUse) {
-        let running = || in_use.running.iter().filter_map(|job| Some((job, self.running.get(&job.id.0)?)));
+        let running = || in_use.running.iter().filter_map(|job| Some((job, self.started_jobs.get(&job.id.0)?)));
         let uses: Vec<RunningUse> = running().map(|(job, (asked, start))| self.used(asked, job, *start)).collect();
         if let Some(limits) = &mut self.limits {
-            let running = in_use.running.iter().filter_map(|job| Some((&self.running.get(&job.id.0)?.0, job)));
+            let running = in_use.running.iter().filter_map(|job| Some((&self.started_jobs.get(&job.id.0)?.0, job)));
             limits.recalculate(now, running);
         }
         if let Some(priorities) = &mut self.priorities {
