@@ -115,7 +115,9 @@ impl<'a> Backfill<'a> {
             }
             let mut opening = None;
             if self.space.free_in(from, from + limit, procs, &mut self.allowed) {
-                opening = self.releases.opening(procs, &self.allowed, self.now, self.grouping);
+                // What begins after the next release is not used.
+                let until = later.unwrap_or(Time::MAX);
+                opening = self.releases.opening(procs, &self.allowed, self.now, until, self.grouping);
             }
             let Some(opening) = opening else {
                 match later {

@@ -51,6 +51,11 @@ impl Bits {
         self.words.iter().zip(&other.words).map(|(word, other)| (word & other).count_ones()).sum()
     }
 
+    pub fn gains(&self, before: &Bits, allowed: &Bits) -> bool {
+        let words = self.words.iter().zip(&before.words).zip(&allowed.words);
+        words.fold(0, |gained, ((word, before), allowed)| gained | (word & !before & allowed)) != 0
+    }
+
     pub fn keep(&mut self, other: &Bits) {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= other);
     }
@@ -69,6 +74,10 @@ impl Bits {
 
     pub fn meets(&self, share: &[Run]) -> bool {
         words_of(share).any(|(word, bits)| self.words[word] & bits != 0)
+    }
+
+    pub fn count_of(&self, share: &[Run]) -> u32 {
+        words_of(share).map(|(word, bits)| (self.words[word] & bits).count_ones()).sum()
     }
 
     pub fn holds(&self, share: &[Run]) -> bool {

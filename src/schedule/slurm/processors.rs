@@ -1,5 +1,7 @@
 //! Sets of numbered processors, of which a job takes consecutive runs.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::bits::Bits;
@@ -88,6 +90,16 @@ impl ProcessorSet {
         call_with!(self, common, other)
     }
 
+    /// Whether any of the processors that are not in `before` is allowed. All processors of `before` are in the set.
+    pub fn gains(&self, before: &ProcessorSet, allowed: &ProcessorSet) -> bool {
+        match (self, before, allowed) {
+            (ProcessorSet::Few(set), ProcessorSet::Few(before), ProcessorSet::Few(allowed)) => {
+                set.gains(before, allowed)
+            }
+            _ => self.common(allowed) > before.common(allowed),
+        }
+    }
+
     /// Keeps the processors that are also in `other`.
     pub fn keep(&mut self, other: &ProcessorSet) {
         call_with!(self, keep, other);
@@ -113,6 +125,11 @@ impl ProcessorSet {
         call!(self, meets(share))
     }
 
+    /// The number of processors of a share that are in the set.
+    pub fn count_of(&self, share: &[Run]) -> u32 {
+        call!(self, count_of(share))
+    }
+
     /// Whether all processors of a share are in the set.
     pub fn holds(&self, share: &[Run]) -> bool {
         call!(self, holds(share))
@@ -122,23 +139,22 @@ impl ProcessorSet {
     /// consecutive processors, lowest numbers first. If none is long enough: the longest run, and then again for the other
     /// processors.
     pub fn choose(&self, procs: u32) -> Share {
-        let mut runs = call!(self, runs());
-        // Longest first. The sort is stable, so runs of one length stay in the order of their numbers.
-        runs.sort_by_key(|run| std::cmp::Reverse(run.length));
+        // Longest first, then lowest numbers first.
+        let runs = call!(self, runs()).into_iter().map(|run| (run.length, Reverse(run.first)));
+        let mut runs: BinaryHeap<(u32, Reverse<u32>)> = runs.collect();
         let mut share = Vec::new();
         let mut needed = procs;
-        let mut left = runs.as_slice();
-        while let [longest, others @ ..] = left
-            && longest.length < needed
+        while let Some(&(length, Reverse(first))) = runs.peek()
+            && length < needed
         {
-            share.push(*longest);
-            needed -= longest.length;
-            left = others;
+            runs.pop();
+            share.push(Run { first, length });
+            needed -= length;
         }
-        let sufficient = left.partition_point(|run| run.length >= needed);
-        let shortest = left[sufficient - 1].length;
-        let at = left.partition_point(|run| run.length > shortest);
-        share.push(Run { first: left[at].first, length: needed });
+        let sufficient = runs.iter().filter(|(length, _)| *length >= needed);
+        let shortest = sufficient.min_by_key(|&&(length, Reverse(first))| (length, first));
+        let &(_, Reverse(first)) = shortest.expect("the set has enough processors");
+        share.push(Run { first, length: needed });
         share.into()
     }
 }
@@ -220,6 +236,8 @@ mod tests {
                 assert_eq!(left.common(&right), kept.count());
                 assert_eq!(left.is_within(&right), both == a);
                 assert!(kept.is_within(&left) && kept.is_within(&right));
+                assert_eq!(left.gains(&kept, &left), kept != left);
+                assert!(!left.gains(&kept, &right));
                 assert_eq!(left.count() as usize, a.iter().filter(|is_in| **is_in).count());
                 for wanted in (1..=left.count()).step_by(3) {
                     let share = left.choose(wanted);
@@ -229,7 +247,8 @@ mod tests {
                     let others: Vec<bool> = a.iter().zip(&plain).map(|(is_in, taken)| *is_in && !taken).collect();
                     assert_eq!(rest, numbered(&others), "case {case}: {wanted} of {a:?}");
                     assert!(left.holds(&share) && !rest.meets(&share));
-                    assert_eq!(right.meets(&share), right.common(&numbered(&plain)) > 0);
+                    assert_eq!(right.count_of(&share), right.common(&numbered(&plain)));
+                    assert_eq!(right.meets(&share), right.count_of(&share) > 0);
                     assert_eq!(right.holds(&share), numbered(&plain).is_within(&right));
                     // What is not there can be removed too.
                     let (mut fewer, mut expected) = (right.clone(), b.clone());

@@ -61,8 +61,8 @@ pub(super) struct Releases {
 impl Releases {
     /// From one landmark to the next there are at most this many jobs. There are fewer on a smaller machine, of which the sets
     /// are smaller.
-    const LARGEST_SPACING: u32 = 64;
-    const PROCS_PER_SPACING: u32 = 256;
+    const LARGEST_SPACING: u32 = 16;
+    const PROCS_PER_SPACING: u32 = 1024;
 
     /// An idle machine of `procs` processors.
     pub fn new(procs: u32) -> Self {
@@ -136,16 +136,25 @@ impl Releases {
 
     /// When a job of `procs` processors can start on `allowed` ones, if nothing else starts: now, or when a group of running
     /// jobs has ended. Slurm does not look at each end alone: jobs are released in groups that become longer and longer, and
-    /// the job starts at the last end of the first group that suffices. None if they never suffice.
+    /// the job starts at the last end of the first group that suffices. None if all jobs that end at or before `until` do not
+    /// suffice.
     ///
     /// The groups before that one are not made: `plain_opening` in the tests makes them all and finds the same.
-    pub fn opening(&mut self, procs: u32, allowed: &ProcessorSet, now: Time, grouping: Grouping) -> Option<Opening> {
-        if self.idle.common(allowed) >= procs {
+    pub fn opening(
+        &mut self,
+        procs: u32,
+        allowed: &ProcessorSet,
+        now: Time,
+        until: Time,
+        grouping: Grouping,
+    ) -> Option<Opening> {
+        if self.idle_count >= procs && self.idle.common(allowed) >= procs {
             return Some(Opening { start: now, ended: 0, is_guess: false });
         }
         self.build_landmarks();
-        let wanted = self.first_that_suffices(procs, allowed)?;
-        let first_end = self.jobs[self.next_on(allowed, 0)?].end;
+        let wanted = self.first_that_suffices(procs, allowed, until)?;
+        let before = self.landmarks[..=wanted / self.spacing].partition_point(|idle| !idle.gains(&self.idle, allowed));
+        let first_end = self.jobs[self.next_on(allowed, before.saturating_sub(1) * self.spacing)?].end;
         // Groups are aligned to the clock so that they stay the same from pass to pass.
         let base = first_end - first_end.rem_euclid(FIRST_GROUP) + FIRST_GROUP;
         let (shorter, length) = lengths(self.jobs[wanted].end - base, grouping.growth);
@@ -159,29 +168,37 @@ impl Releases {
     /// The processors of a job after this number of jobs have ended.
     pub fn share(&mut self, ended: usize, procs: u32, allowed: &ProcessorSet) -> Share {
         self.build_landmarks();
-        let mut usable = self.idle_after(ended).clone();
-        usable.keep(allowed);
-        usable.choose(procs)
+        let (landmark, others) = (ended / self.spacing, ended % self.spacing);
+        self.idle_then.clone_from(&self.landmarks[landmark]);
+        self.jobs[ended - others..ended].iter().for_each(|job| self.idle_then.add(&job.share));
+        self.idle_then.keep(allowed);
+        self.idle_then.choose(procs)
     }
 
-    /// The job with whose end `procs` of the allowed processors are idle. Before it they are not.
-    fn first_that_suffices(&mut self, procs: u32, allowed: &ProcessorSet) -> Option<usize> {
-        let landmarks = &self.landmarks[..=self.jobs.len() / self.spacing];
-        let after = landmarks.partition_point(|idle| idle.common(allowed) < procs);
-        // The number of jobs that must end is above the one and at most the other.
-        let mut few = (after - 1) * self.spacing;
-        let mut enough = (after * self.spacing).min(self.jobs.len());
-        if after == landmarks.len() && (few == enough || self.idle_after(enough).common(allowed) < procs) {
+    /// The job with whose end `procs` of the allowed processors are idle, if it ends at or before `until`. Before that end
+    /// they are not idle.
+    fn first_that_suffices(&self, procs: u32, allowed: &ProcessorSet, until: Time) -> Option<usize> {
+        let most = self.jobs.partition_point(|job| job.end <= until);
+        // The number of jobs that could suffice, whichever processors they release.
+        let least = self.totals.partition_point(|&total| total < procs);
+        if least > most {
             return None;
         }
-        while enough - few > 1 {
-            let middle = few.midpoint(enough);
-            match self.totals[middle] >= procs && self.idle_after(middle).common(allowed) >= procs {
-                true => enough = middle,
-                false => few = middle,
-            }
+        let first = least.saturating_sub(1) / self.spacing;
+        let landmarks = &self.landmarks[first..=most / self.spacing];
+        let (mut last, mut count) = (landmarks.len() - 1, landmarks[landmarks.len() - 1].common(allowed));
+        if count >= procs {
+            last = landmarks[..last].partition_point(|idle| idle.common(allowed) < procs) - 1;
+            count = landmarks[last].common(allowed);
         }
-        Some(enough - 1)
+        let from = (first + last) * self.spacing;
+        if count + (self.totals[most] - self.totals[from]) < procs {
+            return None;
+        }
+        (from..most).find(|&at| {
+            count += allowed.count_of(&self.jobs[at].share);
+            count >= procs
+        })
     }
 
     /// The first job at or after this place that runs on one of the allowed processors.
@@ -204,17 +221,6 @@ impl Releases {
             true => last,
             false => self.next_on(allowed, outside).unwrap_or(last),
         }
-    }
-
-    /// The idle processors after this number of jobs have ended. The landmarks must be built.
-    fn idle_after(&mut self, ended: usize) -> &ProcessorSet {
-        let (landmark, others) = (ended / self.spacing, ended % self.spacing);
-        if others == 0 {
-            return &self.landmarks[landmark];
-        }
-        self.idle_then.clone_from(&self.landmarks[landmark]);
-        self.jobs[ended - others..ended].iter().for_each(|job| self.idle_then.add(&job.share));
-        &self.idle_then
     }
 
     /// Computes the totals and the landmarks, if the jobs have changed.
@@ -332,8 +338,14 @@ mod tests {
                 let growth = [0, 0, 1, 7, 30, 600][rng.random_range(0..6)];
                 let grouping = Grouping { growth, kill_wait: rng.random_range(0..50) };
                 let (wanted, now) = (rng.random_range(1..=procs), rng.random_range(0..=span / 4));
-                let fast = releases.opening(wanted, &allowed, now, grouping).map(|found| (found.start, found.ended));
-                let plain = plain_opening(&releases, wanted, &allowed, now, grouping);
+                let until = if rng.random_bool(0.2) { rng.random_range(0..span) } else { Time::MAX };
+                let mut idle_then = releases.idle.clone();
+                let ended = releases.jobs.iter().filter(|job| job.end <= until);
+                ended.for_each(|job| idle_then.add(&job.share));
+                let suffices = idle_then.common(&allowed) >= wanted;
+                let fast = releases.opening(wanted, &allowed, now, until, grouping);
+                let fast = fast.map(|found| (found.start, found.ended));
+                let plain = plain_opening(&releases, wanted, &allowed, now, grouping).filter(|_| suffices);
                 assert_eq!(fast, plain, "{procs} processors, case {case}: {wanted}, {growth}");
                 found[plain.map_or(0, |(_, ended)| 1 + usize::from(ended > 0))] += 1;
             }

@@ -82,6 +82,16 @@ impl Runs {
         })
     }
 
+    pub fn count_of(&self, share: &[Run]) -> u32 {
+        let mut count = 0;
+        for &run in share {
+            let at = self.runs.partition_point(|other| end(*other) <= run.first);
+            let met = self.runs[at..].iter().take_while(|other| other.first < end(run));
+            count += met.map(|other| end(*other).min(end(run)) - other.first.max(run.first)).sum::<u32>();
+        }
+        count
+    }
+
     pub fn holds(&self, share: &[Run]) -> bool {
         share.iter().all(|run| {
             let at = self.runs.partition_point(|other| end(*other) <= run.first);

@@ -73,7 +73,7 @@ impl Space {
     }
 
     /// Puts the processors that are free of reservations in [from, to] into `free`. Returns false, with an arbitrary `free`,
-    /// if they are fewer than `least`.
+    /// if at some instant fewer than `least` are.
     pub fn free_in(&self, from: Time, to: Time, least: u32, free: &mut ProcessorSet) -> bool {
         let stretches = &self.stretches[self.at(from)..];
         let stretches = &stretches[..stretches.iter().take_while(|stretch| stretch.begin <= to).count()];
@@ -87,7 +87,7 @@ impl Space {
                 others.iter().for_each(|stretch| free.keep(&stretch.free));
             }
         }
-        free.count() >= least
+        true
     }
 
     /// How many of these processors are free of reservations from `from` to each later instant: the instants at which the
@@ -115,28 +115,30 @@ impl Space {
         stretches.take_while(|stretch| stretch.begin < end).all(|stretch| stretch.free.holds(share))
     }
 
-    /// Reserves a share from `begin` to `end`, which are multiples of the resolution, for at least one step.
+    /// Reserves a share from `begin` to `end`, which are multiples of the resolution, for at least one step. It
+    /// [is free](Space::is_free) then.
     pub fn reserve(&mut self, begin: Time, end: Time, share: &[Run]) {
         let begin = begin.max(self.stretches[0].begin);
         let end = end.max(begin + self.resolution);
         let first = self.split(begin);
         let last = self.split(end);
         for stretch in &mut self.stretches[first..last] {
+            stretch.count -= stretch.free.count_of(share);
             stretch.free.remove(share);
-            stretch.count = stretch.free.count();
         }
-        // Backwards, because stretches that have become equal to the one before are removed.
-        for at in (first.max(1)..=last.min(self.stretches.len() - 1)).rev() {
+        // Stretches between these lose the same processors as their neighbours. Backwards, because a stretch that has become
+        // equal to the one before is removed.
+        for at in [last, first] {
+            if at == 0 || at >= self.stretches.len() {
+                continue;
+            }
             let (before, after) = (&self.stretches[at - 1], &self.stretches[at]);
-            if after.free.is_within(&before.free) {
-                let is_equal = after.count == before.count;
-                self.stretches[at - 1].gains = false;
-                if is_equal {
-                    let Stretch { end, gains, .. } = self.stretches.remove(at);
-                    (self.stretches[at - 1].end, self.stretches[at - 1].gains) = (end, gains);
-                }
-            } else {
-                self.stretches[at - 1].gains = true;
+            let is_equal = after.count == before.count;
+            let gains = !after.free.is_within(&before.free);
+            self.stretches[at - 1].gains = gains;
+            if is_equal && !gains {
+                let Stretch { end, gains, .. } = self.stretches.remove(at);
+                (self.stretches[at - 1].end, self.stretches[at - 1].gains) = (end, gains);
             }
         }
     }
