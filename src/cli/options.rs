@@ -110,6 +110,9 @@ pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>, quiet: boo
     }
     let (on_nodes, on_pools): (Vec<_>, Vec<_>) = list.options.iter().partition(|options| options.machine.is_some());
     warn_of_pools(on_nodes.into_iter().flat_map(Options::schedulers));
+    if on_pools.iter().any(|options| options.associations.is_some()) {
+        warning(format_args!("--associations has no effect without --machine: accounts and limits are those of nodes"));
+    }
     warn_of_placements(on_pools.into_iter().flat_map(Options::schedulers));
     Ok(list)
 }

@@ -45,6 +45,8 @@ fn a_configuration_is_shown() {
     let script =
         "add qos hi Priority=5 MaxJobsPerUser=2\nadd account a Fairshare=3\nadd user u account=a Description=x\n";
     let script = folder.write("script", script);
+    let ran = sim(&["--first", "10", "--associations", &script]);
+    assert!(ran.code == 0 && ran.err.contains("--associations has no effect without --machine"), "{}", ran.err);
     let ran = sim(&["machine", &conf, "--associations", &script]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     let expected = format!(
