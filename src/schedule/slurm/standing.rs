@@ -89,8 +89,11 @@ impl Standing {
     /// A job arrives: it gets its owner and its quality of service.
     pub fn arrive(&mut self, job: &mut SlurmJob, user: i32, request: RequestId, now: Time) {
         job.owner = self.owner(user, request);
-        let name = &self.shapes.asked(request).qos;
-        job.qos = self.shapes.cluster().associations.qos.iter().position(|qos| qos.name == *name);
+        let name = match self.shapes.asked(request).qos.as_str() {
+            "" => self.owners.default_qos(job.owner),
+            name => name,
+        };
+        job.qos = self.shapes.cluster().associations.qos.iter().position(|qos| qos.name == name);
         self.next.get_or_insert(now + self.period);
         if let Some(limits) = &mut self.limits {
             limits.submit(job);

@@ -15,6 +15,8 @@ pub struct Owner {
     pub parent: Option<usize>,
     /// Its shares among those with the same parent. None: it has the fair share of its parent.
     pub shares: Option<u32>,
+    /// The quality of service of its jobs that name none. Empty: that of the account above.
+    pub default_qos: String,
     /// What it may use.
     pub limits: Limits,
 }
@@ -35,7 +37,14 @@ impl Owners {
     /// none, all users are directly below the root.
     pub fn new(associations: &Associations) -> Owners {
         let limits = Limits::default();
-        let root = Owner { name: ROOT.into(), is_user: false, parent: None, shares: Some(1), limits };
+        let root = Owner {
+            name: ROOT.into(),
+            is_user: false,
+            parent: None,
+            shares: Some(1),
+            default_qos: String::new(),
+            limits,
+        };
         let mut owners = Owners {
             all: vec![root],
             by_account: FxHashMap::from_iter([(ROOT.to_string(), 0)]),
@@ -49,10 +58,12 @@ impl Owners {
             left.retain(|account| {
                 if account.name == ROOT {
                     owners.all[0].limits = account.limits.clone();
+                    owners.all[0].default_qos = account.default_qos.clone();
                     return false;
                 }
                 let Some(&parent) = owners.by_account.get(&account.parent) else { return true };
-                owners.add_account(&account.name, parent, account.shares, account.limits.clone());
+                let at = owners.add_account(&account.name, parent, account.shares, account.limits.clone());
+                owners.all[at].default_qos = account.default_qos.clone();
                 false
             });
             if left.len() == before {
@@ -61,7 +72,8 @@ impl Owners {
         }
         for user in &associations.users {
             let account = owners.by_account.get(&user.account).copied().unwrap_or(0);
-            owners.add_user(&user.name, account, user.shares, user.limits.clone());
+            let at = owners.add_user(&user.name, account, user.shares, user.limits.clone());
+            owners.all[at].default_qos = user.default_qos.clone();
             if user.is_default || !owners.defaults.contains_key(&user.name) {
                 owners.defaults.insert(user.name.clone(), account);
             }
@@ -99,18 +111,57 @@ impl Owners {
         std::iter::successors(Some(from), |&at| self.all[at].parent)
     }
 
+    /// The quality of service of the jobs of an owner that name none. Empty if it has none.
+    pub fn default_qos(&self, owner: usize) -> &str {
+        let mut named = self.upwards(owner).map(|at| self.all[at].default_qos.as_str());
+        named.find(|name| !name.is_empty()).unwrap_or_default()
+    }
+
     fn add_account(&mut self, name: &str, parent: usize, shares: Option<u32>, limits: Limits) -> usize {
         self.by_account.insert(name.to_string(), self.all.len());
-        self.add(Owner { name: name.to_string(), is_user: false, parent: Some(parent), shares, limits })
+        self.add(Owner {
+            name: name.to_string(),
+            is_user: false,
+            parent: Some(parent),
+            shares,
+            default_qos: String::new(),
+            limits,
+        })
     }
 
     fn add_user(&mut self, name: &str, account: usize, shares: Option<u32>, limits: Limits) -> usize {
         self.by_user.insert((account, name.to_string()), self.all.len());
-        self.add(Owner { name: name.to_string(), is_user: true, parent: Some(account), shares, limits })
+        self.add(Owner {
+            name: name.to_string(),
+            is_user: true,
+            parent: Some(account),
+            shares,
+            default_qos: String::new(),
+            limits,
+        })
     }
 
     fn add(&mut self, owner: Owner) -> usize {
         self.all.push(owner);
         self.all.len() - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_qos_is_that_of_the_nearest() {
+        let mut associations = Associations::default();
+        let script = "add qos low\nadd qos high\nadd account a DefaultQOS=low\nadd account b parent=a\n\
+            add user x account=b\nadd user y account=b DefaultQOS=high\n";
+        associations.add_text(script).unwrap();
+        let mut owners = Owners::new(&associations);
+        let mut found = |user: &str, account: &str| {
+            let owner = owners.find(user, account);
+            owners.default_qos(owner).to_string()
+        };
+        assert_eq!([found("x", ""), found("y", ""), found("z", ""), found("z", "a")], ["low", "high", "", "low"]);
     }
 }
