@@ -10,6 +10,8 @@ use serde_json::Value;
 use shadowtime::machine::associations::Associations;
 use shadowtime::machine::{Cluster, MachineFile, NodeGrant, NodeShare, Resources};
 use shadowtime::request::{GpusAsked, MemoryAsked, Request};
+use shadowtime::schedule::catalog;
+use shadowtime::schedule::slurm::conf::SlurmConf;
 use shadowtime::schedule::slurm::nodes::{
     ArrayTasks, JobLimits, NodeSet, NodesState, Owners, QueueEntry, RunningJob, SiteLimits, SlurmJob, SlurmNodes,
     SlurmParameters, SlurmPass, SlurmSite, Started, candidates, plain_weight,
@@ -73,10 +75,13 @@ impl NodeRecord {
             folder.write("topology.conf", text("topo"));
         }
         let cluster = MachineFile::read(&file).unwrap().cluster.clone();
-        let mut parameters = SlurmParameters::parse(setting(conf, "SchedulerParameters").unwrap_or_default());
-        parameters.kill_wait = setting(conf, "KillWait").and_then(|wait| wait.parse().ok()).unwrap_or(30);
-        parameters.least_loaded_first =
-            setting(conf, "SelectTypeParameters").is_some_and(|list| list.contains("CR_LLN"));
+        let keys = SlurmConf::parse(conf, Path::new("")).unwrap().spec();
+        let mut parameters = SlurmParameters::of(&catalog::parse(&keys).unwrap());
+        // A simulation has no arrays in its queue, so this is no key of the scheduler.
+        let items = setting(conf, "SchedulerParameters").unwrap_or_default().split(',');
+        if let Some(most) = items.filter_map(|item| item.strip_prefix("bf_max_job_array_resv=")).next() {
+            parameters.array_reservations = most.parse().unwrap();
+        }
         let site = SlurmSite::new(cluster, parameters);
         let jobs = record["jobs"].as_array().unwrap().iter().map(|job| recorded_job(job, &site));
         NodeRecord {
@@ -271,7 +276,8 @@ impl Replayed<'_> {
                 let is_whole = job.job.is_whole || site.cluster.partitions[partition].exclusive;
                 let (end, grant) = (job.start + job.job.limit, job.grant.clone());
                 self.limits.start(QueueEntry { job: &job.job, partition }, &grant);
-                self.state.in_use.start(RunningJob { end, id: (id, 0), partition, grant, is_whole }, site);
+                let running = RunningJob { start: job.start, end, id: (id, 0), partition, grant, is_whole };
+                self.state.in_use.start(running, site);
             }
             _ => {}
         }
@@ -371,7 +377,8 @@ impl Replayed<'_> {
         for Started { id, partition, grant } in &started {
             let job = &record.jobs[id].job;
             let (end, partition, grant) = (now + job.limit, *partition, grant.clone());
-            self.limits.end(job, &RunningJob { end, id: (*id, 0), partition, grant, is_whole: false }, now);
+            let running = RunningJob { start: now, end, id: (*id, 0), partition, grant, is_whole: false };
+            self.limits.end(job, &running, now);
         }
         let starts = started.into_iter().map(|start| (start.id, start.partition, start.grant)).collect();
         let plans = reserved.into_iter().map(|plan| (plan.id, plan.partition, plan.start, plan.nodes.iter().collect()));

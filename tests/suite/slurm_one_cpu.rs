@@ -8,6 +8,8 @@ use serde_json::Value;
 
 use shadowtime::machine::{NodeShare, Resources, parse_toml};
 use shadowtime::request::Request;
+use shadowtime::schedule::catalog;
+use shadowtime::schedule::slurm::conf::SlurmConf;
 use shadowtime::schedule::slurm::nodes::{
     NoLimits, NodeSet, NodesState, QueueEntry, RunningJob, SlurmJob, SlurmNodes, SlurmParameters, SlurmPass, SlurmSite,
 };
@@ -29,8 +31,8 @@ impl OneCpuRecord {
         let record: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         let cluster = Arc::new(parse_toml(MACHINE).unwrap());
         let lines: Vec<&str> = record["conf"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
-        let parameters = lines.iter().find_map(|line| line.strip_prefix("SchedulerParameters=")).unwrap_or_default();
-        let site = SlurmSite::new(cluster, SlurmParameters::parse(parameters));
+        let conf = SlurmConf::parse(&lines.join("\n"), Path::new("")).unwrap();
+        let site = SlurmSite::new(cluster, SlurmParameters::of(&catalog::parse(&conf.spec()).unwrap()));
         let job = |job: &Value| {
             let (id, nodes) = (job["id"].as_u64().unwrap(), job["nodes"].as_u64().unwrap() as u32);
             let request =
@@ -89,8 +91,9 @@ impl OneCpuRecord {
                     waiting.remove(&id);
                     let what = Resources { cpus: 1, memory: 0, gpus: 0 };
                     let grant = nodes_of(event).into_iter().map(|node| NodeShare { node, what }).collect();
-                    let end = time.floor() as i64 + self.jobs[&id].limit;
-                    let running = RunningJob { end, id: (id, 0), partition: 0, grant, is_whole: false };
+                    let start = time.floor() as i64;
+                    let end = start + self.jobs[&id].limit;
+                    let running = RunningJob { start, end, id: (id, 0), partition: 0, grant, is_whole: false };
                     state.in_use.start(running, &self.site);
                 }
                 (_, Some(id)) => drop(state.in_use.end((id, 0), &self.site)),

@@ -106,10 +106,8 @@ impl SlurmOnNodes {
             let limit = in_whole_minutes(submission.estimate);
             let mut job = self.kind(id, nodes);
             (job.id, job.user, job.submit) = (id.0.into(), submission.user.into(), submission.submit);
-            job.limit = match self.settings.counting {
-                Counting::Estimate => limit,
-                Counting::Prediction => waiting.length,
-            };
+            job.limit = limit;
+            job.planned = (self.settings.counting == Counting::Prediction).then_some(waiting.length);
             // A job that is too long for all its partitions would wait for ever; it is cut at the limit instead.
             let is_open =
                 |&partition: &usize| self.site.cluster.partitions[partition].max_time.is_none_or(|most| limit <= most);
@@ -133,6 +131,7 @@ impl SlurmOnNodes {
         for job in missing {
             let place = nodes.shape(job.id).places.first();
             let running = RunningJob {
+                start: view.now,
                 end: job.end,
                 id: (job.id.0.into(), 0),
                 partition: place.map_or(0, |place| place.partition as usize),
@@ -185,7 +184,7 @@ impl SlurmOnNodes {
         for started in started {
             let id = JobId(started.id as u32);
             if let Some(job) = self.leave_line(id) {
-                self.standing.start(job, now);
+                self.standing.start(job);
             }
             self.grants.push_back((id, started.grant));
             starts.push(id);
@@ -298,7 +297,7 @@ impl Policy for SlurmOnNodes {
             && let Some(place) = self.line_places.get(&job.id)
             && let Some(waiting) = self.line.job_mut(*place)
         {
-            waiting.limit = job.length;
+            waiting.planned = Some(job.length);
         }
     }
 

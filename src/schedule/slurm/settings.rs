@@ -164,7 +164,6 @@ pub(super) struct Settings {
 impl Settings {
     pub fn of(spec: &Spec) -> Settings {
         let count = |key: &str| usize::try_from(spec.whole(key)).unwrap_or(usize::MAX);
-        let is_set = |key: &str| spec.text(key) == "yes";
         Settings {
             interval: spec.duration("bf_interval"),
             resolution: spec.duration("bf_resolution"),
@@ -183,28 +182,9 @@ impl Settings {
                 _ => Counting::Estimate,
             },
             epilog: spec.duration("epilog"),
-            enforces_limits: is_set("enforce_limits"),
+            enforces_limits: spec.text("enforce_limits") == "yes",
             priorities: (spec.text("order") == "multifactor").then(|| PriorityWeights::of(spec)),
-            on_nodes: SlurmParameters {
-                resolution: spec.duration("bf_resolution"),
-                window: spec.duration("bf_window"),
-                growth: spec.duration("bf_window_linear"),
-                most_tried: count("bf_max_job_test"),
-                most_per_user: count("bf_max_job_user"),
-                most_per_partition: count("bf_max_job_part"),
-                most_started: count("bf_max_job_start"),
-                most_reserved: count("bf_job_part_count_reserve"),
-                least_age: spec.duration("bf_min_age_reserve"),
-                one_reservation: is_set("bf_one_resv_per_job"),
-                busy_first: is_set("bf_busy_nodes"),
-                serial_at_end: is_set("pack_serial_at_end"),
-                least_loaded_first: is_set("cr_lln"),
-                depth: count("default_queue_depth"),
-                partition_depth: count("partition_job_depth"),
-                limits_block: is_set("assoc_limit_stop"),
-                kill_wait: spec.duration("kill_wait"),
-                ..SlurmParameters::default()
-            },
+            on_nodes: SlurmParameters::of(spec),
             weights: (spec.text("order") == "multifactor").then(|| Weights::of(spec)),
         }
     }

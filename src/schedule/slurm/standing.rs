@@ -33,8 +33,8 @@ pub struct Standing {
     period: Seconds,
     /// When the last recalculation was, if the queue has not been ordered since.
     changed: Option<Time>,
-    /// By running job: what it asked for, and its start. Empty if nobody needs it.
-    started_jobs: FxHashMap<u64, (SlurmJob, Time)>,
+    /// By running job: what it asked for. Empty if nobody needs it.
+    started_jobs: FxHashMap<u64, SlurmJob>,
 }
 
 impl Standing {
@@ -60,7 +60,10 @@ impl Standing {
             standing.owner(user, request);
         }
         if settings.enforces_limits {
-            let limits = SiteLimits::new(Arc::clone(&site.cluster), &standing.owners);
+            let mut limits = SiteLimits::new(Arc::clone(&site.cluster), &standing.owners);
+            if let Some(weights) = &settings.priorities {
+                limits.set_decay(weights.decay());
+            }
             standing.limits = Some(limits).filter(|limits| !limits.is_empty());
         }
         let weights = settings.priorities.clone();
@@ -114,9 +117,9 @@ impl Standing {
     }
 
     /// A job starts.
-    pub fn start(&mut self, job: SlurmJob, now: Time) {
+    pub fn start(&mut self, job: SlurmJob) {
         if self.priorities.is_some() || self.limits.is_some() {
-            self.started_jobs.insert(job.id, (job, now));
+            self.started_jobs.insert(job.id, job);
         }
     }
 
@@ -129,20 +132,20 @@ impl Standing {
 
     /// A job ends. Recalculations before that must have been made.
     pub fn end(&mut self, running: &RunningJob, now: Time) {
-        let Some((job, start)) = self.started_jobs.remove(&running.id.0) else { return };
+        let Some(job) = self.started_jobs.remove(&running.id.0) else { return };
         if let Some(limits) = &mut self.limits {
             limits.end(&job, running, now);
         }
-        let used = self.used(&job, running, start);
+        let used = self.used(&job, running);
         if let Some(priorities) = &mut self.priorities {
             priorities.on_end(&used, now);
         }
     }
 
-    fn used(&self, job: &SlurmJob, running: &RunningJob, start: Time) -> RunningUse {
+    fn used(&self, job: &SlurmJob, running: &RunningJob) -> RunningUse {
         let qos = job.qos.map(|qos| &self.shapes.cluster().associations.qos[qos]);
         let factor = qos.map_or(1.0, |qos| qos.usage_factor);
-        RunningUse { owner: job.owner, cpus: cpus_of(&running.grant) as f64, start, factor }
+        RunningUse { owner: job.owner, cpus: cpus_of(&running.grant) as f64, start: running.start, factor }
     }
 
     /// Makes the recalculations up to `now`.
@@ -166,11 +169,11 @@ impl Standing {
     }
 
     fn recalculate(&mut self, now: Time, in_use: &InUse) {
-        let running = || in_use.running.iter().filter_map(|job| Some((job, self.started_jobs.get(&job.id.0)?)));
-        let uses: Vec<RunningUse> = running().map(|(job, (asked, start))| self.used(asked, job, *start)).collect();
+        let started = &self.started_jobs;
+        let running = || in_use.running.iter().filter_map(|job| Some((started.get(&job.id.0)?, job)));
+        let uses: Vec<RunningUse> = running().map(|(asked, job)| self.used(asked, job)).collect();
         if let Some(limits) = &mut self.limits {
-            let running = in_use.running.iter().filter_map(|job| Some((&self.started_jobs.get(&job.id.0)?.0, job)));
-            limits.recalculate(now, running);
+            limits.recalculate(now, running());
         }
         if let Some(priorities) = &mut self.priorities {
             priorities.recalculate(now, uses);

@@ -82,11 +82,10 @@ struct Rank {
 }
 
 impl FairShare {
-    pub fn new(rule: FairShareRule, half_life: Seconds, period: Seconds, owners: &Owners) -> FairShare {
+    pub fn new(rule: FairShareRule, decay: f64, period: Seconds, owners: &Owners) -> FairShare {
         let mut fair_share = FairShare {
             rule,
-            // As the daemon has it, where 0.693 is the logarithm of 2.
-            decay: 1.0 - 0.693 / half_life as f64,
+            decay,
             period,
             members: Vec::new(),
             children: Vec::new(),

@@ -26,7 +26,9 @@ pub struct NodeUse {
 /// A running job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunningJob {
-    /// When its limit ends.
+    /// When it started.
+    pub start: Time,
+    /// When it is expected to end.
     pub end: Time,
     /// Its number, and which of the tasks of an array it is.
     pub id: (u64, u32),

@@ -23,6 +23,8 @@ pub struct SlurmJob {
     pub submit: Time,
     /// Its limit.
     pub limit: Seconds,
+    /// How long passes plan it to run. None: for its limit.
+    pub planned: Option<Seconds>,
     /// Tasks.
     pub tasks: u32,
     /// Tasks on each node.
@@ -96,6 +98,7 @@ impl SlurmJob {
             qos: None,
             submit: 0,
             limit: 0,
+            planned: None,
             tasks,
             tasks_per_node: request.tasks_per_node,
             cpus_per_task,

@@ -176,8 +176,8 @@ impl SlurmPass<'_, '_> {
         self.limits.start(entry, &grant);
         let task = if self.arrays.contains_key(&job.id) { self.started.len() as u32 + 1 } else { 0 };
         let is_whole = self.nodes.is_whole(job, partition);
-        let running =
-            RunningJob { end: self.now + limit, id: (job.id, task), partition, grant: grant.clone(), is_whole };
+        let (start, id) = (self.now, (job.id, task));
+        let running = RunningJob { start, end: start + limit, id, partition, grant: grant.clone(), is_whole };
         self.nodes.state.in_use.start(running, self.nodes.site);
         self.started.push(Started { id: job.id, partition, grant });
         if let Some(array) = self.arrays.get_mut(&job.id) {
@@ -232,7 +232,7 @@ impl SlurmPass<'_, '_> {
                 };
                 let is_busy = match picked {
                     Picked::Start(grant) if self.limits.allows(entry, Chosen::Now(&grant)) => {
-                        self.start(entry, job.limit, grant);
+                        self.start(entry, self.limit(&entry), grant);
                         if self.arrays.contains_key(&job.id) {
                             continue;
                         }
@@ -269,9 +269,13 @@ impl SlurmPass<'_, '_> {
         self.nodes.may_start_on(job, partition, &free, &counts)
     }
 
-    /// How long an entry may run.
+    /// How long an entry is planned to run.
     fn limit(&self, entry: &QueueEntry<'_>) -> Seconds {
-        entry.job.limit.min(self.nodes.site.cluster.partitions[entry.partition].max_time.unwrap_or(Seconds::MAX))
+        entry
+            .job
+            .planned
+            .unwrap_or(entry.job.limit)
+            .min(self.nodes.site.cluster.partitions[entry.partition].max_time.unwrap_or(Seconds::MAX))
     }
 
     /// The backfill pass.

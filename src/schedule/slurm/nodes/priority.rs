@@ -77,7 +77,7 @@ impl SitePriorities {
         let qos = &cluster.associations.qos;
         let highest = qos.iter().map(|qos| qos.priority).max().unwrap_or(0);
         SitePriorities {
-            fair_share: FairShare::new(weights.rule, weights.half_life, weights.period, &owners),
+            fair_share: FairShare::new(weights.rule, weights.decay(), weights.period, &owners),
             nodes: cluster.nodes.len() as f64,
             cpus: cluster.cpus() as f64,
             partitions: partitions

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::machine::{Cluster, Partition};
+use crate::spec::Spec;
 use crate::time::{DAY, MINUTE, Seconds};
 
 /// The machine and the parameters of its slurm.conf.
@@ -85,34 +86,30 @@ impl Default for SlurmParameters {
 }
 
 impl SlurmParameters {
-    /// Reads the value of `SchedulerParameters`. What has no meaning here is passed over; a value that is not a number counts as 0.
-    pub fn parse(list: &str) -> SlurmParameters {
-        let mut read = SlurmParameters::default();
-        for item in list.split(',').map(str::trim) {
-            let (key, value) = item.split_once('=').unwrap_or((item, ""));
-            let number = value.parse::<i64>().unwrap_or(0);
-            let count = usize::try_from(number).unwrap_or(0);
-            match key {
-                "bf_resolution" => read.resolution = number.max(1),
-                "bf_window" => read.window = number * MINUTE,
-                "bf_window_linear" => read.growth = number,
-                "bf_max_job_test" => read.most_tried = count,
-                "bf_max_job_user" => read.most_per_user = count,
-                "bf_max_job_part" => read.most_per_partition = count,
-                "bf_max_job_start" => read.most_started = count,
-                "bf_job_part_count_reserve" => read.most_reserved = count,
-                "bf_min_age_reserve" => read.least_age = number,
-                "bf_one_resv_per_job" => read.one_reservation = true,
-                "bf_busy_nodes" => read.busy_first = true,
-                "bf_max_job_array_resv" => read.array_reservations = count as u32,
-                "assoc_limit_stop" => read.limits_block = true,
-                "pack_serial_at_end" => read.serial_at_end = true,
-                "default_queue_depth" => read.depth = count,
-                "partition_job_depth" => read.partition_depth = count,
-                _ => {}
-            }
+    /// Those of a spec of the scheduler `slurm`.
+    pub fn of(spec: &Spec) -> SlurmParameters {
+        let count = |key: &str| usize::try_from(spec.whole(key)).unwrap_or(usize::MAX);
+        let is_set = |key: &str| spec.text(key) == "yes";
+        SlurmParameters {
+            resolution: spec.duration("bf_resolution"),
+            window: spec.duration("bf_window"),
+            growth: spec.duration("bf_window_linear"),
+            most_tried: count("bf_max_job_test"),
+            most_per_user: count("bf_max_job_user"),
+            most_per_partition: count("bf_max_job_part"),
+            most_started: count("bf_max_job_start"),
+            most_reserved: count("bf_job_part_count_reserve"),
+            least_age: spec.duration("bf_min_age_reserve"),
+            one_reservation: is_set("bf_one_resv_per_job"),
+            busy_first: is_set("bf_busy_nodes"),
+            serial_at_end: is_set("pack_serial_at_end"),
+            least_loaded_first: is_set("cr_lln"),
+            depth: count("default_queue_depth"),
+            partition_depth: count("partition_job_depth"),
+            limits_block: is_set("assoc_limit_stop"),
+            kill_wait: spec.duration("kill_wait"),
+            ..SlurmParameters::default()
         }
-        read
     }
 }
 

@@ -38,6 +38,11 @@ pub struct PriorityWeights {
 }
 
 impl PriorityWeights {
+    /// How much of past use is left after a second, as the daemon has it: 0.693 is the logarithm of 2.
+    pub fn decay(&self) -> f64 {
+        1.0 - 0.693 / self.half_life as f64
+    }
+
     /// Those of a spec of the scheduler `slurm`.
     pub fn of(spec: &Spec) -> PriorityWeights {
         let weight = |key: &str| spec.whole(key) as f64;

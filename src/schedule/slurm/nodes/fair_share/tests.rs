@@ -19,7 +19,7 @@ fn owners(script: &str) -> Owners {
 
 /// The half-life is such that use decays by a thousandth in a second.
 fn fair_share(rule: FairShareRule, owners: &Owners) -> FairShare {
-    FairShare::new(rule, 693, 10, owners)
+    FairShare::new(rule, 1.0 - 0.693 / 693.0, 10, owners)
 }
 
 fn on(cpus: f64, owner: usize, start: Time) -> RunningUse {

@@ -156,7 +156,7 @@ impl SiteLimits {
         })
     }
 
-    /// A job ends that has started. (`running.end` is its start plus its limit.)
+    /// A job ends that has started.
     pub fn end(&mut self, job: &SlurmJob, running: &RunningJob, now: Time) {
         if self.is_empty {
             return;
@@ -177,7 +177,7 @@ impl SiteLimits {
         if !self.has_times {
             return;
         }
-        let by = self.counted.map_or(1.0, |counted| self.decay.powf((now - counted) as f64));
+        let by = self.counted.map_or(1.0, |counted| libm::pow(self.decay, (now - counted) as f64));
         self.qos.iter_mut().for_each(|qos| qos.used.decay(by));
         self.owners.iter_mut().for_each(|owner| owner.used.decay(by));
         for (job, running) in running {
@@ -194,12 +194,15 @@ impl SiteLimits {
         if !self.has_times {
             return Charge::default();
         }
-        let start = running.end - job.limit;
+        let (start, end) = (running.start, running.start + job.limit);
         let from = self.counted.map_or(start, |counted| counted.max(start));
         let seconds = (now - from).max(0) as f64;
-        let until = if is_end { running.end } else { now.min(running.end) };
+        let until = if is_end { end } else { now.min(end) };
         let factor = self.usage_factor(job);
-        Charge { past: factor * seconds * self.decay.powf(seconds), to_come: factor * (until - from).max(0) as f64 }
+        Charge {
+            past: factor * seconds * libm::pow(self.decay, seconds),
+            to_come: factor * (until - from).max(0) as f64,
+        }
     }
 
     fn usage_factor(&self, job: &SlurmJob) -> f64 {

@@ -49,7 +49,7 @@ PartitionName=other Nodes=ALL QOS=inside
 
     fn start(&mut self, job: &SlurmJob, partition: usize, grant: &NodeGrant) -> RunningJob {
         self.limits.start(QueueEntry { job, partition }, grant);
-        RunningJob { end: job.limit, id: (job.id, 0), partition, grant: grant.clone(), is_whole: false }
+        RunningJob { start: 0, end: job.limit, id: (job.id, 0), partition, grant: grant.clone(), is_whole: false }
     }
 
     /// Starts a job of a user on node 0 at the instant 0.
@@ -332,11 +332,12 @@ fn jobs_are_refused_when_they_are_submitted() {
 #[test]
 fn a_job_over_a_limit_is_passed_over_or_blocks() {
     // Of two jobs with one CPU the first is over its limit.
-    let pass_of = |parameters: &str, is_backfill: bool| {
+    let pass_of = |limits_block: bool, is_backfill: bool| {
         let mut site = Site::new("add qos none GrpJobs=0");
         let jobs = [site.job("u1", "none"), site.job("u2", "")];
         let queue = jobs.each_ref().map(|job| QueueEntry { job, partition: PLAIN });
-        let machine = SlurmSite::new(site.limits.cluster.clone(), SlurmParameters::parse(parameters));
+        let machine =
+            SlurmSite::new(site.limits.cluster.clone(), SlurmParameters { limits_block, ..SlurmParameters::default() });
         let mut state = NodesState::new(&machine);
         let completing = NodeSet::none(machine.len());
         let mut pass = SlurmPass {
@@ -358,9 +359,9 @@ fn a_job_over_a_limit_is_passed_over_or_blocks() {
         let reserved: Vec<_> = pass.reserved.iter().map(|plan| (place(plan.id), plan.start)).collect();
         (started, reserved)
     };
-    assert_eq!(pass_of("", false), (vec![(1, 0)], vec![]));
-    assert_eq!(pass_of("", true), (vec![(1, 0)], vec![]));
-    assert_eq!(pass_of("assoc_limit_stop", false), (vec![], vec![]));
+    assert_eq!(pass_of(false, false), (vec![(1, 0)], vec![]));
+    assert_eq!(pass_of(false, true), (vec![(1, 0)], vec![]));
+    assert_eq!(pass_of(true, false), (vec![], vec![]));
     // The backfill pass reserves the first node for it, after 500 seconds since no other time is known.
-    assert_eq!(pass_of("assoc_limit_stop", true), (vec![(1, 1)], vec![(0, 500)]));
+    assert_eq!(pass_of(true, true), (vec![(1, 1)], vec![(0, 500)]));
 }
