@@ -72,6 +72,8 @@ pub struct Request {
     pub qos: String,
     /// The account that it is charged to.
     pub account: String,
+    /// By how much its user lowers its priority (`sbatch --nice`).
+    pub nice: i32,
 }
 
 impl Request {

@@ -3,8 +3,10 @@
 //! Every error in such a file is reported with its line. [`parse`] reports what is not TOML. For wrong contents, the caller
 //! uses the line of each [`Entry`] and [`Item`]. The TOML parser limits the depth of nesting.
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use toml::de::{DeTable, DeValue};
 
@@ -17,10 +19,8 @@ const MIB: usize = 1 << 20;
 pub const MOST_OF_TEMPLATES: usize = MIB;
 /// The maximum size of a file of sites, in bytes.
 pub const MOST_OF_SITES: usize = MIB;
-/// The maximum size of a slurm.conf, in bytes.
-pub const MOST_OF_SLURM_CONF: usize = MIB;
-/// The maximum size of a file with a machine, in bytes.
-pub const MOST_OF_MACHINE: usize = MIB;
+/// The maximum size of a slurm.conf or another file with a machine, in bytes.
+pub const MOST_OF_SITE: usize = MIB;
 /// The maximum size of a file of associations, in bytes. A site may have tens of thousands of users.
 pub const MOST_OF_ASSOCIATIONS: usize = 8 * MIB;
 /// The maximum size of a file of shares, in bytes.
@@ -48,6 +48,36 @@ pub fn read_text(path: &Path, most: usize) -> Result<String, String> {
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     Ok(text.replace("\r\n", "\n").replace('\r', "\n"))
+}
+
+/// What files say. Each is read once by a process: all its runs follow the same content, and it may be a pipe.
+pub(crate) struct ReadOnce<T>(Mutex<BTreeMap<String, Arc<T>>>);
+
+impl<T> ReadOnce<T> {
+    /// No file has been read.
+    pub const fn new() -> ReadOnce<T> {
+        ReadOnce(Mutex::new(BTreeMap::new()))
+    }
+
+    /// What the file of this name says, by `read` for the first time.
+    ///
+    /// # Errors
+    /// As `read`. The next call reads again.
+    pub fn get(&self, file: &str, read: impl FnOnce() -> Result<T, String>) -> Result<Arc<T>, String> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(said) = known.get(file) {
+            return Ok(Arc::clone(said));
+        }
+        let said = Arc::new(read()?);
+        known.insert(file.to_string(), Arc::clone(&said));
+        Ok(said)
+    }
+}
+
+/// The text of a slurm.conf or of a machine as [`read_text`], once: the same file may be both, and a pipe.
+pub(crate) fn site_text(file: &str) -> Result<Arc<String>, String> {
+    static TEXTS: ReadOnce<String> = ReadOnce::new();
+    TEXTS.get(file, || read_text(Path::new(file), MOST_OF_SITE))
 }
 
 /// A key with its value.

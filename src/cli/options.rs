@@ -143,7 +143,7 @@ pub fn warn_of_placements<'a>(schedulers: impl Iterator<Item = &'a Spec>) {
 fn read_lists(matches: &ArgMatches, conf: Option<&SiteConf>) -> Result<SettingList, SpecError> {
     let mut plain = read_without(matches, &LISTS.map(|list| list.name))?;
     if let Some(conf) = conf {
-        conf.set_procs(&mut plain);
+        conf.set_machine(&mut plain);
         if let Some(baseline) = &mut plain.baseline {
             baseline.scheduler = conf.complete(&baseline.scheduler)?;
         }

@@ -179,7 +179,7 @@ fn distinct(all: Vec<Setting>, present: &Setting) -> Vec<Setting> {
 fn execute(args: &RecommendArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     let mut options = options::read(matches)?;
     let conf = slurm_conf::read(matches, quiet)?;
-    conf.iter().for_each(|conf| conf.set_procs(&mut options));
+    conf.iter().for_each(|conf| conf.set_machine(&mut options));
     let (present, candidates) = with_conf(args, conf.as_ref(), options::is_given(matches, "present"))?;
     let candidates = distinct(candidates, &present);
     if candidates.is_empty() {

@@ -1,5 +1,5 @@
 //! `--slurm-conf FILE`: each scheduler `slurm` of the command has the keys of a site's configuration, the site's own Slurm is what
-//! others are compared with, and the machine has its processors. And a note on predictions without effect.
+//! others are compared with, and its nodes are the machine. And a note on predictions without effect.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::failure::UsageError;
 use super::options;
 use super::stderr::{note, warning};
 use crate::experiment::{Options, Setting, split_pair};
-use crate::machine::Ignored;
+use crate::machine::{Ignored, MachineFile};
 use crate::report::ignored_in_words;
 use crate::schedule::catalog;
 use crate::schedule::slurm::conf::SlurmConf;
@@ -20,7 +20,7 @@ use crate::text::counted;
 pub const NAME: &str = "slurm-conf";
 
 /// What the option means in commands that simulate.
-pub const SLURM_CONF: &str = "A site's slurm.conf: the scheduler slurm has its keys, and is the default and the baseline; the machine has the processors of its NodeName lines; see `sim help slurm`";
+pub const SLURM_CONF: &str = "A site's slurm.conf: the scheduler slurm has its keys, and is the default and the baseline; its nodes are the machine, unless --machine or --procs is given; see `sim help slurm`";
 
 /// Adds the option to a command. `about` says what it means there.
 pub fn add(command: Command, about: &'static str) -> Command {
@@ -33,6 +33,8 @@ pub struct SiteConf {
     /// As it was given.
     file: String,
     conf: Arc<SlurmConf>,
+    /// None if the file has no nodes, or the machine was given.
+    machine: Option<Arc<MachineFile>>,
 }
 
 /// What lines begin with that `--machine` reads.
@@ -43,9 +45,17 @@ const OF_MACHINE: [&str; 5] = ["Node", "Partition", "Select", "Topology", "Gres"
 pub fn read(matches: &ArgMatches, quiet: bool) -> Result<Option<SiteConf>, UsageError> {
     let Ok(Some(file)) = matches.try_get_one::<String>(NAME) else { return Ok(None) };
     let conf = SlurmConf::read(file).map_err(UsageError)?;
+    let is_known = |name| matches.try_contains_id(name).is_ok() && options::is_given(matches, name);
+    let has_nodes = conf.procs.is_some() && !is_known("machine") && !is_known("procs");
+    let machine = has_nodes.then(|| MachineFile::read(file)).transpose().map_err(UsageError)?;
     let (mut mattering, others): (Vec<&Ignored>, Vec<&Ignored>) = conf.unused.iter().partition(|unused| unused.matters);
-    if matches.try_contains_id("machine").unwrap_or(false) {
+    let is_on_nodes = |file: &String| file != "none";
+    if machine.is_some() || matches.try_get_one("machine").is_ok_and(|file| file.is_some_and(is_on_nodes)) {
         mattering.retain(|unused| !OF_MACHINE.iter().any(|begin| unused.name.starts_with(begin)));
+    }
+    if let Some(machine) = &machine {
+        let is_new = |ignored: &&Ignored| ignored.matters && !conf.unused.contains(ignored);
+        mattering.extend(machine.ignored.iter().filter(is_new));
     }
     if !mattering.is_empty() {
         warning(format_args!(
@@ -54,14 +64,20 @@ pub fn read(matches: &ArgMatches, quiet: bool) -> Result<Option<SiteConf>, Usage
         ));
     }
     if !quiet {
-        let machine =
-            conf.procs.map(|procs| format!(", on {}", counted(procs.into(), "processor"))).unwrap_or_default();
-        note(format_args!("{file} means {}{machine}", conf.spec()));
+        let on = match (&machine, conf.procs) {
+            (Some(machine), Some(procs)) => {
+                let nodes = counted(machine.cluster.nodes.len() as u64, "node");
+                format!(", on {nodes} with {}", counted(procs.into(), "CPU"))
+            }
+            (None, Some(procs)) => format!(", on {}", counted(procs.into(), "processor")),
+            (_, None) => String::new(),
+        };
+        note(format_args!("{file} means {}{on}", conf.spec()));
         if !others.is_empty() {
             note(format_args!("{file}: not used: {}", ignored_in_words(&others)));
         }
     }
-    Ok(Some(SiteConf { file: file.clone(), conf }))
+    Ok(Some(SiteConf { file: file.clone(), conf, machine }))
 }
 
 impl SiteConf {
@@ -76,14 +92,20 @@ impl SiteConf {
         Setting { scheduler: self.scheduler(), ..baseline }
     }
 
-    /// Gives the machine the processors of the file, unless their number was given.
-    pub fn set_procs(&self, options: &mut Options) {
-        options.cleaning.procs = options.cleaning.procs.or(self.conf.procs);
+    /// Makes the nodes of the file the machine, unless it was given. `--machine none` is a pool of their processors.
+    pub fn set_machine(&self, options: &mut Options) {
+        options.machine = options.machine.take().or(self.machine.clone());
+        options.cleaning.procs = options.cleaning.procs.or(self.conf.procs).filter(|_| options.machine.is_none());
     }
 
-    /// The processors of the machine, if the file has them.
-    pub fn procs(&self) -> Option<u32> {
-        self.conf.procs
+    /// Whether the file has nodes.
+    pub fn has_nodes(&self) -> bool {
+        self.conf.procs.is_some()
+    }
+
+    /// As it was given.
+    pub fn file(&self) -> &str {
+        &self.file
     }
 
     /// A spec of the scheduler `slurm` with the keys of the file that the spec does not have. Other specs stay as they are.
@@ -158,7 +180,8 @@ mod tests {
         let file = folder.path().join("a site, its conf").to_string_lossy().into_owned();
         std::fs::write(&file, "SchedulerParameters=bf_interval=60,bf_resolution=300\nNodeName=n[1-9] CPUs=2\n")
             .unwrap();
-        let site = SiteConf { conf: SlurmConf::read(&file).unwrap(), file: file.clone() };
+        let machine = Some(MachineFile::read(&file).unwrap());
+        let site = SiteConf { conf: SlurmConf::read(&file).unwrap(), file: file.clone(), machine };
         let complete = |text: &str| site.complete(&catalog::parse(text).unwrap()).unwrap();
         let own = format!("slurm:conf=\"{file}\"");
         assert_eq!(complete("slurm").to_string(), own);
@@ -176,10 +199,11 @@ mod tests {
         assert_eq!(site.baseline().pair(), format!("{own}/estimate"));
         assert!(Setting::parse_pair(&site.baseline().pair()).unwrap().is_same(&site.baseline()));
         let mut options = Options::default();
-        site.set_procs(&mut options);
-        assert_eq!(options.cleaning.procs, Some(18));
-        options.cleaning.procs = Some(5);
-        site.set_procs(&mut options);
-        assert_eq!(options.cleaning.procs, Some(5));
+        site.set_machine(&mut options);
+        assert_eq!((options.machine.unwrap().cluster.nodes.len(), options.cleaning.procs), (9, None));
+        let mut pool = Options::default();
+        pool.cleaning.procs = Some(5);
+        SiteConf { machine: None, ..site }.set_machine(&mut pool);
+        assert_eq!((pool.machine, pool.cleaning.procs), (None, Some(5)));
     }
 }

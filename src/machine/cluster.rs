@@ -57,6 +57,8 @@ pub struct Partition {
     pub memory_per_cpu: Option<u64>,
     /// The quality of service whose limits hold here. Empty: none.
     pub qos: String,
+    /// What jobs are charged for, as [`Billing::parse`](super::Billing::parse) reads it. Empty: their CPUs.
+    pub billing: String,
 }
 
 /// A switch of a network that is a tree.

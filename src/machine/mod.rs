@@ -4,6 +4,7 @@
 //! and partitions. [`read_cluster`] reads one from a slurm.conf or from TOML.
 
 pub mod associations;
+mod billing;
 mod build;
 mod cluster;
 pub mod conf;
@@ -16,6 +17,7 @@ mod shape;
 mod toml_file;
 mod units;
 
+pub use billing::Billing;
 pub use build::MOST_NODES;
 pub use cluster::{Cluster, Node, Partition, Switch, natural_order};
 pub use conf::{Ignored, parse_slurm_conf};

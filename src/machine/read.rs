@@ -1,14 +1,13 @@
 //! Reads a machine from a file. The content decides its format, not the name.
 
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::associations::Associations;
 use super::cluster::Cluster;
 use super::conf::{ConfError, Ignored, parse_slurm_conf};
 use super::toml_file::parse_toml;
-use crate::settings_file::{MOST_OF_MACHINE, read_text};
+use crate::settings_file::{MOST_OF_SITE, ReadOnce, read_text, site_text};
 
 /// Reads a machine from a slurm.conf, with the files that it includes and those beside it, or from TOML. Also returns what has no
 /// effect on the machine, in the order of the file.
@@ -16,9 +15,12 @@ use crate::settings_file::{MOST_OF_MACHINE, read_text};
 /// # Errors
 /// If a file cannot be read, or as [`parse_cluster`]. The message names the file and the line.
 pub fn read_cluster(path: &Path) -> Result<(Cluster, Vec<Ignored>), String> {
-    let text = read_text(path, MOST_OF_MACHINE)?;
+    parse_file(path, &read_text(path, MOST_OF_SITE)?)
+}
+
+fn parse_file(path: &Path, text: &str) -> Result<(Cluster, Vec<Ignored>), String> {
     let folder = path.parent().unwrap_or(Path::new(""));
-    parse_cluster(&text, folder).map_err(|error| format!("{}: {error}", path.display()))
+    parse_cluster(text, folder).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// The machine of an option `--machine FILE`.
@@ -39,14 +41,11 @@ impl MachineFile {
     /// # Errors
     /// As [`read_cluster`].
     pub fn read(file: &str) -> Result<Arc<MachineFile>, String> {
-        static READ: Mutex<BTreeMap<String, Arc<MachineFile>>> = Mutex::new(BTreeMap::new());
-        let mut known = READ.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(machine) = known.get(file) {
-            return Ok(Arc::clone(machine));
-        }
-        let (cluster, ignored) = read_cluster(Path::new(file))?;
-        let machine = Arc::new(MachineFile { file: file.to_string(), cluster: Arc::new(cluster), ignored });
-        Ok(Arc::clone(known.entry(file.to_string()).or_insert(machine)))
+        static READ: ReadOnce<MachineFile> = ReadOnce::new();
+        READ.get(file, || {
+            let (cluster, ignored) = parse_file(Path::new(file), &site_text(file)?)?;
+            Ok(MachineFile { file: file.to_string(), cluster: Arc::new(cluster), ignored })
+        })
     }
 
     /// All that the machine is, whatever the file is called and however it is written: for what identifies a run.
@@ -72,17 +71,14 @@ impl AssociationsFile {
     /// # Errors
     /// As [`Associations::add_file`].
     pub fn read(files: &str) -> Result<Arc<AssociationsFile>, String> {
-        static READ: Mutex<BTreeMap<String, Arc<AssociationsFile>>> = Mutex::new(BTreeMap::new());
-        let mut known = READ.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(read) = known.get(files) {
-            return Ok(Arc::clone(read));
-        }
-        let mut associations = Associations::default();
-        for file in files.split(',') {
-            associations.add_file(Path::new(file))?;
-        }
-        let read = Arc::new(AssociationsFile { files: files.to_string(), associations });
-        Ok(Arc::clone(known.entry(files.to_string()).or_insert(read)))
+        static READ: ReadOnce<AssociationsFile> = ReadOnce::new();
+        READ.get(files, || {
+            let mut associations = Associations::default();
+            for file in files.split(',') {
+                associations.add_file(Path::new(file))?;
+            }
+            Ok(AssociationsFile { files: files.to_string(), associations })
+        })
     }
 }
 

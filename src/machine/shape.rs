@@ -242,6 +242,12 @@ impl Shapes {
         &self.asked[request.index().expect("every job on nodes has a request")]
     }
 
+    /// Whether it is known of any job how much memory it has.
+    pub fn has_memory(&self) -> bool {
+        self.asked.iter().any(|request| request.memory != MemoryAsked::Unsaid)
+            || self.cluster.partitions.iter().any(|partition| partition.memory_per_cpu.is_some())
+    }
+
     /// The shape of a job that can run. Panics if it cannot.
     pub fn get(&self, request: RequestId) -> &NodeShape {
         self.find(request).expect("jobs that cannot run are dropped")

@@ -41,7 +41,7 @@ fn gpus(request: &Request, is_per_node: bool) -> Option<u32> {
 const WITH_CONDITIONS: &str = "if jobs wait for other jobs or for a time";
 
 /// The columns of `--requests-out`. What a job does not say is empty.
-pub fn request_columns<'a>() -> [Column<RequestRow<'a>>; 20] {
+pub fn request_columns<'a>() -> [Column<RequestRow<'a>>; 21] {
     column_list! {
         |row: RequestRow<'a>|
         key "job" "the job number in the log" row.job;
@@ -59,6 +59,7 @@ pub fn request_columns<'a>() -> [Column<RequestRow<'a>>; 20] {
         label "partition" "the partitions that it may run in, in the order in which they are tried" row.request.partitions.join(",");
         label "qos" "its quality of service" row.request.qos.clone();
         label "account" "the account that it is charged to" row.request.account.clone();
+        count "nice" "by how much its user lowers its priority" Some(i64::from(row.request.nice)).filter(|nice| *nice != 0);
         label "after" "the jobs that it waits for, as for sbatch: afterok:12:13,singleton" row.conditions.after.clone(),
             only(WITH_CONDITIONS);
         label "begin" "when it may start at the earliest, in seconds of the log" row.conditions.begin, only(WITH_CONDITIONS);

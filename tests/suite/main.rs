@@ -86,6 +86,7 @@ mod slurm_node_priorities;
 mod slurm_node_record;
 mod slurm_node_records;
 mod slurm_one_cpu;
+mod slurm_owners;
 #[cfg(unix)]
 mod slurm_record;
 mod support;

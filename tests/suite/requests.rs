@@ -170,11 +170,11 @@ fn requests_come_back_as_they_were_written() {
     assert_eq!(
         folder.read("asked.csv"),
         "job,cpus,nodes,tasks,tasks_per_node,cpus_per_task,memory,memory_per_cpu,gpus,gpus_per_node,constraint,exclusive,\
-         partition,qos,account\n\
-         1,3,2-,3,,,,2800,,2,ib&a100,,gpu,high,\n\
-         2,8,2,8,4,,4096,,,,,,\"short,long\",normal,physics\n\
-         3,8,2,8,4,,4096,,,,,,\"short,long\",normal,physics\n\
-         4,16,1-,16,,,,,,,,,,,\n"
+         partition,qos,account,nice\n\
+         1,3,2-,3,,,,2800,,2,ib&a100,,gpu,high,,\n\
+         2,8,2,8,4,,4096,,,,,,\"short,long\",normal,physics,\n\
+         3,8,2,8,4,,4096,,,,,,\"short,long\",normal,physics,\n\
+         4,16,1-,16,,,,,,,,,,,,\n"
     );
     let plain = read_with(&Source::from_argument(&out), &[]).unwrap();
     assert!(plain.requests.requests.is_empty());

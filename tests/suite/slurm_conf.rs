@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{Folder, sim, sim_ok};
+use crate::support::{Folder, sim, sim_fed, sim_ok};
 
 const CONF: &str = "ClusterName=big
 SchedulerType=sched/backfill
@@ -36,29 +36,49 @@ fn column(csv: &str, name: &str) -> Vec<String> {
 fn the_file_is_the_scheduler_and_what_it_means_is_printed() {
     let folder = Folder::new();
     let file = conf(&folder, CONF);
-    let ran = sim(&["--slurm-conf", &file, "--predictor", "estimate", "--format", "csv"]);
+    let ran = sim(&["--slurm-conf", &file, "--predictor", "estimate", "--first", "1000", "--format", "csv"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert_eq!(column(&ran.out, "scheduler"), [label(&file)]);
-    assert!(ran.err.contains(&format!("slurm.conf means {SPEC}, on 116 processors\n")), "{}", ran.err);
+    assert!(ran.err.contains(&format!("slurm.conf means {SPEC}, on 19 nodes with 116 CPUs\n")), "{}", ran.err);
     assert!(ran.err.contains("slurm.conf: not used: ClusterName (line 1), bf_continue (line 3)\n"), "{}", ran.err);
+    assert!(!ran.err.contains("may change which jobs start"), "{}", ran.err);
+    // The site's own setting is compared with nothing. It is the same as the keys on these nodes.
+    let plain = ["--scheduler", SPEC, "--predictor", "estimate", "--first", "1000", "--format", "csv"];
+    let with = |more: &[&str]| {
+        sim_ok(&[&plain[..], &["--baseline", "none"], more].concat()).replace(&format!("\"{SPEC}\""), &label(&file))
+    };
+    assert_eq!(ran.out, with(&["--machine", &file]));
+}
+
+/// Its nodes are the machine, but for `--procs` and `--machine none`, which are a pool.
+#[test]
+fn the_file_is_the_machine() {
+    let folder = Folder::new();
+    let file = conf(&folder, CONF);
+    let run = |more: &[&str]| {
+        let run = ["--slurm-conf", &file, "--predictor", "estimate", "--first", "1000", "--format", "csv"];
+        let ran = sim(&[&run[..], more].concat());
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        ran
+    };
     let mattering = "may change which jobs start: NodeName (lines 5 to 6)\n";
-    assert!(ran.err.contains(mattering), "{}", ran.err);
-    let quiet = sim(&["--slurm-conf", &file, "--format", "csv", "-q"]);
-    assert!(quiet.err.contains(mattering) && !quiet.err.contains("ClusterName"), "{}", quiet.err);
-    // The site's own setting is compared with nothing. It is the same as the keys on a machine of that size.
-    let plain = sim_ok(&[
-        "--scheduler",
-        SPEC,
-        "--predictor",
-        "estimate",
-        "--procs",
-        "116",
-        "--format",
-        "csv",
-        "--baseline",
-        "none",
-    ]);
-    assert_eq!(ran.out, plain.replace(&format!("\"{SPEC}\""), &label(&file)));
+    let own = run(&[]);
+    for pool in [["--machine", "none"], ["--procs", "116"]] {
+        let pool = run(&pool);
+        assert!(pool.err.contains(", on 116 processors\n") && pool.err.contains(mattering), "{}", pool.err);
+        assert_ne!(column(&pool.out, "wait_mean"), column(&own.out, "wait_mean"));
+        let plain = ["--scheduler", SPEC, "--predictor", "estimate", "--procs", "116", "--first", "1000"];
+        let plain = sim_ok(&[&plain[..], &["--baseline", "none", "--format", "csv"]].concat());
+        assert_eq!(column(&pool.out, "wait_mean"), column(&plain, "wait_mean"));
+    }
+    // What of the nodes and partitions is not simulated is told too, and quiet runs tell it as well.
+    let limited = conf(&folder, &format!("{CONF}PartitionName=all Nodes=ALL AllowGroups=staff\n"));
+    let ran = sim(&["--slurm-conf", &limited, "--first", "20", "--format", "csv", "-q"]);
+    assert!(ran.err.contains("PartitionName AllowGroups (line 7)\n"), "{}", ran.err);
+    assert!(!ran.err.contains("ClusterName"), "{}", ran.err);
+    // A pipe can be read once.
+    let ran = sim_fed(&["--slurm-conf", "/dev/stdin", "--first", "20"], CONF.as_bytes());
+    assert!(ran.code == 0 && ran.err.contains(", on 19 nodes with 116 CPUs"), "{}", ran.err);
 }
 
 /// The content counts, not the name: a kept run of a file that has changed is computed again.
@@ -92,7 +112,7 @@ fn a_file_may_be_written_in_many_ways() {
     let meaning = |text: &str| {
         let ran = sim(&["--slurm-conf", &conf(&folder, text), "--first", "20", "--format", "csv"]);
         let means = ran.err.lines().find_map(|line| line.split_once(" means ")).map(|(_, spec)| spec.to_string());
-        means.unwrap_or_else(|| panic!("{}", ran.err)).replace(", on 116 processors", "")
+        means.unwrap_or_else(|| panic!("{}", ran.err)).replace(", on 19 nodes with 116 CPUs", "")
     };
     let plain = meaning(CONF);
     fs::write(folder.path("sched.conf"), "SCHEDULERPARAMETERS = \"bf_interval=60, bf_window=2880\"\n").unwrap();
@@ -124,7 +144,7 @@ fn keys_of_the_command_line_come_first() {
     let folder = Folder::new();
     let file = conf(&folder, CONF);
     let list = "easy,slurm:bf_interval=10s,slurm:running=prediction";
-    let out = sim_ok(&["--slurm-conf", &file, "--scheduler", list, "--format", "csv"]);
+    let out = sim_ok(&["--slurm-conf", &file, "--scheduler", list, "--first", "1000", "--format", "csv"]);
     let own = label(&file);
     let completed = [format!("{own},bf_interval=10s"), format!("{own},running=prediction")];
     assert_eq!(column(&out, "scheduler"), ["easy", &completed[0], &completed[1]]);
@@ -136,8 +156,10 @@ fn keys_of_the_command_line_come_first() {
     let same = sim_ok(&[
         "--scheduler",
         "slurm:bf_interval=10s,bf_window=2d,kill_wait=1m",
-        "--procs",
-        "116",
+        "--machine",
+        &file,
+        "--first",
+        "1000",
         "--format",
         "csv",
     ]);
@@ -149,12 +171,13 @@ fn the_baseline_has_the_keys_of_the_file_too() {
     let folder = Folder::new();
     let file = conf(&folder, CONF);
     let args = ["--slurm-conf", &file, "--scheduler", "slurm:running=prediction", "--baseline", "slurm/estimate"];
-    let out = sim_ok(&[&args[..], &["--predictor", "ruh", "--format", "csv"]].concat());
+    let out = sim_ok(&[&args[..], &["--predictor", "ruh", "--first", "1000", "--format", "csv"]].concat());
     let baseline = format!("{}/estimate", label(&file));
     assert_eq!(column(&out, "baseline"), [baseline.as_str()]);
     let study = folder.path("study");
     let study = study.to_str().unwrap();
-    let sweep = [&["sweep"], &args[..], &["--predictor", "ruh", "--out", study, "--format", "csv"]].concat();
+    let sweep =
+        [&["sweep"], &args[..], &["--predictor", "ruh", "--first", "1000", "--out", study, "--format", "csv"]].concat();
     assert_eq!(column(&sim_ok(&sweep), "baseline"), [baseline]);
 }
 
@@ -162,7 +185,7 @@ fn the_baseline_has_the_keys_of_the_file_too() {
 fn reports_and_fidelity_take_it_too() {
     let folder = Folder::new();
     let file = conf(&folder, CONF);
-    let fidelity = ["fidelity", "--slurm-conf", &file, "--format", "csv"];
+    let fidelity = ["fidelity", "--slurm-conf", &file, "--first", "1000", "--format", "csv"];
     assert_eq!(column(&sim_ok(&fidelity), "scheduler"), [label(&file)]);
     let page = folder.path("report.html");
     sim_ok(&[
@@ -185,13 +208,13 @@ fn sweeps_recommendations_and_waits_take_it_too() {
     let file = conf(&folder, CONF);
     let study = folder.path("study");
     let study = study.to_str().unwrap();
-    let sweep = ["sweep", "--slurm-conf", &file, "--predictor", "estimate,ruh", "--out", study, "--format", "csv"];
-    let rows = sim_ok(&sweep);
+    let sweep = ["sweep", "--slurm-conf", &file, "--predictor", "estimate,ruh", "--first", "1000", "--out", study];
+    let rows = sim_ok(&[&sweep[..], &["--format", "csv"]].concat());
     assert_eq!(column(&rows, "scheduler"), [label(&file), label(&file)]);
     assert_eq!(column(&rows, "baseline")[1], format!("{}/estimate", label(&file)));
     assert_eq!(column(&rows, "procs"), ["116", "116"]);
     let candidates = ["--candidates", "slurm:running=prediction/ruh", "--replications", "2"];
-    let recommend = [&["recommend", "--slurm-conf", &file][..], &candidates, &["--first", "2000"]].concat();
+    let recommend = [&["recommend", "--slurm-conf", &file][..], &candidates, &["--first", "1000"]].concat();
     let answer = sim_ok(&recommend);
     assert!(answer.contains(&format!("{}/estimate", label(&file))), "{answer}");
     let wait = ["wait", "--slurm-conf", &file, "--first", "1500", "--method", "knn", "--format", "csv"];

@@ -276,7 +276,7 @@ fn advice_for_the_micro_cluster_is_near() {
     let folder = logs.join("nodes/ub-micro");
     let path = |name: &str| folder.join(name).to_str().unwrap().to_string();
     let (log, conf, accounts) = (path("slurm_acct.txt.gz"), path("slurm.conf"), path("sacctmgr.script"));
-    let site = [&log, "--machine", &conf, "--associations", &accounts, "--slurm-conf", &conf];
+    let site = [&log, "--associations", &accounts, "--slurm-conf", &conf];
     for (command, column) in [("fidelity", "verdict"), ("recommend", "site")] {
         let csv = sim_ok(&[&[command][..], &site, &["--format", "csv"]].concat());
         let mut reader = csv::Reader::from_reader(csv.as_bytes());

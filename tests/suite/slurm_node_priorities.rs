@@ -162,7 +162,7 @@ impl Judged<'_> {
     /// daemon writes an event up to a second after it took the time. Of a job in several partitions it is not recorded for which of
     /// them the priority is: that with the recorded factor.
     fn judge(&mut self, id: u64, priority: i64, now: Time) {
-        let (job, nice) = (self.jobs[&id].clone(), self.record.jobs[&id].nice);
+        let job = SlurmJob { nice: self.record.jobs[&id].nice as i32, ..self.jobs[&id].clone() };
         let age = (self.recorded["Age"] * self.weights.max_age as f64).round() as Time;
         let recorded = self.recorded["Partition"];
         let is_this = |&&partition: &&usize| (self.factors[partition] - recorded).abs() < 1e-5;
@@ -176,7 +176,7 @@ impl Judged<'_> {
         }
         for (partition, priority) in expected {
             let planned = self.planned.get(&id).copied();
-            let found = (self.priorities.of(&job, partition, now - age, planned, now) - nice).max(1);
+            let found = self.priorities.of(&job, partition, now - age, planned, now);
             self.figures.priorities += 1;
             if (found - priority).abs() <= 1 {
                 self.figures.same += 1;

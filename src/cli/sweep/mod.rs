@@ -294,11 +294,11 @@ fn complete_schedulers(lists: &mut Vec<GridList>, conf: &SiteConf) -> anyhow::Re
         }
     }
     let traces = lists.iter().find(|list| list.name == "trace").map_or(1, |list| list.texts.len());
-    let has_machine = lists.iter().any(|list| list.name == "machine");
+    let has_machine = lists.iter().any(|list| ["machine", "procs"].contains(&list.name.as_str()));
     let of_site = [
         ("scheduler", Some(conf.scheduler().to_string())),
         ("baseline", Some(conf.baseline().pair())),
-        ("procs", conf.procs().filter(|_| traces == 1 && !has_machine).map(|procs| procs.to_string())),
+        ("machine", (conf.has_nodes() && traces == 1 && !has_machine).then(|| conf.file().to_string())),
     ];
     for (name, value) in of_site {
         if let Some(value) = value.filter(|_| lists.iter().all(|list| list.name != name)) {

@@ -63,7 +63,7 @@ fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result
     let outputs = args.outputs()?;
     let mut options =
         Options { scheduler: args.scheduler.clone(), predictor: args.predictor.clone(), ..options::read(matches)? };
-    conf.iter().for_each(|conf| conf.set_procs(&mut options));
+    conf.iter().for_each(|conf| conf.set_machine(&mut options));
     if options.machine.is_some() && !schedule::catalog::is_replay(&args.scheduler) {
         options::warn_of_pools([&args.scheduler].into_iter());
     }

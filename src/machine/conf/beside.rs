@@ -9,7 +9,7 @@ use super::super::hostlist::HostList;
 use super::lines::{ConfError, ConfLine, Place, lines_of};
 use super::nodes::MOST_OF_NODE;
 use super::unused::{Ignored, Keys};
-use crate::settings_file::{MOST_OF_SLURM_CONF, read_text};
+use crate::settings_file::{MOST_OF_SITE, read_text};
 use crate::text::{counted_as, shortened};
 
 /// The lines of a file beside the configuration. None if there is no such file.
@@ -19,7 +19,7 @@ pub(super) fn lines_beside(folder: &Path, file: &str) -> Result<Option<Vec<ConfL
         return Ok(None);
     }
     let in_file = |place: Place| Place { included: Some(place.included.unwrap_or(file.to_string())), ..place };
-    let text = read_text(&path, MOST_OF_SLURM_CONF).map_err(|why| in_file(Place::of_line(1)).wrong(why))?;
+    let text = read_text(&path, MOST_OF_SITE).map_err(|why| in_file(Place::of_line(1)).wrong(why))?;
     let lines = lines_of(&text, folder).map_err(|error| in_file(error.place).wrong(error.why))?;
     Ok(Some(lines.into_iter().map(|line| ConfLine { place: in_file(line.place), ..line }).collect()))
 }

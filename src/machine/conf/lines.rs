@@ -4,7 +4,7 @@
 use std::fmt;
 use std::path::Path;
 
-use crate::settings_file::{MOST_OF_SLURM_CONF, read_text};
+use crate::settings_file::{MOST_OF_SITE, read_text};
 use crate::text::shortened;
 
 /// A line of a configuration: one parameter. That of a node or a partition has further pairs.
@@ -152,7 +152,7 @@ impl Reader<'_> {
             }
             (_, cluster) => file.replace("%c", cluster.unwrap_or_default()),
         };
-        let text = read_text(&self.folder.join(&file), MOST_OF_SLURM_CONF)?;
+        let text = read_text(&self.folder.join(&file), MOST_OF_SITE)?;
         self.files.push(file);
         let added = self.add(&text);
         self.files.pop();

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::super::billing::Billing;
 use super::super::build::NodeNames;
 use super::super::cluster::Partition;
 use super::super::hostlist::HostList;
@@ -31,6 +32,7 @@ const KEYS: Keys = Keys {
         "PriorityTier",
         "PriorityJobFactor",
         "State",
+        "TRESBillingWeights",
     ],
     mattering: &[
         "AllocNodes",
@@ -54,7 +56,6 @@ const KEYS: Keys = Keys {
         "ReqResv",
         "SelectTypeParameters",
         "Topology",
-        "TRESBillingWeights",
     ],
     others: &[
         "CpuBind",
@@ -179,6 +180,8 @@ fn partition_of(name: &str, values: &Values, everywhere: &PartitionDefaults) -> 
     // As in Slurm, Priority counts if both forms are there.
     let (priority, shared) = (values.number("Priority")?, values.last("OverSubscribe").or(values.last("Shared")));
     let exclusive = shared.is_some_and(|shared| shared.eq_ignore_ascii_case("EXCLUSIVE"));
+    Billing::parse(values.last("TRESBillingWeights").unwrap_or_default())
+        .map_err(|wrong| format!("TRESBillingWeights: {wrong}"))?;
     Ok(Partition {
         name: name.to_string(),
         nodes: Vec::new(),
@@ -194,6 +197,7 @@ fn partition_of(name: &str, values: &Values, everywhere: &PartitionDefaults) -> 
         max_cpus_per_node: values.number("MaxCPUsPerNode")?,
         memory_per_cpu,
         qos: values.last("QOS").unwrap_or_default().to_string(),
+        billing: values.last("TRESBillingWeights").unwrap_or_default().to_string(),
     })
 }
 

@@ -3,6 +3,7 @@
 use super::super::associations::{
     Account, Associations, LIMITS, LimitOwner, Limits, QualityOfService, ROOT, User, limit_keys,
 };
+use super::super::billing::Billing;
 use super::super::build::{Builder, NodeNames, SwitchLine, switches};
 use super::super::cluster::{Cluster, Node, Partition};
 use super::super::conf::{ConfError, MOST_OF_NODE, Place};
@@ -154,7 +155,9 @@ fn partitions(tables: &[Fields], names: &mut NodeNames) -> Result<Vec<Partition>
             max_cpus_per_node: count("max_cpus_per_node", 0)?,
             memory_per_cpu: fields.memory("memory_per_cpu")?,
             qos: fields.text("qos")?.unwrap_or_default(),
+            billing: fields.text("billing")?.unwrap_or_default(),
         };
+        Billing::parse(&partition.billing).map_err(|wrong| fields.wrong("billing", wrong))?;
         if partition.is_default && partitions.iter().any(|other| other.is_default) {
             return Err(fields.wrong("default", "another partition is the default"));
         }

@@ -44,6 +44,7 @@ max_nodes = 4
 exclusive = true
 memory_per_cpu = "2800M"
 qos = "normal"
+billing = "CPU=1.0,Mem=0.25G"
 
 [[partitions]]
 name = "all"

@@ -75,6 +75,7 @@ impl Cluster {
         table.count("max_cpus_per_node", partition.max_cpus_per_node);
         table.some("memory_per_cpu", partition.memory_per_cpu.map(print_memory));
         table.text("qos", &partition.qos);
+        table.text("billing", &partition.billing);
         table
     }
 

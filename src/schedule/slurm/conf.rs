@@ -1,13 +1,12 @@
 //! Reads a slurm.conf: the keys of the scheduler `slurm` that it sets, and what else it says.
 
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::nodes::TresWeights;
 use crate::machine::conf::{ConfError, ConfLine, Place, lines_of, processors};
 use crate::machine::{Ignored, slurm_time};
-use crate::settings_file::{MOST_OF_SLURM_CONF, read_text};
+use crate::settings_file::{ReadOnce, site_text};
 use crate::time::{MINUTE, Seconds, print_duration};
 
 /// What a slurm.conf says of scheduling.
@@ -147,16 +146,11 @@ impl SlurmConf {
     /// # Errors
     /// If a file cannot be read, or as [`SlurmConf::parse`]. The message names the file.
     pub fn read(file: &str) -> Result<Arc<SlurmConf>, String> {
-        static READ: Mutex<BTreeMap<String, Arc<SlurmConf>>> = Mutex::new(BTreeMap::new());
-        let mut known = READ.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(conf) = known.get(file) {
-            return Ok(Arc::clone(conf));
-        }
-        let path = Path::new(file);
-        let text = read_text(path, MOST_OF_SLURM_CONF)?;
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let conf = SlurmConf::parse(&text, folder).map_err(|error| format!("{file}: {error}"))?;
-        Ok(Arc::clone(known.entry(file.to_string()).or_insert(Arc::new(conf))))
+        static READ: ReadOnce<SlurmConf> = ReadOnce::new();
+        READ.get(file, || {
+            let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+            SlurmConf::parse(&site_text(file)?, folder).map_err(|error| format!("{file}: {error}"))
+        })
     }
 
     /// Reads the text of a slurm.conf. Names of included files are relative to `folder`.

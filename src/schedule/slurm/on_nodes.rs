@@ -13,7 +13,7 @@ use super::nodes::{
 use super::settings::Settings;
 use super::standing::Standing;
 use crate::job::{JobId, Submission};
-use crate::machine::{NodeGrant, Nodes, Shapes};
+use crate::machine::{Cluster, NodeGrant, Nodes, Shapes};
 use crate::schedule::accounts::LogFacts;
 use crate::schedule::policy::{Facts, Policy, View};
 use crate::schedule::queue::Waiting;
@@ -36,6 +36,8 @@ pub struct SlurmOnNodes {
     standing: Standing,
     /// Jobs that have arrived since the last pass.
     newcomers: Vec<(JobId, Submission)>,
+    /// Jobs that were refused when they were submitted. Their users submit them again when a job has left the system.
+    refused: Vec<(JobId, Submission)>,
     /// Nodes of jobs that have ended, and until when these are completing.
     completing: VecDeque<(Time, NodeGrant)>,
     main: MainClock,
@@ -58,7 +60,12 @@ pub struct SlurmOnNodes {
 impl SlurmOnNodes {
     /// For jobs with these shapes.
     pub fn new(settings: Settings, shapes: &Arc<Shapes>, log: &LogFacts<'_>) -> SlurmOnNodes {
-        let site = SlurmSite::new(Arc::clone(shapes.cluster()), settings.on_nodes.clone());
+        let mut cluster = Arc::clone(shapes.cluster());
+        // A job that asks for no memory gets all of its nodes. A log in which none does just does not have it.
+        if !shapes.has_memory() && !cluster.ignores_memory {
+            cluster = Arc::new(Cluster { ignores_memory: true, ..Cluster::clone(&cluster) });
+        }
+        let site = SlurmSite::new(cluster, settings.on_nodes.clone());
         SlurmOnNodes {
             shapes: Arc::clone(shapes),
             unix_start: 0,
@@ -68,6 +75,7 @@ impl SlurmOnNodes {
             line_places: FxHashMap::default(),
             standing: Standing::new(&settings, &site, shapes, log),
             newcomers: Vec::new(),
+            refused: Vec::new(),
             completing: VecDeque::new(),
             main: MainClock::new(settings.main_delay, settings.main_interval),
             backfill: BackfillClock::new(settings.interval),
@@ -114,7 +122,10 @@ impl SlurmOnNodes {
             if job.partitions.iter().any(is_open) {
                 job.partitions.retain(is_open);
             }
-            self.standing.arrive(&mut job, submission.user, nodes.request(id), view.now);
+            if !self.standing.accepts(&mut job, submission.user, nodes.request(id), view.now) {
+                self.refused.push((id, submission));
+                continue;
+            }
             let standing = &mut self.standing;
             let priority = |job: &SlurmJob, partition: usize| standing.priority(job, partition, view.now);
             let place = self.line.push(job, &self.site, priority);
@@ -193,8 +204,16 @@ impl SlurmOnNodes {
         is_cut_off
     }
 
+    /// A job has left the system: those that were refused are submitted again, before others.
+    fn submit_again(&mut self, now: Time) {
+        self.has_event = true;
+        let again = self.refused.drain(..).map(|(id, job)| (id, Submission { submit: now, ..job }));
+        self.newcomers.splice(0..0, again);
+    }
+
     fn leave_line(&mut self, id: JobId) -> Option<SlurmJob> {
         self.newcomers.retain(|(newcomer, _)| *newcomer != id);
+        self.refused.retain(|(refused, _)| *refused != id);
         let place = self.line_places.remove(&id)?;
         self.line.remove(place, &self.site)
     }
@@ -302,7 +321,7 @@ impl Policy for SlurmOnNodes {
     }
 
     fn on_termination(&mut self, id: JobId, now: Time) {
-        self.has_event = true;
+        self.submit_again(now);
         self.standing.recalculate_until(now, &self.state.in_use);
         let Some(job) = self.state.in_use.end((id.0.into(), 0), &self.site) else { return };
         self.standing.end(&job, now);
@@ -312,10 +331,10 @@ impl Policy for SlurmOnNodes {
     }
 
     fn on_cancellation(&mut self, job: &Waiting) {
-        self.has_event = true;
         if let Some(job) = self.leave_line(job.id) {
             self.standing.withdraw(&job);
         }
+        self.submit_again(self.now);
     }
 
     fn wakes_at(&self) -> Option<Time> {

@@ -9,10 +9,14 @@ use super::nodes::{
     InUse, JobLimits, NoLimits, Owners, RunningJob, RunningUse, SiteLimits, SitePriorities, SlurmJob, SlurmSite,
 };
 use super::settings::Settings;
-use crate::machine::{Shapes, cpus_of};
+use crate::machine::{Billing, Partition, Shapes};
 use crate::request::RequestId;
 use crate::schedule::accounts::LogFacts;
 use crate::time::{MINUTE, Seconds, Time};
+
+fn billing_of(partition: &Partition) -> Billing {
+    Billing::parse(&partition.billing).expect("the weights were checked when they were read")
+}
 
 /// Of all owners.
 #[derive(Clone)]
@@ -33,6 +37,8 @@ pub struct Standing {
     period: Seconds,
     /// When the last recalculation was, if the queue has not been ordered since.
     changed: Option<Time>,
+    /// By partition: what use is charged for.
+    billing: Vec<Billing>,
     /// By running job: what it asked for. Empty if nobody needs it.
     started_jobs: FxHashMap<u64, SlurmJob>,
 }
@@ -53,6 +59,7 @@ impl Standing {
             next: None,
             period: settings.priorities.as_ref().map_or(5 * MINUTE, |weights| weights.period),
             changed: None,
+            billing: site.cluster.partitions.iter().map(billing_of).collect(),
             started_jobs: FxHashMap::default(),
         };
         // Shares are those of all who submit jobs, from the beginning.
@@ -89,8 +96,8 @@ impl Standing {
         owner
     }
 
-    /// A job arrives: it gets its owner and its quality of service.
-    pub fn arrive(&mut self, job: &mut SlurmJob, user: i32, request: RequestId, now: Time) {
+    /// A job is submitted: it gets its owner and its quality of service. Returns false if it is refused.
+    pub fn accepts(&mut self, job: &mut SlurmJob, user: i32, request: RequestId, now: Time) -> bool {
         job.owner = self.owner(user, request);
         let name = match self.shapes.asked(request).qos.as_str() {
             "" => self.owners.default_qos(job.owner),
@@ -98,14 +105,19 @@ impl Standing {
         };
         job.qos = self.shapes.cluster().associations.qos.iter().position(|qos| qos.name == name);
         self.next.get_or_insert(now + self.period);
-        if let Some(limits) = &mut self.limits {
+        let Some(limits) = &mut self.limits else { return true };
+        let is_accepted = limits.rejects(job).is_none();
+        if is_accepted {
             limits.submit(job);
         }
+        is_accepted
     }
 
     /// The priority of a job in a partition. The largest comes first.
     pub fn priority(&mut self, job: &SlurmJob, partition: usize, now: Time) -> i64 {
-        self.priorities.as_mut().map_or(0, |priorities| priorities.of(job, partition, job.submit, None, now))
+        self.priorities
+            .as_mut()
+            .map_or(-i64::from(job.nice), |priorities| priorities.of(job, partition, job.submit, None, now))
     }
 
     /// The limits, for a pass.
@@ -145,7 +157,12 @@ impl Standing {
     fn used(&self, job: &SlurmJob, running: &RunningJob) -> RunningUse {
         let qos = job.qos.map(|qos| &self.shapes.cluster().associations.qos[qos]);
         let factor = qos.map_or(1.0, |qos| qos.usage_factor);
-        RunningUse { owner: job.owner, cpus: cpus_of(&running.grant) as f64, start: running.start, factor }
+        RunningUse {
+            owner: job.owner,
+            cpus: self.billing[running.partition].of(&running.grant),
+            start: running.start,
+            factor,
+        }
     }
 
     /// Makes the recalculations up to `now`.

@@ -10,7 +10,7 @@ use crate::trace::rows::{Bad, any_time, duration};
 use crate::trace::time_unit::TimeUnit;
 
 /// What a column can hold, in the order in which the format is printed.
-pub const ROLES: [&str; 31] = [
+pub const ROLES: [&str; 32] = [
     "submit",
     "start",
     "wait",
@@ -37,6 +37,7 @@ pub const ROLES: [&str; 31] = [
     "exclusive",
     "qos",
     "account",
+    "nice",
     "after",
     "begin",
     "hold",
@@ -48,10 +49,10 @@ pub const ROLES: [&str; 31] = [
 const OF_RECORD: usize = 14;
 
 /// The places of [`REQUEST_FIELDS`].
-pub const ASKED: [usize; REQUEST_FIELDS.len()] = [14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 11, 24, 25];
+pub const ASKED: [usize; REQUEST_FIELDS.len()] = [14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 11, 24, 25, 26];
 
 /// The places of [`CONDITION_FIELDS`].
-pub const CONDITIONS: [usize; CONDITION_FIELDS.len()] = [26, 27, 28, 29, 30];
+pub const CONDITIONS: [usize; CONDITION_FIELDS.len()] = [27, 28, 29, 30, 31];
 
 /// The places of the first name, of the runtime and of the end.
 pub const NAMES: usize = 7;

@@ -70,8 +70,9 @@ const IGNORED: [(&str, &str); 20] = [
 ];
 
 /// The options after which the next word is not their value.
-const WITHOUT_VALUE: [&str; 9] = [
+const WITHOUT_VALUE: [&str; 10] = [
     "--exclusive",
+    "--nice",
     "--hold",
     "--quiet",
     "--verbose",
@@ -106,7 +107,7 @@ fn row<'r>(line: &'r [u8], collector: &mut Collector<'_>) -> Result<(), Bad<'r>>
         collector.drop_row(|report| &mut report.without_gpus);
         return Ok(());
     }
-    let [.., partition, qos, account] = fields;
+    let [.., partition, qos, account, _] = fields;
     let limits = &collector.options.reading.partition_limits;
     let of_partition = || limits.iter().find(|(name, _)| name.as_bytes() == partition).map(|(_, limit)| *limit);
     let estimate = time_limit(time)?.or_else(of_partition);

@@ -7,7 +7,7 @@ use crate::trace::conditions::array_limit_in;
 use crate::trace::error::TraceError;
 use crate::trace::lines::RawLines;
 use crate::trace::record::CANCELLED;
-use crate::trace::requests::{SlurmAsked, exclusive_in};
+use crate::trace::requests::{SlurmAsked, exclusive_in, nice_in};
 use crate::trace::rows::{
     Bad, Collector, JobRow, LogReading, TableColumns, Unit, count, count_delimiters, first_line, iso_time,
     leading_number, read_table,
@@ -226,6 +226,7 @@ fn row<'r>(
         account,
         constraints,
         exclusive: exclusive_in(submit_line),
+        nice: nice_in(submit_line),
     };
     let array = array_of(job_id);
     if let Some((array, limit)) = array.zip(array_limit_in(submit_line)) {

@@ -125,6 +125,7 @@ struct JsonJob {
     tres_per_node: Option<Text>,
     features: Option<Text>,
     exclusive: Value,
+    nice: Number,
     tres_req_str: Option<Text>,
     tres_alloc_str: Option<Text>,
     /// In minutes.
@@ -217,6 +218,7 @@ impl JsonJob {
         let is_true = |value: &Value| value.as_bool() == Some(true) || value.as_str() == Some("true");
         let is_exclusive =
             is_true(&self.exclusive) || self.exclusive.as_array().is_some_and(|all| all.iter().any(is_true));
+        let nice = self.nice.get().map(|nice| nice.to_string()).unwrap_or_default();
         let asked = SlurmAsked {
             req_tres: text(&self.tres_req_str),
             req_cpus: cpus.as_bytes(),
@@ -228,6 +230,7 @@ impl JsonJob {
             account: text(&self.account),
             constraints: text(&self.features),
             exclusive: if is_exclusive { b"--exclusive" } else { b"" },
+            nice: nice.as_bytes(),
             ..SlurmAsked::default()
         };
         asked.request().ok().flatten()

@@ -5,7 +5,7 @@ use crate::request::{GpusAsked, MemoryAsked, Request};
 use crate::trace::number;
 
 /// The names of the fields, except the CPUs.
-pub const REQUEST_FIELDS: [&str; 13] = [
+pub const REQUEST_FIELDS: [&str; 14] = [
     "nodes",
     "tasks",
     "tasks_per_node",
@@ -19,6 +19,7 @@ pub const REQUEST_FIELDS: [&str; 13] = [
     "partition",
     "qos",
     "account",
+    "nice",
 ];
 
 const BOTH_MEMORIES: &str = "is given beside memory: a job has one of the two";
@@ -59,6 +60,7 @@ pub fn set_field(request: &mut Request, field: &str, text: &str) -> Result<(), &
         "partition" => request.partitions = names(text.as_bytes()),
         "qos" => request.qos = words(text.as_bytes()),
         "account" => request.account = words(text.as_bytes()),
+        "nice" => request.nice = text.parse().map_err(|_| "is not a whole number below 2^31")?,
         _ => unreachable!("the field {field} is not in the list"),
     }
     Ok(())

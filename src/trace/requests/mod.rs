@@ -15,7 +15,7 @@ pub use file::RequestFile;
 pub use pbs::PbsAsked;
 pub use reading::RequestsRead;
 pub use sbatch::{SBATCH_NAMES, SbatchAsked};
-pub use slurm::{SlurmAsked, exclusive_in};
+pub use slurm::{SlurmAsked, exclusive_in, nice_in};
 pub use survey::{MemoryRange, RequestSurvey, beyond_a_pool};
 pub use swf::asked_by_wide_fields;
 

@@ -28,6 +28,7 @@ pub const SBATCH_NAMES: [(&str, &str); REQUEST_FIELDS.len()] = [
     ("-p", "--partition"),
     ("-q", "--qos"),
     ("-A", "--account"),
+    ("", "--nice"),
 ];
 
 impl<'r> SbatchAsked<'r> {
@@ -44,6 +45,7 @@ impl<'r> SbatchAsked<'r> {
                 }
                 // `a100:2`: a request has no kinds of GPUs.
                 "gpus" | "gpus_per_node" => value.rsplit(|&byte| byte == b':').next().unwrap_or(value),
+                "nice" if value == b"yes" => b"100",
                 // With `user` and `mcs`, other jobs of the user may be on the nodes.
                 "exclusive" if matches!(value, b"user" | b"mcs") => b"",
                 _ => value,

@@ -24,15 +24,17 @@ pub struct SlurmAsked<'r> {
     pub constraints: &'r [u8],
     /// `--exclusive`, if it was written on the command line.
     pub exclusive: &'r [u8],
+    /// The number of `--nice`, if it was written there.
+    pub nice: &'r [u8],
 }
 
 impl<'r> SlurmAsked<'r> {
     /// The number of the request among those that were read.
     pub fn number(&self, read: &mut RequestsRead) -> Result<RequestId, Bad<'r>> {
         let SlurmAsked { req_tres, req_cpus, alloc_cpus, req_mem, req_gres, req_nodes, .. } = *self;
-        let SlurmAsked { nnodes, partition, qos, account, constraints, exclusive, .. } = *self;
+        let SlurmAsked { nnodes, partition, qos, account, constraints, exclusive, nice, .. } = *self;
         let amounts = [req_tres, req_cpus, alloc_cpus, req_mem, req_gres, req_nodes, nnodes];
-        let words = [partition, qos, account, constraints, exclusive];
+        let words = [partition, qos, account, constraints, exclusive, nice];
         read.of_row(amounts.into_iter().chain(words), || self.request())
     }
 
@@ -60,6 +62,7 @@ impl<'r> SlurmAsked<'r> {
             partitions: names(self.partition),
             qos: words(self.qos),
             account: words(self.account),
+            nice: std::str::from_utf8(self.nice).ok().and_then(|nice| nice.parse().ok()).unwrap_or(0),
             ..Request::default()
         };
         Ok(if_more_than_cpus(request))
@@ -119,6 +122,12 @@ pub fn exclusive_in(submit_line: &[u8]) -> &[u8] {
     words.find(|word| *word == b"--exclusive").unwrap_or(b"")
 }
 
+/// The number of `--nice=50` in such a command. Without a number it is 100.
+pub fn nice_in(submit_line: &[u8]) -> &[u8] {
+    let mut words = submit_line.split(|byte| byte.is_ascii_whitespace());
+    words.find_map(|word| word.strip_prefix(b"--nice")).map_or(b"", |rest| rest.strip_prefix(b"=").unwrap_or(b"100"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,6 +145,7 @@ mod tests {
         account: b"",
         constraints: b"",
         exclusive: b"",
+        nice: b"",
     };
 
     fn request(asked: SlurmAsked<'static>) -> Request {
@@ -195,11 +205,13 @@ mod tests {
             account: b"physics",
             constraints: b"ib&bigmem",
             exclusive: exclusive_in(b"sbatch -N 2 --exclusive job.sh"),
+            nice: nice_in(b"sbatch --nice=50 job.sh"),
             ..NONE
         };
-        let Request { partitions, qos, account, constraint, exclusive, .. } = request(asked);
-        assert_eq!((partitions, exclusive), (vec!["short".to_string(), "long".to_string()], true));
+        let Request { partitions, qos, account, constraint, exclusive, nice, .. } = request(asked);
+        assert_eq!((partitions, exclusive, nice), (vec!["short".to_string(), "long".to_string()], true, 50));
         assert_eq!((&qos[..], &account[..], &constraint[..]), ("normal", "physics", "ib&bigmem"));
         assert!(exclusive_in(b"sbatch --exclusive=user job.sh").is_empty());
+        assert_eq!((nice_in(b"sbatch --nice job.sh"), nice_in(b"sbatch job.sh")), (&b"100"[..], &b""[..]));
     }
 }

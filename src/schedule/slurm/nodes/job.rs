@@ -51,6 +51,8 @@ pub struct SlurmJob {
     pub constraint: Constraint,
     /// Whether it takes whole nodes.
     pub is_whole: bool,
+    /// By how much its user lowers its priority.
+    pub nice: i32,
 }
 
 /// How many nodes a job may have in a partition.
@@ -112,6 +114,7 @@ impl SlurmJob {
             gpus,
             constraint: Constraint::parse(&request.constraint),
             is_whole: request.exclusive || partitions.iter().any(|&at| cluster.partitions[at].exclusive),
+            nice: request.nice,
             partitions,
         }
     }

@@ -159,7 +159,7 @@ impl SitePriorities {
             let amounts = if weights.normalizes_tres { asked.over(has) } else { asked };
             sum += amounts.weighted(&weights.tres);
         }
-        (sum.floor() as i64).max(1)
+        (sum.floor() as i64 - i64::from(job.nice)).max(1)
     }
 
     /// The factor of the size, from 0 to 1.
