@@ -5,7 +5,7 @@
 //! record afterwards.
 
 use crate::request::RequestId;
-use crate::time::{IfKnown, Seconds, Time};
+use crate::time::{HOUR, IfKnown, MINUTE, Seconds, Time};
 
 /// A job's number in its workload, from 0 in order of submission. Policies and predictors number jobs in order of arrival, which
 /// is another one if some had to wait at the gate ([`crate::engine::Gate`]).
@@ -74,4 +74,25 @@ impl Job {
         let request = RequestId::NONE;
         Job { submission, runtime, recorded_wait: None.into(), record: 0, request, number: 0 }
     }
+}
+
+/// The k-th missed deadline of a job adds the k-th of these to its prediction; every further miss adds the last one. Tsafrir et
+/// al. ("Backfilling using runtime predictions rather than user estimates") call them predefined gradual increments.
+const INCREMENTS: [Seconds; 11] = [
+    MINUTE,
+    5 * MINUTE,
+    15 * MINUTE,
+    30 * MINUTE,
+    HOUR,
+    2 * HOUR,
+    5 * HOUR,
+    10 * HOUR,
+    20 * HOUR,
+    50 * HOUR,
+    100 * HOUR,
+];
+
+/// What a job's miss adds to its prediction; misses are counted from 1.
+pub fn increment(miss: u32) -> Seconds {
+    INCREMENTS[(miss.max(1) as usize - 1).min(INCREMENTS.len() - 1)]
 }

@@ -26,6 +26,8 @@ pub struct RunRecord {
     /// The jobs as they arrived, in workload order, if some had conditions: their submit times are the instants at which they
     /// joined the queue. None: as in the workload.
     pub arrived: Option<Vec<Job>>,
+    /// When each job started in the virtual schedule of the scheduler, in workload order. None if it has none.
+    pub virtual_starts: Option<Vec<Time>>,
 }
 
 /// A job that has run, with its outcome.
@@ -37,6 +39,8 @@ pub struct Finished<'a> {
     pub submitted: Time,
     /// The result of the simulation for it.
     pub outcome: &'a Outcome,
+    /// When it started in the virtual schedule of the scheduler. None if it has none.
+    pub virtual_start: Option<Time>,
 }
 
 impl Finished<'_> {
@@ -63,8 +67,11 @@ impl RunRecord {
     /// The jobs with their outcomes. `jobs` must be the jobs that were simulated.
     pub fn finished<'a>(&'a self, jobs: &'a [Job]) -> impl Iterator<Item = Finished<'a>> + Clone {
         let arrived = self.arrived.as_deref().unwrap_or(jobs);
-        let all = arrived.iter().zip(jobs).zip(&self.outcomes);
-        all.map(|((job, in_log), outcome)| Finished { job, submitted: in_log.submission.submit, outcome })
+        let all = arrived.iter().zip(jobs).zip(&self.outcomes).enumerate();
+        all.map(|(at, ((job, in_log), outcome))| {
+            let virtual_start = self.virtual_starts.as_ref().map(|starts| starts[at]);
+            Finished { job, submitted: in_log.submission.submit, outcome, virtual_start }
+        })
     }
 }
 
@@ -109,6 +116,7 @@ pub fn run_simulation(
     simulation.run_to_end()?;
     let given = simulation.given();
     let arrived = simulation.gate().map(|gate| gate.arrived_jobs(jobs));
+    let virtual_starts = simulation.take_virtual_starts();
     let (outcomes, history) = simulation.into_outcomes();
-    Ok(RunRecord { outcomes, history, given, arrived })
+    Ok(RunRecord { outcomes, history, given, arrived, virtual_starts })
 }

@@ -117,7 +117,7 @@ pub fn placed_jobs<'a>(
 ) -> impl Iterator<Item = PlacedJob> + 'a {
     let all = system.arrivals.iter().zip(&record.outcomes).zip(&record.sites);
     all.map(|((arrival, outcome), &site)| {
-        let finished = Finished { job: &arrival.job, submitted: arrival.submit(), outcome };
+        let finished = Finished { job: &arrival.job, submitted: arrival.submit(), outcome, virtual_start: None };
         let job = JobMetrics::of(&finished, measure.bsld_threshold);
         PlacedJob { origin: arrival.origin, site, job }
     })
@@ -220,6 +220,7 @@ mod tests {
             ai: 0.0,
             ra: 1.0,
             backfilled: false,
+            virtual_wait: None,
         };
         let jobs = [job(3600, 1.0), job(3601, 2.0), job(86_399, 3.0), job(86_400, 10.0)];
         let waits = WaitSummary::of(jobs.iter());

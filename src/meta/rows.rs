@@ -117,7 +117,8 @@ pub struct PlacedRow<'a> {
 
 /// Writes the CSV of the jobs of a grid: policy, origin and site, then the columns of [`job_columns`].
 pub fn write_placed_jobs<'a>(out: &mut dyn Write, rows: impl Iterator<Item = PlacedRow<'a>>) -> io::Result<()> {
-    let mut lines = CsvRows::begin(out, &["policy", "origin", "site"], job_columns(false))?;
+    let columns = job_columns(false, false);
+    let mut lines = CsvRows::begin(out, &["policy", "origin", "site"], &columns)?;
     for PlacedRow { policy, origin, site, job } in rows {
         let labels = [policy, origin, site].map(csv_cell);
         lines.row(&[0, 1, 2].map(|at: usize| labels[at].as_str()), &job)?;
@@ -135,8 +136,10 @@ pub fn listed_meta() -> [Vec<ListedColumn>; 3] {
     let key = |name, about| ListedColumn::key(name, about, "");
     // The site on which a job ran is a result.
     let site = ListedColumn::other("site", "where it ran", "");
-    let jobs =
-        [vec![key("policy", "the policy"), key("origin", "where it was submitted"), site], listed(job_columns(false))];
+    let jobs = [
+        vec![key("policy", "the policy"), key("origin", "where it was submitted"), site],
+        listed(&job_columns(false, false)),
+    ];
     [policies, listed(&site_columns()), jobs.concat()]
 }
 

@@ -6,7 +6,7 @@ use super::improvement::Better;
 use super::row::RunRow;
 
 /// A column of an output with rows of type `R`; the rows of most outputs are runs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Column<R = RunRow> {
     /// The name in CSV and JSON.
     pub name: &'static str,

@@ -48,6 +48,8 @@ pub struct JobMetrics {
     pub ra: f64,
     /// Whether a job that arrived earlier still waited when this one started.
     pub backfilled: bool,
+    /// Seconds from the time when it joined the queue to its start in the virtual schedule of the scheduler. None if it has none.
+    pub virtual_wait: Option<Seconds>,
 }
 
 /// A job as a row of an output.
@@ -85,22 +87,27 @@ pub static JOB_COLUMNS: &[Column<JobRow>] = &column_list! {
     duration "ai" "absolute inaccuracy in seconds" Cell::Seconds(row.job.ai), lower;
     fraction "ra" "relative accuracy, a fraction" row.job.ra, higher;
     count "backfilled" "1 if it started before a job that had waited longer" row.job.backfilled;
+    duration "virtual_wait" "seconds to its start in the virtual schedule; empty if the scheduler has none"
+        row.job.virtual_wait, only("with the scheduler fair");
     label "eligible" "when it joined the queue, from where its wait counts" row.job.eligible,
         only("if jobs wait for other jobs or for a time");
 };
 
-/// The columns of `--jobs-out` for a log whose jobs have conditions, or have none.
-pub fn job_columns(has_conditions: bool) -> &'static [Column<JobRow>] {
-    match JOB_COLUMNS.split_last() {
-        Some((_, plain)) if !has_conditions => plain,
-        _ => JOB_COLUMNS,
-    }
+/// The columns of `--jobs-out` for a log whose jobs have conditions, or have none, and for schedulers with a virtual schedule, or
+/// without.
+pub fn job_columns(has_conditions: bool, has_virtual_schedule: bool) -> Vec<Column<JobRow>> {
+    let is_there = |column: &&Column<JobRow>| match column.name {
+        "eligible" => has_conditions,
+        "virtual_wait" => has_virtual_schedule,
+        _ => true,
+    };
+    JOB_COLUMNS.iter().filter(is_there).cloned().collect()
 }
 
 impl JobMetrics {
     /// Computes the metrics of a job; the threshold is that of [`bounded_slowdown`]. Panics if the job has not started.
     pub fn of(finished: &Finished<'_>, bsld_threshold: Seconds) -> JobMetrics {
-        let &Finished { job, submitted: submit, outcome } = finished;
+        let &Finished { job, submitted: submit, outcome, virtual_start } = finished;
         let wait = finished.wait();
         // Talby et al., Equation 2: the mean over [submit, end], each prediction weighted by the time it was in force.
         let turnaround = (wait + job.runtime) as f64;
@@ -124,6 +131,7 @@ impl JobMetrics {
             ai: outcome.ai_seconds / turnaround,
             ra: outcome.ra_seconds / turnaround,
             backfilled: outcome.backfilled,
+            virtual_wait: virtual_start.map(|start| start - job.submission.submit),
         }
     }
 }

@@ -2,28 +2,7 @@
 
 use super::board::Board;
 use crate::job::JobId;
-use crate::time::{HOUR, MINUTE, Seconds};
-
-/// The k-th miss of a job adds the k-th of these; every further miss adds the last one. Tsafrir et al. ("Backfilling using
-/// runtime predictions rather than user estimates") call them predefined gradual increments.
-const INCREMENTS: [Seconds; 11] = [
-    MINUTE,
-    5 * MINUTE,
-    15 * MINUTE,
-    30 * MINUTE,
-    HOUR,
-    2 * HOUR,
-    5 * HOUR,
-    10 * HOUR,
-    20 * HOUR,
-    50 * HOUR,
-    100 * HOUR,
-];
-
-/// The increment of a job's miss; misses are counted from 1.
-pub fn increment(miss: u32) -> Seconds {
-    INCREMENTS[(miss.max(1) as usize - 1).min(INCREMENTS.len() - 1)]
-}
+pub use crate::job::increment;
 
 /// Adds the increment of the job's present miss to its prediction. All earlier misses count, also those after which the
 /// prediction was raised to the estimate.
@@ -47,6 +26,7 @@ mod tests {
     use super::*;
     use crate::job::Submission;
     use crate::predict::board::{BoardKeeper, Stage};
+    use crate::time::{HOUR, Seconds};
 
     /// The predictions after each of `misses` misses, for a job that started at 0 with this prediction and estimate.
     fn answers(prediction: Seconds, estimate: Seconds, misses: usize, rule: fn(JobId, &mut Board)) -> Vec<Seconds> {

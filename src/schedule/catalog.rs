@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::accounts::LogFacts;
 use super::easy::Easy;
+use super::fair;
 use super::fcfs::Fcfs;
 use super::on_nodes::{OnNodes, PlacedPool};
 use super::order::Order;
@@ -33,6 +34,10 @@ const CATALOG: &[SchedulerEntry] = &[
     (&rules::EASY, backfilling),
     (&rules::SJBF, backfilling),
     (&rules::CONSERVATIVE, backfilling),
+    (&fair::FORM, |spec, log| {
+        let on_nodes = |shapes: &_, placement| fair::on_nodes(spec, shapes, placement);
+        on_machine(log, rules::placement(spec), || fair::on_pool(spec), on_nodes)
+    }),
     (&slurm::FORM, slurm::build),
     (&replay::FORM, |_, log| Box::new(Replay::new(log.recorded_waits()))),
 ];
@@ -113,7 +118,7 @@ pub fn places_on_nodes(spec: &Spec) -> bool {
 
 /// Whether the scheduler has the key `placement`.
 fn takes_placement(spec: &Spec) -> bool {
-    [rules::FCFS, rules::EASY, rules::SJBF, rules::CONSERVATIVE].iter().any(|form| form.name == spec.name())
+    [rules::FCFS, rules::EASY, rules::SJBF, rules::CONSERVATIVE, fair::FORM].iter().any(|form| form.name == spec.name())
 }
 
 /// Whether the scheduler has a placement that is not the default. Only on nodes it has an effect.

@@ -12,6 +12,7 @@ mod blocks;
 pub mod catalog;
 mod check;
 mod easy;
+mod fair;
 mod fcfs;
 mod hints;
 mod index;
@@ -30,6 +31,7 @@ mod room;
 mod rules;
 mod running;
 mod scan_index;
+mod shadow;
 pub mod slurm;
 mod widths;
 

@@ -3,7 +3,7 @@
 use super::arrivals::Arrivals;
 use super::queue::Waiting;
 use crate::job::JobId;
-use crate::time::{Seconds, Time};
+use crate::time::{MINUTE, Seconds, Time};
 
 /// An order of waiting jobs. Equal jobs are in order of arrival.
 ///
@@ -41,6 +41,8 @@ pub enum Order {
     F3,
     /// `f4`: the smallest p sqrt(n) + 530000 log10(s) first.
     F4,
+    /// The smallest class of p first: the smallest whole i with p of at most 4^i minutes. Only `fair` has it.
+    PredictionClass,
 }
 
 /// A job's position in an order: the smallest comes first. No two jobs have the same.
@@ -49,7 +51,7 @@ pub struct Rank(i128);
 
 impl Rank {
     /// The value decides, then the order of arrival. Both are in one number, which is compared without a branch.
-    fn new(value: i128, JobId(id): JobId) -> Rank {
+    pub(super) fn new(value: i128, JobId(id): JobId) -> Rank {
         Rank(value << 32 | i128::from(id))
     }
 
@@ -116,6 +118,7 @@ impl Order {
             Order::LongestPrediction => -length,
             Order::Narrowest => procs,
             Order::Widest => -procs,
+            Order::PredictionClass => class(job.length).into(),
             Order::SmallestArea => length * procs,
             Order::LargestArea => -(length * procs),
             // Serial jobs have no order of their own, so they are in order of arrival.
@@ -153,6 +156,12 @@ impl Order {
     }
 }
 
+/// The smallest whole i with a length of at most 4^i minutes.
+fn class(length: Seconds) -> u32 {
+    let minutes = (length.max(1) as u64).div_ceil(MINUTE as u64);
+    (u64::BITS - (minutes - 1).leading_zeros()).div_ceil(2)
+}
+
 /// A whole number that is ordered as the real number is. The two zeros are equal.
 fn sortable(number: f64) -> i128 {
     let bits = (number + 0.0).to_bits() as i64;
@@ -171,6 +180,16 @@ mod tests {
         assert!(numbers.is_sorted_by(|a, b| sortable(*a) < sortable(*b)));
         assert_eq!(sortable(-0.0), sortable(0.0));
         assert!(i128::MIN >> 32 < sortable(f64::NEG_INFINITY));
+    }
+
+    #[test]
+    fn classes_end_at_powers_of_four_minutes() {
+        for (length, by_hand) in
+            [(1, 0), (60, 0), (61, 1), (240, 1), (241, 2), (960, 2), (961, 3), (3_840, 3), (3_841, 4)]
+        {
+            assert_eq!(class(length), by_hand, "{length}");
+        }
+        assert_eq!((class(60 << 30), class((60 << 30) + 1)), (15, 16));
     }
 
     /// Four jobs at time 1000: (submission, processors, prediction). The first simulated job came at 0.

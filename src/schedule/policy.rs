@@ -32,6 +32,22 @@ pub trait Policy: Send {
     /// A running job ends. Called before the pass. For policies that keep a list of the processors of each job.
     fn on_termination(&mut self, _id: JobId, _now: Time) {}
 
+    /// The clock moves to `now`. Called before the events of that instant, when the policy knows all predictions that hold until
+    /// then, and only if [`Policy::follows_clock`].
+    fn on_clock(&mut self, _now: Time) {}
+
+    /// Whether [`Policy::on_clock`] is to be called: for policies in which something happens between the passes. The answer must
+    /// never change.
+    fn follows_clock(&self) -> bool {
+        false
+    }
+
+    /// When each job starts in a virtual schedule that the policy keeps beside the real one, by id. The virtual schedule is
+    /// continued to its end. Called once, after the last event. None: the policy has no virtual schedule.
+    fn take_virtual_starts(&mut self) -> Option<Vec<Time>> {
+        None
+    }
+
     /// A waiting job was cancelled. For policies that keep an index of the queue.
     fn on_cancellation(&mut self, _job: &Waiting) {}
 

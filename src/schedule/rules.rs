@@ -105,7 +105,7 @@ const STARVE: Key = Key {
 };
 
 /// Has an effect on nodes only.
-const PLACEMENT: Key = Key {
+pub(super) const PLACEMENT: Key = Key {
     name: "placement",
     kind: Kind::Choice(&["pack", "spread"]),
     default: "pack",

@@ -85,7 +85,7 @@ fn step(workload: &Workload, setting: &Setting, mut look: impl FnMut(&mut Simula
     }
     let given = simulation.given();
     let (outcomes, history) = simulation.into_outcomes();
-    RunRecord { outcomes, history, given, arrived: None }
+    RunRecord { outcomes, history, given, arrived: None, virtual_starts: None }
 }
 
 fn work(workload: &Workload) -> i64 {
@@ -345,7 +345,7 @@ fn predictions_are_made_between_arrival_and_end() {
         for made in history {
             let at = made.job.index();
             let (job, outcome) = (&workload.jobs[at], &record.outcomes[at]);
-            let finished = Finished { job, submitted: job.submission.submit, outcome };
+            let finished = Finished { job, submitted: job.submission.submit, outcome, virtual_start: None };
             prop_assert!((finished.job.submission.submit..=finished.end()).contains(&made.time), "{made:?}");
         }
         Ok(())

@@ -14,6 +14,7 @@ mod estimates;
 mod events;
 #[cfg(unix)]
 mod exec;
+mod fair;
 mod faults;
 mod fidelity;
 mod formats;
@@ -48,6 +49,7 @@ mod outside;
 mod pbs;
 mod pictures;
 mod plain;
+mod plain_fair;
 mod plain_slurm;
 mod production;
 mod production_events;

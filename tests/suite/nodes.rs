@@ -71,6 +71,9 @@ fn nodes_of_one_cpu_are_a_pool() {
         "fcfs",
         "fcfs:queue=saf",
         "slurm",
+        "fair",
+        "fair:scan=spf,wide=0.3,urgent=0.4",
+        "fair:accounts=users",
     ]);
     let schedulers = prop_oneof![2 => backfilling, 1 => others.prop_map(str::to_string)];
     let predictors = select(vec!["estimate", "perfect", "ruh", "easy++", "kin", "sbh"]);
@@ -470,12 +473,45 @@ fn waits_on(machine: &str, jobs: &str, scheduler: &str) -> Vec<String> {
 fn placement_by_hand() {
     let machine = "[[nodes]]\nname = \"n[1-2]\"\ncpus = 4\n";
     let jobs = "0,100,1,1,0\n1,100,1,1,0\n2,10,4,1,0\n";
-    for scheduler in ["easy", "sjbf", "conservative", "fcfs"] {
+    for scheduler in ["easy", "sjbf", "conservative", "fcfs", "fair"] {
         assert_eq!(waits_on(machine, jobs, &format!("{scheduler}:placement=pack")), ["0", "0", "0"]);
         assert_eq!(waits_on(machine, jobs, &format!("{scheduler}:placement=spread")), ["0", "0", "98"]);
     }
     let ran = sim(&["--first", "50", "--scheduler", "easy:placement=spread"]);
     assert!(ran.code == 0 && ran.err.contains("placement has no effect without --machine"), "{}", ran.err);
+}
+
+/// Two partitions with a node of 4 CPUs each. The third and the fourth job each wait for all of a node. If a job of 4 CPUs is urgent,
+/// the third is protected, because it is the next one of the virtual schedule. Then the fifth, which by its prediction would end
+/// before the fourth starts, does not start, because by its estimate it would not.
+#[test]
+fn fair_by_hand() {
+    let folder = Folder::new();
+    let machine = folder.write(
+        "site.toml",
+        "[[nodes]]\nname = \"n[1-2]\"\ncpus = 4\n\n[[partitions]]\nname = \"x\"\nnodes = \"n1\"\n\n\
+        [[partitions]]\nname = \"y\"\nnodes = \"n2\"\n",
+    );
+    let jobs = "submit,run,procs,limit,part,wait\n0,10,4,10,x,0\n0,4,3,4,y,0\n1,5,4,5,x,0\n1,2,4,2,y,0\n2,2,1,9,y,0\n";
+    let jobs = folder.write("jobs.csv", jobs);
+    let format = "csv:submit=submit,run=run,procs=procs,estimate=limit,partition=part,wait=wait";
+    let starts = |scheduler: &str| -> Vec<[String; 2]> {
+        let args = [&jobs, "--log-format", format, "--machine", &machine, "--scheduler", scheduler];
+        let rows = sim_ok(&[&args[..], &["--predictor", "perfect", "--baseline", "none", "--jobs-out", "-"]].concat());
+        let names: Vec<&str> = rows.lines().next().unwrap().split(',').collect();
+        let at = ["start", "virtual_wait"].map(|wanted| names.iter().position(|name| *name == wanted).unwrap());
+        let rows = rows.lines().skip(1).map(|row| row.split(',').map(str::to_string).collect::<Vec<_>>());
+        rows.map(|row| at.map(|at| row[at].clone())).collect()
+    };
+    let by_hand = |starts: [i64; 5]| -> Vec<[String; 2]> {
+        starts
+            .into_iter()
+            .zip([0, 0, 9, 3, 4])
+            .map(|(start, wait)| [start, wait].map(|time| time.to_string()))
+            .collect()
+    };
+    assert_eq!(starts("fair:urgent=0.5"), by_hand([0, 0, 10, 4, 6]));
+    assert_eq!(starts("fair:urgent=0.6"), by_hand([0, 0, 10, 4, 2]));
 }
 
 /// A node of 8 CPUs on 4 cores. Of five jobs of one CPU the fifth finds no core, unless cores are shared. Two jobs of 3 CPUs need 2
@@ -568,6 +604,8 @@ fn a_present_queue_on_nodes() {
     };
     let on_nodes = waits(&["--machine", &machine]);
     assert_eq!(on_nodes[..2], [["103", "waiting", "1800"], ["104", "waiting", "0"]], "{on_nodes:?}");
+    // A virtual schedule begins with the jobs that run now.
+    assert_eq!(waits(&["--machine", &machine, "--scheduler", "fair"]), on_nodes);
     assert_eq!(on_nodes[2][0], "105");
     assert!(on_nodes[2][1] != "waiting", "{on_nodes:?}");
     let pool = waits(&["--procs", "8"]);

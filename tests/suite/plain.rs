@@ -248,7 +248,7 @@ impl Observer for Reserved {
 }
 
 /// Runs a workload and withdraws waiting jobs now and then, always the same ones: one of `withdrawn` jobs.
-fn run_with_withdrawals(
+pub fn run_with_withdrawals(
     workload: &Workload,
     policy: Box<dyn Policy>,
     predictor: &str,
@@ -283,7 +283,7 @@ fn run(workload: &Workload, policy: Box<dyn Policy>, predictor: &str, options: E
 }
 
 /// Hundreds of jobs that arrive much faster than they can run, then a time without arrivals, so that queues fill and empty.
-fn saturated() -> impl Strategy<Value = Workload> {
+pub fn saturated() -> impl Strategy<Value = Workload> {
     let job = (0..4i64, 1..=24u32, select(vec![1, 5, 30, 60, 60, 300, 1000]), 1..=4i64, 0..6i32, 0..3i32);
     (vec(job, 100..400), 16..=24u32, select(vec![1, 10, 40])).prop_map(|(drafts, procs, tempo)| {
         let (mut submit, mut jobs) = (0, Vec::new());
@@ -315,7 +315,7 @@ fn piled() -> impl Strategy<Value = Workload> {
     })
 }
 
-fn predictors() -> impl Strategy<Value = &'static str> {
+pub fn predictors() -> impl Strategy<Value = &'static str> {
     select(vec![
         "estimate",
         "perfect",
@@ -332,7 +332,7 @@ fn predictors() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-fn options() -> impl Strategy<Value = EngineOptions> {
+pub fn options() -> impl Strategy<Value = EngineOptions> {
     (select(vec![1.0, 1.0, 1.7, 3.0]), any::<bool>()).prop_map(|(inflate, pass_on_miss)| EngineOptions {
         inflate,
         pass_on_miss,

@@ -59,8 +59,9 @@ impl DetailFiles {
         };
         let rows = |at: usize| jobs(at).map(|job| JobRow::of(job, &workload.wide, &workload.names));
         if let Some(out) = self.jobs {
-            let columns = job_columns(!workload.conditions.is_empty());
-            out.fill(|out| write_settings(out, columns, (0..names.len()).map(|at| (name(at), rows(at)))))?;
+            let has_virtual_schedule = (0..names.len()).any(|at| run(at).record().virtual_starts.is_some());
+            let columns = job_columns(!workload.conditions.is_empty(), has_virtual_schedule);
+            out.fill(|out| write_settings(out, &columns, (0..names.len()).map(|at| (name(at), rows(at)))))?;
         }
         if let Some((out, text)) = self.swf.zip(log.log.text.as_ref()) {
             let estimates = options.estimates.as_ref().map(|model| made_by(model, options.estimates_seed));

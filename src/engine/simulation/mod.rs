@@ -77,6 +77,8 @@ pub struct Simulation<O: Observer = ()> {
     /// When to check jobs for missed deadlines: no later than the deadline for each job that will miss its present one.
     deadlines: EventQueue,
     pass_due: bool,
+    /// [`Policy::follows_clock`].
+    policy_follows_clock: bool,
     /// [`Policy::wakes_at`], or [`NEVER`].
     wakes_at: Time,
     observers: (Recorder, O),
@@ -128,6 +130,7 @@ impl<O: Observer> Simulation<O> {
         board.set_unix_start(unix_start);
         let (capacity, first_submission) = (machine.capacity, options.first_submission);
         policy.value.on_begin(&Facts { capacity, first_submission, unix_start });
+        let policy_follows_clock = policy.value.follows_clock();
         Simulation {
             predictor,
             policy,
@@ -141,6 +144,7 @@ impl<O: Observer> Simulation<O> {
             ends: EventQueue::default(),
             deadlines: EventQueue::default(),
             pass_due: false,
+            policy_follows_clock,
             wakes_at: NEVER,
             observers: (Recorder::new(options.keep_history), observer),
             started: Vec::new(),
@@ -272,6 +276,10 @@ impl<O: Observer> Simulation<O> {
     /// If the predictor breaks its contract.
     pub fn settle(&mut self, time: Time) -> Result<(), EngineError> {
         debug_assert!(time >= self.now() && self.next_event().is_none_or(|next| time <= next));
+        if self.policy_follows_clock {
+            self.apply_predictions();
+            self.policy.value.on_clock(time);
+        }
         self.board.set_now(time);
         while let Some(end) = self.ends.pop_until(time) {
             self.terminate(end.job(), end.place())?;

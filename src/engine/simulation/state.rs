@@ -46,6 +46,18 @@ impl<O: Observer> Simulation<O> {
         self.observers.0.given
     }
 
+    /// When each job started in the virtual schedule of the scheduler, in order of submission. To be called once, after the last
+    /// event. None if there is no such schedule.
+    pub fn take_virtual_starts(&mut self) -> Option<Vec<Time>> {
+        let by_arrival = self.policy.value.take_virtual_starts()?;
+        let Some(gate) = &self.gate else { return Some(by_arrival) };
+        let mut starts = vec![Time::MAX; self.submitted as usize];
+        for (arrived, start) in (0..).map(JobId).zip(by_arrival) {
+            starts[gate.submitted(arrived).index()] = start;
+        }
+        Some(starts)
+    }
+
     /// The gate, if there is one.
     pub fn gate(&self) -> Option<&Gate> {
         self.gate.as_deref()

@@ -2,6 +2,7 @@
 //! partition.
 
 mod bounds;
+mod guide;
 mod plan;
 mod pool;
 mod rooms;
@@ -9,7 +10,7 @@ mod rooms;
 use std::sync::Arc;
 
 use super::backlog::Backlog;
-use super::order::{Order, Rank};
+use super::order::Order;
 use super::policy::{Facts, Policy, View};
 use super::queue::Waiting;
 use super::rules::{Counting, Rules};
@@ -18,6 +19,8 @@ use crate::machine::{NodeGrant, Nodes, Placement, ShapePlace, Shapes};
 use crate::request::RequestId;
 use crate::time::{Seconds, Time};
 
+pub(super) use guide::Guide;
+use guide::Precedence;
 use plan::{Asked, Granted, NodePlan};
 pub use pool::PlacedPool;
 
@@ -102,10 +105,36 @@ impl OnNodes {
         }
     }
 
-    fn backfill(&mut self, rules: &Rules, view: &View<'_>, nodes: &Nodes, starts: &mut Vec<JobId>) {
-        let queue = self.queued(view, nodes);
-        self.backfill_queue(&queue, rules, view, nodes, starts);
-        self.queue = queue;
+    /// Backfilling by these rules. `guide` decides where they leave something open.
+    pub(super) fn backfill(&mut self, rules: &Rules, guide: &impl Guide, view: &View<'_>, starts: &mut Vec<JobId>) {
+        let nodes = nodes_of(view);
+        self.backlog.begin_pass(view);
+        self.plan.begin(view.now, nodes);
+        if view.waiting.iter().any(|job| !self.plan.is_roomless(nodes.request(job.id), nodes)) {
+            let mut queue = self.queued(view, nodes);
+            self.start_first(&mut queue, guide, view, nodes, starts);
+            self.backfill_queue(&queue, rules, guide, view, nodes, starts);
+            self.queue = queue;
+        }
+        self.backlog.end_pass(view, starts);
+    }
+
+    /// Starts the jobs that start before all others if they can be placed, and removes them from the queue.
+    fn start_first(
+        &mut self,
+        queue: &mut Vec<Queued>,
+        guide: &impl Guide,
+        view: &View<'_>,
+        nodes: &Nodes,
+        starts: &mut Vec<JobId>,
+    ) {
+        let Some(procs) = queue.first().and_then(|head| guide.width_that_starts_first(&head.job, view.now)) else {
+            return;
+        };
+        queue.retain(|queued| {
+            let estimate = || self.backlog.arrivals.estimate(queued.job.id);
+            queued.job.procs < procs || !self.try_start(queued, estimate(), |_| true, nodes, starts)
+        });
     }
 
     /// The waiting jobs in the order of the queue, in the memory of the last pass.
@@ -120,6 +149,7 @@ impl OnNodes {
         &mut self,
         queue: &[Queued],
         rules: &Rules,
+        guide: &impl Guide,
         view: &View<'_>,
         nodes: &Nodes,
         starts: &mut Vec<JobId>,
@@ -155,15 +185,14 @@ impl OnNodes {
             }
             let length = if self.plan.is_empty() { job.length } else { length };
             self.reserve(queued, length, &mut reserved, view, nodes);
-            if self.plan.reservations().count() == 1 {
-                is_protected = self.backlog.arrivals.has_waited(job.id, rules.protect, view.now);
-            }
+            let is_first = self.plan.reservations().count() == 1;
+            is_protected |= guide.is_protected(job, is_first, &self.backlog.arrivals, view.now);
         }
         // What does not fit now does not fit later in the pass.
         rest.retain(|queued| !self.plan.is_roomless(queued.request, nodes));
         let arrivals = &self.backlog.arrivals;
-        let mut ranked: Vec<(Rank, &Queued)> =
-            rest.into_iter().map(|queued| (rules.scan.rank(&queued.job, arrivals, view.now), queued)).collect();
+        let mut ranked: Vec<(Precedence, &Queued)> =
+            rest.into_iter().map(|queued| (guide.precedence(&queued.job, arrivals, view.now), queued)).collect();
         ranked.sort_unstable_by_key(|(rank, _)| *rank);
         for (_, queued) in ranked {
             let length = self.fitted_length(is_protected, &queued.job);
@@ -211,23 +240,23 @@ impl OnNodes {
     }
 }
 
+fn nodes_of<'a>(view: &View<'a>) -> &'a Nodes {
+    view.nodes.expect("the engine has the nodes of this policy")
+}
+
 impl Policy for OnNodes {
     fn on_begin(&mut self, facts: &Facts) {
         self.backlog.on_begin(facts);
     }
 
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        let nodes = view.nodes.expect("the engine has the nodes of this policy");
+        if let Some(rules) = self.rules {
+            return self.backfill(&rules, &rules, view, starts);
+        }
+        let nodes = nodes_of(view);
         self.backlog.begin_pass(view);
         self.plan.begin(view.now, nodes);
-        match self.rules {
-            None => self.start_in_order(view, nodes, starts),
-            Some(rules) => {
-                if view.waiting.iter().any(|job| !self.plan.is_roomless(nodes.request(job.id), nodes)) {
-                    self.backfill(&rules, view, nodes, starts);
-                }
-            }
-        }
+        self.start_in_order(view, nodes, starts);
         self.backlog.end_pass(view, starts);
     }
 

@@ -80,6 +80,18 @@ impl Policy for PlacedPool {
         self.pool.on_cancellation(job);
     }
 
+    fn on_clock(&mut self, now: Time) {
+        self.pool.on_clock(now);
+    }
+
+    fn follows_clock(&self) -> bool {
+        self.pool.follows_clock()
+    }
+
+    fn take_virtual_starts(&mut self) -> Option<Vec<Time>> {
+        self.pool.take_virtual_starts()
+    }
+
     fn wakes_at(&self) -> Option<Time> {
         self.pool.wakes_at()
     }

@@ -261,6 +261,14 @@ impl Policy for PresentPolicy {
         self.policy.on_cancellation(job);
     }
 
+    fn on_clock(&mut self, now: Time) {
+        self.policy.on_clock(now);
+    }
+
+    fn follows_clock(&self) -> bool {
+        self.policy.follows_clock()
+    }
+
     fn wakes_at(&self) -> Option<Time> {
         self.policy.wakes_at()
     }

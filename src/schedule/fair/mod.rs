@@ -1,0 +1,85 @@
+//! A scheduler whose gains few jobs pay for: beside the real schedule it runs a virtual one, EASY with the users' estimates, and
+//! protects the jobs that would have run there by now.
+
+mod accounts;
+mod job;
+mod late;
+mod nodes;
+mod policy;
+mod pool;
+mod precedence;
+mod schedule;
+mod virtual_machine;
+
+use std::sync::Arc;
+
+use super::easy::Easy;
+use super::on_nodes::OnNodes;
+use super::order::Order;
+use super::policy::Policy;
+use super::rules::{PLACEMENT, Rules};
+use crate::machine::{Placement, Shapes};
+use crate::spec::{Form, Key, Kind, Spec};
+
+use nodes::NodePass;
+use policy::Fair;
+use pool::PoolPass;
+use precedence::FairRules;
+
+const SHARE: Kind = Kind::Real { what: "a number of at least 0", fits: |share| share >= 0.0 };
+
+pub const FORM: Form = Form {
+    name: "fair",
+    about: "backfills short jobs, but protects jobs that would have started by now in a virtual EASY: meant for kin",
+    keys: &[
+        Key {
+            name: "accounts",
+            kind: Kind::Choice(&["off", "users"]),
+            default: "off",
+            about: "users: jobs are also protected, and tried early, whose users wait longer than in the virtual EASY",
+        },
+        Key {
+            name: "wide",
+            kind: SHARE,
+            default: "0.5",
+            about: "jobs that need at least this share of the machine are tried first when jobs are backfilled",
+        },
+        Key {
+            name: "urgent",
+            kind: SHARE,
+            default: "0.75",
+            about: "jobs that need at least this share start first when they fit, and are protected when they are next in the virtual EASY",
+        },
+        Key {
+            name: "scan",
+            kind: Kind::Choice(&["buckets", "spf"]),
+            default: "buckets",
+            about: "the order in which the other jobs are tried: by classes of predictions, each four times as long, or by prediction",
+        },
+        PLACEMENT,
+    ],
+};
+
+impl FairRules {
+    fn of(spec: &Spec) -> FairRules {
+        let scan = match spec.text("scan") {
+            "spf" => Order::ShortestPrediction,
+            _ => Order::PredictionClass,
+        };
+        let has_accounts = spec.text("accounts") == "users";
+        FairRules { has_accounts, wide: spec.real("wide"), urgent: spec.real("urgent"), scan }
+    }
+}
+
+/// The policy of a spec, on a pool of processors.
+pub(super) fn on_pool(spec: &Spec) -> Box<dyn Policy> {
+    let rules = FairRules::of(spec);
+    Box::new(Fair::new(&rules, Box::new(Easy::new(Order::Arrival)), PoolPass::new(&rules)))
+}
+
+/// The policy of a spec, on nodes. The virtual schedule has the same machine.
+pub(super) fn on_nodes(spec: &Spec, shapes: &Arc<Shapes>, placement: Placement) -> Box<dyn Policy> {
+    let rules = FairRules::of(spec);
+    let easy = OnNodes::backfilling(&Rules::default(), shapes, placement);
+    Box::new(Fair::new(&rules, Box::new(easy), NodePass::new(&rules, shapes, placement)))
+}

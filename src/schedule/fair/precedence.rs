@@ -1,0 +1,75 @@
+//! In which order jobs are tried, and which of them are wide or urgent.
+
+use super::schedule::VirtualSchedule;
+use crate::schedule::arrivals::Arrivals;
+use crate::schedule::order::{Order, Rank};
+use crate::schedule::queue::Waiting;
+use crate::schedule::rules::{Counting, Rules};
+use crate::time::Time;
+
+/// The keys of the scheduler.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FairRules {
+    pub has_accounts: bool,
+    /// The share of the machine from which on a job is wide.
+    pub wide: f64,
+    /// The share of the machine from which on a job is urgent.
+    pub urgent: f64,
+    /// The order in which the jobs are tried that are neither wide nor owed.
+    pub scan: Order,
+}
+
+impl FairRules {
+    /// The rules of backfilling that hold beside these.
+    pub fn backfilling(&self) -> Rules {
+        Rules { running: Counting::Estimate, scan: self.scan, ..Rules::default() }
+    }
+}
+
+/// The rules for a machine of a given size.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FairOrder {
+    pub scan: Order,
+    pub wide_procs: u32,
+    pub urgent_procs: u32,
+}
+
+impl FairOrder {
+    pub fn new(rules: &FairRules, procs: u32) -> FairOrder {
+        let (wide_procs, urgent_procs) = (at_least(rules.wide, procs), at_least(rules.urgent, procs));
+        FairOrder { scan: rules.scan, wide_procs, urgent_procs }
+    }
+
+    /// Wide jobs, the widest first; owed jobs by their virtual starts; all others in the order of the scan. Equal jobs are in order
+    /// of arrival.
+    pub fn precedence(&self, job: &Waiting, arrivals: &Arrivals, schedule: &VirtualSchedule, now: Time) -> (u8, Rank) {
+        if job.procs >= self.wide_procs {
+            (0, Order::Widest.rank(job, arrivals, now))
+        } else if schedule.is_owed(job.id, now) {
+            (1, Rank::new(schedule.start_of(job.id).into(), job.id))
+        } else {
+            (2, self.scan.rank(job, arrivals, now))
+        }
+    }
+}
+
+/// The smallest number of processors that is at least this share of all.
+pub(super) fn at_least(share: f64, procs: u32) -> u32 {
+    // The share is a decimal number, and its product with a whole number may be too large by a rounding error.
+    const ROUNDING: f64 = 1e-9;
+    (share * f64::from(procs) * (1.0 - ROUNDING)).ceil() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::at_least;
+
+    #[test]
+    fn shares_are_decimal_numbers() {
+        assert_eq!(
+            [(0.5, 100), (0.5, 101), (0.55, 20), (0.75, 338)].map(|(share, procs)| at_least(share, procs)),
+            [50, 51, 11, 254]
+        );
+        assert_eq!((at_least(0.0, 10), at_least(1.0, 10), at_least(1.5, 10)), (0, 10, 15));
+    }
+}
