@@ -49,6 +49,7 @@ mod pbs;
 mod pictures;
 mod plain;
 mod plain_slurm;
+mod preemption;
 mod production;
 mod production_events;
 mod queue;

@@ -154,6 +154,7 @@ fn partitions(tables: &[Fields], names: &mut NodeNames) -> Result<Vec<Partition>
             max_cpus_per_node: count("max_cpus_per_node", 0)?,
             memory_per_cpu: fields.memory("memory_per_cpu")?,
             qos: fields.text("qos")?.unwrap_or_default(),
+            preempt_mode: None,
         };
         if partition.is_default && partitions.iter().any(|other| other.is_default) {
             return Err(fields.wrong("default", "another partition is the default"));
